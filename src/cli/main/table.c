@@ -388,7 +388,7 @@ static const struct lks_option bmc_update_options[] = {
     {"--abort", NULL, "discard the staged image"},
     {"--switch", NULL, "switch to the other bank"},
     {"--force", NULL,
-     "permit an older version, and an installed one that the bundle does not list"},
+     "permit an older version, and an update from a version that the bundle does not list"},
     {"--one-way", NULL, "acknowledge that the update is irreversible"},
     {"--hardware-class", "C", "hardware class of the machine, if the bundle is limited to some"},
     {"--hardware-revision", "R", "hardware revision, if the bundle is limited to some"},
@@ -502,7 +502,8 @@ const struct lks_command lks_commands[] = {
      lks_cmd_stack_ls},
     {"stack promote", "STACK STEP", 2, 2, step_options,
      "Promote a stack: to lab, canary, then released",
-     "No stage can be skipped, and each takes its evidence. STACK is a digest, the start of one, "
+     "No stage can be skipped, and each stage needs --evidence. STACK is a digest, the start of "
+     "one, "
      "or a name.",
      "{seq}", lks_cmd_stack_promote},
     {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
@@ -559,7 +560,7 @@ const struct lks_command lks_commands[] = {
      "nodes run and images hold, not what is pinned. With --cve, lists for each pool the published "
      "stacks that close the advisory, first those in its driver branch that differ least from what "
      "it runs. With --propose, proposes the nearest one as a change of class emergency, one change "
-     "for each stack; exit status 0 if every pool pinned to the advisory has such a change. "
+     "for each stack; exit status 0 if every pool that the advisory affects has such a change. "
      "Without --propose, exit status 1 if any advisory applies.",
      "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
      "published?, summary?, source?}]}; with --fleet {items: [{id, severity?, cvss?, published?, "
@@ -643,7 +644,8 @@ const struct lks_command lks_commands[] = {
      lks_cmd_deviation_close},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for a short time, or no with the reason for every node and image that "
-     "prevents it. Refusals of a pool that only observes are shown and do not count. Exit status 0 "
+     "prevents it. In a pool that only observes, refusals are shown and do not count. Exit status "
+     "0 "
      "for yes, 1 for no.",
      "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
      "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
@@ -687,7 +689,7 @@ const struct lks_command lks_commands[] = {
      "Until then the node stays out of service, and no other update runs on it.", "{seq}",
      lks_cmd_node_resolve},
     {"node replace", "NODES", 1, 1, reason_options,
-     "Expect other hardware under the same name: revoke the certificate, forget the parts", "",
+     "Prepare a node for replaced hardware: revoke the certificate, forget the parts", "",
      "{seq, nodes, gpus}", lks_cmd_node_replace},
     {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "",
      "{seq, nodes, gpus}", lks_cmd_node_rm},

@@ -106,7 +106,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "change waits for.",                                                                          \
      LKS_CHANGE_MOVED, lks_cmd_change_skip},                                                       \
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
-     "Abort a change: nodes in progress roll back, finished nodes stay", "", LKS_CHANGE_MOVED,     \
+     "Abort a change: nodes in progress roll back, finished ones stay changed", "",                \
+     LKS_CHANGE_MOVED,                                                                             \
      lks_cmd_change_abort},                                                                        \
     {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
      "Roll back a change on every node that it reached", "", LKS_CHANGE_MOVED,                     \

@@ -10,7 +10,7 @@
 const struct lks_option lks_node_command_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--ttl", "SPAN", "time limit for the node, such as 10m (1h); at most 24h"},
+    {"--ttl", "SPAN", "time in which the node has to run it, such as 10m (1h); at most 24h"},
     {"--wait", NULL, "wait until the command ends, and show its result"},
     {"--wedged", NULL, "with executor reboot: request a reset although a process holds the GPUs"},
     {0},
