@@ -8,7 +8,11 @@ set -eu
 new=$(cd "$1" && pwd)
 release=$2
 cd "$(dirname "$0")/../.."
-old=$(tools/release.sh "$release")
+old=$(tools/release.sh "$release") || {
+    # A shallow clone has no earlier release to build.
+    [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" != true ] || echo "missing history: of release $release"
+    exit 77
+}
 nodes=4
 columns=120
 top=$(mktemp -d)
