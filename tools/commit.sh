@@ -16,7 +16,11 @@ esac
 
 # A tree without git may lie in the checkout of another project, whose commit is not ours.
 if [ "$(git -C "$1" rev-parse --show-toplevel 2>/dev/null)" = "$(cd "$1" && pwd -P)" ]; then
-    git -C "$1" describe --always --exclude '*' --abbrev=12 --dirty=-modified 2>/dev/null || echo unknown
+    # Unlike `git describe --dirty` these take no lock: a build may run beside a commit.
+    export GIT_OPTIONAL_LOCKS=0
+    commit=$(git -C "$1" rev-parse HEAD 2>/dev/null) || commit=unknown
+    modified=$(git -C "$1" status --porcelain --untracked-files=no 2>/dev/null) || modified=
+    printf '%.12s%s\n' "$commit" "${modified:+-modified}"
 else
     echo unknown
 fi
