@@ -35,9 +35,9 @@ if [ ! -e "$place/ready" ]; then
         for program in $programs; do
             ! grep -q "^build $program:" "$made/build/build.ninja" || built="$built $program"
         done
-        [ -n "$built" ] # else ninja would build everything
+        # Without a name ninja would build everything.
         # shellcheck disable=SC2086  # one word a program
-        ninja -C "$made/build" $built
+        [ -n "$built" ] && ninja -C "$made/build" $built
     } >"$made/log" 2>&1 || {
         tail -n 40 "$made/log" >&2
         die "release $version does not build"
