@@ -259,7 +259,7 @@ static bool bars_reboot(struct lks_helper *h, const struct lks_envelope *e, stru
     return true;
 }
 
-/* A program that was stopped half-way has done nobody knows what. */
+/* The outcome of a program that was stopped half-way is unknown. */
 static enum lks_outcome outcome_of(enum lks_code code)
 {
     if (code == LKS_OK)

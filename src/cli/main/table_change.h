@@ -1,4 +1,4 @@
-/* Commands of changes: their rows and options, for table.c and nobody else. */
+/* Commands of changes: their rows and options, for table.c alone. */
 #ifndef LKS_CLI_TABLE_CHANGE_H
 #define LKS_CLI_TABLE_CHANGE_H
 

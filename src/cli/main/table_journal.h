@@ -1,4 +1,4 @@
-/* Commands that read the journal: their rows and options, for table.c and nobody else. */
+/* Commands that read the journal: their rows and options, for table.c alone. */
 #ifndef LKS_CLI_TABLE_JOURNAL_H
 #define LKS_CLI_TABLE_JOURNAL_H
 

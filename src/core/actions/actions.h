@@ -66,7 +66,7 @@ bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node);
 bool lks_deciding_answered(struct lks_deciding *d, uint32_t node);
 
 /* A command for the node, without its number, node and boot, with all the checks of one that a
- * person asks for; false: it was refused. What disrupts nobody does not wait for a yes to
+ * person asks for; false: it was refused. A command that disrupts no job does not wait for a yes to
  * expire. */
 bool lks_deciding_command(struct lks_deciding *d, uint32_t node, struct lks_rec_command command,
                           bool disrupts);
@@ -79,7 +79,7 @@ bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node);
 bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b);
 
 /* An update of the node, without its number and node, in the same way. Of one that was planned
- * nobody reads the manifest again. */
+ * the manifest is not read again. */
 bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
                         bool planned);
 
@@ -120,11 +120,11 @@ lks_rule lks_decide_tuple;
 /* Part of it, in decide_image_seen.c: the images that the node has. */
 lks_rule lks_decide_image_seen;
 
-/* decide_command.c; the last is part of a tick: commands that nobody answered end */
+/* decide_command.c; the last is part of a tick: commands without an answer end */
 lks_rule lks_decide_command, lks_decide_command_tick;
 /* decide_drift.c; the last is part of a tick: drift begins and ends, acts are due */
 lks_rule lks_decide_outband, lks_decide_condition, lks_decide_drift_tick;
-/* decide_flash.c: updates by them; the last is part of a tick: those that nobody ends are given up
+/* decide_flash.c: updates by them; the last is part of a tick: those that do not end are given up
  */
 lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_decide_flash_resolve,
     lks_decide_flash_tick;

@@ -21,7 +21,7 @@ static const struct lks_state_pool *driven(const struct lks_state *s, uint32_t n
     return lks_leave_sched(lks_state_text(s, pool->sched)) == LKS_LEAVE_DRIVEN ? pool : NULL;
 }
 
-/* A drain of ours that nobody wants any more, such as one that arrived after it was given up. */
+/* A drain of ours that is not wanted any more, such as one that arrived after it was given up. */
 static bool left_over(const struct lks_sched_said *last, struct lks_str wanted)
 {
     return last->closed && last->lockstep && !lks_str_is(wanted, last->owner);

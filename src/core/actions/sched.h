@@ -25,7 +25,7 @@ struct lks_sched_wish {
 /* What it says of a node. */
 struct lks_sched_said {
     bool known;        /* it has such a node */
-    bool closed;       /* it takes no new work, whoever wanted that */
+    bool closed;       /* the node takes no new work, for any reason */
     bool lockstep;     /* a drain that lockstep made, for whichever change */
     bool ours;         /* a drain of the wish's owner */
     bool rotation;     /* a service still sends requests there */
@@ -40,10 +40,10 @@ struct lks_sched_said {
 /* It takes no new work and nothing runs there any more. */
 bool lks_sched_drained(const struct lks_sched_said *said);
 
-/* For whoever runs the conversations: what the scheduler is to be asked next about the node, so
- * that its drains become those of the state. `last` is what it said last, NULL: nothing since the
- * start. Texts are views of the state and of `last`; the deadline is the caller's. False: it need
- * not be asked: there is no scheduler that can be, or it has what it should. */
+/* For the code that runs the conversations: what the scheduler is to be asked next about the node,
+ * so that its drains become those of the state. `last` is what it said last, NULL: nothing since
+ * the start. Texts are views of the state and of `last`; the deadline is the caller's. False: it
+ * need not be asked: there is no scheduler that can be, or it has what it should. */
 bool lks_sched_next(const struct lks_state *s, const struct lks_facts *facts, uint32_t node,
                     const struct lks_sched_said *last, struct lks_sched_wish *out);
 

@@ -1,5 +1,5 @@
 /* What core/campaign/campaign*.c share: a member with everything around it, its way through the
- * steps there and back, and what is to be done about it. For them and nobody else. */
+ * steps there and back, and what is to be done about it. For them alone. */
 #ifndef LKS_CORE_CAMPAIGN_PARTS_H
 #define LKS_CORE_CAMPAIGN_PARTS_H
 

@@ -1,5 +1,5 @@
 /* What the files of conformance share: a pin, the readings it is held against, and the row that
- * comes of it. For core/conform/conform*.c and nobody else. */
+ * comes of it. For core/conform/conform*.c alone. */
 #ifndef LKS_CORE_CONFORM_JUDGE_H
 #define LKS_CORE_CONFORM_JUDGE_H
 

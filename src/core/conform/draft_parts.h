@@ -1,5 +1,5 @@
 /* What the files of a draft share: the pieces of the manifest that grow side by side, and which
- * readings they have said already. For core/conform/draft*.c and nobody else. */
+ * readings they have said already. For core/conform/draft*.c alone. */
 #ifndef LKS_CORE_DRAFT_PARTS_H
 #define LKS_CORE_DRAFT_PARTS_H
 

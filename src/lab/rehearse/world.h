@@ -1,4 +1,4 @@
-/* What the files of a world share. For them and nobody else. */
+/* What the files of a world share. For them alone. */
 #ifndef LKS_REHEARSE_WORLD_H
 #define LKS_REHEARSE_WORLD_H
 

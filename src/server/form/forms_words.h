@@ -1,4 +1,4 @@
-/* The words with which forms are written. For the files forms*.c and nobody else. */
+/* The words with which forms are written. For the files forms*.c alone. */
 #ifndef LKS_SERVER_FORMS_WORDS_H
 #define LKS_SERVER_FORMS_WORDS_H
 
