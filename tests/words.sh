@@ -39,6 +39,8 @@ case_of 'in a code span' 0 a.md 'The state `begun` of `lockstep change' 'resume 
 case_of 'in a block of code' 0 a.md 'See:' '' '    wave 0 begun, 4 under way' '' 'The end.'
 # shellcheck disable=SC2016
 case_of 'in a fence' 0 a.md '```' 'What is begun' '```'
+# shellcheck disable=SC2016
+case_of 'the name of a test' 0 a.md 'Shown by `tests/test_a.c` "what is begun" "begun twice".'
 case_of 'in a link target' 0 a.md 'See [rollback](decisions/0001-way-back.md).'
 case_of 'an option' 0 a.md 'Use --one-way.'
 case_of 'a message' 1 a.c 'f("node %s is out of use");'
