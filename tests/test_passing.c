@@ -1,4 +1,4 @@
-#include "base/passing.h"
+#include "core/state/passing.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* Texts that come and go, as small numbers: equal texts have equal ids, as in base/intern.h, but
  * each use is counted, and with its last one a text is forgotten and its id is given to another. */
-#ifndef LKS_BASE_PASSING_H
-#define LKS_BASE_PASSING_H
+#ifndef LKS_CORE_PASSING_H
+#define LKS_CORE_PASSING_H
 
 #include "base/err.h"
 #include "base/str.h"

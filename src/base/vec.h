@@ -1,0 +1,55 @@
+/* Arrays that grow. Such an array is an ordinary pointer and a capacity beside it, of type uint32_t
+ * or size_t, in the struct that owns both; all zero is the empty one, and free() ends it. The
+ * macros below are the only code that changes the two. New elements are zero. A failure leaves the
+ * array as it was. */
+#ifndef LKS_BASE_VEC_H
+#define LKS_BASE_VEC_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* What the macros hand over: an array of any type and its capacity. */
+struct lks_vec {
+    void *items;
+    size_t cap;
+};
+
+/* Capacity for `wanted` elements of `size` bytes, more than there is now. The capacity doubles, so
+ * that an element costs the same however many there are. LIMIT beyond `max` elements; `err` may be
+ * NULL for a caller that needs the code alone. */
+enum lks_code lks_vec_grow(struct lks_vec *v, size_t wanted, size_t size, size_t max,
+                           struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same in an arena, which keeps the smaller array until its end. */
+enum lks_code lks_vec_grow_in(struct lks_arena *arena, struct lks_vec *v, size_t wanted,
+                              size_t size, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Capacity for `wanted` elements. `array` and `room` are lvalues, and evaluated more than once;
+ * `room` is the capacity. */
+#define LKS_VEC_RESERVE(array, room, wanted, err)                                                  \
+    LKS_VEC_RESERVE_MAX(array, room, wanted, (__typeof__(room))-1, err)
+
+/* The same where there may be `max` elements at the most. */
+#define LKS_VEC_RESERVE_MAX(array, room, wanted, max, err)                                         \
+    LKS_VEC_GROW_(array, room, wanted,                                                             \
+                  lks_vec_grow(&lks_vec_, lks_wanted_, sizeof((array)[0]), (max), (err)))
+
+/* The same for an array in an arena, whose ceiling is the limit. */
+#define LKS_VEC_RESERVE_IN(arena, array, room, wanted, err)                                        \
+    LKS_VEC_GROW_(array, room, wanted,                                                             \
+                  lks_vec_grow_in((arena), &lks_vec_, lks_wanted_, sizeof((array)[0]), (err)))
+
+#define LKS_VEC_GROW_(array, room, wanted, grow)                                                   \
+    __extension__({                                                                                \
+        const size_t lks_wanted_ = (wanted);                                                       \
+        enum lks_code lks_code_ = LKS_OK;                                                          \
+        if (lks_wanted_ > (room)) {                                                                \
+            struct lks_vec lks_vec_ = {(array), (room)};                                           \
+            lks_code_ = (grow);                                                                    \
+            (array) = lks_vec_.items;                                                              \
+            (room) = (__typeof__(room))lks_vec_.cap;                                               \
+        }                                                                                          \
+        lks_code_;                                                                                 \
+    })
+
+#endif
