@@ -4,8 +4,6 @@
 #include "tests/facts.h"
 #include "tests/test.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 enum { TEXT_MAX = 64 << 20 };
 
 void plans_begin(struct plans *p, const char *manifest)
@@ -97,11 +95,11 @@ static void tell_steps(struct plans *p)
                          (unsigned long long)s->recipe);
         lks_buf_addf(&p->text, " %s@%llu", step_words[s->kind], (unsigned long long)s->rank);
         if (s->kind == LKS_DO_APPLY)
-            lks_buf_addf(&p->text, "(%" LKS_STR_FMT " %" LKS_STR_FMT ")", S(s->executor),
-                         S(s->component));
+            lks_buf_addf(&p->text, "(%" LKS_STR_FMT " %" LKS_STR_FMT ")", LKS_STR_ARG(s->executor),
+                         LKS_STR_ARG(s->component));
         else if (s->version.len > 0)
-            lks_buf_addf(&p->text, "(%" LKS_STR_FMT " %" LKS_STR_FMT ")", S(s->component),
-                         S(s->version));
+            lks_buf_addf(&p->text, "(%" LKS_STR_FMT " %" LKS_STR_FMT ")", LKS_STR_ARG(s->component),
+                         LKS_STR_ARG(s->version));
         lks_buf_addf(&p->text, "%s", s->one_way ? "!" : "");
     }
     lks_buf_addf(&p->text, "%s", plan->step_count > 0 ? "\n" : "");
@@ -114,10 +112,10 @@ static void tell_waves(struct plans *p)
         const struct lks_rec_plan_wave *w = &p->plan.waves[i];
         lks_buf_addf(&p->text, "wave %llu: %s of %" LKS_STR_FMT ", %llu at a time",
                      (unsigned long long)w->index, kinds[w->kind],
-                     S(w->pool.len > 0 ? w->pool : LKS_STR("several")),
+                     LKS_STR_ARG(w->pool.len > 0 ? w->pool : LKS_STR("several")),
                      (unsigned long long)w->width);
         lks_buf_addf(&p->text, w->controls.len > 0 ? ", beside %" LKS_STR_FMT "\n" : "%.*s\n",
-                     S(w->controls));
+                     LKS_STR_ARG(w->controls));
     }
 }
 
@@ -126,9 +124,9 @@ static void tell_parts(struct plans *p)
     for (size_t i = 0; i < p->plan.part_count; i++) {
         const struct lks_rec_plan_part *part = &p->plan.parts[i];
         lks_buf_addf(&p->text, "part of wave %llu: %" LKS_STR_FMT " by recipe %llu%s%s%.*s\n",
-                     (unsigned long long)part->wave, S(part->hosts),
+                     (unsigned long long)part->wave, LKS_STR_ARG(part->hosts),
                      (unsigned long long)part->recipe, part->proves ? ", proves" : "",
-                     part->domain.len > 0 ? ", domain " : "", S(part->domain));
+                     part->domain.len > 0 ? ", domain " : "", LKS_STR_ARG(part->domain));
     }
 }
 
@@ -149,7 +147,7 @@ struct lks_str plans_tell(struct plans *p, unsigned what)
         tell_parts(p);
     for (size_t i = 0; (what & PLANS_NOTES) != 0 && i < p->plan.note_count; i++)
         lks_buf_addf(&p->text, "%s: %" LKS_STR_FMT "\n", notes[p->plan.notes[i].kind],
-                     S(p->plan.notes[i].text));
+                     LKS_STR_ARG(p->plan.notes[i].text));
     return lks_buf_view(&p->text);
 }
 

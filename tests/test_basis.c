@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #define YAML_MAX ((size_t)4 << 20)
-#define S(s)     LKS_STR_ARG(s)
 
 /* The text of a tuple's basis; the caller owes lks_buf_fini(). */
 static struct lks_buf basis_of(const struct lks_tuple *tuple, char digest[LKS_DIGEST_SIZE])
@@ -73,8 +72,9 @@ static bool same_rows(const struct lks_conformance *a, const struct lks_conforma
     for (size_t i = 0; same && i < a->count; i++) {
         same = same_row(&a->rows[i], &b->rows[i]);
         if (!same)
-            printf("    %.*s: '%.*s' (%s), from its basis '%.*s' (%s)\n", S(a->rows[i].subject),
-                   S(a->rows[i].actual), lks_cause_name(a->rows[i].cause), S(b->rows[i].actual),
+            printf("    %.*s: '%.*s' (%s), from its basis '%.*s' (%s)\n",
+                   LKS_STR_ARG(a->rows[i].subject), LKS_STR_ARG(a->rows[i].actual),
+                   lks_cause_name(a->rows[i].cause), LKS_STR_ARG(b->rows[i].actual),
                    lks_cause_name(b->rows[i].cause));
     }
     return same;
@@ -107,7 +107,7 @@ static void check_mutations(const char *name, const struct lks_stack *stack,
         const struct lks_reading *r = &tuple->readings[at];
         for (int k = 0; k < LKS_MUTATIONS; k++) {
             struct lks_tuple changed = lks_mutate_tuple(tuple, at, (enum lks_mutation)k);
-            lks_test_case("%s: %.*s of %.*s %s", name, S(r->name), S(r->of),
+            lks_test_case("%s: %.*s of %.*s %s", name, LKS_STR_ARG(r->name), LKS_STR_ARG(r->of),
                           lks_mutation_name((enum lks_mutation)k));
             check_alike(stack, &changed);
             lks_tuple_fini(&changed);
@@ -223,7 +223,7 @@ static void test_lines_matter(void)
         lks_buf_truncate(&without, 0);
         lks_buf_add(&without, (struct lks_str){all.ptr, (size_t)(line.ptr - all.ptr)});
         lks_buf_add(&without, rest);
-        lks_test_case("without %.*s", S(line));
+        lks_test_case("without %.*s", LKS_STR_ARG(line));
         LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple again = {0};
         struct lks_err err = {0};

@@ -13,7 +13,6 @@
 
 #define PATH_SIZE 4096
 #define FILES_MAX 4096
-#define S(s)      LKS_STR_ARG(s)
 
 /* Named damage ------------------------------------------------------------------------------- */
 
@@ -218,7 +217,7 @@ static void check_probes(const struct lks_tuple *t)
         if (!lks_str_starts(r->name, "probe.") ||
             lks_str_find(r->value, LKS_STR("the rest is left out")) >= 0)
             continue;
-        printf("    %.*s: %.*s\n", S(r->name), S(r->value));
+        printf("    %.*s: %.*s\n", LKS_STR_ARG(r->name), LKS_STR_ARG(r->value));
         CHECK(false);
     }
 }
@@ -307,7 +306,7 @@ static void note_keys(struct asking *a, const char *table)
         if (!lks_str_starts(line, "\"/"))
             continue;
         (void)lks_str_cut((struct lks_str){line.ptr + 1, line.len - 1}, '"', &key, &line);
-        snprintf(path, sizeof(path), "%.*s", S(key));
+        snprintf(path, sizeof(path), "%.*s", LKS_STR_ARG(key));
         note_asked(a, path);
     }
 }
@@ -392,7 +391,8 @@ static void check_others(const struct well *w, const struct lks_tuple *now, cons
             const struct lks_reading *r = &w->said[i].readings[k];
             if (has_reading(now, r))
                 continue;
-            printf("    %s lost %.*s of %.*s\n", lks_probes[i].name, S(r->name), S(r->of));
+            printf("    %s lost %.*s of %.*s\n", lks_probes[i].name, LKS_STR_ARG(r->name),
+                   LKS_STR_ARG(r->of));
             CHECK(false);
             return;
         }
@@ -408,8 +408,9 @@ static void check_invented(const struct well *w, const struct lks_tuple *now)
         if (r->state != LKS_MEASURED || has_reading(&w->all, r) ||
             lks_reading_kind(r->name)->class != LKS_READING_IDENTITY)
             continue;
-        printf("    now %.*s of %.*s [%.*s] is '%.*s' (%.*s)\n", S(r->name), S(r->of), S(r->part),
-               S(r->value), S(r->evidence));
+        printf("    now %.*s of %.*s [%.*s] is '%.*s' (%.*s)\n", LKS_STR_ARG(r->name),
+               LKS_STR_ARG(r->of), LKS_STR_ARG(r->part), LKS_STR_ARG(r->value),
+               LKS_STR_ARG(r->evidence));
         CHECK(false);
     }
 }

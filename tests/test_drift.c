@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #define YAML_MAX ((size_t)4 << 20)
-#define S(s)     LKS_STR_ARG(s)
 
 /* A machine with its stack. */
 struct machine {
@@ -138,7 +137,8 @@ static void try_reading(const struct machine *m, const char *root, size_t at,
     struct lks_conformance c = {0};
     struct lks_err err = {0};
     struct lks_tuple changed = lks_mutate_tuple(&m->tuple, at, mutation);
-    lks_test_case("%s: %.*s of %.*s %s", root, S(r->name), S(r->of), lks_mutation_name(mutation));
+    lks_test_case("%s: %.*s of %.*s %s", root, LKS_STR_ARG(r->name), LKS_STR_ARG(r->of),
+                  lks_mutation_name(mutation));
     if (CHECK(lks_conform(lks_test_facts(), m->manifest.stacks, &changed, &c, &err) == LKS_OK)) {
         CHECK(!lks_conformance_yes(&c));
         const struct lks_judgement *row = verdict_on(&c, r->name);
@@ -196,13 +196,13 @@ static void subject_of(const struct lks_doc *leaf, struct lks_buf *out)
     if (up == NULL)
         return;
     if (up->parent == NULL) {
-        lks_buf_addf(out, "devices.%.*s", S(leaf->key));
+        lks_buf_addf(out, "devices.%.*s", LKS_STR_ARG(leaf->key));
         return;
     }
     if (lks_str_is(leaf->key, "version"))
         leaf = up;
     if (leaf->parent->kind == LKS_DOC_LIST && lks_str_is(leaf->parent->key, "firmware")) {
-        lks_buf_addf(out, "firmware/%.*s", S(lks_doc_text(leaf, "class")));
+        lks_buf_addf(out, "firmware/%.*s", LKS_STR_ARG(lks_doc_text(leaf, "class")));
         return;
     }
     struct lks_str path[8];
@@ -212,7 +212,7 @@ static void subject_of(const struct lks_doc *leaf, struct lks_buf *out)
             path[depth++] = leaf->key;
     }
     while (depth > 0) {
-        lks_buf_addf(out, "%s%.*s", out->len > 0 ? "." : "", S(path[depth - 1]));
+        lks_buf_addf(out, "%s%.*s", out->len > 0 ? "." : "", LKS_STR_ARG(path[depth - 1]));
         depth--;
     }
 }
@@ -241,7 +241,8 @@ static void try_leaf(const struct machine *m, const char *root, const struct lks
             lks_buf_addf(&subject, "%s", counts[i].subject);
         }
     }
-    lks_test_case("%s: %.*s of the stack, line %u", root, S(lks_buf_view(&subject)), leaf->line);
+    lks_test_case("%s: %.*s of the stack, line %u", root, LKS_STR_ARG(lks_buf_view(&subject)),
+                  leaf->line);
     lks_mutate_leaf(lks_buf_view(&m->yaml), leaf, &yaml);
     if (lks_manifest_parse("draft", lks_buf_view(&yaml), lks_test_facts(), NULL, &other, &err) !=
         LKS_OK) {

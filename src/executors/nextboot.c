@@ -10,8 +10,6 @@
 
 enum { VALUE_SIZE = LKS_BOOT_PATH_MAX + 32 };
 
-#define S(s) LKS_STR_ARG(s)
-
 /* The machine, as the probe of kernels reads it. */
 struct machine {
     struct lks_root root;
@@ -53,7 +51,7 @@ static enum lks_code read_next(struct machine *m, struct lks_str *out, struct lk
     return lks_fail(err, LKS_E_REFUSED,
                     "no boot loader says which kernel boots next (%" LKS_STR_FMT
                     "); set it up, or install kernels by an image",
-                    S(why));
+                    LKS_STR_ARG(why));
 }
 
 bool lks_nextboot_is(struct lks_str release)
@@ -81,8 +79,8 @@ static enum lks_code tell_grub(const struct lks_boot_target *t, struct lks_err *
     const char *program = lks_tool_there("grub-editenv") ? "grub-editenv" : "grub2-editenv";
     const char *set[] = {program, file, "set", value, NULL};
     const char *unset[] = {program, file, "unset", "next_entry", NULL};
-    snprintf(file, sizeof(file), "%.*s/grubenv", S(t->folder));
-    snprintf(value, sizeof(value), "saved_entry=%.*s", S(t->id));
+    snprintf(file, sizeof(file), "%.*s/grubenv", LKS_STR_ARG(t->folder));
+    snprintf(value, sizeof(value), "saved_entry=%.*s", LKS_STR_ARG(t->id));
     return tell(set, err) == LKS_OK ? tell(unset, err) : err->code;
 }
 
@@ -91,7 +89,7 @@ static enum lks_code tell_systemd_boot(const struct lks_boot_target *t, struct l
     char id[VALUE_SIZE];
     const char *set[] = {"bootctl", "set-default", id, NULL};
     const char *unset[] = {"bootctl", "set-oneshot", "", NULL};
-    snprintf(id, sizeof(id), "%.*s", S(t->id));
+    snprintf(id, sizeof(id), "%.*s", LKS_STR_ARG(t->id));
     return tell(set, err) == LKS_OK ? tell(unset, err) : err->code;
 }
 
@@ -115,7 +113,8 @@ static enum lks_code set(struct machine *m, struct lks_str release, struct lks_e
     if (tell_loader(m, release, err) != LKS_OK || read_next(m, &next, err) != LKS_OK)
         return err->code;
     if (!lks_str_eq(next, release))
-        return lks_fail(err, LKS_E_REFUSED, "the boot loader starts kernel %" LKS_STR_FMT, S(next));
+        return lks_fail(err, LKS_E_REFUSED, "the boot loader starts kernel %" LKS_STR_FMT,
+                        LKS_STR_ARG(next));
     return LKS_OK;
 }
 
@@ -127,7 +126,8 @@ enum lks_code lks_nextboot_keep(struct lks_str release, struct lks_err *err)
         return LKS_OK;
     if (machine_open(&m, err) != LKS_OK || read_next(&m, &next, err) != LKS_OK ||
         set(&m, next, err) != LKS_OK)
-        return lks_wrap(err, "kernel %" LKS_STR_FMT " cannot be made the default", S(release));
+        return lks_wrap(err, "kernel %" LKS_STR_FMT " cannot be made the default",
+                        LKS_STR_ARG(release));
     return LKS_OK;
 }
 
@@ -137,12 +137,12 @@ enum lks_code lks_nextboot_set(struct lks_str release, struct lks_err *err)
     if (release.len == 0 || lks_nextboot_is(release))
         return LKS_OK;
     if (machine_open(&m, err) != LKS_OK || set(&m, release, err) != LKS_OK)
-        return lks_wrap(err, "kernel %" LKS_STR_FMT " is not the default", S(release));
+        return lks_wrap(err, "kernel %" LKS_STR_FMT " is not the default", LKS_STR_ARG(release));
     return LKS_OK;
 }
 
 void lks_nextboot_say(struct lks_str release, struct lks_buf *said)
 {
     if (release.len > 0)
-        lks_buf_addf(said, ", and the next boot starts kernel %" LKS_STR_FMT, S(release));
+        lks_buf_addf(said, ", and the next boot starts kernel %" LKS_STR_FMT, LKS_STR_ARG(release));
 }

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 static const struct lks_listing_column advisory_columns[] = {
     {"advisory", "id", 0},
     {"severity", "severity", 0},
@@ -96,7 +94,8 @@ static uint32_t join(const struct advising *a, struct lks_str digest, const char
     lks_buf_init(out, LKS_DOC_BYTES_MAX);
     for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
         if (is_meant(p, digest))
-            lks_buf_addf(out, "%s%" LKS_STR_FMT, count++ > 0 ? "," : "", S(lks_doc_text(p, key)));
+            lks_buf_addf(out, "%s%" LKS_STR_FMT, count++ > 0 ? "," : "",
+                         LKS_STR_ARG(lks_doc_text(p, key)));
     }
     return count;
 }
@@ -113,7 +112,7 @@ static enum lks_code write_wish(const struct advising *a, struct lks_str digest,
     (void)join(a, digest, "hosts", &nodes);
     if (lks_buf_check(&names, err) != LKS_OK || lks_buf_check(&nodes, err) != LKS_OK)
         return err->code;
-    snprintf(reason, sizeof(reason), "it closes %" LKS_STR_FMT, S(id));
+    snprintf(reason, sizeof(reason), "it closes %" LKS_STR_FMT, LKS_STR_ARG(id));
     lks_json_begin(&q->w, NULL, '{');
     lks_json_text(&q->w, count == 1 ? "pool" : "nodes", lks_buf_view(count == 1 ? &names : &nodes));
     lks_json_text(&q->w, "stack", digest);
@@ -144,8 +143,9 @@ static void tell_made(struct advising *a, const struct lks_doc *change, struct l
                 "change %" PRIu64 " is proposed: %" LKS_STR_FMT " for %" LKS_STR_FMT
                 ", %s\nof class emergency, which %" PRIu64
                 " other%s to approve:\n  lockstep change approve %" PRIu64 " --reason ...\n",
-                id, S(lks_doc_text(change, "name")), S(pools), lks_change_size_text(change, size),
-                quorum, quorum == 1 ? " person has" : " people have", id);
+                id, LKS_STR_ARG(lks_doc_text(change, "name")), LKS_STR_ARG(pools),
+                lks_change_size_text(change, size), quorum,
+                quorum == 1 ? " person has" : " people have", id);
 }
 
 /* One change for all pools that the stack closes it for. */
@@ -160,8 +160,8 @@ static enum lks_code propose(struct advising *a, struct lks_str digest, struct l
     if (lks_buf_check(&pools, err) != LKS_OK || write_wish(a, digest, &q, err) != LKS_OK)
         return err->code;
     if (lks_question_ask(a->cli, a->args, &q, &answer, err) != LKS_OK)
-        return lks_wrap(err, "%" LKS_STR_FMT " for %" LKS_STR_FMT, S(stack),
-                        S(lks_buf_view(&pools)));
+        return lks_wrap(err, "%" LKS_STR_FMT " for %" LKS_STR_FMT, LKS_STR_ARG(stack),
+                        LKS_STR_ARG(lks_buf_view(&pools)));
     tell_made(a, answer.doc, lks_buf_view(&pools));
     return LKS_OK;
 }
@@ -240,7 +240,7 @@ static void print_strays(const struct advising *a)
                         "%" LKS_STR_FMT ": %" LKS_STR_FMT
                         " drifted: exposed, and not what the pool is pinned to; 'lockstep drift' "
                         "says why\n",
-                        S(lks_doc_text(p, "pool")), S(hosts));
+                        LKS_STR_ARG(lks_doc_text(p, "pool")), LKS_STR_ARG(hosts));
         }
     }
 }
@@ -254,22 +254,22 @@ static void print_pool(struct advising *a, const struct lks_doc *p)
     uint64_t change = lks_change_number(p, "change");
     FILE *out = a->cli->out;
     if (change != 0)
-        fprintf(out, "%" LKS_STR_FMT ": change %" PRIu64 " closes it\n", S(name), change);
+        fprintf(out, "%" LKS_STR_FMT ": change %" PRIu64 " closes it\n", LKS_STR_ARG(name), change);
     else if (remedy.len > 0 && !lks_args_has(a->args, "--propose"))
         fprintf(out, "%" LKS_STR_FMT ": %" LKS_STR_FMT " closes it; --propose drafts the change\n",
-                S(name), S(remedy));
+                LKS_STR_ARG(name), LKS_STR_ARG(remedy));
     else if (remedy.len == 0 && near != NULL)
         fprintf(out,
                 "%" LKS_STR_FMT ": %" LKS_STR_FMT
                 " closes it, and no emergency change can bring it there: see 'lockstep change "
                 "propose'\n",
-                S(name), S(lks_doc_text(near, "stack")));
+                LKS_STR_ARG(name), LKS_STR_ARG(lks_doc_text(near, "stack")));
     else if (remedy.len == 0)
         fprintf(out,
                 "%" LKS_STR_FMT ": no published stack closes %" LKS_STR_FMT
                 "; publish one with %" LKS_STR_FMT " %" LKS_STR_FMT "\n",
-                S(name), S(id), S(lks_doc_text(p, "component")),
-                S(fixed.len > 0 ? fixed : LKS_STR("in a version that is not affected")));
+                LKS_STR_ARG(name), LKS_STR_ARG(id), LKS_STR_ARG(lks_doc_text(p, "component")),
+                LKS_STR_ARG(fixed.len > 0 ? fixed : LKS_STR("in a version that is not affected")));
 }
 
 static enum lks_code print_one(struct advising *a, struct lks_err *err)

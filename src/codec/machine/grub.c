@@ -1,8 +1,6 @@
 #include "base/buf.h"
 #include "codec/machine/grub_text.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Truth as far as it is known before the boot. */
 enum truth { NO, YES, MAYBE };
 
@@ -745,7 +743,8 @@ static enum lks_code check_saved(struct lks_str cfg, const struct lks_boot_entry
                                  struct lks_arena *arena, struct lks_err *err)
 {
     struct lks_grub_choice choice = {0};
-    struct lks_str env = lks_arena_format(arena, "saved_entry=%" LKS_STR_FMT "\n", S(path));
+    struct lks_str env =
+        lks_arena_format(arena, "saved_entry=%" LKS_STR_FMT "\n", LKS_STR_ARG(path));
     if (env.ptr == NULL)
         return lks_arena_fail(arena, err);
     if (lks_grub_default(cfg, env, bls, bls_count, arena, &choice, err) != LKS_OK)
@@ -755,10 +754,10 @@ static enum lks_code check_saved(struct lks_str cfg, const struct lks_boot_entry
                         "its default is '%" LKS_STR_FMT
                         "' and not the saved entry; set GRUB_DEFAULT=saved in /etc/default/grub "
                         "and make grub.cfg again",
-                        S(choice.wanted));
+                        LKS_STR_ARG(choice.wanted));
     if (!lks_str_eq(lks_boot_release(choice.kernel), release))
         return lks_fail(err, LKS_E_REFUSED, "entry '%" LKS_STR_FMT "' starts another kernel",
-                        S(path));
+                        LKS_STR_ARG(path));
     return LKS_OK;
 }
 
@@ -777,13 +776,15 @@ enum lks_code lks_grub_entry_of(struct lks_str cfg, const struct lks_boot_entry 
             return err->code;
     }
     if (!found)
-        return lks_fail(err, LKS_E_NOT_FOUND, "no entry starts kernel %" LKS_STR_FMT, S(release));
+        return lks_fail(err, LKS_E_NOT_FOUND, "no entry starts kernel %" LKS_STR_FMT,
+                        LKS_STR_ARG(release));
     lks_buf_init(&path, LKS_BOOT_PATH_MAX);
     if (add_path(s, &s->entries[at - 1], 0, &path, err) != LKS_OK)
         return err->code;
     if (!lks_str_printable(lks_buf_view(&path)))
         return lks_fail(err, LKS_E_INVALID,
-                        "the entry of kernel %" LKS_STR_FMT " has no plain name", S(release));
+                        "the entry of kernel %" LKS_STR_FMT " has no plain name",
+                        LKS_STR_ARG(release));
     *out = lks_arena_copy(arena, lks_buf_view(&path));
     if (out->ptr == NULL)
         return lks_arena_fail(arena, err);

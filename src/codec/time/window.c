@@ -16,8 +16,6 @@ enum {
 
 static const char day_names[] = "MonTueWedThuFriSatSun";
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Reading ----------------------------------------------------------------------------------- */
 
 static bool read_day(struct lks_str text, unsigned *out)
@@ -104,7 +102,7 @@ enum lks_code lks_windows_parse(struct lks_str text, struct lks_windows *out, st
             return lks_fail(err, LKS_E_INVALID,
                             "windows: '%" LKS_STR_FMT "' is no window; one is written like "
                             "'Mon-Fri 22:00-04:00', a whole day as 'Sat 00:00-24:00'",
-                            S(lks_str_trim(one)));
+                            LKS_STR_ARG(lks_str_trim(one)));
     }
     *out = windows;
     return LKS_OK;

@@ -14,7 +14,6 @@ enum {
 };
 
 #define OWNER        "lockstep:drift"
-#define S(s)         LKS_STR_ARG(s)
 #define ATTESTED_MAX ((lks_ms)7 * 24 * 3600 * LKS_SECOND)
 
 static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
@@ -38,7 +37,7 @@ static struct lks_deciding_basis as_asset(struct lks_deciding *d, const struct l
     const char *line = side.len > 0 ? "asset.side\t\t\t=\t" : "";
     return (struct lks_deciding_basis){
         .text = lks_deciding_text(d, "asset\t\t\t=\t%" LKS_STR_FMT "\n%s%" LKS_STR_FMT "%s",
-                                  S(lks_state_text(s, n->asset)), line, S(side),
+                                  LKS_STR_ARG(lks_state_text(s, n->asset)), line, LKS_STR_ARG(side),
                                   side.len > 0 ? "\n" : ""),
         .digest = {"", 0}};
 }
@@ -91,16 +90,17 @@ static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
     if (flash != NULL && flash->outcome == LKS_BMC_OPEN) /* it is on its way to something else */
         (void)lks_deciding_unflashed(d, node);
     else if (t->node.len > 0 && !lks_str_eq(t->node, name))
-        lks_deciding_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT, S(t->node));
+        lks_deciding_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT,
+                            LKS_STR_ARG(t->node));
     else if (taken > d->now.wall + d->state->limits.skew)
         lks_deciding_refuse(d, LKS_E_INVALID, "they were taken in the future; check the clocks");
     else if (taken < d->state->nodes[node].outband_taken)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " was read out of band after these were taken",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (is_before_update(d->state, node, taken))
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " was updated after these were taken",
-                            S(name));
+                            LKS_STR_ARG(name));
     else
         return true;
     return false;
@@ -183,7 +183,8 @@ static bool check_target(struct lks_deciding *d, struct lks_str digest)
     if (digest.len == 0 || lks_book_stack(d->book, digest) != NULL)
         return true;
     lks_deciding_refuse(d, LKS_E_NOT_FOUND,
-                        "no stack '%" LKS_STR_FMT "' is known; publish it first", S(digest));
+                        "no stack '%" LKS_STR_FMT "' is known; publish it first",
+                        LKS_STR_ARG(digest));
     return false;
 }
 
@@ -248,7 +249,7 @@ static bool check_no_change(struct lks_deciding *d, uint32_t node)
         return true;
     lks_deciding_refuse(d, LKS_E_REFUSED,
                         "change %llu has %" LKS_STR_FMT "; pause, abort or release it there",
-                        (unsigned long long)change, S(name_of(d, node)));
+                        (unsigned long long)change, LKS_STR_ARG(name_of(d, node)));
     return false;
 }
 
@@ -272,7 +273,7 @@ static bool may_attest(struct lks_deciding *d, const struct lks_hostlist *hosts)
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may not approve for %" LKS_STR_FMT
                             ": that a node is attested is an approver's to say",
-                            S(e->by), S(hosts->names[i]));
+                            LKS_STR_ARG(e->by), LKS_STR_ARG(hosts->names[i]));
         return false;
     }
     return true;
@@ -421,7 +422,8 @@ static struct lks_str proposal_text(struct lks_deciding *d, uint32_t pool)
     struct lks_str stack = lks_state_text(d->state, d->state->pools[pool].stack);
     char many[LKS_COUNT_TEXT_SIZE];
     return lks_deciding_text(d, "%s should be brought back to %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                             lks_count_text(count, "node", many), S(stack), S(hosts));
+                             lks_count_text(count, "node", many), LKS_STR_ARG(stack),
+                             LKS_STR_ARG(hosts));
 }
 
 /* One proposal a pool, which names all that drift: an older one that names others makes room. */

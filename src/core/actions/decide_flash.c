@@ -7,7 +7,6 @@
 
 enum { LIFE_MAX_HOURS = 24, WORD_BYTES_MAX = 127, PHASE_BYTES_MAX = 64 };
 #define LIFE_MAX (3600 * LKS_SECOND * LIFE_MAX_HOURS)
-#define S(s)     LKS_STR_ARG(s)
 
 /* What each act needs beside a component. */
 static const struct {
@@ -61,7 +60,7 @@ static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
     lks_deciding_refuse(d, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " is irreversible (%" LKS_STR_FMT
                         "); acknowledge that with one_way",
-                        S(f->component), S(known->revert));
+                        LKS_STR_ARG(f->component), LKS_STR_ARG(known->revert));
     return false;
 }
 
@@ -94,16 +93,17 @@ static void refuse_none(struct lks_deciding *d, uint32_t node, const struct lks_
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "bundle: %" LKS_STR_FMT " has no firmware for %" LKS_STR_FMT
                             " %" LKS_STR_FMT "%s",
-                            S(d->event->said->name), S(f->component), S(f->version),
-                            f->image.len > 0 ? " in that image" : "");
+                            LKS_STR_ARG(d->event->said->name), LKS_STR_ARG(f->component),
+                            LKS_STR_ARG(f->version), f->image.len > 0 ? " in that image" : "");
     else
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "bundle: what %" LKS_STR_FMT " has for %" LKS_STR_FMT " %" LKS_STR_FMT
                             " is for other hardware than %" LKS_STR_FMT ", which by the fleet's "
                             "file is of class %" LKS_STR_FMT ", revision %" LKS_STR_FMT,
-                            S(d->event->said->name), S(f->component), S(f->version),
-                            S(d->event->name), S(class_of(d, node)),
-                            S(revision.len > 0 ? revision : LKS_STR("unknown")));
+                            LKS_STR_ARG(d->event->said->name), LKS_STR_ARG(f->component),
+                            LKS_STR_ARG(f->version), LKS_STR_ARG(d->event->name),
+                            LKS_STR_ARG(class_of(d, node)),
+                            LKS_STR_ARG(revision.len > 0 ? revision : LKS_STR("unknown")));
 }
 
 /* What the bundle has for this component of this node; where several files are, it takes the
@@ -131,7 +131,7 @@ static const struct lks_bundle_artifact *find_artifact(struct lks_deciding *d, u
     lks_deciding_refuse(d, LKS_E_INVALID,
                         "image: the bundle has %zu for %" LKS_STR_FMT " %" LKS_STR_FMT
                         "; say which one, by its digest",
-                        files, S(f->component), S(f->version));
+                        files, LKS_STR_ARG(f->component), LKS_STR_ARG(f->version));
     return NULL;
 }
 
@@ -147,7 +147,7 @@ static bool may_follow(const struct lks_deciding *d, uint32_t node,
     size_t count = 0, known = 0;
     if (lks_deciding_expired(d, n->outband_taken) || lks_basis_parse(basis, &read, &err) != LKS_OK)
         return false;
-    snprintf(name, sizeof(name), "firmware/%" LKS_STR_FMT, S(a->component));
+    snprintf(name, sizeof(name), "firmware/%" LKS_STR_FMT, LKS_STR_ARG(a->component));
     const struct lks_reading *r = lks_tuple_range(&read, lks_str_from(name), &count);
     for (size_t i = 0; i < count; i++) {
         if (r[i].state != LKS_MEASURED)
@@ -166,13 +166,14 @@ static bool check_said(struct lks_deciding *d, uint32_t node, const struct lks_r
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "the bundle declares as irreversible: %" LKS_STR_FMT " %" LKS_STR_FMT
                             "; acknowledge that with one_way",
-                            S(f->component), S(f->version));
+                            LKS_STR_ARG(f->component), LKS_STR_ARG(f->version));
     else if (a->from != NULL && needs[f->act].image && !f->force && !may_follow(d, node, a))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "the bundle does not say that %" LKS_STR_FMT " %" LKS_STR_FMT
                             " may follow what %" LKS_STR_FMT
                             " runs, or that was not read yet; force does it all the same",
-                            S(f->component), S(f->version), S(d->event->name));
+                            LKS_STR_ARG(f->component), LKS_STR_ARG(f->version),
+                            LKS_STR_ARG(d->event->name));
     else
         return true;
     return false;
@@ -185,15 +186,15 @@ static bool check_image(struct lks_deciding *d, const struct lks_state_bundle *b
     const struct lks_state_artifact *artifact = lks_state_artifact(d->state, f->image);
     if (!lks_bundle_names(d->state, bundle, f->image)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "image: %" LKS_STR_FMT " is not in bundle %" LKS_STR_FMT, S(f->image),
-                            S(f->bundle));
+                            "image: %" LKS_STR_FMT " is not in bundle %" LKS_STR_FMT,
+                            LKS_STR_ARG(f->image), LKS_STR_ARG(f->bundle));
         return false;
     }
     if (artifact == NULL) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "image: %" LKS_STR_FMT
                             " is not in the depot; put it there with 'lockstep bundle push'",
-                            S(f->image));
+                            LKS_STR_ARG(f->image));
         return false;
     }
     f->size = artifact->size;
@@ -235,10 +236,11 @@ static bool check_bundle(struct lks_deciding *d, uint32_t node, bool planned,
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "bundle: no good verdict on %" LKS_STR_FMT
                             "; put it there with 'lockstep bundle push'",
-                            S(f->bundle));
+                            LKS_STR_ARG(f->bundle));
     else if (bundle->revoked != 0)
         lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
-                            S(text_of(d, bundle->name)), S(text_of(d, bundle->revoked_reason)));
+                            LKS_STR_ARG(text_of(d, bundle->name)),
+                            LKS_STR_ARG(text_of(d, bundle->revoked_reason)));
     else
         return needs[f->act].bundle ? check_artifact(d, node, planned, bundle, f)
                                     : f->image.len == 0 || check_image(d, bundle, f);
@@ -294,7 +296,7 @@ static bool check_side(struct lks_deciding *d, uint32_t node)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is the redundant peer, and its update %llu is not "
                             "finished",
-                            S(lks_state_name(d->state, other)), (unsigned long long)id);
+                            LKS_STR_ARG(lks_state_name(d->state, other)), (unsigned long long)id);
     return id == 0;
 }
 
@@ -305,15 +307,16 @@ bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)
     if (f == NULL)
         return true;
     if (f->outcome == LKS_BMC_OPEN)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT " is in progress",
-                            S(name), (unsigned long long)f->id, S(text_of(d, f->component)));
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED, "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT " is in progress",
+            LKS_STR_ARG(name), (unsigned long long)f->id, LKS_STR_ARG(text_of(d, f->component)));
     else
         lks_deciding_refuse(
             d, LKS_E_REFUSED,
             "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT
             " has an unknown outcome; inspect it, then: lockstep node resolve %" LKS_STR_FMT,
-            S(name), (unsigned long long)f->id, S(text_of(d, f->component)), S(name));
+            LKS_STR_ARG(name), (unsigned long long)f->id, LKS_STR_ARG(text_of(d, f->component)),
+            LKS_STR_ARG(name));
     return false;
 }
 
@@ -325,15 +328,15 @@ static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
     struct lks_endpoint endpoint = {0};
     if (!lks_endpoint_find(d->book, name, &endpoint))
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has no management endpoint",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (n->changing == 0 && !beside)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT
                             " is outside a change; nothing is updated there before it is in one",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (n->pending > 0)
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has not answered a command yet",
-                            S(name));
+                            LKS_STR_ARG(name));
     else
         return lks_deciding_unflashed(d, node) && check_side(d, node) &&
                (beside || lks_deciding_quiet(d, node));
@@ -456,7 +459,8 @@ static void end(struct lks_deciding *d, const struct lks_state_flash *f,
             d, LKS_ALARM_FLASH, name,
             lks_deciding_text(
                 d, "update %llu of %" LKS_STR_FMT " has an unknown outcome: %" LKS_STR_FMT,
-                (unsigned long long)f->id, S(text_of(d, f->component)), S(ended.text)));
+                (unsigned long long)f->id, LKS_STR_ARG(text_of(d, f->component)),
+                LKS_STR_ARG(ended.text)));
 }
 
 /* An end that is said again is welcome and no news. */
@@ -479,12 +483,13 @@ static struct lks_str revoked_text(struct lks_deciding *d, const struct lks_stat
     const struct lks_state_bundle *bundle = lks_state_bundle(d->state, text_of(d, f->bundle));
     struct lks_str why = bundle != NULL ? text_of(d, bundle->revoked_reason) : LKS_STR("");
     if (f->saved == NULL)
-        return lks_deciding_text(d, "its bundle was revoked: %" LKS_STR_FMT, S(why));
+        return lks_deciding_text(d, "its bundle was revoked: %" LKS_STR_FMT, LKS_STR_ARG(why));
     return lks_deciding_text(d,
                              "its bundle was revoked: %" LKS_STR_FMT " (it was %" LKS_STR_FMT
                              "; %" LKS_STR_FMT " %" LKS_STR_FMT " may be staged there, or run)",
-                             S(why), S(text_of(d, f->phase)), S(text_of(d, f->component)),
-                             S(text_of(d, f->version)));
+                             LKS_STR_ARG(why), LKS_STR_ARG(text_of(d, f->phase)),
+                             LKS_STR_ARG(text_of(d, f->component)),
+                             LKS_STR_ARG(text_of(d, f->version)));
 }
 
 /* Where nothing was kept nothing was sent. */
@@ -536,7 +541,7 @@ void lks_decide_flash_resolve(struct lks_deciding *d)
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);
     if (f == NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED, "no update of %" LKS_STR_FMT " waits for a person",
-                            S(e->name));
+                            LKS_STR_ARG(e->name));
     else if (f->outcome == LKS_BMC_OPEN)
         (void)lks_deciding_unflashed(d, node);
     else {

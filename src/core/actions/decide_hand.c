@@ -9,8 +9,6 @@
 
 #include <stdio.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
     return lks_state_text(d->state, text);
@@ -24,8 +22,8 @@ static struct lks_str where_of(struct lks_deciding *d, uint32_t node)
     if (pool >= s->pool_count)
         return lks_deciding_text(d, "its domain is production");
     return lks_deciding_text(d, "pool '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") is production",
-                             S(text_of(d, s->pools[pool].name)),
-                             S(text_of(d, s->pools[pool].posture)));
+                             LKS_STR_ARG(text_of(d, s->pools[pool].name)),
+                             LKS_STR_ARG(text_of(d, s->pools[pool].posture)));
 }
 
 /* Stacks ------------------------------------------------------------------------------------ */
@@ -46,8 +44,8 @@ bool lks_deciding_takes(struct lks_deciding *d, uint32_t node, struct lks_str st
         "posture dev, or have it approved for a few nodes until a time "
         "('lockstep deviation add %" LKS_STR_FMT
         " --what \"*\"', and by an approver 'lockstep deviation approve')",
-        S(node_name), S(where), S(name),
-        known != NULL ? lks_step_words[known->step] : "not published", S(node_name));
+        LKS_STR_ARG(node_name), LKS_STR_ARG(where), LKS_STR_ARG(name),
+        known != NULL ? lks_step_words[known->step] : "not published", LKS_STR_ARG(node_name));
     return false;
 }
 
@@ -99,7 +97,7 @@ static bool is_excused(const struct lks_deciding *d, uint32_t node, struct lks_s
                        struct lks_str version)
 {
     char subject[LKS_READING_NAME_MAX + 1];
-    snprintf(subject, sizeof(subject), "firmware/%" LKS_STR_FMT, S(component));
+    snprintf(subject, sizeof(subject), "firmware/%" LKS_STR_FMT, LKS_STR_ARG(component));
     return lks_standing_excused(d->state, node, lks_str_from(subject), version, d->now.wall);
 }
 
@@ -133,9 +131,10 @@ bool lks_deciding_pins_flash(struct lks_deciding *d, uint32_t node,
                         "or have it approved until a time ('lockstep deviation add %" LKS_STR_FMT
                         " --what firmware/%" LKS_STR_FMT " --value %" LKS_STR_FMT
                         "', and by an approver 'lockstep deviation approve')",
-                        S(name), S(where), S(stack != NULL ? stack->name : text_of(d, intent)),
-                        S(flash->component), S(flash->version), S(name), S(component),
-                        S(flash->version));
+                        LKS_STR_ARG(name), LKS_STR_ARG(where),
+                        LKS_STR_ARG(stack != NULL ? stack->name : text_of(d, intent)),
+                        LKS_STR_ARG(flash->component), LKS_STR_ARG(flash->version),
+                        LKS_STR_ARG(name), LKS_STR_ARG(component), LKS_STR_ARG(flash->version));
     return false;
 }
 
@@ -156,15 +155,16 @@ bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks
     while (lks_str_word(&rest, &word)) {
         if (lks_words_have(has, word))
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and its stack '%" LKS_STR_FMT
-                            "' does not have %" LKS_STR_FMT
-                            ": publish a stack that does and propose a change to it, or have it "
-                            "approved until a time ('lockstep deviation add %" LKS_STR_FMT
-                            " --what \"*\"', and by an approver 'lockstep deviation approve')",
-                            S(name), S(where),
-                            S(stack != NULL ? text_of(d, stack->name) : text_of(d, intent)),
-                            S(word), S(name));
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED,
+            "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and its stack '%" LKS_STR_FMT
+            "' does not have %" LKS_STR_FMT
+            ": publish a stack that does and propose a change to it, or have it "
+            "approved until a time ('lockstep deviation add %" LKS_STR_FMT
+            " --what \"*\"', and by an approver 'lockstep deviation approve')",
+            LKS_STR_ARG(name), LKS_STR_ARG(where),
+            LKS_STR_ARG(stack != NULL ? text_of(d, stack->name) : text_of(d, intent)),
+            LKS_STR_ARG(word), LKS_STR_ARG(name));
         return false;
     }
     return true;
@@ -180,7 +180,7 @@ bool lks_deciding_vouched(struct lks_deciding *d, struct lks_str artifacts)
                             "no verified bundle names %" LKS_STR_FMT
                             ", or it was revoked: sign a bundle with it and bring it with "
                             "'lockstep bundle push'",
-                            S(word));
+                            LKS_STR_ARG(word));
         return false;
     }
     return true;
@@ -199,25 +199,26 @@ static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum l
         break;
     case LKS_EMPTIED_IN_SERVICE:
         return lks_deciding_text(
-            d, "it is in service; drain it first: lockstep node hold %" LKS_STR_FMT, S(name));
+            d, "it is in service; drain it first: lockstep node hold %" LKS_STR_FMT,
+            LKS_STR_ARG(name));
     case LKS_EMPTIED_SCHED:
         return lks_deciding_text(d,
                                  "scheduler %" LKS_STR_FMT " may run a job there, and cannot be "
                                  "asked yet; nothing disruptive is done there by hand",
-                                 S(text_of(d, s->pools[s->nodes[node].pool].sched)));
+                                 LKS_STR_ARG(text_of(d, s->pools[s->nodes[node].pool].sched)));
     case LKS_EMPTIED_UNREAD:
         return lks_deciding_text(d,
                                  "its agent did not read its GPU processes since it was drained, "
                                  "or not in the last 10 minutes; read it: lockstep node command "
                                  "%" LKS_STR_FMT " idle",
-                                 S(name));
+                                 LKS_STR_ARG(name));
     case LKS_EMPTIED_BUSY:
         return lks_deciding_text(
             d,
             "its agent did not find it idle (%" LKS_STR_FMT
             "); end what runs there and read it again, or have it reset by two "
             "people: lockstep node command %" LKS_STR_FMT " reboot --wedged",
-            S(look != NULL ? text_of(d, look->text) : LKS_STR("")), S(name));
+            LKS_STR_ARG(look != NULL ? text_of(d, look->text) : LKS_STR("")), LKS_STR_ARG(name));
     }
     return LKS_STR("");
 }
@@ -230,7 +231,8 @@ bool lks_deciding_emptied(struct lks_deciding *d, uint32_t node)
         return other == LKS_NO_NODE;
     struct lks_str where = where_of(d, other), why = emptied_text(d, other, how);
     lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and %" LKS_STR_FMT,
-                        S(lks_state_name(d->state, other)), S(where), S(why));
+                        LKS_STR_ARG(lks_state_name(d->state, other)), LKS_STR_ARG(where),
+                        LKS_STR_ARG(why));
     return false;
 }
 
@@ -243,14 +245,15 @@ bool lks_deciding_thaws(struct lks_deciding *d, uint32_t node)
     if (!f.on)
         return true;
     struct lks_str pool = text_of(d, f.pool);
-    struct lks_str which = f.pool != 0 ? lks_deciding_text(d, "pool '%" LKS_STR_FMT "'", S(pool))
-                                       : LKS_STR("the fleet");
-    lks_deciding_refuse(d, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT ": %" LKS_STR_FMT " is frozen by %" LKS_STR_FMT
-                        " since %s (%" LKS_STR_FMT
-                        "); ask an approver to end it: lockstep unfreeze%s%" LKS_STR_FMT,
-                        S(lks_state_name(d->state, node)), S(which), S(text_of(d, f.by)),
-                        lks_time_text(f.since, since), S(text_of(d, f.reason)),
-                        f.pool != 0 ? " --pool " : "", S(pool));
+    struct lks_str which = f.pool != 0
+                               ? lks_deciding_text(d, "pool '%" LKS_STR_FMT "'", LKS_STR_ARG(pool))
+                               : LKS_STR("the fleet");
+    lks_deciding_refuse(
+        d, LKS_E_REFUSED,
+        "%" LKS_STR_FMT ": %" LKS_STR_FMT " is frozen by %" LKS_STR_FMT " since %s (%" LKS_STR_FMT
+        "); ask an approver to end it: lockstep unfreeze%s%" LKS_STR_FMT,
+        LKS_STR_ARG(lks_state_name(d->state, node)), LKS_STR_ARG(which),
+        LKS_STR_ARG(text_of(d, f.by)), lks_time_text(f.since, since),
+        LKS_STR_ARG(text_of(d, f.reason)), f.pool != 0 ? " --pool " : "", LKS_STR_ARG(pool));
     return false;
 }

@@ -4,7 +4,6 @@
 #include "core/state/access.h"
 #include "core/state/reset.h"
 
-#define S(s)     LKS_STR_ARG(s)
 #define ASK_AGE  ((lks_ms)3600 * LKS_SECOND) /* for the approver */
 #define LIFE     ((lks_ms)600 * LKS_SECOND)  /* of the reboot command */
 #define EXECUTOR "reboot"
@@ -33,23 +32,23 @@ static bool is_wedged(struct lks_deciding *d, uint32_t node, lks_ms wall)
     struct lks_str name = lks_state_name(d->state, node);
     if (n->asset != 0)
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (!n->held && n->changing == 0 && !n->unhealthy)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is in service: only a drained or unhealthy node is "
                             "reset; drain it first: lockstep node hold %" LKS_STR_FMT,
-                            S(name), S(name));
+                            LKS_STR_ARG(name), LKS_STR_ARG(name));
     else if (!lks_deciding_quiet(d, node))
         return false;
     else if (look == NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "no reading shows a process on %" LKS_STR_FMT
                             "; read it first: lockstep node command %" LKS_STR_FMT " idle",
-                            S(name), S(name));
+                            LKS_STR_ARG(name), LKS_STR_ARG(name));
     else if (look->outcome == LKS_OUTCOME_DONE)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "no process runs on %" LKS_STR_FMT ": reboot it without --wedged",
-                            S(name));
+                            LKS_STR_ARG(name));
     else
         return true;
     return false;
@@ -63,7 +62,7 @@ static void ask(struct lks_deciding *d, uint32_t node)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "the last reset of %" LKS_STR_FMT " is not reviewed; an approver does "
                             "that first: lockstep node review %" LKS_STR_FMT,
-                            S(name), S(name));
+                            LKS_STR_ARG(name), LKS_STR_ARG(name));
         return;
     }
     if (!lks_deciding_thaws(d, node) || !is_wedged(d, node, d->now.wall))
@@ -88,15 +87,16 @@ static bool is_another(struct lks_deciding *d, uint32_t node, const struct lks_r
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " asked for the reset of %" LKS_STR_FMT
                             ": another person approves and reviews it",
-                            S(by), S(name));
-    else if (!lks_deciding_apart(
-                 d, asked,
-                 lks_deciding_text(d, "approve or review the reset of %" LKS_STR_FMT, S(name))))
+                            LKS_STR_ARG(by), LKS_STR_ARG(name));
+    else if (!lks_deciding_apart(d, asked,
+                                 lks_deciding_text(d,
+                                                   "approve or review the reset of %" LKS_STR_FMT,
+                                                   LKS_STR_ARG(name))))
         return false;
     else if (!lks_access_may_by(d->state, by, d->event->credential, LKS_MAY_APPROVE,
                                 lks_scope_of_node(d->state, node)))
         lks_deciding_refuse(d, LKS_E_DENIED, "%" LKS_STR_FMT " is no approver of %" LKS_STR_FMT,
-                            S(by), S(name));
+                            LKS_STR_ARG(by), LKS_STR_ARG(name));
     else
         return true;
     return false;
@@ -107,11 +107,12 @@ static void raise(struct lks_deciding *d, uint32_t node, const struct lks_reset 
     struct lks_str name = lks_state_name(d->state, node);
     (void)lks_deciding_alarm(
         d, LKS_ALARM_WEDGED, name,
-        lks_deciding_text(
-            d,
-            "reset while a process held its GPUs: asked for by %" LKS_STR_FMT " (%" LKS_STR_FMT
-            "), approved by %" LKS_STR_FMT "; review it: lockstep node review %" LKS_STR_FMT,
-            S(text_of(d, r->by)), S(text_of(d, r->reason)), S(d->event->by), S(name)));
+        lks_deciding_text(d,
+                          "reset while a process held its GPUs: asked for by %" LKS_STR_FMT
+                          " (%" LKS_STR_FMT "), approved by %" LKS_STR_FMT
+                          "; review it: lockstep node review %" LKS_STR_FMT,
+                          LKS_STR_ARG(text_of(d, r->by)), LKS_STR_ARG(text_of(d, r->reason)),
+                          LKS_STR_ARG(d->event->by), LKS_STR_ARG(name)));
 }
 
 static void approve(struct lks_deciding *d, uint32_t node)
@@ -124,7 +125,7 @@ static void approve(struct lks_deciding *d, uint32_t node)
                             "no reset of %" LKS_STR_FMT " waits for an approval in this boot; an "
                             "operator asks for one: lockstep node command %" LKS_STR_FMT
                             " reboot --wedged",
-                            S(name), S(name));
+                            LKS_STR_ARG(name), LKS_STR_ARG(name));
         return;
     }
     uint64_t command = d->next_command;
@@ -156,7 +157,7 @@ static void review(struct lks_deciding *d, uint32_t node)
     struct lks_str name = lks_state_name(d->state, node), reason = lks_str_trim(d->event->reason);
     if (r == NULL || r->approved == 0) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "no reset of %" LKS_STR_FMT " waits for a review",
-                            S(name));
+                            LKS_STR_ARG(name));
         return;
     }
     if (!is_another(d, node, r))

@@ -2,8 +2,6 @@
 #include "core/admission/admit_parts.h"
 #include "core/state/agree.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Postures ----------------------------------------------------------------------------------- */
 
 static struct lks_str pool_name(const struct lks_admitting *a, const struct lks_admit_part *part)
@@ -20,9 +18,10 @@ static void add_posture(struct lks_admitting *a, const struct lks_admit_part *on
         .text = lks_admitting_text(a,
                                    "pools '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") and '%" LKS_STR_FMT
                                    "' (%" LKS_STR_FMT ") do not share a job: %s",
-                                   S(pool_name(a, one)), S(lks_state_text(a->state, one->posture)),
-                                   S(pool_name(a, other)),
-                                   S(lks_state_text(a->state, other->posture)), why)};
+                                   LKS_STR_ARG(pool_name(a, one)),
+                                   LKS_STR_ARG(lks_state_text(a->state, one->posture)),
+                                   LKS_STR_ARG(pool_name(a, other)),
+                                   LKS_STR_ARG(lks_state_text(a->state, other->posture)), why)};
     lks_admitting_add(a, lks_admitting_enforced(a, false), &no);
 }
 
@@ -132,7 +131,8 @@ static void compare_others(struct lks_admitting *a, const struct groups *g, stru
             ? lks_admitting_text(a, "its values are of more than %d kinds", LKS_AGREE_KINDS_MAX)
             : lks_admitting_text(
                   a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where others of %u have %" LKS_STR_FMT,
-                  S(one.subject), S(one.value), g->nodes, S(other.value));
+                  LKS_STR_ARG(one.subject), LKS_STR_ARG(one.value), g->nodes,
+                  LKS_STR_ARG(other.value));
 }
 
 /* Only one of the two runs a deviation, or they run different ones: what it is about. */
@@ -145,11 +145,11 @@ static struct lks_str deviates_text(struct lks_admitting *a, const struct groups
     if (lks_wrong_next(&own, &wrong))
         return lks_admitting_text(
             a, "%" LKS_STR_FMT " %" LKS_STR_FMT " by a deviation that %u of %u do not run",
-            S(wrong.subject), S(wrong.actual), g->most->count, g->nodes);
+            LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual), g->most->count, g->nodes);
     (void)lks_wrong_next(&others, &wrong);
-    return lks_admitting_text(a,
-                              "not the deviation that %u of %u run: %" LKS_STR_FMT " %" LKS_STR_FMT,
-                              g->most->count, g->nodes, S(wrong.subject), S(wrong.actual));
+    return lks_admitting_text(
+        a, "not the deviation that %u of %u run: %" LKS_STR_FMT " %" LKS_STR_FMT, g->most->count,
+        g->nodes, LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual));
 }
 
 static void compare_group(struct lks_admitting *a, const struct groups *g, struct group *group)
@@ -165,13 +165,13 @@ static void compare_group(struct lks_admitting *a, const struct groups *g, struc
     if (values)
         group->text = lks_admitting_text(
             a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where %u of %u have %" LKS_STR_FMT "%s",
-            S(one.subject), S(one.value), most->count, g->nodes, S(other.value),
-            stacks ? ", and another stack" : "");
+            LKS_STR_ARG(one.subject), LKS_STR_ARG(one.value), most->count, g->nodes,
+            LKS_STR_ARG(other.value), stacks ? ", and another stack" : "");
     else if (stacks)
         group->text = lks_admitting_text(
             a, "stack '%" LKS_STR_FMT "', where %u of %u have '%" LKS_STR_FMT "'",
-            S(lks_admitting_stack(a, group->node, group->key.stack)), most->count, g->nodes,
-            S(lks_admitting_stack(a, most->node, most->key.stack)));
+            LKS_STR_ARG(lks_admitting_stack(a, group->node, group->key.stack)), most->count,
+            g->nodes, LKS_STR_ARG(lks_admitting_stack(a, most->node, most->key.stack)));
     else if (apart)
         group->text = deviates_text(a, g, group);
 }

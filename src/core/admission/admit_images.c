@@ -3,8 +3,6 @@
 #include "core/conform/verdict.h"
 #include "core/registry/images.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Ranks -------------------------------------------------------------------------------------- */
 
 /* Take the next range off `*rest`, "3" or "0-255"; false: there is none, or it is none. */
@@ -34,7 +32,7 @@ static enum lks_code check_ranks(const struct lks_admit_image *image, size_t cou
               : lks_fail(err, LKS_E_INVALID,
                          "image '%" LKS_STR_FMT "': its ranks must be numbers and ranges of 0 to "
                          "%zu, each once, such as 0-7,12",
-                         S(image->ref), count - 1);
+                         LKS_STR_ARG(image->ref), count - 1);
 }
 
 enum lks_code lks_admitting_ranks(const struct lks_admit_ask *ask, struct lks_err *err)
@@ -43,7 +41,7 @@ enum lks_code lks_admitting_ranks(const struct lks_admit_ask *ask, struct lks_er
     if (ask->nccl.len > 0 &&
         (ask->nccl.len > LKS_VERSION_LEN_MAX || !lks_version_whole(nccl, LKS_VERSION_DOTTED)))
         return lks_fail(err, LKS_E_INVALID, "NCCL '%" LKS_STR_FMT "' is no version such as 2.28.9",
-                        S(ask->nccl));
+                        LKS_STR_ARG(ask->nccl));
     if (ask->image_count > LKS_ADMIT_IMAGES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "more than %d images in one job", LKS_ADMIT_IMAGES_MAX);
     for (size_t i = 0; i < ask->image_count; i++) {
@@ -216,14 +214,16 @@ static struct lks_str fit_text(struct looking *l, const struct lks_admit_part *p
     const char *shown = libraries[lib].shown;
     if (fit == UNSAID)
         return lks_admitting_text(l->a, "its %s is not known (%" LKS_STR_FMT " %" LKS_STR_FMT ")",
-                                  shown, S(l->found.source), S(l->found.detail));
+                                  shown, LKS_STR_ARG(l->found.source),
+                                  LKS_STR_ARG(l->found.detail));
     return lks_admitting_text(l->a,
                               "%s %s %" LKS_STR_FMT " (%" LKS_STR_FMT "%s%" LKS_STR_FMT
                               "), pinned %" LKS_STR_FMT "%s%" LKS_STR_FMT,
                               l->image != NULL ? "brings" : "the job loads", shown,
-                              S(brought(&l->found, lib)), S(l->found.source),
-                              l->found.detail.len > 0 ? " " : "", S(l->found.detail),
-                              S(pin.version), pin.window.len > 0 ? ", tested " : "", S(pin.window));
+                              LKS_STR_ARG(brought(&l->found, lib)), LKS_STR_ARG(l->found.source),
+                              l->found.detail.len > 0 ? " " : "", LKS_STR_ARG(l->found.detail),
+                              LKS_STR_ARG(pin.version), pin.window.len > 0 ? ", tested " : "",
+                              LKS_STR_ARG(pin.window));
 }
 
 /* One library of an image against all pools it runs in: one line, of a pool that refuses if there
@@ -278,8 +278,9 @@ static void look_at_gang(struct looking *l, struct gang *gang)
         return;
     struct lks_str text = lks_admitting_text(
         l->a, "brings %s %" LKS_STR_FMT ", where %s%" LKS_STR_FMT " %s %s %" LKS_STR_FMT,
-        libraries[lib].shown, S(version), gang->image.len > 0 ? "" : "the job", S(gang->image),
-        gang->image.len > 0 ? "brings" : "loads", libraries[gang->lib].shown, S(gang->version));
+        libraries[lib].shown, LKS_STR_ARG(version), gang->image.len > 0 ? "" : "the job",
+        LKS_STR_ARG(gang->image), gang->image.len > 0 ? "brings" : "loads",
+        libraries[gang->lib].shown, LKS_STR_ARG(gang->version));
     add_image(l, lks_admitting_enforced(l->a, true), part, text);
 }
 

@@ -2,8 +2,6 @@
 #include "core/admission/admit_parts.h"
 #include "core/conform/verdict.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* What is asked about: a node of the job. */
 struct asked {
     struct lks_admitting *a;
@@ -57,7 +55,8 @@ static struct lks_str why_unmeasured(const struct asked *q)
         return LKS_STR("it has no stack to be held against: its pool is not pinned");
     if (first_wrong(q, true, &wrong))
         return lks_admitting_text(q->a, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
-                                  S(wrong.subject), S(wrong.actual), S(wrong.pinned));
+                                  LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual),
+                                  LKS_STR_ARG(wrong.pinned));
     return q->n->whole == 0 ? LKS_STR("it was not read yet")
                             : LKS_STR("what was read is not held against its stack yet");
 }
@@ -71,7 +70,8 @@ static struct lks_str why_drift(const struct asked *q)
     struct lks_str cause = told ? lks_str_from(lks_drift_words[q->n->drift_cause]) : wrong.cause;
     return lks_admitting_text(
         q->a, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-        S(wrong.subject), S(wrong.actual), S(wrong.pinned), S(cause));
+        LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual), LKS_STR_ARG(wrong.pinned),
+        LKS_STR_ARG(cause));
 }
 
 static struct lks_str why_unhealthy(const struct asked *q)
@@ -89,7 +89,7 @@ static struct lks_str why_changing(const struct asked *q)
         return LKS_STR("it was sent a command and has not answered yet");
     return lks_admitting_text(
         q->a, "changing since %s%s%" LKS_STR_FMT, at(q->n->changing, "now", since),
-        q->n->condition_text != 0 ? ": " : "", S(text_of(q, q->n->condition_text)));
+        q->n->condition_text != 0 ? ": " : "", LKS_STR_ARG(text_of(q, q->n->condition_text)));
 }
 
 static struct lks_str why_unattested(const struct asked *q)
@@ -113,7 +113,7 @@ static struct lks_str why_unchecked(const struct asked *q)
 static struct lks_str by_for(const struct asked *q, const char *what, lks_text by, lks_text reason)
 {
     return lks_admitting_text(q->a, "%s by %" LKS_STR_FMT ": %" LKS_STR_FMT, what,
-                              S(text_of(q, by)), S(text_of(q, reason)));
+                              LKS_STR_ARG(text_of(q, by)), LKS_STR_ARG(text_of(q, reason)));
 }
 
 static struct lks_str why_held(const struct asked *q)
@@ -129,7 +129,7 @@ static struct lks_str why_drained(const struct asked *q)
 static struct lks_str why_intake(const struct asked *q)
 {
     return lks_admitting_text(q->a, "not accepted yet: %" LKS_STR_FMT,
-                              S(text_of(q, q->n->intake_why)));
+                              LKS_STR_ARG(text_of(q, q->n->intake_why)));
 }
 
 static struct lks_str why_deviation(const struct asked *q)
@@ -143,7 +143,8 @@ static struct lks_str why_deviation(const struct asked *q)
             return lks_admitting_text(q->a,
                                       "runs deviation %llu (%" LKS_STR_FMT " %" LKS_STR_FMT
                                       "), which its pool does not admit",
-                                      (unsigned long long)id, S(wrong.subject), S(wrong.actual));
+                                      (unsigned long long)id, LKS_STR_ARG(wrong.subject),
+                                      LKS_STR_ARG(wrong.actual));
     }
     return LKS_STR("runs a deviation, which its pool does not admit");
 }
@@ -153,10 +154,11 @@ static struct lks_str why_domain(const struct asked *q)
     struct lks_str domain = text_of(q, q->n->domain);
     uint32_t odd = lks_standing_domain_odd(q->s, q->number);
     if (odd == LKS_NO_NODE)
-        return lks_admitting_text(q->a, "its domain '%" LKS_STR_FMT "' serves mixed", S(domain));
+        return lks_admitting_text(q->a, "its domain '%" LKS_STR_FMT "' serves mixed",
+                                  LKS_STR_ARG(domain));
     return lks_admitting_text(q->a,
                               "its domain '%" LKS_STR_FMT "' serves mixed: see '%" LKS_STR_FMT "'",
-                              S(domain), S(lks_state_name(q->s, odd)));
+                              LKS_STR_ARG(domain), LKS_STR_ARG(lks_state_name(q->s, odd)));
 }
 
 static struct lks_str (*const whys[LKS_BAR_NODE_COUNT])(const struct asked *q) = {

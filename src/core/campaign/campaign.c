@@ -12,7 +12,6 @@ enum {
     BARRED_MAX = 256,   /* of them one after the other that wait: so will those behind */
 };
 #define TRY_AGAIN_MAX (600 * LKS_SECOND) /* behind a resume, for a person to try nodes again */
-#define S(s)          LKS_STR_ARG(s)
 
 /* Whether this tick is to look at it: one just before may have done so, and nothing happened. */
 static bool is_to_look(const struct lks_deciding *d, const struct lks_state_change *c)
@@ -77,7 +76,7 @@ static struct lks_str why_waits(const struct lks_unit_look *l)
 {
     struct lks_str barred = lks_unit_barred(l->d, l->c, l->u, l->back);
     if (barred.len > 0)
-        return lks_deciding_text(l->d, LKS_WAVE_WAITS "%" LKS_STR_FMT, S(barred));
+        return lks_deciding_text(l->d, LKS_WAVE_WAITS "%" LKS_STR_FMT, LKS_STR_ARG(barred));
     const char *crowds = lks_unit_crowds(l->d, l->c, l->u, 0, NULL);
     return lks_deciding_text(l->d, LKS_WAVE_WAITS "%s",
                              crowds != NULL ? crowds : "for others of its wave");
@@ -188,7 +187,7 @@ static struct lks_str way_out(struct lks_deciding *d, const struct lks_state_cha
         if (shows_for(d->state, m, of) && lks_member_over(m) && m->state != LKS_MEMBER_SKIPPED)
             return lks_deciding_text(
                 d, "resume it and try %" LKS_STR_FMT " again, or abort it: what is done stays",
-                S(lks_state_name(d->state, m->node)));
+                LKS_STR_ARG(lks_state_name(d->state, m->node)));
     }
     return LKS_STR("who was to show it was left alone: abort it, what is done stays, and propose "
                    "another one");
@@ -231,11 +230,12 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
     if (m == NULL)
         return LKS_STR("");
     const struct lks_node *n = &d->state->nodes[m->node];
-    return lks_deciding_text(d,
-                             "the rollback was not exercised yet on %" LKS_STR_FMT ": %" LKS_STR_FMT
-                             " does not start before that; %" LKS_STR_FMT,
-                             S(lks_state_text(d->state, n->asset != 0 ? n->asset : n->class)),
-                             S(lks_state_name(d->state, m->node)), S(way_out(d, c, m)));
+    return lks_deciding_text(
+        d,
+        "the rollback was not exercised yet on %" LKS_STR_FMT ": %" LKS_STR_FMT
+        " does not start before that; %" LKS_STR_FMT,
+        LKS_STR_ARG(lks_state_text(d->state, n->asset != 0 ? n->asset : n->class)),
+        LKS_STR_ARG(lks_state_name(d->state, m->node)), LKS_STR_ARG(way_out(d, c, m)));
 }
 
 static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)

@@ -10,7 +10,6 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/state/mass.h"
 
-#define S(s)      LKS_STR_ARG(s)
 #define DRAIN_MAX (600 * LKS_SECOND)           /* that a node keeps its slot while it drains */
 #define BOOT_MAX  (3600 * LKS_SECOND)          /* to boot behind an update, where no step says */
 #define JOIN_MAX  ((lks_ms)86400 * LKS_SECOND) /* since it began, for lost nodes to join it */
@@ -316,7 +315,8 @@ static struct lks_str lost_text(struct lks_deciding *d, struct lks_str hosts)
 {
     if (hosts.len == 0)
         return hosts;
-    return lks_deciding_text(d, "; lost, and drained until they are back: %" LKS_STR_FMT, S(hosts));
+    return lks_deciding_text(d, "; lost, and drained until they are back: %" LKS_STR_FMT,
+                             LKS_STR_ARG(hosts));
 }
 
 void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_change *c)
@@ -336,7 +336,7 @@ void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_chang
     struct lks_str text = lks_deciding_text(
         d, "%u rolled back, %u could not roll back%" LKS_STR_FMT "%" LKS_STR_FMT,
         c->states[LKS_MEMBER_REVERTED], c->states[LKS_MEMBER_DONE] + lks_change_kept(c),
-        S(lost_text(d, lost)), S(stays));
+        LKS_STR_ARG(lost_text(d, lost)), LKS_STR_ARG(stays));
     lks_campaign_move(d, c, LKS_CHANGE_ROLLED_BACK, text);
     if (stays.len > 0 || lost.len > 0)
         lks_campaign_alarm(d, c, text);
@@ -360,5 +360,5 @@ void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c
                           "service%" LKS_STR_FMT,
                           c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
                           c->states[LKS_MEMBER_PENDING], lks_change_kept(c),
-                          S(lost_text(d, lost))));
+                          LKS_STR_ARG(lost_text(d, lost))));
 }

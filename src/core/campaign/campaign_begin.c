@@ -3,8 +3,6 @@
 #include "core/state/mass.h"
 #include "core/state/standing.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Who may begin ----------------------------------------------------------------------------- */
 
 static const struct lks_node *node_of(const struct lks_unit_look *l, const struct lks_member *m)
@@ -277,7 +275,7 @@ static struct lks_str why_apart(const struct lks_unit_look *l)
             return lks_drifted_text(l->d, m->node);
         if (is_meant(l, m) && n->placed && !is_here(n))
             return lks_deciding_text(l->d, "%" LKS_STR_FMT " is %s since %s, and was waited for",
-                                     S(lks_state_name(l->d->state, m->node)),
+                                     LKS_STR_ARG(lks_state_name(l->d->state, m->node)),
                                      lks_liveness_words[n->liveness],
                                      lks_time_text(n->liveness_since, since));
     }
@@ -332,8 +330,8 @@ static struct lks_str why_not(const struct lks_unit_look *l, const struct lks_me
         return is_here(n) ? LKS_STR("") : LKS_STR("not heard of");
     if (bars[b].asks == is_held)
         return lks_deciding_text(l->d, "held by %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                 S(lks_state_text(s, n->held_by)),
-                                 S(lks_state_text(s, n->held_reason)));
+                                 LKS_STR_ARG(lks_state_text(s, n->held_by)),
+                                 LKS_STR_ARG(lks_state_text(s, n->held_reason)));
     if (bars[b].asks == is_stopped && lks_state_frozen(s, m->node))
         return LKS_STR("frozen");
     if (bars[b].asks != is_untimely ||
@@ -355,7 +353,8 @@ struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_ch
         struct lks_str why = meant ? why_not(&l, m) : LKS_STR("");
         if (why.len > 0)
             return lks_deciding_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                     S(lks_state_name(d->state, m->node)), S(why));
+                                     LKS_STR_ARG(lks_state_name(d->state, m->node)),
+                                     LKS_STR_ARG(why));
     }
     return LKS_STR("");
 }

@@ -5,7 +5,6 @@
 #include "core/state/mass.h"
 #include "core/state/standing.h"
 
-#define S(s)       LKS_STR_ARG(s)
 #define HOUR       (3600 * LKS_SECOND)
 #define MASS_PAUSE (60 * LKS_SECOND) /* until it is looked again whether acts still wait */
 
@@ -151,10 +150,10 @@ static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look 
     uint32_t used = lks_domain_used(k->s, NULL, k->m->node), held = find_side(k, is_held);
     if (used != LKS_NO_NODE)
         return lks_deciding_text(d, "%" LKS_STR_FMT " of its domain is in service",
-                                 S(lks_state_name(k->s, used)));
+                                 LKS_STR_ARG(lks_state_name(k->s, used)));
     if (held != LKS_NO_NODE)
         return lks_deciding_text(d, "%" LKS_STR_FMT ", its redundant peer, is on hold",
-                                 S(lks_state_name(k->s, held)));
+                                 LKS_STR_ARG(lks_state_name(k->s, held)));
     if (lks_member_pair(d, k->c, k->m, &downs) != LKS_PAIR_UP)
         return LKS_STR("its redundant peer is on hold, or down");
     return LKS_STR("");
@@ -168,7 +167,7 @@ bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k)
                         lks_deciding_text(d,
                                           "%" LKS_STR_FMT ", its redundant peer, is out of "
                                           "service: repair that one first",
-                                          S(lks_state_name(k->s, kept))));
+                                          LKS_STR_ARG(lks_state_name(k->s, kept))));
         return false;
     }
     struct lks_str why = why_not_yet(d, k);

@@ -5,8 +5,6 @@
  */
 #include "core/campaign/campaign_parts.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 enum { SHARE = 10 }; /* one in so many may drift meanwhile, and one in any case */
 
 static uint32_t most_of(uint32_t members)
@@ -28,8 +26,8 @@ struct lks_str lks_drifted_text(struct lks_deciding *d, uint32_t node)
     return lks_deciding_text(d,
                              "%" LKS_STR_FMT " drifted since this was planned%s%" LKS_STR_FMT
                              "; repair it, then propose a change for it",
-                             S(lks_state_name(d->state, node)), first.len > 0 ? ": " : "",
-                             S(first));
+                             LKS_STR_ARG(lks_state_name(d->state, node)), first.len > 0 ? ": " : "",
+                             LKS_STR_ARG(first));
 }
 
 /* How many of the wave drifted, or with NO_WAVE of the change; the first of them. */
@@ -67,7 +65,7 @@ struct lks_str lks_wave_drifted(struct lks_deciding *d, const struct lks_state_c
                              "%s of this wave drifted since it was planned, the first is "
                              "%" LKS_STR_FMT ": repair them, or resume and they are skipped",
                              lks_count_text(count, "node", nodes),
-                             S(lks_state_name(d->state, first->node)));
+                             LKS_STR_ARG(lks_state_name(d->state, first->node)));
 }
 
 bool lks_change_drift_fits(struct lks_deciding *d, const struct lks_state_change *c)
@@ -82,7 +80,7 @@ bool lks_change_drift_fits(struct lks_deciding *d, const struct lks_state_change
         "start: %s drifted since change %llu was planned, the first is %" LKS_STR_FMT
         ": repair them, or propose it again without them",
         lks_count_text(count, "node", nodes), (unsigned long long)c->id,
-        S(lks_state_name(d->state, first->node)));
+        LKS_STR_ARG(lks_state_name(d->state, first->node)));
     return false;
 }
 

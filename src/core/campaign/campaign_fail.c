@@ -7,7 +7,6 @@
 
 enum { PAUSE_SHIFT_MAX = 4 };
 #define PAUSE (30 * LKS_SECOND) /* before the second attempt; then twice as long each time */
-#define S(s)  LKS_STR_ARG(s)
 
 uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain)
 {
@@ -40,8 +39,9 @@ static struct lks_str hands_text(struct lks_deciding *d, const struct lks_look *
         "). Go there: check power and cable of the management port, cycle it, restore %" LKS_STR_FMT
         " by the vendor's recovery; then: lockstep node resolve %" LKS_STR_FMT
         ", and try it again or release it",
-        S(or_unknown(lks_look_text(k, k->n->site))), S(or_unknown(lks_look_text(k, k->n->rack))),
-        S(or_unknown(part)), S(text), S(or_unknown(part)), S(lks_look_name(k)));
+        LKS_STR_ARG(or_unknown(lks_look_text(k, k->n->site))),
+        LKS_STR_ARG(or_unknown(lks_look_text(k, k->n->rack))), LKS_STR_ARG(or_unknown(part)),
+        LKS_STR_ARG(text), LKS_STR_ARG(or_unknown(part)), LKS_STR_ARG(lks_look_name(k)));
 }
 
 void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks_member_state state,
@@ -68,7 +68,7 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
         (void)lks_deciding_alarm(
             d, LKS_ALARM_CHANGE, lks_look_name(k),
             lks_deciding_text(d, "change %llu holds it out of service: %" LKS_STR_FMT,
-                              (unsigned long long)k->c->id, S(text)));
+                              (unsigned long long)k->c->id, LKS_STR_ARG(text)));
 }
 
 /* What becomes of it ------------------------------------------------------------------------ */

@@ -7,7 +7,6 @@
 #include "core/state/standing.h"
 
 #define GRACE (3600 * LKS_SECOND) /* behind the soak, for nodes that cannot be judged */
-#define S(s)  LKS_STR_ARG(s)
 
 static struct lks_gate_said pass(void)
 {
@@ -80,8 +79,9 @@ static struct lks_gate_said hard_failures(const struct lks_state *s,
     if (f.count == 0)
         return pass();
     return say(arena, LKS_GATE_HALT, "%" LKS_STR_FMT ": %s: %" LKS_STR_FMT,
-               S(lks_state_name(s, f.first->node)), lks_failure_rules[f.first->failure].about,
-               S(lks_state_text(s, f.first->text)));
+               LKS_STR_ARG(lks_state_name(s, f.first->node)),
+               lks_failure_rules[f.first->failure].about,
+               LKS_STR_ARG(lks_state_text(s, f.first->text)));
 }
 
 /* Of the whole change, over its waves. */
@@ -112,8 +112,9 @@ static struct lks_gate_said failure_count(const struct lks_state *s,
         "%s failed %s, and at most %u may; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
         lks_count_text(here ? f.count : all, "node", count),
         here ? "in this wave" : "in this change", here ? w->failures_max : c->failures_max,
-        S(f.first != NULL ? lks_state_name(s, f.first->node) : LKS_STR("of an earlier wave")),
-        S(f.first != NULL ? lks_state_text(s, f.first->text) : LKS_STR("see there")));
+        LKS_STR_ARG(f.first != NULL ? lks_state_name(s, f.first->node)
+                                    : LKS_STR("of an earlier wave")),
+        LKS_STR_ARG(f.first != NULL ? lks_state_text(s, f.first->text) : LKS_STR("see there")));
 }
 
 /* Time -------------------------------------------------------------------------------------- */
@@ -245,12 +246,12 @@ static struct lks_gate_said acceptance(const struct lks_state *s, const struct l
     visit(c, wave, look_at, &a);
     if (a.bad != NULL)
         return say(arena, LKS_GATE_HALT, "%" LKS_STR_FMT ": %s since it was accepted",
-                   S(lks_state_name(s, a.bad->node)), a.why);
+                   LKS_STR_ARG(lks_state_name(s, a.bad->node)), a.why);
     if (a.unread == NULL || !a.soaks)
         return pass();
     bool over = wall >= w->until && wall - w->until >= GRACE;
     return say(arena, over ? LKS_GATE_HOLD : LKS_GATE_EXTEND, "%" LKS_STR_FMT ": %s",
-               S(lks_state_name(s, a.unread->node)), a.why);
+               LKS_STR_ARG(lks_state_name(s, a.unread->node)), a.why);
 }
 
 const struct lks_gate lks_gates[] = {

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 /* What is due ------------------------------------------------------------------------------- */
 
 /* Nothing that was asked for is still under way. */
@@ -129,7 +127,7 @@ static struct lks_str owner_of(struct lks_deciding *d, const struct lks_look *k)
 static struct lks_str why_out(struct lks_deciding *d, const struct lks_look *k)
 {
     return lks_deciding_text(d, "change %llu to %" LKS_STR_FMT, (unsigned long long)k->c->id,
-                             S(lks_look_text(k, k->c->name)));
+                             LKS_STR_ARG(lks_look_text(k, k->c->name)));
 }
 
 /* Whoever drained it before us stays the owner of that. */
@@ -197,7 +195,7 @@ void lks_member_leave(struct lks_deciding *d, const struct lks_look *k, struct l
     lks_member_list(d, k, r);
     (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, lks_look_name(k),
                              lks_deciding_text(d, "change %llu skipped it: %" LKS_STR_FMT,
-                                               (unsigned long long)k->c->id, S(text)));
+                                               (unsigned long long)k->c->id, LKS_STR_ARG(text)));
 }
 
 /* At this step, it waits until it can begin it. The reason for which it goes back stays. */
@@ -301,7 +299,7 @@ static void keep_unit(struct lks_deciding *d, const struct lks_look *k, struct l
 {
     struct lks_str text =
         lks_deciding_text(d, "%" LKS_STR_FMT " stays out of service: %" LKS_STR_FMT,
-                          S(lks_look_text(k, k->u->domain)), S(why));
+                          LKS_STR_ARG(lks_look_text(k, k->u->domain)), LKS_STR_ARG(why));
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
         struct lks_look o = lks_look_at(k->s, k->c, m);
@@ -341,7 +339,7 @@ static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_lo
                              "%" LKS_STR_FMT
                              " of it is in service and does not run the same; bring all of it to "
                              "one stack by a change, or put that one on hold (node hold)",
-                             S(lks_state_name(k->s, other)));
+                             LKS_STR_ARG(lks_state_name(k->s, other)));
 }
 
 /* At RETURN, for all of the unit. */
@@ -355,7 +353,8 @@ static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
     else if (!k->m->back && lks_unit_can_return(k))
         lks_member_turn(d, k, false, LKS_FAILURE_NONE,
                         lks_deciding_text(d, "%" LKS_STR_FMT " rolls back: %" LKS_STR_FMT,
-                                          S(lks_look_text(k, k->u->domain)), S(why)));
+                                          LKS_STR_ARG(lks_look_text(k, k->u->domain)),
+                                          LKS_STR_ARG(why)));
     else
         keep_unit(d, k, why);
 }
@@ -415,7 +414,7 @@ static struct lks_str why_turn(struct lks_deciding *d, const struct lks_look *k)
     if (k->c->state == LKS_CHANGE_ROLLING_BACK)
         return LKS_STR("the change is rolled back");
     return lks_deciding_text(d, "%" LKS_STR_FMT " rolls back as a whole",
-                             S(lks_look_text(k, k->u->domain)));
+                             LKS_STR_ARG(lks_look_text(k, k->u->domain)));
 }
 
 static void turn(struct lks_deciding *d, const struct lks_look *k)
@@ -455,7 +454,7 @@ static void stays(struct lks_deciding *d, const struct lks_look *k)
     lks_member_fence(
         d, k, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, true,
         lks_deciding_text(d, "one of %" LKS_STR_FMT " did not drain: all of it stays as it is",
-                          S(lks_look_text(k, k->u->domain))));
+                          LKS_STR_ARG(lks_look_text(k, k->u->domain))));
 }
 
 static void keep(struct lks_deciding *d, const struct lks_look *k)

@@ -2,14 +2,13 @@
  * for that stays as it ended, and has the time at which it was asked for as its `until`. */
 #include "core/campaign/campaign_parts.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, const char *once,
                       struct lks_str asked)
 {
     struct lks_rec_member r = lks_member_record(k);
     r.until = d->now.wall > 0 ? d->now.wall : 1;
-    r.text = lks_deciding_text(d, "is tried again when %s: %" LKS_STR_FMT, once, S(asked));
+    r.text =
+        lks_deciding_text(d, "is tried again when %s: %" LKS_STR_FMT, once, LKS_STR_ARG(asked));
     lks_member_list(d, k, r);
 }
 
@@ -20,14 +19,15 @@ void lks_member_again(struct lks_deciding *d, const struct lks_look *k, struct l
 {
     uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
     bool back = k->m->state == LKS_MEMBER_REVERTED; /* it is what it was */
-    lks_member_list(d, k,
-                    (struct lks_rec_member){
-                        .state = LKS_MEMBER_WAITING,
-                        .step = leave < k->r->count ? leave : 0,
-                        .attempt = 1,
-                        .failure = back ? LKS_FAILURE_NONE : k->m->failure,
-                        .text = lks_deciding_text(d, "tried again %" LKS_STR_FMT, S(asked)),
-                    });
+    lks_member_list(
+        d, k,
+        (struct lks_rec_member){
+            .state = LKS_MEMBER_WAITING,
+            .step = leave < k->r->count ? leave : 0,
+            .attempt = 1,
+            .failure = back ? LKS_FAILURE_NONE : k->m->failure,
+            .text = lks_deciding_text(d, "tried again %" LKS_STR_FMT, LKS_STR_ARG(asked)),
+        });
     struct lks_str reason = lks_str_trim(d->event->reason);
     reason = reason.len > 0 ? reason : LKS_STR("it is tried again");
     lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, lks_look_name(k), reason);

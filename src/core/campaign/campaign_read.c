@@ -4,8 +4,6 @@
 #include "core/conform/verdict.h"
 #include "core/state/standing.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* What is known of it is of this boot, and it is heard of. An asset is read by its endpoint alone,
  * and what was read before the last update of it is over. */
 static bool is_known(const struct lks_look *k)
@@ -173,5 +171,6 @@ struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
         return LKS_STR("not all of it could be measured");
     return lks_deciding_text(
         d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-        S(wrong.subject), S(wrong.actual), S(wrong.pinned), S(wrong.cause));
+        LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual), LKS_STR_ARG(wrong.pinned),
+        LKS_STR_ARG(wrong.cause));
 }

@@ -15,7 +15,6 @@ enum { DAY_HOURS = 24, PAUSE_SHIFT_MAX = 5 };
 #define IDLE_LIMIT    (600 * LKS_SECOND) /* for an answer to that */
 #define JUST_READ     (60 * LKS_SECOND)  /* who was read so lately is not read again at once */
 #define LATER_PAUSE   (60 * LKS_SECOND)  /* until what cannot be asked for now is asked for again */
-#define S(s)          LKS_STR_ARG(s)
 
 static const struct lks_next never = {UINT64_MAX, LKS_NEXT_NOTHING};
 
@@ -237,7 +236,8 @@ static struct lks_str both(struct lks_deciding *d, struct lks_str order, struct 
 {
     if (artifacts.len == 0)
         return order;
-    return lks_deciding_text(d, "%" LKS_STR_FMT " %" LKS_STR_FMT, S(order), S(artifacts));
+    return lks_deciding_text(d, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(order),
+                             LKS_STR_ARG(artifacts));
 }
 
 /* The words of a step for people: "apt: driver nccl". */
@@ -247,8 +247,8 @@ static struct lks_str step_text(struct lks_deciding *d, const struct lks_look *k
     struct lks_str component = lks_look_text(k, k->step->component);
     if (component.len == 0)
         return what;
-    return lks_deciding_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT "%s", S(what), S(component),
-                             k->m->back ? ", back" : "");
+    return lks_deciding_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT "%s", LKS_STR_ARG(what),
+                             LKS_STR_ARG(component), k->m->back ? ", back" : "");
 }
 
 /* What stands in the way passes by itself, and is no failure of the step: it is asked for again in
@@ -539,11 +539,11 @@ static void failed(struct lks_deciding *d, const struct lks_look *k,
         failure = LKS_FAILURE_ACCEPT;
     struct lks_str text =
         c == NULL ? LKS_STR("its command was forgotten") : lks_look_text(k, c->text);
-    lks_member_fail(d, k, failure, outcomes[outcome].done || was_tried(k),
-                    lks_deciding_text(d, "%" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
-                                      S(c == NULL ? LKS_STR("?") : lks_look_text(k, c->executor)),
-                                      lks_outcome_words[outcome], text.len > 0 ? ": " : "",
-                                      S(text)));
+    lks_member_fail(
+        d, k, failure, outcomes[outcome].done || was_tried(k),
+        lks_deciding_text(d, "%" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
+                          LKS_STR_ARG(c == NULL ? LKS_STR("?") : lks_look_text(k, c->executor)),
+                          lks_outcome_words[outcome], text.len > 0 ? ": " : "", LKS_STR_ARG(text)));
 }
 
 static void ended_apply(struct lks_deciding *d, const struct lks_look *k)
@@ -650,10 +650,11 @@ static void ended_flash(struct lks_deciding *d, const struct lks_look *k)
         lks_member_advance(d, k);
     else
         lks_member_fail(d, k, failure, failure != LKS_FAILURE_REFUSED || was_tried(k),
-                        lks_deciding_text(
-                            d, "update %llu of %" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
-                            (unsigned long long)f->id, S(lks_look_text(k, f->component)),
-                            lks_bmc_outcome_words[f->outcome], text.len > 0 ? ": " : "", S(text)));
+                        lks_deciding_text(d, "update %llu of %" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
+                                          (unsigned long long)f->id,
+                                          LKS_STR_ARG(lks_look_text(k, f->component)),
+                                          lks_bmc_outcome_words[f->outcome],
+                                          text.len > 0 ? ": " : "", LKS_STR_ARG(text)));
 }
 
 /* Nothing runs on it, or it is asked again in a while, until its deadline. Where a gate wants to
@@ -680,7 +681,7 @@ static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
     r.text = c == NULL || lks_look_text(k, c->text).len == 0
                  ? LKS_STR("its agent did not find it empty")
                  : lks_deciding_text(d, "its agent did not find it empty: %" LKS_STR_FMT,
-                                     S(lks_look_text(k, c->text)));
+                                     LKS_STR_ARG(lks_look_text(k, c->text)));
     lks_member_list(d, k, r);
 }
 

@@ -1,15 +1,13 @@
 /* Rings that wait for approvals. */
 #include "core/campaign/campaign_parts.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 struct lks_str lks_deciding_tally(struct lks_deciding *d, const struct lks_tally *t)
 {
     bool pool = t->where.pool.len > 0, site = t->where.site.len > 0;
-    return lks_deciding_text(d, "%u of %u approvals%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, t->given,
-                             t->needed, pool ? " for pool " : "",
-                             S(pool ? t->where.pool : LKS_STR("")), site ? " at site " : "",
-                             S(site ? t->where.site : LKS_STR("")));
+    return lks_deciding_text(
+        d, "%u of %u approvals%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, t->given, t->needed,
+        pool ? " for pool " : "", LKS_STR_ARG(pool ? t->where.pool : LKS_STR("")),
+        site ? " at site " : "", LKS_STR_ARG(site ? t->where.site : LKS_STR("")));
 }
 
 bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
@@ -20,7 +18,7 @@ bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c
         return false;
     struct lks_str votes = lks_deciding_tally(d, &t);
     struct lks_str text = lks_deciding_text(
-        d, "waits: it started without its approvals, and has %" LKS_STR_FMT, S(votes));
+        d, "waits: it started without its approvals, and has %" LKS_STR_FMT, LKS_STR_ARG(votes));
     if (!lks_str_eq(text, lks_state_text(d->state, w->text)))
         lks_deciding_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
             .change = c->id,

@@ -1,8 +1,6 @@
 /* What a member waits for, for people who look: it is found when they ask, and kept nowhere. */
 #include "core/campaign/campaign_parts.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* One that has not begun, or is done and is to go back ---------------------------------------- */
 
 static struct lks_str turn_of(struct lks_deciding *d, const struct lks_look *k, bool back)
@@ -76,15 +74,16 @@ static struct lks_str behind_text(struct lks_deciding *d, const struct lks_look 
     struct lks_str name = lks_look_name(&o);
     if (o.n->asset == 0 && o.n->liveness != LKS_LIVE)
         return lks_deciding_text(d, "for %" LKS_STR_FMT " of its domain, which is %s since %s",
-                                 S(name), lks_liveness_words[o.n->liveness],
+                                 LKS_STR_ARG(name), lks_liveness_words[o.n->liveness],
                                  lks_time_text(o.n->liveness_since, since));
     if (lks_member_over(other))
         return lks_deciding_text(d,
                                  "for %" LKS_STR_FMT " of its domain, which is %s: a person "
                                  "decides",
-                                 S(name), lks_member_state_words[other->state]);
+                                 LKS_STR_ARG(name), lks_member_state_words[other->state]);
     return lks_deciding_text(d, "for %" LKS_STR_FMT " of its domain, which is not as far (%s)",
-                             S(name), o.step != NULL ? lks_step_kind_words[o.step->kind] : "end");
+                             LKS_STR_ARG(name),
+                             o.step != NULL ? lks_step_kind_words[o.step->kind] : "end");
 }
 
 static struct lks_str step_of(struct lks_deciding *d, const struct lks_look *k)
@@ -137,7 +136,7 @@ static struct lks_str with_liveness(struct lks_deciding *d, const struct lks_loo
         return why;
     return lks_deciding_text(d, "%s since %s%s%" LKS_STR_FMT, lks_liveness_words[k->n->liveness],
                              lks_time_text(k->n->liveness_since, since), why.len > 0 ? "; " : "",
-                             S(why));
+                             LKS_STR_ARG(why));
 }
 
 static bool is_moving(const struct lks_member *m)

@@ -1,8 +1,6 @@
 /* Rules about AMD's software. Whether driver and ROCm go together is asked by the compat rule. */
 #include "core/check/check_rules.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 static const struct lks_rocm *pinned_rocm(const struct lks_checking *c)
 {
     struct lks_str version = lks_stack_version(c->stack, "rocm");
@@ -23,12 +21,12 @@ enum lks_code lks_rule_rocm_parts(struct lks_checking *c)
         if (pinned.len == 0 || parts[i].carried.len == 0 ||
             lks_version_covers(parts[i].carried, pinned))
             continue;
-        LKS_NOTE_FINDING(c, LKS_WARNING, lks_str_from(parts[i].name), &rocm->fact,
-                         "%" LKS_STR_FMT " is not the one of ROCm %" LKS_STR_FMT
-                         ", which is %" LKS_STR_FMT,
-                         S(pinned), S(rocm->version), S(parts[i].carried));
+        LKS_NOTE_FINDING(
+            c, LKS_WARNING, lks_str_from(parts[i].name), &rocm->fact,
+            "%" LKS_STR_FMT " is not the one of ROCm %" LKS_STR_FMT ", which is %" LKS_STR_FMT,
+            LKS_STR_ARG(pinned), LKS_STR_ARG(rocm->version), LKS_STR_ARG(parts[i].carried));
         lks_report_remedy(c->out, "pin %s \"%" LKS_STR_FMT "\"", parts[i].name,
-                          S(parts[i].carried));
+                          LKS_STR_ARG(parts[i].carried));
     }
     return LKS_OK;
 }
@@ -60,7 +58,8 @@ static void check_bundle(struct lks_checking *c, const struct lks_rocm *rocm,
         LKS_NOTE_FINDING(c, LKS_WARNING, bundle->name, &rocm->fact,
                          "%" LKS_STR_FMT " is not among the bundles ROCm %" LKS_STR_FMT
                          " names for %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-                         S(bundle->version), S(rocm->version), S(family), S(versions));
+                         LKS_STR_ARG(bundle->version), LKS_STR_ARG(rocm->version),
+                         LKS_STR_ARG(family), LKS_STR_ARG(versions));
     }
 }
 

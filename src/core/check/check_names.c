@@ -2,8 +2,6 @@
 #include "base/near.h"
 #include "core/check/check_rules.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 static void note_spelling(struct lks_checking *c, const struct lks_component *component)
 {
     struct lks_str bare = lks_component_bare(component->name);
@@ -91,9 +89,9 @@ enum lks_code lks_rule_known_version(struct lks_checking *c)
             struct lks_str near = nearest(c->facts, list, component->version);
             LKS_NOTE_FINDING(c, LKS_WARNING, component->label, NULL,
                              "%s %" LKS_STR_FMT " is in no table of versions; %s%" LKS_STR_FMT,
-                             listed[list], S(component->version),
+                             listed[list], LKS_STR_ARG(component->version),
                              near.len > 0 ? "the nearest is " : "nor is any of its branch",
-                             S(near));
+                             LKS_STR_ARG(near));
         }
     }
     return LKS_OK;

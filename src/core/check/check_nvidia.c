@@ -1,8 +1,6 @@
 /* Rules about NVIDIA's software. */
 #include "core/check/check_rules.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 static struct lks_str version(const struct lks_checking *c, const char *name)
 {
     return lks_stack_version(c->stack, name);
@@ -25,17 +23,18 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
     LKS_NOTE_FINDING(c, severities[a->reason], a->board != NULL ? a->board->product : q->gpu, &fact,
                      "driver %" LKS_STR_FMT " with toolkit %" LKS_STR_FMT ": %s: %s (%" LKS_STR_FMT
                      ")",
-                     S(q->driver), S(q->toolkit), lks_reason_name(a->reason),
-                     lks_reason_about(a->reason), S(last->text));
+                     LKS_STR_ARG(q->driver), LKS_STR_ARG(q->toolkit), lks_reason_name(a->reason),
+                     lks_reason_about(a->reason), LKS_STR_ARG(last->text));
     if (a->remedy.len > 0)
-        lks_report_remedy(c->out, "%" LKS_STR_FMT, S(a->remedy));
+        lks_report_remedy(c->out, "%" LKS_STR_FMT, LKS_STR_ARG(a->remedy));
     for (size_t i = 0; i < a->rules.count; i++) {
         const struct lks_finding *f = &a->rules.findings[i];
         struct lks_fact source = {.source = f->source};
         /* Floors of the platform are edges, of which the rule for those speaks. */
         bool elsewhere = f == last || strcmp(f->rule, "platform-floor") == 0;
         if (f->severity == LKS_WARNING && !elsewhere)
-            LKS_NOTE_FINDING(c, LKS_WARNING, f->subject, &source, "%" LKS_STR_FMT, S(f->text));
+            LKS_NOTE_FINDING(c, LKS_WARNING, f->subject, &source, "%" LKS_STR_FMT,
+                             LKS_STR_ARG(f->text));
     }
 }
 
@@ -47,7 +46,7 @@ static void note_others(struct lks_checking *c, const struct lks_compat_answer *
                          "this board answers %s (%s); evaluated is %" LKS_STR_FMT
                          ", which is supported best",
                          lks_reason_name(a->others[i].reason),
-                         lks_reason_verdict(a->others[i].reason), S(a->board->product));
+                         lks_reason_verdict(a->others[i].reason), LKS_STR_ARG(a->board->product));
 }
 
 enum lks_code lks_rule_compat(struct lks_checking *c)
@@ -86,8 +85,8 @@ enum lks_code lks_rule_driver_family(struct lks_checking *c)
         LKS_NOTE_FINDING(c, LKS_ERROR, member->name, &fact,
                          "version %" LKS_STR_FMT " must equal driver %" LKS_STR_FMT
                          "; GPUs show up but CUDA does not start (error 802)",
-                         S(member->version), S(driver));
-        lks_report_remedy(c->out, "pin %s \"%" LKS_STR_FMT "\"", members[i], S(driver));
+                         LKS_STR_ARG(member->version), LKS_STR_ARG(driver));
+        lks_report_remedy(c->out, "pin %s \"%" LKS_STR_FMT "\"", members[i], LKS_STR_ARG(driver));
     }
     for (size_t i = 0; i < c->stack->class_count; i++) {
         const struct lks_class *class = c->stack->classes[i];
@@ -97,7 +96,7 @@ enum lks_code lks_rule_driver_family(struct lks_checking *c)
         LKS_NOTE_FINDING(c, LKS_WARNING, class->name, NULL,
                          "the NVLink domain spans %lld nodes, and imex is not pinned",
                          (long long)(class->nvlink_domain / class->gpus));
-        lks_report_remedy(c->out, "pin imex \"%" LKS_STR_FMT "\"", S(driver));
+        lks_report_remedy(c->out, "pin imex \"%" LKS_STR_FMT "\"", LKS_STR_ARG(driver));
     }
     return LKS_OK;
 }
@@ -118,8 +117,9 @@ enum lks_code lks_rule_kernel(struct lks_checking *c)
     LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("kernel"), &branch->fact,
                      "%" LKS_STR_FMT " is older than %" LKS_STR_FMT
                      ", the floor of the open modules of R%d",
-                     S(kernel), S(branch->min_kernel_open), branch->number);
-    lks_report_remedy(c->out, "use kernel %" LKS_STR_FMT " or later", S(branch->min_kernel_open));
+                     LKS_STR_ARG(kernel), LKS_STR_ARG(branch->min_kernel_open), branch->number);
+    lks_report_remedy(c->out, "use kernel %" LKS_STR_FMT " or later",
+                      LKS_STR_ARG(branch->min_kernel_open));
     return LKS_OK;
 }
 
@@ -154,12 +154,12 @@ static void check_nccl_gpus(struct lks_checking *c, const struct lks_nccl *row)
         if (sm < row->sm_min)
             LKS_NOTE_FINDING(c, LKS_ERROR, c->boards[i]->product, &row->fact,
                              "NCCL %" LKS_STR_FMT " is built from sm_%lld on, the board is sm_%lld",
-                             S(row->version), (long long)row->sm_min, (long long)sm);
+                             LKS_STR_ARG(row->version), (long long)row->sm_min, (long long)sm);
         /* Within a generation (10.0, 10.3) code is shared; beyond it only PTX could help. */
         if (sm / 10 > row->sm_max / 10)
             LKS_NOTE_FINDING(c, LKS_WARNING, c->boards[i]->product, &row->fact,
                              "NCCL %" LKS_STR_FMT " is built up to sm_%lld, the board is sm_%lld",
-                             S(row->version), (long long)row->sm_max, (long long)sm);
+                             LKS_STR_ARG(row->version), (long long)row->sm_max, (long long)sm);
     }
 }
 
@@ -177,7 +177,7 @@ static void check_nccl_window(struct lks_checking *c, const struct lks_component
     LKS_NOTE_FINDING(c, LKS_ERROR, nccl->name, fact,
                      "the window %" LKS_STR_FMT
                      " lets two versions meet in one job, which fails or hangs it",
-                     S(nccl->window));
+                     LKS_STR_ARG(nccl->window));
     lks_report_remedy(c->out, "remove the window: the pin is the only version");
 }
 
@@ -193,16 +193,16 @@ enum lks_code lks_rule_nccl(struct lks_checking *c)
     check_nccl_window(c, nccl, row != NULL ? &row->fact : NULL);
     if (row == NULL) {
         LKS_NOTE_FINDING(c, LKS_INFO, nccl->name, NULL, "no row for NCCL %" LKS_STR_FMT,
-                         S(nccl->version));
+                         LKS_STR_ARG(nccl->version));
         return LKS_OK;
     }
     struct lks_str cuda = version(c, "cuda"), major, rest;
     lks_str_cut(cuda, '.', &major, &rest);
     if (cuda.len > 0 && row->cuda_majors.len > 0 && !lks_words_have(row->cuda_majors, major))
-        LKS_NOTE_FINDING(c, LKS_ERROR, nccl->name, &row->fact,
-                         "NCCL %" LKS_STR_FMT " is built for CUDA %" LKS_STR_FMT
-                         ", the stack has %" LKS_STR_FMT,
-                         S(nccl->version), S(row->cuda_majors), S(cuda));
+        LKS_NOTE_FINDING(
+            c, LKS_ERROR, nccl->name, &row->fact,
+            "NCCL %" LKS_STR_FMT " is built for CUDA %" LKS_STR_FMT ", the stack has %" LKS_STR_FMT,
+            LKS_STR_ARG(nccl->version), LKS_STR_ARG(row->cuda_majors), LKS_STR_ARG(cuda));
     if (!row->rank_check)
         LKS_NOTE_FINDING(c, LKS_WARNING, nccl->name, &row->fact,
                          "before 2.23.4 ranks do not compare versions: a mix hangs or corrupts "
@@ -251,13 +251,15 @@ static void check_cudnn_gpu(struct lks_checking *c, const struct lks_cudnn *row,
         LKS_NOTE_FINDING(c, too_old ? LKS_ERROR : LKS_WARNING, gpu->product, &row->fact,
                          "cuDNN %" LKS_STR_FMT " for CUDA %d does not list compute capability "
                          "%" LKS_STR_FMT,
-                         S(row->version), row->cuda_major, S(gpu->target));
+                         LKS_STR_ARG(row->version), row->cuda_major, LKS_STR_ARG(gpu->target));
     }
     if (driver.len > 0 && row->min_driver.len > 0 && lks_dotted_cmp(driver, row->min_driver) < 0) {
         LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("cudnn"), &row->fact,
                          "cuDNN %" LKS_STR_FMT " on %" LKS_STR_FMT " needs driver %" LKS_STR_FMT,
-                         S(row->version), S(gpu->product), S(row->min_driver));
-        lks_report_remedy(c->out, "use driver %" LKS_STR_FMT " or later", S(row->min_driver));
+                         LKS_STR_ARG(row->version), LKS_STR_ARG(gpu->product),
+                         LKS_STR_ARG(row->min_driver));
+        lks_report_remedy(c->out, "use driver %" LKS_STR_FMT " or later",
+                          LKS_STR_ARG(row->min_driver));
     }
 }
 
@@ -277,7 +279,7 @@ enum lks_code lks_rule_cudnn(struct lks_checking *c)
         return LKS_OK;
     if (!cudnn_known(c->facts, cudnn)) {
         LKS_NOTE_FINDING(c, LKS_INFO, LKS_STR("cudnn"), NULL, "no row for cuDNN %" LKS_STR_FMT,
-                         S(cudnn));
+                         LKS_STR_ARG(cudnn));
         return LKS_OK;
     }
     int major = lks_version_major(cuda);
@@ -285,7 +287,8 @@ enum lks_code lks_rule_cudnn(struct lks_checking *c)
         const struct lks_cudnn *row = row_for(c, cudnn, major, c->boards[i]);
         if (row == NULL) {
             LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("cudnn"), NULL,
-                             "cuDNN %" LKS_STR_FMT " has no build for CUDA %d", S(cudnn), major);
+                             "cuDNN %" LKS_STR_FMT " has no build for CUDA %d", LKS_STR_ARG(cudnn),
+                             major);
             lks_report_remedy(c->out, "take a cuDNN release that lists CUDA %d", major);
             return LKS_OK;
         }
@@ -389,7 +392,7 @@ static void check_mig_board(struct lks_checking *c, const struct lks_doc *profil
             continue;
         LKS_NOTE_FINDING(c, LKS_ERROR, gpu->product, &gpu->fact,
                          "no MIG profile '%" LKS_STR_FMT "'; there are %" LKS_STR_FMT,
-                         S(item->text), S(gpu->mig_profiles));
+                         LKS_STR_ARG(item->text), LKS_STR_ARG(gpu->mig_profiles));
     }
     uint64_t most = most_slices(gpu->mig_profiles);
     if (used > most)
@@ -423,8 +426,8 @@ enum lks_code lks_rule_toolkit_library(struct lks_checking *c)
     LKS_NOTE_FINDING(c, strict ? LKS_ERROR : LKS_WARNING, LKS_STR("libnvidia-container"), &fact,
                      "version %" LKS_STR_FMT " beside container-toolkit %" LKS_STR_FMT
                      "; from 1.18.0 on they must be equal",
-                     S(library), S(toolkit));
-    lks_report_remedy(c->out, "pin libnvidia-container \"%" LKS_STR_FMT "\"", S(toolkit));
+                     LKS_STR_ARG(library), LKS_STR_ARG(toolkit));
+    lks_report_remedy(c->out, "pin libnvidia-container \"%" LKS_STR_FMT "\"", LKS_STR_ARG(toolkit));
     return LKS_OK;
 }
 
@@ -443,7 +446,8 @@ enum lks_code lks_rule_bundled_driver(struct lks_checking *c)
     LKS_NOTE_FINDING(c, LKS_WARNING, cuda->name, &row->fact,
                      "the cuda meta package and the runfile of %" LKS_STR_FMT
                      " bring driver %" LKS_STR_FMT "; the stack pins %" LKS_STR_FMT,
-                     S(row->version), S(row->min_driver), S(driver->version));
+                     LKS_STR_ARG(row->version), LKS_STR_ARG(row->min_driver),
+                     LKS_STR_ARG(driver->version));
     lks_report_remedy(c->out, "install cuda-toolkit, not cuda, and hold the driver packages");
     return LKS_OK;
 }
@@ -465,7 +469,7 @@ enum lks_code lks_rule_dcgm(struct lks_checking *c)
         LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("dcgm"), &row->fact,
                          "DCGM %" LKS_STR_FMT " needs driver %" LKS_STR_FMT ", the stack has "
                          "%" LKS_STR_FMT,
-                         S(dcgm), S(floor), S(driver));
+                         LKS_STR_ARG(dcgm), LKS_STR_ARG(floor), LKS_STR_ARG(driver));
     }
     return LKS_OK;
 }
@@ -481,8 +485,8 @@ static void check_carried(struct lks_checking *c, const struct lks_operator *row
     LKS_NOTE_FINDING(c, LKS_WARNING, component->name, &row->fact,
                      "%" LKS_STR_FMT " is not what GPU Operator %" LKS_STR_FMT
                      " carries (%" LKS_STR_FMT "%s%" LKS_STR_FMT ")",
-                     S(component->version), S(row->version), S(carried),
-                     listed.len > 0 ? "; listed " : "", S(listed));
+                     LKS_STR_ARG(component->version), LKS_STR_ARG(row->version),
+                     LKS_STR_ARG(carried), listed.len > 0 ? "; listed " : "", LKS_STR_ARG(listed));
 }
 
 enum lks_code lks_rule_gpu_operator(struct lks_checking *c)
@@ -497,7 +501,8 @@ enum lks_code lks_rule_gpu_operator(struct lks_checking *c)
         check_carried(c, row, "dcgm", row->dcgm, (struct lks_str){"", 0});
         if (lks_str_is(row->support, "end-of-support"))
             LKS_NOTE_FINDING(c, LKS_WARNING, LKS_STR("gpu-operator"), &row->fact,
-                             "release %" LKS_STR_FMT " is no longer supported", S(pinned));
+                             "release %" LKS_STR_FMT " is no longer supported",
+                             LKS_STR_ARG(pinned));
     }
     return LKS_OK;
 }

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum { EDGE_TEXT_MAX = 64 * 1024 };
 
 /* Edges ------------------------------------------------------------------------------------- */
@@ -110,19 +108,19 @@ static void note_edge(struct lks_checking *c, const struct lks_edge *edge,
     struct lks_str who = edge->component.len > 0 ? edge->component : edge->gpus;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, EDGE_TEXT_MAX);
-    lks_buf_addf(&text,
-                 "%" LKS_STR_FMT "%s%" LKS_STR_FMT " %s %" LKS_STR_FMT "%s%" LKS_STR_FMT
-                 "; %" LKS_STR_FMT,
-                 S(who), edge->range.len > 0 ? " " : "", S(edge->range),
-                 edge->kind == LKS_CONFLICTS ? "conflicts with" : "requires", S(edge->other),
-                 edge->other_range.len > 0 ? " " : "", S(edge->other_range), S(state));
+    lks_buf_addf(
+        &text,
+        "%" LKS_STR_FMT "%s%" LKS_STR_FMT " %s %" LKS_STR_FMT "%s%" LKS_STR_FMT "; %" LKS_STR_FMT,
+        LKS_STR_ARG(who), edge->range.len > 0 ? " " : "", LKS_STR_ARG(edge->range),
+        edge->kind == LKS_CONFLICTS ? "conflicts with" : "requires", LKS_STR_ARG(edge->other),
+        edge->other_range.len > 0 ? " " : "", LKS_STR_ARG(edge->other_range), LKS_STR_ARG(state));
     if (edge->condition.len > 0)
-        lks_buf_addf(&text, "; this matters where %" LKS_STR_FMT, S(edge->condition));
+        lks_buf_addf(&text, "; this matters where %" LKS_STR_FMT, LKS_STR_ARG(edge->condition));
     if (edge->fact.note.len > 0)
-        lks_buf_addf(&text, "; %" LKS_STR_FMT, S(edge->fact.note));
+        lks_buf_addf(&text, "; %" LKS_STR_FMT, LKS_STR_ARG(edge->fact.note));
     struct lks_str view = lks_buf_view(&text);
     LKS_NOTE_FINDING(c, severity, edge->other, &edge->fact, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-                     S(view), S(edge->id));
+                     LKS_STR_ARG(view), LKS_STR_ARG(edge->id));
 }
 
 static void note_broken(struct lks_checking *c, const struct lks_edge *edge,
@@ -133,7 +131,7 @@ static void note_broken(struct lks_checking *c, const struct lks_edge *edge,
                                  : edge->fact.status == LKS_CONFIRMED ? LKS_WARNING
                                                                       : LKS_INFO;
     note_edge(c, edge, severity,
-              lks_report_text(c->out, "the stack has %" LKS_STR_FMT, S(other->text)));
+              lks_report_text(c->out, "the stack has %" LKS_STR_FMT, LKS_STR_ARG(other->text)));
 }
 
 /* The built-in rows speak of software that a node may have or not (one container runtime of four,
@@ -212,7 +210,7 @@ enum lks_code lks_rule_last_branch(struct lks_checking *c)
         LKS_NOTE_FINDING(c, LKS_WARNING, gpu->product, &gpu->fact,
                          "%" LKS_STR_FMT " can never leave R%d, whose support ends on %s: that is "
                          "the end of the hardware's support",
-                         S(gpu->architecture), gpu->max_driver_branch,
+                         LKS_STR_ARG(gpu->architecture), gpu->max_driver_branch,
                          lks_day_text(lks_branch_end(last), end));
     }
     return LKS_OK;
@@ -241,7 +239,7 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
                              "%" LKS_STR_FMT
                              " is irreversible: it comes last, soaks longer, and is covered by a "
                              "spare",
-                             S(component->version));
+                             LKS_STR_ARG(component->version));
     }
     return LKS_OK;
 }
@@ -257,8 +255,9 @@ enum lks_code lks_rule_advisories(struct lks_checking *c)
         LKS_NOTE_FINDING(c, LKS_WARNING, list.open[0].component->name, &worst->fact,
                          "%zu advisor%s open; the worst is %" LKS_STR_FMT " (%" LKS_STR_FMT
                          ", %" LKS_STR_FMT ")",
-                         list.exposed, list.exposed == 1 ? "y is" : "ies are", S(worst->id),
-                         S(worst->cvss), S(worst->summary));
+                         list.exposed, list.exposed == 1 ? "y is" : "ies are",
+                         LKS_STR_ARG(worst->id), LKS_STR_ARG(worst->cvss),
+                         LKS_STR_ARG(worst->summary));
         lks_report_remedy(c->out, "lockstep advisories FILE lists what closes each");
     }
     if (unsure > 0)
@@ -283,7 +282,7 @@ static void check_branch_type(struct lks_checking *c, const struct policy *polic
         LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, &branch->fact,
                          "branch R%d is of type %" LKS_STR_FMT ", which the pool does not accept",
                          branch->number,
-                         S(branch->type.len > 0 ? branch->type : LKS_STR("unknown")));
+                         LKS_STR_ARG(branch->type.len > 0 ? branch->type : LKS_STR("unknown")));
 }
 
 static void check_age(struct lks_checking *c, const struct policy *policy)
@@ -296,14 +295,15 @@ static void check_age(struct lks_checking *c, const struct policy *policy)
         LKS_NOTE_FINDING(c, LKS_WARNING, policy->pool, NULL,
                          "no source gives the age of driver %" LKS_STR_FMT
                          " is, and the pool wants %lld days",
-                         S(version), (long long)policy->rules->min_age_days);
+                         LKS_STR_ARG(version), (long long)policy->rules->min_age_days);
         return;
     }
     int64_t age = (int64_t)c->in->today - driver->date;
     if (!lks_policy_takes_age(policy->rules, driver, c->in->today))
         LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, &driver->fact,
                          "driver %" LKS_STR_FMT " is %lld days old, and the pool wants %lld",
-                         S(version), (long long)age, (long long)policy->rules->min_age_days);
+                         LKS_STR_ARG(version), (long long)age,
+                         (long long)policy->rules->min_age_days);
 }
 
 static void check_reason(struct lks_checking *c, const struct policy *policy)
@@ -316,7 +316,7 @@ static void check_reason(struct lks_checking *c, const struct policy *policy)
         if (!lks_policy_takes_reason(policy->rules, reason))
             LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, NULL,
                              "%" LKS_STR_FMT " runs as %s, which the pool does not accept",
-                             S(c->boards[i]->product), lks_reason_name(reason));
+                             LKS_STR_ARG(c->boards[i]->product), lks_reason_name(reason));
     }
 }
 
@@ -332,7 +332,7 @@ enum lks_code lks_rule_policy(struct lks_checking *c)
             struct policy policy = {&pool->policy, pool->name};
             if (c->in->fleet_count > 1)
                 policy.pool = lks_report_text(c->out, "%" LKS_STR_FMT "/%" LKS_STR_FMT,
-                                              S(fleet->name), S(pool->name));
+                                              LKS_STR_ARG(fleet->name), LKS_STR_ARG(pool->name));
             check_branch_type(c, &policy);
             check_age(c, &policy);
             check_reason(c, &policy);

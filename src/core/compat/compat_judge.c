@@ -24,8 +24,6 @@ struct case_ {
             lks_report_add((c)->rules, (rule), (severity), SUBJECT(c), (fact), __VA_ARGS__);       \
     } while (0)
 
-#define S(s) LKS_STR_ARG(s)
-
 /* A step that can only object: true when it does, with the answer in `out`. */
 typedef bool step_fn(const struct case_ *c, enum lks_reason *out);
 
@@ -102,10 +100,11 @@ static void note_floors(const struct case_ *c, const char *component)
         bool inside = lks_range_has(&range, c->q->driver, LKS_VERSION_DOTTED);
         if (inside == (edge->kind == LKS_CONFLICTS))
             NOTE(c, "platform-floor", LKS_WARNING, &edge->fact,
-                 "%" LKS_STR_FMT " %s %s %" LKS_STR_FMT "%s%" LKS_STR_FMT, S(c->gpu->family),
+                 "%" LKS_STR_FMT " %s %s %" LKS_STR_FMT "%s%" LKS_STR_FMT,
+                 LKS_STR_ARG(c->gpu->family),
                  edge->kind == LKS_CONFLICTS ? "should not run with" : "wants", component,
-                 S(edge->other_range), edge->condition.len > 0 ? " where " : "",
-                 S(edge->condition));
+                 LKS_STR_ARG(edge->other_range), edge->condition.len > 0 ? " where " : "",
+                 LKS_STR_ARG(edge->condition));
     }
 }
 
@@ -116,12 +115,13 @@ static bool has_rows(struct case_ *c)
     c->branch = lks_version_major(c->q->driver);
     c->toolkit = lks_compat_toolkit(c->facts, c->q->toolkit);
     if (c->toolkit == NULL)
-        NOTE(c, "known", LKS_WARNING, NULL, "no row for CUDA %" LKS_STR_FMT, S(c->q->toolkit));
+        NOTE(c, "known", LKS_WARNING, NULL, "no row for CUDA %" LKS_STR_FMT,
+             LKS_STR_ARG(c->q->toolkit));
     bool known = lks_version_valid(c->q->driver, LKS_VERSION_DOTTED) &&
                  lks_facts_branch(c->facts, c->branch) != NULL;
     if (!known)
         NOTE(c, "known", LKS_WARNING, NULL, "no row for the branch of driver %" LKS_STR_FMT,
-             S(c->q->driver));
+             LKS_STR_ARG(c->q->driver));
     return known && c->toolkit != NULL;
 }
 
@@ -149,17 +149,17 @@ static bool judge_driver_knows(const struct case_ *c, enum lks_reason *out)
         NOTE(c, "driver-knows-gpu", LKS_INFO, &gpu->fact,
              "driver %" LKS_STR_FMT
              " does not know the board; the first that does is %" LKS_STR_FMT,
-             S(c->q->driver), S(first));
+             LKS_STR_ARG(c->q->driver), LKS_STR_ARG(first));
         return refuse(c, &gpu->fact, LKS_NO_DRIVER, out);
     }
     if (!ended && !lks_words_have(branch->architectures, gpu->architecture)) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &branch->fact, "R%d is older than %" LKS_STR_FMT,
-             c->branch, S(gpu->architecture));
+             c->branch, LKS_STR_ARG(gpu->architecture));
         return refuse(c, &branch->fact, LKS_NO_DRIVER, out);
     }
     if (!ended)
         NOTE(c, "driver-knows-gpu", LKS_INFO, &gpu->fact,
-             "driver %" LKS_STR_FMT " knows the board%s", S(c->q->driver),
+             "driver %" LKS_STR_FMT " knows the board%s", LKS_STR_ARG(c->q->driver),
              lks_facts_driver(c->facts, c->q->driver) == NULL
                  ? " by its branch; the version itself is in no table"
                  : "");
@@ -171,7 +171,7 @@ static bool judge_architecture(const struct case_ *c, enum lks_reason *out)
     const struct lks_gpu *gpu = c->gpu;
     if (gpu->max_driver_branch > 0 && c->branch > gpu->max_driver_branch) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact,
-             "%" LKS_STR_FMT " ends with driver branch R%d", S(gpu->architecture),
+             "%" LKS_STR_FMT " ends with driver branch R%d", LKS_STR_ARG(gpu->architecture),
              gpu->max_driver_branch);
         return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
@@ -179,17 +179,19 @@ static bool judge_architecture(const struct case_ *c, enum lks_reason *out)
         lks_version_major(c->toolkit->version) > gpu->max_toolkit_major) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact,
              "%" LKS_STR_FMT " ends with CUDA %d; CUDA %" LKS_STR_FMT " no longer targets it",
-             S(gpu->architecture), gpu->max_toolkit_major, S(c->toolkit->version));
+             LKS_STR_ARG(gpu->architecture), gpu->max_toolkit_major,
+             LKS_STR_ARG(c->toolkit->version));
         return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
     if (gpu->min_toolkit.len > 0 && lks_dotted_cmp(c->toolkit->version, gpu->min_toolkit) < 0)
         NOTE(c, "architecture", LKS_WARNING, &gpu->fact,
              "CUDA %" LKS_STR_FMT " has no native code for %" LKS_STR_FMT " (from %" LKS_STR_FMT
              " on); only programs that carry PTX start",
-             S(c->toolkit->version), S(gpu->target), S(gpu->min_toolkit));
+             LKS_STR_ARG(c->toolkit->version), LKS_STR_ARG(gpu->target),
+             LKS_STR_ARG(gpu->min_toolkit));
     else
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "driver and toolkit support %" LKS_STR_FMT,
-             S(gpu->architecture));
+             LKS_STR_ARG(gpu->architecture));
     return false;
 }
 
@@ -232,11 +234,11 @@ static void note_stale_package(const struct case_ *c)
     if (p == NULL)
         NOTE(c, "compat-package", LKS_WARNING, NULL,
              "R%d is no target of cuda-compat %" LKS_STR_FMT "; remove the package", c->branch,
-             S(c->q->compat_package));
+             LKS_STR_ARG(c->q->compat_package));
     else if (!lks_str_is(p->verdict, "compatible"))
         NOTE(c, "compat-package", LKS_WARNING, &p->fact,
-             "%" LKS_STR_FMT " on R%d: %" LKS_STR_FMT "; remove the package", S(p->package),
-             c->branch, S(p->verdict));
+             "%" LKS_STR_FMT " on R%d: %" LKS_STR_FMT "; remove the package",
+             LKS_STR_ARG(p->package), c->branch, LKS_STR_ARG(p->verdict));
 }
 
 /* The first two numbers of the package's version are all it has. */
@@ -257,12 +259,12 @@ static bool package_helps(const struct case_ *c)
              "forward compatibility is for data-center boards");
     else if (!package_reaches_toolkit(c))
         NOTE(c, "compat-package", LKS_INFO, &p->fact,
-             "%" LKS_STR_FMT " is older than CUDA %" LKS_STR_FMT, S(p->package),
-             S(c->toolkit->version));
+             "%" LKS_STR_FMT " is older than CUDA %" LKS_STR_FMT, LKS_STR_ARG(p->package),
+             LKS_STR_ARG(c->toolkit->version));
     else {
         NOTE(c, "compat-package", LKS_INFO, &p->fact,
-             "%" LKS_STR_FMT " may be used on R%d, first on the library path", S(p->package),
-             c->branch);
+             "%" LKS_STR_FMT " may be used on R%d, first on the library path",
+             LKS_STR_ARG(p->package), c->branch);
         return true;
     }
     return false;
@@ -275,7 +277,7 @@ static enum lks_reason judge_minor(const struct case_ *c)
     NOTE(c, "driver-toolkit", LKS_INFO, &t->fact,
          "CUDA %" LKS_STR_FMT " comes with driver %" LKS_STR_FMT "; from %" LKS_STR_FMT
          " on it runs with limits, without PTX JIT",
-         S(t->version), S(t->min_driver), S(t->minor_compat_min));
+         LKS_STR_ARG(t->version), LKS_STR_ARG(t->min_driver), LKS_STR_ARG(t->minor_compat_min));
     if (!c->q->needs_ptx_jit)
         return LKS_MINOR;
     if (package_helps(c))
@@ -299,8 +301,8 @@ static enum lks_reason judge_versions(const struct case_ *c)
     }
     if (lks_dotted_cmp(c->q->driver, t->min_driver) >= 0) {
         NOTE(c, "driver-toolkit", LKS_INFO, &t->fact,
-             "CUDA %" LKS_STR_FMT " asks for driver %" LKS_STR_FMT " or later", S(t->version),
-             S(t->min_driver));
+             "CUDA %" LKS_STR_FMT " asks for driver %" LKS_STR_FMT " or later",
+             LKS_STR_ARG(t->version), LKS_STR_ARG(t->min_driver));
         return LKS_NATIVE;
     }
     if (lks_dotted_cmp(c->q->driver, t->minor_compat_min) >= 0)
@@ -309,7 +311,7 @@ static enum lks_reason judge_versions(const struct case_ *c)
     const struct lks_toolkit *first = first_of_major(c->facts, lks_version_major(t->version));
     NOTE(c, "driver-toolkit", LKS_INFO, &first->fact,
          "CUDA %d.x needs driver %" LKS_STR_FMT " or later", lks_version_major(t->version),
-         S(first->minor_compat_min));
+         LKS_STR_ARG(first->minor_compat_min));
     return package_helps(c) ? LKS_FORWARD : refusal(c, &first->fact, LKS_NO_DRIVER);
 }
 
@@ -345,7 +347,7 @@ static bool judge_amd_arch(const struct case_ *c, enum lks_reason *out)
     const struct lks_gpu *gpu = c->gpu;
     if (gpu->min_toolkit.len > 0 && lks_dotted_cmp(c->rocm->version, gpu->min_toolkit) < 0) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "the board needs ROCm %" LKS_STR_FMT,
-             S(gpu->min_toolkit));
+             LKS_STR_ARG(gpu->min_toolkit));
         return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
     if (gpu->max_toolkit_major > 0 &&
@@ -356,18 +358,18 @@ static bool judge_amd_arch(const struct case_ *c, enum lks_reason *out)
     }
     if (c->rocm->targets.len > 0 && !lks_words_have(c->rocm->targets, gpu->target)) {
         NOTE(c, "architecture", LKS_INFO, &c->rocm->fact,
-             "ROCm %" LKS_STR_FMT " does not target %" LKS_STR_FMT, S(c->rocm->version),
-             S(gpu->target));
+             "ROCm %" LKS_STR_FMT " does not target %" LKS_STR_FMT, LKS_STR_ARG(c->rocm->version),
+             LKS_STR_ARG(gpu->target));
         return refuse(c, &c->rocm->fact, LKS_NO_ARCH, out);
     }
     if (c->rocm->targets.len == 0) {
         NOTE(c, "known", LKS_WARNING, &c->rocm->fact,
-             "the row of ROCm %" LKS_STR_FMT " lists no targets", S(c->rocm->version));
+             "the row of ROCm %" LKS_STR_FMT " lists no targets", LKS_STR_ARG(c->rocm->version));
         *out = LKS_UNKNOWN;
         return true;
     }
     NOTE(c, "architecture", LKS_INFO, &c->rocm->fact, "ROCm %" LKS_STR_FMT " targets %" LKS_STR_FMT,
-         S(c->rocm->version), S(gpu->target));
+         LKS_STR_ARG(c->rocm->version), LKS_STR_ARG(gpu->target));
     return false;
 }
 
@@ -401,18 +403,20 @@ static enum lks_reason judge_amd_window(const struct case_ *c)
             continue;
         bool inside = any_covers(w->rocm, c->rocm->version);
         NOTE(c, "driver-userspace", LKS_INFO, &w->fact,
-             "driver %" LKS_STR_FMT " takes user space %" LKS_STR_FMT, S(w->amdgpu), S(w->rocm));
+             "driver %" LKS_STR_FMT " takes user space %" LKS_STR_FMT, LKS_STR_ARG(w->amdgpu),
+             LKS_STR_ARG(w->rocm));
         if (inside)
             return LKS_MINOR;
     }
     if (c->rocm->amdgpu.len == 0 || !driver_line_known(c)) {
         NOTE(c, "known", LKS_WARNING, &c->rocm->fact,
-             "no row says which drivers ROCm %" LKS_STR_FMT " takes", S(c->rocm->version));
+             "no row says which drivers ROCm %" LKS_STR_FMT " takes",
+             LKS_STR_ARG(c->rocm->version));
         return LKS_UNKNOWN;
     }
     NOTE(c, "driver-userspace", LKS_INFO, &c->rocm->fact,
-         "ROCm %" LKS_STR_FMT " names drivers %" LKS_STR_FMT, S(c->rocm->version),
-         S(c->rocm->amdgpu));
+         "ROCm %" LKS_STR_FMT " names drivers %" LKS_STR_FMT, LKS_STR_ARG(c->rocm->version),
+         LKS_STR_ARG(c->rocm->amdgpu));
     return refusal(c, &c->rocm->fact, LKS_NO_DRIVER);
 }
 
@@ -420,12 +424,13 @@ static enum lks_reason judge_amd(struct case_ *c)
 {
     c->rocm = lks_compat_rocm(c->facts, c->q->toolkit);
     if (c->rocm == NULL || !lks_version_valid(c->q->driver, LKS_VERSION_DOTTED)) {
-        NOTE(c, "known", LKS_WARNING, NULL, "no row for ROCm %" LKS_STR_FMT, S(c->q->toolkit));
+        NOTE(c, "known", LKS_WARNING, NULL, "no row for ROCm %" LKS_STR_FMT,
+             LKS_STR_ARG(c->q->toolkit));
         return LKS_UNKNOWN;
     }
     if (c->gpu->min_driver.len > 0 && lks_dotted_cmp(c->q->driver, c->gpu->min_driver) < 0) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &c->gpu->fact, "the board needs amdgpu %" LKS_STR_FMT,
-             S(c->gpu->min_driver));
+             LKS_STR_ARG(c->gpu->min_driver));
         return refusal(c, &c->gpu->fact, LKS_NO_DRIVER);
     }
     enum lks_reason objection;
@@ -435,7 +440,8 @@ static enum lks_reason judge_amd(struct case_ *c)
     if (!named_by_rocm(c))
         return judge_amd_window(c);
     NOTE(c, "driver-userspace", LKS_INFO, &c->rocm->fact,
-         "ROCm %" LKS_STR_FMT " names driver %" LKS_STR_FMT, S(c->rocm->version), S(c->q->driver));
+         "ROCm %" LKS_STR_FMT " names driver %" LKS_STR_FMT, LKS_STR_ARG(c->rocm->version),
+         LKS_STR_ARG(c->q->driver));
     return LKS_NATIVE;
 }
 

@@ -19,8 +19,6 @@ struct differ {
     struct lks_err *err;
 };
 
-#define S(s) LKS_STR_ARG(s)
-
 /* What interrupts more stands further down. */
 static const char *const reboots[] = {"no", "service", "reset", "node", "domain"};
 
@@ -123,7 +121,7 @@ static enum lks_code diff_inner(struct differ *d, const struct pair *p, struct l
     struct pair inner = {.field = field, .from = from, .to = to, .means = p->means};
     if (from == NULL && to == NULL)
         return LKS_OK;
-    inner.path = TEXT(d, "%" LKS_STR_FMT ".%" LKS_STR_FMT, S(p->path), S(key));
+    inner.path = TEXT(d, "%" LKS_STR_FMT ".%" LKS_STR_FMT, LKS_STR_ARG(p->path), LKS_STR_ARG(key));
     return diff_value(d, &inner);
 }
 
@@ -293,7 +291,7 @@ static enum lks_code diff_field(struct differ *d, const struct lks_component *a,
                         .means = &means};
     if (field == NULL || (pair.from == NULL && pair.to == NULL))
         return LKS_OK;
-    pair.path = TEXT(d, "%" LKS_STR_FMT ".%s", S(c->label), key);
+    pair.path = TEXT(d, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->label), key);
     return diff_value(d, &pair);
 }
 
@@ -304,7 +302,8 @@ static enum lks_code diff_window(struct differ *d, const struct lks_component *a
     struct lks_str after = b != NULL ? b->window : (struct lks_str){"", 0};
     if (lks_str_eq(before, after))
         return LKS_OK;
-    struct lks_str subject = TEXT(d, "%" LKS_STR_FMT ".window", S((b != NULL ? b : a)->label));
+    struct lks_str subject =
+        TEXT(d, "%" LKS_STR_FMT ".window", LKS_STR_ARG((b != NULL ? b : a)->label));
     if (subject.ptr == NULL)
         return lks_arena_fail(&d->out->memory, d->err);
     return add(d, (struct lks_difference){.subject = subject,

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum { TEXT_MAX = 64 * 1024, NUMBERS_MAX = 16, NAME_SIZE = LKS_READING_NAME_MAX + 1 };
 
 /* One look at a tuple. */
@@ -111,17 +109,17 @@ static void compare_numbers(struct look *l, const char *driver)
                      i == 0         ? ""
                      : i + 1 < kept ? ", "
                                     : " and ",
-                     numbers[all[i].kind].called, i == 0 ? " is" : "", S(all[i].r->value),
-                     S(all[i].r->evidence));
+                     numbers[all[i].kind].called, i == 0 ? " is" : "", LKS_STR_ARG(all[i].r->value),
+                     LKS_STR_ARG(all[i].r->evidence));
     bool loaded = all[0].kind < 2;
     struct lks_str said = lks_buf_view(&text);
-    NOTE(l, LKS_ERROR, lks_str_from(driver), "%" LKS_STR_FMT ": %s", S(said),
+    NOTE(l, LKS_ERROR, lks_str_from(driver), "%" LKS_STR_FMT ": %s", LKS_STR_ARG(said),
          loaded ? numbers[all[kept - 1].kind].means : "they do not belong together");
     lks_report_remedy(l->out,
                       loaded ? "reboot, or return to %" LKS_STR_FMT
                              : "install one version in all places; one of them has "
                                "%" LKS_STR_FMT,
-                      S(all[0].r->value));
+                      LKS_STR_ARG(all[0].r->value));
 }
 
 static void rule_four_numbers(struct look *l)
@@ -138,7 +136,8 @@ static void note_other_driver(struct look *l, const struct lks_reading *r,
     NOTE(l, LKS_ERROR, r->name,
          "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ") and the driver %" LKS_STR_FMT
          " (%" LKS_STR_FMT "); they must be the same",
-         S(r->name), S(r->value), S(r->evidence), S(driver->value), S(driver->evidence));
+         LKS_STR_ARG(r->name), LKS_STR_ARG(r->value), LKS_STR_ARG(r->evidence),
+         LKS_STR_ARG(driver->value), LKS_STR_ARG(driver->evidence));
     lks_report_remedy(l->out, "%s", remedy);
 }
 
@@ -192,7 +191,8 @@ static void rule_cdi(struct look *l)
         NOTE(l, LKS_ERROR, r->name,
              "%" LKS_STR_FMT " names driver %" LKS_STR_FMT " and the one that runs is %" LKS_STR_FMT
              " (%" LKS_STR_FMT "): containers do not find its files",
-             S(where), S(r->value), S(driver->value), S(driver->evidence));
+             LKS_STR_ARG(where), LKS_STR_ARG(r->value), LKS_STR_ARG(driver->value),
+             LKS_STR_ARG(driver->evidence));
         lks_report_remedy(l->out, "write it anew: nvidia-ctk cdi generate");
     }
 }
@@ -206,8 +206,8 @@ static void note_spread(struct look *l, enum lks_severity severity, struct lks_s
     lks_buf_init(&text, TEXT_MAX);
     lks_spread_text(spread, noun, &text);
     struct lks_str said = lks_buf_view(&text);
-    NOTE(l, severity, called, "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ")", S(called),
-         S(said), S(spread->values[0].first->evidence));
+    NOTE(l, severity, called, "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+         LKS_STR_ARG(called), LKS_STR_ARG(said), LKS_STR_ARG(spread->values[0].first->evidence));
 }
 
 static bool is_firmware(const struct lks_reading *r)
@@ -258,8 +258,8 @@ static void compare_firmware(struct look *l, const struct lks_reading *readings,
             continue;
         struct lks_str called = sorted[at].name;
         if (sorted[at].part.len > 0)
-            called = lks_report_text(l->out, "%" LKS_STR_FMT "[%" LKS_STR_FMT "]", S(called),
-                                     S(sorted[at].part));
+            called = lks_report_text(l->out, "%" LKS_STR_FMT "[%" LKS_STR_FMT "]",
+                                     LKS_STR_ARG(called), LKS_STR_ARG(sorted[at].part));
         note_spread(l, LKS_ERROR, called, &spread, "devices");
         lks_report_remedy(l->out, "bring the devices of one part to one version");
     }
@@ -298,8 +298,9 @@ static void rule_pending(struct look *l)
             NOTE(l, LKS_ERROR, now->name,
                  "%s of %" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ") and becomes "
                  "%" LKS_STR_FMT " with %s (%" LKS_STR_FMT ")",
-                 modes[i].called, S(r->of), S(now->value), S(now->evidence), S(r->value),
-                 modes[i].until, S(r->evidence));
+                 modes[i].called, LKS_STR_ARG(r->of), LKS_STR_ARG(now->value),
+                 LKS_STR_ARG(now->evidence), LKS_STR_ARG(r->value), modes[i].until,
+                 LKS_STR_ARG(r->evidence));
             lks_report_remedy(l->out, "%s", modes[i].remedy);
         }
     }
@@ -335,7 +336,7 @@ static void rule_gpus_missing(struct look *l)
         return;
     NOTE(l, LKS_WARNING, bus->name,
          "%" LKS_STR_FMT " GPUs are on the bus (%" LKS_STR_FMT ") and %zu answer the driver",
-         S(bus->value), S(bus->evidence), answering);
+         LKS_STR_ARG(bus->value), LKS_STR_ARG(bus->evidence), answering);
     lks_report_remedy(l->out, "search the kernel's log for Xids, and drain the node");
 }
 
@@ -354,7 +355,7 @@ static void rule_clocks(struct look *l)
         return;
     NOTE(l, LKS_WARNING, first->name,
          "clocks are held on %zu %s, %" LKS_STR_FMT " among them (%" LKS_STR_FMT ")", held,
-         held == 1 ? "GPU" : "GPUs", S(first->of), S(first->evidence));
+         held == 1 ? "GPU" : "GPUs", LKS_STR_ARG(first->of), LKS_STR_ARG(first->evidence));
     lks_report_remedy(l->out, "nvidia-smi -rgc and -rmc release them");
 }
 
@@ -371,10 +372,10 @@ static void need(struct look *l, const char *name, const char *because)
         NOTE(l, LKS_ERROR, subject, "%s was not read, and %s", name, because);
     else if (r->state == LKS_ABSENT)
         NOTE(l, LKS_ERROR, subject, "%s is not there (%" LKS_STR_FMT "), and %s", name,
-             S(r->evidence), because);
+             LKS_STR_ARG(r->evidence), because);
     else
         NOTE(l, LKS_ERROR, subject, "%s could not be read: %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-             name, S(r->value), S(r->evidence));
+             name, LKS_STR_ARG(r->value), LKS_STR_ARG(r->evidence));
 }
 
 static void rule_unmeasured(struct look *l)
@@ -472,14 +473,14 @@ static void compare_copies(struct look *l, struct lks_str component,
                      i == 0          ? ""
                      : i + 1 < found ? ", "
                                      : " and ",
-                     S(places[i].version), S(places[i].path));
+                     LKS_STR_ARG(places[i].version), LKS_STR_ARG(places[i].path));
         if (places[i].count > 1)
             lks_buf_addf(&text, " (and %zu more)", places[i].count - 1);
     }
     struct lks_str said = lks_buf_view(&text);
     bool collectives = lks_str_is(component, "nccl") || lks_str_is(component, "rccl");
-    NOTE(l, LKS_WARNING, component, "%" LKS_STR_FMT " is %" LKS_STR_FMT ": %s", S(component),
-         S(said),
+    NOTE(l, LKS_WARNING, component, "%" LKS_STR_FMT " is %" LKS_STR_FMT ": %s",
+         LKS_STR_ARG(component), LKS_STR_ARG(said),
          collectives ? "a job that mixes them fails or hangs"
                      : "a program takes the one it finds first");
     lks_report_remedy(l->out, "keep one, or pin the one jobs bring with owner: image");
@@ -514,7 +515,7 @@ static void rule_mapped_deleted(struct look *l)
         NOTE(l, LKS_ERROR, component,
              "a process still runs with %" LKS_STR_FMT ", which was replaced on disk (%" LKS_STR_FMT
              ", %" LKS_STR_FMT ")",
-             S(component), S(r->of), S(r->evidence));
+             LKS_STR_ARG(component), LKS_STR_ARG(r->of), LKS_STR_ARG(r->evidence));
         lks_report_remedy(l->out, "start the process again");
     }
 }
@@ -530,7 +531,7 @@ static void rule_shadowed(struct look *l)
         NOTE(l, LKS_WARNING, r->name,
              "%" LKS_STR_FMT ", %" LKS_STR_FMT ", hides the driver's own library in containers "
              "(%" LKS_STR_FMT ")",
-             S(r->of), S(version), S(r->evidence));
+             LKS_STR_ARG(r->of), LKS_STR_ARG(version), LKS_STR_ARG(r->evidence));
         lks_report_remedy(l->out, "build the image without it");
     }
 }
@@ -559,8 +560,8 @@ static void rule_package_differs(struct look *l)
         NOTE(l, LKS_WARNING, component,
              "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ") and its package %" LKS_STR_FMT
              " (%" LKS_STR_FMT ")",
-             S(component), S(own->value), S(own->evidence), S(package->value),
-             S(package->evidence));
+             LKS_STR_ARG(component), LKS_STR_ARG(own->value), LKS_STR_ARG(own->evidence),
+             LKS_STR_ARG(package->value), LKS_STR_ARG(package->evidence));
         lks_report_remedy(l->out, "restart it, or remove the copy that is not from the package");
     }
 }
@@ -578,8 +579,9 @@ static void rule_dkms(struct look *l)
              "%" LKS_STR_FMT " (%" LKS_STR_FMT
              "), and that is the kernel of the next boot (%" LKS_STR_FMT
              "): after it there is no such module",
-             S(r->value), S(r->evidence), S(next->evidence));
-        lks_report_remedy(l->out, "build it: dkms autoinstall -k %" LKS_STR_FMT, S(next->value));
+             LKS_STR_ARG(r->value), LKS_STR_ARG(r->evidence), LKS_STR_ARG(next->evidence));
+        lks_report_remedy(l->out, "build it: dkms autoinstall -k %" LKS_STR_FMT,
+                          LKS_STR_ARG(next->value));
     }
 }
 
@@ -594,7 +596,7 @@ static void rule_upgrades(struct look *l)
     NOTE(l, LKS_WARNING, r->name,
          "the package manager upgrades on its own (%" LKS_STR_FMT "): a driver can be replaced "
          "under its jobs",
-         S(by));
+         LKS_STR_ARG(by));
     lks_report_remedy(l->out, "turn unattended upgrades off, or hold the packages");
 }
 
@@ -607,7 +609,7 @@ static void rule_probe(struct look *l)
             continue;
         NOTE(l, LKS_WARNING, r->name,
              "the probe %" LKS_STR_FMT " did not finish: %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-             S(probe), S(r->value), S(r->evidence));
+             LKS_STR_ARG(probe), LKS_STR_ARG(r->value), LKS_STR_ARG(r->evidence));
     }
 }
 

@@ -6,8 +6,6 @@
 
 #include <stdarg.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 /* The notes of one name, and what is written of one tuple. */
 #define PART_MAX (LKS_TUPLE_MEMORY_MAX)
 
@@ -59,9 +57,10 @@ void lks_draft_left_out(struct lks_draft *d, enum lks_severity severity, struct 
         d->report->failed = LKS_E_LIMIT;
         return;
     }
-    lks_buf_addf(&d->notes, "# %" LKS_STR_FMT ": %" LKS_STR_FMT "\n", S(subject), S(why));
+    lks_buf_addf(&d->notes, "# %" LKS_STR_FMT ": %" LKS_STR_FMT "\n", LKS_STR_ARG(subject),
+                 LKS_STR_ARG(why));
     lks_report_add(d->report, "left-out", severity, subject, NULL,
-                   "is not in the stack: %" LKS_STR_FMT, S(why));
+                   "is not in the stack: %" LKS_STR_FMT, LKS_STR_ARG(why));
 }
 
 /* The tuple holds only what prints, so two characters are left that mean something here. */
@@ -97,7 +96,7 @@ static void find_vendor(struct lks_draft *d)
         LKS_DRAFT_REFUSE(d, "no-gpu", LKS_STR("gpu.pci_id"),
                          "%" LKS_STR_FMT " GPUs were counted (%" LKS_STR_FMT
                          ") and whose they are was not read",
-                         S(gpus->value), S(gpus->evidence));
+                         LKS_STR_ARG(gpus->value), LKS_STR_ARG(gpus->evidence));
     else if (!found.nvidia && !found.amd)
         LKS_DRAFT_REFUSE(d, "no-gpu", LKS_STR("devices.gpus"),
                          "no GPU was found: a golden stack is for a GPU node");
@@ -111,7 +110,7 @@ static void refuse_missing_gpus(struct lks_draft *d)
         if (strcmp(f->rule, "gpus-missing") != 0 || f->severity != LKS_WARNING)
             continue;
         LKS_DRAFT_REFUSE(d, "gpus-missing", f->subject,
-                         "a golden node has all its GPUs: %" LKS_STR_FMT, S(f->text));
+                         "a golden node has all its GPUs: %" LKS_STR_FMT, LKS_STR_ARG(f->text));
         return;
     }
 }
@@ -139,7 +138,7 @@ static void put_part(struct lks_buf *out, const char *title, const struct lks_bu
     if (part->failed != LKS_OK && out->failed == LKS_OK)
         out->failed = part->failed;
     if (part->len > 0)
-        lks_buf_addf(out, "%s%" LKS_STR_FMT, title, S(lks_buf_view(part)));
+        lks_buf_addf(out, "%s%" LKS_STR_FMT, title, LKS_STR_ARG(lks_buf_view(part)));
 }
 
 static void put_head(const struct lks_draft *d, struct lks_str version, const char *day,
@@ -148,7 +147,7 @@ static void put_head(const struct lks_draft *d, struct lks_str version, const ch
     struct lks_str node = d->tuple->node.len > 0 ? d->tuple->node : LKS_STR("one machine");
     lks_buf_addf(out,
                  "# Drafted from %" LKS_STR_FMT " on %s: everything that was measured of it.\n",
-                 S(node), day);
+                 LKS_STR_ARG(node), day);
     lks_buf_addf(out, "# What other nodes may have otherwise is yours to take out.\n");
     put_part(out, "", &d->class);
     lks_buf_addf(out, "lockstep: 1\nkind: Stack\nname: ");
@@ -165,7 +164,7 @@ static void put_evidence(const struct lks_draft *d, const char *day, struct lks_
     struct lks_str node = d->tuple->node.len > 0 ? d->tuple->node : LKS_STR("one machine");
     lks_buf_addf(out, "\nevidence:\n  - what: ");
     lks_draft_quote(out, LKS_DRAFT_TEXT(d, "taken from %" LKS_STR_FMT ", whose tuple is %s",
-                                        S(node), d->tuple->digest));
+                                        LKS_STR_ARG(node), d->tuple->digest));
     lks_buf_addf(out, "\n    date: \"%s\"\n", day);
 }
 
@@ -208,18 +207,19 @@ static void draft_all(struct lks_draft *d)
 static enum lks_code check_names(struct lks_str name, struct lks_str version,
                                  struct lks_report *report, struct lks_err *err)
 {
-    struct lks_str class = lks_report_text(report, "%" LKS_STR_FMT LKS_DRAFT_CLASS, S(name));
+    struct lks_str class =
+        lks_report_text(report, "%" LKS_STR_FMT LKS_DRAFT_CLASS, LKS_STR_ARG(name));
     if (!lks_schema_is_name(name))
         return lks_fail(err, LKS_E_INVALID,
                         "'%" LKS_STR_FMT "' is not a name for a stack: lower-case letters, digits, "
                         "'.', '-', '_', beginning with a letter or a digit",
-                        S(name));
+                        LKS_STR_ARG(name));
     if (!lks_schema_is_name(class))
         return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is too long a name for a stack",
-                        S(name));
+                        LKS_STR_ARG(name));
     if (!lks_draft_is_version(version))
         return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is not a version for a stack",
-                        S(version));
+                        LKS_STR_ARG(version));
     return LKS_OK;
 }
 

@@ -5,8 +5,6 @@
 #include "core/conform/node_readings.h"
 #include "model/facts/class.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* What is counted, in the order of a class. 0 is what a class says by not saying it. */
 enum count { GPUS, NVLINKS, NVSWITCHES, NICS, NIC_GBPS, NVMES, MEMORY, COUNTS };
 
@@ -91,15 +89,16 @@ static void check_read(struct lks_draft *d, struct lks_str gpu)
         LKS_DRAFT_REFUSE(d, "not-measured", reading,
                          "%" LKS_STR_FMT " of %" LKS_STR_FMT " could not be read: %" LKS_STR_FMT
                          " (%" LKS_STR_FMT ")",
-                         S(reading), S(of.first->of), S(of.first->value), S(of.first->evidence));
+                         LKS_STR_ARG(reading), LKS_STR_ARG(of.first->of),
+                         LKS_STR_ARG(of.first->value), LKS_STR_ARG(of.first->evidence));
     else if (of.accord != LKS_ACCORD_ONE || lks_str_trim(gpu).len == 0)
         LKS_DRAFT_REFUSE(d, "not-measured", reading,
                          "these GPUs cannot be identified: %" LKS_STR_FMT " was not read",
-                         S(reading));
+                         LKS_STR_ARG(reading));
     else if (by_id && !has_id(d, gpu, of.value)) {
         LKS_DRAFT_REFUSE(d, "not-known", reading,
                          "no row of gpus.csv has %" LKS_STR_FMT " with the PCI id %" LKS_STR_FMT,
-                         S(gpu), S(of.value));
+                         LKS_STR_ARG(gpu), LKS_STR_ARG(of.value));
         lks_report_remedy(d->report, "add the id to a copy of gpus.csv, given with --data");
     }
 }
@@ -165,7 +164,7 @@ static void put_count(struct lks_buf *out, const char *key, const struct machine
 static void put_class(struct lks_draft *d, const struct machine *m)
 {
     struct lks_buf *out = &d->class;
-    d->class_name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT LKS_DRAFT_CLASS, S(d->name));
+    d->class_name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT LKS_DRAFT_CLASS, LKS_STR_ARG(d->name));
     lks_buf_addf(out, "lockstep: 1\nkind: HardwareClass\nname: ");
     lks_draft_quote(out, d->class_name);
     lks_buf_addf(out, "\nvendor: %s\ngpu: {product: ", lks_vendor_name(d->vendor));

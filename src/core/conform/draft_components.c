@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Names ------------------------------------------------------------------------------------- */
 
 /* What a reading of a component can be called beside the component itself. */
@@ -32,8 +30,8 @@ static struct lks_str component_of(struct lks_str name)
 static const struct lks_reading *measured(const struct lks_draft *d, struct lks_str component,
                                           const char *suffix)
 {
-    return lks_node_measured(d->tuple,
-                             LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), suffix));
+    return lks_node_measured(
+        d->tuple, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", LKS_STR_ARG(component), suffix));
 }
 
 static bool is_required(const struct lks_draft *d, struct lks_str component)
@@ -58,7 +56,7 @@ static bool is_software(const struct lks_draft *d, struct lks_str component)
 
 static void begin_pin(struct lks_draft *d, struct lks_str component)
 {
-    lks_buf_addf(&d->components, "  %" LKS_STR_FMT ": {", S(component));
+    lks_buf_addf(&d->components, "  %" LKS_STR_FMT ": {", LKS_STR_ARG(component));
 }
 
 static void put_text(struct lks_buf *out, const char *key, struct lks_str value)
@@ -104,7 +102,7 @@ static void put_builds(struct lks_draft *d, struct lks_str component)
     size_t put = 0;
     for (size_t i = 0; i < LKS_COUNT(builds); i++) {
         struct lks_str name =
-            LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), builds[i].suffix);
+            LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", LKS_STR_ARG(component), builds[i].suffix);
         struct lks_accord_of of = lks_draft_accord(d, name);
         if (of.accord != LKS_ACCORD_ONE || lks_str_trim(of.value).len == 0 ||
             (builds[i].most > 0 && !is_hex(of.value, builds[i].least, builds[i].most)) ||
@@ -124,7 +122,7 @@ static void put_modules(struct lks_draft *d, struct lks_str component)
     if (!lks_str_is(component, "driver") || r == NULL ||
         (!lks_str_is(r->value, "open") && !lks_str_is(r->value, "proprietary")))
         return;
-    lks_buf_addf(&d->components, ", modules: %" LKS_STR_FMT, S(r->value));
+    lks_buf_addf(&d->components, ", modules: %" LKS_STR_FMT, LKS_STR_ARG(r->value));
     lks_draft_said(d, r->name);
 }
 
@@ -133,13 +131,14 @@ static void check_sides(struct lks_draft *d, struct lks_str component)
 {
     static const char *const sides[] = {".loaded", ".disk", ".library", ".package"};
     for (size_t i = 0; i < LKS_COUNT(sides); i++) {
-        struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), sides[i]);
+        struct lks_str name =
+            LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", LKS_STR_ARG(component), sides[i]);
         struct lks_accord_of of = lks_draft_accord(d, name);
         if (of.accord == LKS_ACCORD_UNMEASURED)
-            LKS_DRAFT_REFUSE(d, "not-measured", name,
-                             "%" LKS_STR_FMT " could not be read: %" LKS_STR_FMT " (%" LKS_STR_FMT
-                             ")",
-                             S(name), S(of.first->value), S(of.first->evidence));
+            LKS_DRAFT_REFUSE(
+                d, "not-measured", name,
+                "%" LKS_STR_FMT " could not be read: %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+                LKS_STR_ARG(name), LKS_STR_ARG(of.first->value), LKS_STR_ARG(of.first->evidence));
     }
 }
 
@@ -147,7 +146,7 @@ static void check_sides(struct lks_draft *d, struct lks_str component)
  * it is judged with what runs, and then it must be of it. */
 static void check_package(struct lks_draft *d, struct lks_str component, struct lks_str version)
 {
-    struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", S(component));
+    struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", LKS_STR_ARG(component));
     struct lks_accord_of of = lks_draft_accord(d, name);
     const struct lks_reading *package = lks_node_measured(d->tuple, name);
     bool agrees = lks_package_agrees(d->facts, d->tuple, component, version);
@@ -159,7 +158,8 @@ static void check_package(struct lks_draft *d, struct lks_str component, struct 
                          "%" LKS_STR_FMT " is %" LKS_STR_FMT
                          ", and none of its packages is: one is %" LKS_STR_FMT " (%" LKS_STR_FMT
                          ")",
-                         S(component), S(version), S(package->value), S(package->evidence));
+                         LKS_STR_ARG(component), LKS_STR_ARG(version), LKS_STR_ARG(package->value),
+                         LKS_STR_ARG(package->evidence));
 }
 
 static void pin_installed(struct lks_draft *d, struct lks_str component, struct lks_str version)
@@ -180,7 +180,7 @@ static void pin_installed(struct lks_draft *d, struct lks_str component, struct 
  * agree on is refused. */
 static struct lks_str image_version(struct lks_draft *d, struct lks_str component)
 {
-    struct lks_str name = LKS_DRAFT_TEXT(d, "copy.%" LKS_STR_FMT, S(component));
+    struct lks_str name = LKS_DRAFT_TEXT(d, "copy.%" LKS_STR_FMT, LKS_STR_ARG(component));
     enum lks_version_scheme scheme = lks_facts_scheme(d->facts, component);
     const struct lks_reading *first = NULL;
     size_t count;
@@ -195,7 +195,8 @@ static struct lks_str image_version(struct lks_draft *d, struct lks_str componen
                          "%" LKS_STR_FMT " is %" LKS_STR_FMT " in %" LKS_STR_FMT
                          " and %" LKS_STR_FMT " in %" LKS_STR_FMT
                          ", and the system has none: which is golden?",
-                         S(component), S(first->value), S(first->of), S(r->value), S(r->of));
+                         LKS_STR_ARG(component), LKS_STR_ARG(first->value), LKS_STR_ARG(first->of),
+                         LKS_STR_ARG(r->value), LKS_STR_ARG(r->of));
         lks_report_remedy(d->report, "keep one of them on the machine");
         return (struct lks_str){"", 0};
     }
@@ -217,8 +218,8 @@ static void refuse_unknown(struct lks_draft *d, struct lks_str component,
                       : r->state == LKS_UNMEASURED ? "could not be read: "
                                                    : "is not there, though its package is: ";
     LKS_DRAFT_REFUSE(d, "not-measured", component,
-                     "%" LKS_STR_FMT " must be pinned, and %s%" LKS_STR_FMT, S(component), why,
-                     S(r == NULL ? LKS_STR("") : r->value));
+                     "%" LKS_STR_FMT " must be pinned, and %s%" LKS_STR_FMT, LKS_STR_ARG(component),
+                     why, LKS_STR_ARG(r == NULL ? LKS_STR("") : r->value));
 }
 
 /* It is required, and the machine does not have it: then that is what is golden, if it is known.
@@ -228,7 +229,7 @@ static void pin_absent(struct lks_draft *d, struct lks_str component)
     const struct lks_reading *r = lks_tuple_component(d->tuple, component);
     struct lks_accord_of own = lks_draft_accord(d, component);
     struct lks_accord_of package =
-        lks_draft_accord(d, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", S(component)));
+        lks_draft_accord(d, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", LKS_STR_ARG(component)));
     if (own.accord == LKS_ACCORD_UNMEASURED)
         r = own.first;
     else if (r != NULL && r->state == LKS_ABSENT && package.accord == LKS_ACCORD_UNMEASURED)
@@ -252,7 +253,8 @@ static bool is_pinnable(struct lks_draft *d, struct lks_str component, struct lk
         LKS_DRAFT_REFUSE(d, "no-version", component,
                          "'%" LKS_STR_FMT "' is no whole version of %" LKS_STR_FMT
                          " (%s numbering), so it cannot be pinned",
-                         S(version), S(component), lks_version_scheme_name(scheme));
+                         LKS_STR_ARG(version), LKS_STR_ARG(component),
+                         lks_version_scheme_name(scheme));
     return false;
 }
 
@@ -267,7 +269,8 @@ static void draft_component(struct lks_draft *d, struct lks_str component)
                                                           : (struct lks_str){"", 0};
     if (own != NULL && accord != LKS_ACCORD_ONE) {
         LKS_DRAFT_REFUSE(d, "not-measured", component,
-                         "the readings of %" LKS_STR_FMT " contradict each other", S(component));
+                         "the readings of %" LKS_STR_FMT " contradict each other",
+                         LKS_STR_ARG(component));
         return;
     }
     if (version.len > 0) {

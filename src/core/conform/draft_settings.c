@@ -4,8 +4,6 @@
 #include "core/conform/node_readings.h"
 #include "model/schema/schema.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 #define SETTINGS "settings."
 #define OTHER    "settings.other."
 #define ENV      "tuning.env."
@@ -117,12 +115,13 @@ static struct lks_str shared_parameters(struct lks_draft *d, struct lks_str valu
         lks_str_cut(word, '=', &key, &tail);
         bool drop = lks_parameter_of_host(word) || is_of_slot(word);
         struct lks_buf *to = drop ? &out : &kept;
-        lks_buf_addf(to, "%s%" LKS_STR_FMT, to->len > 0 ? " " : "", S(drop ? key : word));
+        lks_buf_addf(to, "%s%" LKS_STR_FMT, to->len > 0 ? " " : "", LKS_STR_ARG(drop ? key : word));
     }
     if (out.len > 0)
         lks_draft_left_out(d, LKS_INFO, LKS_STR("settings.kernel_cmdline"),
-                           "parameters of this host alone: %" LKS_STR_FMT, S(lks_buf_view(&out)));
-    return LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT, S(lks_buf_view(&kept)));
+                           "parameters of this host alone: %" LKS_STR_FMT,
+                           LKS_STR_ARG(lks_buf_view(&out)));
+    return LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&kept)));
 }
 
 /* Worth a word beside the value. */
@@ -145,7 +144,7 @@ static const char *remark_on(struct lks_str path, struct lks_str value)
 static void put_setting(struct lks_draft *d, struct lks_buf *out, const struct lks_field *field,
                         struct lks_str path, ptrdiff_t depth)
 {
-    struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%" LKS_STR_FMT, S(path));
+    struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%" LKS_STR_FMT, LKS_STR_ARG(path));
     struct lks_accord_of of = lks_draft_accord(d, name);
     bool none = of.accord == LKS_ACCORD_ABSENT && field->shape.type == LKS_TYPE_LIST &&
                 lks_setting_lacks_as_off(name); /* then a list of nothing says it */
@@ -201,8 +200,9 @@ static size_t put_entry(struct lks_draft *d, struct lks_buf *out, struct lks_str
     lks_draft_said(d, name);
     if (of.accord == LKS_ACCORD_UNMEASURED)
         lks_draft_left_out(d, LKS_WARNING, name,
-                           "%" LKS_STR_FMT "%scould not be read: %" LKS_STR_FMT, S(of.first->of),
-                           of.first->of.len > 0 ? ": " : "", S(of.first->value));
+                           "%" LKS_STR_FMT "%scould not be read: %" LKS_STR_FMT,
+                           LKS_STR_ARG(of.first->of), of.first->of.len > 0 ? ": " : "",
+                           LKS_STR_ARG(of.first->value));
     else if (of.accord == LKS_ACCORD_SOME)
         lks_draft_left_out(d, LKS_WARNING, name, "it was read of fewer GPUs than there are");
     else if (of.accord == LKS_ACCORD_DIFFER)
@@ -269,7 +269,7 @@ static void put_inner(struct lks_draft *d, struct lks_buf *out, const struct lks
     if (inner.len == 0)
         return;
     lks_buf_pad(out, ' ', 2 * depth);
-    lks_buf_addf(out, "%s:\n%" LKS_STR_FMT, field->key, S(lks_buf_view(&inner)));
+    lks_buf_addf(out, "%s:\n%" LKS_STR_FMT, field->key, LKS_STR_ARG(lks_buf_view(&inner)));
 }
 
 static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lks_form *form,
@@ -281,7 +281,8 @@ static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lk
         if (lks_str_is(full, "other"))
             continue; /* for the rest */
         if (f->shape.type == LKS_TYPE_FORM || f->shape.type == LKS_TYPE_DICT)
-            put_inner(d, out, f, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".", S(full)).ptr, depth);
+            put_inner(d, out, f, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".", LKS_STR_ARG(full)).ptr,
+                      depth);
         else
             put_setting(d, out, f, full, depth);
     }

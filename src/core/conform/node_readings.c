@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 /* How a vendor's GPUs can be told: the vendor in "10de:2335", or the beginning of a name. */
 static const struct {
     enum lks_vendor vendor;
@@ -93,7 +91,7 @@ bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *t
 {
     char name[LKS_READING_NAME_MAX + sizeof(".package")];
     size_t count, measured = 0;
-    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".package", S(component));
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".package", LKS_STR_ARG(component));
     const struct lks_reading *r = lks_tuple_range(tuple, lks_str_from(name), &count);
     for (; count > 0; count--, r++) {
         measured += r->state == LKS_MEASURED;
@@ -201,7 +199,7 @@ void lks_spread_text(const struct lks_spread *spread, const char *noun, struct l
         if (v->count > 1)
             lks_buf_addf(out, " on %zu %s", v->count, noun);
         else if (v->first->of.len > 0)
-            lks_buf_addf(out, " on %" LKS_STR_FMT, S(v->first->of));
+            lks_buf_addf(out, " on %" LKS_STR_FMT, LKS_STR_ARG(v->first->of));
     }
     if (spread->more > 0)
         lks_buf_addf(out, " and something else on %zu %s", spread->more, noun);

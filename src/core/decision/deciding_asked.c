@@ -4,8 +4,6 @@
 
 #include "base/near.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Texts ---------------------------------------------------------------------------------------- */
 
 bool lks_deciding_reason(struct lks_deciding *d)
@@ -173,12 +171,13 @@ bool lks_deciding_apart(struct lks_deciding *d, struct lks_backing other, struct
                             "%" LKS_STR_FMT " cannot %" LKS_STR_FMT ": who minted %" LKS_STR_FMT
                             " is not known, as it is older than the record of minters; have "
                             "another one made",
-                            S(e->by), S(what), S(credential));
+                            LKS_STR_ARG(e->by), LKS_STR_ARG(what), LKS_STR_ARG(credential));
     else
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " cannot %" LKS_STR_FMT " by %" LKS_STR_FMT
                             ": %" LKS_STR_FMT " is the person behind both; use a credential that "
                             "%" LKS_STR_FMT " did not mint ('lockstep access ls' shows minters)",
-                            S(e->by), S(what), S(credential), S(who), S(who));
+                            LKS_STR_ARG(e->by), LKS_STR_ARG(what), LKS_STR_ARG(credential),
+                            LKS_STR_ARG(who), LKS_STR_ARG(who));
     return false;
 }

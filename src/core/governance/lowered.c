@@ -3,8 +3,6 @@
 #include "core/governance/delta.h"
 #include "model/manifest/fleet_gate.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* "this; that" */
 static void also(struct lks_buf *out)
 {
@@ -28,31 +26,31 @@ static void add_metric(const struct lks_gate_metric *was, const struct lks_gate_
 {
     if (is == NULL) {
         also(out);
-        lks_buf_addf(out, "%" LKS_STR_FMT " is not measured any more", S(was->name));
+        lks_buf_addf(out, "%" LKS_STR_FMT " is not measured any more", LKS_STR_ARG(was->name));
         return;
     }
     if (is->margin > was->margin) {
         also(out);
-        lks_buf_addf(out, "margin of %" LKS_STR_FMT " %g to %g %%", S(was->name), was->margin,
-                     is->margin);
+        lks_buf_addf(out, "margin of %" LKS_STR_FMT " %g to %g %%", LKS_STR_ARG(was->name),
+                     was->margin, is->margin);
     }
     if (is->normal > was->normal && was->normal > 0) {
         also(out);
-        lks_buf_addf(out, "normal rate of %" LKS_STR_FMT " %g to %g", S(was->name), was->normal,
-                     is->normal);
+        lks_buf_addf(out, "normal rate of %" LKS_STR_FMT " %g to %g", LKS_STR_ARG(was->name),
+                     was->normal, is->normal);
     }
     if (was->normal > 0 && is->normal == 0) {
         also(out);
-        lks_buf_addf(out, "%" LKS_STR_FMT " has no normal rate any more", S(was->name));
+        lks_buf_addf(out, "%" LKS_STR_FMT " has no normal rate any more", LKS_STR_ARG(was->name));
     }
     if (was->critical && !is->critical) {
         also(out);
-        lks_buf_addf(out, "%" LKS_STR_FMT " is not critical any more", S(was->name));
+        lks_buf_addf(out, "%" LKS_STR_FMT " is not critical any more", LKS_STR_ARG(was->name));
     }
     if (was->kind != is->kind || was->better != is->better || was->from != is->from ||
         !lks_str_eq(was->query, is->query)) {
         also(out);
-        lks_buf_addf(out, "%" LKS_STR_FMT " is measured otherwise", S(was->name));
+        lks_buf_addf(out, "%" LKS_STR_FMT " is measured otherwise", LKS_STR_ARG(was->name));
     }
 }
 
@@ -115,8 +113,8 @@ void lks_lowered(const struct lks_facts *facts, const struct lks_fleet *before,
     if (was == NULL || is == NULL || !lks_delta_production(facts, was->posture))
         return;
     if (!lks_delta_production(facts, is->posture))
-        lks_buf_addf(out, "posture %" LKS_STR_FMT " to %" LKS_STR_FMT, S(was->posture),
-                     S(is->posture));
+        lks_buf_addf(out, "posture %" LKS_STR_FMT " to %" LKS_STR_FMT, LKS_STR_ARG(was->posture),
+                     LKS_STR_ARG(is->posture));
     add_gate(was->gate, is->gate, out);
     for (size_t i = 0; i < before->quiet_count; i++) {
         const struct lks_quiet *q = &before->quiets[i];

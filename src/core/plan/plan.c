@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum {
     CONFIDENCE = 950000, /* where only a share of failures is said */
     FAILURES = 50000,    /* where only a confidence is said */
@@ -97,7 +95,7 @@ enum lks_code lks_planning_hosts(struct lks_planning *p, const struct lks_str *n
         return p->err->code;
     if (out->len > HOSTS_MAX)
         *out = lks_planning_text(p, "%s, %" LKS_STR_FMT " the first",
-                                 lks_count_text(count, "node", many), S(names[0]));
+                                 lks_count_text(count, "node", many), LKS_STR_ARG(names[0]));
     return out->ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 
@@ -153,7 +151,7 @@ static enum lks_code find_stack(struct lks_planning *p)
         return lks_wrap(p->err, "stack");
     if (known->step == LKS_STEP_RETIRED)
         return lks_fail(p->err, LKS_E_REFUSED, "stack: %" LKS_STR_FMT " is retired",
-                        S(lks_state_text(s, known->name)));
+                        LKS_STR_ARG(lks_state_text(s, known->name)));
     p->to_text = known->digest;
     p->out->change.stack = lks_state_text(s, known->digest);
     p->out->change.name = lks_state_text(s, known->name);
@@ -161,7 +159,7 @@ static enum lks_code find_stack(struct lks_planning *p)
     if (p->to == NULL)
         return lks_fail(p->err, LKS_E_NOT_FOUND,
                         "stack: the manifest of %" LKS_STR_FMT " is not here",
-                        S(p->out->change.name));
+                        LKS_STR_ARG(p->out->change.name));
     return LKS_OK;
 }
 
@@ -189,7 +187,8 @@ static enum lks_code check_clocks(struct lks_planning *p)
         site = its;
         struct lks_str zone = lks_fleet_timezone(p->fleet, lks_state_text(s, site));
         if (lks_tz_parse(zone, &ignored, p->err) != LKS_OK)
-            return lks_wrap(p->err, "windows: site %" LKS_STR_FMT, S(lks_state_text(s, site)));
+            return lks_wrap(p->err, "windows: site %" LKS_STR_FMT,
+                            LKS_STR_ARG(lks_state_text(s, site)));
     }
     return LKS_OK;
 }
@@ -216,7 +215,7 @@ static enum lks_code describe(struct lks_planning *p)
         return p->err->code;
     if (w->hosts.len > 0)
         return keep(p, w->hosts, &c->hosts);
-    c->hosts = lks_planning_text(p, LKS_PLAN_POOL "%" LKS_STR_FMT, S(w->pool));
+    c->hosts = lks_planning_text(p, LKS_PLAN_POOL "%" LKS_STR_FMT, LKS_STR_ARG(w->pool));
     return c->hosts.ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 

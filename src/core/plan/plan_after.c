@@ -2,8 +2,6 @@
  * when it is over. */
 #include "core/plan/plan_work.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* A person keeps them: nobody begins on them. */
 static enum lks_code note_held(struct lks_planning *p)
 {
@@ -21,7 +19,7 @@ static enum lks_code note_held(struct lks_planning *p)
         return p->err->code;
     return lks_planning_note(p, LKS_PLAN_WARNING,
                              "on hold by a person, and waited for before they start: %" LKS_STR_FMT,
-                             S(hosts));
+                             LKS_STR_ARG(hosts));
 }
 
 /* Nodes by pool: those that change, and those that are neither among them nor there already. */
@@ -72,10 +70,10 @@ static enum lks_code note_pool(struct lks_planning *p, const struct shares *all,
                              "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
                              ", for %s of it %s not among these: when this is finished, drift from "
                              "that pin is %" LKS_STR_FMT,
-                             S(lks_state_text(s, s->pools[pool].name)),
-                             S(lks_state_text(s, s->pools[pool].stack)),
+                             LKS_STR_ARG(lks_state_text(s, s->pools[pool].name)),
+                             LKS_STR_ARG(lks_state_text(s, s->pools[pool].stack)),
                              lks_count_text(all->rest[pool], "node", rest),
-                             all->rest[pool] == 1 ? "is" : "are", S(hosts));
+                             all->rest[pool] == 1 ? "is" : "are", LKS_STR_ARG(hosts));
 }
 
 enum lks_code lks_planning_after(struct lks_planning *p)

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum {
     PLACES_MAX = 64, /* more power zones or racks than this are not covered one by one */
     SHARE = 10,      /* of the nodes, where nobody says how many there may be at most */
@@ -55,9 +53,10 @@ static enum lks_code base_of(struct choosing *c, uint32_t node, uint32_t *out)
         struct lks_str text = lks_state_readings(s, basis);
         struct lks_str bmc = lks_basis_value(text, "firmware/bmc");
         struct lks_str bios = lks_basis_value(text, "firmware/bios");
-        struct lks_str both = lks_planning_text(
-            c->p, "%s%" LKS_STR_FMT "%s%s%" LKS_STR_FMT, bmc.len > 0 ? "bmc " : "", S(bmc),
-            bmc.len > 0 && bios.len > 0 ? ", " : "", bios.len > 0 ? "bios " : "", S(bios));
+        struct lks_str both = lks_planning_text(c->p, "%s%" LKS_STR_FMT "%s%s%" LKS_STR_FMT,
+                                                bmc.len > 0 ? "bmc " : "", LKS_STR_ARG(bmc),
+                                                bmc.len > 0 && bios.len > 0 ? ", " : "",
+                                                bios.len > 0 ? "bios " : "", LKS_STR_ARG(bios));
         if (both.ptr == NULL)
             return lks_arena_fail(&c->p->out->memory, c->p->err);
         uint32_t id;
@@ -228,14 +227,14 @@ static enum lks_code name_uncovered(struct choosing *c, const struct lks_cover_i
         struct lks_str value = value_text(c, item->attributes[i], item->values[i]);
         lks_buf_addf(&text, "%s%s '%" LKS_STR_FMT "'", i > 0 ? " with " : "",
                      attribute_names[item->attributes[i]],
-                     S(value.len > 0 ? value : LKS_STR("unknown")));
+                     LKS_STR_ARG(value.len > 0 ? value : LKS_STR("unknown")));
     }
     const char *why = is_there(c, item, strength)
                           ? "the canary would be larger than it may be"
                           : "nodes that have it are on hold, unhealthy, lost, drained or in "
                             "intake";
     return lks_planning_note(c->p, LKS_PLAN_UNCOVERED, "%" LKS_STR_FMT " is not in the canary: %s",
-                             S(lks_buf_view(&text)), why);
+                             LKS_STR_ARG(lks_buf_view(&text)), why);
 }
 
 static enum lks_code note_uncovered(struct choosing *c, const struct lks_cover *cover)
@@ -322,7 +321,7 @@ static enum lks_code fill_stratum(struct choosing *c, enum attribute attribute, 
         c->p, LKS_PLAN_UNCOVERED,
         "%s '%" LKS_STR_FMT "': a fault that %u.%04u %% of its %llu nodes have needs %llu in the "
         "canary to be met, and there are %llu",
-        attribute_names[attribute], S(value_text(c, attribute, value)),
+        attribute_names[attribute], LKS_STR_ARG(value_text(c, attribute, value)),
         w->failure_share / (LKS_PLAN_MILLION / 100), w->failure_share % (LKS_PLAN_MILLION / 100),
         (unsigned long long)nodes, (unsigned long long)wanted, (unsigned long long)have);
 }

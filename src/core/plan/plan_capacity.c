@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum {
     HEADROOM_SHARE = 10, /* of a pool that does not say */
     RACK_SHARE = 4,
@@ -168,8 +166,8 @@ static enum lks_code limit_pool(struct lks_planning *p, const struct sum *sum, u
         return lks_fail(p->err, LKS_E_REFUSED,
                         "pool %" LKS_STR_FMT " can do without %llu of its nodes at a time, and one "
                         "unit of it has %llu; its headroom and minimum capacity say so",
-                        S(lks_state_text(p->state, pool->name)), (unsigned long long)spared,
-                        (unsigned long long)sum->largest);
+                        LKS_STR_ARG(lks_state_text(p->state, pool->name)),
+                        (unsigned long long)spared, (unsigned long long)sum->largest);
     spared -= least(out, spared);
     spared = spared_by_gang(said, pool->nodes - least(out, pool->nodes), spared, sum->largest);
     uint64_t units = spared / sum->largest;
@@ -292,7 +290,8 @@ static enum lks_code limit_zones(struct lks_planning *p, const uint32_t *units, 
             lks_planning_note(p, LKS_PLAN_WARNING,
                               "power zone %" LKS_STR_FMT ": one unit draws %llu W when it returns, "
                               "and the zone bears steps of %lld kW",
-                              S(zone), (unsigned long long)watts, (long long)ramp) != LKS_OK)
+                              LKS_STR_ARG(zone), (unsigned long long)watts,
+                              (long long)ramp) != LKS_OK)
             return p->err->code;
         if (together < sums[i].units)
             *width = least(*width, together > 0 ? together : 1);
@@ -440,21 +439,22 @@ static enum lks_code note_pool(struct forecast *f, uint32_t pool)
     struct lks_str name = lks_state_text(p->state, p->state->pools[pool].name);
     unsigned long long hours = c->least_at / (60 * LKS_PLAN_MINUTE);
     char all[LKS_COUNT_TEXT_SIZE];
-    if (lks_planning_note(
-            p, LKS_PLAN_CAPACITY,
-            "pool %" LKS_STR_FMT ": at least %llu of %s stay in service; the largest gang on one "
-            "stack is %llu at the least, after about %llu h",
-            S(name), (unsigned long long)c->least_in_use, lks_count_text(c->nodes, "node", all),
-            (unsigned long long)c->least_gang, hours) != LKS_OK)
+    if (lks_planning_note(p, LKS_PLAN_CAPACITY,
+                          "pool %" LKS_STR_FMT
+                          ": at least %llu of %s stay in service; the largest gang on one "
+                          "stack is %llu at the least, after about %llu h",
+                          LKS_STR_ARG(name), (unsigned long long)c->least_in_use,
+                          lks_count_text(c->nodes, "node", all), (unsigned long long)c->least_gang,
+                          hours) != LKS_OK)
         return p->err->code;
     if (said == NULL || said->min_gang == 0 || c->least_gang >= (uint64_t)said->min_gang)
         return LKS_OK;
-    return lks_planning_note(p, LKS_PLAN_WARNING,
-                             "pool %" LKS_STR_FMT
-                             ": its min_gang of %lld nodes cannot be kept while "
-                             "one part has the old stack and the other the new one; the largest "
-                             "gang is %llu for a while",
-                             S(name), (long long)said->min_gang, (unsigned long long)c->least_gang);
+    return lks_planning_note(
+        p, LKS_PLAN_WARNING,
+        "pool %" LKS_STR_FMT ": its min_gang of %lld nodes cannot be kept while "
+        "one part has the old stack and the other the new one; the largest "
+        "gang is %llu for a while",
+        LKS_STR_ARG(name), (long long)said->min_gang, (unsigned long long)c->least_gang);
 }
 
 static enum lks_code note_pools(struct forecast *f)
@@ -538,7 +538,7 @@ static enum lks_code check_zone(struct lks_planning *p, const struct draw *sum)
     return lks_fail(p->err, LKS_E_REFUSED,
                     "power zone %" LKS_STR_FMT ": with the new power limit its nodes can draw %lld "
                     "kW, and its budget is %lld kW",
-                    S(zone), (long long)((sum->now + sum->rise) / WATTS),
+                    LKS_STR_ARG(zone), (long long)((sum->now + sum->rise) / WATTS),
                     (long long)(budget / WATTS));
 }
 

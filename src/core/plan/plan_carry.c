@@ -3,7 +3,6 @@
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
 
-#define S(s)    LKS_STR_ARG(s)
 #define NOTHING ((struct lks_str){"", 0})
 
 struct lks_str lks_plan_class(const struct lks_plan_cook *k)
@@ -107,7 +106,7 @@ static enum lks_code find_image(struct lks_plan_cook *k, const struct lks_compon
                 return lks_fail(k->p->err, LKS_E_REFUSED,
                                 "%" LKS_STR_FMT " %" LKS_STR_FMT
                                 ": several bundles have it; let the stack name its artifacts",
-                                S(c->name), S(version));
+                                LKS_STR_ARG(c->name), LKS_STR_ARG(version));
             if (out->artifact == NULL)
                 *out = (struct image){set->list[b], a};
         }
@@ -123,7 +122,8 @@ static enum lks_code check_alike(struct lks_plan_cook *k, const struct lks_plan_
             return lks_fail(k->p->err, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " and %" LKS_STR_FMT
                             " go to different versions, which an endpoint cannot do",
-                            S(work->list[0]->subject), S(work->list[i]->subject));
+                            LKS_STR_ARG(work->list[0]->subject),
+                            LKS_STR_ARG(work->list[i]->subject));
     }
     return LKS_OK;
 }
@@ -168,7 +168,8 @@ static enum lks_code prepare_flash(struct lks_plan_cook *k, size_t layer)
         return lks_fail(k->p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " %" LKS_STR_FMT ": no good bundle in the depot has it for "
                         "%" LKS_STR_FMT "; put it there with 'lockstep bundle push'",
-                        S(d->subject), S(d->to), S(lks_plan_class(k)));
+                        LKS_STR_ARG(d->subject), LKS_STR_ARG(d->to),
+                        LKS_STR_ARG(lks_plan_class(k)));
     *flash = (struct lks_plan_flash){.bundle = lks_str_from(there.bundle->digest),
                                      .image = there.artifact->digest,
                                      .bundle_back = NOTHING,
@@ -236,8 +237,8 @@ static enum lks_code prepare_firmware(struct lks_plan_cook *k, size_t layer)
     return lks_fail(k->p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT ": %" LKS_STR_FMT " goes by %" LKS_STR_FMT
                     ", and it has no management endpoint for that",
-                    S(lks_state_name(k->p->state, k->recipe->node)), S(work->list[0]->subject),
-                    S(transport));
+                    LKS_STR_ARG(lks_state_name(k->p->state, k->recipe->node)),
+                    LKS_STR_ARG(work->list[0]->subject), LKS_STR_ARG(transport));
 }
 
 /* A step without a way back is meant, and there is a part on the shelf for the day it fails. */
@@ -251,13 +252,14 @@ static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_pla
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
                         " on %" LKS_STR_FMT " is irreversible; acknowledge that with one_way",
-                        S(d->subject), S(d->from.len > 0 ? d->from : LKS_STR("none")), S(d->to),
-                        S(class));
+                        LKS_STR_ARG(d->subject),
+                        LKS_STR_ARG(d->from.len > 0 ? d->from : LKS_STR("none")),
+                        LKS_STR_ARG(d->to), LKS_STR_ARG(class));
     if (work->update == NULL)
         return lks_planning_note(p, LKS_PLAN_ONE_WAY,
                                  "software of %" LKS_STR_FMT " is irreversible: no bundle has "
                                  "what it runs now",
-                                 S(class));
+                                 LKS_STR_ARG(class));
     int64_t spares = p->fleet != NULL ? lks_fleet_spares(p->fleet, work->update->component) : 0;
     if (spares == 0 && p->fleet != NULL)
         spares = lks_fleet_spares(p->fleet, class);
@@ -265,14 +267,16 @@ static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_pla
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " can only be replaced by a spare, and the fleet's file "
                         "counts no spares of %" LKS_STR_FMT " or %" LKS_STR_FMT,
-                        S(d->subject), S(work->update->component), S(class));
+                        LKS_STR_ARG(d->subject), LKS_STR_ARG(work->update->component),
+                        LKS_STR_ARG(class));
     if (spares < (int64_t)k->recipe->spares)
         k->recipe->spares = (uint32_t)spares;
     return lks_planning_note(p, LKS_PLAN_ONE_WAY,
                              "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
                              " on %" LKS_STR_FMT
                              " can only be replaced by a spare, of which there are %lld",
-                             S(d->subject), S(d->from), S(d->to), S(class), (long long)spares);
+                             LKS_STR_ARG(d->subject), LKS_STR_ARG(d->from), LKS_STR_ARG(d->to),
+                             LKS_STR_ARG(class), (long long)spares);
 }
 
 enum lks_code lks_planning_prepare(struct lks_plan_cook *k)

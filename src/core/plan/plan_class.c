@@ -12,7 +12,6 @@
 #include "core/governance/lowered.h"
 #include "core/plan/plan_work.h"
 
-#define S(s)       LKS_STR_ARG(s)
 #define HOUR       (60 * LKS_PLAN_MINUTE)
 #define DAY        (24 * HOUR)
 #define USUAL_SOAK HOUR
@@ -64,8 +63,8 @@ static enum lks_code find_class(struct lks_planning *p, enum lks_change_covers d
     for (size_t i = 0; i < facts->change_classes.count; i++)
         lks_near_try(&near, facts->change_classes.rows[i].name);
     return lks_fail(p->err, LKS_E_INVALID,
-                    "class: there is no class of change '%" LKS_STR_FMT "'%s", S(p->wish.class),
-                    lks_near_hint(&near, hint));
+                    "class: there is no class of change '%" LKS_STR_FMT "'%s",
+                    LKS_STR_ARG(p->wish.class), lks_near_hint(&near, hint));
 }
 
 /* The class that is only asked for. */
@@ -76,16 +75,17 @@ static enum lks_code check_advisory(struct lks_planning *p)
         return lks_fail(p->err, LKS_E_INVALID,
                         "class %" LKS_STR_FMT ": advisory has to name the published advisory "
                         "that it closes, such as CVE-2025-23266",
-                        S(p->class->name));
+                        LKS_STR_ARG(p->class->name));
     if (!asked && p->wish.advisory.len > 0)
         return lks_fail(p->err, LKS_E_INVALID,
                         "advisory: goes with a class that is for it, and %" LKS_STR_FMT " is not",
-                        S(p->class->name));
+                        LKS_STR_ARG(p->class->name));
     if (asked && !p->closes)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " does not close %" LKS_STR_FMT
                         " on any of these nodes, so this is not of class %" LKS_STR_FMT,
-                        S(p->out->change.name), S(p->wish.advisory), S(p->class->name));
+                        LKS_STR_ARG(p->out->change.name), LKS_STR_ARG(p->wish.advisory),
+                        LKS_STR_ARG(p->class->name));
     return LKS_OK;
 }
 
@@ -100,9 +100,10 @@ static enum lks_code check_least(struct lks_planning *p, const struct lks_plan_r
     return lks_fail(p->err, LKS_E_REFUSED,
                     "class %" LKS_STR_FMT ": by what it does (%" LKS_STR_FMT " of %" LKS_STR_FMT
                     ") it is %" LKS_STR_FMT ", which may be raised and not lowered",
-                    S(p->class->name), S(r->because.len > 0 ? r->because : LKS_STR("the agent")),
-                    S(lks_state_text(p->state, r->kind.class)),
-                    S(least != NULL ? least->name : LKS_STR("more")));
+                    LKS_STR_ARG(p->class->name),
+                    LKS_STR_ARG(r->because.len > 0 ? r->because : LKS_STR("the agent")),
+                    LKS_STR_ARG(lks_state_text(p->state, r->kind.class)),
+                    LKS_STR_ARG(least != NULL ? least->name : LKS_STR("more")));
 }
 
 static enum lks_code check_ways_back(struct lks_planning *p)
@@ -113,7 +114,8 @@ static enum lks_code check_ways_back(struct lks_planning *p)
             return lks_fail(p->err, LKS_E_REFUSED,
                             "class %" LKS_STR_FMT
                             " has a revert for every step, and steps of %" LKS_STR_FMT " have none",
-                            S(p->class->name), S(lks_state_text(p->state, r->kind.class)));
+                            LKS_STR_ARG(p->class->name),
+                            LKS_STR_ARG(lks_state_text(p->state, r->kind.class)));
     }
     return LKS_OK;
 }
@@ -135,8 +137,9 @@ static enum lks_code note_lowered(struct lks_planning *p, uint64_t *quorum)
                 p, LKS_PLAN_WARNING,
                 "pool %" LKS_STR_FMT " asks less of its changes by %" LKS_STR_FMT
                 " since %s: %" LKS_STR_FMT "; the approver, another person, agrees to that",
-                S(lks_state_text(s, its->name)), S(lks_state_text(s, its->lowered_by)),
-                lks_time_text(its->lowered_at, at), S(lks_state_text(s, its->lowered))) != LKS_OK)
+                LKS_STR_ARG(lks_state_text(s, its->name)),
+                LKS_STR_ARG(lks_state_text(s, its->lowered_by)), lks_time_text(its->lowered_at, at),
+                LKS_STR_ARG(lks_state_text(s, its->lowered))) != LKS_OK)
             return p->err->code;
     }
     return LKS_OK;

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 #define CHANCE     0.8 /* with which a loss that is told of is found */
 #define CHANCE_PCT 80
 enum {
@@ -60,8 +58,9 @@ static enum lks_code add_metric(struct lks_planning *p, const struct lks_gate_me
     for (size_t i = 0; i < out->metric_count; i++) {
         if (!says_same(&out->metrics[i], &made))
             continue;
-        out->metrics[i].pools = lks_planning_text(p, "%" LKS_STR_FMT " %" LKS_STR_FMT,
-                                                  S(out->metrics[i].pools), S(pool));
+        out->metrics[i].pools =
+            lks_planning_text(p, "%" LKS_STR_FMT " %" LKS_STR_FMT,
+                              LKS_STR_ARG(out->metrics[i].pools), LKS_STR_ARG(pool));
         return out->metrics[i].pools.ptr != NULL ? LKS_OK : lks_arena_fail(&out->memory, p->err);
     }
     if (out->metric_count == LKS_CHANGE_METRICS)
@@ -260,7 +259,8 @@ static enum lks_code note_metric(const struct noting *n, const struct lks_rec_pl
             p, LKS_PLAN_EVIDENCE,
             "wave %llu, %s: %u %s with %u control%s: too few to compare %" LKS_STR_FMT ", %s",
             (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries,
-            canaries == 1 ? one : what, controls.all, controls.all == 1 ? "" : "s", S(m->name),
+            canaries == 1 ? one : what, controls.all, controls.all == 1 ? "" : "s",
+            LKS_STR_ARG(m->name),
             w->kind == LKS_WAVE_CANARY ? "a person will have to decide"
                                        : "events alone are evaluated");
     if (sigma->value <= 0 || !lks_real_parse(m->margin, &margin))
@@ -272,8 +272,8 @@ static enum lks_code note_metric(const struct noting *n, const struct lks_rec_pl
         "wave %llu, %s: %u %s with %u controls%s do not pass a loss of %.2g %% of %" LKS_STR_FMT
         " with %d %%, and halt one of %.2g %% (%s differ by %.2g %%, by %s)",
         (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries, what, controls.all,
-        controls.earlier > 0 ? ", some changed before it," : "", power.not_passed, S(m->name),
-        CHANCE_PCT, power.halted, what, sigma->value,
+        controls.earlier > 0 ? ", some changed before it," : "", power.not_passed,
+        LKS_STR_ARG(m->name), CHANCE_PCT, power.halted, what, sigma->value,
         sigma->known ? "earlier changes" : "the preset");
 }
 

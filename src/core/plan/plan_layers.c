@@ -12,8 +12,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum { STATES_MAX = 2000, WHY_MAX = 320 };
 
 /* A component on both sides, and the layer that brings the new one. */
@@ -134,7 +132,8 @@ static void keep_why(struct searching *x, uint64_t done, const struct lks_findin
         return;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, WHY_MAX - 1);
-    lks_buf_addf(&text, "%" LKS_STR_FMT ": %" LKS_STR_FMT, S(finding->subject), S(finding->text));
+    lks_buf_addf(&text, "%" LKS_STR_FMT ": %" LKS_STR_FMT, LKS_STR_ARG(finding->subject),
+                 LKS_STR_ARG(finding->text));
     struct lks_str view = lks_buf_view(&text);
     memcpy(x->why, view.ptr != NULL ? view.ptr : "", view.len);
     x->why[view.len] = '\0';
@@ -216,10 +215,10 @@ static struct lks_str name_pair(struct searching *x)
             const struct lks_difference *d = work->list[0];
             struct lks_str version = done ? d->to : d->from;
             lks_buf_addf(&text, "%s%s%" LKS_STR_FMT " %" LKS_STR_FMT, text.len == 0 ? "" : ", ",
-                         done ? "" : "still ", S(d->subject), S(version));
+                         done ? "" : "still ", LKS_STR_ARG(d->subject), LKS_STR_ARG(version));
         }
     }
-    return lks_planning_text(x->p, "%" LKS_STR_FMT, S(lks_buf_view(&text)));
+    return lks_planning_text(x->p, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&text)));
 }
 
 static enum lks_code refuse(struct searching *x)
@@ -230,13 +229,13 @@ static enum lks_code refuse(struct searching *x)
     if (x->why[0] == '\0')
         return lks_fail(err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT ": its layers wait for each other; no order was found",
-                        S(class));
+                        LKS_STR_ARG(class));
     if (x->why_layers == all)
         return lks_fail(err, LKS_E_REFUSED, "%" LKS_STR_FMT " cannot work on %" LKS_STR_FMT ": %s",
-                        S(x->p->to->name), S(class), x->why);
+                        LKS_STR_ARG(x->p->to->name), LKS_STR_ARG(class), x->why);
     return lks_fail(err, LKS_E_REFUSED,
                     "no order of its layers works on %" LKS_STR_FMT " (%" LKS_STR_FMT "): %s",
-                    S(class), S(name_pair(x)), x->why);
+                    LKS_STR_ARG(class), LKS_STR_ARG(name_pair(x)), x->why);
 }
 
 static enum lks_code find_order(struct searching *x)

@@ -24,7 +24,6 @@
 #define IMAGE_HOOK      "image"
 #define AGENT_COMPONENT "platform.agent"               /* the reading that says its version */
 #define FILES_MAX       (LKS_ENVELOPE_DIGESTS_MAX - 1) /* the order itself is one, too */
-#define S(s)            LKS_STR_ARG(s)
 #define NOTHING         ((struct lks_str){"", 0})
 
 /* One way: what is wanted, or why it cannot be had. */
@@ -78,8 +77,8 @@ static enum lks_code add_name(struct maker *m, enum lks_order_kind kind, struct 
     struct lks_str *named = &m->named[kind];
     if (lks_words_have(*named, component))
         return LKS_OK;
-    *named = lks_arena_format(m->arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, S(*named),
-                              named->len > 0 ? " " : "", S(component));
+    *named = lks_arena_format(m->arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(*named),
+                              named->len > 0 ? " " : "", LKS_STR_ARG(component));
     return named->ptr != NULL ? LKS_OK : lks_arena_fail(m->arena, m->err);
 }
 
@@ -143,7 +142,7 @@ static enum lks_code find_files(struct maker *m, const struct move *move,
             return lks_fail(m->err, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " %" LKS_STR_FMT
                             ": several bundles have it; let the stack name its artifacts",
-                            S(move->component), S(version));
+                            LKS_STR_ARG(move->component), LKS_STR_ARG(version));
         if (files.count > 0)
             *out = files;
     }
@@ -234,8 +233,9 @@ static enum lks_code refuse(struct maker *m, const struct move *move, struct lks
     return lks_fail(m->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT "%s%" LKS_STR_FMT ": no good bundle has it for %" LKS_STR_FMT
                     "%s%" LKS_STR_FMT "; push one, or name a hook that installs it",
-                    S(move->component), version.len > 0 ? " " : "", S(version), S(m->layer->class),
-                    revision.len > 0 ? ", revision " : "", S(revision));
+                    LKS_STR_ARG(move->component), version.len > 0 ? " " : "", LKS_STR_ARG(version),
+                    LKS_STR_ARG(m->layer->class), revision.len > 0 ? ", revision " : "",
+                    LKS_STR_ARG(revision));
 }
 
 /* What no bundle has is the hook's, both ways: a step has one executor. */
@@ -256,7 +256,8 @@ static enum lks_code move_files(struct maker *m, enum lks_order_kind kind, const
     if (!follows(m, there, move->from))
         return lks_fail(m->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT ": %" LKS_STR_FMT " may not follow %" LKS_STR_FMT,
-                        S(move->component), S(move->to), S(move->from));
+                        LKS_STR_ARG(move->component), LKS_STR_ARG(move->to),
+                        LKS_STR_ARG(move->from));
     if (add_name(m, kind, move->name) != LKS_OK ||
         add_files(m, &ways[0], move, goes ? back : there, move->to, move->from) != LKS_OK ||
         add_files(m, &ways[1], move, comes ? there : back, move->from, move->to) != LKS_OK)
@@ -378,7 +379,8 @@ static enum lks_code tell(struct maker *m, const struct lks_difference *d)
     if (m->layer->hook.len > 0)
         return add_plain(m, LKS_ORDER_HOOK, &move);
     return lks_fail(m->err, LKS_E_REFUSED,
-                    "%" LKS_STR_FMT ": no executor sets it; name a hook that does", S(d->subject));
+                    "%" LKS_STR_FMT ": no executor sets it; name a hook that does",
+                    LKS_STR_ARG(d->subject));
 }
 
 static enum lks_code tell_agent(struct maker *m)
@@ -432,13 +434,13 @@ static enum lks_code list_files(struct maker *m, const struct way *way, struct l
         struct lks_str digest = way->items[i].digest;
         if (digest.len == 0 || lks_words_have(lks_buf_view(&text), digest))
             continue;
-        lks_buf_addf(&text, "%s%" LKS_STR_FMT, count > 0 ? " " : "", S(digest));
+        lks_buf_addf(&text, "%s%" LKS_STR_FMT, count > 0 ? " " : "", LKS_STR_ARG(digest));
         count++;
     }
     if (count > FILES_MAX)
         return lks_fail(m->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " needs %zu files, and a command carries at most %d",
-                        S(way->items[0].component), count, FILES_MAX);
+                        LKS_STR_ARG(way->items[0].component), count, FILES_MAX);
     if (lks_buf_check(&text, m->err) != LKS_OK)
         return m->err->code;
     *out = text.len > 0 ? lks_arena_copy(m->arena, lks_buf_view(&text)) : NOTHING;

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 /* A line of a kind's `reads`: the component, the version it runs or nothing, and one of these. */
 static const char switches_yes[] = "switches", switches_no[] = "one bank", switches_unknown[] = "?";
 
@@ -29,10 +27,10 @@ static const char *switches(const struct lks_plan_kind *kind, const struct lks_t
 {
     char name[LKS_READING_NAME_MAX + 1];
     size_t count = 0;
-    snprintf(name, sizeof(name), "firmware/%" LKS_STR_FMT, S(bare));
+    snprintf(name, sizeof(name), "firmware/%" LKS_STR_FMT, LKS_STR_ARG(bare));
     if (kind->endpoint != LKS_PLAN_REDFISH || runs(read, lks_str_from(name)).len == 0)
         return switches_unknown;
-    snprintf(name, sizeof(name), "switch/%" LKS_STR_FMT, S(bare));
+    snprintf(name, sizeof(name), "switch/%" LKS_STR_FMT, LKS_STR_ARG(bare));
     (void)lks_tuple_range(read, lks_str_from(name), &count);
     return count > 0 ? switches_yes : switches_no;
 }
@@ -42,8 +40,8 @@ static void put(const struct lks_plan_kind *kind, const struct lks_component *c,
 {
     struct lks_str bare = lks_component_bare(c->name);
     struct lks_str version = pinned ? LKS_STR("") : runs(whole, c->name);
-    lks_buf_addf(out, "%" LKS_STR_FMT "\t%" LKS_STR_FMT "\t%s\n", S(bare), S(version),
-                 switches(kind, outband, bare));
+    lks_buf_addf(out, "%" LKS_STR_FMT "\t%" LKS_STR_FMT "\t%s\n", LKS_STR_ARG(bare),
+                 LKS_STR_ARG(version), switches(kind, outband, bare));
 }
 
 void lks_plan_reads(const struct lks_planning *p, uint32_t node, const struct lks_plan_kind *kind,

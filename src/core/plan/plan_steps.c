@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-#define S(s)    LKS_STR_ARG(s)
 #define NOTHING ((struct lks_str){"", 0})
 
 enum rank {
@@ -178,11 +177,12 @@ static bool is_external(const struct lks_component *c)
 static enum lks_code note_external(struct lks_plan_cook *k, const struct lks_difference *d,
                                    const struct lks_component *c)
 {
-    return lks_planning_note(k->p, LKS_PLAN_EXTERNAL,
-                             "%" LKS_STR_FMT " differs (%" LKS_STR_FMT " to %" LKS_STR_FMT
-                             ") and is %" LKS_STR_FMT ": it is not changed by this",
-                             S(d->subject), S(d->from.len > 0 ? d->from : LKS_STR("none")),
-                             S(d->to.len > 0 ? d->to : LKS_STR("none")), S(c->owner));
+    return lks_planning_note(
+        k->p, LKS_PLAN_EXTERNAL,
+        "%" LKS_STR_FMT " differs (%" LKS_STR_FMT " to %" LKS_STR_FMT ") and is %" LKS_STR_FMT
+        ": it is not changed by this",
+        LKS_STR_ARG(d->subject), LKS_STR_ARG(d->from.len > 0 ? d->from : LKS_STR("none")),
+        LKS_STR_ARG(d->to.len > 0 ? d->to : LKS_STR("none")), LKS_STR_ARG(c->owner));
 }
 
 /* Whether firmware of this class is this node's or asset's to bring. */
@@ -257,14 +257,15 @@ static enum lks_code sort_in(struct lks_plan_cook *k, const struct lks_differenc
         return lks_planning_note(k->p, LKS_PLAN_WARNING,
                                  "%" LKS_STR_FMT " differs, and %" LKS_STR_FMT
                                  " has no asset that it is of: no step changes it",
-                                 S(d->subject), S(lks_state_name(k->p->state, k->recipe->node)));
+                                 LKS_STR_ARG(d->subject),
+                                 LKS_STR_ARG(lks_state_name(k->p->state, k->recipe->node)));
     if (d->update != NULL)
         return add_work(k, d->update, d, most);
     if (k->p->wish.hook.len > 0)
         return add_work(k, NULL, d, most);
     return lks_fail(k->p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT ": no executor updates it; name a hook that does it",
-                    S(d->subject));
+                    LKS_STR_ARG(d->subject));
 }
 
 /* Usual order: software, then by the table, and what has no way back last. */
@@ -420,7 +421,8 @@ static enum lks_code check_class(struct lks_plan_cook *k)
     return lks_fail(k->p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT " is of class %" LKS_STR_FMT ", which %" LKS_STR_FMT
                     " is not for",
-                    S(lks_state_name(k->p->state, k->recipe->node)), S(class), S(k->p->to->name));
+                    LKS_STR_ARG(lks_state_name(k->p->state, k->recipe->node)), LKS_STR_ARG(class),
+                    LKS_STR_ARG(k->p->to->name));
 }
 
 /* An asset without firmware that differs is left alone: it has no steps. */
@@ -453,7 +455,8 @@ static enum lks_code find_source(struct lks_plan_cook *k)
     return lks_fail(k->p->err, LKS_E_NOT_FOUND,
                     "the manifest of %" LKS_STR_FMT ", which %" LKS_STR_FMT
                     " should run now, is not here",
-                    S(k->recipe->kind.before), S(lks_state_name(k->p->state, k->recipe->node)));
+                    LKS_STR_ARG(k->recipe->kind.before),
+                    LKS_STR_ARG(lks_state_name(k->p->state, k->recipe->node)));
 }
 
 /* A copy of the differences' texts lives as long as the plan. */

@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 enum {
     ONE_WAY_SOAK = 2, /* all of them are watched longer where there is no way back */
     RING_CONTROLS = 64,

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define S(s) LKS_STR_ARG(s)
-
 #define AGENT_READING "platform.agent"
 
 /* Classes of assets that have firmware of their own. */
@@ -103,8 +101,9 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
     return lks_fail(p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT " is in pool %" LKS_STR_FMT ", whose scheduler (%" LKS_STR_FMT
                     ") cannot be asked to drain it yet",
-                    S(lks_state_name(p->state, node)), S(lks_state_text(p->state, pool->name)),
-                    S(lks_state_text(p->state, pool->sched)));
+                    LKS_STR_ARG(lks_state_name(p->state, node)),
+                    LKS_STR_ARG(lks_state_text(p->state, pool->name)),
+                    LKS_STR_ARG(lks_state_text(p->state, pool->sched)));
 }
 
 static enum lks_code source_of(struct lks_planning *p, uint32_t node, struct lks_plan_kind *kind)
@@ -122,11 +121,11 @@ static enum lks_code source_of(struct lks_planning *p, uint32_t node, struct lks
     if (kind->asset != 0)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT ": the pools of its domain are not pinned to one stack",
-                        S(lks_state_name(s, node)));
+                        LKS_STR_ARG(lks_state_name(s, node)));
     return lks_fail(p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT " has no stack that it should run now; pin its pool to what it "
                     "runs first, with 'lockstep fleet apply'",
-                    S(lks_state_name(s, node)));
+                    LKS_STR_ARG(lks_state_name(s, node)));
 }
 
 /* `reads` has the bytes of what was read, until the next call. */
@@ -222,7 +221,7 @@ static enum lks_code name_hosts(struct lks_planning *p, struct crowd *c)
         uint32_t node = lks_state_node(p->state, hosts.names[i]);
         if (node == LKS_NO_NODE)
             return lks_fail(p->err, LKS_E_NOT_FOUND, "no node '%" LKS_STR_FMT "' in the fleet",
-                            S(hosts.names[i]));
+                            LKS_STR_ARG(hosts.names[i]));
         c->named[node] = true;
     }
     return LKS_OK;
@@ -233,7 +232,7 @@ static enum lks_code name_pool(struct lks_planning *p, struct crowd *c)
     uint32_t pool = lks_state_pool(p->state, p->wish.pool);
     if (pool == LKS_PLAN_NONE)
         return lks_fail(p->err, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet",
-                        S(p->wish.pool));
+                        LKS_STR_ARG(p->wish.pool));
     for (uint32_t n = 0; n < p->state->node_count; n++) {
         const struct lks_node *node = &p->state->nodes[n];
         c->named[n] = node->placed && node->asset == 0 && node->pool == pool;
@@ -320,14 +319,14 @@ static enum lks_code note_apart(struct lks_planning *p, const struct crowd *c, b
         return p->err->code;
     const struct lks_state_verdict *v = lks_state_verdict(s, *first);
     struct lks_str wrong = drifted && v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
-    return lks_planning_note(p, LKS_PLAN_LEFT_OUT,
-                             "%" LKS_STR_FMT " %s%s%" LKS_STR_FMT
-                             "%s; repair what drifted ('lockstep drift') and "
-                             "propose a change for the rest",
-                             S(hosts), why_apart(p, *first), wrong.len > 0 ? " (" : "", S(wrong),
-                             wrong.len == 0 ? ""
-                             : count > 1    ? ", the first of them)"
-                                            : ")");
+    return lks_planning_note(
+        p, LKS_PLAN_LEFT_OUT,
+        "%" LKS_STR_FMT " %s%s%" LKS_STR_FMT "%s; repair what drifted ('lockstep drift') and "
+        "propose a change for the rest",
+        LKS_STR_ARG(hosts), why_apart(p, *first), wrong.len > 0 ? " (" : "", LKS_STR_ARG(wrong),
+        wrong.len == 0 ? ""
+        : count > 1    ? ", the first of them)"
+                       : ")");
 }
 
 /* A domain never serves mixed: all of its nodes come along, or none. */
@@ -349,10 +348,10 @@ static enum lks_code check_domain(struct lks_planning *p, const struct crowd *c,
         return LKS_OK;
     if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
         return p->err->code;
-    return lks_fail(p->err, LKS_E_REFUSED,
-                    "domain %" LKS_STR_FMT " changes as one: name %" LKS_STR_FMT
-                    " of it, too, or none of it",
-                    S(lks_state_text(p->state, p->state->nodes[node].domain)), S(hosts));
+    return lks_fail(
+        p->err, LKS_E_REFUSED,
+        "domain %" LKS_STR_FMT " changes as one: name %" LKS_STR_FMT " of it, too, or none of it",
+        LKS_STR_ARG(lks_state_text(p->state, p->state->nodes[node].domain)), LKS_STR_ARG(hosts));
 }
 
 /* The assets of the domain of one that is named, and of itself. */
@@ -375,7 +374,7 @@ static enum lks_code refuse_stray(struct lks_planning *p, uint32_t node)
                     "no steps are known: %" LKS_STR_FMT " should run %" LKS_STR_FMT
                     " already and does not, and no known stack is what it runs; 'lockstep node "
                     "show' lists the differences, to be repaired there",
-                    S(lks_state_name(p->state, node)), S(p->out->change.name));
+                    LKS_STR_ARG(lks_state_name(p->state, node)), LKS_STR_ARG(p->out->change.name));
 }
 
 /* One that is held does not count as in use: whoever holds it says what runs there. */
@@ -436,7 +435,7 @@ static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_
                              "%s of domain %" LKS_STR_FMT
                              " should run it already, and drain while its assets change",
                              lks_count_text(count, "node", nodes),
-                             S(lks_state_text(p->state, p->state->nodes[node].domain)));
+                             LKS_STR_ARG(lks_state_text(p->state, p->state->nodes[node].domain)));
 }
 
 /* Each domain once. */
@@ -510,10 +509,11 @@ static enum lks_code refuse_none(struct lks_planning *p, const struct left_out *
                         "nothing to do: %" LKS_STR_FMT " runs %" LKS_STR_FMT
                         " already, and its pool is pinned to another stack; 'lockstep fleet apply' "
                         "moves the pin",
-                        S(lks_state_name(p->state, l->apart.first)), S(to));
+                        LKS_STR_ARG(lks_state_name(p->state, l->apart.first)), LKS_STR_ARG(to));
     if (l->there.count > 0)
         return lks_fail(p->err, LKS_E_REFUSED,
-                        "nothing to do: all of them should run %" LKS_STR_FMT " already", S(to));
+                        "nothing to do: all of them should run %" LKS_STR_FMT " already",
+                        LKS_STR_ARG(to));
     return lks_fail(p->err, LKS_E_REFUSED, "nothing to do: there is no node among them");
 }
 
@@ -522,7 +522,7 @@ static enum lks_code note_some(struct lks_planning *p, const struct some *some, 
     if (some->count == 0)
         return LKS_OK;
     return lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them %s: %" LKS_STR_FMT "%s", some->count,
-                             what, S(lks_state_name(p->state, some->first)),
+                             what, LKS_STR_ARG(lks_state_name(p->state, some->first)),
                              some->count > 1 ? " is the first" : "");
 }
 
@@ -560,7 +560,7 @@ static enum lks_code refuse_apart(struct lks_planning *p, uint32_t first)
     return lks_fail(p->err, LKS_E_REFUSED,
                     "nothing to do: %" LKS_STR_FMT " %s, and so did all others that would change; "
                     "'lockstep drift' says what differs: repair it, then propose again",
-                    S(lks_state_name(p->state, first)), why_apart(p, first));
+                    LKS_STR_ARG(lks_state_name(p->state, first)), why_apart(p, first));
 }
 
 static enum lks_code list_crowd(struct lks_planning *p, struct crowd *c)

@@ -18,7 +18,6 @@ enum {
 };
 
 #define DIGEST_BYTES_MAX ((size_t)256 << 20)
-#define S(s)             LKS_STR_ARG(s)
 
 /* What a plan is called --------------------------------------------------------------------- */
 
@@ -113,7 +112,7 @@ struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struc
 {
     struct lks_str of = lks_procedure_text(w, step->component);
     return lks_paper_text(w->p, "%s%s%" LKS_STR_FMT, lks_step_kind_words[step->kind],
-                          of.len > 0 ? " " : "", S(of));
+                          of.len > 0 ? " " : "", LKS_STR_ARG(of));
 }
 
 /* Steps of all recipes, those that a table says the same of once. */
@@ -401,9 +400,9 @@ static void fill(struct lks_procedure_work *w, const char *digest)
 {
     struct lks_str froms[FROMS_TOLD];
     uint32_t from_count = list_froms(w, froms);
-    w->p->title =
-        lks_paper_text(w->p, "Method of procedure: change %llu to %" LKS_STR_FMT,
-                       (unsigned long long)w->c->id, S(lks_procedure_text(w, w->c->name)));
+    w->p->title = lks_paper_text(w->p, "Method of procedure: change %llu to %" LKS_STR_FMT,
+                                 (unsigned long long)w->c->id,
+                                 LKS_STR_ARG(lks_procedure_text(w, w->c->name)));
     lks_procedure_summary(w, froms, from_count);
     lks_paper_section(w->p, "change", "The change",
                       "The proposal, its nodes, and how it differs from what they run.");

@@ -3,7 +3,6 @@
 #include "core/procedure/procedure_parts.h"
 #include "core/state/change_index.h"
 
-#define S(s)      LKS_STR_ARG(s)
 #define BIT(name) (1U << LKS_FAILURE_##name)
 
 /* How a step of each kind can fail. */
@@ -122,13 +121,13 @@ static struct lks_str way(struct lks_procedure_work *w, const struct lks_step *s
     if (step->kind == LKS_DO_STAGE)
         return LKS_STR("what was staged is given up, or staged over with what runs");
     if (is_update(step))
-        return lks_paper_text(w->p, "%" LKS_STR_FMT " %s", S(before),
+        return lks_paper_text(w->p, "%" LKS_STR_FMT " %s", LKS_STR_ARG(before),
                               step->revert == LKS_BMC_SWITCH
                                   ? "by switching to the other bank, else by its image"
                                   : "by its image");
     if (step->order_back != 0)
         return lks_paper_text(w->p, "the order that leads back, by %" LKS_STR_FMT,
-                              S(lks_procedure_text(w, step->executor)));
+                              LKS_STR_ARG(lks_procedure_text(w, step->executor)));
     if (step->kind == LKS_DO_APPLY)
         return LKS_STR("none");
     return LKS_STR("no revert needed");

@@ -14,7 +14,6 @@ enum {
 #define MINUTE      (60 * LKS_SECOND)
 #define HOUR        (60 * MINUTE)
 #define DAY_OF_WORK (6 * HOUR)
-#define S(s)        LKS_STR_ARG(s)
 
 /* Cost -------------------------------------------------------------------------------------- */
 
@@ -30,7 +29,7 @@ static struct lks_str money(struct lks_procedure_work *w, uint64_t gpu_hours)
     if (!(w->price->hour > 0))
         return LKS_STR("");
     return lks_paper_text(w->p, "%.0f%s%" LKS_STR_FMT, (double)gpu_hours * w->price->hour,
-                          w->price->currency.len > 0 ? " " : "", S(w->price->currency));
+                          w->price->currency.len > 0 ? " " : "", LKS_STR_ARG(w->price->currency));
 }
 
 static void add_costs(struct lks_procedure_work *w, const char *case_is, lks_ms took,
@@ -169,7 +168,7 @@ static void add_one_way(struct lks_procedure_work *w)
         if (at->step->one_way)
             add_risk(w, "one-way",
                      lks_paper_text(w->p, "%" LKS_STR_FMT " is irreversible, on %s",
-                                    S(lks_procedure_step_text(w, at->step)),
+                                    LKS_STR_ARG(lks_procedure_step_text(w, at->step)),
                                     lks_count_text(at->members, "device", many)));
     }
 }
@@ -213,7 +212,7 @@ static void add_members(struct lks_procedure_work *w, struct lks_str *space)
         if (count > 0)
             add_risk(w, rows[i].kind,
                      lks_paper_text(w->p, "%s: %" LKS_STR_FMT, rows[i].about,
-                                    S(lks_procedure_hosts(w, space, count))));
+                                    LKS_STR_ARG(lks_procedure_hosts(w, space, count))));
     }
 }
 
@@ -252,7 +251,7 @@ static void add_domains(struct lks_procedure_work *w, struct lks_str *space)
                  lks_paper_text(w->p,
                                 "these are not in the change, and others of their domain are: "
                                 "%" LKS_STR_FMT,
-                                S(lks_procedure_hosts(w, space, named))));
+                                LKS_STR_ARG(lks_procedure_hosts(w, space, named))));
 }
 
 /* Pools and waves that nothing is compared of. */
@@ -268,7 +267,7 @@ static void add_unmeasured(struct lks_procedure_work *w)
                      lks_paper_text(w->p,
                                     "nothing is measured of nodes of pool %" LKS_STR_FMT
                                     ": what gets worse there without failing is not found",
-                                    S(lks_procedure_text(w, name))));
+                                    LKS_STR_ARG(lks_procedure_text(w, name))));
     }
     for (uint32_t i = 0; w->c->metric_count > 0 && i < w->c->wave_count; i++) {
         const struct lks_wave *wave = &w->c->waves[i];
@@ -289,16 +288,17 @@ static void add_governed(struct lks_procedure_work *w)
                      lks_paper_text(w->p,
                                     "gate %" LKS_STR_FMT " is not asked until %s, by %" LKS_STR_FMT
                                     ": %" LKS_STR_FMT,
-                                    S(lks_procedure_text(w, v->gate)),
-                                    lks_time_text(v->until, until), S(lks_procedure_text(w, v->by)),
-                                    S(lks_procedure_text(w, v->reason))));
+                                    LKS_STR_ARG(lks_procedure_text(w, v->gate)),
+                                    lks_time_text(v->until, until),
+                                    LKS_STR_ARG(lks_procedure_text(w, v->by)),
+                                    LKS_STR_ARG(lks_procedure_text(w, v->reason))));
     }
     if (c->glass.at != 0)
         add_risk(w, "break-glass",
                  lks_paper_text(w->p,
                                 "%" LKS_STR_FMT " started it without its approvals: %" LKS_STR_FMT,
-                                S(lks_procedure_text(w, c->glass.by)),
-                                S(lks_procedure_text(w, c->glass.reason))));
+                                LKS_STR_ARG(lks_procedure_text(w, c->glass.by)),
+                                LKS_STR_ARG(lks_procedure_text(w, c->glass.reason))));
 }
 
 static void add_advisories(struct lks_procedure_work *w)
@@ -313,8 +313,9 @@ static void add_advisories(struct lks_procedure_work *w)
         add_risk(w, "advisory",
                  lks_paper_text(
                      w->p, "%" LKS_STR_FMT " stays open in %" LKS_STR_FMT " (%s%s%" LKS_STR_FMT ")",
-                     S(a->advisory->id), S(a->component->name), lks_exposure_about(a->exposure),
-                     a->advisory->severity.len > 0 ? ", " : "", S(a->advisory->severity)));
+                     LKS_STR_ARG(a->advisory->id), LKS_STR_ARG(a->component->name),
+                     lks_exposure_about(a->exposure), a->advisory->severity.len > 0 ? ", " : "",
+                     LKS_STR_ARG(a->advisory->severity)));
     }
     lks_advisory_list_fini(&list);
 }

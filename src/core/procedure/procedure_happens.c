@@ -7,8 +7,6 @@
 #include "base/real.h"
 #include "codec/notation/hostlist.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Waves ------------------------------------------------------------------------------------- */
 
 static struct lks_str names_of_wave(struct lks_procedure_work *w, uint32_t wave,
@@ -210,7 +208,8 @@ static void add_times(struct lks_procedure_work *w)
             continue;
         if (said != NULL && said->windows.len > 0 && w->c->windows == 0)
             add_row_of_time(
-                w, name, lks_paper_text(w->p, "%" LKS_STR_FMT ", in site time", S(said->windows)));
+                w, name,
+                lks_paper_text(w->p, "%" LKS_STR_FMT ", in site time", LKS_STR_ARG(said->windows)));
         if (pool->frozen || w->s->frozen)
             add_row_of_time(w, name, LKS_STR("frozen: no node starts before the freeze ends"));
         for (size_t k = 0; fleet != NULL && k < fleet->quiet_count; k++)

@@ -2,14 +2,12 @@
 #include "core/governance/govern.h"
 #include "core/procedure/procedure_parts.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 enum { NAMES_TOLD = 5 }; /* of pools, stacks and steps */
 
 static void add_name(struct lks_buf *out, struct lks_str name, uint32_t *told)
 {
     if (*told < NAMES_TOLD)
-        lks_buf_addf(out, "%s%" LKS_STR_FMT, *told > 0 ? ", " : "", S(name));
+        lks_buf_addf(out, "%s%" LKS_STR_FMT, *told > 0 ? ", " : "", LKS_STR_ARG(name));
     else if (*told == NAMES_TOLD)
         lks_buf_add(out, LKS_STR(" and others"));
     (*told)++;
@@ -47,13 +45,13 @@ static void add_what(struct lks_procedure_work *w, const struct lks_str *froms, 
         add_name(out, stack != NULL ? stack->name : froms[i], &told);
     }
     lks_buf_addf(out, " to %s%" LKS_STR_FMT ".", c->kind == LKS_CHANGE_AGENT ? "agent " : "",
-                 S(lks_procedure_text(w, c->name)));
+                 LKS_STR_ARG(lks_procedure_text(w, c->name)));
     if (c->class != 0)
         lks_buf_addf(out, " It is a change of class %" LKS_STR_FMT ".",
-                     S(lks_procedure_text(w, c->class)));
+                     LKS_STR_ARG(lks_procedure_text(w, c->class)));
     if (c->reason != 0)
         lks_buf_addf(out, " The reason given is: %" LKS_STR_FMT ".",
-                     S(lks_procedure_text(w, c->reason)));
+                     LKS_STR_ARG(lks_procedure_text(w, c->reason)));
 }
 
 static void add_waves(const struct lks_procedure_work *w, struct lks_buf *out)

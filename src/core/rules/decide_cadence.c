@@ -4,8 +4,7 @@
 #include "core/exposure/cadence.h"
 #include "core/rules/decide_rules.h"
 
-#define S(s) LKS_STR_ARG(s)
-#define DAY  ((lks_ms)24 * 3600 * LKS_SECOND)
+#define DAY ((lks_ms)24 * 3600 * LKS_SECOND)
 
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
@@ -78,8 +77,9 @@ static struct lks_str about(struct lks_deciding *d, const struct lks_cadence *c)
     return lks_deciding_text(d,
                              "%" LKS_STR_FMT " (%" LKS_STR_FMT ") is behind %" LKS_STR_FMT
                              "%s%" LKS_STR_FMT " since %s, and its limit is %s",
-                             S(text_of(d, d->state->pools[c->pool].name)), S(text_of(d, c->class)),
-                             S(text_of(d, to->name)), version.len > 0 ? " " : "", S(version),
+                             LKS_STR_ARG(text_of(d, d->state->pools[c->pool].name)),
+                             LKS_STR_ARG(text_of(d, c->class)), LKS_STR_ARG(text_of(d, to->name)),
+                             version.len > 0 ? " " : "", LKS_STR_ARG(version),
                              lks_day_text(lks_day_of((int64_t)(c->behind.since / LKS_SECOND)), day),
                              lks_count_text(c->limit / DAY, "day", limit));
 }
@@ -96,7 +96,7 @@ static void tell(const struct look *l, const struct lks_cadence *c, struct lks_s
     struct lks_str text = about(d, c);
     if (why.len > 0)
         text = lks_deciding_text(d, "%" LKS_STR_FMT "; no change is drafted: %" LKS_STR_FMT,
-                                 S(text), S(why));
+                                 LKS_STR_ARG(text), LKS_STR_ARG(why));
     if (!open) {
         (void)lks_deciding_alarm(d, LKS_ALARM_CADENCE, name, text);
     } else if (!lks_str_eq(text_of(d, last->text), text)) {

@@ -5,8 +5,6 @@
 
 #include "base/near.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
     return lks_state_text(d->state, text);
@@ -102,7 +100,7 @@ static bool has_proposed_enough(struct lks_deciding *d)
     lks_deciding_refuse(d, LKS_E_LIMIT,
                         "%" LKS_STR_FMT " proposed %u changes that are not over, which is the most "
                         "for one person: abort some of them first",
-                        S(d->event->by), own);
+                        LKS_STR_ARG(d->event->by), own);
     return true;
 }
 
@@ -114,7 +112,7 @@ static void add_proposed(struct lks_deciding *d, struct lks_plan *plan)
             .change = plan->change.id,
             .state = LKS_CHANGE_APPROVED,
             .reason = lks_deciding_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
-                                        S(plan->change.class)),
+                                        LKS_STR_ARG(plan->change.class)),
         };
 }
 
@@ -323,7 +321,7 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
         .attempt = m->attempt,
         .failure = m->failure,
         .text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                  S(d->event->by), S(reason)),
+                                  LKS_STR_ARG(d->event->by), LKS_STR_ARG(reason)),
     };
     if (!ours)
         return; /* what people are told of it now is of another change */
@@ -376,7 +374,7 @@ static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
     if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
         char at[LKS_TIME_TEXT_SIZE];
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not start now: %s%s",
-                            S(lks_state_name(d->state, m->node)),
+                            LKS_STR_ARG(lks_state_name(d->state, m->node)),
                             next == UINT64_MAX ? "the time of the change has expired"
                                                : "its window opens at ",
                             next == UINT64_MAX ? "" : lks_time_text(next, at));
@@ -428,7 +426,7 @@ static bool may_try_beside(struct lks_deciding *d, const struct lks_state_change
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is of one domain with %" LKS_STR_FMT
                             ", which %s: try all of it again, or propose another change",
-                            S(lks_state_name(d->state, m->node)), S(name),
+                            LKS_STR_ARG(lks_state_name(d->state, m->node)), LKS_STR_ARG(name),
                             back ? "is rolling back, or rolled back" : "is in service");
         return false;
     }
@@ -449,26 +447,26 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                                                : "nodes are tried again while it is running");
     else if (lks_state_frozen(d->state, m->node))
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: no node starts there",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (lks_state_acts_wait(d->state, d->state->nodes[m->node].pool))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "so many nodes of the pool of %" LKS_STR_FMT
                             " turned at once that acts wait: release that alarm first",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (other != 0 && other != c->id)
         lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is in progress on %" LKS_STR_FMT,
-                            (unsigned long long)other, S(name));
+                            (unsigned long long)other, LKS_STR_ARG(name));
     else if (m->state == LKS_MEMBER_REVERTED && lks_member_elsewhere(d->state, c, m))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " should run, or runs, another stack by now than the "
                             "one that this was planned from: propose another change for it",
-                            S(name));
+                            LKS_STR_ARG(name));
     else if (lks_member_pair(d, c, m, &t->before) != LKS_PAIR_UP)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "the redundant peer of %" LKS_STR_FMT
                             " is in progress, on hold or out of service: wait for that, or "
                             "repair that one first",
-                            S(name));
+                            LKS_STR_ARG(name));
     else
         return may_try_beside(d, c, m, t->hosts) && has_place(d, c, m, t);
     return false;
@@ -482,7 +480,7 @@ static void refuse_flashed(struct lks_deciding *d, uint32_t node)
     lks_deciding_refuse(d, LKS_E_REFUSED, "%s %" LKS_STR_FMT "%s",
                         open ? "an update is in progress on"
                              : "the outcome of an update is unknown on",
-                        S(lks_state_name(d->state, node)),
+                        LKS_STR_ARG(lks_state_name(d->state, node)),
                         open ? ": wait for its end" : ": inspect it, and resolve that first");
 }
 
@@ -511,22 +509,24 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
                             ", or not before its other members finish: %s of it %s in progress",
-                            S(name), S(domain), lks_count_text(u->active, "member", active),
+                            LKS_STR_ARG(name), LKS_STR_ARG(domain),
+                            lks_count_text(u->active, "member", active),
                             u->active == 1 ? "is" : "are");
     else if (other != LKS_NO_NODE)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT
                             ": in service as it is, it keeps all of domain %" LKS_STR_FMT
                             " from jobs; hold it first (node hold), and the domain does without it",
-                            S(name), S(lks_state_name(d->state, other)), S(domain));
+                            LKS_STR_ARG(name), LKS_STR_ARG(lks_state_name(d->state, other)),
+                            LKS_STR_ARG(domain));
     else if (may_be_left(d, c, m))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "change %llu is %s and may still take domain %" LKS_STR_FMT
                             " back, which then would not be one with %" LKS_STR_FMT
                             ": try it again, put it on hold first (node hold), or wait until the "
                             "change is finished",
-                            (unsigned long long)c->id, lks_change_state_words[c->state], S(domain),
-                            S(name));
+                            (unsigned long long)c->id, lks_change_state_words[c->state],
+                            LKS_STR_ARG(domain), LKS_STR_ARG(name));
     else
         return true;
     return false;
@@ -536,12 +536,12 @@ static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_member *m, struct lks_str name, struct trying *t)
 {
     if (m == NULL)
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu", S(name),
-                            (unsigned long long)c->id);
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
+                            LKS_STR_ARG(name), (unsigned long long)c->id);
     else if (!lks_member_over(m) || m->state == LKS_MEMBER_DONE || m->state == LKS_MEMBER_SKIPPED)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
-                            S(name), lks_member_state_words[m->state], (unsigned long long)c->id);
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED, "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
+            LKS_STR_ARG(name), lks_member_state_words[m->state], (unsigned long long)c->id);
     else if (d->state->nodes[m->node].flashing > 0)
         refuse_flashed(d, m->node);
     else
@@ -564,8 +564,8 @@ void lks_decide_member_move(struct lks_deciding *d)
         if (!may_move(d, c, m, hosts.names[i], &trying))
             return;
         struct lks_look k = lks_look_at(d->state, c, m);
-        struct lks_str asked =
-            lks_deciding_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT, S(e->by), S(reason));
+        struct lks_str asked = lks_deciding_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                                 LKS_STR_ARG(e->by), LKS_STR_ARG(reason));
         if (!e->member.again)
             release_member(d, c, m);
         else if (trying.once != NULL)
@@ -592,7 +592,7 @@ static bool find_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out
         if (s->pools[p].known)
             lks_near_try(&near, text_of(d, s->pools[p].name));
     }
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", S(name),
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
                         lks_near_hint(&near, hint));
     return false;
 }

@@ -4,8 +4,6 @@
 #include "core/state/access.h"
 #include "trust/token.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Behind ------------------------------------------------------------------------------------ */
 
 /* Whoever makes a credential is behind it, with all who are behind them. */
@@ -16,7 +14,7 @@ static bool is_traceable(struct lks_deciding *d, struct lks_str minters)
     lks_deciding_refuse(d, LKS_E_LIMIT,
                         "%d people are behind the credential of %" LKS_STR_FMT
                         ", which is the most: have this one made by a person nearer to root",
-                        LKS_BACKING_MAX, S(d->event->by));
+                        LKS_BACKING_MAX, LKS_STR_ARG(d->event->by));
     return false;
 }
 
@@ -101,11 +99,12 @@ void lks_decide_api_token_renew(struct lks_deciding *d)
     if (token == NULL || !lks_str_eq(lks_state_text(d->state, token->identity), e->by)) {
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "token '%" LKS_STR_FMT "' is not one that %" LKS_STR_FMT " shows",
-                            S(e->api_token.id), S(e->by));
+                            LKS_STR_ARG(e->api_token.id), LKS_STR_ARG(e->by));
         return;
     }
     if (token->expires == 0 || token->life == 0) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "token '%" LKS_STR_FMT "' %s", S(e->api_token.id),
+        lks_deciding_refuse(d, LKS_E_REFUSED, "token '%" LKS_STR_FMT "' %s",
+                            LKS_STR_ARG(e->api_token.id),
                             token->expires == 0  ? "does not end, so there is nothing to renew"
                             : token->issuer != 0 ? "is of a login; log in again"
                                                  : "was made before tokens could be renewed; have "
@@ -136,12 +135,12 @@ void lks_decide_login(struct lks_deciding *d)
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "no group of %" LKS_STR_FMT " has a role here; an administrator maps "
                             "groups in oidc.roles, or grants one with 'lockstep access grant'",
-                            S(e->api_token.identity));
+                            LKS_STR_ARG(e->api_token.identity));
     else if (lks_backing_count(e->api_token.grants) > LKS_LOGIN_ROLES)
         lks_deciding_refuse(d, LKS_E_LIMIT,
                             "the groups of %" LKS_STR_FMT " have more than %d roles here; map "
                             "fewer in oidc.roles",
-                            S(e->api_token.identity), LKS_LOGIN_ROLES);
+                            LKS_STR_ARG(e->api_token.identity), LKS_LOGIN_ROLES);
     else if (d->state->token_count >= LKS_STATE_TOKENS_MAX)
         lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d tokens, which is the most",
                             LKS_STATE_TOKENS_MAX);
@@ -166,7 +165,7 @@ void lks_decide_logout(struct lks_deciding *d)
                             "%" LKS_STR_FMT " did not log in, so there is nothing to end; "
                             "'lockstep access revoke' revokes tokens and "
                             "certificates",
-                            S(e->by));
+                            LKS_STR_ARG(e->by));
         return;
     }
     if (d->now.wall < token->expires)
@@ -186,7 +185,7 @@ static bool renews(struct lks_deciding *d, struct lks_rec_person_certified *made
         !lks_str_eq(e->by, e->certify.identity)) {
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "certificate %" LKS_STR_FMT " is not one that %" LKS_STR_FMT " shows",
-                            S(e->certify.renews), S(e->by));
+                            LKS_STR_ARG(e->certify.renews), LKS_STR_ARG(e->by));
         return false;
     }
     made->minter = lks_state_text(d->state, before->made.by);
@@ -231,7 +230,7 @@ void lks_decide_certify_gone(struct lks_deciding *d)
         lks_deciding_refuse(d, LKS_E_NOT_FOUND,
                             "no certificate '%" LKS_STR_FMT "' of a person; 'lockstep access ls' "
                             "lists serial numbers",
-                            S(serial));
+                            LKS_STR_ARG(serial));
     else
         lks_deciding_add(d, LKS_RECORD_PERSON_REVOKED)->person_revoked =
             (struct lks_rec_person_revoked){.serial = serial, .by = d->event->by};

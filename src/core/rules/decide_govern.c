@@ -11,7 +11,6 @@ enum {
     GLASS_NODES = 8, /* or so many */
 };
 #define WAIVED_MAX ((lks_ms)7 * 24 * 3600 * LKS_SECOND)
-#define S(s)       LKS_STR_ARG(s)
 
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
@@ -58,7 +57,7 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
     if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed change %llu: another person has to %s",
-                            S(text_of(d, c->by)), (unsigned long long)c->id,
+                            LKS_STR_ARG(text_of(d, c->by)), (unsigned long long)c->id,
                             e->vote.yes ? "approve it" : "reject it; abort withdraws it");
         return false;
     }
@@ -71,7 +70,7 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
         return true;
     lks_deciding_refuse(d, LKS_E_DENIED,
                         "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
-                        S(e->by), (unsigned long long)c->id);
+                        LKS_STR_ARG(e->by), (unsigned long long)c->id);
     return false;
 }
 
@@ -116,7 +115,7 @@ static void withdraw(struct lks_deciding *d, const struct lks_state_change *c)
     const struct lks_vote *v = vote_of(d, c);
     if (v == NULL || !v->yes) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " did not approve change %llu",
-                            S(e->by), (unsigned long long)c->id);
+                            LKS_STR_ARG(e->by), (unsigned long long)c->id);
         return;
     }
     if (c->state > LKS_CHANGE_APPROVED && (lks_change_over(c) || c->glass.at == 0)) {
@@ -195,7 +194,7 @@ static bool has_standby(struct lks_deciding *d, const struct lks_state_change *c
     lks_deciding_refuse(d, LKS_E_REFUSED,
                         "start: a change of class %" LKS_STR_FMT
                         " starts with a person on site: standby has to name them",
-                        S(text_of(d, c->class)));
+                        LKS_STR_ARG(text_of(d, c->class)));
     return false;
 }
 
@@ -252,7 +251,7 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
         lks_deciding_text(d,
                           "%" LKS_STR_FMT " started it with %" LKS_STR_FMT ": %" LKS_STR_FMT
                           "; its rings wait for them, and another person has to review it",
-                          S(d->event->by), S(votes), S(reason)));
+                          LKS_STR_ARG(d->event->by), LKS_STR_ARG(votes), LKS_STR_ARG(reason)));
 }
 
 bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c)
@@ -270,14 +269,14 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "start: change %llu is proposed; an approver has to approve it "
                             "first: it has %" LKS_STR_FMT,
-                            (unsigned long long)c->id, S(lks_deciding_tally(d, &t)));
+                            (unsigned long long)c->id, LKS_STR_ARG(lks_deciding_tally(d, &t)));
         return false;
     }
     if (!glass) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "start: approvals of change %llu ended, and it has %" LKS_STR_FMT
                             ": it has to be approved again",
-                            (unsigned long long)c->id, S(lks_deciding_tally(d, &t)));
+                            (unsigned long long)c->id, LKS_STR_ARG(lks_deciding_tally(d, &t)));
         return false;
     }
     if (!has_standby(d, c) || !is_in_time(d, c) || !has_few_canaries(d, c))
@@ -314,13 +313,13 @@ void lks_decide_review(struct lks_deciding *d)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed or started change %llu: another person "
                             "has to review it",
-                            S(e->by), (unsigned long long)c->id);
+                            LKS_STR_ARG(e->by), (unsigned long long)c->id);
     } else if (!is_apart(d, c, "review")) {
         return;
     } else if (!lks_govern_may_vote(d->state, c, e->by, e->credential)) {
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
-                            S(e->by), (unsigned long long)c->id);
+                            LKS_STR_ARG(e->by), (unsigned long long)c->id);
     } else if (c->glass.reviewed == 0) {
         char space[LKS_CHANGE_OWNER_SIZE];
         struct lks_str reason = lks_str_trim(e->reason);
@@ -349,8 +348,8 @@ void lks_decide_review_tick(struct lks_deciding *d)
             lks_deciding_text(d,
                               "%" LKS_STR_FMT " started it without its approvals, and it was not "
                               "reviewed by %s: lockstep change review %llu",
-                              S(text_of(d, c->glass.by)), lks_time_text(c->glass.until, until),
-                              (unsigned long long)c->id));
+                              LKS_STR_ARG(text_of(d, c->glass.by)),
+                              lks_time_text(c->glass.until, until), (unsigned long long)c->id));
     }
 }
 
@@ -397,11 +396,11 @@ static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c
                             early ? "'%" LKS_STR_FMT "' halts by one event: it can be waived after "
                                     "it did, and not beforehand"
                                   : "'%" LKS_STR_FMT "' cannot be waived",
-                            S(name));
+                            LKS_STR_ARG(name));
     else
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND,
-                            "change %llu has no gate or metric '%" LKS_STR_FMT "'%s",
-                            (unsigned long long)c->id, S(name), lks_near_hint(&near, hint));
+        lks_deciding_refuse(
+            d, LKS_E_NOT_FOUND, "change %llu has no gate or metric '%" LKS_STR_FMT "'%s",
+            (unsigned long long)c->id, LKS_STR_ARG(name), lks_near_hint(&near, hint));
     return false;
 }
 
@@ -440,11 +439,12 @@ static void refuse_waiver(struct lks_deciding *d, const struct lks_state_change 
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may not approve for pool '%" LKS_STR_FMT
                             "' of change %llu, or it has no node of it",
-                            S(e->by), S(e->waive.pool), (unsigned long long)c->id);
+                            LKS_STR_ARG(e->by), LKS_STR_ARG(e->waive.pool),
+                            (unsigned long long)c->id);
     else
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
-                            S(e->by), (unsigned long long)c->id);
+                            LKS_STR_ARG(e->by), (unsigned long long)c->id);
 }
 
 /* By somebody who may approve and did not propose it. */
@@ -459,7 +459,7 @@ void lks_decide_waive(struct lks_deciding *d)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed or started change %llu: another person "
                             "has to waive a gate of it",
-                            S(e->by), (unsigned long long)c->id);
+                            LKS_STR_ARG(e->by), (unsigned long long)c->id);
     else if (!is_apart(d, c, "waive a gate of"))
         return;
     else if (!may_waive(d, c))
@@ -528,8 +528,8 @@ bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_chan
                             "first ('lockstep change waive %llu --gate "
                             "\"%" LKS_STR_FMT "\" --until 12h --reason ...'), or "
                             "roll it back",
-                            S(name), c->looks[i].wave, (unsigned long long)c->id,
-                            (unsigned long long)c->id, S(name));
+                            LKS_STR_ARG(name), c->looks[i].wave, (unsigned long long)c->id,
+                            (unsigned long long)c->id, LKS_STR_ARG(name));
         return false;
     }
     return true;

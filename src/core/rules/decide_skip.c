@@ -2,8 +2,6 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/rules/decide_rules.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 static bool is_away(const struct lks_look *k)
 {
     return k->n->asset == 0 && k->n->liveness != LKS_LIVE;
@@ -30,7 +28,7 @@ static bool is_whole(struct lks_deciding *d, const struct lks_look *k,
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "domain %" LKS_STR_FMT " changes as one: name %" LKS_STR_FMT
                             " of it, too, or none of it",
-                            S(lks_look_text(k, k->u->domain)), S(name));
+                            LKS_STR_ARG(lks_look_text(k, k->u->domain)), LKS_STR_ARG(name));
         return false;
     }
     return true;
@@ -42,7 +40,7 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
     const struct lks_state_flash *f = lks_state_flashing(k->s, k->m->node);
     if (f != NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED, "update %llu of %" LKS_STR_FMT " %s",
-                            (unsigned long long)f->id, S(lks_look_name(k)),
+                            (unsigned long long)f->id, LKS_STR_ARG(lks_look_name(k)),
                             f->outcome == LKS_BMC_OPEN
                                 ? "is in progress: wait for its end"
                                 : "has an unknown outcome: inspect the node, and resolve it "
@@ -51,7 +49,7 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is heard of and at step %s: it goes on to its end; "
                             "pause, abort or roll back change %llu instead",
-                            S(lks_look_name(k)),
+                            LKS_STR_ARG(lks_look_name(k)),
                             k->step != NULL ? lks_step_kind_words[k->step->kind] : "end",
                             (unsigned long long)k->c->id);
     else /* one that returns to service: no job starts beside a command that still runs there */
@@ -65,14 +63,14 @@ static bool may_skip(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_hostlist *hosts)
 {
     if (m == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu", S(name),
-                            (unsigned long long)c->id);
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
+                            LKS_STR_ARG(name), (unsigned long long)c->id);
         return false;
     }
     if (lks_member_over(m)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " is %s in change %llu, which does not wait for it",
-                            S(name), lks_member_state_words[m->state], (unsigned long long)c->id);
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED, "%" LKS_STR_FMT " is %s in change %llu, which does not wait for it",
+            LKS_STR_ARG(name), lks_member_state_words[m->state], (unsigned long long)c->id);
         return false;
     }
     struct lks_look k = lks_look_at(d->state, c, m);
@@ -93,8 +91,9 @@ static void sign(struct lks_deciding *d, size_t from, const struct lks_look *k)
 static void skip(struct lks_deciding *d, const struct lks_look *k)
 {
     size_t from = d->out->count;
-    struct lks_str text = lks_deciding_text(d, "skipped by %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                            S(d->event->by), S(lks_str_trim(d->event->reason)));
+    struct lks_str text =
+        lks_deciding_text(d, "skipped by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                          LKS_STR_ARG(d->event->by), LKS_STR_ARG(lks_str_trim(d->event->reason)));
     if (k->m->state == LKS_MEMBER_PENDING || (k->u->count == 1 && lks_look_untouched(k)))
         lks_member_leave(d, k, text);
     else

@@ -4,8 +4,6 @@
 #include "core/procedure/procedure.h"
 #include "core/rules/decide_rules.h"
 
-#define S(s) LKS_STR_ARG(s)
-
 /* Whether what was shown is what there is. */
 static bool is_shown(struct lks_deciding *d, const struct lks_state_change *c)
 {
@@ -33,7 +31,8 @@ static bool is_new(struct lks_deciding *d)
     if (!lks_tickets_heard(d->state, id))
         return lks_deciding_space(d, "messages of ticket systems", lks_tickets_remembered(d->state),
                                   LKS_TICKETS_HEARD_MAX);
-    lks_deciding_refuse(d, LKS_E_REFUSED, "message '%" LKS_STR_FMT "' was taken already", S(id));
+    lks_deciding_refuse(d, LKS_E_REFUSED, "message '%" LKS_STR_FMT "' was taken already",
+                        LKS_STR_ARG(id));
     return false;
 }
 

@@ -30,8 +30,6 @@ struct libraries {
     bool cut_short;
 };
 
-#define S(s) LKS_STR_ARG(s)
-
 /* A text that lives as long as the probe; what does not fit into its memory is left empty. */
 #define TEXT(l, ...) lks_arena_format((l)->p->arena, __VA_ARGS__)
 
@@ -59,12 +57,12 @@ static struct lks_str how_known(struct libraries *l, const struct lks_library *l
         return TEXT(l, "by its name alone");
     struct lks_str how =
         TEXT(l, "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, lib->beside.len > 0 ? "in " : "",
-             S(lib->beside), lib->beside.len > 0 ? ": " : "", S(lib->evidence));
+             LKS_STR_ARG(lib->beside), lib->beside.len > 0 ? ": " : "", LKS_STR_ARG(lib->evidence));
     if (lib->named.len > 0 && !lks_version_covers(lib->version, lib->named))
-        return TEXT(l, "%" LKS_STR_FMT ", though its name says %" LKS_STR_FMT, S(how),
-                    S(lib->named));
+        return TEXT(l, "%" LKS_STR_FMT ", though its name says %" LKS_STR_FMT, LKS_STR_ARG(how),
+                    LKS_STR_ARG(lib->named));
     if (finest(lib).len > lib->version.len)
-        return TEXT(l, "%" LKS_STR_FMT ", the rest by its name", S(how));
+        return TEXT(l, "%" LKS_STR_FMT ", the rest by its name", LKS_STR_ARG(how));
     return how;
 }
 
@@ -97,7 +95,7 @@ static enum lks_code read_chosen(struct libraries *l, const struct lks_loadable 
                                  struct lks_str *path, struct lks_library *lib, struct lks_err *err)
 {
     char real[LKS_ROOT_PATH_MAX];
-    *path = TEXT(l, "%" LKS_STR_FMT, S(chosen->path));
+    *path = TEXT(l, "%" LKS_STR_FMT, LKS_STR_ARG(chosen->path));
     if (lks_root_real(l->p->root, terminated(*path), real, err) != LKS_OK)
         return err->code;
     *path = TEXT(l, "%s", real);
@@ -124,13 +122,14 @@ static void give_library(struct libraries *l, const char *component,
         return;
     }
     struct lks_str how = how_known(l, &lib);
-    struct lks_str evidence = TEXT(l, "%" LKS_STR_FMT ": %" LKS_STR_FMT "; by %" LKS_STR_FMT,
-                                   S(path), S(how), S(chosen->source));
+    struct lks_str evidence =
+        TEXT(l, "%" LKS_STR_FMT ": %" LKS_STR_FMT "; by %" LKS_STR_FMT, LKS_STR_ARG(path),
+             LKS_STR_ARG(how), LKS_STR_ARG(chosen->source));
     if (lib.version.len > 0)
         give(l, component, "", finest(&lib), terminated(evidence));
     else
         lks_probe_unmeasured(l->p, component, LKS_STR(""), terminated(path), "%" LKS_STR_FMT,
-                             S(how));
+                             LKS_STR_ARG(how));
     give_build(l, component, path, &lib);
 }
 
@@ -144,7 +143,7 @@ static const struct lks_loadable *in_toolkit(struct libraries *l, struct lks_str
     LKS_ASSERT(inner[0] != NULL);
     for (size_t i = 0; inner[i] != NULL; i++) {
         LKS_ASSERT(i + 1 < LKS_COUNT(dirs));
-        dirs[i] = terminated(TEXT(l, "%" LKS_STR_FMT "/%s", S(dir), inner[i]));
+        dirs[i] = terminated(TEXT(l, "%" LKS_STR_FMT "/%s", LKS_STR_ARG(dir), inner[i]));
     }
     if (lks_loader_dirs(l->p->root, l->p->arena, dirs[0], dirs, &found, &err) != LKS_OK)
         return NULL;
@@ -214,7 +213,7 @@ static void give_release(struct libraries *l, struct lks_str dir, struct lks_str
         give(l, "cuda", ".runtime", runtime, terminated(path));
     else if (runtime.len > 0)
         lks_probe_unmeasured(l->p, "cuda", LKS_STR(""), terminated(path), "%" LKS_STR_FMT,
-                             S(runtime));
+                             LKS_STR_ARG(runtime));
     else
         lks_probe_absent(l->p, "cuda", LKS_STR(""), terminated(dir));
 }
@@ -253,8 +252,8 @@ static void give_compat(struct libraries *l, struct lks_str dir)
         lks_probe_unmeasured(l->p, name, LKS_STR(""), terminated(compat->source), "%s", err.msg);
         return;
     }
-    struct lks_str evidence =
-        TEXT(l, "%" LKS_STR_FMT ": libcuda of %" LKS_STR_FMT, S(path), S(finest(&lib)));
+    struct lks_str evidence = TEXT(l, "%" LKS_STR_FMT ": libcuda of %" LKS_STR_FMT,
+                                   LKS_STR_ARG(path), LKS_STR_ARG(finest(&lib)));
     if (release.len > 0)
         give(l, name, "", release, terminated(evidence));
     else
@@ -302,7 +301,7 @@ static struct lks_str name_of(const struct lks_found *found)
 
 static bool is_hole(struct libraries *l, struct lks_str path)
 {
-    struct lks_str text = TEXT(l, "%" LKS_STR_FMT, S(path));
+    struct lks_str text = TEXT(l, "%" LKS_STR_FMT, LKS_STR_ARG(path));
     struct stat st;
     struct lks_err err;
     return lks_root_stat(l->p->root, terminated(text), &st, &err) == LKS_OK && !S_ISREG(st.st_mode);
@@ -336,8 +335,8 @@ static void take_release(struct libraries *l, struct copy *c)
         !lks_str_eq(release.runtime, c->library.named) || release.runtime.len == 0)
         return;
     c->value = release.release;
-    c->note = TEXT(l, "%" LKS_STR_FMT " is the run time of %" LKS_STR_FMT, S(release.runtime),
-                   S(release.source));
+    c->note = TEXT(l, "%" LKS_STR_FMT " is the run time of %" LKS_STR_FMT,
+                   LKS_STR_ARG(release.runtime), LKS_STR_ARG(release.source));
 }
 
 /* The same build of the run time is the same version, wherever it was copied to and however it is
@@ -359,19 +358,20 @@ static void take_from_twin(struct libraries *l, struct copy *c)
     if (best == NULL)
         return;
     c->value = best->value;
-    c->note =
-        TEXT(l, "%" LKS_STR_FMT ", the same build as %" LKS_STR_FMT, S(c->note), S(best->found.of));
+    c->note = TEXT(l, "%" LKS_STR_FMT ", the same build as %" LKS_STR_FMT, LKS_STR_ARG(c->note),
+                   LKS_STR_ARG(best->found.of));
 }
 
 static void give_copy(struct libraries *l, const struct copy *c)
 {
     const struct lks_found *f = &c->found;
     bool mapped = f->users.len > 0;
-    struct lks_str name = TEXT(l, "%s.%" LKS_STR_FMT, f->shadow ? "shadow" : "copy", S(f->name));
+    struct lks_str name =
+        TEXT(l, "%s.%" LKS_STR_FMT, f->shadow ? "shadow" : "copy", LKS_STR_ARG(f->name));
     struct lks_str evidence =
-        TEXT(l, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, S(f->path),
+        TEXT(l, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(f->path),
              c->value.len ? ": " : "", c->value.len ? (int)c->note.len : 0, c->note.ptr,
-             mapped ? "; mapped by " : "", S(f->users));
+             mapped ? "; mapped by " : "", LKS_STR_ARG(f->users));
     l->p->emit(l->p->ctx, &(struct lks_reading){
                               .name = name,
                               .of = f->of,
@@ -388,14 +388,15 @@ static void give_copy_build(struct libraries *l, const struct copy *c)
     const struct lks_found *f = &c->found;
     if (f->shadow || c->library.build_id.len == 0)
         return;
-    l->p->emit(l->p->ctx, &(struct lks_reading){
-                              .name = TEXT(l, "copy.%" LKS_STR_FMT ".build_id", S(f->name)),
-                              .of = f->of,
-                              .part = lks_str_from(lks_place_kind_name(f->kind)),
-                              .state = LKS_MEASURED,
-                              .value = c->library.build_id,
-                              .evidence = f->path,
-                          });
+    l->p->emit(l->p->ctx,
+               &(struct lks_reading){
+                   .name = TEXT(l, "copy.%" LKS_STR_FMT ".build_id", LKS_STR_ARG(f->name)),
+                   .of = f->of,
+                   .part = lks_str_from(lks_place_kind_name(f->kind)),
+                   .state = LKS_MEASURED,
+                   .value = c->library.build_id,
+                   .evidence = f->path,
+               });
 }
 
 static void give_left_out(struct libraries *l, const struct lks_findings *f)
