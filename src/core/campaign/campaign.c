@@ -43,8 +43,8 @@ void lks_campaign_alarm(struct lks_deciding *d, const struct lks_state_change *c
     (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, subject, text);
 }
 
-/* Nobody else begins from here on; who is under way goes on to its end, or back. Nothing failed, so
- * what is done stays as it is, and a person decides. */
+/* No further node starts from here on; nodes in progress finish or roll back. Nothing failed, so
+ * finished nodes stay as they are, and a person decides. */
 static void stop(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave,
                  enum lks_wave_state state, struct lks_str why)
 {
@@ -65,7 +65,7 @@ static void halt(struct lks_deciding *d, const struct lks_state_change *c, uint3
 
 /* Who begins ------------------------------------------------------------------------------- */
 
-/* Nobody begins outside its time. */
+/* No node starts before the change's earliest time or after its latest. */
 static bool is_its_time(const struct lks_deciding *d, const struct lks_state_change *c)
 {
     return d->now.wall >= c->not_before && (c->not_after == 0 || d->now.wall < c->not_after);
@@ -82,7 +82,7 @@ static struct lks_str why_waits(const struct lks_unit_look *l)
                              crowds != NULL ? crowds : "for others of its wave");
 }
 
-/* A wave of which nobody is under way says what for it waits; `waits`: the first that does. */
+/* A wave without a node in progress reports the reason; `waits`: the first unit that waits. */
 static void tell_waiting(struct lks_unit_look *l, uint32_t wave, const struct lks_unit *waits)
 {
     struct lks_str now = lks_state_text(l->d->state, l->c->waves[wave].text), text = LKS_STR("");
@@ -132,7 +132,7 @@ static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_chang
     return busy == 0 && absent + shown == meant ? absent : 0;
 }
 
-/* Nobody else of the wave is left, and they were waited for. */
+/* No other unit of the wave is left, and these were waited for. */
 static void skip_units(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
 {
     const struct lks_wave *w = &c->waves[wave];
@@ -165,7 +165,7 @@ static bool shows_for(const struct lks_state *s, const struct lks_member *m,
     return m->proves && m->from == of->from && a->class == b->class && a->asset == b->asset;
 }
 
-/* Whether somebody of this class, from this stack, is on the way to show that there is one back. */
+/* Whether a member of this class and stack is on its way to exercise the rollback. */
 static bool is_being_shown(const struct lks_state *s, const struct lks_state_change *c,
                            const struct lks_member *of, uint32_t wave)
 {
@@ -177,7 +177,7 @@ static bool is_being_shown(const struct lks_state *s, const struct lks_state_cha
     return false;
 }
 
-/* What a person can do where the way back was not shown: whoever was left alone is not tried again.
+/* What a person can do where the rollback was not exercised: a skipped member is not tried again.
  */
 static struct lks_str way_out(struct lks_deciding *d, const struct lks_state_change *c,
                               const struct lks_member *of)
@@ -193,8 +193,8 @@ static struct lks_str way_out(struct lks_deciding *d, const struct lks_state_cha
                    "another one");
 }
 
-/* Nobody is left who could show the way back on the hardware of the one that waits for it: promise
- * 5 keeps it from ever beginning, and a person has to know. */
+/* No member is left that could exercise the rollback on this hardware: promise 5 keeps the waiting
+ * unit from ever starting, and a person has to know. */
 static const struct lks_member *never_shown(struct lks_deciding *d,
                                             const struct lks_state_change *c, uint32_t wave)
 {
@@ -304,7 +304,7 @@ static void complete(struct lks_deciding *d, const struct lks_state_change *c)
     if (lks_campaign_absorb(d, c))
         return;
     uint32_t kept = lks_change_kept(c);
-    /* Where nobody arrived it is not what was asked for. */
+    /* A change with no node at its target did not succeed. */
     bool none = c->states[LKS_MEMBER_DONE] == 0 && c->states[LKS_MEMBER_REVERTED] + kept > 0;
     lks_campaign_pin(d, c);
     lks_campaign_move(d, c, none ? LKS_CHANGE_ROLLED_BACK : LKS_CHANGE_DONE,
@@ -355,7 +355,7 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
     case LKS_WAVE_SOAKS:
         run_soaking(d, c, wave);
         break;
-    case LKS_WAVE_HELD: /* whoever resumed it has decided */
+    case LKS_WAVE_HELD: /* the person who resumed it has decided */
         move_wave(d, c, wave, LKS_WAVE_PASSED, 0, LKS_STR("a person let it pass"));
         break;
     case LKS_WAVE_HALTED: /* it may have been so before it began: a resume is no approval */

@@ -10,7 +10,7 @@
  *     campaign_member.c  a member at its step: begin it, see whether it ended, what comes next
  *     campaign_steps.c   each kind of step: the table of what it asks for and when it is done
  *     campaign_late.c    its deadline
- *     campaign_fail.c    each kind of failure: tried again, taken back, fenced, hands
+ *     campaign_fail.c    each kind of failure: retry, rollback, fence, manual intervention
  *     campaign_gate.c    the gates behind a wave: PASS, EXTEND, HOLD, HALT
  *     campaign_evidence.c  of these, the one with statistics
  *     campaign_ramp.c    rings that grow with the evidence
@@ -24,7 +24,7 @@
  * What it promises, whatever is lost, doubled, delayed or restarted around it (DESIGN's numbers):
  *
  *   1  nothing disruptive on a node before it is out of use and was read to be empty;
- *   3  after a halt or a freeze nobody else begins; changed and not yet proven are at most `width`;
+ *   3  after a halt or a freeze no node starts; changed and not yet proven are at most `width`;
  *   4  a node returns only when it was read again, conforms to its intent and was accepted;
  *   5  the way back was gone once on its hardware before others follow; one-way steps come last;
  *   6  a domain returns whole, or without fenced members if enough are left, or not at all;

@@ -100,7 +100,7 @@ static uint32_t nodes_of(const struct going *g, const struct lks_unit *u, bool a
     return count;
 }
 
-/* Its unit waits for it, and that may take long: nobody else does. */
+/* Only its own unit waits for it, and that may take long. */
 static bool is_slow(const struct going *g, const struct lks_look *k)
 {
     bool drains = k->step != NULL && k->step->kind == LKS_DO_LEAVE &&
@@ -172,8 +172,8 @@ static void take_slot(struct going *g, const struct lks_unit *u)
 
 /* Waves ------------------------------------------------------------------------------------- */
 
-/* A unit of which all that was done can be undone, with nobody of its domain left behind, and not
- * beside a side that is kept. */
+/* A unit whose steps can all be undone, with no member of its domain left behind, and not beside a
+ * redundant peer that is kept. */
 static bool can_go_back(const struct lks_unit_look *l)
 {
     if (lks_unit_left(l->d->state, l->c, l->u) != LKS_NO_NODE)

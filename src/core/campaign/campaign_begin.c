@@ -53,7 +53,7 @@ static bool is_apart(const struct lks_unit_look *l, const struct lks_member *m)
     return !l->back && first && lks_unit_apart(l->d->state, l->c, l->u);
 }
 
-/* A person keeps it, and may be at work on it. Whoever began goes on. */
+/* A person holds it, and may be at work on it. A member in progress continues. */
 static bool is_held(const struct lks_unit_look *l, const struct lks_member *m)
 {
     return !l->back && node_of(l, m)->held;
@@ -305,7 +305,8 @@ bool lks_unit_meant(const struct lks_unit_look *l)
     return false;
 }
 
-/* It begins once somebody showed the way back: whoever is away cannot wait for it, too. */
+/* It starts once another member has exercised the rollback: an absent node cannot wait for that,
+ * too. */
 bool lks_unit_unproven(const struct lks_unit_look *l)
 {
     for (uint32_t i = 0; i < l->u->count; i++) {

@@ -1,5 +1,5 @@
-/* What is around a member: the other side of its pair, the nodes of its domain, and whether anybody
- * may leave use just now. */
+/* The failure domain of a member: its redundant peer, the nodes of its domain, and whether any of
+ * them may drain now. */
 #include "core/campaign/campaign_parts.h"
 
 #include "core/state/mass.h"
@@ -15,7 +15,7 @@ static bool is_down(const struct lks_node *n)
     return n->changing != 0 || n->flashing > 0 || n->change != 0;
 }
 
-/* A person may be at work on it, or nobody knows how it is. */
+/* A person may be at work on it, or its status is unknown. */
 static bool is_kept(const struct lks_node *n)
 {
     return n->held || (n->asset == 0 && n->liveness == LKS_LOST);
@@ -143,7 +143,7 @@ bool lks_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
     return false;
 }
 
-/* What passes once somebody sees to it; empty: nothing stands in the way. */
+/* A reason that ends when a person acts; empty: there is none. */
 static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look *k)
 {
     struct lks_downs downs = {0};

@@ -68,8 +68,8 @@ static void add_value(struct lks_unit_value *list, uint32_t *count, uint32_t uni
         (struct lks_unit_value){unit, there ? m->before : NAN, there ? m->after : NAN};
 }
 
-/* Acceptance checks run on empty nodes alone, so nobody else is measured beside them: each of the
- * wave is held against itself as it was just before, which stood still. */
+/* Acceptance checks run on empty nodes alone, so no other node is measured beside them: each node
+ * of the wave is compared with itself just before, and the control is a constant. */
 static void gather_own(struct gathered *g, uint32_t unit, unsigned control,
                        const struct lks_measure *m)
 {
@@ -201,8 +201,8 @@ static enum lks_code make_room(struct judging *j)
     return LKS_OK;
 }
 
-/* Metrics of pools that the wave has nobody of are none of its own. Of those that are not measured
- * one may have had what is enough. */
+/* Metrics of pools without a node in the wave are none of its own. A node that is not measured may
+ * have had the one event that is enough. */
 static void drop_others(struct judging *j)
 {
     uint32_t kept = 0;
@@ -269,8 +269,8 @@ static uint32_t values_there(const struct lks_unit_value *list, uint32_t count)
     return there;
 }
 
-/* Where a ring has nobody to be compared with, or is one node alone, events are all that is judged.
- * A canary has to be compared. Of rings nobody knows what their checks found before. */
+/* A ring without nodes to compare with, or of one node alone, is evaluated by events only. A canary
+ * has to be compared. The checks of a ring did not run before its change. */
 static bool is_comparable(const struct judging *j, uint32_t row)
 {
     const struct gathered *g = &j->of[row];
@@ -301,16 +301,16 @@ static void look_at_row(struct judging *j, uint32_t i)
     }
 }
 
-/* Nobody measures it any more: what was heard at the beginning of a soak says nothing of its end.
- * Acceptance checks are over when it begins. */
+/* It is not measured any more: a value from the start of a soak does not describe its end.
+ * Acceptance checks have finished when the soak starts. */
 static bool is_old(const struct judging *j, uint32_t i)
 {
     return j->out->rows[i].metric->source != LKS_SOURCE_ACCEPT &&
            j->of[i].heard < j->c->waves[j->wave].since + j->soak / 2;
 }
 
-/* Nothing is known of somebody by a metric without which it does not pass. Rates are compared where
- * there is somebody who did not change. */
+/* A node lacks data of a metric that has to pass. Rates are compared only where there is a node
+ * that did not change. */
 static bool is_lacking(const struct judging *j, uint32_t i)
 {
     const struct lks_metric_found *row = &j->out->rows[i];

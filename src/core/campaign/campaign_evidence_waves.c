@@ -40,7 +40,7 @@ static void add(const struct lks_state_change *c, const struct lks_measure *m, s
     e->exposure[!changed] += m->exposure;
 }
 
-/* The first wave of which nobody has seen that it was to be halted. */
+/* The first wave whose halt no person has seen. */
 static uint32_t first_unseen(const struct lks_state_change *c, uint32_t wave, lks_text metric)
 {
     for (uint32_t w = wave; w > 0; w--) {

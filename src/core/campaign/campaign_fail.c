@@ -1,5 +1,5 @@
-/* Each kind of failure: it is tried again, taken back, fenced, left to hands or to a person who can
- * tell. Nobody who failed comes back by itself. */
+/* Each kind of failure: the member is retried, rolled back, fenced, or left to manual intervention
+ * or to a person who resolves it. No failed node returns to service by itself. */
 #include "core/campaign/campaign_parts.h"
 
 #include "core/firmware/endpoint.h"
@@ -104,8 +104,8 @@ static bool is_last_side(const struct lks_look *k)
     return k->step != NULL && lks_step_by_endpoint(k->step) && lks_side_kept(k) != LKS_NO_NODE;
 }
 
-/* As often as its step says. What nobody looked at is not done again, and who is to go back does
- * not try to go there. */
+/* As often as its step allows. A step that no person inspected is not repeated, and a member that
+ * is to roll back does not try to go forward. */
 static bool is_retried(const struct lks_look *k, enum lks_failure failure)
 {
     if (k->step != NULL && k->step->kind == LKS_DO_LEAVE)
@@ -160,7 +160,7 @@ static bool is_kept(const struct lks_deciding *d, const struct lks_look *k,
     return lks_leave_rule(d->book->facts, posture).then == LKS_LEAVE_HOLD;
 }
 
-/* Nobody knows yet that nothing runs on it. */
+/* It is not known yet that nothing runs on it. */
 static bool is_in_use(const struct lks_look *k)
 {
     return k->u->count > 1 && k->step != NULL && k->step->kind <= LKS_DO_LEAVE;

@@ -157,8 +157,8 @@ static bool wants_attestation(const struct acceptance *a, const struct lks_node 
     return n->asset == 0 && n->pool < a->s->pool_count && a->s->pools[n->pool].attested;
 }
 
-/* Whoever attests nodes takes it back from one that does not match. Where controls have none
- * either, nobody attests them yet, and it is no fault of the change. */
+/* Attestation is withdrawn from a node that does not match. Where controls have none either, the
+ * site does not attest them yet, and the change is not at fault. */
 static bool is_disowned(const struct acceptance *a, uint32_t node)
 {
     if (!wants_attestation(a, &a->s->nodes[node]) || a->s->nodes[node].attested_until != 0)

@@ -44,8 +44,8 @@ static bool is_not_kept_out(const struct lks_look *k)
     return lks_look_out(k) && (k->n->changing == 0 || (k->n->asset == 0 && k->n->drained_by == 0));
 }
 
-/* What a person has to look at is looked at. A command has a number, too, and nobody resolves one:
- * of an order that nobody can tell the end of, a person lets the member go or tries it again. */
+/* A person resolved what had to be inspected. A command has a number, too, and cannot be resolved:
+ * where the outcome of an order is unknown, a person returns the member as is or retries it. */
 static bool is_looked_at(const struct lks_look *k)
 {
     if (k->m->state != LKS_MEMBER_UNKNOWN || k->m->failure != LKS_FAILURE_UNKNOWN ||
@@ -130,7 +130,7 @@ static struct lks_str why_out(struct lks_deciding *d, const struct lks_look *k)
                              LKS_STR_ARG(lks_look_text(k, k->c->name)));
 }
 
-/* Whoever drained it before us stays the owner of that. */
+/* An earlier owner of the drain stays its owner. */
 void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_text target)
 {
     struct lks_str name = lks_look_name(k);
@@ -470,7 +470,7 @@ static void keep(struct lks_deciding *d, const struct lks_look *k)
     lks_member_list(d, k, r);
 }
 
-/* Nobody waits for it. It stays drained, and is not touched before it is heard of again. */
+/* No member waits for it. It stays drained, and is not touched before it is heard of again. */
 static void gone(struct lks_deciding *d, const struct lks_look *k)
 {
     char since[LKS_TIME_TEXT_SIZE];

@@ -25,7 +25,7 @@ struct lks_look lks_look_at(const struct lks_state *s, const struct lks_state_ch
 enum lks_next_act {
     LKS_NEXT_NOTHING,
     LKS_NEXT_SKIP,   /* it is gone from the fleet */
-    LKS_NEXT_LOOKED, /* a person looked at what nobody could tell */
+    LKS_NEXT_LOOKED, /* a person resolved an unknown outcome */
     LKS_NEXT_TURN,   /* from here on it goes back */
     LKS_NEXT_STAYS,  /* out of use, as it is: nothing may be done to its unit */
     LKS_NEXT_KEEP,   /* it is to be out of use, and is not any more */
@@ -84,14 +84,14 @@ uint32_t lks_path_back_next(const struct lks_look *k);
 /* Something was done to it on its way: it goes back through all checks. Of one that goes back. */
 bool lks_look_touched(const struct lks_look *k);
 
-/* It was kept out of use and is tried again, and nobody knows yet that nothing runs on it. What was
- * done to it before may be half of a step: it neither returns as it is nor is anything undone. */
+/* It was kept out of service and is tried again, and it is not known yet that nothing runs on it.
+ * An earlier step may be half done: it neither returns as is nor is anything undone. */
 bool lks_look_retried(const struct lks_look *k);
 
 /* It left use by our hand, or is about to return: nothing may start on it. */
 bool lks_look_out(const struct lks_look *k);
 
-/* Another of its unit that has a step of lower rank left, or of which nobody knows whether
+/* Another of its unit that has a step of lower rank left, or of which it is not known whether
  * something runs on it; NULL: its own step is open. */
 const struct lks_member *lks_look_behind(const struct lks_look *k);
 static inline bool lks_look_open(const struct lks_look *k)
@@ -99,11 +99,11 @@ static inline bool lks_look_open(const struct lks_look *k)
     return lks_look_behind(k) == NULL;
 }
 
-/* When the last of its unit came to where it is: before that it was nobody's turn behind it. */
+/* When the last of its unit came to where it is: before that no step behind it could start. */
 lks_ms lks_unit_since(const struct lks_look *k);
 
-/* Another of its unit that is kept, and of which nobody knows whether something runs on it; NULL:
- * there is none. */
+/* Another of its unit that is kept, and of which it is not known whether something runs on it;
+ * NULL: there is none. */
 const struct lks_member *lks_unit_unsure(const struct lks_look *k);
 
 /* Its unit goes back, and can. */
@@ -140,7 +140,7 @@ bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_chan
 /* Work may come to it, as far as changes and people say. */
 bool lks_node_in_use(const struct lks_node *n);
 
-/* campaign_beside.c: what is around a member -------------------------------------------------- */
+/* campaign_beside.c: the failure domain of a member ------------------------------------------- */
 
 /* Nodes on one side of a redundant pair that are down, or about to be by this decision: looked for
  * once, when the first that has a side is asked for. */
@@ -173,11 +173,11 @@ uint32_t lks_domain_used(const struct lks_state *s, const struct lks_state_chang
 bool lks_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
                     const struct lks_unit *u);
 
-/* Whether what is around it lets its firmware be changed; else it waits, or its step fails. */
+/* Whether its failure domain lets its firmware be changed; else it waits, or its step fails. */
 bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k);
 
-/* It is about to be the first of its unit that leaves use, and nobody may begin: what was only
- * staged beside what runs is no beginning. */
+/* It is about to be the first of its unit that drains, and no unit may start: an image staged
+ * beside the running one is no start. */
 bool lks_unit_stopped(const struct lks_look *k);
 
 /* The same by the clock, and by what happens in its pool; else it waits, or its step fails. */
@@ -275,7 +275,8 @@ void lks_member_again(struct lks_deciding *d, const struct lks_look *k, struct l
 void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, const char *once,
                       struct lks_str asked);
 
-/* Somebody of it went back: tried again it leaves use anew, and its pools have to do without it. */
+/* A member of it was rolled back: tried again it drains again, and its pools have to do without it.
+ */
 bool lks_unit_reverted(const struct lks_state_change *c, const struct lks_unit *u);
 
 /* Part of a tick: who waits for that begins, where there is room. */
@@ -305,8 +306,8 @@ struct lks_crowded {
     const char *why;
 };
 
-/* Why a unit does not begin now. Some reasons pass by themselves, or by a person's word; for others
- * it is left out when nobody else of its wave is left; and what it was planned from may be gone. */
+/* Why a unit does not start now. Some reasons pass by themselves, or by a person's decision; for
+ * others it is left out when it is the last of its wave; and the base of its plan may be gone. */
 enum lks_unit_bar_kind {
     LKS_UNIT_BAR_NOT,
     LKS_UNIT_BAR_WAITS,

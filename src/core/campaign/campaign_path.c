@@ -85,8 +85,8 @@ bool lks_look_proves(const struct lks_look *k)
            (p->at >= k->m->begun && !lks_str_eq(lks_look_text(k, p->node), lks_look_name(k)));
 }
 
-/* Whoever shows the way back leaves out what has none, for now; whoever comes there again is out of
- * use already. */
+/* A member that exercises the rollback leaves out irreversible steps for now; the second time it is
+ * drained already. */
 static bool is_left_out(const struct lks_look *k, const struct lks_step *step)
 {
     if ((step->one_way || lks_step_one_way(step)) && lks_look_proves(k))
@@ -119,7 +119,8 @@ static bool is_undone(const struct lks_look *k, const struct lks_step *step)
                                       : is_change(step) && !lks_step_one_way(step);
 }
 
-/* Where it is held against what it had: as a whole, or where nobody accepts it by what was read. */
+/* Where it is compared with what it had: as a whole, or by what was read if there are no acceptance
+ * checks. */
 static uint32_t last_check(const struct lks_look *k)
 {
     uint32_t accept = lks_path_find(k->r, LKS_DO_ACCEPT);
@@ -191,7 +192,7 @@ bool lks_look_touched(const struct lks_look *k)
     return touched;
 }
 
-/* Whoever leaves use for the first time has not failed: LEAVE itself is not tried again. */
+/* A node that drains for the first time has not failed: LEAVE itself is not tried again. */
 bool lks_look_retried(const struct lks_look *k)
 {
     return k->step != NULL && k->step->kind == LKS_DO_LEAVE && !k->m->back &&

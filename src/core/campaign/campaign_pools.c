@@ -8,7 +8,7 @@
 
 /* What a pool can do without -------------------------------------------------------------- */
 
-/* Alone a change keeps to the width that it was planned with; nobody planned for two at once. */
+/* Alone a change keeps to the width that it was planned with; no plan is for two at once. */
 static bool is_alone(const struct lks_state *s, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < s->change_count; i++) {
@@ -43,16 +43,16 @@ static bool goes_back(const struct taking *t)
     return t->c->state == LKS_CHANGE_ROLLING_BACK;
 }
 
-/* Another change has it, and lets go of it by itself: so nobody waits for ever. */
+/* Another change has it, and ends that by itself: so no wait is endless. */
 static bool is_of_other(const struct taking *t, uint32_t node)
 {
     uint64_t change = t->d->state->nodes[node].change;
     return change != 0 && change != t->c->id && lks_state_changing(t->d->state, node) != NULL;
 }
 
-/* An earlier change brought it to its stack and is not over: the pool is in two parts by that
- * already. Of two changes only the later one waits for the other's end, and who goes back waits for
- * nobody's. */
+/* An earlier change brought it to its stack and is not finished: the pool is in two parts by that
+ * already. Of two changes only the later one waits for the other's end, and a rollback waits for
+ * none. */
 static bool is_of_earlier(const struct taking *t, uint32_t node)
 {
     const struct lks_state *s = t->d->state;
@@ -281,7 +281,7 @@ bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *
 
 /* What it pins ------------------------------------------------------------------------------ */
 
-/* Whether it was asked for all of this pool, whoever came to it since. */
+/* Whether it was asked for all of this pool, nodes that joined since included. */
 static bool is_for_pool(const struct lks_state *s, const struct lks_state_change *c, uint32_t pool)
 {
     static const struct lks_str all = LKS_STR_C(LKS_PLAN_POOL);

@@ -55,8 +55,8 @@ bool lks_unit_reverted(const struct lks_state_change *c, const struct lks_unit *
     return false;
 }
 
-/* Since it went back, somebody of its unit was brought elsewhere: its steps do not lead from there.
- */
+/* Since its rollback, a member of its unit was brought to another stack: its steps do not start
+ * there. */
 static bool is_elsewhere(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {

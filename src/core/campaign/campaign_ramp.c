@@ -1,8 +1,8 @@
 /*
  * Rings that grow with the evidence. Where a pool has a budget for losses, as many units begin as
  * would cost no more than that at the highest rate of failures that is still likely; when they are
- * over and were watched, the next ones do. The limit is a record (WAVE_LIMIT): nobody begins before
- * it is there.
+ * over and were watched, the next ones do. The limit is a record (WAVE_LIMIT): no unit starts
+ * before it is there.
  */
 #include "core/campaign/campaign_evidence.h"
 #include "core/campaign/campaign_parts.h"
@@ -72,7 +72,7 @@ static void list_limit(struct lks_deciding *d, const struct lks_state_change *c,
     };
 }
 
-/* Critical metrics lack data of somebody; a text: of whom. */
+/* Critical metrics lack data of a node; a text: which nodes. */
 static struct lks_str lacking(struct lks_deciding *d, const struct lks_state_change *c,
                               uint32_t wave)
 {

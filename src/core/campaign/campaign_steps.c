@@ -29,7 +29,7 @@ static lks_ms later(lks_ms time, lks_ms by)
     return time > UINT64_MAX - by ? UINT64_MAX : time + by;
 }
 
-/* Steps of a plan that never takes the node out of use disrupt nobody. */
+/* Steps of a plan that never drains the node do not disrupt it. */
 static bool disrupts(const struct lks_look *k)
 {
     return lks_path_find(k->r, LKS_DO_LEAVE) < k->r->count;
@@ -122,8 +122,8 @@ static bool is_unit_ready(const struct lks_look *k)
     return true;
 }
 
-/* Whoever is looked at first returns all of the unit. One that is not right any more holds it up
- * until it is late. */
+/* The first member that is evaluated returns all of the unit. A member that is not right any more
+ * delays it until it is late. */
 static struct lks_next when_return(const struct lks_look *k)
 {
     bool as_it_was = k->m->back && !lks_look_touched(k); /* whatever that is */
@@ -135,7 +135,7 @@ static struct lks_next when_return(const struct lks_look *k)
 
 /* What was asked for ------------------------------------------------------------------------ */
 
-/* The node's answer; one that nobody remembers was none. */
+/* The node's answer; a command that is not in the state any more has none. */
 static const struct lks_state_command *command_of(const struct lks_look *k)
 {
     const struct lks_state_command *c = lks_state_command(k->s, k->m->work);
@@ -502,8 +502,8 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
 
 /* How it ended ------------------------------------------------------------------------------ */
 
-/* One row an outcome of a command: how the step failed, and whether part of it may be done. What
- * nobody can tell of an order is found out by carrying it out again, but not of firmware. */
+/* One row an outcome of a command: how the step failed, and whether part of it may be done. An
+ * order with unknown outcome is carried out again to find out, but not one of firmware. */
 static const struct {
     enum lks_failure failure, of_firmware;
     bool done;
@@ -591,7 +591,8 @@ static const char *acceptor(const struct lks_look *k)
     return executor.len > 0 ? executor.ptr : "accept";
 }
 
-/* What is right is accepted by the site's checks; whoever only shows the way back need not be. */
+/* A node that is right is accepted by the site's checks; a member that only exercises the rollback
+ * need not be. */
 static void read_accept(struct lks_deciding *d, const struct lks_look *k)
 {
     bool shows = k->m->back && k->m->pass == 1;
@@ -611,8 +612,8 @@ static void read_check(struct lks_deciding *d, const struct lks_look *k)
         lks_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_wrong_text(d, k));
 }
 
-/* What an update's end means. Where the endpoint says nothing any more, not even what it runs,
- * somebody has to go there. */
+/* What an update's end means. Where the endpoint answers nothing any more, not even its version,
+ * manual intervention is needed. */
 static enum lks_failure flash_failure(const struct lks_look *k, const struct lks_state_flash *f)
 {
     bool silent = f->found == 0 || lks_look_text(k, f->found).len == 0;

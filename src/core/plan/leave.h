@@ -3,9 +3,9 @@
  *
  *   - by the posture of its pool: what is waited for, how long, how often, and what then
  *     (data/postures.csv);
- *   - by the pool's `sched`: who is asked to send it no work. With `none` nobody is, and the node's
- *     own agent alone says whether something runs there. A scheduler that cannot be asked yet makes
- *     a change of its nodes impossible: it would go on sending work.
+ *   - by the pool's `sched`: what is asked to send it no work. With `none` nothing is asked; the
+ *     node's agent alone reports whether something runs there. A scheduler that cannot be asked yet
+ *     makes a change of its nodes impossible: it would go on sending work.
  */
 #ifndef LKS_CORE_LEAVE_H
 #define LKS_CORE_LEAVE_H
@@ -16,11 +16,11 @@
 enum lks_leave_sched {
     LKS_LEAVE_AGENT,   /* the agent's own look is enough */
     LKS_LEAVE_DRIVEN,  /* before it, the scheduler has to say that it is drained, by us */
-    LKS_LEAVE_NOT_YET, /* nobody can ask this scheduler: no change there */
+    LKS_LEAVE_NOT_YET, /* this scheduler cannot be asked: no change there */
 };
 
-/* By the word of a pool's `sched`; empty is "none", a word that nobody knows is NOT_YET. No fleet's
- * file may say "simulated": only the simulator puts it there. */
+/* By the name of a pool's `sched`; empty is "none", an unknown name is NOT_YET. No fleet's file may
+ * say "simulated": only the simulator puts it there. */
 enum lks_leave_sched lks_leave_sched(struct lks_str sched);
 
 /* How a node of this posture leaves; one that the table does not have waits a day for its jobs,

@@ -27,7 +27,7 @@
 #include "model/manifest/order.h"
 
 #define LKS_PLAN_MEMORY_MAX   ((size_t)1 << 30)
-#define LKS_PLAN_STRENGTH     2 /* where nobody says */
+#define LKS_PLAN_STRENGTH     2 /* unless stated */
 #define LKS_PLAN_STRENGTH_MAX 3
 #define LKS_PLAN_MILLION      1000000 /* shares are in millionths */
 #define LKS_PLAN_POOL         "@"     /* a change of a whole pool has "@train" as its hosts */
@@ -58,7 +58,7 @@ struct lks_plan_wish {
     lks_ms not_before, not_after;
     struct lks_str windows;  /* codec/time/window.h */
     struct lks_str class;    /* of change; never less than what the plan does */
-    struct lks_str advisory; /* the published flaw that it is to close */
+    struct lks_str advisory; /* the published vulnerability that it is to close */
 };
 
 /* What people ask of a change. */
@@ -117,8 +117,8 @@ bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
  * known, else what it should run; 0: there is none. */
 lks_text lks_plan_from(const struct lks_state *s, uint32_t node);
 
-/* It is judged to run something else than what it is planned from, and nobody knows a stack that is
- * what it runs: its checks would fail. */
+/* It is evaluated to run something else than what it is planned from, and no known stack is what it
+ * runs: its checks would fail. */
 bool lks_plan_drifted(const struct lks_state *s, uint32_t node);
 
 /* Whether it is out of use now, for whatever reason. */

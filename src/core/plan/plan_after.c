@@ -1,8 +1,8 @@
-/* What whoever approves a plan should know of nodes that will wait, and of how pools will stand
- * when it is over. */
+/* Notes for the approvers of a plan: nodes that will wait, and the state of pools when it is
+ * finished. */
 #include "core/plan/plan_work.h"
 
-/* A person keeps them: nobody begins on them. */
+/* A person holds them: no change starts on them. */
 static enum lks_code note_held(struct lks_planning *p)
 {
     struct lks_str *names = lks_planning_array(p, p->member_count, sizeof(*names)), hosts;

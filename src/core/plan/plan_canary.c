@@ -10,7 +10,7 @@
 
 enum {
     PLACES_MAX = 64, /* more power zones or racks than this are not covered one by one */
-    SHARE = 10,      /* of the nodes, where nobody says how many there may be at most */
+    SHARE = 10,      /* of the nodes, where no maximum is given */
     NODES_MIN = 8,   /* and at least so many may be */
     CONTROLS_A_NODE = 2,
     GATE_NODES = 8, /* canaries of a pool whose gate compares them, at the least, */
@@ -197,7 +197,7 @@ static bool has_item(const struct choosing *c, size_t candidate, const struct lk
     return false;
 }
 
-/* Whether somebody that may be picked has it. */
+/* Whether a node that may be picked has it. */
 static bool is_there(const struct choosing *c, const struct lks_cover_item *item, unsigned strength)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -207,7 +207,7 @@ static bool is_there(const struct choosing *c, const struct lks_cover_item *item
     return false;
 }
 
-/* Whether somebody has it who was picked after the cover, for another reason. */
+/* Whether a node has it that was picked after the cover, for another reason. */
 static bool came_along(const struct choosing *c, const struct lks_cover *cover, size_t item)
 {
     for (size_t i = cover->count; i < c->taken; i++) {
@@ -402,7 +402,7 @@ static uint64_t most_of(const struct choosing *c)
     return most > NODES_MIN ? most : NODES_MIN;
 }
 
-/* Where everybody would be a canary, or nobody can be, the first that may is. */
+/* Where every node would be a canary, or none can be, the first that may is. */
 static void pick_one(struct choosing *c)
 {
     size_t best = SIZE_MAX;

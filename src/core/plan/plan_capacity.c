@@ -1,10 +1,10 @@
 /*
  * How many may be out of use together, and what stays in use over time.
  *
- * A wave's width holds whoever of it is under way: so many units that, were they all of one pool,
+ * A wave's width holds whichever units are in progress: so many that, were they all of one pool,
  * that pool would keep what it must (headroom, minimum capacity, the largest gang); were they all
- * of one power zone, its feed would bear their return; were all of them lost, there would be
- * spares for steps without a way back; were they all of one rack, three quarters of it would stay.
+ * of one power zone, its feed would bear their return; were all of them lost, there would be spares
+ * for steps without a way back; were they all of one rack, three quarters of it would stay.
  */
 #include "core/plan/plan_work.h"
 

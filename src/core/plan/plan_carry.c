@@ -89,8 +89,8 @@ static bool is_image_for(const struct lks_plan_cook *k, const struct lks_bundle_
            lks_state_artifact(p->state, a->digest) != NULL;
 }
 
-/* The one image, of those that `pins` names if it is there and names any; none where nobody has it.
- * Different ones are not chosen between. */
+/* The one image, of those that `pins` names if it is there and names any; none where no bundle has
+ * it. Different ones are not chosen between. */
 static enum lks_code find_image(struct lks_plan_cook *k, const struct lks_component *c,
                                 const struct lks_component *pins, struct lks_str version,
                                 struct lks_str before, struct image *out)
@@ -241,7 +241,7 @@ static enum lks_code prepare_firmware(struct lks_plan_cook *k, size_t layer)
                     LKS_STR_ARG(work->list[0]->subject), LKS_STR_ARG(transport));
 }
 
-/* A step without a way back is meant, and there is a part on the shelf for the day it fails. */
+/* An irreversible step is acknowledged, and there is a spare part for the day it fails. */
 static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_plan_work *work)
 {
     struct lks_planning *p = k->p;

@@ -2,10 +2,10 @@
  * Which class of change a plan is.
  *
  * It follows from what the plan does: anything to power or fabric, software alone inside the tested
- * windows under the usual gates, or anything else. Whoever proposes it may ask for a stricter one,
- * never for less. One class is never found but asked for: it closes a published flaw, and says
- * which. What the class asks for is recorded with the change, so a later edition of the table
- * changes nothing about it.
+ * windows under the usual gates, or anything else. Its proposer may ask for a stricter one, never
+ * for less. One class is never found but asked for: it closes a published vulnerability, and names
+ * it. What the class asks for is recorded with the change, so a later edition of the table changes
+ * nothing about it.
  */
 #include "base/near.h"
 #include "core/governance/delta.h"
@@ -120,7 +120,7 @@ static enum lks_code check_ways_back(struct lks_planning *p)
     return LKS_OK;
 }
 
-/* What the file asks less than before is agreed to by whoever approves it, so there is somebody. */
+/* An approver of the change agrees to the lowered gates, so there must be one. */
 static enum lks_code note_lowered(struct lks_planning *p, uint64_t *quorum)
 {
     const struct lks_state *s = p->state;
@@ -164,7 +164,7 @@ static enum lks_code record_class(struct lks_planning *p)
     return c->advisory.ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 
-/* What production would have ahead of its release is approved beforehand by nobody. */
+/* A stack that production would run before its release is never approved in advance. */
 static bool is_ahead(const struct lks_planning *p)
 {
     struct lks_str stack = p->out->change.stack;
@@ -178,8 +178,8 @@ static bool is_ahead(const struct lks_planning *p)
     return false;
 }
 
-/* What the wish takes from the gates that the class has by itself; NULL: nothing. Where nobody
- * approves the change nobody would have approved that. */
+/* What the wish takes from the gates that the class has by itself; NULL: nothing. A change without
+ * approvers would lower them without an approval. */
 static const char *lowered(const struct lks_planning *p, enum lks_change_covers does)
 {
     const struct lks_plan_wish *w = &p->wish;
@@ -207,7 +207,7 @@ static void ask_somebody(const struct lks_planning *p, struct lks_plan_recipe *d
 enum lks_code lks_planning_class(struct lks_planning *p)
 {
     struct lks_plan_recipe *decides = most(p);
-    LKS_ASSERT(decides != NULL); /* somebody changes */
+    LKS_ASSERT(decides != NULL); /* some node changes */
     ask_somebody(p, decides);
     if (find_class(p, decides->does) != LKS_OK || check_advisory(p) != LKS_OK ||
         check_least(p, decides) != LKS_OK || check_ways_back(p) != LKS_OK)

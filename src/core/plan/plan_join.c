@@ -16,7 +16,7 @@ static bool both(bool open, bool also, lks_ms *next, lks_ms its)
     return open && also;
 }
 
-/* Windows that nobody can read, in a zone that nobody knows, are not open. */
+/* Windows that cannot be read, or are in an unknown zone, are not open. */
 static bool is_open(struct lks_str windows, struct lks_str zone, lks_ms wall, lks_ms *next)
 {
     struct lks_windows parsed;
@@ -57,7 +57,7 @@ bool lks_plan_may_begin(const struct lks_state *s, const struct lks_book *book,
     bool also = is_open(windows, zone, wall, &its);
     open = both(open, also, next, its);
     if (c->advisory != 0)
-        return open; /* a flaw does not wait */
+        return open; /* a vulnerability does not wait */
     also = lks_quiet_over(fleet, name, zone, wall, &its);
     return both(open, also, next, its);
 }

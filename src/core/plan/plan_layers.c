@@ -255,7 +255,7 @@ static enum lks_code find_order(struct searching *x)
     return found ? LKS_OK : refuse(x);
 }
 
-/* Assets are judged by nobody: theirs are taken in the usual order. */
+/* Assets are not evaluated: theirs are taken in the usual order. */
 static void usual_order(struct lks_plan_layers *layers)
 {
     size_t count = 0;

@@ -127,7 +127,7 @@ static bool same_files(const struct files *a, const struct files *b)
     return a->count == b->count;
 }
 
-/* None where nobody has them. Two bundles that have different ones are not chosen between. */
+/* None where no bundle has them. Two bundles that have different ones are not chosen between. */
 static enum lks_code find_files(struct maker *m, const struct move *move,
                                 const struct lks_component *c, struct lks_str version,
                                 struct files *out)

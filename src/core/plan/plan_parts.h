@@ -12,7 +12,7 @@
  * of one class by a tool of the node. */
 struct lks_plan_layer {
     const struct lks_facts *facts;
-    const struct lks_state *state; /* whether bits are vouched for; NULL: they are */
+    const struct lks_state *state; /* whether a verified bundle names the bits; NULL: it does */
     const struct lks_bundle_set *bundles;
     struct lks_str class, revision;    /* of the hardware: which artifacts fit */
     const struct lks_stack *from, *to; /* NULL with `agent` */
@@ -42,7 +42,7 @@ const struct lks_component *lks_plan_component_in(const struct lks_stack *stack,
 bool lks_plan_pins(const struct lks_component *c, struct lks_str digest);
 
 /* Texts live in `arena` and in what the layer points to. REFUSED, with one line, where something
- * that has to be installed is nowhere: in no bundle, not vouched for, no hook for it. */
+ * that has to be installed is nowhere: in no bundle, in none that is verified, no hook for it. */
 enum lks_code lks_plan_orders(const struct lks_plan_layer *layer, struct lks_arena *arena,
                               struct lks_plan_told out[LKS_PLAN_LAYER_ORDERS], size_t *count,
                               struct lks_err *err) LKS_MUST_CHECK;

@@ -437,7 +437,7 @@ static enum lks_code cook_stack(struct lks_plan_cook *k, const struct lks_stackd
     return node || k->layers.count > 0 ? write_steps(k) : LKS_OK;
 }
 
-/* The flaw that it was asked for to close, where it was. */
+/* The vulnerability that it was requested to close, where it was. */
 static bool closes(const struct lks_planning *p, const struct lks_stackdiff *diff)
 {
     for (size_t i = 0; i < diff->closed.count; i++) {

@@ -2,9 +2,9 @@
  * Waves: who goes when.
  *
  * First the lab, then the canary, then pool after pool from the least critical one, each in rings
- * of so many percent of what is left of it as the class of change says. Whoever stops anyway, by a
- * planned outage, goes first in its pool, and whoever something is the matter with last. Within a
- * wave units of one rack take turns with those of others.
+ * of so many percent of what is left of it as the class of change says. Nodes that stop anyway, by
+ * a planned outage, go first in their pool, and nodes with a problem last. Within a wave units of
+ * one rack take turns with those of others.
  */
 #include "core/plan/plan_work.h"
 
@@ -278,7 +278,7 @@ static enum lks_code plan_slice(struct waving *w, enum lks_wave_kind kind,
     return lks_planning_width(w->p, w->units, w->count, true, &wave->width);
 }
 
-/* Whether what is measured decides about somebody of these places. */
+/* Whether a gate with metrics decides about a node of these places. */
 static bool has_gate(const struct waving *w, const struct place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

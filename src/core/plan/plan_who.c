@@ -377,7 +377,7 @@ static enum lks_code refuse_stray(struct lks_planning *p, uint32_t node)
                     LKS_STR_ARG(lks_state_name(p->state, node)), LKS_STR_ARG(p->out->change.name));
 }
 
-/* One that is held does not count as in use: whoever holds it says what runs there. */
+/* A node on hold does not count as in service: the person who holds it knows what runs there. */
 static bool comes_along(const struct lks_planning *p, uint32_t node)
 {
     const struct lks_node *n = &p->state->nodes[node];

@@ -26,13 +26,13 @@ struct lks_plan_kind {
 /* A kind and its steps. Kinds that have the same steps share a number. */
 struct lks_plan_recipe {
     struct lks_plan_kind kind;
-    uint32_t node;       /* the first that goes by it, for messages */
-    uint32_t number;     /* in the plan */
-    size_t first, count; /* of the plan's steps; 0: there is nothing to do */
-    lks_ms takes;        /* about so long it is out of use */
-    bool one_way;        /* it has a step without a way back, */
-    uint32_t spares;     /* and so many parts on the shelf for it; LKS_PLAN_NONE: needs none */
-    bool reverts;        /* it has a step that can be taken back */
+    uint32_t node;               /* the first that goes by it, for messages */
+    uint32_t number;             /* in the plan */
+    size_t first, count;         /* of the plan's steps; 0: there is nothing to do */
+    lks_ms takes;                /* about so long it is out of use */
+    bool one_way;                /* it has a step without a way back, */
+    uint32_t spares;             /* and so many spare parts for it; LKS_PLAN_NONE: needs none */
+    bool reverts;                /* it has a step that can be taken back */
     enum lks_change_covers does; /* never ADVISORY; */
     struct lks_str because;      /* and the first difference that makes it so */
 };
@@ -71,7 +71,7 @@ struct lks_planning {
     lks_ms wall;
     struct lks_plan_wish wish;
     const struct lks_stack *to;           /* AGENT: NULL */
-    bool closes;                          /* the flaw that the wish names, somewhere */
+    bool closes;                          /* the vulnerability that the wish names, somewhere */
     const struct lks_change_class *class; /* once it is known who goes by which steps */
     lks_text to_text;                     /* its digest, where the state has that text; else 0 */
     struct lks_plan *out;
@@ -98,7 +98,7 @@ void *lks_planning_array(struct lks_planning *p, size_t count, size_t size);
 bool lks_planning_grow(struct lks_planning *p, void **array, size_t count, size_t *room,
                        size_t size);
 struct lks_str lks_planning_text(struct lks_planning *p, const char *fmt, ...) LKS_PRINTF(2, 3);
-/* Each once, whoever says it. */
+/* Each once, whichever part notes it. */
 enum lks_code lks_planning_note(struct lks_planning *p, enum lks_plan_note kind, const char *fmt,
                                 ...) LKS_PRINTF(3, 4) LKS_MUST_CHECK;
 /* The names as a host list. */

@@ -115,8 +115,8 @@ static bool has_binding(const struct lks_state *s, const struct lks_event *e)
     return false;
 }
 
-/* Nobody chooses who approves their own change while it is open. An admin of everything could make
- * an approver of anything, so neither is granted then. */
+/* A proposer does not choose the approvers of their own change while it is open. An admin of
+ * everything could make an approver of anything, so neither is granted then. */
 static bool may_grant(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -204,7 +204,7 @@ void lks_decide_ungrant(struct lks_deciding *d)
 
 /* Alarms ------------------------------------------------------------------------------------ */
 
-/* A change that began without its approvals is alarmed about until somebody else looked at it. */
+/* A change that started without its approvals has an alarm until another person reviewed it. */
 static bool is_reviewed(struct lks_deciding *d, const struct lks_state_alarm *alarm)
 {
     char space[LKS_CHANGE_OWNER_SIZE];

@@ -11,8 +11,8 @@ enum { BUNDLE_TEXT_MAX = 127 };
 
 /* Keys -------------------------------------------------------------------------------------- */
 
-/* Somebody pinned the same name or the same key before: once more is nothing, the rest would leave
- * it open whose word a bundle rests on. */
+/* The same name or the same key was pinned before: an exact repetition is no change, the rest would
+ * leave open which key a bundle's signature rests on. */
 static bool is_taken(struct lks_deciding *d, struct lks_str name, const char *line)
 {
     for (uint32_t i = 0; i < d->state->key_count; i++) {

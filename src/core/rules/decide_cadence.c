@@ -147,7 +147,7 @@ static void withdraw(struct lks_deciding *d, const struct lks_cadence *c)
     }
 }
 
-/* As if somebody proposed it; a plan that cannot be made is no refusal of this decision. */
+/* As if a person proposed it; a plan that cannot be made is no refusal of this decision. */
 static void draft(const struct look *l, const struct lks_cadence *c)
 {
     struct lks_deciding *d = l->d, inner = *d;

@@ -107,7 +107,7 @@ static bool has_proposed_enough(struct lks_deciding *d)
 static void add_proposed(struct lks_deciding *d, struct lks_plan *plan)
 {
     add_plan(d, plan);
-    if (plan->change.quorum == 0) /* by what it is; nobody has to be asked */
+    if (plan->change.quorum == 0) /* by its class; no approval is needed */
         lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
             .change = plan->change.id,
             .state = LKS_CHANGE_APPROVED,
@@ -148,8 +148,8 @@ void lks_decide_propose(struct lks_deciding *d)
 
 /* Waiting ----------------------------------------------------------------------------------- */
 
-/* A plan is of the day it was made, and nobody waits for ever: what is not approved and started in
- * time is over, and can be proposed again. */
+/* A plan is of the day it was made, and does not stay open for ever: one that is not approved and
+ * started in time expires, and can be proposed again. */
 void lks_decide_proposals_tick(struct lks_deciding *d)
 {
     const struct lks_state *s = d->state;
@@ -216,7 +216,7 @@ static const char *instead(enum lks_change_order_word order, const struct lks_st
     return "";
 }
 
-/* Nobody would begin: to let it run would end where it is now. */
+/* No node would start: to let it run would end where it is now. */
 static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
 {
     char end[LKS_TIME_TEXT_SIZE], left[LKS_COUNT_TEXT_SIZE];
@@ -433,7 +433,7 @@ static bool may_try_beside(struct lks_deciding *d, const struct lks_state_change
     return true;
 }
 
-/* Nobody begins anew while nobody may begin. */
+/* No member is retried while none may start. */
 static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                     const struct lks_member *m, struct trying *t)
 {
@@ -472,7 +472,7 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
     return false;
 }
 
-/* One that is under way ends by itself; of one that ended nobody can tell how. */
+/* An update in progress ends by itself; one that ended has an unknown outcome. */
 static void refuse_flashed(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);

@@ -6,7 +6,7 @@
 
 /* Behind ------------------------------------------------------------------------------------ */
 
-/* Whoever makes a credential is behind it, with all who are behind them. */
+/* The maker of a credential is a minter of it, with all of the maker's own minters. */
 static bool is_traceable(struct lks_deciding *d, struct lks_str minters)
 {
     if (lks_backing_count(minters) < LKS_BACKING_MAX)
@@ -90,8 +90,7 @@ void lks_decide_api_token_gone(struct lks_deciding *d)
                         lks_near_hint(&near, hint));
 }
 
-/* By whoever shows it. Its minters stay what they are, and it never ends sooner for being renewed.
- */
+/* By its holder. Its minters stay what they are, and it never ends sooner for being renewed. */
 void lks_decide_api_token_renew(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;

@@ -76,7 +76,7 @@ static bool is_owner(const struct lks_deciding *d, struct lks_str approver)
     return lks_access_same_person(approver, d->event->deviate.owner);
 }
 
-/* The word of whoever adds it; what counts is the approver's own. */
+/* A note of the person who adds it; what counts is the approver's own act. */
 static bool check_approver(struct lks_deciding *d)
 {
     struct lks_str approver = d->event->deviate.approver;
@@ -152,7 +152,8 @@ static const struct lks_deviation *find_open(struct lks_deciding *d)
     return NULL;
 }
 
-/* Somebody else than whoever asked for it and answers for it, and an approver of all its nodes. */
+/* Another person than the one who added it and the one who owns it, and an approver of all its
+ * nodes. */
 static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
 {
     const struct lks_state *s = d->state;
@@ -182,8 +183,8 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
     return true;
 }
 
-/* The name that whoever adds a deviation gives as approver is their word. This is the approver's.
- */
+/* The approver's name that a deviation is added with is only a note. This is the approver's own
+ * act. */
 void lks_decide_deviation_agree(struct lks_deciding *d)
 {
     const struct lks_deviation *dev = lks_deciding_reason(d) ? find_open(d) : NULL;

@@ -2,8 +2,8 @@
 #include "core/firmware/endpoint.h"
 #include "core/rules/decide_rules.h"
 
-/* A person looked at what the endpoint shows and takes it for good; from then on nothing is said to
- * whoever shows something else. Said again it is no news. */
+/* A person inspected what the endpoint shows and records it; from then on nothing is sent to a
+ * server that shows something else. A repetition is no change. */
 void lks_decide_endpoint(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;

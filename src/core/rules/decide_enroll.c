@@ -79,8 +79,8 @@ static void certify(struct lks_deciding *d, struct lks_str fingerprint, struct l
 }
 
 /* Two certificates are good: the newest, and the one before it, since the answer that carries a new
- * one may be lost. Whoever shows the older one never got the newer: it is the older that stays
- * beside what is made now. */
+ * one may be lost. An agent that shows the older one never got the newer: it is the older that
+ * stays beside what is made now. */
 void lks_decide_renew(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;

@@ -577,7 +577,8 @@ static void count_touched(struct work *w)
     }
 }
 
-/* Whoever reaches many nodes says how many: a file with a line too much is not applied. */
+/* A caller that reaches many nodes repeats their number: a file with a line too much is not
+ * applied. */
 static bool check_touched(struct work *w)
 {
     const struct lks_touched *is = &w->d->out->touched, *said = &w->d->event->fleet.said;
@@ -628,7 +629,7 @@ static void tell_left(struct work *w)
                               LKS_STR_ARG(w->left_to), LKS_STR_ARG(w->left_first))};
 }
 
-/* What is less than before is told, and whoever approves a change there agrees to it. */
+/* A lowered gate is recorded, and an approver of a change there agrees to it. */
 static void tell_lowered(struct work *w)
 {
     struct lks_deciding *d = w->d;

@@ -49,8 +49,8 @@ static bool is_up(const struct lks_deciding *d, const struct lks_state_change *c
     return d->event->vote.yes && is_open_by_glass(d, c);
 }
 
-/* Who may approve is said by roles, where by their scopes; and it is somebody else than whoever
- * proposed it. */
+/* Roles define who may approve, and their scopes where; and the approver is another person than the
+ * proposer. */
 static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
@@ -140,8 +140,8 @@ static bool is_by_another_login(struct lks_deciding *d, const struct lks_vote *h
                                         lks_str_starts(now, "token:" LKS_LOGIN_ID));
 }
 
-/* Whether it says nothing new: who approved by a credential that somebody else made may do so again
- * by another, which may be worth more. */
+/* Whether it repeats a vote: a person who approved by a credential that another made may do so
+ * again by another credential, which may be worth more. */
 static bool is_said_again(struct lks_deciding *d, const struct lks_state_change *c,
                           const struct lks_vote *had)
 {
@@ -287,7 +287,7 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
 
 /* Reviewing --------------------------------------------------------------------------------- */
 
-/* Whether nobody behind what is asked proposed the change, or began it without its approvals. */
+/* Whether no person behind the caller proposed the change, or started it without its approvals. */
 static bool is_apart(struct lks_deciding *d, const struct lks_state_change *c, const char *what)
 {
     struct lks_backing began = {text_of(d, c->glass.by), text_of(d, c->glass.minters)};
@@ -332,8 +332,7 @@ void lks_decide_review(struct lks_deciding *d)
     }
 }
 
-/* That nobody looked in time is told again, of its own: the first alarm may be lost among others.
- */
+/* A review that is late has an alarm of its own: the first one may be lost among others. */
 void lks_decide_review_tick(struct lks_deciding *d)
 {
     const struct lks_state *s = d->state;
@@ -367,8 +366,8 @@ static bool has_halted(const struct lks_state_change *c, const struct lks_plan_m
     return false;
 }
 
-/* What halts a change for good is no gate that a person can lower: a machine somebody has to go to,
- * or one of which nobody can tell. */
+/* What halts a change for good is no gate that a person can lower: a machine that needs manual
+ * intervention, or one with an unknown outcome. */
 static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c)
 {
     struct lks_str name = d->event->waive.gate;
@@ -413,7 +412,7 @@ static bool is_short(struct lks_deciding *d)
     return false;
 }
 
-/* For a pool it takes somebody who may approve for all of its nodes in the change. */
+/* For a pool it takes a person who may approve for all of its nodes in the change. */
 static bool may_waive(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
@@ -447,7 +446,7 @@ static void refuse_waiver(struct lks_deciding *d, const struct lks_state_change 
                             LKS_STR_ARG(e->by), (unsigned long long)c->id);
 }
 
-/* By somebody who may approve and did not propose it. */
+/* By a person who may approve and did not propose it. */
 void lks_decide_waive(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -497,7 +496,8 @@ static bool is_about(const struct lks_deciding *d, const struct lks_state_change
     return false;
 }
 
-/* The metric that a look halted a wave by, of which somebody has to let it go; NULL: none. */
+/* The metric by which an evaluation halted a wave, and which an approver has to waive; NULL: none.
+ */
 static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
                                                const struct lks_state_change *c,
                                                const struct lks_gate_look *l)
@@ -513,8 +513,8 @@ static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
     return NULL;
 }
 
-/* Nodes that failed whoever resumes has looked at: they are out of use. That evidence does not
- * count, be it one event, is not for them to say. */
+/* The person who resumes has seen the failed nodes: they are drained. Whether evidence counts, be
+ * it one event, is for an approver to decide. */
 bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->look_count; i++) {

@@ -96,7 +96,7 @@ void lks_decide_override(struct lks_deciding *d)
     lks_deciding_add(d, LKS_RECORD_OVERRIDE)->override = override;
 }
 
-/* Counts of a pool that is gone by now are nobody's any more. */
+/* Counts of a pool that is gone by now are dropped. */
 void lks_decide_observed(struct lks_deciding *d)
 {
     for (size_t i = 0; i < d->event->observed_count; i++) {

@@ -176,7 +176,7 @@ void lks_decide_release(struct lks_deciding *d)
 
 /* Replace and remove ------------------------------------------------------------------------ */
 
-/* What is under way at an endpoint, or ended so that somebody has to look, goes with its node. */
+/* An update in progress at an endpoint, or one that a person has to resolve, goes with its node. */
 static bool are_unflashed(struct lks_deciding *d, const struct called *c)
 {
     for (size_t i = 0; i < c->names.count; i++) {

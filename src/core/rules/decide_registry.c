@@ -80,7 +80,7 @@ void lks_decide_publish(struct lks_deciding *d)
 
 /* Steps ------------------------------------------------------------------------------------- */
 
-/* Who stands in the way of retiring it, in a few words; an empty view: nobody. */
+/* What prevents its retirement, in a few words; an empty view: nothing. */
 static struct lks_str user_of(struct lks_deciding *d, lks_text digest)
 {
     const struct lks_state *s = d->state;
@@ -113,8 +113,8 @@ static bool may_retire(struct lks_deciding *d, const struct lks_state_stack *sta
     return false;
 }
 
-/* Two people stand behind what production runs. Whoever runs the controller could do anything there
- * anyway, and at a small site is the only one there is. */
+/* Two people agree to what production runs. Root on the controller could do anything there anyway,
+ * and at a small site is the only person there is. */
 static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *stack)
 {
     const struct lks_event *e = d->event;

@@ -47,7 +47,7 @@ static void take(const struct taking *t, const struct lks_plan_metric *m, double
     };
 }
 
-/* Which of the two it is; false: neither. Whoever goes back is compared no more. */
+/* Which of the two it is; false: neither. A member that rolls back is not compared any more. */
 static bool find_part(struct taking *t, uint64_t command)
 {
     const struct lks_look *k = &t->at;

@@ -51,18 +51,18 @@ lks_rule lks_decide_audited;
 
 /* decide_govern.c: who stands behind them */
 lks_rule lks_decide_vote, lks_decide_review, lks_decide_waive;
-/* Part of a tick: reviews that nobody made in time */
+/* Part of a tick: reviews that are late */
 lks_rule lks_decide_review_tick;
 
 /* The change of that number; refused where there is none. In decide_change.c. */
 const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id);
 
-/* It is another state from here on, by whoever asks. In decide_change.c. */
+/* It is another state from here on, by the caller. In decide_change.c. */
 void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c,
                         enum lks_change_state to);
 
 /* In decide_govern.c. Whether a change that was halted may go on: what was measured to be worse is
- * let go by somebody who may approve; else it is refused. */
+ * waived by an approver; else it is refused. */
 bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* In decide_govern.c. Whether it may begin now: its approvals are good, or the glass is broken, and
