@@ -99,7 +99,7 @@ bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node)
 }
 
 /* A command is signed for one boot of one node, so there has to be one that answers. A second one
- * waits for the end of the first: what two of them do to each other nobody has tried. */
+ * waits for the end of the first: how two of them interact was never tested. */
 static bool check_target(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];

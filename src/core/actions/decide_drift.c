@@ -188,7 +188,7 @@ static bool check_target(struct lks_deciding *d, struct lks_str digest)
     return false;
 }
 
-/* What nobody here verified is taken on somebody's word for a while. */
+/* A state that lockstep did not verify is accepted by a person's statement, for a limited time. */
 static bool check_attested(struct lks_deciding *d, lks_ms until)
 {
     if (until <= d->now.wall)
@@ -259,8 +259,8 @@ static bool may_target(struct lks_deciding *d, uint32_t node, struct lks_str dig
     return digest.len == 0 || lks_deciding_takes(d, node, digest);
 }
 
-/* Jobs start by it, and gates go by it, as by an override: it takes whoever may give that. What is
- * taken away anybody may who operates them. */
+/* Jobs start by it, and gates rely on it, as on an override: it takes a person who may give one.
+ * Any operator of the nodes may remove it. */
 static bool may_attest(struct lks_deciding *d, const struct lks_hostlist *hosts)
 {
     const struct lks_event *e = d->event;

@@ -209,7 +209,7 @@ static bool check_artifact(struct lks_deciding *d, uint32_t node, bool planned,
 {
     if (f->image.len > 0 && !check_image(d, bundle, f))
         return false;
-    if (planned) /* whoever made the plan held its manifest against the node */
+    if (planned) /* the planner compared its manifest with the node */
         return true;
     if (d->event->said == NULL) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: its manifest could not be read");
@@ -320,7 +320,8 @@ bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)
     return false;
 }
 
-/* What is staged beside what runs disturbs nobody: a plan does that while the node is in use. */
+/* Staging beside what runs does not disturb the node: a plan does that while the node is in
+ * service. */
 static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
 {
     const struct lks_node *n = &d->state->nodes[node];
@@ -343,7 +344,8 @@ static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
     return false;
 }
 
-/* A plan has a step that empties the node. What is only staged, or given up, disrupts nobody. */
+/* A plan has a step that drains the node. Staging, or giving up a staged image, disrupts nothing.
+ */
 static bool check_empty(struct lks_deciding *d, uint32_t node, bool planned, enum lks_bmc_act act)
 {
     return planned || act == LKS_BMC_STAGE || act == LKS_BMC_ABORT || lks_deciding_emptied(d, node);

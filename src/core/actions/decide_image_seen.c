@@ -1,4 +1,4 @@
-/* What agents saw in the layers of images: listed in the catalogue where nobody else said it. */
+/* What agents saw in the layers of images: listed in the catalogue where no other source has it. */
 #include "core/actions/actions.h"
 #include "core/registry/images.h"
 

@@ -352,7 +352,7 @@ static void record_parts(struct lks_deciding *d, const struct parts *p)
     };
 }
 
-/* What nobody has seen before, or is not what was accepted, waits for a person. */
+/* A machine that was never seen before, or is not the one that was accepted, waits for a person. */
 static void take_in(struct lks_deciding *d, const struct lks_node *node, const struct parts *p)
 {
     struct lks_str name = lks_state_name(d->state, d->event->node);

@@ -16,7 +16,7 @@ enum lks_emptied {
     LKS_EMPTIED_YES,
     LKS_EMPTIED_IN_SERVICE, /* jobs may start on it, or a yes that names it has not expired */
     LKS_EMPTIED_SCHED,      /* its scheduler may run a job there, and cannot be asked yet */
-    LKS_EMPTIED_UNREAD,     /* nobody looked since, or the look is too old */
+    LKS_EMPTIED_UNREAD,     /* not read since, or the reading is too old */
     LKS_EMPTIED_BUSY,       /* the last look found a process, or could not tell */
 };
 

@@ -8,8 +8,8 @@
 
 #define MEMORY_MAX ((size_t)256 << 20)
 
-/* What no person can override: nobody knows that node, somebody works on it, or we may know less
- * than others do. */
+/* What no person can override: the node is unknown, it is being worked on, or we may know less than
+ * other controllers do. */
 #define FINAL_BARS                                                                                 \
     (UINT64_C(1) << LKS_BAR_UNKNOWN | UINT64_C(1) << LKS_BAR_CHANGING |                            \
      UINT64_C(1) << LKS_BAR_BEHIND)

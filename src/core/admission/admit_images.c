@@ -59,8 +59,8 @@ enum lks_code lks_admitting_ranks(const struct lks_admit_ask *ask, struct lks_er
 
 enum library { NCCL, RCCL, CUDNN, CUDA, LIBRARY_COUNT };
 
-/* The first two let ranks talk to each other: pinned by whomever, they must be the pinned ones. The
- * others count where the stack leaves them to images. */
+/* The first two let ranks talk to each other: pinned by the stack or the image, they must be the
+ * pinned ones. The others count where the stack leaves them to images. */
 static const struct {
     const char *component, *shown;
     bool collective;
@@ -124,7 +124,7 @@ struct looking {
     bool wrong;      /* its collective library was found to be another than the pinned one */
 };
 
-/* What the gang would load, by whoever said so first. */
+/* What the gang would load, by the first image that has it. */
 struct gang {
     enum library lib;
     struct lks_str version;
@@ -170,7 +170,7 @@ static void add_image(struct looking *l, bool refuse, const struct lks_admit_par
     lks_admitting_add(l->a, refuse, &no);
 }
 
-/* Nobody knows what it brings: of the pools it runs in the strictest one answers. */
+/* Its libraries are unknown: of the pools it runs in the strictest one answers. */
 static void add_unresolved(struct looking *l)
 {
     const struct lks_admit_part *worst = NULL;

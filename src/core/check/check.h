@@ -1,5 +1,5 @@
 /*
- * Can this stack work on its hardware, for how long, and with which known flaws?
+ * Can this stack work on its hardware, for how long, and with which known vulnerabilities?
  *
  * Rules are a table; each looks at the stack and notes what it finds. An error means "this cannot
  * work", a warning "this will hurt", and what rests on an unconfirmed fact is never an error.
@@ -37,7 +37,7 @@ enum lks_code lks_check_run(const struct lks_check *check, struct lks_report *ou
                             struct lks_err *err) LKS_MUST_CHECK;
 
 /* Only what is most likely misspelled, for commands that take a stack and ask nothing else of it:
- * components and versions that nobody knows, as warnings. */
+ * unknown components and versions, as warnings. */
 enum lks_code lks_check_names(const struct lks_facts *facts, const struct lks_stack *stack,
                               struct lks_report *out, struct lks_err *err) LKS_MUST_CHECK;
 

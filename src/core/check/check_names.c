@@ -1,4 +1,4 @@
-/* Names and versions that nobody knows: they are most likely misspelled. */
+/* Unknown names and versions: they are most likely misspelled. */
 #include "base/near.h"
 #include "core/check/check_rules.h"
 

@@ -38,7 +38,7 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
     }
 }
 
-/* What a family's best board can do says little to whoever has another one of it. */
+/* The abilities of a family's best board mean little to a site with another board of it. */
 static void note_others(struct lks_checking *c, const struct lks_compat_answer *a)
 {
     for (size_t i = 0; i < a->other_count; i++)

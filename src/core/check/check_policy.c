@@ -126,7 +126,8 @@ static void note_edge(struct lks_checking *c, const struct lks_edge *edge,
 static void note_broken(struct lks_checking *c, const struct lks_edge *edge,
                         const struct value *other)
 {
-    /* A condition nobody can see here, of a fact that is not sure either, is worth a mention. */
+    /* A condition that cannot be evaluated here, of a fact that is not certain either, is worth a
+     * mention. */
     enum lks_severity severity = edge->condition.len == 0             ? LKS_ERROR
                                  : edge->fact.status == LKS_CONFIRMED ? LKS_WARNING
                                                                       : LKS_INFO;

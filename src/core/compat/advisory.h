@@ -1,4 +1,4 @@
-/* Which published flaws a stack or a machine carries, and which version closes each. */
+/* Which published vulnerabilities a stack or a machine has, and which version closes each. */
 #ifndef LKS_CORE_ADVISORY_H
 #define LKS_CORE_ADVISORY_H
 
@@ -6,7 +6,7 @@
 
 enum lks_exposure {
     LKS_EXPOSED, /* its version is in the affected range */
-    LKS_UNFIXED, /* its branch had ended when the flaw was published: nobody says, nobody fixes */
+    LKS_UNFIXED, /* its branch had ended when it was published: neither evaluated nor fixed */
     LKS_BY_HAND, /* the bulletin's words cannot be compared by a program */
 };
 const char *lks_exposure_code(enum lks_exposure exposure);  /* for programs: by-hand */
@@ -32,8 +32,8 @@ struct lks_advisory_subject {
     size_t board_count;
 };
 
-/* Whether the flaw reaches it, and how; `affected` is the entry of the bulletin that says so, NULL
- * when UNFIXED. */
+/* Whether the vulnerability affects it, and how; `affected` is the entry of the bulletin that says
+ * so, NULL when UNFIXED. */
 bool lks_advisory_reaches(const struct lks_facts *facts, const struct lks_advisory *advisory,
                           const struct lks_advisory_subject *subject,
                           const struct lks_affected **affected, enum lks_exposure *exposure);
@@ -42,14 +42,14 @@ enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_
                                 struct lks_advisory_list *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_advisory_list_fini(struct lks_advisory_list *list);
 
-/* The first component by which the stack is EXPOSED to the flaw, and the entry that says so; NULL:
- * none. */
+/* The first component by which the stack is EXPOSED to the vulnerability, and the entry that says
+ * so; NULL: none. */
 const struct lks_component *lks_advisory_exposes(const struct lks_facts *facts,
                                                  const struct lks_advisory *advisory,
                                                  const struct lks_stack *stack,
                                                  const struct lks_affected **affected);
 
-/* True when `list` has a flaw of this id the stack is exposed to. */
+/* True when `list` has a vulnerability of this id the stack is exposed to. */
 bool lks_advisory_list_has(const struct lks_advisory_list *list, struct lks_str id);
 
 /* Ten times the base score: 84 for "8.4", 0 where none was given. */

@@ -27,7 +27,7 @@ struct case_ {
 /* A step that can only object: true when it does, with the answer in `out`. */
 typedef bool step_fn(const struct case_ *c, enum lks_reason *out);
 
-/* A no that rests on an unconfirmed fact is not one: then nobody knows. */
+/* A no that rests on an unconfirmed fact is not one: then the answer is unknown. */
 static enum lks_reason refusal(const struct case_ *c, const struct lks_fact *fact,
                                enum lks_reason reason)
 {

@@ -4,8 +4,8 @@
 
 #include "model/manifest/stack.h"
 
-/* The earlier of the days two sources name, or the only one: who plans for the later date may be
- * without support. LKS_DAY_NONE where nobody names any. */
+/* The earlier of the days two sources name, or the only one: a plan for the later date may be
+ * without support. LKS_DAY_NONE where no source names any. */
 lks_day lks_branch_end(const struct lks_branch *branch);
 
 /* The other of the two days, where they differ; else LKS_DAY_NONE. */

@@ -6,8 +6,8 @@
 #include "core/compat/compat.h"
 #include "model/manifest/fleet.h"
 
-/* One by one, for who has to say which of them it is. NULL, where the tables do not know the branch
- * or the driver, is accepted: nobody can say that it is not. */
+/* One by one, for callers that have to say which of them it is. NULL, where the tables do not know
+ * the branch or the driver, is accepted: there is no evidence that it is not. */
 bool lks_policy_takes_branch(const struct lks_version_policy *policy,
                              const struct lks_branch *branch);
 bool lks_policy_takes_age(const struct lks_version_policy *policy, const struct lks_driver *driver,

@@ -384,7 +384,7 @@ static enum lks_code diff_hardware(struct differ *d)
     return diff_value(d, &pair);
 }
 
-/* Flaws ------------------------------------------------------------------------------------- */
+/* Vulnerabilities --------------------------------------------------------------------------- */
 
 static bool is_in(const struct lks_flaws *flaws, const struct lks_advisory *advisory)
 {

@@ -1,6 +1,6 @@
 /*
- * What it means to go from one stack to another: each difference with its class of update, whether
- * it can be taken back and what it interrupts, the flaws it closes and opens, and the class of
+ * What a move from one stack to another means: each difference with its class of update, whether it
+ * can be reverted and what it interrupts, the vulnerabilities it closes and opens, and the class of
  * change all of it together makes.
  */
 #ifndef LKS_CORE_STACKDIFF_H
@@ -21,7 +21,7 @@ struct lks_difference {
     const struct lks_firmware_update *update; /* how it is flashed; NULL: it is not, or unknown */
 };
 
-/* Published flaws, the worst first, each once. */
+/* Published vulnerabilities, the worst first, each once. */
 struct lks_flaws {
     const struct lks_advisory **list;
     size_t count;

@@ -73,7 +73,7 @@ struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgem
     *added = *row;
     if (row->value.ptr == NULL)
         added->value = row->actual;
-    /* Two bands that contradict each other are more than something that nobody read. */
+    /* Two bands that contradict each other are worse than a value that was not read. */
     if (row->verdict == LKS_NOT_MEASURED && lks_str_starts(row->actual, LKS_BASIS_DISAGREE)) {
         added->verdict = LKS_DRIFT;
         added->cause = LKS_CAUSE_BANDS;

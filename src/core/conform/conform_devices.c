@@ -38,7 +38,7 @@ struct expectation {
     enum lks_cause less, more;
 };
 
-/* Too few is a device that is missing or down, too many one that nobody tested the stack with. */
+/* Too few is a device that is missing or down, too many one that the stack was not tested with. */
 static void set_cause(struct lks_judgement *row, const struct expectation *e,
                       const struct lks_pin *pin, const struct lks_readings *readings)
 {

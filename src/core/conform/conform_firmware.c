@@ -160,7 +160,7 @@ static bool ends_class(const struct lks_stack *stack, const struct lks_component
     return wanted;
 }
 
-/* Devices of parts that no pin is about: nobody tested the stack with them. */
+/* Devices of parts that no pin is about: the stack was not tested with them. */
 static void judge_unpinned(struct lks_judge *j, const struct lks_component *c,
                            const struct lks_readings *all)
 {

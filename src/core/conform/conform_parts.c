@@ -353,7 +353,7 @@ static struct copies look_at_copies(const struct lks_judge *j, const struct lks_
     return found;
 }
 
-/* Why no copy was found, where nobody looked for one: the search was left out or did not come to
+/* Why no copy was found, where none was searched for: the search was left out or did not come to
  * its end. A single place that was left out does not matter. NULL where all was searched. */
 static const struct lks_reading *unsearched(const struct lks_judge *j,
                                             const struct lks_component *c)
@@ -433,7 +433,7 @@ static bool is_pinned_copy(const struct lks_pin *pin, const struct lks_reading *
     return false;
 }
 
-/* The build ids of the copies that have the pinned version; nobody hashes copies. */
+/* The build ids of the copies that have the pinned version; copies are not hashed. */
 static void judge_image_build(struct lks_judge *j, const struct lks_pin *pin)
 {
     const struct lks_doc *build = lks_doc_member(pin->pin->doc, "build");

@@ -144,8 +144,8 @@ static bool is_machine(const struct lks_class *c, enum lks_vendor vendor, const 
     return c->vendor == vendor && lks_str_eq(c->gpu, m->gpu);
 }
 
-/* A count the class now holds the machine against is said. One of nothing is not: the class cannot
- * tell it from one that nobody stated. */
+/* A count that the class now compares the machine with is marked as stated. A count of 0 is not:
+ * the class cannot distinguish it from one that was not stated. */
 static void mark_said(struct lks_draft *d, const struct machine *m)
 {
     for (size_t i = 0; i < COUNTS; i++) {

@@ -72,7 +72,7 @@ void lks_draft_firmware(struct lks_draft *d);
 void lks_draft_settings(struct lks_draft *d);
 void lks_draft_tuning(struct lks_draft *d);
 
-/* Whatever nobody has said yet. */
+/* All that was not stated yet. */
 void lks_draft_rest(struct lks_draft *d);
 
 #endif

@@ -50,9 +50,8 @@ bool lks_deciding_line(struct lks_deciding *d, const char *what, struct lks_str 
 bool lks_deciding_digest(struct lks_deciding *d, const char *what, struct lks_str digest);
 bool lks_deciding_space(struct lks_deciding *d, const char *what, uint32_t count, unsigned max);
 
-/* Who stands behind what is asked, for as long as the decision lives; and whether nobody of them
- * stands behind `other`. Else it is refused: `what` says what they want, such as "approve change
- * 7". */
+/* The people behind what is asked, for as long as the decision lives; and whether none of them is
+ * behind `other`. Else it is refused: `what` names the act, such as "approve change 7". */
 struct lks_backing lks_deciding_backing(struct lks_deciding *d);
 bool lks_deciding_apart(struct lks_deciding *d, struct lks_backing other, struct lks_str what);
 

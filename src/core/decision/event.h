@@ -74,7 +74,7 @@ enum lks_event_kind {
     LKS_EVENT_VOTE,
     LKS_EVENT_RESET,       /* a wedged node: asked for, approved, reviewed */
     LKS_EVENT_WAIVE,       /* a gate of a change is not asked for a while */
-    LKS_EVENT_REVIEW,      /* somebody looked at a change that began without its approvals */
+    LKS_EVENT_REVIEW,      /* a person reviewed a change that started without its approvals */
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
     LKS_EVENT_MEMBER_SKIP, /* a person says that a node is not waited for; event.member.change */
@@ -97,15 +97,15 @@ struct lks_touched {
 /* Views and pointers are borrowed until the turn is over. */
 struct lks_event {
     enum lks_event_kind kind;
-    struct lks_str by;         /* who asks; empty: nobody */
+    struct lks_str by;         /* the caller; empty: none */
     struct lks_str credential; /* by which: core/governance/backing.h; empty: not known */
-    bool root;                 /* whoever asks is root on a controller's own socket */
+    bool root;                 /* the caller is root on a controller's own socket */
     struct lks_str reason;     /* where a person has to give one */
     size_t observed_count;
     uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
     struct lks_str name; /* TOKEN, ENROLL, FLASH, FLASH_RESOLVE: the node; HOLD to REMOVE: a host
                             list */
-    const struct lks_bundle *said; /* FLASH: the manifest of its bundle; NULL: nobody read it */
+    const struct lks_bundle *said; /* FLASH: the manifest of its bundle; NULL: it was not read */
     union {
         struct {
             struct lks_str version, host;
@@ -135,7 +135,7 @@ struct lks_event {
             struct lks_str digest;     /* of its bytes, a blob of the same batch */
             bool accept;               /* what is first seen is taken in at once */
             bool dry;                  /* nothing comes of it, so nothing is to be confirmed */
-            struct lks_touched said;   /* how many of them, as whoever asks says; 0: they do not */
+            struct lks_touched said; /* how many of them, as the caller repeats; 0: not repeated */
         } fleet;
         struct {
             bool force; /* RELEASE: although it does not conform; the record says so */
@@ -153,7 +153,7 @@ struct lks_event {
         } api_token;
         struct { /* the certificate is made already; it leaves if the answer is yes */
             struct lks_str identity, fingerprint, serial;
-            struct lks_str renews; /* serial of the one that whoever asks shows; empty: none */
+            struct lks_str renews; /* serial of the one that the caller shows; empty: none */
             lks_ms expires, life;
         } certify; /* GONE: `serial` */
         struct {
@@ -256,7 +256,7 @@ struct lks_event {
         struct {
             const struct lks_measured *list;
             size_t count;
-        } measured; /* what nobody asked for is passed over; nothing is refused for it */
+        } measured; /* values that were not asked for are ignored; nothing is refused for them */
         struct {
             uint32_t pool; /* for which a change may be drafted now; UINT32_MAX: for none */
             const struct lks_bundle_set *known; /* manifests of the bundles there are */

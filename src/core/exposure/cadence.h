@@ -44,7 +44,7 @@ bool lks_cadence_supersedes(const struct lks_facts *facts, const struct lks_stac
                             const struct lks_stack *to);
 
 struct lks_behind {
-    bool known; /* false: the pool has no pin, or nobody knows what is in it */
+    bool known; /* false: the pool has no pin, or the content of the pin is unknown */
     const struct lks_state_stack *to; /* the newest that supersedes it; NULL: none does */
     lks_ms since;                     /* wall, when the first was released; 0: none was */
 };
@@ -56,8 +56,8 @@ struct lks_behind lks_cadence_behind(const struct lks_state *s, const struct lks
 /* For how long; 0: it is not. */
 lks_ms lks_cadence_age(const struct lks_behind *b, lks_ms wall);
 
-/* How long the pool may be: what the fleet's file says, else its posture's row; UINT64_MAX: nobody
- * says. */
+/* How long the pool may be: what the fleet's file says, else its posture's row; UINT64_MAX: no
+ * limit is given. */
 lks_ms lks_cadence_limit(const struct lks_state *s, const struct lks_book *book, uint32_t pool);
 
 /* A pool as a whole: it is pinned to one stack, whatever hardware it has. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * What is judged is a component in one version, on one set of boards: a subject. A fleet has few,
- * however many nodes and bases there are. Each flaw is asked about each subject once; flaws that
- * reach the same subjects reach the same nodes, and those are listed once.
+ * What is evaluated is a component in one version, on one set of boards: a subject. A fleet has
+ * few, however many nodes and bases there are. Each vulnerability is asked about each subject once;
+ * those that affect the same subjects affect the same nodes, which are listed once.
  */
 
 #define MEMORY_MAX ((size_t)1 << 30)
@@ -29,7 +29,7 @@ struct boards {
 /* What one basis has: a stretch of `runs`. */
 struct basis_use {
     size_t from, count;
-    bool reached; /* by the flaw that is looked at */
+    bool reached; /* by the vulnerability at hand */
 };
 
 struct image_use {
@@ -59,7 +59,7 @@ struct work {
     struct lks_exposure_fleet *fleet; /* its nodes sorted by pool */
     struct lks_str cve;
     struct lks_arena arena;
-    struct lks_intern names;      /* components that flaws are about */
+    struct lks_intern names;      /* components that vulnerabilities are about */
     struct lks_intern board_keys; /* products, with line ends between; the id is that of `boards` */
     LIST(struct boards *) boards;
     struct lks_intern keys; /* of subjects */
@@ -247,7 +247,7 @@ static int by_pool(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* What the catalogue says of an image. Which boards it will run on nobody knows. */
+/* What the catalogue says of an image. The boards that it will run on are unknown. */
 static enum lks_code read_image(struct work *w, uint32_t image)
 {
     const struct lks_exposure_image *have = &w->fleet->images[image];

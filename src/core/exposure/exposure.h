@@ -1,9 +1,9 @@
 /*
- * What published flaws and ends of support mean for the fleet as it was measured.
+ * What published vulnerabilities and ends of support mean for the fleet as it was measured.
  *
- * Finding it takes a while, so it is found in a copy: the state is read in slices, and whoever has
- * the copy asks it wherever and whenever they like. Each node is in it once, as it was when its
- * slice was read.
+ * Finding it takes a while, so it is found in a copy: the state is read in slices, and the holder
+ * of the copy asks it on any thread at any time. Each node is in it once, as it was when its slice
+ * was read.
  */
 #ifndef LKS_CORE_EXPOSURE_H
 #define LKS_CORE_EXPOSURE_H
@@ -29,10 +29,10 @@ enum lks_code lks_exposure_read(struct lks_exposure_fleet *e, const struct lks_s
 
 /* {"items": [{id, exposure, severity?, cvss?, published?, days?, component, fixed?, summary?,
  * nodes, gpus, pools: [{pool, hosts, drifted?, nodes, gpus, versions}], images: [{ref,
- * version}]}]}: each flaw with what it reaches, the worst first; one CVE where `cve` is not empty.
- * `exposure` is a word of lks_exposure_code(), `hosts` a host list (of the first nodes only where
- * one of all would be too long), `versions` a list; `nodes` and `gpus` are counts, `days` is since
- * it was disclosed.
+ * version}]}]}: each advisory with what it reaches, the worst first; one CVE where `cve` is not
+ * empty. `exposure` is a word of lks_exposure_code(), `hosts` a host list (of the first nodes only
+ * where one of all would be too long), `versions` a list; `nodes` and `gpus` are counts, `days` is
+ * since it was disclosed.
  */
 enum lks_code lks_exposure_advisories(struct lks_exposure_fleet *e, struct lks_str cve,
                                       lks_day today, struct lks_json_writer *w,

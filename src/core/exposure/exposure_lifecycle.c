@@ -207,7 +207,7 @@ static lks_day end_of(const struct work *w, const struct support *s)
     return branch != NULL ? lks_branch_end(branch) : LKS_DAY_NONE;
 }
 
-/* What ends first comes first; what nobody knows the end of comes last. */
+/* The earliest end comes first; an unknown end comes last. */
 static int soonest_first(const void *left, const void *right, void *ctx)
 {
     const struct work *w = ctx;

@@ -122,7 +122,8 @@ const struct lks_remedy *lks_remedies_best(const struct lks_remedies *r)
     return r->count > 0 && r->list[0].whole && r->list[0].back ? &r->list[0] : NULL;
 }
 
-/* Proposed for this flaw, or for another in as much of a hurry, to a stack that has neither. */
+/* Proposed for this vulnerability, or for another in as much of a hurry, to a stack that has
+ * neither. */
 static bool closes(const struct lks_state *s, const struct lks_book *book,
                    const struct lks_state_change *c, const struct lks_advisory *advisory)
 {

@@ -1,5 +1,5 @@
-/* What closes a published flaw, pool by pool: stacks of the registry that do not have it, those
- * first that are nearest to what the pool is pinned to. */
+/* What closes a published vulnerability, pool by pool: stacks of the registry that do not have it,
+ * those first that are nearest to what the pool is pinned to. */
 #ifndef LKS_CORE_REMEDY_H
 #define LKS_CORE_REMEDY_H
 
@@ -12,7 +12,7 @@
 struct lks_remedy {
     const struct lks_state_stack *row;
     size_t differences; /* from what the pool is pinned to */
-    size_t opens;       /* flaws that it has, and that one does not */
+    size_t opens;       /* vulnerabilities that it has, and that one does not */
     bool whole;         /* it is for all hardware of the pool */
     bool branch;        /* its driver is of the branch that the pool runs */
     bool back;          /* each step has a way back, and power and fabric are left alone */
@@ -20,7 +20,7 @@ struct lks_remedy {
 
 struct lks_remedies {
     bool known;                      /* what is in the pool's pin */
-    bool exposed;                    /* the pin has the flaw */
+    bool exposed;                    /* the pin has the vulnerability */
     struct lks_str component, fixed; /* exposed: by which, and what version closes it, or empty */
     struct lks_remedy list[LKS_REMEDIES_MAX];
     size_t count; /* 0 where it is not exposed */
@@ -34,8 +34,8 @@ enum lks_code lks_remedies_of(const struct lks_state *s, const struct lks_book *
 /* The nearest that an emergency can bring to all of the pool; NULL: none. */
 const struct lks_remedy *lks_remedies_best(const struct lks_remedies *r);
 
-/* The open emergency change that closes the flaw in the pool, for whichever flaw it was proposed;
- * NULL: none. */
+/* The open emergency change that closes the vulnerability in the pool, whichever it was proposed
+ * for; NULL: none. */
 const struct lks_state_change *lks_remedies_change(const struct lks_state *s,
                                                    const struct lks_book *book, uint32_t pool,
                                                    const struct lks_advisory *advisory);

@@ -394,7 +394,7 @@ static enum lks_code apply_token(const struct lks_applying *a)
 static struct lks_certificate certificate(struct lks_str fingerprint, lks_ms expires)
 {
     struct lks_certificate c = {.expires = expires};
-    (void)lks_digest_read(fingerprint, c.fingerprint); /* what is no digest is nobody's */
+    (void)lks_digest_read(fingerprint, c.fingerprint); /* what is no digest matches none */
     return c;
 }
 

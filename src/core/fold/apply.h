@@ -43,7 +43,7 @@ void lks_apply_drop(struct lks_state *s, lks_text *text);
 struct lks_node *lks_apply_find(const struct lks_applying *a, struct lks_str name);
 uint32_t lks_apply_number(const struct lks_applying *a, const struct lks_node *node);
 
-/* Each name of a host list in turn; one that is not a host list names nobody. */
+/* Each name of a host list in turn; a text that is not a host list names none. */
 typedef enum lks_code lks_apply_host(const struct lks_applying *a, struct lks_str name, void *ctx);
 enum lks_code lks_apply_hosts(const struct lks_applying *a, struct lks_str hosts,
                               lks_apply_host *fn, void *ctx) LKS_MUST_CHECK;

@@ -481,7 +481,7 @@ static bool has_pending(const struct lks_unit *u)
     return u->count > u->over + u->active;
 }
 
-/* The first unit of its wave with somebody that is PENDING, after this one changed. Units of a wave
+/* The first unit of its wave with a member that is PENDING, after this one changed. Units of a wave
  * are chained in the order of their places. */
 static void find_next(struct lks_state_change *c, uint32_t unit)
 {

@@ -109,7 +109,7 @@ static enum lks_code verdict_place(const struct lks_applying *a, uint32_t basis,
     return LKS_OK;
 }
 
-/* One about readings that nobody has says nothing. */
+/* A verdict about readings that no node has is ignored. */
 enum lks_code lks_apply_verdict(const struct lks_applying *a)
 {
     const struct lks_rec_verdict *from = &a->r->verdict;

@@ -2,7 +2,7 @@
 #include "core/fold/apply.h"
 #include "core/state/change_room.h"
 
-/* Where somebody's vote is; vote_count: they have none. */
+/* Where the vote of `by` is; vote_count: there is none. */
 static uint32_t vote_of(const struct lks_applying *a, const struct lks_state_change *c,
                         struct lks_str by)
 {

@@ -258,7 +258,7 @@ static bool same_commands(const struct pair *p)
     return true;
 }
 
-/* Every basis that someone has or is known in `a` is the same in `b`, with its verdicts. */
+/* Every basis that a node has or that is known in `a` is the same in `b`, with its verdicts. */
 static bool bases_within(const struct pair *p)
 {
     for (uint32_t i = 0; i < lks_intern_count(&p->a->basis_digests); i++) {

@@ -18,7 +18,7 @@ void lks_resets_forget(struct lks_state *s, uint32_t node)
 
 /* Applying ---------------------------------------------------------------------------------- */
 
-/* The oldest that nobody approved; where all are approved, the oldest. */
+/* The oldest that was not approved; where all are approved, the oldest. */
 static void make_room(struct lks_resets *r)
 {
     uint32_t at = 0;

@@ -138,7 +138,8 @@ static void dump_votes(struct lks_dump *d, const struct lks_state_change *c)
     }
 }
 
-/* Behind all changes: as nobody is told until then, what they went through is not to be told. */
+/* Behind all changes: notifications are off until then, so what the changes went through is not
+ * sent. */
 void lks_dump_tickets(struct lks_dump *d)
 {
     const struct lks_tickets *t = &d->s->tickets;

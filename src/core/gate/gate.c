@@ -131,7 +131,7 @@ enum lks_code lks_gate_controls(const struct lks_state *s, const struct lks_stat
     if (text.len == 0)
         return LKS_OK;
     if (lks_hostlist_parse(text, arena, &hosts, err) != LKS_OK)
-        return err->code == LKS_E_INVALID ? LKS_OK : err->code; /* it names nobody */
+        return err->code == LKS_E_INVALID ? LKS_OK : err->code; /* it names no node */
     out->nodes = lks_arena_array(arena, hosts.count, sizeof(out->nodes[0]));
     if (out->nodes == NULL)
         return lks_arena_fail(arena, err);

@@ -1,15 +1,15 @@
 /*
- * What gates with evidence want measured, and of whom.
+ * What gates with evidence want measured, and of which nodes.
  *
  * A pool's `gate:` in the fleet's file names metrics; a plan freezes them (PLAN_METRIC, PLAN_GATE),
  * so that a gate that runs is never lowered by an edit. While a wave is under way, its members that
- * are done and the controls that were chosen for it are measured alike: whoever measures asks
- * lks_gate_wants() now and then, and says what it found by the event MEASURED. What a verdict is
+ * are done and the controls that were chosen for it are measured alike: the metrics poller calls
+ * lks_gate_wants() now and then, and reports what it found by the event MEASURED. What a verdict is
  * made of then is in core/campaign/campaign_evidence.c.
  *
  * Of nodes that earlier waves of the change brought, events are counted on while later ones are
- * under way; and where nobody is left that did not change, means are compared with theirs: both of
- * their windows are behind their own change, so what that did to them is in both.
+ * in progress; and where no unchanged node is left, means are compared with theirs: both of their
+ * windows are behind their own change, so what that did to them is in both.
  */
 #ifndef LKS_CORE_GATE_H
 #define LKS_CORE_GATE_H
@@ -62,8 +62,8 @@ enum lks_code lks_gate_controls(const struct lks_state *s, const struct lks_stat
                                 uint32_t wave, struct lks_arena *arena,
                                 struct lks_gate_controls *out, struct lks_err *err) LKS_MUST_CHECK;
 
-/* Since when a wave is compared: the first of it that began, and the last that is done. Both 0:
- * nobody is done. */
+/* Since when a wave is compared: the first of it that started, and the last that is done. Both 0:
+ * none is done. */
 struct lks_gate_times {
     lks_ms begun, done;
 };
@@ -98,7 +98,7 @@ struct lks_measured {
     struct lks_str metric;
     bool has_before, has_after; /* whether there was data in each window */
     double before, after;       /* MEAN: finite; medians over windows of one length */
-    uint64_t samples;           /* behind `after`; 0: whoever measures does not tell */
+    uint64_t samples;           /* behind `after`; 0: the source does not tell */
     lks_ms from, until;         /* of the window of `after`, wall */
     uint64_t load;              /* GPU-seconds under load; 0: not known, or none */
     uint64_t events, exposure;  /* RATE, HARD; ms until the first, or without one */

@@ -29,8 +29,8 @@ static size_t find_kind(const struct lks_state *s, const struct lks_plan_metric 
     return i;
 }
 
-/* GPU-seconds under the reference load: those that are recorded, and what has been since, as far as
- * it was told without a break. What nobody heard of is not counted. */
+/* GPU-seconds under the reference load: those that are recorded, and the time since, as far as it
+ * was reported without a gap. Time without a report is not counted. */
 static uint64_t load_of(const struct lks_state *s, const struct lks_gate_want *want,
                         const struct lks_measure *had)
 {

@@ -2,7 +2,7 @@
  * What agents tell gates: their heartbeats say when there last was an Xid after which a GPU has to
  * be reset, or a port of the fabric that went down, and whether a reference load runs. Gates ask
  * whether the event was since the node returned; a node counts once, so one moment a node is all
- * that is kept, and no record until somebody wants one.
+ * that is kept, and no record until a gate wants one.
  */
 #ifndef LKS_CORE_GATE_AGENTS_H
 #define LKS_CORE_GATE_AGENTS_H

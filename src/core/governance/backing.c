@@ -35,7 +35,7 @@ uint32_t lks_backing_count(struct lks_str minters)
     return count;
 }
 
-/* The next of those behind it: first the minters, then whoever asked. */
+/* The next of those behind it: first the minters, then the caller. */
 static bool next_person(struct lks_backing *left, struct lks_str *out)
 {
     if (lks_str_word(&left->minters, out))

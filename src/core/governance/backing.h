@@ -1,8 +1,8 @@
 /*
- * Who stands behind an act, where two people have to agree.
+ * The people behind an act, where two people have to agree.
  *
- * Whoever makes a credential has held its secret, or could have made its key: they can act by it in
- * another's name. So behind an act stand the identity that asked and the minters of its credential:
+ * The maker of a credential has held its secret, or could have made its key, and can act by it in
+ * another's name. So behind an act are the identity that asked and the minters of its credential:
  * the person who made it, and those behind the credential by which that was made, and so on. They
  * are recorded with the act and with each credential, so nothing is to be traced back later. One
  * whom two acts have in common may have done both, and they count as one person's.
@@ -12,12 +12,12 @@
  *     token:ID            an API token; its minters are those of its record. That of a login with
  *                         the site's identity provider has none: token:login.NAME.CHANCE
  *     certificate:SERIAL  a person's certificate, the same
- *     unix:UID            the socket's peer. Nobody made it, so whoever gave it its roles counts as
- *                         its minter: they may be the one who has that uid
- *     ticket:SYSTEM       a signed message of a ticket system: no minter
+ *     unix:UID            the socket's peer. Not made by a person: the one who gave it roles counts
+ * as its minter: they may be the one who has that uid ticket:SYSTEM       a signed message of a
+ * ticket system: no minter
  *
  * Root on a controller's own socket can replace the program and is no minter: what root makes has
- * nobody behind it but the person it was made for. That is how a site gets people who are
+ * no person behind it but the one it was made for. That is how a site gets people who are
  * independent of each other.
  */
 #ifndef LKS_CORE_BACKING_H
@@ -37,7 +37,7 @@ struct lks_backing {
 /* Whether one person may be behind both. */
 bool lks_backing_shared(struct lks_backing a, struct lks_backing b);
 
-/* The first who is behind both, for messages; an empty view: nobody, or nobody known. */
+/* The first person behind both, for messages; an empty view: none, or none known. */
 struct lks_str lks_backing_who(struct lks_backing a, struct lks_backing b);
 
 /* The minters of a credential of `identity`, into `out`. Where it is empty, as a controller of an

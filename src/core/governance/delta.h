@@ -2,7 +2,7 @@
  * What production may be given: stacks that were released, and what they pin.
  *
  * A pool is production unless its posture says otherwise (data/postures.csv: all but dev). What
- * else is to run there is a deviation: somebody approved it, for some nodes, until a time.
+ * else is to run there is a deviation: a person approved it, for some nodes, until a time.
  */
 #ifndef LKS_CORE_DELTA_H
 #define LKS_CORE_DELTA_H

@@ -152,7 +152,8 @@ struct waived {
     lks_ms since, wall; /* said no earlier, and holds now */
 };
 
-/* The last word about this gate behind the node, by somebody who may approve there. */
+/* The last waiver or its end for this gate that applies to the node, by a person who may approve
+ * there. */
 static bool is_waived_at(const struct lks_state *s, const struct lks_state_change *c,
                          const struct waived *q, uint32_t node)
 {
@@ -178,7 +179,7 @@ static bool is_named(const struct lks_state_change *c, lks_text gate)
     return false;
 }
 
-/* Nobody lets an event go that did not happen yet. */
+/* An event that did not happen yet cannot be waived. */
 static bool is_seen(const struct lks_state_change *c, uint32_t wave,
                     const struct lks_plan_metric *metric, lks_ms *since)
 {

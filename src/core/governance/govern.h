@@ -1,9 +1,9 @@
 /*
- * Who stands behind a change: votes, counted for each pool and site that it touches.
+ * The people behind a change: votes, counted for each pool and site that it touches.
  *
- * A vote is a yes of somebody else than whoever proposed it, no older than the change's class
- * allows, of a person who may approve there now. So an approval ends with the role that gave it.
- * Who votes under two names is counted once, and so are all whose credentials one person made:
+ * A vote is a yes of another person than the proposer, no older than the change's class allows, of
+ * a person who may approve there now. So an approval ends with the role that gave it. Who votes
+ * under two names is counted once, and so are all whose credentials one person made:
  * core/governance/backing.h. None of them counts on that person's own change.
  */
 #ifndef LKS_CORE_GOVERN_H
@@ -42,8 +42,8 @@ struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_st
 
 /* How many approvals the change could get where it could get the fewest, by the roles and the
  * credentials that there are: those of its own proposer count for nothing. `apart` are identities
- * that can also vote by what nobody here makes, such as a ticket system. No more than `needed` is
- * said to be given. */
+ * that can also vote by a credential that is not made here, such as a ticket system. At most
+ * `needed` is returned as given. */
 struct lks_tally lks_govern_reach(const struct lks_state *s, const struct lks_state_change *c,
                                   lks_ms wall, const struct lks_str *apart, size_t count);
 
@@ -60,10 +60,10 @@ bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_chang
 const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_backing by,
                                                  struct lks_scope scope);
 
-/* Whether a gate of the change is not asked now behind a wave, by approvers' words: each counts for
- * the nodes that whoever gave it may approve for now, and all of the wave have to be among these.
- * With `metric`: that metric, of the nodes of its pools. What halts by one event is let go once
- * somebody saw that event: by words that were said after it halted this wave. */
+/* Whether a gate of the change is waived now behind a wave: each waiver counts for the nodes that
+ * its author may approve for now, and all of the wave have to be among these. With `metric`: that
+ * metric, of the nodes of its pools. A metric that halts by one event is waived once a person saw
+ * that event: by waivers after it halted this wave. */
 bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                        struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall);
 

@@ -20,7 +20,7 @@ struct reach {
     bool many;              /* there are more than are looked at */
 };
 
-/* The same person with nobody more behind them adds nothing. */
+/* The same person with the same people behind them adds nothing. */
 static bool is_covered(const struct reach *r, struct lks_backing who)
 {
     for (uint32_t i = 0; i < r->count; i++) {

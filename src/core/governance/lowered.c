@@ -20,7 +20,7 @@ static const struct lks_gate_metric *find(const struct lks_pool_gate_wish *gate,
     return NULL;
 }
 
-/* What is measured otherwise may be less, and nobody can tell: it is told. */
+/* A metric that is measured otherwise may be less, which cannot be decided here: it is reported. */
 static void add_metric(const struct lks_gate_metric *was, const struct lks_gate_metric *is,
                        struct lks_buf *out)
 {

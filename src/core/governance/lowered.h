@@ -1,7 +1,7 @@
 /*
  * When a new edition of the fleet's file asks less of a pool's changes than the one before: fewer
  * or wider metrics, less load or time, days that are no longer frozen, a posture that is no longer
- * production. Whoever approves a change there for a while agrees to that, and is somebody else.
+ * production. An approver of a change there agrees to that for a while, and is another person.
  */
 #ifndef LKS_CORE_LOWERED_H
 #define LKS_CORE_LOWERED_H
@@ -19,7 +19,7 @@ void lks_lowered(const struct lks_facts *facts, const struct lks_fleet *before,
                  const struct lks_fleet *after, struct lks_str pool, lks_day today,
                  struct lks_buf *out);
 
-/* Whether that of the pool is still to be agreed to by whoever approves a change of it. */
+/* Whether an approver of a change of the pool still has to agree to that. */
 bool lks_lowered_stands(const struct lks_state *s, uint32_t pool, lks_ms wall);
 
 #endif

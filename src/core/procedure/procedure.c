@@ -31,9 +31,9 @@ static void add_number(struct lks_buf *out, uint64_t number, unsigned bytes)
         lks_buf_addc(out, (char)(number >> (i * BYTE_BITS)));
 }
 
-/* A later version of a kind adds fields at the end, which are zero where nobody said more: without
- * the zeroes at its end a record is the same bytes in all versions. What executors are told is in
- * it by the digests that steps name. */
+/* A later version of a kind adds fields at the end, which are zero where they were not set: without
+ * the zeroes at its end a record is the same bytes in all versions. Orders of executors are in it
+ * by the digests that steps name. */
 static enum lks_code add_record(void *ctx, lks_ms time, const struct lks_record *r,
                                 struct lks_err *err)
 {

@@ -17,7 +17,7 @@ struct lks_judge {
 struct lks_book {
     const struct lks_facts *facts;
     const struct lks_manifest *manifest; /* of the fleet as it was last applied; NULL: none yet */
-    const struct lks_shelf *shelf;       /* core/registry/shelf.h: published stacks; NULL: none */
+    const struct lks_shelf *shelf;       /* published stacks; NULL: none */
     const struct lks_judge *judge;       /* of a rehearsal; NULL: none */
 };
 

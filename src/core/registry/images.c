@@ -102,7 +102,7 @@ static const struct lks_state_image *by_digest(const struct lookup *l, struct lk
     return NULL;
 }
 
-/* Where nobody names a registry it is Docker's. */
+/* The default registry is Docker's. */
 static const struct lks_state_image *by_name(const struct lookup *l, const struct ref *ref)
 {
     static const char *const docker[] = {"docker.io", "docker.io/library"};

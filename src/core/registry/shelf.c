@@ -26,8 +26,8 @@ void lks_shelf_fini(struct lks_shelf *shelf)
     *shelf = (struct lks_shelf){0};
 }
 
-/* For one more file and so many more stacks. What is new is empty, as all that is not on the
- * shelf. */
+/* For one more file and so many more stacks. New entries are empty, as all that is not published.
+ */
 static enum lks_code make_room(struct lks_shelf *shelf, size_t more, struct lks_err *err)
 {
     struct lks_manifest **manifests =

@@ -17,8 +17,8 @@ void lks_shelf_init(struct lks_shelf *shelf);
 void lks_shelf_fini(struct lks_shelf *shelf);
 
 /* Take what `manifest` holds, with a stack of this digest in it; INVALID where there is none. All
- * its stacks are on the shelf then; of two with one digest the first stays. On success `manifest`
- * is empty. */
+ * its stacks are published then; of two with one digest the first stays. On success `manifest` is
+ * empty. */
 enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
                             struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
 

@@ -7,8 +7,8 @@
 const char *const lks_permission_words[] = {"nothing", "know",  "read",   "operate",
                                             "approve", "admin", "report", NULL};
 
-/* Nobody who can change the fleet can also approve: an admin who should is given both roles, and
- * the journal says so. Nor does an admin report: that is for the node's own certificate. */
+/* No role that can change the fleet can also approve: an admin who should is given both roles, and
+ * the journal has both. Nor does an admin report: that is for the node's own certificate. */
 /* clang-format off */
 static const bool table[LKS_ROLE_COUNT][LKS_PERMISSION_COUNT] = {
     /*                     nothing know   read   operate approve admin  report */

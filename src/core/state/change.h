@@ -191,7 +191,7 @@ struct lks_state_change {
     enum lks_change_state state;
     lks_text hosts, stack, name, windows, by, reason;
     lks_text minters;         /* people behind the credential of `by`: core/governance/backing.h */
-    lks_text class, advisory; /* class of change; the flaw it is to close */
+    lks_text class, advisory; /* class of change; the vulnerability it is to close */
     uint32_t quorum;          /* people who have to approve it, for each pool */
     lks_ms expires, approval_age, review_age;
     bool needs_standby;
@@ -265,17 +265,17 @@ static inline bool lks_change_over(const struct lks_state_change *c)
     return c->state >= LKS_CHANGE_OVER;
 }
 
-/* When (wall) it is over since nobody approved it, or nobody started it; UINT64_MAX: it is beyond
- * that. */
+/* When (wall) it expires without its approvals, or without a start; UINT64_MAX: it is beyond that.
+ */
 lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c);
 
-/* Nobody of it begins any more. */
+/* No member of it starts any more. */
 static inline bool lks_change_late(const struct lks_state_change *c, lks_ms wall)
 {
     return c->not_after != 0 && wall >= c->not_after;
 }
 
-/* How many are left then, and what can be done about them: nobody is dropped unseen. */
+/* How many are left then, and what can be done about them: no member is dropped unseen. */
 #define LKS_CHANGE_LATE_TEXT                                                                       \
     "%s did not start: propose a change for them, then abort this one, which keeps what is done"
 

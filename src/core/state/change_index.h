@@ -12,7 +12,7 @@ enum lks_code lks_change_index_unit(struct lks_state_change *c, uint32_t unit,
 /* The unit of the domain in that wave: place + 1; 0: there is none. */
 uint32_t lks_change_unit(const struct lks_state_change *c, uint32_t wave, lks_text domain);
 
-/* Somebody comes from there; and whether anybody does. */
+/* A member comes from there; and whether any member does. */
 enum lks_code lks_change_index_from(struct lks_state_change *c, lks_text from,
                                     struct lks_err *err) LKS_MUST_CHECK;
 bool lks_change_comes_from(const struct lks_state_change *c, lks_text from);

@@ -24,7 +24,7 @@ struct lks_passing {
     uint64_t seed;
 };
 
-/* The seed keeps whoever chooses texts from choosing such that collide. */
+/* The seed keeps a caller that chooses texts from choosing such that collide. */
 void lks_passing_init(struct lks_passing *p, uint64_t seed);
 void lks_passing_fini(struct lks_passing *p);
 

@@ -218,7 +218,8 @@ static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsign
         else if (lks_heap_set(&s->deadlines, node, real, &err) != LKS_OK)
             break;
     }
-    /* One that is really due stays so until a tick ends it: nobody looks for it again meanwhile. */
+    /* One that is really due stays so until a tick ends it: it is not searched for again meanwhile.
+     */
     if (s->commands_due <= now.wall && s->commands_moved)
         settle_commands(s);
     if (s->flashes_due <= now.wall && s->flashes_moved)
@@ -338,8 +339,8 @@ static void take_told(struct lks_pulse *p, const struct lks_beat *beat, enum lks
     p->told[i] = (uint8_t)(told->which + 1);
 }
 
-/* Who cannot say when it was tells of what the heartbeat before did not tell of yet; after a start
- * nobody knows how long that is so: since now. */
+/* An agent that cannot date an event reports one that the heartbeat before did not; after a start
+ * its age is unknown: it counts since now. */
 static void take_events(struct lks_pulse *p, const struct lks_beat *beat, lks_ms wall)
 {
     static const uint64_t bits[LKS_PULSE_EVENTS] = {[LKS_PULSE_XID] = LKS_HEALTH_XID,

@@ -75,7 +75,7 @@ bool lks_pulse_hear(struct lks_state *s, struct lks_now now, uint32_t node,
  */
 void lks_pulse_settle(struct lks_state *s, struct lks_now now);
 
-/* Somebody who knows says that the node lives until `until` (mono); its deadline counts from there.
+/* Another source confirms that the node lives until `until` (mono); its deadline counts from there.
  */
 void lks_pulse_vouch(struct lks_state *s, uint32_t node, lks_ms until);
 

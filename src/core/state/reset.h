@@ -11,7 +11,7 @@
 #include "core/state/text.h"
 #include "model/record/record.h"
 
-#define LKS_RESETS_MAX 10000 /* at this many, the oldest that nobody approved makes room */
+#define LKS_RESETS_MAX 10000 /* at this many, the oldest unapproved one is dropped */
 
 struct lks_reset {
     uint32_t node;

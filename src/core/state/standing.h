@@ -89,7 +89,7 @@ bool lks_node_admissible(const struct lks_state *s, uint32_t node, lks_ms wall, 
 uint64_t lks_standing_covered(const struct lks_state *s, uint32_t node, struct lks_str subject,
                               struct lks_str value);
 
-/* The same of one that somebody approved, and that is not past its end. */
+/* The same of one that was approved, and that is not past its end. */
 bool lks_standing_excused(const struct lks_state *s, uint32_t node, struct lks_str subject,
                           struct lks_str value, lks_ms wall);
 

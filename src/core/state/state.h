@@ -64,7 +64,7 @@ struct lks_node {
     bool accepted;  /* by a person, since it was placed, replaced or last taken into intake */
     bool held;      /* see held_since */
     bool drifting;  /* as recorded; the bits of core/state/standing.h may be ahead until a tick */
-    bool unhealthy; /* somebody says so */
+    bool unhealthy; /* as reported */
     bool outband_over; /* its out-of-band reading was past its age when it was recorded */
     /* What a heartbeat looks at lies together: most of them look at nothing else. */
     lks_text asset; /* class of an asset; 0: a node */
@@ -169,7 +169,7 @@ struct lks_deviation {
     lks_ms added, expires;
     lks_ms ended; /* 0: it holds */
     lks_text ended_by, ended_reason;
-    lks_ms agreed; /* by an approver; 0: by nobody yet */
+    lks_ms agreed; /* by an approver; 0: not yet */
     lks_text agreed_by, agreed_reason;
     lks_text minters; /* of the credential of `by` */
     bool waits;       /* it counts once an approver agreed */
@@ -403,7 +403,7 @@ struct lks_state {
     uint64_t next_flash;
     struct lks_state_change *changes; /* by rising id */
     uint32_t change_count, change_room, changes_open;
-    uint32_t glasses; /* changes that began without their approvals, and nobody reviewed */
+    uint32_t glasses; /* changes that started without their approvals, and are not reviewed */
     uint64_t next_change;
     struct lks_proven *proven; /* sorted: class, from, to */
     uint32_t proven_count, proven_room;
@@ -474,10 +474,10 @@ const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struc
 const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id);
 /* The one that keeps `node` from another: open, or unknown and not looked at; NULL: none. */
 const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node);
-/* Whether it ended, and nobody has to look at it any more. */
+/* Whether it ended, and has not to be resolved any more. */
 bool lks_flash_over(const struct lks_state_flash *f);
-/* When one that nobody ends is given up (wall): its deadline, and time for its driver to say so; at
- * once where its bundle was revoked. */
+/* When one without an end is given up (wall): its deadline, and time for its driver to report it;
+ * at once where its bundle was revoked. */
 lks_ms lks_state_flash_due(const struct lks_state_flash *f);
 /* Whether a bundle names the artifact, and whether one that is good does: only such bits are
  * staged. */

@@ -4,7 +4,7 @@
  * records, so a restart or another controller goes on where the last one was.
  *
  * A message is remembered for as long as its signature would be taken. Nothing is kept to be told
- * before somebody is to be told (TICKET_TOLD with `on`); of what waits too long the oldest is
+ * before notifications are turned on (TICKET_TOLD with `on`); of what waits too long the oldest is
  * dropped, and counted.
  */
 #ifndef LKS_CORE_TICKET_H
@@ -32,7 +32,7 @@ struct lks_ticket_due {
 };
 
 struct lks_tickets {
-    bool on;                        /* somebody is told */
+    bool on;                        /* notifications are on */
     uint64_t told;                  /* the last record of which they were */
     struct lks_ticket_heard *heard; /* owned, as is the other; in the order they came */
     uint32_t heard_count, heard_room;

@@ -378,7 +378,7 @@ static void sift(const struct covering *c, uint32_t *heap, size_t count, size_t 
     }
 }
 
-/* A gain only falls: whoever is on top with a gain of this moment is the best there is. */
+/* A gain only falls: a candidate on top with a current gain is the best there is. */
 static enum lks_code pick_greedily(struct covering *c, uint64_t weight_max)
 {
     size_t count = 0;

@@ -2,10 +2,10 @@
  * Which few stand for all: the canary of a change.
  *
  * What is there is described by a few attributes (hardware revision, supplier, base firmware,
- * power zone ...). To be covered is every combination of `strength` of them that occurs. Whoever
- * is picked covers the combinations it has; candidates that cover the same are one class. Few
- * classes are solved exactly, many greedily, and what the others make needless is dropped again.
- * The same question has the same answer.
+ * power zone ...). To be covered is every combination of `strength` of them that occurs. A
+ * candidate that is picked covers the combinations it has; candidates that cover the same are one
+ * class. Few classes are solved exactly, many greedily, and what the others make needless is
+ * dropped again. The same question has the same answer.
  */
 #ifndef LKS_CORE_COVER_H
 #define LKS_CORE_COVER_H

@@ -273,8 +273,8 @@ static bool lacks(const struct lks_compared *m, const struct lks_gains *g, bool 
     return true;
 }
 
-/* The bound of the planned look decides. What is shown where it does not pass is that of the last
- * look: early ones are so wide that they tell nobody anything. */
+/* The bound of the planned evaluation decides. Where it does not pass, the bound of the last
+ * evaluation is shown: early ones are too wide to be informative. */
 static bool passes(const struct lks_evidence *q, const struct lks_compared *m,
                    const struct lks_welch *w, struct lks_compared_said *out)
 {
