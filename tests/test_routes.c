@@ -484,6 +484,8 @@ static void test_table(void)
         CHECK(!safe || (r->flags & LKS_ROUTE_WRITE) == 0);
         bool question = strcmp(r->id, "admit") == 0; /* too long for a path */
         CHECK(safe || question || r->permission != LKS_MAY_READ);
+        bool placeless = r->permission == LKS_MAY_NOTHING || r->permission == LKS_MAY_KNOW;
+        CHECK((r->scope == LKS_SCOPE_NONE) == placeless); /* a forgotten scope checks nothing */
         open += r->permission == LKS_MAY_NOTHING;
     }
     CHECK_INT(open, 8); /* health, ready, and six that show something else than who asks */
