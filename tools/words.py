@@ -4,7 +4,7 @@
     words.py [FILE...]      checks the tree, or these files of it
     words.py --comments     checks the comments of src, too
 
-Names that are an API are exempt: text in backticks, options (--one-way), names with an underscore, text in
+Names that are an API are exempt: text in backticks, options (--one-way), names with an underscore, files of C, text in
 quotes inside of a message, JSON shapes. So are names of tests: text in quotes behind a file in backticks. docs/decisions
 is left out: a decision page keeps the words of its day.
 """
@@ -120,7 +120,7 @@ def comments(text):
 
 
 def hits(text, terms, openings):
-    text = re.sub(r"--[a-z][a-z-]*|\b\w+_\w+\b", "x", text)
+    text = re.sub(r"--[a-z][a-z-]*|\b\w+_\w+\b|\b[\w/*]+\.[ch]\b", "x", text)
     for pattern, instead in terms:
         for match in re.finditer(r"(?<![\w-])(?:%s)(?![\w-])" % pattern, text, re.I):
             yield match.group(0), instead, text[max(0, match.start() - 60) : match.end() + 60]

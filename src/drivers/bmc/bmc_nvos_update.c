@@ -14,10 +14,9 @@
  * new, and nothing changed.
  *
  * To go on beside an installation that still writes is worse than both. A job that was found may be
- * another's, so the jobs are looked at again when it has ended, until none runs; and after one
- * whose end nobody saw nothing more is begun and nothing restarted, unless its component runs what
- * was asked for. Whatever all of that said: no installation is begun and nothing is restarted while
- * any job of the tray runs.
+ * another's, so the jobs are read again when it has ended, until none runs; and after one whose end
+ * was not seen nothing more is started or restarted, unless its component runs what was asked for.
+ * In any case no installation is started and nothing is restarted while any job of the tray runs.
  */
 #include "drivers/bmc/bmc_nvos_update.h"
 

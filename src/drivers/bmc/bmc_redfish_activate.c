@@ -216,8 +216,8 @@ void lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_put_off(u, now);
 }
 
-/* A reset would make something run that nobody asked for: what was staged before, or by another
- * update since. */
+/* A reset would make an unrequested image run: one that was staged before, or by another update
+ * since. */
 static bool other_staged(const struct lks_redfish_update *u)
 {
     uint64_t now[2];

@@ -248,7 +248,7 @@ bool lks_redfish_has_task(const struct lks_redfish_update *u)
     return begins(u) || (u->sent == LKS_RF_SENT_RESET && u->acted && u->resets == 0);
 }
 
-/* Where nothing else led to it, it may be somebody else's. One of which the list says another thing
+/* Where nothing else led to it, it may be foreign. A task of which the list reports another thing
  * than itself is not asked without a pause. */
 void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now)
 {
@@ -269,7 +269,7 @@ static bool has_arrived(const struct lks_redfish_update *u)
 void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 {
     bool any = begins(u) && !u->only_running;
-    /* Somebody else's may be over, and ours not in the list yet. */
+    /* A foreign task may have ended, and ours not be in the list yet. */
     bool may_show = begins(u) && u->task_over && u->task_found && u->looks < LKS_COUNT(look_after);
     if (lks_redfish_has_task(u) && u->fresh[0] != '\0' && (u->fresh_runs || any)) {
         lks_redfish_follow_fresh(u, now);
@@ -281,7 +281,7 @@ void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
                         "nothing is to be seen of what was sent; look at the device, it has %s",
                         found(u));
     } else if (!may_show && (!begins(u) || u->task_over || has_arrived(u))) {
-        u->task_lost = u->task_lost || (begins(u) && !u->task_over); /* nobody saw it end */
+        u->task_lost = u->task_lost || (begins(u) && !u->task_over); /* its end was not seen */
         u->task_over = true;
         lks_redfish_after_task(u, now);
     } else if (u->looks < LKS_COUNT(look_after)) {
@@ -395,7 +395,7 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
                         found(u), u->version);
 }
 
-/* Nobody said how the task ended. What it did may still show. */
+/* The end of the task is unknown. What it did may still show. */
 static void judge_lost(struct lks_redfish_update *u, lks_ms now)
 {
     if (now - u->since < lks_redfish_allowed(u, false))

@@ -110,7 +110,7 @@ static bool refuse_version(struct lks_redfish_update *u, lks_ms now)
     return false;
 }
 
-/* Whichever way it would come to run, and whoever asks for it with force. */
+/* Whichever way it would come to run, with force, too. */
 static bool refuse_lowest(struct lks_redfish_update *u, lks_ms now)
 {
     enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
@@ -235,7 +235,8 @@ static bool brings_image(const struct lks_redfish_update *u)
     return u->act == LKS_BMC_UPDATE || u->act == LKS_BMC_STAGE;
 }
 
-/* What is staged already, by whomever, needs no way to get there, and nothing else less. */
+/* An image that is staged already, by any client, needs no way to get there, and nothing else less.
+ */
 static bool refuse_update(struct lks_redfish_update *u, lks_ms now)
 {
     bool there = lks_redfish_reached(u) == u->target_count;

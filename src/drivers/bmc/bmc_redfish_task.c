@@ -92,9 +92,9 @@ static size_t devices_ready(const struct lks_doc *list)
     return count;
 }
 
-/* A task that stays open until someone resets the device has done its part. One of several devices
- * says so while the others are still written: before all of them did, only what the task says of
- * the whole counts. */
+/* A task that stays open until the device is reset has done its part. One of several devices
+ * reports so while the others are still written: before all of them did, only what the task reports
+ * of the whole counts. */
 static bool awaits_reset(const struct lks_redfish_update *u, const struct lks_doc *task)
 {
     static const char *const busy[] = {"New", "Starting", "Running"};
@@ -272,8 +272,8 @@ static void prefer_task(struct lks_redfish_update *u, const struct lks_doc *task
     }
 }
 
-/* One that was only found may be somebody else's: before anything is reset it is looked for others
- * that run. */
+/* A task that was only found may be foreign: before anything is reset the list is searched for
+ * others that run. */
 static void over(struct lks_redfish_update *u, lks_ms now, bool failed)
 {
     u->task_over = true;

@@ -159,9 +159,9 @@ static bool is_silent(const struct lks_http_response *answer)
     return answer == NULL || (answer->status >= 500 && answer->status != 501);
 }
 
-/* No session yet. A service that is full has room again when sessions run out that nobody closed,
- * ours among them after a crash. With most that takes half an hour, so it is asked until the
- * deadline. Silence, and a 400, by which some say that they are full, are borne as long only once
+/* No session yet. A service that is full accepts a session again when leaked ones expire, ours
+ * among them after a crash. With most that takes half an hour, so it is asked until the deadline.
+ * Silence, and a 400, by which some report that they are full, are borne as long only once
  * something was sent. */
 static void hear_login(struct lks_redfish_update *u, lks_ms now,
                        const struct lks_http_response *answer)
@@ -227,7 +227,8 @@ static void bound_wait(struct lks_redfish_update *u)
         u->r.head.wait_until = u->deadline;
 }
 
-/* The clock of whoever takes over may be behind: what lies before it is not long ago for that. */
+/* The clock of the controller that takes over may be behind: what lies before it is not long ago
+ * for that. */
 static void bound_times(struct lks_redfish_update *u, lks_ms now)
 {
     lks_ms *const times[] = {&u->activated, &u->since, &u->task_still, &u->cleared};

@@ -487,8 +487,8 @@ static bool may_be_update(const struct lks_redfish_update *u, const struct lks_d
     return !other || is_update(u, task);
 }
 
-/* Nobody saw it end, and it is still listed: what says nothing of it does not say that it is over.
- */
+/* Its end was not seen, and it is still listed: an entry without its state does not mean that it
+ * ended. */
 static bool is_lost(const struct lks_redfish_update *u, struct lks_str task)
 {
     return u->purpose == LKS_RF_CLEAR && u->task_lost && lks_str_is(task, u->task);
@@ -529,7 +529,7 @@ static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
     size_t place = old_place(u, uri);
     bool old = place < u->old_count;
     if (uri.len == 0) {
-        u->listed_over = true; /* nobody can tell what this one is */
+        u->listed_over = true; /* what this one is cannot be known */
         return;
     }
     if (u->purpose == LKS_RF_SURVEY)

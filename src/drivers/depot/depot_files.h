@@ -31,7 +31,7 @@ enum lks_code lks_depot_open(const char *path, struct lks_depot *out,
                              struct lks_err *err) LKS_MUST_CHECK;
 void lks_depot_close(struct lks_depot *d);
 
-/* Digests here are valid ones: whoever has them from outside looks first. */
+/* Digests here are valid ones: a caller that has them from outside validates them first. */
 
 /* An artifact to be read, and its size; NOT_FOUND. The descriptor is the caller's. */
 enum lks_code lks_depot_find(const struct lks_depot *d, const char *digest, int *fd, uint64_t *size,
@@ -101,7 +101,7 @@ typedef bool lks_depot_visit(void *ctx, const char *digest, uint64_t size, lks_m
 enum lks_code lks_depot_list(const struct lks_depot *d, lks_depot_visit *fn, void *ctx,
                              struct lks_err *err) LKS_MUST_CHECK;
 
-/* The artifact was used now, for whoever lets go of old ones. */
+/* The artifact was used now, for the removal of old ones. */
 void lks_depot_touch(const struct lks_depot *d, const char *digest);
 
 struct lks_depot_swept {

@@ -26,7 +26,7 @@
 /* Whom to talk to. */
 struct lks_curl_peer {
     const char *url;         /* "https://HOST[:PORT]" and nothing behind it */
-    const char *ca;          /* PEM file of the authorities that may vouch for it, or NULL */
+    const char *ca;          /* PEM file of the authorities that may certify it, or NULL */
     const char *fingerprint; /* "sha256:HEX" of its public key, or NULL; one of the two at least */
     bool plain;              /* "http://" will do, on this machine alone */
 };
@@ -81,7 +81,7 @@ enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *er
 /* Is it by its address on this machine, where what answers is a program and no device? */
 bool lks_curl_url_local(const char *url);
 
-/* What an endpoint shows to whoever asks. */
+/* What an endpoint shows to any client. */
 struct lks_curl_certificate {
     char fingerprint[LKS_DIGEST_SIZE]; /* of the public key: what a peer is known by */
     char certificate[LKS_DIGEST_SIZE]; /* of the certificate itself */

@@ -43,8 +43,8 @@ struct lks_curl_lib {
  * none that will do. */
 const struct lks_curl_lib *lks_curl_lib(struct lks_err *err);
 
-/* What holds for every connection of ours, whatever is asked over it and whoever it is with: only
- * HTTP, nothing followed, TLS 1.2 or later. */
+/* What holds for every connection of ours, whatever is asked over it and to any peer: only HTTP,
+ * nothing followed, TLS 1.2 or later. */
 CURLcode lks_curl_common(const struct lks_curl_lib *lib, CURL *easy, lks_ms timeout);
 
 /* A libcurl failure in our words, about the peer `url`. */

@@ -106,7 +106,7 @@ static struct lks_str first_shown(const struct lks_curl_lib *lib, CURL *easy)
     return LKS_STR("");
 }
 
-/* Nobody is checked, so nothing may be said: the connection is made, and that is all. */
+/* The peer is not verified, so nothing may be sent: the connection is made, and that is all. */
 static CURLcode look(const struct lks_curl_lib *lib, CURL *easy, const char *url, lks_ms timeout)
 {
     CURLcode code = lks_curl_common(lib, easy, timeout);

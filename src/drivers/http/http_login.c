@@ -25,7 +25,7 @@ static bool is_variable(struct lks_str name)
     return name.len > 0;
 }
 
-/* The reference itself is not repeated: somebody may have written a password in its place. */
+/* The reference itself is not repeated: it may be a password that was written in its place. */
 enum lks_code lks_login_check(const char *reference, struct lks_err *err)
 {
     struct lks_str all = lks_str_from(reference), kind, name;

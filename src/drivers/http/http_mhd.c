@@ -119,8 +119,8 @@ static void pump(struct lks_httpd *h)
     schedule(h, wait);
 }
 
-/* MHD wakes nobody for it in this mode, so a run follows: at once, and one for all connections that
- * are resumed until then. */
+/* MHD wakes no thread for it in this mode, so a run follows: at once, and one for all connections
+ * that are resumed until then. */
 void lks_httpd_resume(struct lks_httpd *h, struct MHD_Connection *connection)
 {
     h->progress++;

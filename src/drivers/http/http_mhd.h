@@ -88,7 +88,7 @@ struct lks_httpd_request {
 const char *lks_httpd_header(const struct lks_httpd_exchange *x, const char *name);
 const char *lks_httpd_query(const struct lks_httpd_exchange *x, const char *name);
 
-/* Every query parameter, for whoever refuses unknown ones. */
+/* Every query parameter, for callers that refuse unknown ones. */
 void lks_httpd_queries(const struct lks_httpd_exchange *x,
                        void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
 

@@ -1,6 +1,6 @@
 /* Bodies that are read only once the handler has seen the headers. Some are collected; large ones
- * are fetched piece by piece by whoever puts them away, never held: between two pieces the
- * connection is suspended, so a slow disk slows its sender down and nobody else. */
+ * are fetched piece by piece by the code that stores them, never held: between two pieces the
+ * connection is suspended, so a slow disk slows down only its sender. */
 #include "drivers/http/http_mhd_parts.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define PIECE_SIZE  ((size_t)256 << 10) /* when it is handed over; one callback may add a little */
 #define SWALLOW_MAX (UINT64_C(1) << 20)
-#define AHEAD_MAX   (UINT64_C(64) << 10) /* the same of a body that nobody asked for */
+#define AHEAD_MAX   (UINT64_C(64) << 10) /* the same of a body that was not asked for */
 #define RAW_MAX     ((size_t)16 << 10)
 
 _Static_assert(PIECE_SIZE < LKS_HTTPD_PIECE_MAX, "one more callback fits");

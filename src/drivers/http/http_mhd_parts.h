@@ -1,5 +1,5 @@
 /*
- * What the files of the HTTP server share; nobody else includes this.
+ * What the files of the HTTP server share; no other file includes this.
  *
  * A connection is a peer, in MHD's socket context, and carries one exchange at a time. Every peer
  * is in one queue of deadlines or in none; each queue has one patience, so it stays sorted by
@@ -55,7 +55,7 @@ struct lks_httpd_exchange {
     size_t body_max;
     size_t counted;     /* of the body, in the listener's `bodies` */
     bool expects;       /* the sender waits to be asked for the body */
-    bool seen, left;    /* the handler knows of it, and that nobody waits for its answer */
+    bool seen, left;    /* the handler knows of it, and that its answer is not awaited */
     bool again;         /* the library is about to show the headers once more */
     uint64_t swallowed; /* bytes of a body that is refused anyway */
     const struct lks_httpd_refusal *refusal;

@@ -479,7 +479,7 @@ static const struct lks_httpd_refusal *judge_piece(const struct lks_httpd *h,
     return small || h->bodies + more <= h->options.bodies_max ? NULL : &too_many;
 }
 
-/* Nobody waits for what a refused body was asked for. */
+/* The caller of a refused body does not wait for the answer. */
 static void tell_gone(struct lks_httpd *h, struct lks_httpd_exchange *x)
 {
     bool tell = x->seen && !x->left;

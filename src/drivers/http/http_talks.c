@@ -89,7 +89,8 @@ static lks_ms read_clock(clockid_t id)
     return (lks_ms)t.tv_sec * 1000 + (lks_ms)t.tv_nsec / 1000000;
 }
 
-/* The wall's time as it was at the start, and what passed since: nobody can turn that back. */
+/* The wall's time as it was at the start, and what passed since: a change of the clock does not
+ * affect that. */
 lks_ms lks_talks_now(struct lks_talks *t)
 {
     if (t->options.clock != NULL)
@@ -430,7 +431,7 @@ static void wait_until(struct lks_dialog *d, lks_ms until)
 }
 
 /* There is no answer. Where nothing was heard yet it makes no sense to try again if the peer cannot
- * be the right one, if something is wrong here, or if somebody waits for it. */
+ * be the right one, if something is wrong here, or if a caller waits for it. */
 static void miss(struct lks_dialog *d, const struct lks_err *why)
 {
     bool transient = lks_code_info(why->code)->transient;

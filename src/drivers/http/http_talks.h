@@ -3,8 +3,8 @@
  *
  * A peer is asked one thing at a time, however many conversations there are with it, and all of
  * them together no more than the limits say. A peer that does not answer is asked more and more
- * seldom, whoever asks. Where a conversation has to be durable its owner is told what to save, and
- * it goes on when the owner says so:
+ * seldom by all conversations. Where a conversation has to be durable its owner is told what to
+ * save, and it goes on when the owner says so:
  *
  *     lks_talks_add()      a dialog, with room for the driver's value
  *     (begin the value, and load what was saved)

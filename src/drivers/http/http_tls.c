@@ -264,7 +264,7 @@ static enum lks_code connect_tcp(struct lks_client *c, struct lks_err *err)
     for (const struct addrinfo *a = found; a != NULL; a = a->ai_next)
         count++;
     enum lks_code code = LKS_E_UNAVAILABLE;
-    struct lks_err tried = {0}; /* of an address before the one that answers nobody hears */
+    struct lks_err tried = {0}; /* of an address before the one that answers; not reported */
     for (const struct addrinfo *a = found; a != NULL && code != LKS_OK; a = a->ai_next) {
         lks_ms now = now_ms(), left = c->deadline > now ? c->deadline - now : 0;
         hang_up(c);

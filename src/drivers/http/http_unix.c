@@ -30,8 +30,8 @@ enum lks_code lks_listen_fail(const char *address, const char *what, struct lks_
     return lks_fail(err, code, "%s: %s: %s", address, what, strerror(errno));
 }
 
-/* A socket that nobody answers at is what a daemon left that was killed; one that somebody answers
- * at, and anything that is no socket, stays. */
+/* A socket without an answer was left by a daemon that was killed; one that answers, and anything
+ * that is no socket, stays. */
 static enum lks_code clear_path(const struct sockaddr_un *at, struct lks_err *err)
 {
     struct stat st;

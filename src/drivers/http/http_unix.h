@@ -12,9 +12,9 @@ struct lks_unix_path {
     ino_t inode;
 };
 
-/* Listen at `path` with `mode`; the descriptor, which does not block, is the caller's. What a
- * daemon left that was killed is removed; what somebody answers at, and anything that is no socket,
- * stays and is REFUSED. */
+/* Listen at `path` with `mode`; the descriptor, which does not block, is the caller's. The socket
+ * of a daemon that was killed is removed; one that answers, and anything that is no socket, stays
+ * and is REFUSED. */
 enum lks_code lks_unix_listen(const char *path, mode_t mode, struct lks_unix_path *name, int *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 

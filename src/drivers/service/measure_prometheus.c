@@ -117,7 +117,7 @@ static int by_name(const void *x, const void *y)
     return lks_str_cmp(a->name, b->name);
 }
 
-/* A node that is there twice is not there: which of the two it is, nobody can tell. */
+/* A node that is there twice is not there: which of the two it is cannot be known. */
 static void drop_doubles(struct lks_measures *m)
 {
     size_t kept = 0;

@@ -3,7 +3,7 @@
  *
  * Inside the seal is a list of files: a line "NAME SIZE" and that many bytes for each, then the
  * line "END". The journal is a consistent copy, made while others write. The sealing key is not
- * part of it: whoever has only the backup has nothing.
+ * part of it: without the key the backup is useless.
  */
 #ifndef LKS_DRIVERS_STORE_BACKUP_H
 #define LKS_DRIVERS_STORE_BACKUP_H

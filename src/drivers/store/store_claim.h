@@ -6,7 +6,7 @@
  * of the older kind: the kernel drops all of those as soon as the process closes any descriptor of
  * that file, ours included, and then another program may take the log away under us. An OFD lock
  * has no such trap, and unlike the older kind it also refuses a second claim in the same process.
- * The side file is never removed: a claim on a file that is gone would hold nobody off.
+ * The side file is never removed: a claim on a file that is gone would exclude no process.
  */
 #ifndef LKS_DRIVERS_STORE_CLAIM_H
 #define LKS_DRIVERS_STORE_CLAIM_H
@@ -20,7 +20,7 @@
 enum lks_code lks_claim_resolve(const char *path, bool write, char out[LKS_CLAIM_PATH_MAX],
                                 struct lks_err *err) LKS_MUST_CHECK;
 
-/* REFUSED while somebody has it. `fd` holds the claim until it is closed. */
+/* REFUSED while another process has it. `fd` holds the claim until it is closed. */
 enum lks_code lks_claim_take(const char *path, int *fd, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The name of a new, empty file beside `path`, for its owner alone. */

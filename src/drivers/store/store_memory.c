@@ -196,7 +196,7 @@ static struct lks_store_lease lease_now(const struct lks_memory_disk *disk)
     return lease;
 }
 
-/* Whether whoever has `epoch` may still write. */
+/* Whether the holder of `epoch` may still write. */
 static enum lks_code fence(const struct store *s, uint64_t epoch, struct lks_err *err)
 {
     struct lks_store_lease lease = lease_now(s->disk);

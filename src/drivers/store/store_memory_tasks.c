@@ -10,7 +10,7 @@ struct lks_memory_task {
     lks_ms every, due;
     uint32_t failures;
     uint32_t holder;
-    lks_ms until; /* of the lease; 0: nobody has it */
+    lks_ms until; /* of the lease; 0: it is free */
 };
 
 void lks_memory_tasks_init(struct lks_memory_tasks *t)

@@ -40,12 +40,12 @@ static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lk
     return code;
 }
 
-/* The lease stays as it is, and nobody else writes, until the transaction ends. */
+/* The lease stays as it is, and no other controller writes, until the transaction ends. */
 #define LOCK                                                                                       \
     "SELECT epoch, name, greatest(0, until - " LKS_PQ_NOW "), first, seq, tail.time, hash "        \
     "FROM lease, tail FOR SHARE OF lease FOR UPDATE OF tail"
 
-/* A transaction begins, for whoever has `epoch`. */
+/* A transaction starts, for the holder of `epoch`. */
 static enum lks_code begin(struct lks_pq *pq, uint64_t epoch, struct lks_store_tail *tail,
                            struct lks_err *err)
 {
@@ -210,15 +210,15 @@ static enum lks_code append(void *self, const struct lks_store_batch *batch, str
 
 /* ---- reading ---- */
 
-/* As many as fit, so that whoever looks at them can ask for more in between. */
+/* As many as fit, so that the caller can ask for more in between. */
 #define READ_ROWS                                                                                  \
     "SELECT seq, time, kind, version, CASE WHEN length(body) <= 4194304 THEN body END, hash "      \
     "FROM (SELECT *, sum(least(length(body), 4194304)) OVER (ORDER BY seq) AS size "               \
     "FROM (SELECT * FROM journal WHERE seq >= $1 ORDER BY seq LIMIT 4096) AS few) AS sized "       \
     "WHERE size <= 16777216 ORDER BY seq"
 
-/* A row that somebody edited beyond what a row can be is handed on with a hash that no row has, so
- * that it is found as the edited row it is and can be repaired like one. */
+/* A row that was edited beyond what a row can be is handed on with a hash that no row has, so that
+ * it is found as the edited row it is and can be repaired like one. */
 static struct lks_row row_of(const PGresult *result, int at)
 {
     struct lks_row row = {0};
@@ -236,7 +236,7 @@ static struct lks_row row_of(const PGresult *result, int at)
     return row;
 }
 
-/* As with rows: what cannot be a head gets a signature that nobody made. */
+/* As with rows: what cannot be a head gets a signature that no key made. */
 static struct lks_head head_of(const PGresult *result, int at)
 {
     struct lks_head head = {0};
@@ -249,7 +249,7 @@ static struct lks_head head_of(const PGresult *result, int at)
     return head;
 }
 
-/* What somebody wants to see: one of the two. */
+/* What the caller wants to see: one of the two. */
 struct wish {
     lks_store_row_fn *row;
     lks_store_head_fn *head;
@@ -269,7 +269,7 @@ static bool show(struct wish *wish, const PGresult *result, int at)
     return wish->head(wish->ctx, &head);
 }
 
-/* Page by page from `from` on, until there is no more or whoever looks has seen enough. */
+/* Page by page from `from` on, until there is no more or the callback has seen enough. */
 static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from, struct wish *wish,
                           struct lks_err *err)
 {
@@ -416,7 +416,7 @@ static enum lks_code read_part(struct lks_pq *pq, uint64_t part, uint64_t *seq, 
     return lks_buf_check(out, err);
 }
 
-/* The parts are of one moment: nobody puts another snapshot while they are read. */
+/* The parts are of one moment: no other snapshot is put while they are read. */
 static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *out,
                                    struct lks_err *err)
 {

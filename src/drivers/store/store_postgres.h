@@ -27,9 +27,9 @@ enum lks_code lks_store_postgres_open(const char *conninfo, enum lks_store_mode 
  * passfile= names. Nothing of `conninfo` is in the message. */
 enum lks_code lks_store_postgres_check(const char *conninfo, struct lks_err *err) LKS_MUST_CHECK;
 
-/* Whether the files that it names are there and can be read, without connecting; and that nobody
- * else can read the one with the password, which libpq would pass over without a word to us. The
- * message has the word and the path. */
+/* Whether the files that it names are there and can be read, without connecting; and that only its
+ * owner can read the one with the password, which libpq would ignore silently. The message has the
+ * word and the path. */
 enum lks_code lks_store_postgres_files(const char *conninfo, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

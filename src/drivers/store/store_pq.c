@@ -24,7 +24,7 @@ enum {
 /* ---- failures ---- */
 
 /* By the longest beginning of the SQLSTATE. Before COMMIT nothing was written, so whatever is not
- * plainly a mistake of somebody's may be tried again. */
+ * plainly a mistake of the caller or the administrator may be tried again. */
 static const struct {
     const char *state;
     enum lks_code code;

@@ -1,7 +1,7 @@
 #include "drivers/store/store_pq.h"
 
-/* Ours already, or nobody's any more: which of the two decides whether it changes hands. Times are
- * the server's, and of the moment after any wait for the row. */
+/* Ours already, or free: which of the two decides whether it changes hands. Times are the server's,
+ * and of the moment after any wait for the row. */
 #define LEAD                                                                                       \
     "UPDATE lease SET epoch = CASE WHEN epoch = $4 AND $4 > 0 THEN epoch ELSE epoch + 1 END, "     \
     "name = $1, url = $2, until = " LKS_PQ_NOW " + $3 "                                            \
@@ -79,8 +79,8 @@ enum lks_code lks_pq_resign(void *self, uint64_t epoch, struct lks_err *err)
     return lks_pq_ask(pq, "UPDATE lease SET until = 0 WHERE epoch = $1", &args, NULL, err);
 }
 
-/* What is asked of the server, and what is said where it is not so. NULL counts as that: whoever
- * may not see a standby's state cannot tell. */
+/* What is asked of the server, and the message where it is not so. NULL counts as that: a user that
+ * may not see a standby's state cannot know. */
 static const struct {
     const char *query; /* one boolean */
     const char *missing;

@@ -65,8 +65,8 @@ enum lks_code lks_pq_tasks_sync(void *self, const struct lks_store_task *tasks, 
 
 /* ---- claims ---- */
 
-/* Of those that are due, the ones that their site has room for, those first that are behind by most
- * of their interval; one that somebody is saying the last word of is passed over. */
+/* Of those that are due, the ones that their site has capacity for, those first that are behind by
+ * most of their interval; one that is about to be ended is passed over. */
 #define TAKE                                                                                       \
     "WITH leased AS (SELECT site, count(*) AS n FROM task WHERE until > $1 GROUP BY site), "       \
     "late AS (SELECT name, site, ($1 - due)::double precision / every AS share "                   \

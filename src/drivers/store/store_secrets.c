@@ -32,8 +32,8 @@ static enum lks_code check_private(const char *path, struct lks_err *err)
     return LKS_OK;
 }
 
-/* Whoever owns a program or a folder above it, or may write there, decides what it prints. In a
- * folder like /tmp only owners may replace what is theirs. */
+/* The owner of a program or a folder above it, or a user who may write there, decides what it
+ * prints. In a folder like /tmp only owners may replace what is theirs. */
 static enum lks_code check_changers(const char *program, struct lks_err *err)
 {
     char at[PATH_MAX];
@@ -101,7 +101,7 @@ static enum lks_code gather(int fd, struct lks_buf *out)
     return code;
 }
 
-/* How it ended, for whoever wrote it. */
+/* How it ended, for the author of the program. */
 static enum lks_code judge_program(const char *program, const char *what, enum lks_code code,
                                    int status, struct lks_err *err)
 {

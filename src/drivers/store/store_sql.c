@@ -364,7 +364,7 @@ void lks_sql_close(struct lks_sql *sql)
     lks_sql_finalize(&sql->begin);
     lks_sql_finalize(&sql->commit);
     lks_sql_finalize(&sql->rollback);
-    /* A disk that failed is left as it is, for whoever looks next. */
+    /* A disk that failed is left as it is, for later inspection. */
     if (sql->broken)
         (void)sqlite3_db_config(sql->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     int rc = sqlite3_close(sql->db);

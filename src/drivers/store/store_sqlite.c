@@ -203,8 +203,8 @@ uint64_t lks_store_sqlite_last_us(const struct lks_store *store)
 
 /* ---- reading ---- */
 
-/* A row that somebody edited beyond what a row can be is handed on with a hash that no row has, so
- * that it is found as the edited row it is and can be repaired like one. */
+/* A row that was edited beyond what a row can be is handed on with a hash that no row has, so that
+ * it is found as the edited row it is and can be repaired like one. */
 static struct lks_row row_of(sqlite3_stmt *stmt)
 {
     struct lks_row row = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};
@@ -264,7 +264,7 @@ static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, 
                 from, show_row, &(struct rows_wish){fn, ctx}, err);
 }
 
-/* As with rows: what cannot be a head gets a signature that nobody made. */
+/* As with rows: what cannot be a head gets a signature that no key made. */
 static struct lks_head head_of(sqlite3_stmt *stmt)
 {
     struct lks_head head = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};

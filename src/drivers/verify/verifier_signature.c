@@ -13,7 +13,7 @@ static void set(struct lks_evidence_answer *out, enum lks_evidence verdict, cons
     snprintf(out->line, sizeof(out->line), "%s", line);
 }
 
-/* Nobody's: the key it says it is by is not pinned, or is and did not sign these bytes. */
+/* Not verified: the key it names is not pinned, or is and did not sign these bytes. */
 static void refuse(const struct lks_evidence_ask *ask, const struct lks_signature *s,
                    struct lks_evidence_answer *out)
 {

@@ -66,7 +66,7 @@ static void on_ended(void *ctx, struct lks_httpd_stream *s)
         unlink_reader(r);
 }
 
-/* From our side, which is told nobody. */
+/* From our side, which is not reported. */
 static void end_reader(struct lks_reader *r)
 {
     lks_httpd_stream_close(r->stream);
@@ -180,7 +180,7 @@ static void end_all(struct lks_events *e)
     }
 }
 
-/* Whether someone may less than before. */
+/* Whether a role or credential was revoked. */
 static bool takes_access(const struct lks_engine_batch *batch)
 {
     for (size_t i = 0; i < batch->store.row_count; i++) {

@@ -1,10 +1,10 @@
 /*
  * Rows of the journal as server-sent events, on the server thread.
  *
- * Rows that become durable while someone listens are kept as text in a ring. A reader that is
+ * Rows that become durable while there are readers are kept as text in a ring. A reader that is
  * within the ring is written from there; one that is further behind is caught up from the store,
  * piece by piece in the thread pool. A reader who does not read is dropped. A stream ends after an
- * hour, and when anyone's access is taken back: readers come again and go on where they were.
+ * hour, and when any access is revoked: readers come again and go on where they were.
  */
 #ifndef LKS_SERVER_EVENTS_H
 #define LKS_SERVER_EVENTS_H

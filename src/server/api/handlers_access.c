@@ -211,7 +211,7 @@ void lks_handle_recertify(struct lks_desk *desk, struct lks_call *call)
     }
     const struct lks_state_person *before = lks_state_person(desk->state, serial);
     int64_t most = (int64_t)lks_daemon_config(desk->daemon)->user_days * DAY_SECONDS;
-    LKS_ASSERT(before != NULL); /* or nobody would have been let in */
+    LKS_ASSERT(before != NULL); /* or the call would have been refused */
     call->life = (int64_t)(before->life / LKS_SECOND);
     call->life = call->life < 1 ? 1 : call->life > most ? most : call->life;
     lks_desk_prepare_again(call);

@@ -188,7 +188,7 @@ static bool begin_job(struct lks_desk *desk, struct lks_call *call, const struct
     return lks_desk_turn(desk, call, &event, NULL, &d);
 }
 
-/* The journal's clock runs ahead after this machine's was ahead. Whoever reads the answer goes by
+/* The journal's clock runs ahead after this machine's was ahead. The reader of the answer goes by
  * the true time, and a yes is good for no longer in that. */
 static void tell_true_time(const struct lks_desk *desk, struct lks_admit *a)
 {

@@ -171,7 +171,7 @@ static enum lks_code put_command(struct lks_desk *desk, const struct lks_state_c
     return LKS_OK;
 }
 
-/* Where artifacts are near, for whoever has a command that names some. */
+/* Where artifacts are near, for agents with a command that names some. */
 static void put_mirrors(const struct lks_desk *desk, uint32_t node, struct lks_json_writer *w)
 {
     const struct lks_config_list *all = &lks_daemon_config(desk->daemon)->depot_mirrors;

@@ -225,7 +225,7 @@ void lks_handle_artifact_put(struct lks_desk *desk, struct lks_call *call)
 
 /* Collecting ----------------------------------------------------------------------------------- */
 
-/* Whether the record was ended. What a rule does not let go stays, and is nobody's trouble. */
+/* Whether the record was ended. A record that a rule keeps stays, and is no error. */
 static bool let_go(struct lks_desk *desk, struct lks_call *call, struct lks_str digest)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
@@ -267,7 +267,7 @@ static void list_recorded(const struct lks_desk *desk, struct lks_call *call,
     ask->recorded_count = s->artifact_count;
     ask->act = act;
     call->status = 200;
-    /* A record that somebody else ended a moment ago is over once that is durable: a file whose
+    /* A record that another call ended a moment ago is gone once that is durable: a file whose
      * record came back would be missed. */
     call->needs = lks_engine_seq(desk->engine);
 }

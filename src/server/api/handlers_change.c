@@ -59,7 +59,7 @@ void lks_handle_changes(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* Whether nobody of it that has not begun may. */
+/* Whether no member of it that has not started may start. */
 static bool is_frozen(const struct lks_state *s, const struct lks_state_change *c)
 {
     bool frozen = s->frozen;
@@ -269,7 +269,7 @@ void lks_handle_change_forecast(struct lks_desk *desk, struct lks_call *call)
     lks_change_move(desk, call, c->id, &event);
 }
 
-/* Whoever starts a change says how large they think it is. */
+/* The person who starts a change repeats its size. */
 static bool is_confirmed(const struct lks_desk *desk, struct lks_call *call,
                          const struct lks_state_change *c)
 {

@@ -267,7 +267,7 @@ void lks_handle_deviations(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* It may be meant for what comes, so it is recorded; whoever misspelled it has to know. */
+/* It may be meant for a later value, so it is recorded; a person who misspelled it has to know. */
 static void put_uncovered(struct lks_json_writer *w, const struct lks_desk *desk,
                           const struct lks_call *call)
 {

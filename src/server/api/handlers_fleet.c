@@ -122,7 +122,8 @@ void lks_handle_metrics(struct lks_desk *desk, struct lks_call *call)
     call->needs = 0; /* a stalled journal is when one looks at these */
 }
 
-/* What of each pool the caller may see. Whoever sees everything gets the counts that are kept. */
+/* What of each pool the caller may see. A caller that sees everything gets the counts that are
+ * kept. */
 struct visible {
     struct lks_pool_classes classes;
     struct lks_pool_counts *pools; /* owned */

@@ -1,4 +1,5 @@
-/* Published stacks, images, and what published flaws and ends of support mean for the fleet. */
+/* Published stacks, images, and what published vulnerabilities and ends of support mean for the
+ * fleet. */
 #include "base/near.h"
 #include "core/exposure/exposure.h"
 #include "core/registry/named.h"
@@ -341,7 +342,7 @@ static void drop_exposure(void *memory)
     lks_exposure_free(memory);
 }
 
-/* In slices: the fleet is copied, and `work` looks at the copy where nobody waits for it. */
+/* In slices: the fleet is copied, and `work` reads the copy on a thread of the pool. */
 static void ask_exposure(struct lks_desk *desk, struct lks_call *call, lks_call_work *work)
 {
     const struct lks_book *book = lks_engine_book(desk->engine);
@@ -386,7 +387,7 @@ static void find_advisories(struct lks_call *call)
     end_exposure(call, &w, code, &err);
 }
 
-/* That nothing is affected by a flaw is said only of one that the tables have. */
+/* That nothing is affected by a vulnerability is answered only for one that the tables have. */
 void lks_handle_advisories(struct lks_desk *desk, struct lks_call *call)
 {
     struct lks_str cve = lks_call_text(call, "cve");

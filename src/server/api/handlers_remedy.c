@@ -1,4 +1,4 @@
-/* What closes a published flaw, pool by pool. */
+/* What closes a published vulnerability, pool by pool. */
 #include "core/exposure/remedy.h"
 #include "server/api/handlers.h"
 #include "server/auth/desk.h"

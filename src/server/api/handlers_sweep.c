@@ -25,7 +25,7 @@ struct lks_desk_endpoint {
     struct lks_str trust, credentials, driver; /* the same */
     lks_ms every, due;
     uint32_t failures; /* in a row, as it was when it was last leased here */
-    lks_ms failed;     /* when it could not be read; 0: it could, or nobody tried */
+    lks_ms failed;     /* when it could not be read; 0: it could, or was not tried */
     char *failure;     /* why, of FAILURE_SIZE, in the list's arena; NULL: it never failed */
 };
 
@@ -286,8 +286,8 @@ static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint 
 }
 
 /* A member of a change that waits to be read again, or to return, and whose endpoint was not read
- * since its last update. Whoever did the update reads it behind it; one that died of something in
- * between did not, and its turn may be a day away. */
+ * since its last update. The controller that did the update reads it behind it; one that died of
+ * something in between did not, and its turn may be a day away. */
 static bool is_unread(const struct lks_state *s, const struct lks_state_change *c,
                       const struct lks_member *m)
 {

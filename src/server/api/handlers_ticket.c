@@ -1,5 +1,5 @@
 /* Votes that come by way of a ticket system: messages that are signed with a shared secret, of
- * people who are somebody here. */
+ * people who have an identity here. */
 #include "drivers/store/store_secrets.h"
 #include "server/api/handlers.h"
 #include "server/auth/desk.h"
@@ -34,7 +34,7 @@ void lks_prepare_ticket(struct lks_call *call)
     if (config->tickets_secret.len == 0) {
         (void)!lks_fail(&call->failed, LKS_E_DENIED, "no ticket system is known here");
     } else if (lks_secrets_ticket(config, &space, &secret, &err) != LKS_OK) {
-        /* Where it lies is nobody's business who is not known yet. */
+        /* A caller that is not known yet is not told where it is stored. */
         (void)!lks_fail(&call->failed, LKS_E_UNAVAILABLE, "the shared secret cannot be read");
         log_refused(call->daemon, call, err.msg);
     } else if (lks_webhook_check(secret, lks_str_from(call->signature), lks_buf_view(&call->bytes),
@@ -45,7 +45,7 @@ void lks_prepare_ticket(struct lks_call *call)
     }
 }
 
-/* Who that is here; an empty text: nobody. */
+/* The identity of that person here; an empty text: none. */
 static struct lks_str person(const struct lks_config *config, struct lks_str who)
 {
     for (size_t i = 0; i < config->tickets_people.count; i++) {

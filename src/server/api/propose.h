@@ -1,4 +1,4 @@
-/* What whoever plans a change needs beside the state: the manifests of bundles, which the route's
+/* What planning a change needs beside the state: the manifests of bundles, which the route's
  * lks_prepare_propose() reads from the store, and so not on the state thread. */
 #ifndef LKS_SERVER_PROPOSE_H
 #define LKS_SERVER_PROPOSE_H

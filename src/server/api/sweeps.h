@@ -8,8 +8,8 @@
  * again after its interval. The answer, which stands already, waits for that. */
 void lks_sweeps_read(struct lks_desk *desk, struct lks_call *call);
 
-/* Why the endpoint could not be read when this controller, or one that told it, last tried, and
- * when that was; empty: it could, or nobody did. The view is good until the next lease. */
+/* Why the endpoint could not be read when this controller, or one that reported to it, last tried,
+ * and when that was; empty: it could, or was not tried. The view is good until the next lease. */
 struct lks_str lks_sweeps_failure(const struct lks_desk *desk, struct lks_str name, lks_ms *at);
 
 #endif

@@ -12,7 +12,7 @@
 enum {
     LINES_PER_S = 1,     /* of one identity or address ... */
     LINES_BURST = 60,    /* ... and so many at once */
-    STRANGERS_PER_S = 1, /* the same of all that nobody is known of */
+    STRANGERS_PER_S = 1, /* the same of all callers without an identity */
     STRANGERS_BURST = 240,
     VALUE_MAX = 256, /* bytes of one value; a longer one is cut */
 };

@@ -68,7 +68,7 @@ void lks_audit_add(struct lks_audit *a, const struct lks_audit_line *line, lks_m
 bool lks_audit_minute(struct lks_audit *a, lks_ms now, struct lks_rec_audited *out);
 
 /* Of the daemon: open, write now and then, and close; the last of it is written while the loop runs
- * to its end. A directory that cannot be used is said, and stops nobody. */
+ * to its end. A directory that cannot be used is logged, and stops nothing. */
 void lks_audit_open(struct lks_audit *a, struct lks_daemon *daemon, uv_loop_t *loop);
 /* The minute ends now: the state thread, which is about to end, has its record. */
 void lks_audit_summarise(struct lks_audit *a);

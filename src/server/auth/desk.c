@@ -343,7 +343,7 @@ static bool may_change(const struct lks_desk *desk, struct lks_call *call)
     return lks_desk_may_change(desk, call, c) || deny(call);
 }
 
-/* Whoever may at one of its nodes has a say. */
+/* A role at one of its nodes is enough. */
 static bool may_change_part(const struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;

@@ -77,7 +77,7 @@ static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
         return true;
     }
     call->node = lks_auth_node(desk->state, &call->credential, &why);
-    /* Nobody hears heartbeats here while another leads: the connection is not remembered. */
+    /* Heartbeats are not taken here while another leads: the connection is not remembered. */
     call->epoch = desk->following ? UINT64_MAX : desk->epoch;
     if (call->node == LKS_NO_NODE) {
         lks_call_problem(call, LKS_E_DENIED, "%s", why);

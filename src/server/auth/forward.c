@@ -70,7 +70,7 @@ static bool is_for_leader(const struct lks_call *call)
 bool lks_forward_take(struct lks_desk *desk, struct lks_call *call)
 {
     if (!is_for_leader(call) || call->failed.code != LKS_OK)
-        return false; /* what is malformed is told here, to whoever may ask */
+        return false; /* what is malformed is answered here, to callers that may ask */
     name_leader(desk, call);
     bool asked_by_us =
         call->as[0] != '\0' || call->credential.certificate.use == LKS_X509_CONTROLLER;

@@ -1,9 +1,9 @@
 /*
  * What a controller that follows does with requests that it may not decide.
  *
- * A write of a person is sent on to whoever leads, with a certificate that says a controller asks
- * and a header that says for whom; the leader applies that identity's own permissions, and its
- * answer is the answer. Agents are told who leads, and go there themselves.
+ * A write of a person is sent on to the leader, with a certificate that says a controller asks and
+ * a header that says for whom; the leader applies that identity's own permissions, and its answer
+ * is the answer. Agents are told who leads, and go there themselves.
  */
 #ifndef LKS_SERVER_FORWARD_H
 #define LKS_SERVER_FORWARD_H
@@ -21,7 +21,8 @@
  * answer and the answer says so. */
 bool lks_forward_elsewhere(struct lks_desk *desk, struct lks_call *call);
 
-/* The same behind it, once it is known who asks: true where it is sent on, or nobody leads. */
+/* The same behind it, once the caller is known: true where it is sent on, or no controller leads.
+ */
 bool lks_forward_take(struct lks_desk *desk, struct lks_call *call);
 
 /* A client of another controller, with a key and a certificate made for it. In the thread pool: it
@@ -33,7 +34,8 @@ enum lks_code lks_forward_client(const struct lks_daemon *d, const char *server,
 /* Whether a credential is that of another controller. */
 bool lks_forward_controller(const struct lks_credential *c);
 
-/* On the leader: whether another controller asks for somebody, who is then the call's identity. */
+/* On the leader: whether another controller asks for a person, whose identity is then the call's.
+ */
 bool lks_forward_as(struct lks_call *call);
 
 #endif

@@ -59,7 +59,7 @@ bool lks_lookup_text(const struct lks_desk *desk, struct lks_call *call, enum lk
     return false;
 }
 
-/* Whoever may read there sees a pool without nodes, too. */
+/* A reader of all there sees a pool without nodes, too. */
 static bool sees_pool(const struct lks_desk *desk, const struct lks_call *call,
                       const struct lks_desk_view *sight, uint32_t pool)
 {

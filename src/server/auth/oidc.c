@@ -138,7 +138,7 @@ static enum lks_code exchange(const struct lks_config *config, struct lks_str ur
 }
 
 /* Ask, and parse what was answered. Whatever is wrong with the provider is UNAVAILABLE to others:
- * no one outside can do anything about it. */
+ * no caller can do anything about it. */
 static enum lks_code ask(struct lks_daemon *d, struct lks_str url, const struct lks_buf *form,
                          struct lks_docs *docs, int *status, struct lks_err *err)
 {

@@ -51,7 +51,7 @@ struct lks_config {
     struct lks_str metrics_ca, metrics_credentials, metrics_label, metrics_load;
     uint64_t metrics_login, metrics_every_ms;
     uint64_t cadence_every_ms;
-    struct lks_str tickets_url; /* empty: nobody is told */
+    struct lks_str tickets_url; /* empty: no notifications */
     struct lks_str tickets_ca, tickets_secret;
     struct lks_config_list tickets_people; /* EXTERNAL=IDENTITY */
     struct lks_str oidc_issuer;            /* empty: there are no logins */

@@ -28,8 +28,8 @@ static enum lks_code check_controller(struct lks_config_reader *r, const struct 
     return LKS_OK;
 }
 
-/* Whether whoever is asked there would be: the same rule as at use. `peer` is the address without a
- * path, `ca` who vouches for it. */
+/* Whether a peer there would be asked: the same rule as at use. `peer` is the address without a
+ * path, `ca` the authority that certifies it. */
 static enum lks_code check_peer(struct lks_config_reader *r, const struct lks_doc *section,
                                 struct lks_str peer, struct lks_str ca)
 {
@@ -91,8 +91,8 @@ static enum lks_code check_people(struct lks_config_reader *r, const struct lks_
     return LKS_OK;
 }
 
-/* What stands in the line of a request as it is: anything else would fail at each message, and
- * nobody who has it checked would know. */
+/* Valid in the line of a request without escapes: anything else would fail at each message, though
+ * it passed the check. */
 static bool is_request_path(struct lks_str path)
 {
     for (size_t i = 0; i < path.len; i++) {

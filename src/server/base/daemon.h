@@ -6,8 +6,8 @@
  *     store    commits, one batch at a time
  *     client   conversations with management endpoints
  *
- * Each has a mailbox, and whoever has a message owns it. What is shared beyond that never changes
- * after the start, is an atomic number, or is the log behind its lock.
+ * Each has a mailbox, and the thread that has a message owns it. What is shared beyond that never
+ * changes after the start, is an atomic number, or is the log behind its lock.
  */
 #ifndef LKS_SERVER_DAEMON_H
 #define LKS_SERVER_DAEMON_H

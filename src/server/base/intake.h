@@ -44,14 +44,14 @@ struct lks_account {
 };
 
 struct lks_intake {
-    uint64_t seed; /* so that nobody chooses which keys share a bucket */
+    uint64_t seed; /* so that no caller chooses which keys share a bucket */
     struct lks_account *buckets[LKS_INTAKE_BUCKETS]; /* owned */
     size_t accounts;
     uint64_t bytes[LKS_SIDE_COUNT], peak[LKS_SIDE_COUNT];
     uint64_t limited[LKS_LIMITED_COUNT];
 };
 
-/* Every account that is left goes, whoever refers to it. */
+/* Every account that is left goes, referred to or not. */
 void lks_intake_fini(struct lks_intake *in);
 
 /* The account of `key`, with one more reference to it; NULL: no memory. */

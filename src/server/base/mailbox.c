@@ -46,8 +46,8 @@ void lks_mailbox_post(struct lks_mailbox *box, struct lks_mail *mail)
         *box->last = mail;
         box->last = &mail->next;
     }
-    /* Whoever found it empty wakes the loop; the others' mail is taken in the same run. Under the
-     * lock, since a loop that is closed cannot be woken. */
+    /* The sender that found it empty wakes the loop; the others' mail is taken in the same run.
+     * Under the lock, since a loop that is closed cannot be woken. */
     if (!closed && was_empty)
         uv_async_send(&box->wake);
     uv_mutex_unlock(&box->lock);

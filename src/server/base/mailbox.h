@@ -1,6 +1,6 @@
 /*
- * Messages between threads. A mailbox belongs to one uv loop: anyone may post, and the loop's
- * thread is given the messages in the order they were posted. Whoever holds a message owns it;
+ * Messages between threads. A mailbox belongs to one uv loop: any thread may post, and the loop's
+ * thread is given the messages in the order they were posted. The holder of a message owns it;
  * posting hands it over, so nothing in it needs a lock.
  */
 #ifndef LKS_SERVER_MAILBOX_H

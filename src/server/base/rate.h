@@ -20,7 +20,7 @@ struct lks_rate_bucket {
 
 struct lks_rate {
     uint64_t per_s, burst;
-    uint64_t seed;                   /* so that nobody chooses whom to share a bucket with */
+    uint64_t seed;                   /* so that no caller chooses which others share its bucket */
     struct lks_rate_bucket *buckets; /* owned */
 };
 

@@ -49,14 +49,14 @@ struct lks_call {
     struct lks_httpd_peer *peer;  /* while `x` is there */
     uv_work_t job;
     struct lks_turns *turns;     /* that the job has */
-    struct lks_account *account; /* the caller's; NULL: not known yet, or nobody's */
+    struct lks_account *account; /* the caller's; NULL: not known yet, or none */
     uint64_t held;               /* bytes that are counted there */
     bool collecting;             /* the body is on its way */
 
     /* The state thread's, for a call that came in on its own socket; NULL: by HTTP. */
     struct lks_admit_peer *asker;
 
-    /* What the client thread asks, and answers go to it; owned. NULL: somebody else asks. */
+    /* What the client thread asks, and answers go to it; owned. NULL: the call is not its own. */
     struct lks_own *own;
 
     /* What was asked. */
@@ -70,7 +70,8 @@ struct lks_call {
     bool chunked;                       /* or it shows at its end */
     struct lks_hostlist hosts;          /* the body's `nodes`, where the scope asks for them */
     struct lks_credential credential;
-    char as[LKS_CALL_IDENTITY_SIZE]; /* for whom another controller says it asks; empty: nobody */
+    char as[LKS_CALL_IDENTITY_SIZE]; /* the identity for which another controller asks; empty: none
+                                      */
     bool as_root;
     char as_credential[LKS_CALL_IDENTITY_SIZE]; /* and by which credential they came there */
     char etag[64];                              /* If-None-Match */
@@ -80,8 +81,8 @@ struct lks_call {
     uint64_t last_event; /* Last-Event-ID + 1, or 0, or LKS_CALL_NO_EVENT where it is no number */
     char address[64];
 
-    /* What was prepared. `failed` is a refusal that needs no decision; it is told to whoever may
-     * ask. */
+    /* What was prepared. `failed` is a refusal that needs no decision; it is reported to callers
+     * that may ask. */
     bool admitted, to_prepare, prepared;
     struct lks_err failed;
     struct lks_manifest *manifest;
@@ -96,7 +97,7 @@ struct lks_call {
     struct lks_depot_ask *depot; /* owned; calls for artifacts have one */
 
     /* Who asks, as the state thread found. */
-    char identity[LKS_CALL_IDENTITY_SIZE]; /* empty: nobody */
+    char identity[LKS_CALL_IDENTITY_SIZE]; /* empty: none */
     bool root;                             /* may everything */
     char shown[LKS_CALL_IDENTITY_SIZE];    /* by which credential: core/governance/backing.h */
     uint32_t node;                         /* an agent's own, or LKS_NO_NODE */

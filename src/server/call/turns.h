@@ -13,7 +13,7 @@ struct lks_turns {
     unsigned most;                       /* at a time */
     void (*work)(struct lks_call *call); /* in the pool */
     void (*done)(struct lks_call *call); /* then; the call is handed over */
-    void (*left)(struct lks_call *call); /* instead of both: nobody waits for it any more */
+    void (*left)(struct lks_call *call); /* instead of both: its answer is not awaited any more */
     unsigned running;
     struct lks_mail *first, **end;  /* that wait */
     const struct lks_account *last; /* whose turn was last; only compared */

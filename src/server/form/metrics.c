@@ -466,7 +466,7 @@ static void put_never(struct lks_buf *out, const char *name, struct lks_str pool
     lks_buf_addf(out, "%" PRIu32 "\n", c->swept.never);
 }
 
-/* How far pools are behind what is released; where nobody can tell, nothing is said. */
+/* How far pools are behind what is released; where that is unknown, there is no line. */
 static void put_cadence(const struct lks_state *s, const struct lks_book *book, lks_ms wall,
                         const struct lks_metrics_tally *t, struct lks_buf *out)
 {

@@ -1,4 +1,4 @@
-/* Changes as JSON: the plan, which may be a proposal that nobody recorded, and how far it is. */
+/* Changes as JSON: the plan, which may be a proposal that is not recorded, and its progress. */
 #ifndef LKS_SERVER_VIEWS_CHANGE_H
 #define LKS_SERVER_VIEWS_CHANGE_H
 
@@ -36,16 +36,16 @@ enum lks_code lks_change_sketch_tried(const struct lks_state *s, const struct lk
                                       struct lks_err *err) LKS_MUST_CHECK;
 void lks_change_sketch_fini(struct lks_change_sketch *k);
 
-/* Members of objects that a caller has begun: what was asked for, how large it is, its waves, its
- * recipes with notes and orders. `c` NULL: nobody recorded it, so waves have no state. */
+/* Members of objects that a caller has opened: what was asked for, how large it is, its waves, its
+ * recipes with notes and orders. `c` NULL: it is not recorded, so waves have no state. */
 void lks_view_change_wish(struct lks_json_writer *w, const struct lks_change_sketch *k);
 void lks_view_change_size(struct lks_json_writer *w, const struct lks_change_sketch *k);
 void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_change_sketch *k, const struct lks_state_change *c);
 void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_sketch *k);
 
-/* In handlers_change.c: record what somebody says of a change, and answer how it stands now, with
- * the numbers that people go by. */
+/* In handlers_change.c: record a person's act on a change, and answer its new state, with the
+ * numbers that people go by. */
 void lks_change_move(struct lks_desk *desk, struct lks_call *call, uint64_t id,
                      struct lks_event *event);
 

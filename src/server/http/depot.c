@@ -14,7 +14,7 @@ enum {
     RETRY_S = 2,
     ROOT_KEPT = 4,                   /* transfers, for root on the socket */
     COLLECT_FIRST_MS = 3600 * 1000,  /* after a start at the latest */
-    PART_KEPT_MS = 24 * 3600 * 1000, /* one that nobody continued */
+    PART_KEPT_MS = 24 * 3600 * 1000, /* one that was not continued */
     PATH_BYTES_MAX = 4096,
 };
 
@@ -383,7 +383,7 @@ static void collect(struct lks_transfer *t)
     lks_transfer_step_start(t, sweep, swept);
 }
 
-/* A call of our own, as if somebody had made it who may; one at a time. */
+/* A call of our own, as if a permitted person had made it; one at a time. */
 static void collect_by_itself(struct lks_depot_server *d)
 {
     struct lks_route_match match;

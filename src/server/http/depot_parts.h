@@ -84,7 +84,7 @@ void lks_transfer_drop(struct lks_transfer *t);
 /* Take `size` bytes from what may be moved; false: not now. */
 bool lks_depot_may(struct lks_depot_server *d, size_t size);
 
-/* Whether somebody puts the artifact at the moment. */
+/* Whether a caller puts the artifact at the moment. */
 bool lks_depot_puts(const struct lks_depot_server *d, const char *digest);
 
 /* depot_put.c */

@@ -89,8 +89,8 @@ static bool is_beat(const struct lks_server *s, const struct lks_httpd_exchange 
            !request->chunked && protocol_ok(x);
 }
 
-/* It is noted and answered here; what it changes is decided on the state thread, and nobody waits
- * for that. */
+/* It is noted and answered here; what it changes is decided on the state thread, and the caller
+ * does not wait for that. */
 static bool hear(struct lks_server *s, struct lks_httpd_exchange *x,
                  const struct lks_httpd_request *request)
 {
@@ -201,7 +201,7 @@ static struct lks_str header_of(const struct lks_httpd_exchange *x, const char *
 }
 
 /* A browser sends its cookie whichever page asks: what changes something has to come from a page of
- * this host. Whoever shows something else is known by that. */
+ * this host. A caller with another credential is known by that. */
 static void read_cookies(struct lks_call *call, const struct lks_httpd_exchange *x)
 {
     struct lks_str all = header_of(x, "Cookie"), login = lks_cookie(all, LKS_COOKIE_LOGIN);
@@ -232,7 +232,7 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
         read_cookies(call, x);
     const char *sign = lks_httpd_header(x, LKS_WEBHOOK_HEADER);
     snprintf(call->signature, sizeof(call->signature), "%s", sign != NULL ? sign : "");
-    /* Whether whoever sends these may is the state thread's to say. */
+    /* Whether the sender may use these is the state thread's to decide. */
     const char *as = lks_httpd_header(x, LKS_FORWARD_AS);
     if (as != NULL && strlen(as) < sizeof(call->as) && lks_str_printable(lks_str_from(as)))
         snprintf(call->as, sizeof(call->as), "%s", as);
@@ -335,8 +335,8 @@ static void distrust_pages(struct lks_call *call, const struct lks_httpd_exchang
         call->credential = (struct lks_credential){.kind = LKS_CREDENTIAL_NONE};
 }
 
-/* Everything that the headers say is read here, and told to whoever may ask; the rest of the way is
- * the state thread's. False: it is answered already. */
+/* Everything that the headers say is read here, and reported to callers that may ask; the rest of
+ * the way is the state thread's. False: it is answered already. */
 static bool read_request(struct lks_server *s, struct lks_call *call, struct lks_httpd_exchange *x,
                          const struct lks_httpd_request *request,
                          const struct lks_route_match *match)
@@ -456,7 +456,7 @@ void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)
     struct lks_call *call = lks_httpd_memory(x);
     if (call == NULL)
         return;
-    call->x = NULL; /* its answer will find nobody */
+    call->x = NULL; /* its answer is dropped */
     if (call->collecting)
         lks_server_forget(s, call);
     else

@@ -36,7 +36,7 @@ void lks_server_collected(struct lks_server *s, struct lks_call *call,
 void lks_server_body_work(struct lks_call *call);
 void lks_server_body_done(struct lks_call *call);
 
-/* Nobody waits for an answer of it: it is gone. */
+/* Its answer is not awaited any more: it is gone. */
 void lks_server_forget(struct lks_server *s, struct lks_call *call);
 
 /* What the call held is free again. */

@@ -12,8 +12,8 @@
 
 enum { CA_BYTES_MAX = 4 << 20 }; /* a distribution's whole list has a quarter of a MiB */
 
-/* Whoever vouches for another end. libcurl reads it when it is used; here it is enough that there
- * is one. */
+/* The authority that certifies a peer. libcurl reads it when it is used; here it is enough that
+ * there is one. */
 static enum lks_code check_ca(const char *key, struct lks_str path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
@@ -29,7 +29,7 @@ static enum lks_code check_ca(const char *key, struct lks_str path, struct lks_e
     return LKS_OK;
 }
 
-/* A variable of the environment is the daemon's, and not that of whoever checks. */
+/* A variable of the environment is the daemon's, and not that of the person who checks. */
 static enum lks_code check_metrics(const struct lks_config *c, struct lks_err *err)
 {
     struct lks_bmc_secret secret = {0};

@@ -1,5 +1,5 @@
 /* lockstepd --check: whether a daemon with this configuration would find all that it names. Nothing
- * is changed, and nobody is connected to. */
+ * is changed, and no connection is made. */
 #ifndef LKS_SERVER_SELFCHECK_H
 #define LKS_SERVER_SELFCHECK_H
 

@@ -143,8 +143,8 @@ void lks_admit_socket_answer(struct lks_call *call)
 
 /* Questions --------------------------------------------------------------------------------- */
 
-/* A line becomes a call. It is read where calls are decided, and what is wrong with it is told to
- * whoever may ask. */
+/* A line becomes a call. It is read where calls are decided, and errors in it are reported to
+ * callers that may ask. */
 static void ask(struct lks_admit_peer *p, struct lks_str line)
 {
     struct lks_admit_socket *s = p->socket;

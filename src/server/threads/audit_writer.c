@@ -1,4 +1,4 @@
-/* Lines of the audit log on their way to files and to syslog: in the thread pool, so that nobody
+/* Lines of the audit log on their way to files and to syslog: in the thread pool, so that no call
  * waits for a disk. */
 #include "server/auth/audit.h"
 
@@ -94,7 +94,7 @@ static void work(uv_work_t *job)
     }
 }
 
-/* A log that cannot be written stops nobody; it is said once. */
+/* A log that cannot be written stops nothing; the failure is logged once. */
 static void worked(uv_work_t *job, int status)
 {
     (void)status;

@@ -49,7 +49,7 @@ enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conve
 /* The job waited for its image to be read: it was and is the right one (code LKS_OK), or not. */
 void lks_client_pulled(struct lks_client_job *job, const struct lks_err *why);
 
-/* Post a call of the job's: from here on it belongs to whoever answers it. */
+/* Post a call of the job's: from here on it belongs to the thread that answers it. */
 void lks_client_ask(struct lks_client_job *job, struct lks_call *call);
 
 #endif

@@ -212,8 +212,8 @@ static bool try_later(struct lks_client_job *job)
     return true;
 }
 
-/* It cannot be begun, or not gone on with. Where nothing was sent that is its end; else it is tried
- * again until its deadline, when nobody knows. */
+/* It cannot be started, or not continued. Where nothing was sent that is its end; else it is tried
+ * again until its deadline, when its outcome is unknown. */
 static void fail_flash(struct lks_client_job *job, const struct lks_err *err)
 {
     bool sent = job->saved.len > 0;
@@ -283,7 +283,7 @@ static void take_flash(struct lks_client_thread *c, const struct lks_flash_mail 
 {
     struct lks_client_job *job = find_flash(c, m->id);
     if (job != NULL && m->over)
-        lks_client_job_free(job); /* an answer to it finds nobody */
+        lks_client_job_free(job); /* an answer to it is dropped */
     if (job != NULL || m->over)
         return;
     job = lks_client_job_new(c, &m->at);
@@ -400,7 +400,7 @@ static void on_heard(void *ctx, struct lks_dialog *dialog)
 
 /* Answers ----------------------------------------------------------------------------------- */
 
-/* It can be asked again: the journal could not be written, or nobody led. */
+/* It can be asked again: the journal could not be written, or no controller led. */
 static bool is_passing(const struct lks_call *call)
 {
     return call->status == 503 || call->status == 429;
@@ -466,7 +466,7 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
                          1);
     if (own->kind == LKS_OWN_ENDED && call->status == 200)
         read_after(job);
-    lks_client_job_free(job); /* it ended, or somebody ended it */
+    lks_client_job_free(job); /* it ended, or was ended */
 }
 
 /* Calls and updates whose time came again. */

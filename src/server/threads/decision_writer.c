@@ -15,7 +15,7 @@ static void work(uv_work_t *job)
     w->err.code = lks_decision_files_add(&w->files, lks_buf_view(&w->text), &w->err);
 }
 
-/* A log that cannot be written stops nobody; it is said once. */
+/* A log that cannot be written stops nothing; the failure is logged once. */
 static void worked(uv_work_t *job, int status)
 {
     (void)status;

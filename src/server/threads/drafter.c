@@ -47,7 +47,7 @@ void lks_own_cadence(struct lks_desk *desk, struct lks_call *call)
     struct lks_err err = {0};
     struct lks_event event = {.kind = LKS_EVENT_CADENCE, .cadence = {.pool = UINT32_MAX}};
     if (desk->following) {
-        call->status = 200; /* whoever leads drafts */
+        call->status = 200; /* the leader drafts */
         return;
     }
     if (find_pool(desk, &event.cadence.pool, &err) != LKS_OK) {

@@ -8,8 +8,8 @@
  * controller leads. */
 void lks_flashes_tell(struct lks_state_thread *t);
 
-/* The same of those that this decision, which nobody asked for, ended: whatever is on its way to
- * their endpoints is cut. */
+/* The same of those that a decision of our own ended: whatever is on its way to their endpoints is
+ * cut. */
 void lks_flashes_over(struct lks_state_thread *t, const struct lks_decision *d);
 
 #endif

@@ -110,7 +110,8 @@ static enum lks_code ask(struct lks_store_thread *t, struct lks_store_lease *lea
     return LKS_OK;
 }
 
-/* From the moment the lease is ours nobody else's rows are taken, so what is read then is all. */
+/* From the moment the lease is ours no other controller's rows are taken, so what is read then is
+ * all. */
 static void take_over(struct lks_store_thread *t, uint64_t epoch, lks_ms until)
 {
     struct lks_news *rest = NULL;
@@ -121,7 +122,7 @@ static void take_over(struct lks_store_thread *t, uint64_t epoch, lks_ms until)
     lks_mailbox_post(&t->daemon->state->box, &rest->mail);
 }
 
-/* What was read is up to date only while somebody leads: else nobody hears the fleet. */
+/* What was read is up to date only while a controller leads: else no controller hears the fleet. */
 static void follow_once(struct lks_store_thread *t)
 {
     struct lks_store_lease lease = {0};

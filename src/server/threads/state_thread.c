@@ -30,7 +30,7 @@ static void fatal(struct lks_state_thread *t, enum lks_code code, const struct l
         lks_daemon_die(t->daemon, "the state is no longer good", err);
 }
 
-/* A turn that nobody asked for. */
+/* A turn without a call. */
 static bool own_turn(struct lks_state_thread *t, const struct lks_event *event)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
@@ -105,7 +105,7 @@ static void push(struct lks_call **first, struct lks_call ***end, struct lks_cal
     *end = (struct lks_call **)(void *)&call->mail.next;
 }
 
-/* Rows count up, so whoever came first waits for no later row than whoever came next. */
+/* Rows count up, so an earlier call waits for no later row than the next one. */
 static void await(struct lks_state_thread *t, struct lks_call *call)
 {
     call->since = t->desk.now.mono;
@@ -126,7 +126,7 @@ static void release(struct lks_state_thread *t)
     }
 }
 
-/* While the journal cannot be written nothing is acknowledged, and nobody waits for long. */
+/* While the journal cannot be written nothing is acknowledged, and no call waits for long. */
 static void give_up_waiting(struct lks_state_thread *t)
 {
     struct lks_err why = {0};
@@ -174,7 +174,7 @@ static void touch(struct lks_state_thread *t, uint32_t node)
         send_post(t);
 }
 
-/* Whoever has a command that came by no word of its own is told so with its next heartbeat, and not
+/* A node with a command that was not its own request learns of it with its next heartbeat, and not
  * with the one after. */
 static void touch_commanded(struct lks_state_thread *t)
 {

@@ -39,7 +39,7 @@ void lks_sweeper_tick(struct lks_client_thread *c, lks_ms mono)
     lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
-/* Somebody talks to it already. */
+/* A conversation with it is in progress already. */
 static bool is_busy(const struct lks_client_thread *c, struct lks_str name)
 {
     for (const struct lks_client_job *job = c->jobs; job != NULL; job = job->next) {
@@ -67,7 +67,7 @@ void lks_sweeper_take(struct lks_client_thread *c, const struct lks_call *call, 
 
 /* Readings ---------------------------------------------------------------------------------- */
 
-/* It failed: whoever leased it hears of it, and it is tried again later. */
+/* It failed: the controller that leased it is notified, and it is tried again later. */
 static void fail(struct lks_client_job *job, const char *why)
 {
     struct lks_client_thread *c = job->client;
@@ -79,7 +79,7 @@ static void fail(struct lks_client_job *job, const char *why)
         call->own->text = lks_arena_copy(&call->own->arena, lks_str_from(why));
         lks_client_ask(job, call);
     }
-    lks_client_job_free(job); /* nobody waits for the answer */
+    lks_client_job_free(job); /* the answer is not awaited */
 }
 
 static enum lks_code begin(struct lks_client_job *job, struct lks_err *err)
@@ -115,7 +115,7 @@ void lks_sweeper_read(struct lks_client_thread *c, const struct lks_own_endpoint
         fail(job, err.msg);
 }
 
-/* What it has, as a tuple, on its way to whoever leads. */
+/* What it has, as a tuple, on its way to the leader. */
 static enum lks_code tell(struct lks_client_job *job, struct lks_err *err)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};

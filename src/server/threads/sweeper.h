@@ -24,7 +24,7 @@ void lks_sweeper_tick(struct lks_client_thread *c, lks_ms mono);
 /* Here they are. */
 void lks_sweeper_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono);
 
-/* Read one endpoint; `leased`: somebody waits to hear that it failed. */
+/* Read one endpoint; `leased`: a failure is reported to the controller that leased it. */
 void lks_sweeper_read(struct lks_client_thread *c, const struct lks_own_endpoint *at, bool leased);
 
 /* The conversation of a reading ended. */

@@ -13,7 +13,7 @@
 
 enum {
     ASK_MS = 250,        /* between questions whether there is something to tell ... */
-    IDLE_MS = 60000,     /* ... and where nobody is to be told */
+    IDLE_MS = 60000,     /* ... and where notifications are off */
     PAUSE_MS = 250,      /* behind a message in vain; then twice as long each time */
     PAUSE_TWICE = 10,    /* so often, which is about four minutes */
     REFUSED_TRIES = 3,   /* a message that is refused is given up behind */
@@ -83,8 +83,8 @@ void lks_own_tell(struct lks_desk *desk, struct lks_call *call)
     bool wanted = is_wanted(lks_daemon_config(desk->daemon));
     call->status = 200;
     if (desk->following)
-        return;            /* whoever leads tells */
-    if (wanted != t->on) { /* what was before nobody asked to be told of is not told */
+        return;            /* the leader notifies */
+    if (wanted != t->on) { /* events before notifications were turned on are not sent */
         struct lks_event event = {.kind = LKS_EVENT_TICKET_TOLD,
                                   .told = {.row = desk->state->seq, .on = wanted}};
         lks_desk_record(desk, call, &event);
@@ -216,7 +216,7 @@ static enum lks_code begin(struct lks_client_thread *c, struct lks_telling *t, s
     };
     if (lks_talks_add(c->talks, &options, &t->dialog, err) != LKS_OK ||
         lks_ticket_begin(lks_talks_value(t->dialog), &post, err) != LKS_OK)
-        return err->code = LKS_E_UNAVAILABLE; /* until somebody writes another address */
+        return err->code = LKS_E_UNAVAILABLE; /* until the address is changed */
     lks_talks_start(c->talks, t->dialog, false);
     return LKS_OK;
 }

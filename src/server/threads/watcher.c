@@ -35,7 +35,7 @@ void lks_own_watch(struct lks_desk *desk, struct lks_call *call)
     struct lks_err err = {0};
     call->status = 200;
     if (desk->following)
-        return; /* whoever leads measures */
+        return; /* the leader measures */
     own->round = calloc(1, sizeof(*own->round));
     if (own->round == NULL)
         (void)!lks_fail_nomem(&err);
@@ -55,7 +55,7 @@ void lks_own_measured(struct lks_desk *desk, struct lks_call *call)
     lks_desk_record(desk, call, &event);
 }
 
-/* Heartbeats come to this thread anyway, so nobody else is asked. */
+/* Heartbeats come to this thread anyway, so no other thread is asked. */
 void lks_own_heard(struct lks_desk *desk, struct lks_call *call)
 {
     struct lks_own *own = call->own;
