@@ -3,6 +3,7 @@
 
 #include "cli/shared/commands.h"
 #include "cli/shared/output.h"
+#include "cli/shared/verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -171,7 +172,6 @@ enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args 
                                      struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     struct lks_str reason = lks_args_str(args, "--reason");
     if (check_wish(args, err) != LKS_OK)
         return err->code;
@@ -182,11 +182,11 @@ enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args 
         return err->code;
     lks_json_text(&q.w, "reason", reason.len > 0 ? reason : LKS_STR("to see the plan"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    return print_proposed(cli, answer.doc, err);
+        return lks_listing_thing(cli, args, &q.answer, err);
+    return print_proposed(cli, q.answer.doc, err);
 }
 
 /* ls ---------------------------------------------------------------------------------------- */
@@ -202,20 +202,13 @@ static const struct lks_listing_column change_columns[] = {
     {"reason", "reason", LKS_COLUMN_WRAP},
 };
 
+static const struct lks_listing changes = {
+    .path = "/v1/changes", LKS_COLUMNS(change_columns), .open_only = true, .empty = "no changes"};
+
 enum lks_code lks_cmd_change_ls(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = change_columns,
-        .column_count = LKS_COUNT(change_columns),
-        .empty = "no changes",
-    };
-    lks_remote_path_init(&listing.path, "/v1/changes");
-    if (!lks_args_has(args, "--all"))
-        lks_remote_path_query(&listing.path, "open", LKS_STR("true"));
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
+    return lks_listing_print(cli, args, &changes, err);
 }
 
 /* Verbs ------------------------------------------------------------------------------------- */
@@ -233,48 +226,30 @@ static void begin_verb(struct lks_question *q, const struct lks_args *args, cons
 static enum lks_code end_verb(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_question *q, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char size[LKS_CHANGE_SIZE_TEXT];
     lks_json_end(&q->w, '}');
-    if (lks_question_ask(cli, args, q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
-    struct lks_str state = lks_doc_text(answer.doc, "state");
-    const struct lks_doc *votes = lks_doc_member(answer.doc, "approvals");
+    struct lks_str state = lks_doc_text(q->answer.doc, "state");
+    const struct lks_doc *votes = lks_doc_member(q->answer.doc, "approvals");
     uint64_t needed = lks_change_number(votes, "needed"), given = lks_change_number(votes, "given");
     char lacks[64] = "";
     if (given < needed && lks_str_is(state, "proposed"))
         snprintf(lacks, sizeof(lacks), " (%" PRIu64 " of %" PRIu64 " approvals)", given, needed);
-    return lks_listing_done(cli, args, &answer, err, "change %s is %" LKS_STR_FMT "%s: %s",
+    return lks_listing_done(cli, args, &q->answer, err, "change %s is %" LKS_STR_FMT "%s: %s",
                             args->positional[0], LKS_STR_ARG(state), lacks,
-                            lks_change_size_text(answer.doc, size));
+                            lks_change_size_text(q->answer.doc, size));
 }
 
-static enum lks_code say(struct lks_cli *cli, const struct lks_args *args, const char *verb,
-                         struct lks_err *err)
+/* approve, reject, withdraw, review, pause, resume, abort, rollback: the path has the same word. */
+enum lks_code lks_cmd_change_verb(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
-    begin_verb(&q, args, verb);
+    begin_verb(&q, args, lks_verbs_word(cli));
     return end_verb(cli, args, &q, err);
-}
-
-enum lks_code lks_cmd_change_approve(struct lks_cli *cli, const struct lks_args *args,
-                                     struct lks_err *err)
-{
-    return say(cli, args, "approve", err);
-}
-
-enum lks_code lks_cmd_change_reject(struct lks_cli *cli, const struct lks_args *args,
-                                    struct lks_err *err)
-{
-    return say(cli, args, "reject", err);
-}
-
-enum lks_code lks_cmd_change_withdraw(struct lks_cli *cli, const struct lks_args *args,
-                                      struct lks_err *err)
-{
-    return say(cli, args, "withdraw", err);
 }
 
 enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *args,
@@ -294,49 +269,24 @@ enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *a
     return end_verb(cli, args, &q, err);
 }
 
-enum lks_code lks_cmd_change_review(struct lks_cli *cli, const struct lks_args *args,
-                                    struct lks_err *err)
-{
-    return say(cli, args, "review", err);
-}
-
-enum lks_code lks_cmd_change_pause(struct lks_cli *cli, const struct lks_args *args,
-                                   struct lks_err *err)
-{
-    return say(cli, args, "pause", err);
-}
-
-enum lks_code lks_cmd_change_abort(struct lks_cli *cli, const struct lks_args *args,
-                                   struct lks_err *err)
-{
-    return say(cli, args, "abort", err);
-}
-
-enum lks_code lks_cmd_change_rollback(struct lks_cli *cli, const struct lks_args *args,
-                                      struct lks_err *err)
-{
-    return say(cli, args, "rollback", err);
-}
-
 /* Without both numbers they are told, with what to say once they were looked at, and nothing
  * begins. */
 static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char size[LKS_CHANGE_SIZE_TEXT];
     lks_question_init(&q, "GET", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_fail(err, LKS_E_USAGE,
                     "change %s is for %s: nothing started; if that is what you mean, repeat it: "
                     "lockstep change start %s --nodes %" PRIu64 " --gpus %" PRIu64 " --reason ...",
-                    args->positional[0], lks_change_size_text(answer.doc, size),
-                    args->positional[0], lks_change_number(answer.doc, "nodes"),
-                    lks_change_number(answer.doc, "gpus"));
+                    args->positional[0], lks_change_size_text(q.answer.doc, size),
+                    args->positional[0], lks_change_number(q.answer.doc, "nodes"),
+                    lks_change_number(q.answer.doc, "gpus"));
 }
 
 /* A change of assets alone has no nodes, and says so by a 0. */
@@ -382,7 +332,7 @@ enum lks_code lks_cmd_change_resume(struct lks_cli *cli, const struct lks_args *
     if (nodes.len == 0 && lks_args_has(args, "--as-is"))
         return lks_fail(err, LKS_E_USAGE, "--as-is goes with --nodes");
     if (nodes.len == 0)
-        return say(cli, args, "resume", err);
+        return lks_cmd_change_verb(cli, args, err);
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
     begin_verb(&q, args, "members");

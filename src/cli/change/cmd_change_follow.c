@@ -292,7 +292,10 @@ static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args, con
     lks_question_init(&q, "GET", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(id));
     lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
-    return lks_question_ask(cli, args, &q, out, err);
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+        return err->code;
+    *out = LKS_MOVE(q.answer);
+    return LKS_OK;
 }
 
 /* It may be starting anew: say so once, and try again. */

@@ -546,7 +546,6 @@ static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *a
     const struct lks_doc *members = lks_doc_member(change, "members");
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
         uint64_t count = lks_change_number(members, rows[i].key);
         char limit[16];
         if (count == 0)
@@ -557,9 +556,9 @@ static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *a
         lks_remote_path_add(&q.path, LKS_STR("members"));
         lks_remote_path_query(&q.path, "state", lks_str_from(rows[i].state));
         lks_remote_path_query(&q.path, "limit", lks_str_from(limit));
-        if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        if (lks_question_ask(cli, args, &q, err) != LKS_OK)
             return err->code;
-        const struct lks_doc *list = lks_doc_member(answer.doc, "items");
+        const struct lks_doc *list = lks_doc_member(q.answer.doc, "items");
         fprintf(cli->out, "\n%" PRIu64 " %s:\n", count, rows[i].state);
         if (lks_listing_table(cli, waiting_columns, LKS_COUNT(waiting_columns), &list, 1, err) !=
             LKS_OK)
@@ -608,11 +607,9 @@ static enum lks_code state_of(const struct lks_args *args, struct lks_str *out, 
 static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = member_columns,
-        .column_count = LKS_COUNT(member_columns),
-        .empty = "no such nodes",
-    };
+    static const struct lks_listing members = {LKS_COLUMNS(member_columns),
+                                               .empty = "no such nodes"};
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     struct lks_str state;
     uint64_t wave = 0;
     if (state_of(args, &state, err) != LKS_OK)
@@ -621,16 +618,14 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
         !lks_str_number(lks_args_str(args, "--wave"), WAVES_MAX, &wave))
         return lks_fail(err, LKS_E_USAGE, "--wave: '%s' is not the number of a wave",
                         lks_args_get(args, "--wave"));
-    lks_remote_path_init(&listing.path, "/v1/changes");
-    lks_remote_path_add(&listing.path, lks_str_from(args->positional[0]));
-    lks_remote_path_add(&listing.path, LKS_STR("members"));
+    lks_remote_path_init(&path, "/v1/changes");
+    lks_remote_path_add(&path, lks_str_from(args->positional[0]));
+    lks_remote_path_add(&path, LKS_STR("members"));
     if (state.len > 0)
-        lks_remote_path_query(&listing.path, "state", state);
+        lks_remote_path_query(&path, "state", state);
     if (lks_args_has(args, "--wave"))
-        lks_remote_path_query(&listing.path, "wave", lks_args_str(args, "--wave"));
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
+        lks_remote_path_query(&path, "wave", lks_args_str(args, "--wave"));
+    return lks_listing_print_at(cli, args, &members, &path, err);
 }
 
 static enum lks_code check_options(const struct lks_args *args, struct lks_err *err)
@@ -646,7 +641,6 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     if (check_options(args, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--nodes"))
@@ -655,17 +649,17 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
         return lks_change_follow(cli, args, args->positional[0], err);
     lks_question_init(&q, "GET", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    if (print_head(cli, answer.doc, err) != LKS_OK ||
-        print_forecast(cli, answer.doc, err) != LKS_OK)
+        return lks_listing_thing(cli, args, &q.answer, err);
+    if (print_head(cli, q.answer.doc, err) != LKS_OK ||
+        print_forecast(cli, q.answer.doc, err) != LKS_OK)
         return err->code;
     fputc('\n', cli->out);
-    if (lks_change_print_plan(cli, answer.doc, err) != LKS_OK)
+    if (lks_change_print_plan(cli, q.answer.doc, err) != LKS_OK)
         return err->code;
-    if (print_waits(cli, answer.doc, err) != LKS_OK)
+    if (print_waits(cli, q.answer.doc, err) != LKS_OK)
         return err->code;
-    return print_waiting(cli, args, answer.doc, err);
+    return print_waiting(cli, args, q.answer.doc, err);
 }

@@ -7,7 +7,6 @@ static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const
                          const char *done, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     struct lks_str pool = lks_args_str(args, "--pool");
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
@@ -16,11 +15,11 @@ static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const
     lks_output_text(&q.w, "pool", pool);
     lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (pool.len == 0)
-        return lks_listing_done(cli, args, &answer, err, "the fleet is %s", done);
-    return lks_listing_done(cli, args, &answer, err, "pool %" LKS_STR_FMT " is %s",
+        return lks_listing_done(cli, args, &q.answer, err, "the fleet is %s", done);
+    return lks_listing_done(cli, args, &q.answer, err, "pool %" LKS_STR_FMT " is %s",
                             LKS_STR_ARG(pool), done);
 }
 
@@ -42,22 +41,21 @@ static const struct lks_listing_column day_columns[] = {
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     lks_question_init(&q, "GET", "/v1/freeze");
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    const struct lks_doc *all = lks_doc_member(answer.doc, "frozen");
-    const struct lks_doc *pools = lks_doc_member(answer.doc, "pools");
-    struct lks_str by = lks_doc_text(answer.doc, "by");
-    struct lks_str reason = lks_doc_text(answer.doc, "reason");
+        return lks_listing_thing(cli, args, &q.answer, err);
+    const struct lks_doc *all = lks_doc_member(q.answer.doc, "frozen");
+    const struct lks_doc *pools = lks_doc_member(q.answer.doc, "pools");
+    struct lks_str by = lks_doc_text(q.answer.doc, "by");
+    struct lks_str reason = lks_doc_text(q.answer.doc, "reason");
     bool frozen = all != NULL && all->truth;
-    if (frozen && lks_listing_done(cli, args, &answer, err,
+    if (frozen && lks_listing_done(cli, args, &q.answer, err,
                                    "the fleet is frozen by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                    LKS_STR_ARG(by), LKS_STR_ARG(reason)) != LKS_OK)
         return err->code;
-    const struct lks_doc *days = lks_doc_member(answer.doc, "days");
+    const struct lks_doc *days = lks_doc_member(q.answer.doc, "days");
     bool planned = days != NULL && days->first != NULL;
     if (!frozen && (pools == NULL || pools->first == NULL))
         fprintf(cli->out, "nothing is frozen%s\n", planned ? " by a person" : "");

@@ -221,7 +221,6 @@ static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_forecast *f, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     const struct {
         const char *key;
         double value;
@@ -243,7 +242,7 @@ static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
     for (size_t i = 0; i < LKS_COUNT(rows); i++)
         lks_json_int(&q.w, rows[i].key, (int64_t)(rows[i].value + 0.5));
     lks_json_end(&q.w, '}');
-    return lks_question_ask(cli, args, &q, &answer, err);
+    return lks_question_ask(cli, args, &q, err);
 }
 
 static enum lks_code draw(const char *path, const struct lks_forecast *f,

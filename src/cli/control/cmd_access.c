@@ -4,7 +4,7 @@
 #include "cli/shared/output.h"
 #include "model/record/record.h"
 
-static const char *const binding_options[] = {"--site", "--pool"};
+static const char *const binding_options[] = {"--site", "--pool", NULL};
 
 enum { WHERE_MAX = 256 };
 
@@ -24,7 +24,6 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char place[WHERE_MAX];
     if (strcmp(args->positional[1], lks_role_words[LKS_ROLE_AGENT]) == 0)
         return lks_fail(err, LKS_E_INVALID,
@@ -34,12 +33,12 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "identity", args->positional[0]);
     lks_json_cstr(&q.w, "role", args->positional[1]);
-    for (size_t i = 0; i < LKS_COUNT(binding_options); i++)
+    for (size_t i = 0; binding_options[i] != NULL; i++)
         lks_output_text(&q.w, binding_options[i] + 2, lks_args_str(args, binding_options[i]));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: %s%s", args->positional[0],
+    return lks_listing_done(cli, args, &q.answer, err, "%s: %s%s", args->positional[0],
                             args->positional[1], where(args, place));
 }
 
@@ -47,7 +46,6 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char place[WHERE_MAX];
     bool token = lks_args_has(args, "--token"), certificate = lks_args_has(args, "--certificate");
     if ((token && certificate) || (token || certificate) == (args->positional_count == 2))
@@ -64,16 +62,12 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
         lks_remote_path_query(&q.path, "identity", lks_str_from(args->positional[0]));
         lks_remote_path_query(&q.path, "role", lks_str_from(args->positional[1]));
     }
-    for (size_t i = 0; i < LKS_COUNT(binding_options); i++) {
-        if (lks_args_has(args, binding_options[i]))
-            lks_remote_path_query(&q.path, binding_options[i] + 2,
-                                  lks_args_str(args, binding_options[i]));
-    }
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    lks_remote_path_options(&q.path, args, binding_options);
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (token || certificate)
-        return lks_listing_done(cli, args, &answer, err, "%s: revoked", args->positional[0]);
-    return lks_listing_done(cli, args, &answer, err, "%s: %s%s is revoked", args->positional[0],
+        return lks_listing_done(cli, args, &q.answer, err, "%s: revoked", args->positional[0]);
+    return lks_listing_done(cli, args, &q.answer, err, "%s: %s%s is revoked", args->positional[0],
                             args->positional[1], where(args, place));
 }
 
@@ -92,12 +86,12 @@ enum lks_code lks_cmd_access_renew(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     lks_question_init(&q, "POST", "/v1/tokens/renew");
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    struct lks_str id = lks_doc_text(answer.doc, "id"), end = lks_doc_text(answer.doc, "expires");
-    return lks_listing_done(cli, args, &answer, err,
+    struct lks_str id = lks_doc_text(q.answer.doc, "id"),
+                   end = lks_doc_text(q.answer.doc, "expires");
+    return lks_listing_done(cli, args, &q.answer, err,
                             "token %" LKS_STR_FMT " is good until %" LKS_STR_FMT, LKS_STR_ARG(id),
                             LKS_STR_ARG(end));
 }
@@ -109,19 +103,12 @@ static const struct lks_listing_column access_columns[] = {
     {"expires", "expires", 0},
 };
 
+static const char *const access_members[] = {"bindings", "tokens", "certificates", NULL};
+static const struct lks_listing access_lists = {
+    .path = "/v1/access", LKS_COLUMNS(access_columns), .members = access_members};
+
 enum lks_code lks_cmd_access_ls(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    lks_question_init(&q, "GET", "/v1/access");
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
-        return err->code;
-    if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    const struct lks_doc *lists[] = {lks_doc_member(answer.doc, "bindings"),
-                                     lks_doc_member(answer.doc, "tokens"),
-                                     lks_doc_member(answer.doc, "certificates")};
-    return lks_listing_table(cli, access_columns, LKS_COUNT(access_columns), lists,
-                             LKS_COUNT(lists), err);
+    return lks_listing_print(cli, args, &access_lists, err);
 }

@@ -170,7 +170,6 @@ enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, st
 enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     const char *given = lks_args_get(args, "--token-file");
     const char *file = given != NULL ? given : cli->token_file;
     if (file == NULL)
@@ -178,9 +177,9 @@ enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, s
                         "logout: --token-file or $LOCKSTEP_TOKEN_FILE has to name the token of "
                         "the login");
     lks_question_init(&q, "POST", "/v1/logout");
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (unlink(file) != 0)
         return lks_file_fail(err, file);
-    return lks_listing_done(cli, args, &answer, err, "logged out; %s is gone", file);
+    return lks_listing_done(cli, args, &q.answer, err, "logged out; %s is gone", file);
 }

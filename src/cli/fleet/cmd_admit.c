@@ -78,7 +78,6 @@ static enum lks_code check_question(const struct lks_args *args, struct lks_err 
 static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char until[LKS_TIME_TEXT_SIZE];
     if (lks_listing_need(args, "--until", "when the override ends", err) != LKS_OK ||
         lks_listing_until(cli, args, "--until", until, err) != LKS_OK)
@@ -90,7 +89,7 @@ static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, 
     lks_json_text(&q.w, "reason", lks_args_str(args, "--override"));
     lks_json_cstr(&q.w, "until", until);
     lks_json_end(&q.w, '}');
-    return lks_question_ask(cli, args, &q, &answer, err);
+    return lks_question_ask(cli, args, &q, err);
 }
 
 /* The answer -------------------------------------------------------------------------------- */
@@ -217,20 +216,18 @@ static const struct lks_listing_column log_columns[] = {
     {"why", "text", LKS_COLUMN_WRAP},
 };
 
+static const char *const log_filters[] = {"--job", NULL};
+static const struct lks_listing admissions = {
+    .path = "/v1/admissions",
+    LKS_COLUMNS(log_columns),
+    .filters = log_filters,
+    .empty = "nothing was decided yet",
+};
+
 static enum lks_code print_log(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = log_columns,
-        .column_count = LKS_COUNT(log_columns),
-        .empty = "nothing was decided yet",
-    };
-    lks_remote_path_init(&listing.path, "/v1/admissions");
-    if (lks_args_has(args, "--job"))
-        lks_remote_path_query(&listing.path, "job", lks_args_str(args, "--job"));
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
+    return lks_listing_print(cli, args, &admissions, err);
 }
 
 static const struct lks_listing_column observed_columns[] = {
@@ -241,26 +238,23 @@ static const struct lks_listing_column observed_columns[] = {
     {"refused, by reason", "*", LKS_COLUMN_WRAP},
 };
 
+static const char *const observed_lists[] = {"items", NULL};
+static const struct lks_listing observed = {
+    .path = "/v1/observed",
+    LKS_COLUMNS(observed_columns),
+    .members = observed_lists,
+    .empty = "no job asked in the last week",
+};
+
 static enum lks_code print_observed(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    lks_question_init(&q, "GET", "/v1/observed");
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
-        return err->code;
-    if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    const struct lks_doc *items = lks_doc_member(answer.doc, "items");
-    if (items == NULL || items->count == 0)
-        fprintf(cli->out, "no job asked in the last week\n");
-    return lks_listing_table(cli, observed_columns, LKS_COUNT(observed_columns), &items, 1, err);
+    return lks_listing_print(cli, args, &observed, err);
 }
 
 enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     if (lks_args_has(args, "--log"))
         return print_log(cli, args, err);
     if (lks_args_has(args, "--observed"))
@@ -274,14 +268,14 @@ enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, st
         return err->code;
     lks_question_init(&q, "POST", "/v1/admit");
     write_question(&q.w, args);
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *admitted = lks_doc_member(answer.doc, "admitted");
+    const struct lks_doc *admitted = lks_doc_member(q.answer.doc, "admitted");
     if (admitted == NULL || admitted->kind != LKS_DOC_BOOL)
         return lks_fail(err, LKS_E_INVALID, "lockstepd did not say yes or no");
     cli->no = !admitted->truth;
-    return lks_args_has(args, "--json") ? lks_listing_thing(cli, args, &answer, err)
-                                        : print_answer(cli, answer.doc, err);
+    return lks_args_has(args, "--json") ? lks_listing_thing(cli, args, &q.answer, err)
+                                        : print_answer(cli, q.answer.doc, err);
 }
 
 /* Images ------------------------------------------------------------------------------------ */
@@ -331,7 +325,6 @@ enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     LKS_CLEANUP(lks_sbom_fini) struct lks_sbom sbom = {0};
     const char *file = lks_args_get(args, "--sbom");
@@ -341,9 +334,9 @@ enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args
         return err->code;
     lks_question_init(&q, "POST", "/v1/images");
     if (write_image(&q.w, args, &sbom, err) != LKS_OK ||
-        lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: known", args->positional[0]);
+    return lks_listing_done(cli, args, &q.answer, err, "%s: known", args->positional[0]);
 }
 
 static const struct lks_listing_column image_columns[] = {
@@ -356,16 +349,12 @@ static const struct lks_listing_column image_columns[] = {
     {"added", "added", 0},
 };
 
+static const struct lks_listing images = {.path = "/v1/images",
+                                          LKS_COLUMNS(image_columns),
+                                          .empty = "no images are known beside those of NGC"};
+
 enum lks_code lks_cmd_image_ls(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = image_columns,
-        .column_count = LKS_COUNT(image_columns),
-        .empty = "no images are known beside those of NGC",
-    };
-    lks_remote_path_init(&listing.path, "/v1/images");
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
+    return lks_listing_print(cli, args, &images, err);
 }

@@ -1,4 +1,4 @@
-/* drift; deviation add, ls, approve, close. */
+/* drift; deviation add, ls. */
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 enum {
-    LIMIT_MAX = 1000000,
     LINE_MAX_BYTES = 8192,
     QUIET_MS = 60 * 1000, /* the stream says that it lives far more often */
 };
@@ -18,7 +17,14 @@ static const struct lks_listing_column drift_columns[] = {
     {"cause", "cause", 0}, {"since", "since", 0}, {"what", "text", LKS_COLUMN_WRAP},
 };
 
-static const char *const drift_filters[] = {"--pool", "--node", "--cause", "--judged"};
+static const char *const drift_filters[] = {"--pool", "--node", "--cause", "--judged", NULL};
+
+static const struct lks_listing drifting = {
+    .path = "/v1/drift",
+    LKS_COLUMNS(drift_columns),
+    .filters = drift_filters,
+    .empty = "no node differs from its intent, so far as is known",
+};
 
 /* "4 nodes: 1 conforms, ...": that nothing is listed does not mean that all is well. */
 static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *args,
@@ -35,14 +41,13 @@ static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *ar
         {"unjudged", "were never evaluated"},
     };
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     lks_question_init(&q, "GET", "/v1/drift");
     lks_remote_path_query(&q.path, "limit", LKS_STR("1"));
     if (lks_args_has(args, "--pool"))
         lks_remote_path_query(&q.path, "pool", lks_args_str(args, "--pool"));
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *found = lks_doc_member(answer.doc, "counts");
+    const struct lks_doc *found = lks_doc_member(q.answer.doc, "counts");
     for (size_t i = 0; i < LKS_COUNT(counts); i++) {
         const struct lks_doc *count = lks_doc_member(found, counts[i].key);
         fprintf(cli->out, "%s%" PRId64 " %s", i > 0 ? " " : "", count == NULL ? 0 : count->number,
@@ -54,22 +59,7 @@ static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *ar
 
 static enum lks_code list(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = drift_columns,
-        .column_count = LKS_COUNT(drift_columns),
-        .empty = "no node differs from its intent, so far as is known",
-    };
-    enum lks_code code = lks_listing_number(args, "--limit", LIMIT_MAX, 0, &listing.limit, err);
-    if (code != LKS_OK)
-        return code;
-    lks_remote_path_init(&listing.path, "/v1/drift");
-    for (size_t i = 0; i < LKS_COUNT(drift_filters); i++) {
-        if (lks_args_has(args, drift_filters[i]))
-            lks_remote_path_query(&listing.path, drift_filters[i] + 2,
-                                  lks_args_str(args, drift_filters[i]));
-    }
-    code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
+    enum lks_code code = lks_listing_print(cli, args, &drifting, err);
     if (code != LKS_OK || lks_args_has(args, "--json"))
         return code;
     return print_counts(cli, args, err);
@@ -178,7 +168,6 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char expires[LKS_TIME_TEXT_SIZE];
     if (lks_listing_need(args, "--until", "when it ends: there is none without an end", err) !=
             LKS_OK ||
@@ -195,19 +184,19 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
     }
     lks_json_cstr(&q.w, "expires", expires);
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *id = lks_doc_member(answer.doc, "id");
-    struct lks_str warning = lks_doc_text(answer.doc, "warning");
+    const struct lks_doc *id = lks_doc_member(q.answer.doc, "id");
+    struct lks_str warning = lks_doc_text(q.answer.doc, "warning");
     if (warning.len > 0)
         fprintf(cli->err, "lockstep: warning: --what: %" LKS_STR_FMT "\n", LKS_STR_ARG(warning));
     int64_t number = id != NULL ? id->number : 0;
     char size[LKS_LISTING_SIZE];
-    (void)lks_listing_size(answer.doc, size);
-    if (lks_doc_member(answer.doc, "waits") == NULL)
-        return lks_listing_done(cli, args, &answer, err, "deviation %" PRId64 " holds until %s%s",
+    (void)lks_listing_size(q.answer.doc, size);
+    if (lks_doc_member(q.answer.doc, "waits") == NULL)
+        return lks_listing_done(cli, args, &q.answer, err, "deviation %" PRId64 " holds until %s%s",
                                 number, expires, size);
-    return lks_listing_done(cli, args, &answer, err,
+    return lks_listing_done(cli, args, &q.answer, err,
                             "deviation %" PRId64 " waits for an approver, and ends %s%s\n"
                             "  lockstep deviation approve %" PRId64 " --reason ...",
                             number, expires, size, number);
@@ -227,32 +216,13 @@ static const struct lks_listing_column deviation_columns[] = {
     {"ended because", "ended_reason", LKS_COLUMN_WRAP},
 };
 
+static const struct lks_listing deviations = {.path = "/v1/deviations",
+                                              LKS_COLUMNS(deviation_columns),
+                                              .open_only = true,
+                                              .empty = "no deviations"};
+
 enum lks_code lks_cmd_deviation_ls(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = deviation_columns,
-        .column_count = LKS_COUNT(deviation_columns),
-        .empty = "no deviations",
-    };
-    lks_remote_path_init(&listing.path, "/v1/deviations");
-    if (!lks_args_has(args, "--all"))
-        lks_remote_path_query(&listing.path, "open", LKS_STR("true"));
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
-}
-
-enum lks_code lks_cmd_deviation_approve(struct lks_cli *cli, const struct lks_args *args,
-                                        struct lks_err *err)
-{
-    return lks_listing_verb(
-        cli, args, &(struct lks_listing_verb){"/v1/deviations", "approve", "approved"}, err);
-}
-
-enum lks_code lks_cmd_deviation_close(struct lks_cli *cli, const struct lks_args *args,
-                                      struct lks_err *err)
-{
-    return lks_listing_verb(cli, args,
-                            &(struct lks_listing_verb){"/v1/deviations", "close", "closed"}, err);
+    return lks_listing_print(cli, args, &deviations, err);
 }

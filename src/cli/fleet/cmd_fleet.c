@@ -33,32 +33,18 @@ static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *an
 enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    static const char *const said[] = {"--nodes", "--gpus"};
+    static const char *const passed[] = {"--accept", "--nodes", "--gpus", NULL};
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     bool dry = lks_args_has(args, "--dry-run");
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
-    if (lks_file_read(args->positional[0], &text, err) != LKS_OK)
-        return err->code;
-    lks_remote_path_init(&path, "/v1/fleet");
+    lks_question_init(&q, "PUT", "/v1/fleet");
     if (dry)
-        lks_remote_path_query(&path, "dry_run", LKS_STR("true"));
-    if (lks_args_has(args, "--accept"))
-        lks_remote_path_query(&path, "accept", LKS_STR("true"));
-    for (size_t i = 0; i < LKS_COUNT(said); i++) {
-        if (lks_args_has(args, said[i]))
-            lks_remote_path_query(&path, said[i] + 2, lks_args_str(args, said[i]));
-    }
-    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        lks_remote_path_query(&q.path, "dry_run", LKS_STR("true"));
+    lks_remote_path_options(&q.path, args, passed);
+    if (lks_question_send(cli, args, args->positional[0], &q, err) != LKS_OK)
         return err->code;
-    if (lks_remote_call(&remote, "PUT", &path, "application/yaml", lks_buf_view(&text), &answer,
-                        err) != LKS_OK)
-        return lks_wrap(err, "%s", args->positional[0]);
     if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    return print_applied(cli, answer.doc, dry, err);
+        return lks_listing_thing(cli, args, &q.answer, err);
+    return print_applied(cli, q.answer.doc, dry, err);
 }
 
 /* fleet show -------------------------------------------------------------------------------- */
@@ -79,18 +65,16 @@ static const struct lks_listing_column pool_columns[] = {
     {"acts wait", "acts_wait", 0},
 };
 
+static const char *const pool_lists[] = {"pools", NULL};
+static const struct lks_listing pools = {
+    .path = "/v1/fleet",
+    LKS_COLUMNS(pool_columns),
+    .members = pool_lists,
+    .empty = "no fleet yet: 'lockstep fleet apply FILE' sets one",
+};
+
 enum lks_code lks_cmd_fleet_show(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    lks_question_init(&q, "GET", "/v1/fleet");
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
-        return err->code;
-    if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    const struct lks_doc *pools = lks_doc_member(answer.doc, "pools");
-    if (pools == NULL || pools->count == 0)
-        fprintf(cli->out, "no fleet yet: 'lockstep fleet apply FILE' sets one\n");
-    return lks_listing_table(cli, pool_columns, LKS_COUNT(pool_columns), &pools, 1, err);
+    return lks_listing_print(cli, args, &pools, err);
 }

@@ -1,6 +1,7 @@
 /* node command, approve, review: what a person has a node's agent do, outside a change. */
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
+#include "cli/shared/verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,10 @@ static enum lks_code look(struct lks_cli *cli, const struct lks_args *args, uint
     snprintf(number, sizeof(number), "%" PRIu64, id);
     lks_question_init(&q, "GET", "/v1/commands");
     lks_remote_path_add(&q.path, lks_str_from(number));
-    return lks_question_ask(cli, args, &q, answer, err);
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+        return err->code;
+    *answer = LKS_MOVE(q.answer);
+    return LKS_OK;
 }
 
 /* lockstepd ends every command some time after its expiry, so this has an end. */
@@ -60,10 +64,10 @@ static enum lks_code ask_wedged(struct lks_cli *cli, const struct lks_args *args
     }
     if (strcmp(args->positional[1], "reboot") != 0 || args->positional_count > 2)
         return lks_fail(err, LKS_E_USAGE, "--wedged is for executor reboot, without artifacts");
-    return lks_listing_verb(
+    return lks_verbs_run(
         cli, args,
-        &(struct lks_listing_verb){"/v1/nodes", "reset",
-                                   "the reset waits for an approver: lockstep node approve"},
+        &(struct lks_verb){"node command", "/v1/nodes", "reset",
+                           "the reset waits for an approver: lockstep node approve"},
         err);
 }
 
@@ -71,7 +75,6 @@ enum lks_code lks_cmd_node_command(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     uint64_t ttl = 0, id = 0;
     if (lks_args_has(args, "--wedged"))
         return ask_wedged(cli, args, err);
@@ -88,29 +91,13 @@ enum lks_code lks_cmd_node_command(struct lks_cli *cli, const struct lks_args *a
     if (ttl > 0)
         lks_json_int(&q.w, "ttl_seconds", (int64_t)ttl);
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *number = lks_doc_member(answer.doc, "id");
+    const struct lks_doc *number = lks_doc_member(q.answer.doc, "id");
     id = number != NULL ? (uint64_t)number->number : 0;
     if (lks_args_has(args, "--wait"))
         return wait_for(cli, args, id, err);
-    return lks_listing_done(cli, args, &answer, err,
+    return lks_listing_done(cli, args, &q.answer, err,
                             "%s: command %" PRIu64 " (%s) waits for its agent", args->positional[0],
                             id, args->positional[1]);
-}
-
-enum lks_code lks_cmd_node_approve(struct lks_cli *cli, const struct lks_args *args,
-                                   struct lks_err *err)
-{
-    return lks_listing_verb(
-        cli, args,
-        &(struct lks_listing_verb){"/v1/nodes", "reset/approve", "the reset is approved"}, err);
-}
-
-enum lks_code lks_cmd_node_review(struct lks_cli *cli, const struct lks_args *args,
-                                  struct lks_err *err)
-{
-    return lks_listing_verb(
-        cli, args, &(struct lks_listing_verb){"/v1/nodes", "reset/review", "the reset is reviewed"},
-        err);
 }

@@ -256,6 +256,7 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
                         command->name);
     if (lks_args_has(&args, "--data"))
         cli->data_dir = lks_args_get(&args, "--data");
+    cli->command = command;
     return command->run(cli, &args, err);
 }
 

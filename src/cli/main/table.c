@@ -505,9 +505,9 @@ const struct lks_command lks_commands[] = {
      "No stage can be skipped, and each stage needs --evidence. STACK is a digest, the start of "
      "one, "
      "or a name.",
-     "{seq}", lks_cmd_stack_promote},
+     "{seq}", lks_cmd_stack_step},
     {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
-     "Refused while a pool is pinned to the stack.", "{seq}", lks_cmd_stack_retire},
+     "Refused while a pool is pinned to the stack.", "{seq}", lks_cmd_stack_step},
     {"bundle build", "FILE|DIR", 1, 1, bundle_build_options, "Build a bundle from files",
      "Reads a manifest of kind Bundle that lists the files (DIR: bundle.yaml in it), or an "
      "unsigned bundle. PLDM packages provide their own versions. --sign signs the bundle on behalf "
@@ -530,8 +530,7 @@ const struct lks_command lks_commands[] = {
      "revoked_reason?}]}",
      lks_cmd_bundle_ls},
     {"bundle revoke", "BUNDLE", 1, 1, reason_options, "Revoke a bundle",
-     "Revocation is final: no file of the bundle is staged afterwards.", "{seq}",
-     lks_cmd_bundle_revoke},
+     "Revocation is final: no file of the bundle is staged afterwards.", "{seq}", lks_cmd_verb},
     {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
      "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The key "
      "is pinned in lockstepd if one is named or runs on this machine; otherwise, and with --state, "
@@ -639,9 +638,8 @@ const struct lks_command lks_commands[] = {
      "Needs the approver role for all its nodes. The person who added the deviation and its owner "
      "cannot approve it. An approved deviation counts where the pool enforces, and for changes and "
      "manual updates.",
-     "{seq}", lks_cmd_deviation_approve},
-    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}",
-     lks_cmd_deviation_close},
+     "{seq}", lks_cmd_verb},
+    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_cmd_verb},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for a short time, or no with the reason for every node and image that "
      "prevents it. In a pool that only observes, refusals are shown and do not count. Exit status "
@@ -675,22 +673,21 @@ const struct lks_command lks_commands[] = {
      "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
     {"node hold", "NODES", 1, 1, reason_options,
      "Put nodes on hold: no new job is admitted to them",
-     "NODES is a name or a host list such as gpu[001-004].", "{seq, nodes, gpus}",
-     lks_cmd_node_hold},
+     "NODES is a name or a host list such as gpu[001-004].", "{seq, nodes, gpus}", lks_cmd_verb},
     {"node release", "NODES", 1, 1, release_options,
      "End a hold, or accept nodes that are new or changed",
      "A node seen for the first time, or with another board, GPUs or NICs, is not admitted until "
      "it conforms and a person accepts it. If the domain of the node takes no jobs afterwards, "
      "because the node runs something else than the others, the domain is named.",
-     "{seq, nodes, gpus, warnings: [text]}", lks_cmd_node_release},
+     "{seq, nodes, gpus, warnings: [text]}", lks_cmd_verb},
     LKS_NODE_COMMANDS,
     {"node resolve", "NODE", 1, 1, reason_options,
      "Mark an update with unknown outcome as resolved",
      "Until then the node stays out of service, and no other update runs on it.", "{seq}",
-     lks_cmd_node_resolve},
+     lks_cmd_verb},
     {"node replace", "NODES", 1, 1, reason_options,
      "Prepare a node for replaced hardware: revoke the certificate, forget the parts", "",
-     "{seq, nodes, gpus}", lks_cmd_node_replace},
+     "{seq, nodes, gpus}", lks_cmd_verb},
     {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "",
      "{seq, nodes, gpus}", lks_cmd_node_rm},
     {"login", "", 0, 0, remote_options, "Log in with the site's OpenID provider",
@@ -728,8 +725,7 @@ const struct lks_command lks_commands[] = {
      lks_cmd_access_ls},
     {"alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
-    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}",
-     lks_cmd_alarm_release},
+    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}", lks_cmd_verb},
     LKS_CHANGE_COMMANDS,
     {"journal verify", "DIR", 1, 1, verify_options, "Verify every record of a journal offline",
      "DIR is lockstepd's data directory, or a copy of journal.db. Detects records that were "

@@ -73,14 +73,14 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      lks_cmd_change_ls},                                                                           \
     {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
      "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
-     lks_cmd_change_approve},                                                                      \
+     lks_cmd_change_verb},                                                                      \
     {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently", "",      \
-     LKS_CHANGE_MOVED, lks_cmd_change_reject},                                                     \
+     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                     \
     {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval", "",         \
-     LKS_CHANGE_MOVED, lks_cmd_change_withdraw},                                                   \
+     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                   \
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
      "Review a change that started without its approvals", "", LKS_CHANGE_MOVED,                   \
-     lks_cmd_change_review},                                                                       \
+     lks_cmd_change_verb},                                                                       \
     {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
      "Waive a gate for a limited time", "", LKS_CHANGE_MOVED,                                      \
      lks_cmd_change_waive},                                                                        \
@@ -91,7 +91,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
     {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
      "Pause a change: nodes in progress finish, no new node starts", "", LKS_CHANGE_MOVED,         \
-     lks_cmd_change_pause},                                                                        \
+     lks_cmd_change_verb},                                                                        \
     {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
      "Resume a change, or retry nodes of it that failed",                                          \
      "Without --nodes, resumes a change that was paused or halted; after a halt by a metric, an "  \
@@ -108,10 +108,10 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
      "Abort a change: nodes in progress roll back, finished ones stay changed", "",                \
      LKS_CHANGE_MOVED,                                                                             \
-     lks_cmd_change_abort},                                                                        \
+     lks_cmd_change_verb},                                                                        \
     {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
      "Roll back a change on every node that it reached", "", LKS_CHANGE_MOVED,                     \
-     lks_cmd_change_rollback},                                                                     \
+     lks_cmd_change_verb},                                                                     \
     {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
      "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
      "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \

@@ -21,10 +21,10 @@ extern const struct lks_option lks_node_command_options[], lks_node_reset_option
     {"node approve", "NODE", 1, 1, lks_node_reset_options,                                         \
      "Approve the reset of a wedged node that another person requested",                           \
      "The node reboots, and an alarm is raised that only 'node review' closes.",                   \
-     "{id, seq, nodes, gpus}", lks_cmd_node_approve},                                              \
+     "{id, seq, nodes, gpus}", lks_cmd_verb},                                              \
     {"node review", "NODE", 1, 1, lks_node_reset_options,                                          \
      "Review the reset of a wedged node, and close its alarm", "", "{seq, nodes, gpus}",           \
-     lks_cmd_node_review}
+     lks_cmd_verb}
 /* clang-format on */
 
 #endif

@@ -97,10 +97,9 @@ enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const
 {
     static const struct lks_args none;
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     lks_question_init(&q, "GET", "/v1/bundles");
     lks_remote_path_add(&q.path, lks_str_from(digest));
-    enum lks_code code = lks_question_ask(cli, &none, &q, &answer, err);
+    enum lks_code code = lks_question_ask(cli, &none, &q, err);
     if (code == LKS_E_NOT_FOUND && needed)
         return lks_fail(
             err, LKS_E_REFUSED,
@@ -111,10 +110,10 @@ enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const
         return LKS_OK;
     if (code != LKS_OK)
         return lks_wrap(err, "lockstepd does not say whether the bundle is revoked");
-    if (lks_doc_member(answer.doc, "revoked") == NULL)
+    if (lks_doc_member(q.answer.doc, "revoked") == NULL)
         return LKS_OK;
     return lks_fail(err, LKS_E_REFUSED, "%s: the bundle is revoked at lockstepd: %" LKS_STR_FMT,
-                    path, LKS_STR_ARG(lks_doc_text(answer.doc, "revoked_reason")));
+                    path, LKS_STR_ARG(lks_doc_text(q.answer.doc, "revoked_reason")));
 }
 
 /* Files ------------------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+struct lks_command;
+
 struct lks_cli {
     FILE *out;
     FILE *err;
@@ -24,7 +26,8 @@ struct lks_cli {
     const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
     const char *commit;  /* of this build, or NULL: unknown */
-    bool no;             /* the command worked and its answer is no: exit status 1 */
+    const struct lks_command *command; /* the one that runs */
+    bool no;                           /* the command worked and its answer is no: exit status 1 */
 };
 
 struct lks_command {

@@ -11,6 +11,9 @@ typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args 
 lks_command_fn lks_cmd_help;
 lks_command_fn lks_cmd_version;
 
+/* verbs.c: commands that are one request, such as node hold. */
+lks_command_fn lks_cmd_verb;
+
 /* cmd_bmc.c, cmd_bmc_update.c */
 lks_command_fn lks_cmd_bmc_inventory;
 lks_command_fn lks_cmd_bmc_trust;
@@ -59,40 +62,25 @@ lks_command_fn lks_cmd_node_enroll;
 lks_command_fn lks_cmd_node_ls;
 lks_command_fn lks_cmd_node_show;
 lks_command_fn lks_cmd_node_history;
-lks_command_fn lks_cmd_node_hold;
-lks_command_fn lks_cmd_node_release;
-lks_command_fn lks_cmd_node_replace;
 lks_command_fn lks_cmd_node_command;
-lks_command_fn lks_cmd_node_approve;
-lks_command_fn lks_cmd_node_review;
-lks_command_fn lks_cmd_node_resolve;
 lks_command_fn lks_cmd_node_rm;
 lks_command_fn lks_cmd_alarm_ls;
-lks_command_fn lks_cmd_alarm_release;
 
 /* cmd_drift.c */
 lks_command_fn lks_cmd_drift;
 lks_command_fn lks_cmd_deviation_add;
 lks_command_fn lks_cmd_deviation_ls;
-lks_command_fn lks_cmd_deviation_approve;
-lks_command_fn lks_cmd_deviation_close;
 
 /* cmd_change.c, cmd_change_procedure.c, cmd_change_show.c */
 lks_command_fn lks_cmd_change_propose;
 lks_command_fn lks_cmd_change_show;
 lks_command_fn lks_cmd_change_procedure;
 lks_command_fn lks_cmd_change_ls;
-lks_command_fn lks_cmd_change_approve;
-lks_command_fn lks_cmd_change_reject;
-lks_command_fn lks_cmd_change_withdraw;
-lks_command_fn lks_cmd_change_review;
+lks_command_fn lks_cmd_change_verb;
 lks_command_fn lks_cmd_change_waive;
 lks_command_fn lks_cmd_change_start;
-lks_command_fn lks_cmd_change_pause;
 lks_command_fn lks_cmd_change_resume;
 lks_command_fn lks_cmd_change_skip;
-lks_command_fn lks_cmd_change_abort;
-lks_command_fn lks_cmd_change_rollback;
 
 /* cmd_freeze.c */
 lks_command_fn lks_cmd_freeze;
@@ -109,8 +97,7 @@ lks_command_fn lks_cmd_image_ls;
 /* cmd_registry.c; the last two are advisories and lifecycle with --fleet. */
 lks_command_fn lks_cmd_stack_publish;
 lks_command_fn lks_cmd_stack_ls;
-lks_command_fn lks_cmd_stack_promote;
-lks_command_fn lks_cmd_stack_retire;
+lks_command_fn lks_cmd_stack_step;
 lks_command_fn lks_registry_advisories;
 lks_command_fn lks_registry_lifecycle;
 
@@ -120,7 +107,6 @@ lks_command_fn lks_cmd_bundle_inspect;
 lks_command_fn lks_cmd_bundle_verify;
 lks_command_fn lks_cmd_bundle_push;
 lks_command_fn lks_cmd_bundle_ls;
-lks_command_fn lks_cmd_bundle_revoke;
 
 /* cmd_trust.c */
 lks_command_fn lks_cmd_trust_add;

@@ -8,7 +8,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum { ROWS_BYTES = 256 << 20, LINE_MAX_BYTES = 4096 };
+enum {
+    ROWS_BYTES = 256 << 20,
+    LINE_MAX_BYTES = 4096,
+    LIMIT_MAX = 1000000, /* of --limit */
+    LISTS_MAX = 4,       /* that one table shows */
+};
 
 /* Values ------------------------------------------------------------------------------------ */
 
@@ -188,10 +193,14 @@ static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_
     return LKS_OK;
 }
 
-enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
-                                const struct lks_listing *listing, struct lks_err *err)
+enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *args,
+                                   const struct lks_listing *listing,
+                                   const struct lks_remote_path *path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    uint64_t limit;
+    if (lks_listing_number(args, "--limit", LIMIT_MAX, listing->limit, &limit, err) != LKS_OK)
+        return err->code;
     LKS_CLEANUP(page_fini) struct page p = {.listing = listing};
     p.as_json = lks_args_has(args, "--json");
     lks_table_init(&p.table, ROWS_BYTES);
@@ -202,8 +211,7 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
     lks_json_begin(&p.writer, NULL, '{');
     lks_json_begin(&p.writer, "items", '[');
     if (lks_remote_open(cli, args, &remote, err) != LKS_OK ||
-        lks_remote_list(&remote, &listing->path,
-                        listing->cursor != NULL ? listing->cursor : "after", listing->limit,
+        lks_remote_list(&remote, path, listing->cursor != NULL ? listing->cursor : "after", limit,
                         add_item, &p, err) != LKS_OK)
         return err->code;
     lks_json_end(&p.writer, ']');
@@ -214,6 +222,43 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
         fprintf(cli->out, "%s\n", listing->empty);
     drop_empty(cli, &p.table, p.filled);
     return lks_output_table(cli, &p.table, err);
+}
+
+/* The lists of an answer that is one page, as one table. */
+static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *args,
+                                   const struct lks_listing *listing, struct lks_question *q,
+                                   struct lks_err *err)
+{
+    const struct lks_doc *lists[LISTS_MAX] = {0};
+    size_t count = 0, items = 0;
+    if (lks_question_ask(cli, args, q, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &q->answer, err);
+    for (; count < LISTS_MAX && listing->members[count] != NULL; count++) {
+        lists[count] = lks_doc_member(q->answer.doc, listing->members[count]);
+        items += lists[count] != NULL ? lists[count]->count : 0;
+    }
+    if (items == 0 && listing->empty != NULL)
+        fprintf(cli->out, "%s\n", listing->empty);
+    return lks_listing_table(cli, listing->columns, listing->column_count, lists, count, err);
+}
+
+enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_listing *listing, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    lks_question_init(&q, "GET", listing->path);
+    if (listing->part != NULL) {
+        lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+        lks_remote_path_add(&q.path, lks_str_from(listing->part));
+    }
+    lks_remote_path_options(&q.path, args, listing->filters);
+    if (listing->open_only && !lks_args_has(args, "--all"))
+        lks_remote_path_query(&q.path, "open", LKS_STR("true"));
+    if (listing->members != NULL)
+        return print_members(cli, args, listing, &q, err);
+    return lks_listing_print_at(cli, args, listing, &q.path, err);
 }
 
 /* Things ------------------------------------------------------------------------------------ */
@@ -283,17 +328,16 @@ enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
 enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_question *q, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     uint64_t seconds = 0;
     if (lks_listing_span(args, "--ttl", &seconds, err) != LKS_OK)
         return err->code;
     if (seconds > 0)
         lks_json_int(&q->w, "ttl_seconds", (int64_t)seconds);
     lks_json_end(&q->w, '}');
-    if (lks_question_ask(cli, args, q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
-    struct lks_str token = lks_doc_text(answer.doc, "token");
-    return lks_listing_done(cli, args, &answer, err, "%" LKS_STR_FMT, LKS_STR_ARG(token));
+    struct lks_str token = lks_doc_text(q->answer.doc, "token");
+    return lks_listing_done(cli, args, &q->answer, err, "%" LKS_STR_FMT, LKS_STR_ARG(token));
 }
 
 enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_column *columns,
@@ -406,26 +450,4 @@ const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_
                  lks_count_text((uint64_t)nodes->number, "node", many),
                  lks_count_text((uint64_t)gpus->number, "GPU", cards));
     return out;
-}
-
-enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
-                               const struct lks_listing_verb *verb, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
-        return err->code;
-    lks_question_init(&q, "POST", verb->base);
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_buf_addf(&q.path.text, "/%s", verb->verb); /* ours: it may have a '/' */
-    lks_json_begin(&q.w, NULL, '{');
-    lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
-    if (lks_args_has(args, "--force"))
-        lks_json_bool(&q.w, "force", true);
-    lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
-        return err->code;
-    char size[LKS_LISTING_SIZE];
-    return lks_listing_done(cli, args, &answer, err, "%s: %s%s", args->positional[0], verb->done,
-                            lks_listing_size(answer.doc, size));
 }

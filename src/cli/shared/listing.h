@@ -12,19 +12,33 @@ struct lks_listing_column {
     unsigned flags;  /* LKS_COLUMN_* */
 };
 
+/* A list that lockstepd has: where it is, and how people see it. */
 struct lks_listing {
-    struct lks_remote_path path;
+    const char *path; /* "/v1/changes" */
+    const char *part; /* "history": the list of the command's argument; NULL: a list of all */
     const struct lks_listing_column *columns;
     size_t column_count;
-    uint64_t limit;     /* 0: all */
-    const char *cursor; /* how the next page is asked for; NULL: "after" */
-    const char *empty;  /* what to say where there is nothing */
+    const char *const *filters; /* for lks_remote_path_options() */
+    bool open_only;             /* unless --all is given */
+    const char *const *members; /* the answer is one page, and its lists are these members, up to
+                                   NULL; without them the list comes in pages */
+    uint64_t limit;             /* without --limit; 0: all */
+    const char *cursor;         /* how the next page is asked for; NULL: "after" */
+    const char *empty;          /* what to say where there is nothing, or NULL */
 };
 
-/* Fetch the list at `listing->path` and print it; with --json {"items": [...]}. */
+#define LKS_COLUMNS(array) .columns = (array), .column_count = LKS_COUNT(array)
+
+/* Fetch a list and print it; with --json {"items": [...]}, or the answer as it came. */
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_listing *listing,
                                 struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same from `path`; what the listing says of paths, filters and members is not used. */
+enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *args,
+                                   const struct lks_listing *listing,
+                                   const struct lks_remote_path *path,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 /* Print an answer: with --json as it came, else a line for each member, those of members
  * by dotted names. */
@@ -82,15 +96,5 @@ enum lks_code lks_listing_need(const struct lks_args *args, const char *option, 
 /* ": 3 nodes, 24 GPUs", where an answer says how many it was for; else nothing. */
 #define LKS_LISTING_SIZE (2 * LKS_COUNT_TEXT_SIZE + 8)
 const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_SIZE]);
-
-/* POST BASE/ARGUMENT/VERB with --reason and perhaps --force, and say so. */
-struct lks_listing_verb {
-    const char *base; /* "/v1/nodes" */
-    const char *verb; /* "hold" */
-    const char *done; /* "held" */
-};
-enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
-                               const struct lks_listing_verb *verb,
-                               struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -123,6 +123,17 @@ void lks_remote_path_query(struct lks_remote_path *p, const char *name, struct l
     lks_http_escape(&p->text, value);
 }
 
+void lks_remote_path_options(struct lks_remote_path *p, const struct lks_args *args,
+                             const char *const *options)
+{
+    for (; options != NULL && *options != NULL; options++) {
+        const char *value = lks_args_get(args, *options);
+        if (value != NULL)
+            lks_remote_path_query(p, *options + strlen("--"),
+                                  value[0] != '\0' ? lks_str_from(value) : LKS_STR("true"));
+    }
+}
+
 /* Calls ------------------------------------------------------------------------------------- */
 
 void lks_remote_answer_fini(struct lks_remote_answer *a)
@@ -222,21 +233,38 @@ void lks_question_fini(struct lks_question *q)
 {
     lks_remote_path_fini(&q->path);
     lks_buf_fini(&q->json);
+    lks_remote_answer_fini(&q->answer);
     *q = (struct lks_question){0};
 }
 
 enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
-                               const struct lks_question *q, struct lks_remote_answer *out,
-                               struct lks_err *err)
+                               struct lks_question *q, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
     if (lks_buf_check(&q->json, err) != LKS_OK)
         return lks_wrap(err, "the question");
     if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
+    lks_remote_answer_fini(&q->answer);
     return lks_remote_call(&remote, q->method, &q->path,
-                           q->json.len > 0 ? "application/json" : NULL, lks_buf_view(&q->json), out,
-                           err);
+                           q->json.len > 0 ? "application/json" : NULL, lks_buf_view(&q->json),
+                           &q->answer, err);
+}
+
+enum lks_code lks_question_send(struct lks_cli *cli, const struct lks_args *args, const char *file,
+                                struct lks_question *q, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
+    if (lks_file_read(file, &text, err) != LKS_OK ||
+        lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
+    lks_remote_answer_fini(&q->answer);
+    if (lks_remote_call(&remote, q->method, &q->path, "application/yaml", lks_buf_view(&text),
+                        &q->answer, err) != LKS_OK)
+        return lks_wrap(err, "%s", file);
+    return LKS_OK;
 }
 
 /* One page from `cursor` on, of at most `most` items (0: as many as there may be). */

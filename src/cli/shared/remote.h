@@ -50,6 +50,11 @@ void lks_remote_path_fini(struct lks_remote_path *p);
 void lks_remote_path_add(struct lks_remote_path *p, struct lks_str part); /* "/" and the part */
 void lks_remote_path_query(struct lks_remote_path *p, const char *name, struct lks_str value);
 
+/* Each of `options` that was given, as the parameter of its name; a plain switch means "true".
+ * `options` ends with NULL, or is NULL. */
+void lks_remote_path_options(struct lks_remote_path *p, const struct lks_args *args,
+                             const char *const *options);
+
 /* An answer: its bytes, and the same as a document where it is JSON. */
 struct lks_remote_answer {
     struct lks_http_answer http;
@@ -70,21 +75,24 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
                               struct lks_str body, const char *head, struct lks_remote_answer *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
-/* One question of a command that asks once: where, and what it says, written as JSON into `json`.
- */
+/* One question of a command that asks once: the path, the body as JSON, and the answer. */
 struct lks_question {
     const char *method;
     struct lks_remote_path path;
-    struct lks_buf json; /* nothing in it: no body */
+    struct lks_buf json; /* the body; empty: the request has none */
     struct lks_json_writer w;
+    struct lks_remote_answer answer;
 };
 void lks_question_init(struct lks_question *q, const char *method, const char *begin);
 void lks_question_fini(struct lks_question *q);
 
-/* Open, ask, close. */
+/* Open, ask, close; the answer replaces the previous one of `q`. */
 enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
-                               const struct lks_question *q, struct lks_remote_answer *out,
-                               struct lks_err *err) LKS_MUST_CHECK;
+                               struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same with a file, which is a manifest, as the body. */
+enum lks_code lks_question_send(struct lks_cli *cli, const struct lks_args *args, const char *file,
+                                struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Fetch all pages of a list, page by page, and hand each item to `fn`. `cursor` is the parameter
  * that asks for the next page: "after" for most. `limit` 0: all. */

@@ -57,8 +57,9 @@ static enum lks_code ask(struct advising *a, const char *path, struct lks_remote
     lks_question_init(&q, "GET", path);
     if (lks_args_has(a->args, "--cve"))
         lks_remote_path_query(&q.path, "cve", lks_args_str(a->args, "--cve"));
-    if (lks_question_ask(a->cli, a->args, &q, answer, err) != LKS_OK)
+    if (lks_question_ask(a->cli, a->args, &q, err) != LKS_OK)
         return err->code;
+    *answer = LKS_MOVE(q.answer);
     *items = lks_doc_member(answer->doc, "items");
     if (*items == NULL || (*items)->kind != LKS_DOC_LIST)
         return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what is exposed");
@@ -153,16 +154,15 @@ static enum lks_code propose(struct advising *a, struct lks_str digest, struct l
                              struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pools = {0};
     (void)join(a, digest, "pool", &pools);
     lks_question_init(&q, "POST", "/v1/changes");
     if (lks_buf_check(&pools, err) != LKS_OK || write_wish(a, digest, &q, err) != LKS_OK)
         return err->code;
-    if (lks_question_ask(a->cli, a->args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(a->cli, a->args, &q, err) != LKS_OK)
         return lks_wrap(err, "%" LKS_STR_FMT " for %" LKS_STR_FMT, LKS_STR_ARG(stack),
                         LKS_STR_ARG(lks_buf_view(&pools)));
-    tell_made(a, answer.doc, lks_buf_view(&pools));
+    tell_made(a, q.answer.doc, lks_buf_view(&pools));
     return LKS_OK;
 }
 

@@ -263,23 +263,14 @@ static const struct lks_listing_column bundle_columns[] = {
     {"revoked", "revoked_reason", LKS_COLUMN_WRAP},
 };
 
+static const struct lks_listing bundles = {
+    .path = "/v1/bundles",
+    LKS_COLUMNS(bundle_columns),
+    .empty = "no bundle was found good yet: 'lockstep bundle push DIR' brings one",
+};
+
 enum lks_code lks_cmd_bundle_ls(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = bundle_columns,
-        .column_count = LKS_COUNT(bundle_columns),
-        .empty = "no bundle was found good yet: 'lockstep bundle push DIR' brings one",
-    };
-    lks_remote_path_init(&listing.path, "/v1/bundles");
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
-}
-
-enum lks_code lks_cmd_bundle_revoke(struct lks_cli *cli, const struct lks_args *args,
-                                    struct lks_err *err)
-{
-    return lks_listing_verb(cli, args,
-                            &(struct lks_listing_verb){"/v1/bundles", "revoke", "revoked"}, err);
+    return lks_listing_print(cli, args, &bundles, err);
 }

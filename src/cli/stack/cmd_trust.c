@@ -57,7 +57,6 @@ static enum lks_code add_remote(struct lks_cli *cli, const struct lks_args *args
                                 const struct lks_pin *pin, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     char line[LKS_PIN_LINE_SIZE];
     lks_pin_text(pin, line);
     lks_question_init(&q, "POST", "/v1/trust");
@@ -66,9 +65,9 @@ static enum lks_code add_remote(struct lks_cli *cli, const struct lks_args *args
     lks_json_cstr(&q.w, "key", line);
     lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: pinned at lockstepd, fingerprint %s",
+    return lks_listing_done(cli, args, &q.answer, err, "%s: pinned at lockstepd, fingerprint %s",
                             args->positional[0], pin->fingerprint);
 }
 
@@ -101,18 +100,16 @@ static const struct lks_listing_column key_columns[] = {
     {"why", "reason", LKS_COLUMN_WRAP},
 };
 
+static const struct lks_listing keys_pinned = {
+    .path = "/v1/trust",
+    LKS_COLUMNS(key_columns),
+    .empty = "no key is pinned: 'lockstep trust add NAME KEYFILE' does it",
+};
+
 static enum lks_code list_remote(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
-    struct lks_listing listing = {
-        .columns = key_columns,
-        .column_count = LKS_COUNT(key_columns),
-        .empty = "no key is pinned: 'lockstep trust add NAME KEYFILE' does it",
-    };
-    lks_remote_path_init(&listing.path, "/v1/trust");
-    enum lks_code code = lks_listing_print(cli, args, &listing, err);
-    lks_remote_path_fini(&listing.path);
-    return code;
+    return lks_listing_print(cli, args, &keys_pinned, err);
 }
 
 static enum lks_code list_json(struct lks_cli *cli, const struct lks_trusted *keys, size_t count,
@@ -183,13 +180,12 @@ static enum lks_code remove_remote(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     lks_question_init(&q, "DELETE", "/v1/trust");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err,
+    return lks_listing_done(cli, args, &q.answer, err,
                             "%s: removed; bundles that were found good by it stay so, 'lockstep "
                             "bundle revoke' ends one",
                             args->positional[0]);
