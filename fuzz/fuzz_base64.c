@@ -1,6 +1,7 @@
 /* Any bytes at all: what is taken as base64 is the only way to write what it holds, and whatever is
  * written is taken. */
 #include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <stdint.h>
 

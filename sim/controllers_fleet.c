@@ -1,6 +1,6 @@
 #include "sim/controllers.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "tests/facts.h"
 #include "tests/tuples.h"
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "codec/format/base64.h"
 #include "codec/format/digest.h"
+#include "codec/format/hex.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 

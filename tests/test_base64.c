@@ -1,4 +1,5 @@
 #include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

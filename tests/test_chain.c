@@ -1,7 +1,7 @@
 #include "trust/chain.h"
 
-#include "codec/format/base64.h"
 #include "codec/format/digest.h"
+#include "codec/format/hex.h"
 #include "tests/test.h"
 
 static const uint8_t nothing[LKS_HASH_BYTES];

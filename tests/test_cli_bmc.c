@@ -225,13 +225,13 @@ static void test_inventory(void)
 /* DIR/bundle-VERSION: an image for the BMC itself; `more` lines say more of it. */
 static void make_bundle(const char *version, const char *more)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_err err = {0};
     char text[WORD * 2], output[WORD];
-    lks_buf_init(&package, (size_t)2 * IMAGE);
-    CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &package, &err),
+    lks_buf_init(&bytes, (size_t)2 * IMAGE);
+    CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &bytes, &err),
                LKS_OK);
-    lks_tree_bytes(&sim.tree, "/src/bmc.fwpkg", lks_buf_view(&package));
+    lks_tree_bytes(&sim.tree, "/src/bmc.fwpkg", lks_buf_view(&bytes));
     lks_tree_file(&sim.tree, "/src/other.img", "other");
     snprintf(text, sizeof(text),
              "lockstep: 1\nkind: Bundle\nname: fw\nversion: \"%s\"\nfiles:\n"

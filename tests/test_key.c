@@ -1,6 +1,6 @@
 #include "trust/key.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "tests/test.h"
 
 /* RFC 8032 section 7.1, tests 1 to 3. */

@@ -1,6 +1,6 @@
 /* Reading, writing and checking packages. tests/test_pldm_package_trailer.c has the signatures, and
  * tests/test_pldm_package_bad.c what is refused. */
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "tests/packages.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 #include "model/record/record.h"
 
 #include "base/rng.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "tests/test.h"
 
 enum { OUT_MAX = 8 << 20 };

@@ -1,7 +1,7 @@
 /* What keeps a journal usable: snapshots, repairs, trims, looking back, and that one which was
  * stored long ago still folds. `test_retention DIR` writes such a one. */
 #include "base/file.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
 #include "tests/journals.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 #include "trust/seal.h"
 
 #include "base/rng.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "tests/test.h"
 
 enum {

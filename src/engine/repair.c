@@ -1,6 +1,6 @@
 #include "engine/walk.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <inttypes.h>
 

@@ -13,7 +13,7 @@
  */
 #include "engine/walk.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "pldm/package_parts.h"
 
 #include "base/term/term.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "pldm/bytes.h"
 
 struct word {

@@ -2,7 +2,7 @@
 
 #include "base/near.h"
 #include "base/time.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "model/schema/tables.h"
 #include "pldm/bytes.h"
 #include "pldm/package_parts.h"

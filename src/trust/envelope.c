@@ -1,6 +1,6 @@
 #include "trust/envelope.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "codec/format/json.h"
 #include "codec/notation/hostlist.h"
 

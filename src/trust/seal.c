@@ -1,6 +1,6 @@
 #include "trust/seal.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>

@@ -1,6 +1,7 @@
 #include "trust/signature.h"
 
 #include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "codec/format/json.h"
 #include "model/schema/schema.h"
 #include "trust/x509_pem.h"

@@ -1,6 +1,6 @@
 #include "trust/x509.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "trust/x509_pem.h"
 
 #include <openssl/err.h>

@@ -1,7 +1,7 @@
 #include "agent/reading/inventory.h"
 
 #include "agent/state/boot.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "model/record/row.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/trustdir.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -13,8 +13,4 @@ enum lks_code lks_base64_read(struct lks_str text, struct lks_buf *out,
 enum lks_code lks_base64url_read(struct lks_str text, struct lks_buf *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
-/* Lower-case hexadecimal digits, and back; `len` bytes each way. */
-void lks_hex_add(struct lks_buf *out, const uint8_t *bytes, size_t len);
-bool lks_hex_read(struct lks_str text, uint8_t *out, size_t len);
-
 #endif

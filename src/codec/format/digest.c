@@ -1,6 +1,6 @@
 #include "codec/format/digest.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "core/state/pulse.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "core/state/standing.h"
 
 #include <stdio.h>

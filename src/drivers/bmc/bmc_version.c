@@ -1,6 +1,6 @@
 #include "drivers/bmc/bmc_version.h"
 
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <ctype.h>
 

@@ -1,7 +1,7 @@
 #include "drivers/depot/depot_files.h"
 
 #include "base/file.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "drivers/store/store_seen.h"
 
 #include "base/file.h"
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,6 +1,7 @@
 #include "model/record/row.h"
 
 #include "codec/format/base64.h"
+#include "codec/format/hex.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* People who log in with the site's OpenID provider: server/auth/oidc.h. */
-#include "codec/format/base64.h"
+#include "codec/format/hex.h"
 #include "server/api/handlers.h"
 #include "server/auth/desk.h"
 #include "server/auth/oidc.h"

@@ -2,6 +2,7 @@
 
 #include "codec/format/base64.h"
 #include "codec/format/digest.h"
+#include "codec/format/hex.h"
 #include "codec/format/json.h"
 #include "drivers/http/http_tls.h"
 #include "drivers/store/store_secrets.h"
