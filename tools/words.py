@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the words of what people read: help, messages, README and docs, and softly the comments.
+"""Checks the words of what people read: help, messages, README and docs, and the comments of src.
 
     words.py [FILE...]      checks the tree, or these files of it
-    words.py --comments     checks the comments of src, too
 
 Names that are an API are exempt: text in backticks, options (--one-way), names with an underscore, files of C, text in
 quotes inside of a message, JSON shapes. So are names of tests: text in quotes behind a file in backticks. docs/decisions
@@ -65,8 +64,6 @@ pulls.c record_fields.c repair.c run.c seal.c seen.c server_thread.c signature.c
 store_claim.c store_postgres.c store_pq.c store_pq_connect.c teller.c ticket_post.c toolkit.c trailer.c
 ua_loss.c ua_save.c verify.c walk.c wire.c world_work.c
 """.split()
-# Comments of src are not rewritten yet: --comments lists their hits.
-PENDING_COMMENTS = True
 
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 RUN = re.compile(LITERAL + r"(?:(?:[ \t]*\\?\n[ \t]*|[ \t]+)" + LITERAL + r")*")
@@ -146,8 +143,7 @@ def parts(path):
             yield from ((line, part, TERMS, True) for line, part in markdown(text))
         return
     yield from ((line, part, TERMS, True) for line, part in strings(text))
-    if not PENDING_COMMENTS or "--comments" in sys.argv:
-        yield from ((line, part, COMMENT_TERMS, False) for line, part in comments(text))
+    yield from ((line, part, COMMENT_TERMS, False) for line, part in comments(text))
 
 
 def main():

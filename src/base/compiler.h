@@ -22,7 +22,7 @@
     })
 
 /* For mistakes of ours, never for bad input. Release builds keep it: a program that changes
- * firmware had better stop than go on from a state nobody imagined. */
+ * firmware had better stop than go on from an impossible state. */
 #define LKS_ASSERT(cond) ((cond) ? (void)0 : lks_assert_failed(#cond, __FILE__, __LINE__))
 
 _Noreturn void lks_assert_failed(const char *cond, const char *file, int line);

@@ -32,8 +32,8 @@ enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
 enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* Whether lks_file_replace() could begin, for whoever has much to do before it has the bytes: as
- * far as can be told now, and nothing is left behind. */
+/* Whether lks_file_replace() could start, for callers with much to do before they have the bytes:
+ * as far as can be told now, and nothing is left behind. */
 enum lks_code lks_file_replaceable(const char *path, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Make a file that is not there yet, with exactly `bytes` in it; never in the place of another.

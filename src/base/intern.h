@@ -29,7 +29,7 @@ struct lks_intern {
 /* At most `max_bytes` of text, each rounded up as an arena does. */
 void lks_intern_init(struct lks_intern *in, size_t max_bytes);
 
-/* Hash by this seed, so that whoever chooses the texts cannot choose such that collide. Before the
+/* Hash by this seed, so that the author of the texts cannot choose such that collide. Before the
  * first text. */
 void lks_intern_seed(struct lks_intern *in, uint64_t seed);
 
@@ -52,7 +52,7 @@ struct lks_str lks_intern_text(const struct lks_intern *in, uint32_t id);
 
 uint32_t lks_intern_count(const struct lks_intern *in);
 
-/* SipHash-1-3: without the seed nobody can tell which texts collide. */
+/* SipHash-1-3: without the seed it cannot be known which texts collide. */
 uint64_t lks_intern_hash(const uint64_t seed[2], struct lks_str text);
 
 #endif

@@ -1,5 +1,5 @@
-/* A view of bytes that belong to someone else: pointer and length, perhaps without a terminator.
- * Passed by value. A struct that keeps one says beside the field who owns the bytes. */
+/* A view of bytes that another owner has: pointer and length, perhaps without a terminator. Passed
+ * by value. A struct that keeps one says beside the field who owns the bytes. */
 #ifndef LKS_BASE_STR_H
 #define LKS_BASE_STR_H
 

@@ -233,8 +233,8 @@ static bool take_head(void *ctx, const struct lks_head *head)
     return true;
 }
 
-/* The heads that agents were told, which they will show again. With another key than this one's,
- * agents would refuse what is signed from now on. */
+/* The heads that agents were sent, which they will show again. Under a key other than this engine's
+ * own, agents would refuse what is signed from now on. */
 static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, struct lks_err *err)
 {
     if (lks_chain_walk_heads(store, e->state.seq, take_head, e, err) != LKS_OK)
@@ -492,7 +492,7 @@ enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t
                               const struct lks_beat *beat, struct lks_err *err)
 {
     if (e->following)
-        return LKS_OK; /* it is for whoever leads to hear */
+        return LKS_OK; /* it is for the leader to hear */
     /* How far a node's clock is off is told from the wall's. */
     bool news = lks_pulse_hear(&e->state, now, node, beat);
     (void)journal_time(e, now);

@@ -3,8 +3,7 @@
  *
  * A turn decides on the state as it is, chains the records to the journal's end, applies them, and
  * says up to which row the journal must be durable before anyone may see what came of it. Rows
- * gather until the store takes them: many turns, one sync. Whoever runs the engine owns the
- * threads:
+ * gather until the store takes them: many turns, one sync. The engine's caller owns the threads:
  *
  *     lks_engine_turn()     again and again, on the state thread
  *     lks_engine_take()     what is pending, as one batch, while no other batch is under way
@@ -83,8 +82,8 @@ enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
                                const struct lks_engine_options *options, struct lks_now now,
                                struct lks_engine **out, struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same: whoever invents the node knows that it lives until `until` (mono), and need not send
- * the heartbeats that would say so. From then on it is as silent as it is. */
+/* The same: the simulation knows that the node lives until `until` (mono), and need not send the
+ * heartbeats that would say so. From then on it is as silent as it is. */
 void lks_engine_vouch(struct lks_engine *e, uint32_t node, lks_ms until);
 
 const struct lks_state *lks_engine_state(const struct lks_engine *e);

@@ -20,7 +20,7 @@ struct lks_engine {
     struct lks_state state;
     struct lks_book book;
     struct lks_manifest manifest; /* what book.manifest points to */
-    struct lks_shelf shelf;       /* what book.shelf points to */
+    struct lks_shelf shelf;       /* the registry store, which `book` points to */
     struct lks_chain *chain;      /* owned */
     struct lks_pending pending;
     uint64_t seq, durable;
@@ -55,12 +55,12 @@ void lks_engine_tell(struct lks_engine *e);
 enum lks_code lks_engine_shelve_all(struct lks_engine *e, struct lks_store *store,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
-/* A published stack from its manifest, whose content goes to the shelf. */
+/* A published stack from its manifest, whose content goes to the registry store. */
 enum lks_code lks_engine_shelve(struct lks_engine *e, struct lks_str digest,
                                 struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The stack of a PUBLISH event, from the bytes of its manifest: before its record is written, since
- * on the shelf it does no harm should that fail. */
+ * in the registry store it does no harm should that fail. */
 enum lks_code lks_engine_shelve_event(struct lks_engine *e, const struct lks_event *event,
                                       const struct lks_store_blob *blob,
                                       struct lks_err *err) LKS_MUST_CHECK;

@@ -272,7 +272,7 @@ enum lks_code lks_engine_place_check(struct lks_store *store, const struct lks_e
     if (store->ops->tail(store->self, &tail, err) != LKS_OK)
         return err->code;
     if (tail.first > place->seq)
-        return LKS_OK; /* it was trimmed since, by someone who verified it */
+        return LKS_OK; /* it was trimmed since, by a controller that verified it */
     if (store->ops->rows(store->self, place->seq, compare_row, &seen, err) != LKS_OK)
         return err->code;
     if (seen.there && seen.same)
@@ -378,7 +378,7 @@ static enum lks_code apply_rows(struct lks_engine *e, const struct lks_engine_ba
     return LKS_OK;
 }
 
-/* The last of the fleet's is the fleet's; stacks go to the shelf. */
+/* The last of the fleet's is the fleet's; stacks go to the registry store. */
 static enum lks_code take_pages(struct lks_engine *e, struct lks_engine_news *news,
                                 struct lks_err *err)
 {

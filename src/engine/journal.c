@@ -59,7 +59,7 @@ static bool fold_row(void *ctx, const struct lks_row *row)
 }
 
 /* Where several share the store, the one that leads writes on while rows are read: what is behind
- * the end that was known before is behind an end of now, or nobody committed it. */
+ * the end that was known before is behind an end of now, or was never committed. */
 static enum lks_code fold_end(struct folding *f)
 {
     struct lks_store_tail tail = f->tail;

@@ -17,17 +17,17 @@ enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_
                                lks_ms until, struct lks_state *out, struct lks_store_tail *tail,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* A snapshot is the packed records of lks_state_dump() with their digest, and the hash of the row
- * it stands at. One that is damaged, or not of this chain, is not used; the rows are folded instead
- * if all of them are still there. What is stored is signed: whoever can write the file but has no
- * key must not be able to say what was in rows that were trimmed. */
+/* A snapshot is the packed records of lks_state_dump() with their digest, and the hash of its row.
+ * One that is damaged, or not of this chain, is not used; the rows are folded instead if all of
+ * them are still there. What is stored is signed: a writer of the file without the key must not be
+ * able to define what was in rows that were trimmed. */
 enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
                                      struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
                                       const struct lks_key *key, struct lks_buf *out,
                                       struct lks_err *err) LKS_MUST_CHECK;
-/* The same for whoever may read, unsigned and of no row's hash: digests of the secrets of tokens
- * stay here. */
+/* The same for readers, unsigned and of no row's hash: digests of the secrets of tokens stay here.
+ */
 enum lks_code lks_journal_pack_shown(const struct lks_state *s, struct lks_buf *out,
                                      struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
@@ -62,7 +62,7 @@ struct lks_verify {
     uint64_t first, last; /* rows that were there */
     uint64_t rows, heads, witnesses, blobs;
     uint64_t signed_to;     /* the last row that is as a good head of ours says; 0: none */
-    uint64_t unsigned_rows; /* behind it: whoever can write the file could have written them */
+    uint64_t unsigned_rows; /* behind it: any writer of the file could have written them */
     uint64_t signed_from;   /* the row from which every commit is signed; 0: none says so */
     uint64_t earlier_rows;  /* right before that one, of which no head was there when it came */
 };
@@ -100,9 +100,9 @@ enum lks_code lks_journal_at(struct lks_store *store, const struct lks_public_ke
                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* Set the rows from the first fault on aside and record that, and why, behind the last good one; of
- * a chain that was rewritten, all rows behind the last that a head vouches for. REFUSED for a
- * journal without a fault, and for one whose beginning is gone. `out` says what was found,
- * and `at` in it the first row that went. */
+ * a chain that was rewritten, all rows behind the last that a signed head covers. REFUSED for a
+ * journal without a fault, and for one whose beginning is gone. `out` says what was found, and `at`
+ * in it the first row that went. */
 enum lks_code lks_journal_repair(struct lks_store *store, const struct lks_key *key, lks_ms wall,
                                  struct lks_str by, struct lks_str reason, struct lks_verify *out,
                                  struct lks_err *err) LKS_MUST_CHECK;

@@ -45,7 +45,7 @@ struct packing {
     struct lks_buf *out;
     struct lks_buf body;
     uint64_t count;
-    bool shown; /* to whoever may read */
+    bool shown; /* to readers */
 };
 
 static enum lks_code pack_record(void *ctx, lks_ms time, const struct lks_record *record,

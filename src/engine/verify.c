@@ -21,7 +21,7 @@ struct claims {
 };
 
 /* A repair explains why heads from before it, of rows that were set aside, are not here. Its record
- * is signed when it is written: one that is not was written by somebody else. */
+ * is signed when it is written: an unsigned one was not written by lockstep. */
 struct mended {
     uint64_t from;
     lks_ms time;
@@ -292,9 +292,9 @@ static void compare_rest(struct verifying *v)
     }
 }
 
-/* Whoever cannot sign can still remove heads, and rows together with what names them. A journal is
- * signed from its first commit on, and so is the record of every trim; a repair may have set that
- * aside, and then the head that came with it stands for it. */
+/* An attacker who cannot sign can still remove heads, and rows together with what names them. A
+ * journal is signed from its first commit on, and so is the record of every trim; a repair may have
+ * set that aside, and then the head that came with it replaces it. */
 static void check_signed(struct verifying *v)
 {
     bool recorded = v->trimmed_by != 0 && v->trimmed_by <= v->last_signed;

@@ -44,7 +44,7 @@ void lks_chain_walk_end(struct lks_chain_walk *w, const struct lks_store_tail *t
 enum lks_code lks_chain_walk_classify(struct lks_chain_walk *w, struct lks_store *store,
                                       struct lks_err *err) LKS_MUST_CHECK;
 
-/* The fault as a failure, for whoever needs a journal without one. */
+/* The fault as a failure, for callers that need a journal without one. */
 enum lks_code lks_chain_walk_fail(const struct lks_chain_walk *w,
                                   struct lks_err *err) LKS_MUST_CHECK;
 

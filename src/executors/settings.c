@@ -76,7 +76,7 @@ static enum lks_code add_task(struct work *w, const struct lks_order_item *item,
     if (w->count == TASKS_MAX)
         return lks_fail(err, LKS_E_LIMIT, "too many settings");
     if (item->value.len == 0 && !setting->lets_go)
-        return LKS_OK; /* nobody says any more how it has to be: it stays */
+        return LKS_OK; /* no stack sets it any more: it stays */
     struct task *t = &w->tasks[w->count];
     *t = (struct task){.item = item, .setting = setting};
     if (to_words(item->value, t->words, err) != LKS_OK)

@@ -22,7 +22,7 @@ struct lks_setting {
     enum lks_setting_needs needs;
     bool keeps;          /* lost when the machine boots: set again then, by settings --boot */
     const char *pending; /* RESET: the reading that tells what it will be */
-    const char *born;    /* what it is if nobody sets it; NULL: that cannot be told beforehand, */
+    const char *born;    /* its value if it is never set; NULL: that is not known beforehand, */
     bool lets_go;        /* and yet it can be set so; else it is left as it is */
     const char *how;     /* for people: how it is set and kept */
     /* `words`: the value, a list as its elements with blanks between; empty: as it is born. */

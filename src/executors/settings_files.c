@@ -187,8 +187,7 @@ static enum lks_code tell_grubby(const char *option, struct lks_str words, struc
     return write_loader(argv, err);
 }
 
-/* What goes leaves an empty file until GRUB's own is made: whoever is killed in between is seen to
- * have been. */
+/* A removal leaves an empty file until GRUB's own is made: so a kill in between can be detected. */
 enum lks_code lks_set_cmdline(const struct lks_order_item *item, struct lks_str words,
                               struct lks_err *err)
 {
@@ -238,7 +237,7 @@ enum lks_code lks_placed_memory_mode(const struct lks_order_item *item, struct l
     return is_text(MODPROBE_FILE, mode_text(words, text), out, err);
 }
 
-/* Upgrades that nobody asked for ------------------------------------------------------------- */
+/* Unattended upgrades ------------------------------------------------------------------------ */
 
 static const char *const dnf_units[] = {"dnf-automatic.timer", "dnf-automatic-install.timer",
                                         "dnf-automatic-download.timer", "dnf5-automatic.timer",

@@ -32,7 +32,7 @@ static enum lks_code plain(struct lks_str words, char out[WORD_MAX], struct lks_
     return LKS_OK;
 }
 
-/* What each GPU has if nobody sets it: they may differ. */
+/* What each GPU has if it is never set: they may differ. */
 static enum lks_code set_default_power(struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};

@@ -1,8 +1,8 @@
 /*
  * A program that an executor has do the work: found in the system's folders alone, run without a
  * shell, without input, in C's own language. What it prints is taken when it has ended; of one that
- * fails, the last line is the reason. It dies with us: what nobody waits for any more must not
- * happen behind the back of whoever comes next.
+ * fails, the last line is the reason. It dies with us: an abandoned program must not change things
+ * while the next executor runs.
  */
 #ifndef LKS_EXECUTORS_TOOL_H
 #define LKS_EXECUTORS_TOOL_H

@@ -128,8 +128,8 @@ struct lks_pldm_note {
 };
 
 struct lks_pldm_package {
-    struct lks_arena arena; /* owns everything below when it was read; whoever builds one may use
-                               it too, or point to memory of its own */
+    struct lks_arena arena; /* owns everything below when it was read; a builder may use it too, or
+                               point to memory of its own */
     uint8_t revision;       /* 1 to 4 */
     uint8_t identifier;     /* the revision whose UUID it begins with; 0 when written: the same */
     uint16_t header_size;   /* checksums included */

@@ -32,8 +32,7 @@ size_t lks_pldm_descriptor_len(uint16_t type);
 /* 4 bytes of checksum behind the header, or 8 with that of the payload. */
 size_t lks_pldm_checksum_bytes(uint8_t revision);
 
-/* Whoever finds that a package deviates says so here. A lenient judge takes a note, a strict one
- * fails. */
+/* A deviation of a package is noted here. A lenient reader takes a note, a strict one fails. */
 struct lks_pldm_judge {
     struct lks_pldm_package *notes; /* NULL: strict */
     struct lks_err *err;

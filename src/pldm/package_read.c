@@ -301,7 +301,7 @@ static enum lks_code read_all(struct reading *r)
     return LKS_OK;
 }
 
-/* Bits beyond the components were noted; nobody is to stumble over them. */
+/* Bits beyond the components were noted; they are cleared for later readers. */
 static void drop_beyond(struct lks_pldm_record *records, size_t count, size_t components)
 {
     for (size_t i = 0; i < count; i++)

@@ -2,7 +2,7 @@
  * What a package is to be made of, as a person writes it: one YAML document with a revision, a
  * version, the devices it is for and the components in it (docs/pldm.md has all keys).
  *
- * Reading one touches no file: it lists those that it names, and whoever has them fills in what is
+ * Reading one touches no file: it lists those that it names, and the caller fills in what is
  * missing, which is the size of each image and the small texts that go into the header.
  */
 #ifndef LKS_PLDM_PACKAGE_RECIPE_H

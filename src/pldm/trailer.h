@@ -3,8 +3,8 @@
  * public key and an ECDSA signature (P-384, SHA-384) over everything before it, head and key of the
  * trailer included. It is no part of the standard.
  *
- * The key comes with the file, so by itself it shows that the file is whole and no more: whoever
- * can change the file can sign it anew. Who made it is known only where the key was pinned by
+ * The key comes with the file, so by itself it shows that the file is whole and no more: a person
+ * who can change the file can sign it anew. Who made it is known only where the key was pinned by
  * other means.
  */
 #ifndef LKS_PLDM_TRAILER_H

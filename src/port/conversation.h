@@ -1,6 +1,6 @@
 /*
  * A conversation: what a driver says to one peer over several requests, and what it makes of the
- * answers. It has neither sockets nor a clock; whoever runs it has both:
+ * answers. It has neither sockets nor a clock; its caller has both:
  *
  *     lks_conversation_next()   SEND request   carry it out, then feed the answer, or NULL when
  *                                              none came, or not all of it, before `until`

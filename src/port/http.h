@@ -17,8 +17,8 @@
 #define LKS_HTTP_RETRY_MAX    (600 * LKS_SECOND)
 
 /* Bytes that are too many to be carried along: a range of a stored file, named by the digest of the
- * whole of it. Whoever sends it reads it from where files are kept, and breaks the exchange off
- * where what it reads is not what is named. */
+ * whole of it. The sender reads it from where files are kept, and breaks the exchange off where
+ * what it reads is not what is named. */
 struct lks_http_file {
     char digest[LKS_DIGEST_SIZE]; /* empty: no file */
     uint64_t offset, length;

@@ -4,18 +4,18 @@
  * driver speaks one scheduler's protocol.
  *
  *     DRAIN    no new work, and services send their requests elsewhere. What runs goes on to its
- *              end. Harmless to repeat. Where somebody else drained the node already it is not
+ *              end. Harmless to repeat. Where another owner drained the node already it is not
  *              refused and not taken over: it ends well and says whose it is.
  *     LOOK     nothing is changed.
  *     RELEASE  new work again, where the drain is ours; a node that is not drained is released
- *              already. A drain of somebody else is refused: only its owner ends it.
+ *              already. A foreign drain is refused: only its owner ends it.
  *
  * All end with what the scheduler said last, read again after whatever was changed: neither an
  * accepted request nor a lost answer says what became of it. So a value needs no save(): after a
  * restart it is begun again, and looks first. Values hold no pointers.
  *
- * A scheduler tells nobody when the last job ends, and may forget a drain when it restarts. So
- * whoever runs this asks again while it matters; lks_sched_next() (core/actions/sched.h) says what.
+ * A scheduler does not report when the last job ends, and may forget a drain when it restarts. So
+ * the caller asks again while it matters; lks_sched_next() (core/actions/sched.h) says what.
  */
 #ifndef LKS_PORT_SCHED_H
 #define LKS_PORT_SCHED_H

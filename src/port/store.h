@@ -54,7 +54,7 @@ struct lks_store_tail {
 #define LKS_STORE_NAME_SIZE 65
 #define LKS_STORE_URL_SIZE  257
 struct lks_store_lease {
-    uint64_t epoch; /* counts up each time the lead changes hands; 0: nobody led yet */
+    uint64_t epoch; /* counts up each time the lead changes hands; 0: none led yet */
     char name[LKS_STORE_NAME_SIZE];
     char url[LKS_STORE_URL_SIZE];
     lks_ms left; /* by the store's clock, when it was asked; 0: it is over */
@@ -121,10 +121,10 @@ struct lks_store_ops {
     /* A consistent copy into the new file `path`, while others write. */
     enum lks_code (*copy)(void *self, const char *path, struct lks_err *err);
 
-    /* Lead, or go on leading: the lease is ours for `ttl` from now where nobody else holds one that
-     * is not over. `out` says who leads; the epoch is a new one unless we led already. "We" is this
-     * open store, whatever the name: another process of the same name is somebody else. NULL in a
-     * store that has one user at a time. */
+    /* Lead, or go on leading: the lease is ours for `ttl` from now where no other holder has one
+     * that has not expired. `out` says who leads; the epoch is a new one unless we led already.
+     * "We" is this open store, whatever the name: another process of the same name is another
+     * holder. NULL in a store that has one user at a time. */
     enum lks_code (*lead)(void *self, const char *name, const char *url, lks_ms ttl,
                           struct lks_store_lease *out, struct lks_err *err);
     /* Let go of it, so that another need not wait. */
@@ -138,7 +138,7 @@ struct lks_store_ops {
     /* Tasks. _sync makes the list what is given: new ones come, others keep when they are due
      * unless it is later than a whole interval from now, the rest go; no two have one name. _take
      * leases those that are due, the one first that is behind by most of its interval; one that is
-     * leased is given to nobody until the lease is over. _done, by the holder of the lease alone
+     * leased is not given again until the lease expired. _done, by the holder of the lease alone
      * (else REFUSED), says when next. */
     enum lks_code (*tasks_sync)(void *self, const struct lks_store_task *tasks, size_t count,
                                 lks_ms now, struct lks_err *err);
@@ -171,8 +171,9 @@ enum lks_code lks_store_trim_check(const struct lks_store_tail *tail, uint64_t t
 enum lks_code lks_store_cut_check(uint64_t from, const struct lks_store_tail *after,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* Whether what was decided in `epoch` may be written while the lease is as it is: nobody else took
- * the lead since. 0 stands for whoever never led, and must not write beside a leader. */
+/* Whether what was decided in `epoch` may be written while the lease is as it is: no other
+ * controller took the lead since. 0 is a process that never led, and must not write beside a
+ * leader. */
 enum lks_code lks_store_fence_check(const struct lks_store_lease *lease, uint64_t epoch,
                                     struct lks_err *err) LKS_MUST_CHECK;
 

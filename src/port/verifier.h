@@ -38,7 +38,7 @@ struct lks_evidence_answer {
     enum lks_evidence verdict;
     char signer[LKS_PIN_NAME_MAX + 1]; /* GOOD: name of the pinned key */
     char key[LKS_DIGEST_SIZE];         /* and its fingerprint; BAD: that it says, or empty */
-    bool site;                         /* signed by the site for somebody who does not sign */
+    bool site;                         /* signed by the site for a vendor that does not sign */
     char line[LKS_ERR_MSG_MAX];        /* why, in one line, and what to do if it is not good */
 };
 

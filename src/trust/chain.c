@@ -63,7 +63,7 @@ enum lks_code lks_chain_hash(struct lks_chain *chain, const uint8_t before[LKS_H
     return LKS_OK;
 }
 
-/* The line up to the signature: whoever reads the line reads what was signed. */
+/* The line up to the signature: a reader of the line reads what was signed. */
 static void signed_text(const struct lks_head *head, struct lks_buf *out)
 {
     lks_buf_init(out, LKS_HEAD_TEXT_MAX + sizeof(SIGNED_AS));

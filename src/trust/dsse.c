@@ -68,8 +68,8 @@ enum lks_code lks_dsse_sign(const struct lks_key *key, const char *type, struct 
     return lks_buf_check(out, err);
 }
 
-/* Whether one of the keys made this signature. The key it claims to be of is only a hint that
- * nobody signed, so it is not looked at. */
+/* Whether one of the keys made this signature. The key it claims to be of is only an unsigned hint,
+ * so it is ignored. */
 static bool signed_by(const struct lks_doc *signature, const struct lks_public_key *keys,
                       size_t key_count, struct lks_str bytes)
 {

@@ -264,7 +264,7 @@ static enum lks_code take_base64(struct lks_str text, struct lks_signature *s, s
     return take_bytes(lks_buf_view(&bytes), s, err);
 }
 
-/* Members that are not ours are refused: whoever put them there may think that they count. */
+/* Members that are not ours are refused: their author may think that they count. */
 static enum lks_code take_member(const struct lks_doc *m, struct lks_signature *s,
                                  struct lks_err *err)
 {

@@ -59,7 +59,7 @@ struct lks_signature {
     char key[LKS_DIGEST_SIZE]; /* fingerprint of the key it says it is by; empty: it does not say */
     bool said;                 /* it says by which algorithm */
     enum lks_pin_kind kind;    /* then, that one */
-    bool site; /* it says that a site made it for itself, for somebody who does not sign */
+    bool site; /* it says that a site made it for itself, for a vendor that does not sign */
     uint8_t bytes[LKS_SIGNATURE_BYTES_MAX];
     size_t len;
 };

@@ -151,7 +151,7 @@ static enum lks_code add_names(X509 *cert, const struct lks_x509_wish *wish, str
     return LKS_OK;
 }
 
-/* Never longer than its CA: a certificate nobody can verify any more is only a surprise. */
+/* Never longer than its CA: a certificate that cannot be verified any more is only a surprise. */
 static bool set_times(X509 *cert, const struct lks_x509_wish *wish, int64_t at_most)
 {
     int64_t end = wish->now + wish->seconds < at_most ? wish->now + wish->seconds : at_most;

@@ -8,7 +8,7 @@
  * the 64 characters it may have. Under a site's PKI a node is known by its only DNS name, or its
  * common name where it has none.
  *
- * Reading a certificate does not verify it: that is the business of TLS, or of whoever has the CA.
+ * Reading a certificate does not verify it: that is for TLS, or for the caller that has the CA.
  */
 #ifndef LKS_TRUST_X509_H
 #define LKS_TRUST_X509_H

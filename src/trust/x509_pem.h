@@ -6,7 +6,7 @@
 #include "trust/x509.h"
 
 /* Each is NULL for what cannot be read, or is larger than LKS_X509_PEM_MAX. A key that is locked
- * with a password cannot be read: nobody is asked for one. */
+ * with a password cannot be read: there is no prompt. */
 EVP_PKEY *lks_pem_key(struct lks_str pem);
 X509_REQ *lks_pem_request(struct lks_str pem);
 X509 *lks_pem_cert(struct lks_str pem_or_der);

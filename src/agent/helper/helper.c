@@ -40,7 +40,7 @@ static void note(struct lks_helper *h, enum lks_level level, const char *msg, co
 
 /* Opening ------------------------------------------------------------------------------------ */
 
-/* What is believed is root's, or ours in a test, and no one else's to change. */
+/* What is trusted is root's, or ours in a test, and only its owner's to change. */
 static enum lks_code read_mine(const char *path, struct lks_buf *out, struct lks_err *err)
 {
     struct stat st;
@@ -147,7 +147,7 @@ bool lks_helper_enabled(struct lks_str text, const char *name)
     return false;
 }
 
-/* Root's, or ours in a test, and no one else's to change. */
+/* Root's, or ours in a test, and only its owner's to change. */
 static enum lks_code check_mine(const char *path, bool directory, struct lks_err *err)
 {
     struct stat st;

@@ -150,7 +150,7 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
     return serve(&o, err);
 }
 
-/* Nothing that whoever started us left open, no privileges gained later, no memory in a core. */
+/* No descriptor that the parent left open, no privileges gained later, no memory in a core. */
 static void settle(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -25,7 +25,7 @@
 #define LKS_WIRE_INVENTORY       "inventory"
 #define LKS_WIRE_INVENTORY_QUICK "inventory quick"
 
-/* Connect to the socket at `path`: UNAVAILABLE where nobody listens. */
+/* Connect to the socket at `path`: UNAVAILABLE where no process listens. */
 enum lks_code lks_wire_connect(const char *path, int *fd, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Send `line`, a line end and `body` as one message before `until` (lks_clock_ms()). */

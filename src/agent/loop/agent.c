@@ -206,8 +206,8 @@ static void watch_clock(struct lks_agent *a)
     a->clock_gap = gap;
 }
 
-/* In an image the agent starts before somebody, or something, writes its token. A file that is
- * empty is being written. */
+/* In an image the agent starts before its token is written. A file that is empty is being written.
+ */
 static bool is_awaited(const char *path)
 {
     struct stat st;

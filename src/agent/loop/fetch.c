@@ -200,7 +200,8 @@ static enum lks_code get(struct fetching *f, const char *digest, struct lks_err 
 {
     int rest = AGAIN_MS;
     struct lks_err ignored = {0};
-    /* What was fetched before may have been put into its place by somebody else, or fallen ill. */
+    /* What was fetched before may have been put into its place by another process, or be damaged.
+     */
     if (has(&f->depot, digest) && lks_depot_check(&f->depot, digest, &ignored) == LKS_OK) {
         lks_depot_touch(&f->depot, digest);
         return LKS_OK;

@@ -143,7 +143,7 @@ static enum lks_code fetch(const struct lks_args *args, const struct lks_agent_o
     return lks_fetch_run(&how, stdout, err);
 }
 
-/* Before anything is written: a state of its own for a machine that is not there helps nobody. */
+/* Before anything is written: a state of its own for a machine that is not there is useless. */
 static enum lks_code check_root(const char *root, struct lks_err *err)
 {
     struct stat st;

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-/* OK and a line for people; REFUSED with "3 GPU processes", or why nobody can tell. */
+/* OK and a line for people; REFUSED with "3 GPU processes", or why that is unknown. */
 enum lks_code lks_idle_look(const char *root, struct lks_buf *out,
                             struct lks_err *err) LKS_MUST_CHECK;
 

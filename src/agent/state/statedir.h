@@ -1,8 +1,8 @@
 /*
  * The directory a program of ours keeps its state in: small files, each whole or not there.
  *
- * A file is written under another name, made durable and renamed, so that whoever reads it after a
- * crash at any point finds the old content or the new. All of it is for its owner's eyes alone.
+ * A file is written under another name, made durable and renamed, so that a reader after a crash at
+ * any point finds the old content or the new. All of it is for its owner's eyes alone.
  */
 #ifndef LKS_AGENT_STATEDIR_H
 #define LKS_AGENT_STATEDIR_H
@@ -18,7 +18,7 @@ struct lks_statedir {
     int lock; /* 0: not locked */
 };
 
-/* Make it if it is not there. With `lock` nobody else may have it open so: REFUSED. */
+/* Make it if it is not there. With `lock` no other process may have it open so: REFUSED. */
 enum lks_code lks_statedir_open(const char *path, bool lock, struct lks_statedir *out,
                                 struct lks_err *err) LKS_MUST_CHECK;
 void lks_statedir_close(struct lks_statedir *dir);

@@ -51,7 +51,7 @@ static void add_elapsed(struct lks_buf *b, const struct lks_progress *p, lks_ms 
     lks_buf_addf(b, ".%u s", (unsigned)(ms / 100 % 10));
 }
 
-/* Once a tenth is done: before that nobody can tell. */
+/* Once a tenth is done: before that an estimate is not possible. */
 static bool tells_left(const struct lks_progress *p)
 {
     return p->left > 0 && p->done > 0 && p->done < p->total && p->done >= p->total / 10;

@@ -25,7 +25,7 @@ struct lks_progress {
     unsigned tenths;
     size_t columns; /* of the line that is to be drawn over */
     bool started;
-    lks_ms left; /* it will still take so long, by whoever knows; 0: that is not said */
+    lks_ms left; /* remaining time, where the caller knows it; 0: it does not */
 };
 
 /* `out` and `label` outlive `p`, which owns nothing and needs no _fini. */

@@ -328,7 +328,7 @@ static enum lks_code run(struct follow *f, const struct lks_args *args, struct l
             return LKS_OK;
         }
         if (ferror(f->cli->out))
-            return LKS_OK; /* nobody reads any more */
+            return LKS_OK; /* the reader is gone */
         rest(lks_change_number(answer.doc, "total") > MANY ? LOOK_MANY_MS : LOOK_MS);
     }
 }

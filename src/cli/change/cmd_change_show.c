@@ -536,7 +536,7 @@ static const struct lks_listing_column waiting_columns[] = {
     {"why", "text", LKS_COLUMN_WRAP},
 };
 
-/* Nodes that stand so that somebody has to look. */
+/* Nodes in a state that a person has to inspect. */
 static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *args,
                                    const struct lks_doc *change, struct lks_err *err)
 {
@@ -579,8 +579,8 @@ static const struct lks_listing_column member_columns[] = {
     {"why", "text", LKS_COLUMN_WRAP},
 };
 
-/* The word of the journal for what was asked for; empty: all. Elsewhere --nodes is a host list, so
- * whoever gives one here is told. */
+/* The journal's name for what was asked for; empty: all. Elsewhere --nodes is a host list, so a
+ * host list here is an error. */
 static enum lks_code state_of(const struct lks_args *args, struct lks_str *out, struct lks_err *err)
 {
     struct lks_str asked = lks_args_str(args, "--nodes");

@@ -138,7 +138,7 @@ static enum lks_code read_faults(const struct lks_args *args, struct lks_rehears
     return lks_rehearse_faults_parse(lks_args_str(args, "--faults"), out, err);
 }
 
-/* A revision that nobody has would make every run a good one. */
+/* A revision that no node has would make every run a good one. */
 static enum lks_code check_faults(const struct lks_world *w,
                                   const struct lks_rehearse_faults *faults, struct lks_err *err)
 {

@@ -154,7 +154,7 @@ static void check_home(struct doctor *d)
             "it is for this directory; 'lockstepd --check --config FILE' validates every key");
 }
 
-/* Whether lockstepd runs is for whoever asks to know; that it runs and cannot work is bad. */
+/* Whether lockstepd should run is for the caller to know; that it runs and cannot work is bad. */
 static void check_socket(struct doctor *d)
 {
     struct lks_client *client = NULL;

@@ -6,7 +6,7 @@
  *
  *     endpoints/NAME.json    the certificate it is known by
  *     updates/NAME.json      an update that has not ended: what is asked, and its last checkpoint
- *     updates/NAME.unknown   one of which nobody can tell how it ended; a person removes it
+ *     updates/NAME.unknown   one with an unknown outcome; a person removes it
  *     updates/NAME.prior     what was installed last, and what it took the place of
  *     updates/NAME.lock      held while an update runs
  *
@@ -93,7 +93,7 @@ enum lks_code lks_bmc_at_inventory(struct lks_bmc_at *at, const struct lks_facts
                                    struct lks_err *err) LKS_MUST_CHECK;
 
 /* A question on the terminal; anything but yes is no. USAGE, saying what to give instead, where
- * nobody is there to answer. */
+ * there is no terminal. */
 enum lks_code lks_bmc_confirm(struct lks_cli *cli, const char *question, const char *instead,
                               struct lks_err *err) LKS_MUST_CHECK;
 

@@ -153,7 +153,7 @@ enum lks_code lks_bmc_at_write(const struct lks_bmc_at *at, const char *folder, 
 
 /* Who --------------------------------------------------------------------------------------- */
 
-/* Whoever could have written it would be the one to say whom we talk to. */
+/* A writer of the file would decide which endpoint is trusted. */
 static enum lks_code read_kept(const struct lks_bmc_at *at, struct lks_docs *docs,
                                struct lks_err *err)
 {
@@ -264,7 +264,7 @@ static enum lks_code read_over(struct lks_talks *talks, struct lks_bmc_at *at,
     return err->code;
 }
 
-/* What a person can do about it: another certificate, or nobody whom it would let in. */
+/* What a person can do about it: another certificate, or credentials that it does not accept. */
 static enum lks_code explain(const struct lks_bmc_at *at, struct lks_err *err)
 {
     struct lks_err why = *err;

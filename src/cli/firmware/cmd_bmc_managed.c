@@ -47,8 +47,8 @@ static enum lks_code judge(const struct lks_remote_answer *a, struct lks_bmc_upd
     return LKS_OK;
 }
 
-/* Whether there is somebody to ask: by the environment, since --ca is the endpoint's here; or where
- * it listens on this machine. */
+/* Whether there is a controller to ask: by the environment, since --ca is the endpoint's here; or
+ * where it listens on this machine. */
 static bool has_server(const struct lks_cli *cli)
 {
     const char *socket = LKS_REMOTE_DEFAULT;

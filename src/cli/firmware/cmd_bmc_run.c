@@ -95,7 +95,7 @@ static bool is_ours(const struct lks_bmc_update *u, const struct lks_doc *record
     return false;
 }
 
-/* One that has not ended, or of which nobody knows how: of the same endpoint under another name. */
+/* One that has not ended, or has an unknown outcome: of the same endpoint under another name. */
 static enum lks_code check_left(const struct lks_bmc_update *u, const char *folder,
                                 const char *file, struct lks_err *err)
 {
@@ -562,7 +562,7 @@ static enum lks_code begin(struct run *r, struct lks_err *err)
     return LKS_OK;
 }
 
-/* What ends us, also where the terminal goes; but not what whoever started us chose to ignore. */
+/* What ends us, also where the terminal goes; but not what our parent chose to ignore. */
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void catch_stops(struct sigaction before[LKS_COUNT(stops)])
@@ -601,8 +601,8 @@ static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
 }
 
 /* What stays of it. One that was not decided can be taken up again for as long as it may take;
- * after that nobody knows, if something may have been sent: an image, a reset, a switch. Before
- * each of them there was a checkpoint. */
+ * after that its outcome is unknown, if something may have been sent: an image, a reset, a switch.
+ * Before each of them there was a checkpoint. */
 static enum lks_code settle(struct run *r, struct lks_err *err)
 {
     struct lks_bmc_result *out = r->result;

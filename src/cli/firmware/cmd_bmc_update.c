@@ -88,7 +88,7 @@ static enum lks_code choose_artifact(const struct lks_args *args, const struct l
     return LKS_OK;
 }
 
-/* What the bundle has for it, whole and vouched for. */
+/* What the bundle has for it, whole and verified. */
 static enum lks_code take_bundle(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_bmc_update *u, struct lks_bundledir *b,
                                  const struct lks_bundle_artifact **artifact, struct lks_err *err)
@@ -303,8 +303,8 @@ static void list_texts(const struct lks_doc *list, struct lks_buf *out)
     }
 }
 
-/* Hardware that the bundle names: an endpoint does not say of which class its machine is, so that
- * is for whoever is asked, unless it was said. */
+/* Hardware that the bundle names: an endpoint does not report the class of its machine, so that is
+ * for the person who confirms, unless it was given. */
 static void print_hardware(FILE *out, const char *what, const struct lks_doc *list,
                            struct lks_str given)
 {
@@ -338,7 +338,7 @@ static enum lks_code check_demand(const struct lks_bmc_update *u, const struct l
                     option + strlen("--"), names.ptr, LKS_STR_ARG(given));
 }
 
-/* What is not said is shown in the plan, for whoever is asked. */
+/* What is not given is shown in the plan, for the person who confirms. */
 static enum lks_code check_hardware(const struct lks_bmc_update *u, const struct lks_args *args,
                                     const struct lks_bundle_artifact *artifact, struct lks_err *err)
 {

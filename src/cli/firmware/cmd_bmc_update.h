@@ -44,8 +44,8 @@ enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args 
 enum lks_code lks_bmc_update_pulled(const struct lks_bmc_update *u, const char *ca,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
-/* Nobody else updates this endpoint from here while `u` lives, by whatever name it goes. REFUSED
- * where somebody does, or where it is not known how the last update ended. */
+/* No other process updates this endpoint from here while `u` lives, under any of its names. REFUSED
+ * where one does, or where the outcome of the last update is unknown. */
 enum lks_code lks_bmc_update_lock(struct lks_bmc_update *u, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What was begun before, if it has not ended: `saved` and what goes with it. REFUSED where that is

@@ -269,7 +269,7 @@ enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, stru
             break;
         if (draw(cli, &remote, rounds > 1, err) == LKS_OK) {
             if (ferror(cli->out))
-                break; /* nobody reads any more */
+                break; /* the reader is gone */
             continue;
         }
         if (!cli->term.tty || !lks_code_info(err->code)->transient)

@@ -290,7 +290,7 @@ static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct
 }
 
 /* Whether the reader of a pipe is gone, as `head -1` is once it had enough. Asked of the pipe:
- * which of many writes failed, and with which errno, nobody knows any more. */
+ * which of many writes failed, and with which errno, is not known any more. */
 static bool reader_left(FILE *out)
 {
     struct pollfd pipe = {.fd = fileno(out)};

@@ -9,7 +9,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-/* Whoever started us may have closed our streams or ignore the end of children, and both would be
+/* Our parent may have closed our streams or ignore the end of children, and both would be
  * inherited: then the first files we open would be taken for streams, and no child could be waited
  * for. */
 static void settle(void)

@@ -22,8 +22,8 @@ void lks_bundledir_fini(struct lks_bundledir *b);
 /* Look at its evidence; the verdict is in `b`. */
 void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted, size_t count);
 
-/* Both, for whoever is to use it: REFUSED, with a line that says what to do, unless it is good by
- * the keys that are pinned on this machine. `state` is the folder of --state, or NULL. */
+/* Both, for a caller that is to use it: REFUSED, with a line that says what to do, unless it is
+ * good by the keys that are pinned on this machine. `state` is the folder of --state, or NULL. */
 enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, const char *state,
                                  const struct lks_facts *facts, struct lks_bundledir *out,
                                  struct lks_err *err) LKS_MUST_CHECK;

@@ -10,7 +10,7 @@
 enum lks_code lks_input_facts(const char *dir, struct lks_facts *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
-/* Whoever can read a key or a token can act with it: refused where others than its owner may. */
+/* A reader of a key or a token can act with it: refused where others than its owner may read it. */
 enum lks_code lks_input_private(const char *path, const char *what,
                                 struct lks_err *err) LKS_MUST_CHECK;
 

@@ -54,7 +54,7 @@ static enum lks_code fail_others(const char *path, struct lks_err *err)
                     path);
 }
 
-/* In a folder with the sticky bit everyone can write, and nobody can move what is another's. */
+/* In a folder with the sticky bit everyone can write, and only owners can move their files. */
 static bool is_open(const struct stat *st)
 {
     return (st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0;

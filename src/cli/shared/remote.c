@@ -178,7 +178,7 @@ static bool is_json(const struct lks_http_answer *answer)
     return lks_str_is(type, "application/json") || lks_str_is(type, "application/problem+json");
 }
 
-/* Nobody answered: why, and what a person may do about it. */
+/* There was no answer: why, and what a person may do about it. */
 static enum lks_code fail_to_reach(struct lks_err *err)
 {
     if (!lks_code_info(err->code)->transient)

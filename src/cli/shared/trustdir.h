@@ -1,7 +1,7 @@
 /*
  * The public keys that are pinned on this machine, for commands that work without lockstepd: a
  * folder `trust` with a file NAME.key for each, and a file `history` that says who pinned and
- * removed what, and why. Nobody but its owner and root may be able to write there.
+ * removed what, and why. Only its owner and root may be able to write there.
  */
 #ifndef LKS_CLI_TRUSTDIR_H
 #define LKS_CLI_TRUSTDIR_H

@@ -1,4 +1,4 @@
-/* The time zone of whoever runs the command: times that are written without one are meant in it. */
+/* The time zone of the user: times that are written without one are meant in it. */
 #ifndef LKS_CLI_ZONE_H
 #define LKS_CLI_ZONE_H
 

@@ -159,7 +159,7 @@ static enum lks_code make_bmc_dir(const struct sim *s, struct bmc_paths *p, stru
     return LKS_OK;
 }
 
-/* One for each node, tray and shelf, whose devices run what the captured machine's do. */
+/* One for each node, tray and power shelf, whose devices run what the captured machine's do. */
 static enum lks_code start_bmcs(struct sim *s, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf versions = {0};

@@ -203,7 +203,7 @@ enum {
     PARTS = 4,
     TRAYS_OF_DOMAIN = 9,
     SHELVES_OF_DOMAIN = 2,
-    SPARED = 4, /* one in so many nodes may be out of use: nobody waits for these */
+    SPARED = 4, /* one in so many nodes may be drained without a wait */
 };
 
 static void divide(const struct lks_fleetdir_fleet *f, struct part out[PARTS])

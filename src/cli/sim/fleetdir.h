@@ -22,12 +22,12 @@ enum lks_code lks_fleetdir_copy(const char *from, const char *to,
 /* The fleet's size. The first nodes are in domains: racks of 18 with nine switch trays and two
  * power shelves that change with them. The last ones are for trying things out. Those between are
  * in two pools, eight to a rack with a switch tray and a power shelf. With a `bmc_port` all of them
- * have a BMC, on loopback addresses that follow each other: nodes, trays, shelves. */
+ * have a BMC, on loopback addresses that follow each other: nodes, trays, power shelves. */
 struct lks_fleetdir_fleet {
     const char *dir, *root; /* absolute; the captured machine */
     uint64_t nodes, domains, lab;
     const char *flash;     /* "hmc=25.04": firmware that the stack pins and we flash; NULL: none */
-    const char *revisions; /* "A,B,C": hardware revisions of nodes, in turn; NULL: nobody knows */
+    const char *revisions; /* "A,B,C": hardware revisions of nodes, in turn; NULL: unknown */
     unsigned bmc_port;     /* 0: there are no BMCs */
 };
 

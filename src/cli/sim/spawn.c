@@ -46,7 +46,7 @@ struct streams {
     int go[2];
 };
 
-/* Whether whoever started us says so, or is gone. */
+/* Whether the parent says so, or is gone. */
 static bool may_begin(int go)
 {
     char byte;
@@ -86,7 +86,7 @@ static enum lks_code start(struct lks_cli *cli, const char *const *argv, const s
     if (*pid < 0)
         return lks_fail(err, LKS_E_UNAVAILABLE, "cannot start %s: %s", argv[0], strerror(errno));
     if (*pid == 0) {
-        if (s->go[1] >= 0) { /* it stays; the pipe ends with whoever starts it */
+        if (s->go[1] >= 0) { /* it stays; the pipe ends with its parent */
             setsid();
             close(s->go[1]);
         }
@@ -240,7 +240,7 @@ static unsigned signal_all(struct lks_str pids, int signal)
     return count;
 }
 
-/* Reap those that are our own children; the others are someone else's to reap. */
+/* Reap those that are our own children; the others are for their parents to reap. */
 static void reap(void)
 {
     while (waitpid(-1, NULL, WNOHANG) > 0)

@@ -20,7 +20,7 @@ enum lks_code lks_spawn_start(struct lks_cli *cli, const char *const *argv, cons
 /* End all that DIR/pids names, politely and after five seconds for good; how many there were. */
 unsigned lks_spawn_end(const char *dir);
 
-/* A port of the loopback that nobody listens on now. */
+/* A port of the loopback that no process listens on now. */
 enum lks_code lks_spawn_free_port(unsigned *out, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
-/* advisories --fleet: which flaws what runs has; for one of them, what closes it, and the emergency
- * change that does. */
+/* advisories --fleet: which vulnerabilities the fleet has; for one of them, what closes it, and the
+ * emergency change that does. */
 #include "cli/change/cmd_change.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
@@ -31,7 +31,7 @@ static const struct lks_listing_column image_columns[] = {
     {"version", "version", 0},
 };
 
-/* What is known of one flaw, and what is proposed about it. */
+/* What is known of one vulnerability, and what is proposed about it. */
 struct advising {
     struct lks_cli *cli;
     const struct lks_args *args;
@@ -101,7 +101,8 @@ static uint32_t join(const struct advising *a, struct lks_str digest, const char
     return count;
 }
 
-/* A change of one pool is of all of it, whoever comes to it; one of several names their nodes. */
+/* A change of one pool is of all of it, nodes that join it included; one of several names their
+ * nodes. */
 static enum lks_code write_wish(const struct advising *a, struct lks_str digest,
                                 struct lks_question *q, struct lks_err *err)
 {
@@ -183,7 +184,7 @@ static enum lks_code propose_all(struct advising *a, struct lks_err *err)
 
 /* Telling ----------------------------------------------------------------------------------- */
 
-/* With one flaw asked for, also where it is. */
+/* With one CVE asked for, also where it is. */
 static enum lks_code print_reach(const struct advising *a, struct lks_err *err)
 {
     for (const struct lks_doc *i = a->items->first; i != NULL; i = i->next) {
@@ -245,7 +246,7 @@ static void print_strays(const struct advising *a)
     }
 }
 
-/* A pool that has the flaw, and what becomes of that. */
+/* A pool that has the vulnerability, and what becomes of that. */
 static void print_pool(struct advising *a, const struct lks_doc *p)
 {
     struct lks_str name = lks_doc_text(p, "pool"), id = lks_doc_text(a->closes.doc, "id");

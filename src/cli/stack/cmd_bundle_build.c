@@ -199,7 +199,7 @@ static enum lks_code choose_image(const struct building *b, const struct lks_doc
                         list.ptr != NULL ? list.ptr : "");
 }
 
-/* Of an image that nobody said the version of. */
+/* Of an image without a given version. */
 static enum lks_code own_version(struct building *b, const struct lks_doc *file,
                                  struct lks_pldm_package *p, struct lks_str *out,
                                  struct lks_err *err)
@@ -403,7 +403,7 @@ static void put_top(struct building *b, const struct lks_args *args)
     lks_json_text(&b->w, "version", said(b, args, "--version", "version"));
     lks_output_text(&b->w, "description", lks_doc_text(b->source, "description"));
     lks_output_text(&b->w, "vendor", vendor);
-    /* In what is signed, where nobody can take it away again. */
+    /* In what is signed, where it cannot be removed again. */
     if (lks_args_has(args, "--sign") && stead.len == 0)
         stead = vendor.len > 0 ? vendor : LKS_STR("unknown");
     lks_output_text(&b->w, "signed_for", stead);

@@ -2,8 +2,8 @@
  * A document: what YAML and JSON both say, as one tree.
  *
  * Scalars are text, truth, whole numbers or null; there are no fractions (a version such as 12.10
- * must not become 12.1). Every value remembers where it stood, so that whoever finds fault with it
- * can point at it: lks_doc_fail() begins its message with "file:line:column: path: ".
+ * must not become 12.1). Every value remembers where it was, so that an error can point at it:
+ * lks_doc_fail() starts its message with "file:line:column: path: ".
  */
 #ifndef LKS_CODEC_DOC_H
 #define LKS_CODEC_DOC_H

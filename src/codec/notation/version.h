@@ -9,7 +9,7 @@
  * dotted: 580.95.05, v2.18.1, R580, 3.3.0-1, 4.4.2-4.7.0. Numbers between dots, perhaps with one
  * 'R' or 'v' in front and a revision of the same form behind a dash. Missing numbers are 0, a
  * missing revision too. "+build" is not accepted: ignoring it would make different builds equal,
- * and nobody says how to order it.
+ * and no rule orders it.
  *
  * debian: [epoch:]upstream[-revision] as in deb-version(7), '~' sorting before the end. The
  * upstream version begins with a digit.

@@ -5,8 +5,8 @@
  * lists the driver's libraries by their full names, and these end in the driver's version:
  * libcuda.so.580.95.05. One that was written before an upgrade still names the old ones.
  *
- * Specifications are YAML or JSON by whoever made them, so this reads them as their makers' tools
- * do: a plain 0.6.0 is text here, unlike in our own manifests.
+ * Specifications are YAML or JSON by many authors, so this reads them as their authors' tools do: a
+ * plain 0.6.0 is text here, unlike in our own manifests.
  */
 #ifndef LKS_CODEC_CDI_H
 #define LKS_CODEC_CDI_H

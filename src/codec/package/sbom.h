@@ -7,7 +7,7 @@
  * the toolkit, so that of it only the first two numbers count, as the toolkit's.
  *
  * A bill may list one library twice in different versions. Which one a job would load it does not
- * say, so both are told, and it is for whoever asks to choose or refuse.
+ * say, so both are returned, and it is for the caller to choose or refuse.
  */
 #ifndef LKS_CODEC_SBOM_H
 #define LKS_CODEC_SBOM_H

@@ -597,8 +597,8 @@ static void note_number(struct numbers *n, uint32_t value)
     n->one = value;
 }
 
-/* The function itself, or one that it calls. On x86-64 a byte that looks like a call may be part
- * of another instruction; where it leads nobody will store a version. */
+/* The function itself, or one that it calls. On x86-64 a byte that resembles a call may be part of
+ * another instruction; there is no version where it leads. */
 static enum lks_code collect(const struct lks_elf *elf, const struct lks_libver_rule *rule,
                              const struct code *code, struct numbers *out, struct lks_err *err)
 {
@@ -679,7 +679,7 @@ static enum lks_code apply(const struct lks_libver_kind *kind, const struct lks_
     return lks_fail(err, LKS_E_NOT_FOUND, "no rule");
 }
 
-/* Each rule in turn. Of several that find nothing the first one's message counts: the others are
+/* Each rule in turn. Of several that find nothing the message of the first counts: the others are
  * for libraries that are not as they should be. */
 static enum lks_code read_inside(const struct lks_libver_kind *kind, const struct lks_elf *elf,
                                  struct lks_libver *out, struct lks_err *err)

@@ -1,8 +1,8 @@
 /*
  * The version of a GPU library, from what is inside it.
  *
- * File names lie: a wheel ships libcudnn.so.9 whatever 9.x it is, a link points where somebody
- * pointed it. The libraries themselves know: NCCL, RCCL and MIOpen carry a text, cuDNN a variable
+ * File names are not reliable: a wheel ships libcudnn.so.9 whatever 9.x it is, a link may point
+ * anywhere. The libraries themselves know: NCCL, RCCL and MIOpen carry a text, cuDNN a variable
  * that its parts compare before they talk to each other, the CUDA run time a function that does
  * nothing but hand out its number, the driver's libraries the names of files that must match them.
  * Nothing is loaded or run; the number that a function hands out is read from its instructions.

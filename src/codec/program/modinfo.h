@@ -3,7 +3,7 @@
  *
  * A module carries a section `.modinfo`: "key=value" strings, each ended by a zero byte. Modules
  * are mostly shipped compressed, and where the section lies is told only at the end of the file. So
- * whoever decompresses feeds the bytes here as they come, and nothing is kept but the answer: the
+ * the decompressor feeds the bytes here as they come, and nothing is kept but the answer: the
  * scanner looks for a run of such strings and takes it for the section if it has a vermagic, which
  * every module has. `lks_elf_section()` can narrow the bytes down where the file is not compressed.
  *

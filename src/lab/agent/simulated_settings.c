@@ -131,7 +131,7 @@ enum lks_code lks_simulated_setting(const char *root, const struct lks_order_ite
     if (lks_str_is(item->component, "settings.kernel_cmdline"))
         return set_cmdline(root, item, err);
     if (item->value.len == 0)
-        return LKS_OK; /* nobody says any more how it has to be */
+        return LKS_OK; /* no stack sets it any more */
     const struct answer *a = find_answer(item);
     if (a == NULL)
         return lks_fail(err, LKS_E_REFUSED, "a simulated machine cannot be set so");

@@ -111,7 +111,7 @@ static enum lks_code certify(const struct lks_box_site *site, const struct lks_c
     return lks_certs_issue(by, names, 2 * count, out, err);
 }
 
-/* Somebody else's certificate, as after a repair or an attack. */
+/* Another certificate, as after a repair or an attack. */
 static void change_certificate(struct lks_box *b)
 {
     LKS_CLEANUP(lks_certs_pair_fini) struct lks_certs_pair pair = {0};

@@ -24,8 +24,8 @@ struct lks_box_site {
     const struct lks_faults *faults; /* drawn for each model */
     const char *tree;                /* a recorded tree in place of models, or NULL */
     const char *pull_ca;
-    struct lks_certs certs, strangers; /* the second has certified whoever changed */
-    struct lks_certs_pair pair;        /* of the BMCs that are being made */
+    struct lks_certs certs, strangers; /* the second has certified those that changed */
+    struct lks_certs_pair pair;        /* the second has certified those that changed */
     struct lks_log log;
     lks_ms began_wall; /* and on the loop's clock, in nanoseconds: */
     uint64_t began;

@@ -1,5 +1,5 @@
 /*
- * The control socket: HTTP on a Unix socket, for whoever rehearses.
+ * The control socket: HTTP on a Unix socket, for tests and rehearsals.
  *
  *     GET  /bmcs                 the truth about all: versions, flashes, transfers begun ...
  *     GET  /bmcs/NAME            the same of one

@@ -52,7 +52,7 @@ enum lks_code lks_layout_personality(struct lks_str word, enum lks_bmcsim_person
 
 /* ---- Addresses. ---- */
 
-/* Nothing but loopback: these are no real BMCs, and nobody else is to meet them. */
+/* Nothing but loopback: these are no real BMCs, and no other machine is to reach them. */
 static enum lks_code read_listen(const char *text, struct lks_layout *p, struct lks_err *err)
 {
     struct lks_str rest = lks_str_from(text), host, part;

@@ -40,7 +40,7 @@ enum lks_bmcsim_fault {
     LKS_FAULT_BMC_REBOOT,    /* the BMC restarts in the phase `at`; its tasks are forgotten */
     LKS_FAULT_MEMORY,        /* uploads beside another one fail for lack of memory */
     LKS_FAULT_SLOW,          /* every answer takes `amount` ms */
-    LKS_FAULT_CERTIFICATE,   /* another certificate from now on: for whoever has the sockets */
+    LKS_FAULT_CERTIFICATE,   /* another certificate from now on: for the owner of the sockets */
     LKS_FAULT_SESSION,       /* sessions end after `amount` ms */
     LKS_FAULT_BRICK,         /* an image bricks a device of the hardware revision `at` */
     LKS_FAULT_DROP,          /* the answer to the `amount`th request from now does not arrive */
@@ -104,7 +104,7 @@ void lks_bmcsim_ask(struct lks_bmcsim *b, lks_ms now, const struct lks_bmcsim_re
 void lks_bmcsim_tick(struct lks_bmcsim *b, lks_ms now);
 lks_ms lks_bmcsim_next(const struct lks_bmcsim *b);
 
-/* An image that the BMC is to fetch itself (SimpleUpdate): asked of whoever runs the model. The
+/* An image that the BMC is to fetch itself (SimpleUpdate): asked of the owner of the model. The
  * bytes are put with lks_bmcsim_fetched(), empty for a failure. */
 bool lks_bmcsim_wants(const struct lks_bmcsim *b, struct lks_str *uri);
 void lks_bmcsim_fetched(struct lks_bmcsim *b, lks_ms now, struct lks_str bytes);
@@ -130,8 +130,8 @@ struct lks_bmcsim_device {
 };
 size_t lks_bmcsim_device_count(const struct lks_bmcsim *b);
 void lks_bmcsim_device(const struct lks_bmcsim *b, size_t i, struct lks_bmcsim_device *out);
-/* What the machine does for a living: tokens a second, as read at that moment. Also told, as
- * Prometheus reads it, to whoever asks for /metrics. */
+/* The simulated work of the machine: tokens a second, as read at that moment. Also served, as
+ * Prometheus reads it, at /metrics. */
 double lks_bmcsim_tokens(const struct lks_bmcsim *b, lks_ms now);
 uint32_t lks_bmcsim_updates(const struct lks_bmcsim *b); /* uploads that were accepted */
 bool lks_bmcsim_certificate_changed(const struct lks_bmcsim *b);
@@ -153,7 +153,7 @@ struct lks_bmcsim_make {
 enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
                                       struct lks_err *err) LKS_MUST_CHECK;
 
-/* One without a flaw. */
+/* One without a defect. */
 enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
                                  const char *version, uint64_t seed, size_t size,
                                  struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;

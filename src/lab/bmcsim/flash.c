@@ -239,7 +239,7 @@ static enum lks_bmcsim_message update(struct device *d, const struct lks_bmcsim_
     return exchange(d, &there, &here);
 }
 
-/* It is found out when it runs, or when somebody measures what the machine does with it. */
+/* It is detected when it runs, or when the machine's work with it is measured. */
 static void note_flaw(struct lks_bmcsim_unit *u, const char *version, struct lks_bmcsim_flaw flaw)
 {
     memcpy(u->staged_fails_on, flaw.fails_on, sizeof(u->staged_fails_on));

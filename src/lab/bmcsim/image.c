@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An image begins with a head of fixed size: magic, class, version, and a seal over all of it that
- * nobody makes by chance. It stands for a vendor's signature: devices take nothing without it. */
+/* An image starts with a head of fixed size: magic, class, version, and a seal over all of it that
+ * does not occur by chance. It represents a vendor's signature: devices take nothing without it. */
 #define MAGIC      "LKSIMAGE"
 #define CLASS_AT   8
 #define CLASS_SIZE 24

@@ -128,7 +128,8 @@ bool lks_bmcsim_get_software(struct lks_bmcsim_call *c)
     return true;
 }
 
-/* What an entry is about: the BMC, the host's BIOS, a chassis of its own, a supply of the shelf. */
+/* What an entry is about: the BMC, the host's BIOS, a chassis of its own, a supply of the power
+ * shelf. */
 static void related(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;

@@ -80,7 +80,7 @@ static void refuse_busy(struct lks_bmcsim_call *c)
                          NULL);
 }
 
-/* Power or BMC fails while the upload comes in: nobody answers. */
+/* Power or BMC fails while the upload comes in: there is no answer. */
 static bool fails_meanwhile(struct lks_bmcsim *b)
 {
     if (lks_bmcsim_trouble(b, LKS_FAULT_POWER_LOSS, "upload") != NULL) {
@@ -158,7 +158,7 @@ struct lks_bmcsim_task *lks_bmcsim_job_begin(struct lks_bmcsim_call *c,
     bool fetch = image.len == 0;
     enter(b, fetch ? LKS_JOB_FETCH : LKS_JOB_VERIFY, fetch ? FETCH : b->kind->verify);
     if (fetch && b->speed == 0)
-        b->job->ends = b->now + FETCH * LKS_SECOND; /* whoever fetches takes real time */
+        b->job->ends = b->now + FETCH * LKS_SECOND; /* the owner that fetches takes real time */
     b->updates++;
     b->hpe_state = "Uploading";
     b->hpe_result = LKS_MSG_IN_PROGRESS;

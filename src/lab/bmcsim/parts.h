@@ -1,6 +1,6 @@
 /*
- * What the files of the model share and nobody else sees: the tables of personalities, the state of
- * one BMC, one request being answered.
+ * What the files of the model share and no other file sees: the tables of personalities, the state
+ * of one BMC, one request being answered.
  *
  * Thousands live in one process, so what is the same for all is in static tables, and what only an
  * update needs is there only while one runs.
@@ -43,7 +43,7 @@ enum {
     LKS_ROW_RECOVERS = 1 << 4,  /* power lost while activating: the golden image runs, no brick */
     LKS_ROW_LOCKED = 1 << 5,    /* write protected */
     LKS_ROW_CHASSIS = 1 << 6,   /* has a chassis of its own, which it is related to */
-    LKS_ROW_SELF = 1 << 7,      /* whoever updates it restarts it: no reset is waited for */
+    LKS_ROW_SELF = 1 << 7,      /* its update restarts it: no reset is waited for */
     LKS_ROW_STAGING = 1 << 8,   /* the inventory shows its staged bank */
     LKS_ROW_BACKUP = 1 << 9,    /* ... its backup bank */
     LKS_ROW_GOLDEN = 1 << 10,   /* ... its golden bank */

@@ -294,7 +294,7 @@ bool lks_bmcsim_get_chassis(struct lks_bmcsim_call *c)
     return true;
 }
 
-/* ---- Power supplies and batteries of a shelf ---- */
+/* ---- Power supplies and batteries of a power shelf ---- */
 
 static const struct power_kind {
     const char *folder, *class, *type;

@@ -1,6 +1,6 @@
 /*
  * A firmware device: the side of a PLDM update that has the flash. A value without sockets and
- * without a clock; whoever owns it carries its messages and tells it the time:
+ * without a clock; its owner carries its messages and tells it the time:
  *
  *     lks_fd_receive()   a message came
  *     lks_fd_tick()      time went on, at least up to lks_fd_next()

@@ -56,8 +56,8 @@ static const struct command commands[] = {
     /* As in libpldm: without a component under way there is no mode to leave. */
     {LKS_PLDM_CANCEL_UPDATE_COMPONENT, AT_COMPONENT, LKS_PLDM_CC_NOT_IN_UPDATE_MODE, false, true,
         cancel_component},
-    /* libpldm's device ends even an activation. Ours is busy until it is over: half an activation
-     * is what nobody can describe. */
+    /* libpldm's device ends even an activation. Ours is busy until it ended: half an activation has
+     * no defined state. */
     {LKS_PLDM_CANCEL_UPDATE, ANY & ~IN(LKS_PLDM_IDLE) & ~IN(LKS_PLDM_ACTIVATE), LKS_PLDM_CC_BUSY,
         true, true, cancel_update},
 };

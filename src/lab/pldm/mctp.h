@@ -1,7 +1,7 @@
 /*
  * MCTP (DSP0236) of an endpoint: packets with a header of four bytes, messages taken apart into
  * packets and put together again, and the control commands that every endpoint answers. A value
- * without wires: whoever owns it carries the packets (lab/pldm/mctp_serial.h puts them on a line).
+ * without wires: its owner carries the packets (lab/pldm/mctp_serial.h puts them on a line).
  *
  * A packet that does not belong is dropped without a word, as the standard has it: the wrong
  * version or destination, a sequence with a hole, a length that changes in the middle. What is lost

@@ -1,7 +1,7 @@
 /*
  * Requests that were heard, to know them again. A requester repeats what is not answered with the
- * same instance number, and a network may deliver a request twice; whoever answers must not carry
- * out the second.
+ * same instance number, and a network may deliver a request twice; the responder must not carry out
+ * the second.
  *
  * The same bytes under the same instance number are the same request for 6 s, the longest that the
  * number may stay in use. They are a new one, though, when half of all numbers were used since: a

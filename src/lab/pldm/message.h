@@ -3,8 +3,8 @@
  * and as values. What lies before a message on the wire (the MCTP message type) is not part of it.
  *
  * Decoding checks form alone: that every field is there, that lists hold as many entries as they
- * say, that nothing is left over. Whether a value makes sense is for whoever acts on it. Texts and
- * lists of a decoded message are views into its bytes.
+ * say, that nothing is left over. Whether a value makes sense is for the caller to decide. Texts
+ * and lists of a decoded message are views into its bytes.
  *
  * Of each pair of request and answer, encode(decode(bytes)) gives the same bytes, except where an
  * answer says that it failed: what some devices put behind such a code is not kept.

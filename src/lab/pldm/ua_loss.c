@@ -121,7 +121,7 @@ static void resync_activation(struct lks_ua *ua, lks_ms now, uint8_t state, uint
 }
 
 /* The device has a component in hand. It is the one that was sent last: another one could only be
- * there if someone else had cancelled ours, and then its state would not be the agent's to read. */
+ * there if another agent had cancelled ours, and then its state would not be ours to read. */
 static void resync_component(struct lks_ua *ua, lks_ms now, uint8_t state, bool failed)
 {
     static const enum lks_ua_step steps[] = {

@@ -89,7 +89,7 @@ static void ask_status(struct lks_ua *ua, lks_ms now)
     ask(ua, now, LKS_PLDM_GET_STATUS);
 }
 
-/* A device that was left in an update by someone else, or by us before a restart. */
+/* A device that was left in an update by another agent, or by us before a restart. */
 static void hear_look(struct lks_ua *ua, lks_ms now, const struct lks_pldm_message *m)
 {
     if (m->code != LKS_PLDM_CC_SUCCESS) {

@@ -85,7 +85,7 @@ bool world_flush(struct lks_world *w, void (*fn)(struct lks_world *, const struc
 
 /* A journal's -------------------------------------------------------------------------------- */
 
-/* Nobody reads endpoints again while nothing happens to them. */
+/* Endpoints are not read again while nothing happens to them. */
 static enum lks_code relax(struct lks_state *s, struct lks_err *err)
 {
     struct lks_limits limits = s->limits;
@@ -178,7 +178,7 @@ enum lks_code lks_world_of_snapshot(struct lks_str bytes, struct lks_store *stor
 
 /* A file's ------------------------------------------------------------------------------------ */
 
-/* Of a scheduler that nobody can ask, the agents' look stands in. */
+/* For a scheduler that cannot be asked, the agents' idle check is used. */
 static void stand_in(struct lks_fleet *fleet)
 {
     for (size_t i = 0; i < fleet->pool_count; i++)

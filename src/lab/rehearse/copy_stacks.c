@@ -1,5 +1,5 @@
-/* Of a fleet's file: its stacks are published and released, and a bundle vouches for all that they
- * name, as if somebody had built it. */
+/* Of a fleet's file: its stacks are published and released, and a verified bundle names all that
+ * they need, as if it had been built. */
 #include "lab/rehearse/world.h"
 
 #include "trust/signature.h"

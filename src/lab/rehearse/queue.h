@@ -17,7 +17,7 @@
 
 #define LKS_QUEUE_WHEEL 65536U
 
-/* What its members mean but for `due` is up to whoever posts it. */
+/* What its members mean but for `due` is up to the poster. */
 struct lks_message {
     lks_ms due;
     uint64_t number;

@@ -5,7 +5,7 @@
  *     queue.c         virtual time: what is on its way
  *     copy.c          the copy: from a journal, or from a fleet's file whose nodes run their pins
  *     seen.c          how often nodes fail by themselves
- *     copy_stacks.c   of a file: its stacks published, and bundles that vouch for what they name
+ *     copy_stacks.c   of a file: its stacks published, and verified bundles for what they name
  *     world.c         the run: turns, ticks, what became of them
  *     world_work.c    what commands and updates do to machines, and how long they take
  *     world_jobs.c    gangs that run on them, and wait when one of their nodes is asked to leave

@@ -12,7 +12,7 @@ enum {
     DAYS_MAX = 120,      /* that a run may take */
     RESUMES_MAX = 500,   /* by a person, before that person gives up */
     IN_VAIN_MAX = 5,     /* of these, with nothing done in between */
-    ATTENDS_MINUTES = 20 /* until somebody who was called has looked */
+    ATTENDS_MINUTES = 20 /* until a person who was called responds */
 };
 /* The engine is asked what is due, and its rows are taken, no more often than this: of steps that
  * take minutes it delays each by seconds, and there are ten times fewer turns. */
@@ -329,7 +329,7 @@ static bool gives_up(struct lks_world *w)
     return w->in_vain > IN_VAIN_MAX || w->out->halts > RESUMES_MAX;
 }
 
-/* Somebody looked. Where the image is to blame it is taken back, else the change goes on. */
+/* A person responded. Where the image is to blame the change is rolled back, else it goes on. */
 static void person(struct lks_world *w, uint64_t alarm)
 {
     const struct lks_state_change *c = lks_world_change(w);

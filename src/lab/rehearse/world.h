@@ -16,7 +16,7 @@
 /* What readings of an invented machine are called. */
 #define WORLD_READING "rehearsal"
 
-/* Grants what others need: whoever proposed a change makes nobody who can approve it. */
+/* Grants what others need: a proposer may not make an approver of the change. */
 #define WORLD_ADMIN LKS_STR("user:rehearsal-admin")
 
 enum world_kind {

@@ -88,7 +88,7 @@ static void start(struct lks_world *w, uint32_t j, bool side)
     }
 }
 
-/* Whoever waits and has room now. */
+/* Gangs that wait and find enough nodes now. */
 static void start_waiting(struct lks_world *w, uint32_t pool)
 {
     struct world_pool *p = &w->pools[pool];

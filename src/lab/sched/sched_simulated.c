@@ -1,7 +1,7 @@
 /*
  * The simulated scheduler's protocol (lab/sched/schedsim.h). Every verb is LOOK first; where
  * something is to be changed, ACT, for the revision that was seen; then LOOK again. An answer that
- * did not come, and somebody who was faster, lead back to LOOK.
+ * did not come, and another client that was faster, lead back to LOOK.
  */
 #include "codec/format/json.h"
 #include "lab/sched/sched_drivers.h"
@@ -86,7 +86,7 @@ static bool truth(const struct lks_doc *map, const char *key, bool *out)
     return true;
 }
 
-/* Whose drain it is. An owner that is longer than ours can be is somebody else's. */
+/* Whose drain it is. An owner that is longer than ours can be is foreign. */
 static void read_owner(const struct talking *t, struct lks_str owner, struct lks_sched_said *out)
 {
     size_t mark = sizeof(MARK) - 1;

@@ -29,13 +29,13 @@ extern const char *const lks_schedsim_kind_words[]; /* "training" ... "dev", NUL
 
 enum lks_schedsim_fault {
     LKS_SCHEDSIM_CALM,
-    LKS_SCHEDSIM_LOST,     /* nothing is done, and nobody answers */
+    LKS_SCHEDSIM_LOST,     /* nothing is done, and there is no answer */
     LKS_SCHEDSIM_UNSAID,   /* it is done, and the answer is lost */
     LKS_SCHEDSIM_LATE,     /* it is done at once, and answered after `late` */
     LKS_SCHEDSIM_BUSY,     /* 503 */
     LKS_SCHEDSIM_BROKEN,   /* 500, and nothing is done */
     LKS_SCHEDSIM_STALE,    /* what was so before the last change */
-    LKS_SCHEDSIM_CONFLICT, /* somebody else was a moment earlier: 409 */
+    LKS_SCHEDSIM_CONFLICT, /* another client was a moment earlier: 409 */
     LKS_SCHEDSIM_DEAF,     /* it says yes and does nothing */
     LKS_SCHEDSIM_GARBAGE,  /* 200, and no JSON */
     LKS_SCHEDSIM_RESTART,  /* it restarts before it answers, and forgets this node's drain */
@@ -120,7 +120,7 @@ uint32_t lks_schedsim_find(const struct lks_schedsim *m, struct lks_str name); /
 bool lks_schedsim_start(struct lks_schedsim *m, const struct lks_schedsim_job *like,
                         const uint32_t *nodes, uint32_t count);
 
-/* Somebody else drains the node, whoever had it; NULL: opens it. */
+/* Another owner drains the node, whichever had it; NULL: opens it. */
 void lks_schedsim_other(struct lks_schedsim *m, uint32_t node, const char *owner);
 
 /* It restarts; `forgets`: all drains. */
@@ -136,7 +136,7 @@ void lks_schedsim_pass(struct lks_schedsim *m, lks_ms now);
 bool lks_schedsim_busy(const struct lks_schedsim *m, uint32_t node);
 
 struct lks_schedsim_reply {
-    int status; /* 0: nobody answers */
+    int status; /* 0: no answer */
     lks_ms delay;
     struct lks_buf body;
 };

@@ -246,7 +246,7 @@ enum lks_change_covers {
     LKS_COVERS_WINDOW, /* software alone, every version inside the tested window */
     LKS_COVERS_ALL,
     LKS_COVERS_PLANT,    /* power or fabric */
-    LKS_COVERS_ADVISORY, /* never found, only asked for: it closes a published flaw */
+    LKS_COVERS_ADVISORY, /* never found, only asked for: it closes a published vulnerability */
 };
 extern const char *const lks_change_covers_words[]; /* "window" ... "advisory", NULL */
 
@@ -362,7 +362,7 @@ struct lks_edge {
     struct lks_str other, other_range;
     struct lks_str gpus;      /* families it is limited to, empty for all */
     struct lks_str condition; /* what a manifest cannot tell; its result is at most a warning */
-    bool site;                /* of LKS_FACTS_SITE_EDGES: whoever runs these nodes asks for it */
+    bool site;                /* of LKS_FACTS_SITE_EDGES: the site itself asks for it */
 };
 
 struct lks_affected {

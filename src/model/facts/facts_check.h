@@ -1,5 +1,5 @@
-/* What the cells of a table cannot tell one by one: keys that stand twice, names that nobody has,
- * ranges of the wrong numbering. For model/facts/facts.c alone. */
+/* What the cells of a table cannot tell one by one: keys that appear twice, unknown names, ranges
+ * of the wrong numbering. For model/facts/facts.c alone. */
 #ifndef LKS_MODEL_FACTS_CHECK_H
 #define LKS_MODEL_FACTS_CHECK_H
 

@@ -94,7 +94,7 @@ bool lks_bundle_file_name(struct lks_str name)
     return true;
 }
 
-/* An id of somebody's inventory stands in a path there. */
+/* An id of a service's inventory is part of a path there. */
 static bool is_entry_id(struct lks_str id)
 {
     for (size_t i = 0; i < id.len; i++) {

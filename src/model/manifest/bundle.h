@@ -1,9 +1,9 @@
 /*
- * A bundle: files that were made to be installed, and what somebody vouches for about them.
+ * A bundle: files that were made to be installed, and a signed manifest about them.
  *
  * It is a folder with bundle.json, the manifest below; bundle.sig, a detached signature of its
  * bytes (trust/signature.h); and the files by their names. The manifest names each file by digest
- * and size, so whoever signs it signs them. Its own digest is that of its bytes. We write it as
+ * and size, so its signature covers them. Its own digest is that of its bytes. We write it as
  * canonical JSON, and read any JSON that says the same: what counts are the bytes that were signed.
  * A file that holds firmware for several components has an entry for each of them.
  *
@@ -50,8 +50,8 @@ struct lks_bundle_artifact {
 struct lks_bundle {
     struct lks_docs docs; /* owns all texts */
     struct lks_str name, version;
-    struct lks_str vendor, description; /* or empty */
-    struct lks_str signed_for;          /* the vendor that does not sign; empty: nobody's stead */
+    struct lks_str vendor, description;    /* or empty */
+    struct lks_str signed_for;             /* the vendor that does not sign; empty: none */
     struct lks_bundle_artifact *artifacts; /* in the arena of `docs` */
     size_t count;
     char digest[LKS_DIGEST_SIZE]; /* of the manifest's bytes */

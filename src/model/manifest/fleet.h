@@ -60,7 +60,7 @@ struct lks_outage {
     lks_ms from, until;
 };
 
-/* Days on which nobody begins, by the clocks of each site. */
+/* Days on which no node starts, by the clocks of each site. */
 struct lks_quiet {
     lks_day from, until;         /* the first of them, and the first that is none any more */
     const struct lks_doc *pools; /* a list of names; NULL: all */
@@ -111,7 +111,7 @@ struct lks_power {
 };
 struct lks_power lks_fleet_power(const struct lks_fleet *fleet, struct lks_str zone);
 
-/* Parts on the shelf for a class of firmware or hardware. */
+/* Spare parts for a class of firmware or hardware. */
 int64_t lks_fleet_spares(const struct lks_fleet *fleet, struct lks_str class);
 
 #endif

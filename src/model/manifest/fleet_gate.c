@@ -160,9 +160,8 @@ static enum lks_code check_metric(const struct reading *r, const struct lks_doc 
     return LKS_OK;
 }
 
-/* One that was accepted once and makes no sense by now: its preset is gone, for one. Nobody
- * measures it, and unless the file says otherwise that holds a wave rather than being passed over.
- */
+/* One that was accepted once and makes no sense by now: its preset is gone, for one. It is not
+ * measured, and unless the file says otherwise that holds a wave rather than being passed over. */
 static void mend(const struct reading *r, const struct lks_doc *item, struct lks_gate_metric *m,
                  bool preset)
 {
@@ -194,7 +193,7 @@ static enum lks_code read_metric(const struct reading *r, const struct lks_doc *
                                      .critical = p->critical};
     if (query != NULL) {
         m.query = query->text;
-        m.critical = true; /* whoever went to the trouble wants to know it */
+        m.critical = true; /* a query that the site wrote itself is critical */
     }
     if (critical != NULL)
         m.critical = critical->truth;

@@ -60,7 +60,7 @@ static bool takes_hook(enum lks_order_kind kind)
     return kind == LKS_ORDER_HOOK || kind == LKS_ORDER_IMAGE;
 }
 
-/* What holds of every order, whoever made it. */
+/* What holds of every order, whichever program made it. */
 static enum lks_code check_item(struct lks_order_item *item, size_t index, struct lks_err *err)
 {
     for (size_t i = 0; i < LKS_COUNT(members); i++) {

@@ -29,7 +29,7 @@ enum lks_order_kind {
 };
 extern const char *const lks_order_words[]; /* "apt" ... "hook", NULL */
 
-/* Texts live in the order's documents, or wherever whoever made it keeps them. */
+/* Texts live in the order's documents, or with the code that made it. */
 struct lks_order_item {
     struct lks_str component; /* "driver", "firmware/nic", "settings.power_limit_w" */
     struct lks_str value;     /* the version or value that is wanted; empty: it is to be absent */
@@ -56,7 +56,7 @@ enum lks_code lks_order_write(const struct lks_order *order, struct lks_buf *out
                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* Read one; views of `docs`, which was initialised and is to outlive it. Whatever is not as we
- * write it is refused: an order comes from nobody else. */
+ * write it is refused: an order has no other source. */
 enum lks_code lks_order_parse(struct lks_str bytes, const char *source, struct lks_docs *docs,
                               struct lks_order *out, struct lks_err *err) LKS_MUST_CHECK;
 

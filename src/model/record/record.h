@@ -382,7 +382,7 @@ struct lks_rec_deviation {
 };
 struct lks_rec_deviation_ended {
     uint64_t id;
-    struct lks_str by, reason; /* by nobody: it expired */
+    struct lks_str by, reason; /* by empty: it expired */
 };
 struct lks_rec_deviation_agreed {
     uint64_t id;
@@ -486,18 +486,19 @@ struct lks_rec_change {
     struct lks_str hosts;         /* whom it was asked for: a host list, or @POOL */
     struct lks_str stack, name;   /* digest and name of the stack; AGENT: the version, as name */
     uint64_t failures_max;        /* nodes that may fail before it is halted */
-    bool rolls_back;              /* a halt is followed by a rollback, nobody is asked */
+    bool rolls_back;              /* a halt is followed by a rollback without a question */
     bool one_way;                 /* that there are steps without a way back was acknowledged */
-    lks_ms not_before, not_after; /* 0: any time. Nobody begins outside */
+    lks_ms not_before, not_after; /* 0: any time. No node starts outside */
     struct lks_str windows; /* of the week, in site time: codec/time/window.h; empty: always */
     struct lks_str by, reason;
-    struct lks_str class;    /* of change; empty: a record of version 1, which asked for one vote */
-    struct lks_str advisory; /* the flaw it was asked for to close, where its class needs one */
-    uint64_t quorum;         /* people who have to approve it, for each of its pools */
-    lks_ms expires;          /* a proposal that is not approved by then is over */
-    uint64_t approval_age;   /* ms that an approval is good; 0: for ever */
-    uint64_t review_age;     /* ms in which one that began without them has to be reviewed */
-    bool standby;            /* whoever starts it names a person who stands by on site */
+    struct lks_str class; /* of change; empty: a record of version 1, which asked for one vote */
+    struct lks_str
+        advisory;    /* the vulnerability it was requested to close, where its class needs one */
+    uint64_t quorum; /* people who have to approve it, for each of its pools */
+    lks_ms expires;  /* a proposal that is not approved by then is over */
+    uint64_t approval_age; /* ms that an approval is good; 0: for ever */
+    uint64_t review_age;   /* ms in which one that began without them has to be reviewed */
+    bool standby;          /* its starter names a person on standby on site */
     struct lks_str minters;
 };
 struct lks_rec_plan_step {
@@ -551,7 +552,7 @@ struct lks_rec_change_voted {
 };
 struct lks_rec_change_moved {
     uint64_t change, state;
-    struct lks_str by, reason; /* by nobody: a gate, or it is over */
+    struct lks_str by, reason; /* by empty: a gate, or it expired */
     struct lks_str standby;    /* who stands by on site from here on */
 };
 struct lks_rec_wave {
@@ -655,7 +656,7 @@ struct lks_rec_waived { /* until then a gate of the change is not asked */
     struct lks_str gate; /* its name, or that of a metric */
     lks_ms until;
     struct lks_str by, reason;
-    struct lks_str pool; /* behind its nodes alone; empty: wherever whoever says so may approve */
+    struct lks_str pool; /* behind its nodes alone; empty: wherever the author may approve */
     struct lks_str credential;
 };
 
@@ -710,7 +711,7 @@ struct lks_record_field {
     const char *const *words; /* WORD: ends with NULL */
     unsigned since;           /* the version of the kind that added it; 0 and 1: the first */
     const char *about;
-    bool hidden; /* journaled, and shown to nobody: the digest of a token's secret */
+    bool hidden; /* journaled, and never shown: the digest of a token's secret */
 };
 
 struct lks_record_info {
@@ -739,8 +740,8 @@ struct lks_str lks_record_by(const struct lks_record *r);
  */
 bool lks_word_find(const char *const *words, struct lks_str word, uint64_t *out);
 
-/* What a record may hold as text: UTF-8 without a zero byte. Whoever makes a record of what came
- * from outside has asked this before. */
+/* What a record may hold as text: UTF-8 without a zero byte. Code that makes a record of input from
+ * outside has asked this before. */
 bool lks_record_text(struct lks_str text);
 
 /* Append the bytes of `r`, in the version we write. */

@@ -12,7 +12,7 @@
 #member, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), NULL, version, about,  \
             false                                                                                  \
     }
-/* A text that is journaled and shown to nobody. */
+/* A text that is journaled and never shown. */
 #define HIDDEN(rec, member, about)                                                                 \
     {                                                                                              \
 #member, LKS_RECORD_TEXT, offsetof(struct lks_rec_##rec, member), NULL, 1, about, true     \

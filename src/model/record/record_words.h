@@ -29,10 +29,10 @@ enum lks_alarm_kind {
     LKS_ALARM_DEVIATION, /* an exception is about to end, or ended while it was still needed */
     LKS_ALARM_FLASH,     /* an update ended so that a person has to look */
     LKS_ALARM_CHANGE,    /* a change was halted, or cannot go on without a person */
-    LKS_ALARM_HANDS,     /* a machine that somebody has to go to */
+    LKS_ALARM_HANDS,     /* a machine that needs manual intervention */
     LKS_ALARM_GLASS,     /* a change began before those who have to had approved it */
     LKS_ALARM_CADENCE,   /* a pool is behind what is released for longer than its limit */
-    LKS_ALARM_REVIEW,    /* nobody reviewed in time what began without its approvals */
+    LKS_ALARM_REVIEW,    /* a change started without its approvals, and was not reviewed in time */
     LKS_ALARM_LOWERED,   /* the fleet's file asks less of a pool's changes than before */
     LKS_ALARM_WEDGED,    /* a node was reset while a process held its GPUs */
     LKS_ALARM_COUNT
@@ -114,7 +114,7 @@ enum lks_bmc_outcome {
     LKS_BMC_SAME,    /* nothing had to be done, and nothing was */
     LKS_BMC_REFUSED, /* nothing was begun */
     LKS_BMC_FAILED,  /* the service gave it up */
-    LKS_BMC_UNKNOWN, /* nobody can tell: a person has to look */
+    LKS_BMC_UNKNOWN, /* the outcome is unknown: a person has to inspect it */
     LKS_BMC_OUTCOME_COUNT
 };
 enum lks_change_kind {
@@ -126,9 +126,9 @@ enum lks_change_state {
     LKS_CHANGE_PROPOSED,
     LKS_CHANGE_APPROVED,
     LKS_CHANGE_RUNNING,
-    LKS_CHANGE_PAUSED,   /* by a person: who is under way goes on to its end, nobody else begins */
-    LKS_CHANGE_HALTED,   /* by a gate: the same; a person resumes, aborts or rolls it back */
-    LKS_CHANGE_ABORTING, /* who is under way goes back, who is done stays as it is */
+    LKS_CHANGE_PAUSED,       /* by a person: nodes in progress finish, no other node starts */
+    LKS_CHANGE_HALTED,       /* by a gate: the same; a person resumes, aborts or rolls it back */
+    LKS_CHANGE_ABORTING,     /* who is under way goes back, who is done stays as it is */
     LKS_CHANGE_ROLLING_BACK, /* everybody that it reached goes back */
     LKS_CHANGE_OVER,         /* those behind are ends */
     LKS_CHANGE_DONE = LKS_CHANGE_OVER,
@@ -139,7 +139,7 @@ enum lks_change_state {
 };
 enum lks_step_kind {                  /* of the steps of a node, in the order they have in a plan */
                      LKS_DO_STAGE,    /* an image beside the one that runs, while it is in use */
-                     LKS_DO_LEAVE,    /* out of use: nobody starts anything on it, nothing runs */
+                     LKS_DO_LEAVE,    /* drained: no work is started on it, nothing runs */
                      LKS_DO_APPLY,    /* an executor of the node carries an order out */
                      LKS_DO_FLASH,    /* by its management endpoint: staged and activated */
                      LKS_DO_ACTIVATE, /* the same, of what was staged */
@@ -168,8 +168,8 @@ enum lks_member_state {                     /* a node in a change */
                         LKS_MEMBER_DONE = LKS_MEMBER_OVER, /* in use, with what it should have */
                         LKS_MEMBER_REVERTED,               /* in use, with what it had */
                         LKS_MEMBER_FENCED,  /* out of use, until a person releases it */
-                        LKS_MEMBER_HANDS,   /* the same, and somebody has to go there */
-                        LKS_MEMBER_UNKNOWN, /* nobody can tell what was done to it */
+                        LKS_MEMBER_HANDS,   /* the same, and manual intervention is needed */
+                        LKS_MEMBER_UNKNOWN, /* the outcome of its steps is unknown */
                         LKS_MEMBER_SKIPPED, /* left alone: it is gone, or has it already */
                         LKS_MEMBER_STATE_COUNT
 };
@@ -182,11 +182,11 @@ enum lks_failure { /* why a step did not do what it should */
                    LKS_FAILURE_ACCEPT,   /* an acceptance check failed */
                    LKS_FAILURE_LOST,     /* the node did not come back in time */
                    LKS_FAILURE_ENDPOINT, /* its management endpoint does not answer */
-                   LKS_FAILURE_UNKNOWN,  /* nobody can tell whether it was done */
+                   LKS_FAILURE_UNKNOWN,  /* whether it was done is unknown */
                    LKS_FAILURE_REVERT,   /* on the way back */
                    LKS_FAILURE_COUNT
 };
-enum lks_plan_note {                     /* what whoever approves has to know */
+enum lks_plan_note {                     /* what an approver has to know */
                      LKS_PLAN_UNCOVERED, /* a combination that no canary has */
                      LKS_PLAN_ONE_WAY,   /* a step without a way back, and the spares for it */
                      LKS_PLAN_EXTERNAL,  /* differs, and is not ours to change */

@@ -24,7 +24,7 @@ struct lks_row {
     lks_ms time;  /* never less than that of the row before */
     uint16_t kind;
     uint8_t version;
-    struct lks_str body; /* owned by whoever read or packed it */
+    struct lks_str body; /* owned by the code that read or packed it */
     uint8_t hash[LKS_HASH_BYTES];
 };
 

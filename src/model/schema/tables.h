@@ -1,5 +1,5 @@
-/* The words with which the manifests' tables are written. For the files that define a kind of
- * manifest, or what requests and answers of the API hold, and nobody else. */
+/* The words with which the manifests' tables are written. Only for the files that define a kind of
+ * manifest, or what requests and answers of the API hold. */
 #ifndef LKS_MODEL_TABLES_H
 #define LKS_MODEL_TABLES_H
 

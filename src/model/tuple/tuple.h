@@ -94,8 +94,8 @@ const struct lks_reading *lks_tuple_find(const struct lks_tuple *t, const char *
  * was measured, else what the package manager says (NAME.package), else the one called so. */
 const struct lks_reading *lks_tuple_component(const struct lks_tuple *t, struct lks_str name);
 
-/* The canonical JSON of a finished tuple. `findings` is canonical JSON to go along, which no one
- * reads back, or an empty view. */
+/* The canonical JSON of a finished tuple. `findings` is canonical JSON to go along, which is never
+ * read back, or an empty view. */
 enum lks_code lks_tuple_json(const struct lks_tuple *t, struct lks_str findings,
                              struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 

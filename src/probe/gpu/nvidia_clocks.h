@@ -1,5 +1,5 @@
 /*
- * Whether someone holds the clocks of a GPU.
+ * Whether the clocks of a GPU are locked.
  *
  * NVML tells application clocks, and has no way to ask for locked ones (nvidia-smi -lgc). What
  * gives a lock away are two counters of the driver: the time for which clocks were held down by a
@@ -9,7 +9,7 @@
  * nothing: a GPU that becomes idle passes through every clock on its way down, and may rest there.
  *
  * This was measured on Hopper. Of other generations only the growth is believed: where counters
- * stand still while an idle GPU keeps a clock between its lowest and its highest, nobody knows.
+ * are constant while an idle GPU keeps a clock between its lowest and its highest, it is unknown.
  */
 #ifndef LKS_PROBE_NVIDIA_CLOCKS_H
 #define LKS_PROBE_NVIDIA_CLOCKS_H

@@ -622,7 +622,7 @@ static enum lks_code ask_call(void *ctx, struct lks_buf *out, struct lks_err *er
     return LKS_OK;
 }
 
-/* What a capture does not have was not asked when it was made: nobody knows. */
+/* What a capture does not have was not asked when it was made: it is unknown. */
 static enum lks_code ask_key(struct asked *q, const char *key, struct lks_nvml_answer *out,
                              struct lks_err *err)
 {

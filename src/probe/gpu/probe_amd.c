@@ -184,7 +184,7 @@ static void read_power(struct lks_probe *p, const struct gpu *gpu)
     lks_probe_absent(p, name, of, path);
 }
 
-/* Anything but "auto" is someone's hand on the clocks. */
+/* Anything but "auto" means that the clocks were set. */
 static void read_clocks(struct lks_probe *p, const struct gpu *gpu)
 {
     char path[LKS_ROOT_PATH_MAX], line[LKS_ROOT_LINE_MAX];

@@ -206,7 +206,7 @@ void lks_libcache_add(struct lks_libcache *c, const struct stat *st, const char 
 
 /* Files -------------------------------------------------------------------------------------- */
 
-/* Whoever can write the cache decides what we report. */
+/* A writer of the cache decides what we report. */
 static enum lks_code open_own(const char *path, int *out, struct lks_err *err)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -8,7 +8,7 @@
  * change once more within the same tick of the clock.
  *
  * The file is text: a line with the format, a line an answer, a line that counts them. It is
- * believed as a whole or not at all, and only when nobody but us can have written it. A file that
+ * believed as a whole or not at all, and only when no other user can have written it. A file that
  * is something else is left alone. A cache that cannot be read or written makes a run slower and
  * nothing else.
  */

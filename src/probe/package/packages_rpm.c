@@ -144,7 +144,7 @@ static enum lks_code check_quiet(struct lks_root *root, const char *path, struct
     return LKS_OK;
 }
 
-/* No lock was held: what was read counts if nobody wrote meanwhile. */
+/* No lock was held: what was read counts if the file was not written meanwhile. */
 static enum lks_code check_same(const struct source *s, int fd, const struct stat *before,
                                 struct lks_err *err)
 {

@@ -215,8 +215,8 @@ void lks_command_start(struct lks_command *c, struct lks_root *root, const char 
 
 /* Collecting --------------------------------------------------------------------------------- */
 
-/* How it ended, or false where it did not before `until`. It stays to be reaped, so that nobody
- * else gets its number meanwhile. */
+/* How it ended, or false where it did not before `until`. It stays to be reaped, so that its number
+ * is not reused meanwhile. */
 static bool ended_until(const struct lks_command *c, int64_t until, siginfo_t *how)
 {
     for (;;) {

@@ -2,13 +2,13 @@
  * Asking a program: run it, take what it prints, and be done with it.
  *
  * A program is found in fixed directories and nowhere else, and run by the path it was found
- * under, without a shell, if nobody but root and us can have written it. It gets a PATH of the
- * system's directories, LC_ALL=C, no input, no descriptor of ours and no new privileges. Where the
- * kernel has Landlock it cannot open a file for writing, make, rename or remove one, nor, since
- * Linux 6.2, cut one short; devices are files in this. Modes, owners and extended attributes it
- * could still change as far as we could, and speak to sockets: the programs asked here are trusted
- * not to. It has a time and an amount to print; beyond either it is killed, and so it is when we
- * are, with all it started that is still in its process group.
+ * under, without a shell, if only root and we can have written it. It gets a PATH of the system's
+ * directories, LC_ALL=C, no input, no descriptor of ours and no new privileges. Where the kernel
+ * has Landlock it cannot open a file for writing, make, rename or remove one, nor, since Linux 6.2,
+ * cut one short; devices are files in this. Modes, owners and extended attributes it could still
+ * change as far as we could, and speak to sockets: the programs asked here are trusted not to. It
+ * has a time and an amount to print; beyond either it is killed, and so it is when we are, with all
+ * it started that is still in its process group.
  *
  * Programs are started together and collected one after the other, so that all of them take as
  * long as the slowest. The answers are asked through the root, in the table "command" under

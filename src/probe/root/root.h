@@ -45,7 +45,7 @@ struct lks_root {
     void (*asking)(void *ctx, const char *what);
     const char *(*skip)(void *ctx, const char *what);
     void (*patience)(void *ctx, unsigned times);
-    int call_ms; /* the usual patience in milliseconds; 0: nobody is waiting */
+    int call_ms; /* the usual patience in milliseconds; 0: no parent waits */
     void *ctx;
 };
 

@@ -138,7 +138,8 @@ static void send_reading(void *ctx, const struct lks_reading *r)
     send_message(ctx, &body);
 }
 
-/* Said, and not left to be seen from our death: to let go of a sick device can take a while. */
+/* Reported, and not left to be inferred from our death: to close an unhealthy device can take a
+ * while. */
 static void send_end(struct child *c, bool capture_failed)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
@@ -225,7 +226,7 @@ static enum lks_code start(struct runner *r, struct child *c, struct lks_err *er
         (void)close(ends[0]);
         return lks_fail(err, LKS_E_IO, "cannot start a process for a probe: %s", strerror(number));
     }
-    (void)setpgid(pid, pid); /* so does the child; whoever comes first */
+    (void)setpgid(pid, pid); /* so does the child; one of them is first */
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     c->pid = pid;
     c->pipe = ends[0];
