@@ -6,6 +6,7 @@
 #include "agent/state/ledger.h"
 #include "base/file.h"
 #include "codec/notation/hostlist.h"
+#include "model/manifest/executor.h"
 #include "probe/root/clock.h"
 #include "probe/root/command.h"
 
@@ -316,7 +317,7 @@ static enum lks_outcome begin_and_run(struct lks_helper *h, const struct lks_env
     enum lks_outcome outcome = LKS_OUTCOME_REFUSED;
     if (lks_ledger_save(&h->dir, &h->once, &err) != LKS_OK) {
         lks_buf_add(text, lks_str_from(err.msg));
-    } else if (strcmp(e->executor, "reboot") == 0 && bars_reboot(h, e, text)) {
+    } else if (lks_executor_reboots(lks_str_from(e->executor)) && bars_reboot(h, e, text)) {
         note(h, LKS_LEVEL_WARNING, "a reboot was refused", "why", text->ptr);
     } else {
         note(h, LKS_LEVEL_INFO, "executor starts", "executor", e->executor);

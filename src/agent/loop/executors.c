@@ -2,6 +2,7 @@
 #include "agent/helper/wire.h"
 #include "agent/loop/agent.h"
 #include "codec/format/json.h"
+#include "model/manifest/executor.h"
 #include "trust/envelope.h"
 
 #include <stdio.h>
@@ -217,10 +218,10 @@ struct executor {
 };
 
 static const struct executor executors[] = {
-    {"inventory", false, run_inventory},
-    {"idle", false, run_idle},
-    {"reboot", true, run_careful},
-    {"accept", true, run_accept},
+    {LKS_EXECUTOR_INVENTORY, false, run_inventory},
+    {LKS_EXECUTOR_IDLE, false, run_idle},
+    {LKS_EXECUTOR_REBOOT, true, run_careful},
+    {LKS_EXECUTOR_ACCEPT, true, run_accept},
     {"apt", true, run_order},
     {"dnf", true, run_order},
     {"image", true, run_order},

@@ -2,6 +2,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/verbs.h"
+#include "model/manifest/executor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static enum lks_code ask_wedged(struct lks_cli *cli, const struct lks_args *args
             return lks_fail(err, LKS_E_USAGE, "--wedged only asks: %s has no meaning there",
                             others[i]);
     }
-    if (strcmp(args->positional[1], "reboot") != 0 || args->positional_count > 2)
+    if (strcmp(args->positional[1], LKS_EXECUTOR_REBOOT) != 0 || args->positional_count > 2)
         return lks_fail(err, LKS_E_USAGE, "--wedged is for executor reboot, without artifacts");
     return lks_verbs_run(
         cli, args,

@@ -1,6 +1,7 @@
 #include "core/actions/actions.h"
 #include "core/actions/emptied.h"
 #include "core/state/standing.h"
+#include "model/manifest/executor.h"
 
 #include "trust/envelope.h"
 
@@ -62,7 +63,7 @@ bool lks_deciding_answered(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state_command *open = pending(d->state, node);
     struct lks_str name = lks_state_name(d->state, node);
-    if (open == NULL || lks_emptied_reads(lks_state_text(d->state, open->executor)))
+    if (open == NULL || lks_executor_reads(lks_state_text(d->state, open->executor)))
         return true;
     lks_deciding_refuse(d, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " has not answered command %llu (%" LKS_STR_FMT
@@ -178,7 +179,7 @@ void lks_decide_command(struct lks_deciding *d)
         return;
     }
     lks_deciding_touch(d, node);
-    bool reads = lks_emptied_reads(command.executor);
+    bool reads = lks_executor_reads(command.executor);
     if (lks_deciding_thaws(d, node) && lks_deciding_vouched(d, command.digests) &&
         lks_deciding_pins_command(d, node, command.digests) && check_target(d, node) &&
         (reads || (check_no_change(d, node) && lks_deciding_emptied(d, node))))

@@ -3,10 +3,10 @@
 #include "core/actions/emptied.h"
 #include "core/state/access.h"
 #include "core/state/reset.h"
+#include "model/manifest/executor.h"
 
-#define ASK_AGE  ((lks_ms)3600 * LKS_SECOND) /* for the approver */
-#define LIFE     ((lks_ms)600 * LKS_SECOND)  /* of the reboot command */
-#define EXECUTOR "reboot"
+#define ASK_AGE ((lks_ms)3600 * LKS_SECOND) /* for the approver */
+#define LIFE    ((lks_ms)600 * LKS_SECOND)  /* of the reboot command */
 
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
@@ -132,7 +132,7 @@ static void approve(struct lks_deciding *d, uint32_t node)
     lks_ms asked = n->held || n->changing != 0 ? r->asked : d->now.wall;
     if (!is_another(d, node, r) || !lks_deciding_thaws(d, node) || !is_wedged(d, node, asked) ||
         !lks_deciding_command(d, node,
-                              (struct lks_rec_command){.executor = LKS_STR(EXECUTOR),
+                              (struct lks_rec_command){.executor = LKS_STR(LKS_EXECUTOR_REBOOT),
                                                        .digests = LKS_STR(""),
                                                        .attempt = 1,
                                                        .expires = d->now.wall + LIFE,

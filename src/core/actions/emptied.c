@@ -3,18 +3,15 @@
 #include "core/governance/delta.h"
 #include "core/plan/leave.h"
 #include "core/state/standing.h"
-
-bool lks_emptied_reads(struct lks_str executor)
-{
-    return lks_str_is(executor, "idle") || lks_str_is(executor, "inventory");
-}
+#include "model/manifest/executor.h"
 
 const struct lks_state_command *lks_emptied_look(const struct lks_state *s, uint32_t node,
                                                  lks_ms since)
 {
     for (uint32_t i = s->command_count; i-- > 0;) {
         const struct lks_state_command *c = &s->commands[i];
-        if (c->node != node || !c->ended || !lks_str_is(lks_state_text(s, c->executor), "idle"))
+        if (c->node != node || !c->ended ||
+            !lks_str_is(lks_state_text(s, c->executor), LKS_EXECUTOR_IDLE))
             continue;
         return c->sent >= since && c->boot == s->nodes[node].boot ? c : NULL;
     }

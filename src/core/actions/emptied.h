@@ -20,9 +20,6 @@ enum lks_emptied {
     LKS_EMPTIED_BUSY,       /* the last look found a process, or could not tell */
 };
 
-/* An executor that only reads: it may run on a node in service. */
-bool lks_emptied_reads(struct lks_str executor);
-
 /* The newest look at the node in this boot that ended and was asked for at `since` or later; NULL:
  * there is none. */
 const struct lks_state_command *lks_emptied_look(const struct lks_state *s, uint32_t node,

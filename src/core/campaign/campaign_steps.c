@@ -4,6 +4,7 @@
 #include "core/gate/gate.h"
 #include "core/plan/leave.h"
 #include "core/state/standing.h"
+#include "model/manifest/executor.h"
 
 #include <stdio.h>
 
@@ -299,7 +300,7 @@ static void command(struct lks_deciding *d, const struct lks_look *k, const char
 {
     size_t count = d->out->count;
     bool leaves = k->step->kind == LKS_DO_LEAVE; /* which has a deadline as a whole */
-    bool idle = leaves && strcmp(executor, "idle") == 0;
+    bool idle = leaves && strcmp(executor, LKS_EXECUTOR_IDLE) == 0;
     lks_ms until = later(d->now.wall, idle ? IDLE_LIMIT : limit_of(k->step));
     struct lks_str name = lks_deciding_copy(d, lks_str_from(executor));
     struct lks_rec_member r = lks_member_record(k);
@@ -337,7 +338,8 @@ static void begin_apply(struct lks_deciding *d, const struct lks_look *k)
 static void begin_reboot(struct lks_deciding *d, const struct lks_look *k)
 {
     struct lks_str executor = lks_look_text(k, k->step->executor);
-    command(d, k, executor.len > 0 ? executor.ptr : "reboot", LKS_STR(""), LKS_MEMBER_ASKED);
+    command(d, k, executor.len > 0 ? executor.ptr : LKS_EXECUTOR_REBOOT, LKS_STR(""),
+            LKS_MEMBER_ASKED);
 }
 
 /* The step before was to read it, and nothing was done to it since. */
@@ -354,7 +356,7 @@ static void begin_check(struct lks_deciding *d, const struct lks_look *k)
 {
     bool by_endpoint = k->n->asset != 0;
     if (!by_endpoint && !is_just_read(d, k)) {
-        command(d, k, "inventory", LKS_STR(""), LKS_MEMBER_ASKED);
+        command(d, k, LKS_EXECUTOR_INVENTORY, LKS_STR(""), LKS_MEMBER_ASKED);
         return;
     }
     struct lks_rec_member r = lks_member_record(k);
@@ -468,7 +470,7 @@ static lks_ms leave_limit(const struct lks_deciding *d, const struct lks_look *k
 
 static void begin_idle(struct lks_deciding *d, const struct lks_look *k)
 {
-    command(d, k, "idle", LKS_STR(""), LKS_MEMBER_READING);
+    command(d, k, LKS_EXECUTOR_IDLE, LKS_STR(""), LKS_MEMBER_READING);
 }
 
 /* From its first moment on it is out of use, by what is recorded; then it is made sure of. */
@@ -534,7 +536,8 @@ static void failed(struct lks_deciding *d, const struct lks_look *k,
     enum lks_outcome outcome = c == NULL ? LKS_OUTCOME_EXPIRED : c->outcome;
     bool firmware = is_executor(k, c, "firmware");
     enum lks_failure failure = firmware ? outcomes[outcome].of_firmware : outcomes[outcome].failure;
-    bool accepts = c != NULL && k->step->kind == LKS_DO_ACCEPT && !is_executor(k, c, "inventory");
+    bool accepts =
+        c != NULL && k->step->kind == LKS_DO_ACCEPT && !is_executor(k, c, LKS_EXECUTOR_INVENTORY);
     if (accepts && failure == LKS_FAILURE_STEP)
         failure = LKS_FAILURE_ACCEPT;
     struct lks_str text =
@@ -572,7 +575,7 @@ static void ended_check(struct lks_deciding *d, const struct lks_look *k)
         failed(d, k, c);
         return;
     }
-    if (!is_executor(k, c, "inventory")) {
+    if (!is_executor(k, c, LKS_EXECUTOR_INVENTORY)) {
         lks_member_advance(d, k);
         return;
     }
@@ -588,7 +591,7 @@ static const char *acceptor(const struct lks_look *k)
     uint32_t at = lks_path_find(k->r, LKS_DO_ACCEPT);
     struct lks_str executor =
         at < k->r->count ? lks_look_text(k, k->r->steps[at].executor) : LKS_STR("");
-    return executor.len > 0 ? executor.ptr : "accept";
+    return executor.len > 0 ? executor.ptr : LKS_EXECUTOR_ACCEPT;
 }
 
 /* A node that is right is accepted by the site's checks; a member that only exercises the rollback
@@ -663,12 +666,12 @@ static void ended_flash(struct lks_deciding *d, const struct lks_look *k)
 static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_command *c = command_of(k);
-    if (is_executor(k, c, "idle") && c->outcome == LKS_OUTCOME_DONE &&
+    if (is_executor(k, c, LKS_EXECUTOR_IDLE) && c->outcome == LKS_OUTCOME_DONE &&
         lks_gate_wants_before(k->s, k->c, k->m)) {
         command(d, k, acceptor(k), LKS_STR(""), LKS_MEMBER_READING);
         return;
     }
-    if (c != NULL && (c->outcome == LKS_OUTCOME_DONE || !is_executor(k, c, "idle"))) {
+    if (c != NULL && (c->outcome == LKS_OUTCOME_DONE || !is_executor(k, c, LKS_EXECUTOR_IDLE))) {
         lks_member_advance(d, k);
         return;
     }

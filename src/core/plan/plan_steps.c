@@ -8,6 +8,7 @@
  */
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
+#include "model/manifest/executor.h"
 
 #include <stdlib.h>
 
@@ -348,7 +349,7 @@ static enum lks_code add_orders(struct lks_plan_cook *k, size_t layer, uint32_t 
             return k->p->err->code;
         reboots |= k->made[layer].told[i].reboots;
     }
-    return reboots ? add_plain(k, LKS_DO_REBOOT, rank, number, "reboot") : LKS_OK;
+    return reboots ? add_plain(k, LKS_DO_REBOOT, rank, number, LKS_EXECUTOR_REBOOT) : LKS_OK;
 }
 
 static enum lks_code add_layer(struct lks_plan_cook *k, size_t layer, size_t number)
@@ -398,7 +399,7 @@ static enum lks_code add_leave(struct lks_plan_cook *k)
     if (step == NULL)
         return k->p->err->code;
     step->limit = k->recipe->kind.leave;
-    step->executor = LKS_STR("idle");
+    step->executor = LKS_STR(LKS_EXECUTOR_IDLE);
     k->rank = RANK_LEAVE;
     return LKS_OK;
 }
@@ -406,7 +407,7 @@ static enum lks_code add_leave(struct lks_plan_cook *k)
 static enum lks_code write_steps(struct lks_plan_cook *k)
 {
     if (add_stages(k) != LKS_OK || add_leave(k) != LKS_OK || add_layers(k) != LKS_OK ||
-        add_plain(k, LKS_DO_ACCEPT, RANK_ACCEPT, 0, "accept") != LKS_OK)
+        add_plain(k, LKS_DO_ACCEPT, RANK_ACCEPT, 0, LKS_EXECUTOR_ACCEPT) != LKS_OK)
         return k->p->err->code;
     return add_plain(k, LKS_DO_RETURN, RANK_RETURN, 0, "");
 }

@@ -2,6 +2,7 @@
 #include "lab/rehearse/world.h"
 
 #include "core/campaign/campaign.h"
+#include "model/manifest/executor.h"
 
 enum { BOOT_SECONDS = 10, LOOK_SECONDS = 10, READ_SECONDS = 20, SWEEP_SECONDS = 60, SLOW = 10 };
 
@@ -109,11 +110,11 @@ static void say_tuple(struct lks_world *w, uint32_t node)
 static lks_ms takes_of(struct lks_world *w, uint32_t node, struct lks_str executor,
                        const struct lks_step *step)
 {
-    if (lks_str_is(executor, "idle")) {
+    if (lks_str_is(executor, LKS_EXECUTOR_IDLE)) {
         world_job_ask(w, node);
         return LOOK_SECONDS * LKS_SECOND;
     }
-    if (lks_str_is(executor, "inventory"))
+    if (lks_str_is(executor, LKS_EXECUTOR_INVENTORY))
         return world_takes(w, READ_SECONDS * LKS_SECOND);
     if (step->kind == LKS_DO_REBOOT)
         return BOOT_SECONDS * LKS_SECOND;
@@ -187,11 +188,11 @@ static void executed(struct lks_world *w, uint32_t node, uint64_t id)
     if (m == NULL || c == NULL || c->ended || machine->down)
         return;
     struct lks_str executor = lks_state_text(state_of(w), c->executor);
-    if (lks_str_is(executor, "idle")) {
+    if (lks_str_is(executor, LKS_EXECUTOR_IDLE)) {
         bool idle = world_job_none(w, node);
         say_result(w, node, id, idle ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED,
                    idle ? "nothing runs" : "a job runs");
-    } else if (lks_str_is(executor, "inventory")) {
+    } else if (lks_str_is(executor, LKS_EXECUTOR_INVENTORY)) {
         say_tuple(w, node);
         say_result(w, node, id, LKS_OUTCOME_DONE, "read");
     } else if (step->kind == LKS_DO_REBOOT) {
