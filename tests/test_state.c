@@ -567,7 +567,7 @@ static void test_pool_limit(void)
         if (!CHECK_CODE(code, i < LKS_STATE_POOLS_MAX ? LKS_OK : LKS_E_LIMIT))
             return;
     }
-    CHECK_STR(lks_str_from(err.msg), "pools: the state holds 20000 of these at the most");
+    CHECK_STR(lks_str_from(err.msg), "pools: the limit is 20000");
 }
 
 /* Lists in order ---------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ static void test_capacity(void)
         size_t cap, wanted, max, want;
         enum lks_code code;
     } rows[] = {
-        {"the first", 0, 1, SIZE_MAX, 16, LKS_OK},
+        {"the first", 0, 1, SIZE_MAX, 4, LKS_OK},
         {"the first are many", 0, 100, SIZE_MAX, 128, LKS_OK},
         {"there is enough", 16, 16, SIZE_MAX, 16, LKS_OK},
         {"none", 0, 0, SIZE_MAX, 0, LKS_OK},
@@ -95,7 +95,7 @@ static void test_arena(void)
         count++;
     }
     CHECK_CODE(err.code, LKS_E_LIMIT);
-    CHECK_INT(count, 512); /* 16 + 32 + ... + 512 of 4 bytes fit, 1024 more do not */
+    CHECK_INT(count, 512); /* 4 + 8 + ... + 512 of 4 bytes fit, 1024 more do not */
     CHECK_INT(cap, 512);
     for (size_t i = 0; i < count; i++)
         CHECK_INT(array[i], i + 1);

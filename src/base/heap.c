@@ -1,8 +1,8 @@
 #include "base/heap.h"
 
-#include <stdlib.h>
+#include "base/vec.h"
 
-enum { FIRST_CAP = 64 };
+#include <stdlib.h>
 
 void lks_heap_init(struct lks_heap *h, uint32_t ids)
 {
@@ -47,25 +47,13 @@ static void settle(struct lks_heap *h, uint32_t place, struct lks_heap_entry ent
     put(h, place, entry);
 }
 
-/* Room for `id`, and with it for as many entries, since no id is there twice. */
+/* Capacity for `id`, and with it for as many entries, since no id is there twice. */
 static enum lks_code reserve(struct lks_heap *h, uint32_t id, struct lks_err *err)
 {
-    if (id < h->cap)
-        return LKS_OK;
-    uint32_t cap = h->cap == 0 ? FIRST_CAP : h->cap;
-    while (cap <= id)
-        cap = cap > h->ids / 2 ? h->ids : cap * 2;
-
-    struct lks_heap_entry *entries = reallocarray(h->entries, cap, sizeof(entries[0]));
-    if (entries == NULL)
-        return lks_fail_nomem(err);
-    h->entries = entries;
-    uint32_t *places = reallocarray(h->places, cap, sizeof(places[0]));
-    if (places == NULL)
-        return lks_fail_nomem(err);
-    memset(places + h->cap, 0, (cap - h->cap) * sizeof(places[0]));
-    h->places = places;
-    h->cap = cap;
+    uint32_t entries_cap = h->cap; /* the arrays grow together */
+    if (LKS_VEC_RESERVE_MAX(h->entries, entries_cap, id + 1, h->ids, err) != LKS_OK ||
+        LKS_VEC_RESERVE_MAX(h->places, h->cap, id + 1, h->ids, err) != LKS_OK)
+        return err->code;
     return LKS_OK;
 }
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST = 16 };
+enum { FIRST = 4 };
 
 /* From `cap` on, doubled until it is enough; `wanted` is at most `max`. */
 static size_t next_cap(size_t cap, size_t wanted, size_t max)

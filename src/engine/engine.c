@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "core/campaign/state_apply.h"
 #include "core/rules/decide.h"
 #include "engine/engine_parts.h"
@@ -26,20 +27,6 @@ static void pending_init(struct lks_pending *p)
     lks_buf_init(&p->blob_bytes, PENDING_BLOBS_MAX);
 }
 
-/* Room for `extra` more items of `size` bytes; false when memory runs out. */
-static bool make_room(void **items, size_t count, size_t extra, size_t *room, size_t size)
-{
-    if (count + extra <= *room)
-        return true;
-    size_t wanted = 2 * (count + extra);
-    void *grown = realloc(*items, wanted * size);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *room = wanted;
-    return true;
-}
-
 /* Chain one record to the end of what is pending. */
 static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *record, lks_ms time,
                               struct lks_err *err)
@@ -47,8 +34,8 @@ static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *rec
     struct lks_pending *p = &e->pending;
     const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
     LKS_ASSERT(info != NULL);
-    if (!make_room((void **)&p->rows, p->row_count, 1, &p->row_room, sizeof(p->rows[0])))
-        return lks_fail_nomem(err);
+    if (LKS_VEC_RESERVE(p->rows, p->row_room, p->row_count + 1, err) != LKS_OK)
+        return err->code;
     size_t start = p->bodies.len;
     lks_record_pack(record, &p->bodies);
     if (lks_buf_check(&p->bodies, err) != LKS_OK)
@@ -75,8 +62,8 @@ static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *rec
 static enum lks_code pend_blob(struct lks_pending *p, const struct lks_store_blob *blob,
                                struct lks_err *err)
 {
-    if (!make_room((void **)&p->blobs, p->blob_count, 1, &p->blob_room, sizeof(p->blobs[0])))
-        return lks_fail_nomem(err);
+    if (LKS_VEC_RESERVE(p->blobs, p->blob_room, p->blob_count + 1, err) != LKS_OK)
+        return err->code;
     lks_buf_add(&p->blob_bytes, blob->bytes);
     if (lks_buf_check(&p->blob_bytes, err) != LKS_OK)
         return lks_wrap(err, "journal");

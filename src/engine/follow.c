@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "core/campaign/state_apply.h"
 #include "engine/engine_parts.h"
 #include "engine/walk.h"
@@ -33,26 +34,12 @@ struct lks_engine_place lks_engine_place(const struct lks_engine *e)
     return place;
 }
 
-static void *grow(void *items, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return items;
-    size_t wanted = 2 * count + 16;
-    void *grown = realloc(items, wanted * size);
-    if (grown != NULL)
-        *room = wanted;
-    return grown;
-}
-
 static enum lks_code add_page(struct look *l, bool fleet, struct lks_str digest,
                               struct lks_str bytes)
 {
     struct lks_engine_news *n = l->news;
-    struct lks_engine_page *pages =
-        grow(n->pages, n->page_count, &n->page_room, sizeof(n->pages[0]));
-    if (pages == NULL)
-        return lks_fail_nomem(l->err);
-    n->pages = pages;
+    if (LKS_VEC_RESERVE(n->pages, n->page_room, n->page_count + 1, l->err) != LKS_OK)
+        return l->err->code;
     struct lks_engine_page page = {.fleet = fleet, .manifest = calloc(1, sizeof(*page.manifest))};
     if (page.manifest == NULL)
         return lks_fail_nomem(l->err);
@@ -84,12 +71,9 @@ static enum lks_code read_page(struct look *l, const struct lks_row *row)
 static bool keep_row(struct look *l, const struct lks_row *row)
 {
     struct lks_engine_batch *b = &l->news->batch;
-    struct lks_row *rows = grow(b->rows, b->store.row_count, &l->row_room, sizeof(*rows));
-    if (rows == NULL) {
-        l->failed = lks_fail_nomem(l->err);
+    l->failed = LKS_VEC_RESERVE(b->rows, l->row_room, b->store.row_count + 1, l->err);
+    if (l->failed != LKS_OK)
         return false;
-    }
-    b->rows = rows;
     lks_buf_add(&b->bodies, row->body);
     l->failed = lks_buf_check(&b->bodies, l->err);
     if (l->failed != LKS_OK)
@@ -130,12 +114,9 @@ static bool keep_head(void *ctx, const struct lks_head *head)
 {
     struct look *l = ctx;
     struct lks_engine_news *n = l->news;
-    struct lks_head *heads = grow(n->heads, n->head_count, &n->head_room, sizeof(*heads));
-    if (heads == NULL) {
-        l->failed = lks_fail_nomem(l->err);
+    l->failed = LKS_VEC_RESERVE(n->heads, n->head_room, n->head_count + 1, l->err);
+    if (l->failed != LKS_OK)
         return false;
-    }
-    n->heads = heads;
     n->heads[n->head_count++] = *head;
     if (!is_verified(l, head))
         l->failed = lks_fail(l->err, LKS_E_INVALID,

@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "engine/walk.h"
 
 #include <inttypes.h>
@@ -55,26 +56,12 @@ static void verifying_fini(struct verifying *v)
     free(v->blob_rows);
 }
 
-static bool make_room(void **items, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return true;
-    size_t wanted = 2 * count + 16;
-    void *grown = realloc(*items, wanted * size);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *room = wanted;
-    return true;
-}
-
 static bool add_claim(struct verifying *v, const struct lks_head *head, bool witness)
 {
     struct claims *c = &v->claims;
-    if (!make_room((void **)&c->items, c->count, &c->room, sizeof(c->items[0]))) {
-        v->code = lks_fail_nomem(v->err);
+    v->code = LKS_VEC_RESERVE(c->items, c->room, c->count + 1, v->err);
+    if (v->code != LKS_OK)
         return false;
-    }
     struct claim claim = {.seq = head->seq, .time = head->time, .witness = witness};
     memcpy(claim.hash, head->hash, sizeof(claim.hash));
     claim.forged = v->options->key != NULL && !lks_head_verify(v->options->key, head);
@@ -216,11 +203,9 @@ static void note_repair(struct verifying *v, const struct lks_row *row, const st
 {
     if (r->kind != LKS_RECORD_REPAIRED || !is_signed(v, row))
         return;
-    if (!make_room((void **)&v->mended, v->mended_count, &v->mended_room, sizeof(v->mended[0]))) {
-        v->code = lks_fail_nomem(v->err);
-        return;
-    }
-    v->mended[v->mended_count++] = (struct mended){r->repaired.from, row->time};
+    v->code = LKS_VEC_RESERVE(v->mended, v->mended_room, v->mended_count + 1, v->err);
+    if (v->code == LKS_OK)
+        v->mended[v->mended_count++] = (struct mended){r->repaired.from, row->time};
 }
 
 /* From here on the last row has a head. Who cannot sign may append such a record, and only makes
@@ -242,11 +227,9 @@ static void note_blob(struct verifying *v, const struct lks_row *row, const stru
     if (digest.len == 0 || lks_intern_find(&v->blobs, digest, &id))
         return;
     v->code = lks_intern_id(&v->blobs, digest, &id, v->err);
-    if (v->code != LKS_OK)
-        return;
-    if (!make_room((void **)&v->blob_rows, id, &v->blob_room, sizeof(v->blob_rows[0])))
-        v->code = lks_fail_nomem(v->err);
-    else
+    if (v->code == LKS_OK)
+        v->code = LKS_VEC_RESERVE(v->blob_rows, v->blob_room, (size_t)id + 1, v->err);
+    if (v->code == LKS_OK)
         v->blob_rows[id] = row->seq;
 }
 

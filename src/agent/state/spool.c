@@ -1,5 +1,6 @@
 #include "agent/state/spool.h"
 
+#include "base/vec.h"
 #include "codec/format/digest.h"
 
 #include <dirent.h>
@@ -86,19 +87,6 @@ static bool parse_name(const char *name, struct lks_spool_entry *out)
            lks_str_number(number, UINT64_MAX - 1, &out->number) && kind_of(word, &out->kind);
 }
 
-static enum lks_code grow(struct lks_spool *s, struct lks_err *err)
-{
-    if (s->count < s->room)
-        return LKS_OK;
-    size_t room = s->room > 0 ? s->room * 2 : 16;
-    struct lks_spool_entry *entries = realloc(s->entries, room * sizeof(*entries));
-    if (entries == NULL)
-        return lks_fail_nomem(err);
-    s->entries = entries;
-    s->room = room;
-    return LKS_OK;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = ((const struct lks_spool_entry *)a)->number;
@@ -120,7 +108,7 @@ static enum lks_code see_file(struct lks_spool *s, const char *name, struct lks_
         return LKS_OK;
     if (s->count >= FILES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%s: more than %d reports", s->dir.path, FILES_MAX);
-    if (grow(s, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(s->entries, s->room, s->count + 1, err) != LKS_OK)
         return err->code;
     e.bytes = (size_t)st.st_size;
     s->entries[s->count++] = e;
@@ -209,7 +197,8 @@ enum lks_code lks_spool_add(struct lks_spool *s, enum lks_spool_kind kind, struc
     char name[NAME_SIZE];
     lks_buf_init(&bytes, LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     if (lks_spool_pack(kind, body, &bytes, err) != LKS_OK ||
-        make_room(s, bytes.len, err) != LKS_OK || grow(s, err) != LKS_OK)
+        make_room(s, bytes.len, err) != LKS_OK ||
+        LKS_VEC_RESERVE(s->entries, s->room, s->count + 1, err) != LKS_OK)
         return err->code;
     if ((kind == LKS_SPOOL_TUPLE && !fits(s, bytes.len)) || s->count >= LKS_SPOOL_RESULTS_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%s: %zu reports wait, and there is no room for more",

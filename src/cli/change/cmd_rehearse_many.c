@@ -1,5 +1,6 @@
 /* Many runs at once. A world is made once; each run is a child that has it as it was, tells what
  * came of it through a pipe, and ends. */
+#include "base/vec.h"
 #include "cli/change/cmd_rehearse.h"
 
 #include "base/term/progress.h"
@@ -134,14 +135,8 @@ static enum lks_code keep(struct many *m, const struct child *c, struct lks_err 
         *err = c->said->err;
         return err->code;
     }
-    if (out->count == out->room) {
-        size_t room = 2 * out->room + 64;
-        struct lks_rehearsed *grown = realloc(out->list, room * sizeof(grown[0]));
-        if (grown == NULL)
-            return lks_fail_nomem(err);
-        out->list = grown;
-        out->room = room;
-    }
+    if (LKS_VEC_RESERVE(out->list, out->room, out->count + 1, err) != LKS_OK)
+        return err->code;
     struct lks_remains_kind *kind = &m->remains.kinds[lks_rehearse_bad(m->faults, c->seed)];
     kind->done++;
     kind->took += now_ms() - c->begun;

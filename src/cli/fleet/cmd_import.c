@@ -1,6 +1,7 @@
 /* fleet import: a table of nodes, as spreadsheets and asset databases export it, as a manifest. */
 #include "base/file.h"
 #include "base/intern.h"
+#include "base/vec.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
 #include "cli/shared/output.h"
@@ -91,14 +92,8 @@ static enum lks_code add_row(struct import *im, const struct lks_csv *csv, struc
 {
     if (im->count == ROWS_MAX)
         return lks_fail(err, LKS_E_LIMIT, "more than %d nodes", ROWS_MAX);
-    if (im->count == im->room) {
-        size_t room = im->room > 0 ? 2 * im->room : 256;
-        struct row *grown = realloc(im->rows, room * sizeof(*grown));
-        if (grown == NULL)
-            return lks_fail_nomem(err);
-        im->rows = grown;
-        im->room = room;
-    }
+    if (LKS_VEC_RESERVE(im->rows, im->room, im->count + 1, err) != LKS_OK)
+        return err->code;
     struct row *row = &im->rows[im->count++];
     row->line = csv->line;
     row->name = field(csv, "name");

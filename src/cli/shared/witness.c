@@ -1,6 +1,7 @@
 #include "cli/shared/witness.h"
 
 #include "base/file.h"
+#include "base/vec.h"
 #include "cli/shared/path.h"
 
 #include <dirent.h>
@@ -21,14 +22,8 @@ static enum lks_code add_head(struct lks_witnesses *w, const struct lks_head *he
 {
     if (w->count == LKS_WITNESSES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "more than %d witnessed heads", LKS_WITNESSES_MAX);
-    if (w->count == w->room) {
-        size_t room = w->room > 0 ? 2 * w->room : 64;
-        struct lks_head *grown = realloc(w->heads, room * sizeof(*grown));
-        if (grown == NULL)
-            return lks_fail_nomem(err);
-        w->heads = grown;
-        w->room = room;
-    }
+    if (LKS_VEC_RESERVE(w->heads, w->room, w->count + 1, err) != LKS_OK)
+        return err->code;
     w->heads[w->count++] = *head;
     return LKS_OK;
 }

@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "core/admission/admit_parts.h"
 
 #include "codec/notation/hostlist.h"
@@ -53,19 +54,11 @@ void lks_admitting_add(struct lks_admitting *a, bool refuse, const struct lks_ad
         a->refused_bars |= UINT64_C(1) << no->bar;
     if (list->count == LKS_ADMIT_LISTED_MAX)
         return;
-    if (list->count == list->room) {
-        size_t room = list->room == 0 ? 16 : list->room * 2;
-        struct lks_admit_no *items = lks_arena_array(&a->out->arena, room, sizeof(items[0]));
-        if (items == NULL) {
-            lks_admitting_fail(a);
-            return;
-        }
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(items[0]));
-        list->items = items;
-        list->room = room;
-    }
-    list->items[list->count++] = *no;
+    if (LKS_VEC_RESERVE_IN(&a->out->arena, list->items, list->room, list->count + 1, NULL) ==
+        LKS_OK)
+        list->items[list->count++] = *no;
+    else
+        lks_admitting_fail(a);
 }
 
 /* Pools -------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "core/agentlink/once.h"
 
+#include "base/vec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -86,26 +88,13 @@ static bool make_room(struct lks_once *o)
     return false;
 }
 
-static enum lks_code grow(struct lks_once *o, struct lks_err *err)
-{
-    if (o->count < o->room)
-        return LKS_OK;
-    size_t room = o->room > 0 ? o->room * 2 : 16;
-    struct lks_once_entry *entries = realloc(o->entries, room * sizeof(*entries));
-    if (entries == NULL)
-        return lks_fail_nomem(err);
-    o->entries = entries;
-    o->room = room;
-    return LKS_OK;
-}
-
 enum lks_code lks_once_begin(struct lks_once *o, const struct lks_envelope *e, struct lks_err *err)
 {
     LKS_ASSERT(find(o, e->id) == NULL && e->id > o->floor);
     if (o->count >= LKS_ONCE_ENTRIES_MAX && !make_room(o))
         return lks_fail(err, LKS_E_LIMIT, "%d commands have started here and none has ended",
                         LKS_ONCE_ENTRIES_MAX);
-    if (grow(o, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(o->entries, o->room, o->count + 1, err) != LKS_OK)
         return err->code;
     size_t at = place_of(o, e->id);
     memmove(&o->entries[at + 1], &o->entries[at], (o->count - at) * sizeof(*o->entries));
@@ -247,7 +236,7 @@ static enum lks_code read_entry(struct reader *r, struct lks_str line, struct lk
     memcpy(entry.text, text.ptr, text.len);
     if (o->count >= LKS_ONCE_ENTRIES_MAX)
         return bad(r, "more entries than a ledger holds");
-    if (grow(o, r->err) != LKS_OK)
+    if (LKS_VEC_RESERVE(o->entries, o->room, o->count + 1, r->err) != LKS_OK)
         return r->err->code;
     LKS_ASSERT(o->entries != NULL);
     o->entries[o->count++] = entry;

@@ -1,5 +1,6 @@
 #include "core/compat/advisory.h"
 
+#include "base/vec.h"
 #include "core/compat/boards.h"
 #include "core/compat/lifecycle.h"
 #include "core/compat/parts.h"
@@ -140,14 +141,8 @@ struct finder {
 
 static enum lks_code add(struct finder *f, struct lks_open_advisory open)
 {
-    if (f->list.count == f->room) {
-        size_t room = f->room > 0 ? 2 * f->room : 32;
-        struct lks_open_advisory *more = realloc(f->list.open, room * sizeof(*more));
-        if (more == NULL)
-            return lks_fail_nomem(f->err);
-        f->list.open = more;
-        f->room = room;
-    }
+    if (LKS_VEC_RESERVE(f->list.open, f->room, f->list.count + 1, f->err) != LKS_OK)
+        return f->err->code;
     f->list.open[f->list.count++] = open;
     f->list.exposed += open.exposure == LKS_EXPOSED;
     return LKS_OK;

@@ -1,9 +1,11 @@
 #include "core/compat/report.h"
 
+#include "base/vec.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { REPORT_BYTES_MAX = 64 * 1024 * 1024, FIRST_ROOM = 32 };
+enum { REPORT_BYTES_MAX = 64 * 1024 * 1024 };
 
 const char *lks_severity_name(enum lks_severity severity)
 {
@@ -50,19 +52,10 @@ struct lks_str lks_report_text(struct lks_report *report, const char *fmt, ...)
 
 static bool make_room(struct lks_report *report)
 {
-    if (report->count < report->room)
-        return true;
-    size_t room = report->room > 0 ? 2 * report->room : FIRST_ROOM;
-    struct lks_finding *more = lks_arena_array(&report->arena, room, sizeof(*more));
-    if (more == NULL) {
+    if (LKS_VEC_RESERVE_IN(&report->arena, report->findings, report->room, report->count + 1,
+                           NULL) != LKS_OK)
         report->failed = LKS_E_LIMIT;
-        return false;
-    }
-    if (report->count > 0)
-        memcpy(more, report->findings, report->count * sizeof(*more));
-    report->findings = more;
-    report->room = room;
-    return true;
+    return report->count < report->room;
 }
 
 void lks_report_add(struct lks_report *report, const char *rule, enum lks_severity severity,

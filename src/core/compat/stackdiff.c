@@ -1,6 +1,7 @@
 #include "core/compat/stackdiff.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "codec/format/json.h"
 #include "core/compat/parts.h"
 #include "model/schema/schema.h"
@@ -9,8 +10,6 @@
 
 /* Of everything a manifest can hold, each value on both sides, with room to spare. */
 #define DIFF_BYTES_MAX ((size_t)1 << 30)
-
-enum { FIRST_ROOM = 32 };
 
 struct differ {
     const struct lks_facts *facts;
@@ -34,16 +33,9 @@ static size_t reboot_rank(struct lks_str reboot)
 static enum lks_code add(struct differ *d, struct lks_difference difference)
 {
     struct lks_stackdiff *out = d->out;
-    if (out->count == out->room) {
-        size_t room = out->room > 0 ? 2 * out->room : FIRST_ROOM;
-        struct lks_difference *more = lks_arena_array(&out->memory, room, sizeof(*more));
-        if (more == NULL)
-            return lks_arena_fail(&out->memory, d->err);
-        if (out->count > 0)
-            memcpy(more, out->differences, out->count * sizeof(*more));
-        out->differences = more;
-        out->room = room;
-    }
+    if (LKS_VEC_RESERVE_IN(&out->memory, out->differences, out->room, out->count + 1, d->err) !=
+        LKS_OK)
+        return d->err->code;
     out->differences[out->count++] = difference;
     out->one_way += difference.one_way;
     if (reboot_rank(difference.reboot) > reboot_rank(lks_str_from(out->reboot)))

@@ -1,10 +1,9 @@
 #include "core/conform/conform.h"
 
+#include "base/vec.h"
 #include "core/compat/parts.h"
 #include "core/conform/basis.h"
 #include "core/conform/conform_judge.h"
-
-enum { FIRST_ROOM = 64 };
 
 /* A row for each pin a stack can have, with texts. */
 #define CONFORM_BYTES_MAX ((size_t)64 << 20)
@@ -50,19 +49,9 @@ void lks_conformance_fini(struct lks_conformance *c)
 
 static bool make_room(struct lks_conformance *c)
 {
-    if (c->count < c->room)
-        return true;
-    size_t room = c->room > 0 ? 2 * c->room : FIRST_ROOM;
-    struct lks_judgement *more = lks_arena_array(&c->arena, room, sizeof(*more));
-    if (more == NULL) {
+    if (LKS_VEC_RESERVE_IN(&c->arena, c->rows, c->room, c->count + 1, NULL) != LKS_OK)
         c->failed = LKS_E_LIMIT;
-        return false;
-    }
-    if (c->count > 0)
-        memcpy(more, c->rows, c->count * sizeof(*more));
-    c->rows = more;
-    c->room = room;
-    return true;
+    return c->count < c->room;
 }
 
 struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgement *row)

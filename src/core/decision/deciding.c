@@ -1,12 +1,11 @@
 #include "core/decision/deciding.h"
 
+#include "base/vec.h"
 #include "core/decision/size.h"
 #include "core/state/mass.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
-
-enum { FIRST_RECORDS = 4 };
 
 /* Who turned in one pool: within the window up to now, and of others by this decision. */
 struct lks_deciding_turns {
@@ -55,16 +54,8 @@ bool lks_deciding_due(struct lks_deciding *d, const struct lks_heap *h, lks_ms u
 struct lks_record *lks_deciding_add(struct lks_deciding *d, enum lks_record_kind kind)
 {
     struct lks_decision *out = d->out;
-    if (out->count == out->room && out->failed == LKS_OK) {
-        size_t room = out->room == 0 ? FIRST_RECORDS : out->room * 2;
-        struct lks_record *records = reallocarray(out->records, room, sizeof(records[0]));
-        if (records == NULL) {
-            out->failed = LKS_E_NOMEM;
-        } else {
-            out->records = records;
-            out->room = room;
-        }
-    }
+    if (out->failed == LKS_OK)
+        out->failed = LKS_VEC_RESERVE(out->records, out->room, out->count + 1, NULL);
     struct lks_record *r = out->failed == LKS_OK ? &out->records[out->count++] : &d->scratch;
     *r = (struct lks_record){.kind = kind};
     return r;

@@ -1,9 +1,9 @@
 #include "core/exposure/cadence.h"
 
+#include "base/vec.h"
 #include "core/compat/policy.h"
 #include "core/firmware/endpoint.h"
 #include "core/governance/quiet.h"
-#include "core/state/state_room.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ enum lks_code lks_pool_classes_add(struct lks_pool_classes *c, const struct lks_
     const struct lks_node *n = &s->nodes[node];
     if (!n->placed || n->asset != 0 || n->pool >= s->pool_count)
         return LKS_OK;
-    if (LKS_ROOM(c->first, &c->pool_room, s->pool_count, UINT32_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(c->first, c->pool_room, s->pool_count, err) != LKS_OK)
         return err->code;
     for (uint32_t at = c->first[n->pool]; at != 0; at = c->list[at - 1].next) {
         if (c->list[at - 1].class == n->class) {
@@ -32,7 +32,7 @@ enum lks_code lks_pool_classes_add(struct lks_pool_classes *c, const struct lks_
             return LKS_OK;
         }
     }
-    if (LKS_ROOM(c->list, &c->room, c->count + 1, UINT32_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(c->list, c->room, c->count + 1, err) != LKS_OK)
         return err->code;
     c->list[c->count++] = (struct lks_pool_class){
         .pool = n->pool, .nodes = 1, .class = n->class, .next = c->first[n->pool]};

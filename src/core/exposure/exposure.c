@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "core/compat/advisory.h"
 #include "core/compat/compat.h"
 #include "core/conform/basis.h"
@@ -98,24 +99,9 @@ static void work_fini(struct work *w)
     lks_arena_fini(&w->arena);
 }
 
-static enum lks_code make_room(void **items, size_t count, size_t *room, size_t size,
-                               struct lks_err *err)
-{
-    if (count < *room)
-        return LKS_OK;
-    size_t wanted = 2 * count + 16;
-    void *grown = reallocarray(*items, wanted, size);
-    if (grown == NULL)
-        return lks_fail_nomem(err);
-    *items = grown;
-    *room = wanted;
-    return LKS_OK;
-}
-
 /* Room for one more. */
 #define ROOM(w, list)                                                                              \
-    make_room((void **)&(w)->list.items, (w)->list.count, &(w)->list.room,                         \
-              sizeof((w)->list.items[0]), (w)->err)
+    LKS_VEC_RESERVE((w)->list.items, (w)->list.room, (w)->list.count + 1, (w)->err)
 
 /* Subjects ---------------------------------------------------------------------------------- */
 

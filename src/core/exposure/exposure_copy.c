@@ -1,6 +1,6 @@
+#include "base/vec.h"
 #include "core/exposure/exposure_parts.h"
 #include "core/state/standing.h"
-#include "core/state/state_room.h"
 
 #include <stdlib.h>
 
@@ -49,12 +49,12 @@ static enum lks_code copy_basis(struct lks_exposure_fleet *e, const struct lks_s
                                 uint32_t handle, uint32_t *out, struct lks_err *err)
 {
     struct lks_exposure_basis made = {.gpus = s->bases[handle - 1].gpus};
-    if (LKS_ROOM(e->places, &e->place_room, handle, UINT32_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(e->places, e->place_room, handle, err) != LKS_OK)
         return err->code;
     uint32_t *place = &e->places[handle - 1];
     if (*place == 0) {
         if (copy(e, lks_state_readings(s, handle), &made.readings, err) != LKS_OK ||
-            LKS_ROOM(e->bases, &e->basis_room, e->basis_count + 1, UINT32_MAX, err) != LKS_OK)
+            LKS_VEC_RESERVE(e->bases, e->basis_room, e->basis_count + 1, err) != LKS_OK)
             return err->code;
         e->bases[e->basis_count++] = made;
         *place = e->basis_count;
@@ -79,7 +79,7 @@ static enum lks_code copy_pin(struct lks_exposure_fleet *e, const struct lks_sta
     if (stack != NULL && (copy(e, lks_stack_version(stack, "cuda"), &made.cuda, err) != LKS_OK ||
                           copy(e, lks_stack_version(stack, "rocm"), &made.rocm, err) != LKS_OK))
         return err->code;
-    if (LKS_ROOM(e->pins, &e->pin_room, e->pin_count + 1, UINT32_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(e->pins, e->pin_room, e->pin_count + 1, err) != LKS_OK)
         return err->code;
     e->pins[e->pin_count++] = made;
     return LKS_OK;
@@ -96,7 +96,7 @@ static enum lks_code copy_node(struct lks_exposure_fleet *e, const struct lks_st
     if (copy(e, lks_state_name(s, number), &made.name, err) != LKS_OK ||
         copy_basis(e, s, n->whole, &made.basis, err) != LKS_OK ||
         copy_pin(e, s, book, lks_state_intent(s, number), &made.pin, err) != LKS_OK ||
-        LKS_ROOM(e->nodes, &e->node_room, e->node_count + 1, UINT32_MAX, err) != LKS_OK)
+        LKS_VEC_RESERVE(e->nodes, e->node_room, e->node_count + 1, err) != LKS_OK)
         return err->code;
     e->nodes[e->node_count++] = made;
     return LKS_OK;
@@ -105,7 +105,7 @@ static enum lks_code copy_node(struct lks_exposure_fleet *e, const struct lks_st
 static enum lks_code copy_images(struct lks_exposure_fleet *e, const struct lks_state *s,
                                  struct lks_err *err)
 {
-    if (LKS_ROOM(e->images, &e->image_room, s->image_count + 1, UINT32_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(e->images, e->image_room, s->image_count + 1, err) != LKS_OK)
         return err->code;
     for (uint32_t i = 0; i < s->image_count; i++) {
         const struct lks_state_image *from = &s->images[i];
@@ -124,7 +124,7 @@ static enum lks_code copy_images(struct lks_exposure_fleet *e, const struct lks_
 static enum lks_code copy_pools(struct lks_exposure_fleet *e, const struct lks_state *s,
                                 struct lks_err *err)
 {
-    if (LKS_ROOM(e->pools, &e->pool_room, s->pool_count + 1, UINT32_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(e->pools, e->pool_room, s->pool_count + 1, err) != LKS_OK)
         return err->code;
     for (uint32_t i = 0; i < s->pool_count; i++) {
         if (copy(e, lks_state_text(s, s->pools[i].name), &e->pools[i], err) != LKS_OK)

@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "core/compat/compat.h"
 #include "core/compat/lifecycle.h"
 #include "core/compat/parts.h"
@@ -41,26 +42,6 @@ static void work_fini(struct work *w)
     free(w->matrix);
 }
 
-/* The number of `key`, with room for it in `items`. The item of a new key is zero. */
-static enum lks_code find_item(struct work *w, struct lks_intern *keys, struct lks_str key,
-                               void **items, size_t *room, size_t size, uint32_t *id)
-{
-    uint32_t before = lks_intern_count(keys);
-    if (before >= *room) {
-        size_t wanted = 2 * (size_t)before + 16;
-        void *grown = reallocarray(*items, wanted, size);
-        if (grown == NULL)
-            return lks_fail_nomem(w->err);
-        *items = grown;
-        *room = wanted;
-    }
-    if (lks_intern_id(keys, key, id, w->err) != LKS_OK)
-        return w->err->code;
-    if (*id == before)
-        memset((char *)*items + *id * size, 0, size);
-    return LKS_OK;
-}
-
 static struct lks_str measured(const struct lks_tuple *t, const char *name)
 {
     const struct lks_reading *r = lks_tuple_component(t, lks_str_from(name));
@@ -77,8 +58,8 @@ static enum lks_code add_support(struct work *w, const struct lks_compat_questio
         return LKS_OK;
     if (!amd)
         snprintf(name, sizeof(name), "R%d", lks_version_major(q->driver));
-    if (find_item(w, &w->branches, lks_str_from(name), (void **)&w->support, &w->support_room,
-                  sizeof(w->support[0]), &id) != LKS_OK)
+    if (lks_intern_id(&w->branches, lks_str_from(name), &id, w->err) != LKS_OK ||
+        LKS_VEC_RESERVE(w->support, w->support_room, (size_t)id + 1, w->err) != LKS_OK)
         return w->err->code;
     w->support[id].number = amd ? -1 : lks_version_major(q->driver);
     w->support[id].nodes += nodes;
@@ -97,8 +78,8 @@ static enum lks_code add_combination(struct work *w, const struct combination *m
         lks_buf_addf(&key, "%" LKS_STR_FMT "\n", LKS_STR_ARG(texts[i]));
     lks_buf_addc(&key, more->pinned ? 'p' : 'm');
     if (lks_buf_check(&key, w->err) != LKS_OK ||
-        find_item(w, &w->keys, lks_buf_view(&key), (void **)&w->matrix, &w->matrix_room,
-                  sizeof(w->matrix[0]), &id) != LKS_OK)
+        lks_intern_id(&w->keys, lks_buf_view(&key), &id, w->err) != LKS_OK ||
+        LKS_VEC_RESERVE(w->matrix, w->matrix_room, (size_t)id + 1, w->err) != LKS_OK)
         return w->err->code;
     struct combination *c = &w->matrix[id];
     struct lks_str *const kept[] = {&c->q.gpu, &c->q.driver, &c->q.toolkit, &c->q.modules,

@@ -1,5 +1,7 @@
 #include "core/firmware/sweep.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
 #define HOUR (3600 * LKS_SECOND)
@@ -31,15 +33,8 @@ static enum lks_code add_domain(struct domains *d, struct lks_str name, lks_ms e
                                 struct lks_err *err)
 {
     uint32_t id = 0, before = lks_intern_count(&d->names);
-    if (before >= d->room) {
-        size_t room = 2 * (size_t)before + 16;
-        lks_ms *grown = reallocarray(d->every, room, sizeof(d->every[0]));
-        if (grown == NULL)
-            return lks_fail_nomem(err);
-        d->every = grown;
-        d->room = room;
-    }
-    if (lks_intern_id(&d->names, name, &id, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(d->every, d->room, (size_t)before + 1, err) != LKS_OK ||
+        lks_intern_id(&d->names, name, &id, err) != LKS_OK)
         return err->code;
     if (id == before || every < d->every[id])
         d->every[id] = every;

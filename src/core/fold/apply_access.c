@@ -1,4 +1,5 @@
 /* Records about who may what, and by which credentials people are known. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/state_room.h"
 
@@ -18,8 +19,8 @@ enum lks_code lks_apply_granted(const struct lks_applying *a)
                                     {g->by, &made.made.by},
                                     {g->minters, &made.made.minters}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        LKS_ROOM(s->bindings, &s->binding_room, s->binding_count + 1, LKS_STATE_BINDINGS_MAX,
-                 a->err) != LKS_OK)
+        LKS_VEC_RESERVE_MAX(s->bindings, s->binding_room, s->binding_count + 1,
+                            LKS_STATE_BINDINGS_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "bindings");
     lks_apply_open_gap(s->bindings, s->binding_count++, at, sizeof(made));
     s->bindings[at] = made;
@@ -114,8 +115,8 @@ enum lks_code lks_apply_api_token(const struct lks_applying *a)
     if (made.issuer != 0)
         make_place(s, &made, a->time);
     if (!lks_state_token_at(s, t->id, &at)) {
-        if (LKS_ROOM(s->tokens, &s->token_room, s->token_count + 1, LKS_STATE_TOKENS_MAX, a->err) !=
-            LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->tokens, s->token_room, s->token_count + 1, LKS_STATE_TOKENS_MAX,
+                                a->err) != LKS_OK)
             return lks_wrap(a->err, "API tokens");
         lks_apply_open_gap(s->tokens, s->token_count++, at, sizeof(made));
     }
@@ -169,8 +170,8 @@ enum lks_code lks_apply_person_certified(const struct lks_applying *a)
                                     {from->minter, &made.made.by},
                                     {from->minters, &made.made.minters}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        LKS_ROOM(s->persons, &s->person_room, s->person_count + 1, LKS_STATE_PERSONS_MAX, a->err) !=
-            LKS_OK)
+        LKS_VEC_RESERVE_MAX(s->persons, s->person_room, s->person_count + 1, LKS_STATE_PERSONS_MAX,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "certificates of people");
     lks_apply_open_gap(s->persons, s->person_count++, at, sizeof(made));
     s->persons[at] = made;

@@ -1,4 +1,5 @@
 /* Records about changes: plans, how far members and waves are, and what was learned on the way. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/change_index.h"
 #include "core/state/change_room.h"
@@ -109,7 +110,7 @@ enum lks_code lks_apply_touched(const struct lks_applying *a, uint32_t n)
             c->waves[c->units[m->unit].wave].state == LKS_WAVE_BEGUN)
             c->looked = 0;
     }
-    if (LKS_ROOM(s->touched, &s->touched_room, s->touched_count + 1, UINT32_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE(s->touched, s->touched_room, s->touched_count + 1, a->err) != LKS_OK)
         return lks_wrap(a->err, "members");
     s->touched[s->touched_count++] = n;
     return LKS_OK;
@@ -300,8 +301,8 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
     if (s->change_count == LKS_STATE_CHANGES_MAX &&
         drop_change(a, lks_change_least(s, &lost)) != LKS_OK)
         return a->err->code;
-    if (LKS_ROOM(s->changes, &s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX, a->err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->changes, s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "changes");
     s->changes[s->change_count++] = made;
     s->changes_open++;
@@ -381,10 +382,12 @@ enum lks_code lks_apply_plan_step(const struct lks_applying *a)
     uint32_t had = number < c->recipe_count ? c->recipes[number].count : 0;
     if (from->index != had)
         return LKS_OK;
-    if (LKS_ROOM(c->recipes, &c->recipe_room, number + 1, LKS_CHANGE_RECIPES, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->recipes, c->recipe_room, number + 1, LKS_CHANGE_RECIPES, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "recipes");
     struct lks_recipe *recipe = &c->recipes[number];
-    if (LKS_ROOM(recipe->steps, &recipe->room, had + 1, LKS_CHANGE_STEPS, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(recipe->steps, recipe->room, had + 1, LKS_CHANGE_STEPS, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "steps");
     if (number >= c->recipe_count)
         c->recipe_count = number + 1;
@@ -399,7 +402,8 @@ enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
     if (c == NULL || from->index != c->wave_count || from->index >= LKS_CHANGE_WAVES ||
         from->kind >= LKS_WAVE_KIND_COUNT)
         return LKS_OK;
-    if (LKS_ROOM(c->waves, &c->wave_room, c->wave_count + 1, LKS_CHANGE_WAVES, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->waves, c->wave_room, c->wave_count + 1, LKS_CHANGE_WAVES, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "waves");
     struct lks_wave *wave = &c->waves[c->wave_count++];
     *wave = (struct lks_wave){
@@ -423,8 +427,8 @@ enum lks_code lks_apply_plan_order(const struct lks_applying *a)
     if (c == NULL || from->digest.len == 0 || from->text.len > LKS_CHANGE_ORDER_MAX ||
         c->order_count == LKS_CHANGE_ORDERS || lks_change_order_at(a->s, c, from->digest, &at))
         return LKS_OK;
-    if (LKS_ROOM(c->orders, &c->order_room, c->order_count + 1, LKS_CHANGE_ORDERS, a->err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->orders, c->order_room, c->order_count + 1, LKS_CHANGE_ORDERS,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "orders");
     lks_apply_open_gap(c->orders, c->order_count++, at, sizeof(made));
     c->orders[at] = made;
@@ -439,7 +443,8 @@ enum lks_code lks_apply_plan_note(const struct lks_applying *a)
     struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || c->note_count == LKS_CHANGE_NOTES || from->kind >= LKS_PLAN_NOTE_COUNT)
         return LKS_OK;
-    if (LKS_ROOM(c->notes, &c->note_room, c->note_count + 1, LKS_CHANGE_NOTES, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->notes, c->note_room, c->note_count + 1, LKS_CHANGE_NOTES, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "notes");
     struct lks_change_note *note = &c->notes[c->note_count++];
     *note = (struct lks_change_note){.kind = (enum lks_plan_note)from->kind};
@@ -496,7 +501,8 @@ static void find_next(struct lks_state_change *c, uint32_t unit)
 static enum lks_code add_unit(const struct lks_applying *a, struct lks_state_change *c,
                               uint32_t wave, lks_text domain, uint32_t *out)
 {
-    if (LKS_ROOM(c->units, &c->unit_room, c->unit_count + 1, LKS_STATE_NODES_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->units, c->unit_room, c->unit_count + 1, LKS_STATE_NODES_MAX,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "units");
     struct lks_wave *w = &c->waves[wave];
     uint32_t place = ++c->unit_count;
@@ -554,9 +560,10 @@ static enum lks_code add_member(const struct lks_applying *a, struct lks_str nam
         return LKS_OK;
     if (lks_apply_keep(a, from->domain, &domain) != LKS_OK ||
         lks_apply_keep(a, from->from, &made.from) != LKS_OK ||
-        LKS_ROOM(c->places, &c->place_room, made.node + 1, LKS_STATE_NODES_MAX, a->err) != LKS_OK ||
-        LKS_ROOM(c->members, &c->member_room, c->member_count + 1, LKS_STATE_NODES_MAX, a->err) !=
+        LKS_VEC_RESERVE_MAX(c->places, c->place_room, made.node + 1, LKS_STATE_NODES_MAX, a->err) !=
             LKS_OK ||
+        LKS_VEC_RESERVE_MAX(c->members, c->member_room, c->member_count + 1, LKS_STATE_NODES_MAX,
+                            a->err) != LKS_OK ||
         lks_change_index_from(c, made.from, a->err) != LKS_OK ||
         join_unit(a, c, (uint32_t)from->wave, domain, &made.unit) != LKS_OK)
         return lks_wrap(a->err, "members");
@@ -699,8 +706,8 @@ enum lks_code lks_apply_revert_proven(const struct lks_applying *a)
             thin_proven(s);
             (void)lks_state_proven_at(s, from->class, from->from, from->to, &at);
         }
-        if (LKS_ROOM(s->proven, &s->proven_room, s->proven_count + 1, LKS_STATE_PROVEN_MAX,
-                     a->err) != LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->proven, s->proven_room, s->proven_count + 1,
+                                LKS_STATE_PROVEN_MAX, a->err) != LKS_OK)
             return lks_wrap(a->err, "ways back");
         lks_apply_open_gap(s->proven, s->proven_count++, at, sizeof(made));
     }

@@ -1,4 +1,5 @@
 /* Records about what nodes run: readings, what they are held against, drift, and exceptions. */
+#include "base/vec.h"
 #include "core/conform/basis.h"
 #include "core/fold/apply.h"
 #include "core/state/standing.h"
@@ -96,7 +97,8 @@ static enum lks_code verdict_place(const struct lks_applying *a, uint32_t basis,
     v = s->verdict_free;
     if (v == 0) {
         v = s->verdict_count == 0 ? 1 : s->verdict_count; /* place 0 is not used */
-        if (LKS_ROOM(s->verdicts, &s->verdict_room, v + 1, VERDICTS_MAX, a->err) != LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->verdicts, s->verdict_room, v + 1, VERDICTS_MAX, a->err) !=
+            LKS_OK)
             return lks_wrap(a->err, "verdicts");
         s->verdict_count = v + 1;
     } else {
@@ -361,7 +363,8 @@ static enum lks_code name_node(const struct lks_applying *a, struct lks_str name
     struct lks_deviation *d = naming->to;
     uint32_t n = 0;
     if (lks_state_place(a->s, name, &n, a->err) != LKS_OK ||
-        LKS_ROOM(d->nodes, &naming->room, d->count + 1, LKS_STATE_NODES_MAX, a->err) != LKS_OK)
+        LKS_VEC_RESERVE_MAX(d->nodes, naming->room, d->count + 1, LKS_STATE_NODES_MAX, a->err) !=
+            LKS_OK)
         return a->err->code;
     d->nodes[d->count++] = n;
     return LKS_OK;
@@ -377,8 +380,8 @@ static enum lks_code add_deviation(const struct lks_applying *a, struct lks_devi
         qsort(made->nodes, made->count, sizeof(made->nodes[0]), by_place);
     if (s->deviation_count == LKS_STATE_DEVIATIONS_MAX)
         thin_deviations(s);
-    if (LKS_ROOM(s->deviations, &s->deviation_room, s->deviation_count + 1,
-                 LKS_STATE_DEVIATIONS_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->deviations, s->deviation_room, s->deviation_count + 1,
+                            LKS_STATE_DEVIATIONS_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "deviations");
     s->deviations[s->deviation_count++] = *made;
     s->next_deviation = made->id + 1;

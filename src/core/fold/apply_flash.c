@@ -1,4 +1,5 @@
 /* Records about firmware out of band: keys and bundles, endpoints, and updates by them. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/standing.h"
 #include "core/state/state_room.h"
@@ -24,7 +25,8 @@ enum lks_code lks_apply_key_pinned(const struct lks_applying *a)
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
     if (!lks_state_key_at(s, from->name, &at)) {
-        if (LKS_ROOM(s->keys, &s->key_room, s->key_count + 1, LKS_STATE_KEYS_MAX, a->err) != LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->keys, s->key_room, s->key_count + 1, LKS_STATE_KEYS_MAX,
+                                a->err) != LKS_OK)
             return lks_wrap(a->err, "keys");
         lks_apply_open_gap(s->keys, s->key_count++, at, sizeof(made));
     }
@@ -57,8 +59,8 @@ enum lks_code lks_apply_bundle(const struct lks_applying *a)
         return LKS_OK;
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (found == NULL && LKS_ROOM(s->bundles, &s->bundle_room, s->bundle_count + 1,
-                                  LKS_STATE_BUNDLES_MAX, a->err) != LKS_OK)
+    if (found == NULL && LKS_VEC_RESERVE_MAX(s->bundles, s->bundle_room, s->bundle_count + 1,
+                                             LKS_STATE_BUNDLES_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "bundles");
     if (found != NULL) {
         made.revoked = found->revoked;
@@ -171,8 +173,8 @@ static enum lks_code add_flash(const struct lks_applying *a, const struct lks_st
     struct lks_state *s = a->s;
     if (s->flash_count == LKS_STATE_FLASHES_MAX)
         thin_flashes(s);
-    if (LKS_ROOM(s->flashes, &s->flash_room, s->flash_count + 1, LKS_STATE_FLASHES_MAX, a->err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->flashes, s->flash_room, s->flash_count + 1, LKS_STATE_FLASHES_MAX,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "updates");
     s->flashes[s->flash_count] = *made;
     link_flash(s, s->flash_count++);

@@ -1,5 +1,6 @@
 /* Records about gates with evidence: what they ask for, what was measured, what they said. */
 #include "base/real.h"
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/change_room.h"
 #include "core/state/state_room.h"
@@ -44,8 +45,8 @@ enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
         {from->name, &made.name}, {from->pools, &made.pools}, {from->query, &made.query}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (LKS_ROOM(c->metrics, &c->metric_room, c->metric_count + 1, LKS_CHANGE_METRICS, a->err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->metrics, c->metric_room, c->metric_count + 1, LKS_CHANGE_METRICS,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "metrics");
     c->metrics[c->metric_count++] = made;
     c->looked = 0;
@@ -66,7 +67,8 @@ enum lks_code lks_apply_plan_gate(const struct lks_applying *a)
                                     {from->reference_load, &made.reference_load}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (LKS_ROOM(c->gates, &c->gate_room, c->gate_count + 1, LKS_CHANGE_GATES, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->gates, c->gate_room, c->gate_count + 1, LKS_CHANGE_GATES, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "gates");
     c->gates[c->gate_count++] = made;
     c->looked = 0;
@@ -94,10 +96,10 @@ static enum lks_code measure_place(const struct lks_applying *a, struct lks_stat
     *out = had == NULL ? NULL : &c->measures[had - c->measures];
     if (had != NULL || c->measure_count == LKS_CHANGE_MEASURES)
         return LKS_OK;
-    if (LKS_ROOM(c->measured, &c->measured_room, made->node + 1, LKS_STATE_NODES_MAX, a->err) !=
-            LKS_OK ||
-        LKS_ROOM(c->measures, &c->measure_room, c->measure_count + 1, LKS_CHANGE_MEASURES,
-                 a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->measured, c->measured_room, made->node + 1, LKS_STATE_NODES_MAX,
+                            a->err) != LKS_OK ||
+        LKS_VEC_RESERVE_MAX(c->measures, c->measure_room, c->measure_count + 1, LKS_CHANGE_MEASURES,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "measurements");
     uint32_t *last = &c->measured[made->node];
     while (*last != 0)
@@ -152,8 +154,8 @@ enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
     const struct lks_gate_look *had = lks_change_look(c, (uint32_t)from->wave, metric);
     if (had == NULL && c->look_count == LKS_CHANGE_LOOKS)
         return LKS_OK;
-    if (LKS_ROOM(c->looks, &c->look_room, c->look_count + (had == NULL), LKS_CHANGE_LOOKS,
-                 a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(c->looks, c->look_room, c->look_count + (had == NULL), LKS_CHANGE_LOOKS,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "looks");
     had = lks_change_look(c, (uint32_t)from->wave, metric);
     struct lks_gate_look *look = &c->looks[had != NULL ? had - c->looks : c->look_count++];

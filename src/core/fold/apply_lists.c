@@ -1,4 +1,5 @@
 /* Records about what the state lists beside the fleet: alarms, access, commands. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/standing.h"
 #include "core/state/state_room.h"
@@ -36,8 +37,8 @@ enum lks_code lks_apply_alarm(const struct lks_applying *a)
         return a->err->code;
     if (s->alarm_count == LKS_STATE_ALARMS_MAX)
         thin_alarms(s);
-    if (LKS_ROOM(s->alarms, &s->alarm_room, s->alarm_count + 1, LKS_STATE_ALARMS_MAX, a->err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->alarms, s->alarm_room, s->alarm_count + 1, LKS_STATE_ALARMS_MAX,
+                            a->err) != LKS_OK)
         return lks_wrap(a->err, "alarms");
     s->alarms[s->alarm_count++] = made;
     s->alarms_open++;
@@ -130,8 +131,8 @@ static enum lks_code add_command(const struct lks_applying *a, const struct lks_
     struct lks_state *s = a->s;
     if (s->command_count == LKS_STATE_COMMANDS_MAX)
         thin_commands(s);
-    if (LKS_ROOM(s->commands, &s->command_room, s->command_count + 1, LKS_STATE_COMMANDS_MAX,
-                 a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->commands, s->command_room, s->command_count + 1,
+                            LKS_STATE_COMMANDS_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "commands");
     s->commands[s->command_count++] = *made;
     s->commands_open++;

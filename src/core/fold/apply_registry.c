@@ -1,4 +1,5 @@
 /* Records about what jobs bring and what the fleet may run: stacks, images, artifacts, jobs. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/state_room.h"
 
@@ -26,8 +27,8 @@ enum lks_code lks_apply_published(const struct lks_applying *a)
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (found == NULL && LKS_ROOM(s->stacks, &s->stack_room, s->stack_count + 1,
-                                  LKS_STATE_STACKS_MAX, a->err) != LKS_OK)
+    if (found == NULL && LKS_VEC_RESERVE_MAX(s->stacks, s->stack_room, s->stack_count + 1,
+                                             LKS_STATE_STACKS_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "stacks");
     s->stacks[found == NULL ? s->stack_count++ : (uint32_t)(found - s->stacks)] = made;
     return LKS_OK;
@@ -65,8 +66,8 @@ enum lks_code lks_apply_image(const struct lks_applying *a)
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
     if (!lks_state_image_at(s, i->ref, &at)) {
-        if (LKS_ROOM(s->images, &s->image_room, s->image_count + 1, LKS_STATE_IMAGES_MAX, a->err) !=
-            LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->images, s->image_room, s->image_count + 1, LKS_STATE_IMAGES_MAX,
+                                a->err) != LKS_OK)
             return lks_wrap(a->err, "images");
         lks_apply_open_gap(s->images, s->image_count++, at, sizeof(made));
     }
@@ -95,8 +96,8 @@ enum lks_code lks_apply_artifact(const struct lks_applying *a)
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
     if (!lks_state_artifact_at(s, from->digest, &at)) {
-        if (LKS_ROOM(s->artifacts, &s->artifact_room, s->artifact_count + 1,
-                     LKS_STATE_ARTIFACTS_MAX, a->err) != LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->artifacts, s->artifact_room, s->artifact_count + 1,
+                                LKS_STATE_ARTIFACTS_MAX, a->err) != LKS_OK)
             return lks_wrap(a->err, "artifacts");
         lks_apply_open_gap(s->artifacts, s->artifact_count++, at, sizeof(made));
     }
@@ -149,8 +150,8 @@ enum lks_code lks_apply_override(const struct lks_applying *a)
         return a->err->code;
     if (s->override_count == LKS_STATE_OVERRIDES_MAX)
         thin_overrides(s, a->time);
-    if (LKS_ROOM(s->overrides, &s->override_room, s->override_count + 1, LKS_STATE_OVERRIDES_MAX,
-                 a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->overrides, s->override_room, s->override_count + 1,
+                            LKS_STATE_OVERRIDES_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "overrides");
     s->overrides[s->override_count++] = made;
     return LKS_OK;

@@ -1,7 +1,6 @@
 /* What a state lists beside its nodes, as records. */
 #include "core/fold/dump.h"
 #include "core/state/standing.h"
-#include "core/state/state_room.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
 

@@ -1,4 +1,5 @@
 /* RESET records: applied, dumped and compared. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/fold/dump.h"
 #include "core/fold/fold.h"
@@ -45,7 +46,7 @@ static enum lks_code ask(const struct lks_applying *a, uint32_t node)
         return a->err->code;
     lks_resets_forget(a->s, node);
     make_room(r);
-    if (LKS_ROOM(r->list, &r->room, r->count + 1, LKS_RESETS_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(r->list, r->room, r->count + 1, LKS_RESETS_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "resets");
     r->list[r->count++] = made;
     return LKS_OK;

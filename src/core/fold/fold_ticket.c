@@ -1,9 +1,9 @@
 /* TICKET records: applied, dumped and compared. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/fold/dump.h"
 #include "core/fold/fold.h"
 #include "core/state/change_room.h"
-#include "core/state/state_room.h"
 
 /* Applying ---------------------------------------------------------------------------------- */
 
@@ -28,8 +28,8 @@ static enum lks_code remember(const struct lks_applying *a, const struct lks_rec
     forget(a);
     if (r->event.len == 0 || r->until <= a->s->clock || lks_tickets_heard(a->s, r->event))
         return LKS_OK;
-    if (LKS_ROOM(t->heard, &t->heard_room, t->heard_count + 1, LKS_TICKETS_HEARD_MAX, a->err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(t->heard, t->heard_room, t->heard_count + 1, LKS_TICKETS_HEARD_MAX,
+                            a->err) != LKS_OK)
         return a->err->code;
     struct lks_ticket_heard *at = &t->heard[t->heard_count++];
     *at = (struct lks_ticket_heard){.until = r->until};
@@ -86,7 +86,8 @@ static enum lks_code add_due(const struct lks_applying *a, struct lks_rec_ticket
         return LKS_OK;
     if (t->due_count == LKS_TICKETS_DUE_MAX)
         drop_due(a->s, 1);
-    if (LKS_ROOM(t->due, &t->due_room, t->due_count + 1, LKS_TICKETS_DUE_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(t->due, t->due_room, t->due_count + 1, LKS_TICKETS_DUE_MAX, a->err) !=
+        LKS_OK)
         return a->err->code;
     struct lks_ticket_due *at = &t->due[t->due_count++];
     *at = (struct lks_ticket_due){

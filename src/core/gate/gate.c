@@ -2,7 +2,6 @@
 
 #include "codec/notation/hostlist.h"
 #include "core/state/standing.h"
-#include "core/state/state_room.h"
 
 bool lks_gate_metric_is_of(const struct lks_state *s, const struct lks_plan_metric *m,
                            uint32_t pool)

@@ -9,8 +9,7 @@
 enum {
     CONFIDENCE = 950000, /* where only a share of failures is said */
     FAILURES = 50000,    /* where only a confidence is said */
-    FIRST_ROOM = 16,
-    HOSTS_MAX = 120, /* bytes of a host list in a line for people */
+    HOSTS_MAX = 120,     /* bytes of a host list in a line for people */
 };
 
 const char *const lks_change_order_words[] = {"start", "pause",    "resume",
@@ -26,22 +25,6 @@ void *lks_planning_array(struct lks_planning *p, size_t count, size_t size)
     return NULL;
 }
 
-bool lks_planning_grow(struct lks_planning *p, void **array, size_t count, size_t *room,
-                       size_t size)
-{
-    if (count < *room)
-        return true;
-    size_t wanted = *room > 0 ? 2 * *room : FIRST_ROOM;
-    void *more = lks_planning_array(p, wanted, size);
-    if (more == NULL)
-        return false;
-    if (count > 0)
-        memcpy(more, *array, count * size);
-    *array = more;
-    *room = wanted;
-    return true;
-}
-
 struct lks_str lks_planning_text(struct lks_planning *p, const char *fmt, ...)
 {
     va_list ap;
@@ -55,12 +38,10 @@ enum lks_code lks_planning_note(struct lks_planning *p, enum lks_plan_note kind,
                                 ...)
 {
     struct lks_plan *out = p->out;
-    void *notes = out->notes;
     if (out->note_count == LKS_CHANGE_NOTES)
         return LKS_OK;
-    if (!lks_planning_grow(p, &notes, out->note_count, &p->note_room, sizeof(*out->notes)))
+    if (LKS_PLANNING_RESERVE(p, out->notes, p->note_room, out->note_count + 1) != LKS_OK)
         return p->err->code;
-    out->notes = notes;
     va_list ap;
     va_start(ap, fmt);
     struct lks_str text = lks_arena_formatv(&out->memory, fmt, ap);

@@ -350,11 +350,9 @@ static enum lks_code add_moment(struct forecast *f, uint32_t pool, lks_ms at, ui
 {
     struct lks_planning *p = f->p;
     struct course *c = &f->courses[pool];
-    void *moments = p->out->moments;
-    if (!lks_planning_grow(p, &moments, p->out->moment_count, &p->moment_room,
-                           sizeof(*p->out->moments)))
+    if (LKS_PLANNING_RESERVE(p, p->out->moments, p->moment_room, p->out->moment_count + 1) !=
+        LKS_OK)
         return p->err->code;
-    p->out->moments = moments;
     uint64_t in_use = c->nodes - least(out_of_use, c->nodes);
     uint64_t after = least(changed, in_use), before = in_use - after;
     uint64_t gang = before > after ? before : after;

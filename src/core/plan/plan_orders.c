@@ -15,6 +15,7 @@
  * absent, or as it is born; the file of a package that is to go is named so that it can be told
  * which one that is.
  */
+#include "base/vec.h"
 #include "core/compat/parts.h"
 #include "core/plan/plan_parts.h"
 #include "trust/envelope.h"
@@ -58,16 +59,8 @@ struct files {
 
 static enum lks_code add_item(struct maker *m, struct way *way, struct lks_order_item item)
 {
-    if (way->count == way->room) {
-        size_t room = way->room > 0 ? 2 * way->room : 8;
-        struct lks_order_item *more = lks_arena_array(m->arena, room, sizeof(*more));
-        if (more == NULL)
-            return lks_arena_fail(m->arena, m->err);
-        if (way->count > 0)
-            memcpy(more, way->items, way->count * sizeof(*more));
-        way->items = more;
-        way->room = room;
-    }
+    if (LKS_VEC_RESERVE_IN(m->arena, way->items, way->room, way->count + 1, m->err) != LKS_OK)
+        return m->err->code;
     way->items[way->count++] = item;
     return LKS_OK;
 }

@@ -65,14 +65,12 @@ static struct lks_rec_plan_step *add_step(struct lks_plan_cook *k, enum lks_step
                                           uint32_t rank, size_t layer)
 {
     struct lks_plan *out = k->p->out;
-    void *steps = out->steps;
     if (k->recipe->count == LKS_CHANGE_STEPS &&
         lks_fail(k->p->err, LKS_E_LIMIT, "a recipe has at most %d steps", LKS_CHANGE_STEPS) !=
             LKS_OK)
         return NULL;
-    if (!lks_planning_grow(k->p, &steps, out->step_count, &k->p->step_room, sizeof(*out->steps)))
+    if (LKS_PLANNING_RESERVE(k->p, out->steps, k->p->step_room, out->step_count + 1) != LKS_OK)
         return NULL;
-    out->steps = steps;
     struct lks_rec_plan_step *step = &out->steps[out->step_count++];
     *step = (struct lks_rec_plan_step){
         .recipe = out->recipe_count,
@@ -106,7 +104,6 @@ static enum lks_code add_plain(struct lks_plan_cook *k, enum lks_step_kind kind,
 static enum lks_code keep_order(struct lks_plan_cook *k, struct lks_str digest, struct lks_str text)
 {
     struct lks_plan *out = k->p->out;
-    void *orders = out->orders;
     for (size_t i = 0; i < out->order_count; i++) {
         if (lks_str_eq(out->orders[i].digest, digest))
             return LKS_OK;
@@ -116,10 +113,8 @@ static enum lks_code keep_order(struct lks_plan_cook *k, struct lks_str digest, 
     if (out->order_count == LKS_CHANGE_ORDERS)
         return lks_fail(k->p->err, LKS_E_LIMIT, "a change has at most %d orders",
                         LKS_CHANGE_ORDERS);
-    if (!lks_planning_grow(k->p, &orders, out->order_count, &k->p->order_room,
-                           sizeof(*out->orders)))
+    if (LKS_PLANNING_RESERVE(k->p, out->orders, k->p->order_room, out->order_count + 1) != LKS_OK)
         return k->p->err->code;
-    out->orders = orders;
     out->orders[out->order_count++] = (struct lks_rec_plan_order){.digest = digest, .text = text};
     return LKS_OK;
 }

@@ -43,14 +43,12 @@ struct waving {
 static struct lks_rec_plan_wave *add_wave(struct waving *w, enum lks_wave_kind kind)
 {
     struct lks_planning *p = w->p;
-    void *waves = p->out->waves;
     if (p->out->wave_count == LKS_CHANGE_WAVES &&
         lks_fail(p->err, LKS_E_LIMIT, "a change has at most %d waves; name fewer pools",
                  LKS_CHANGE_WAVES) != LKS_OK)
         return NULL;
-    if (!lks_planning_grow(p, &waves, p->out->wave_count, &p->wave_room, sizeof(*p->out->waves)))
+    if (LKS_PLANNING_RESERVE(p, p->out->waves, p->wave_room, p->out->wave_count + 1) != LKS_OK)
         return NULL;
-    p->out->waves = waves;
     struct lks_rec_plan_wave *wave = &p->out->waves[p->out->wave_count];
     *wave = (struct lks_rec_plan_wave){
         .index = p->out->wave_count++, .kind = kind, .pool = LKS_STR(""), .controls = LKS_STR("")};

@@ -163,14 +163,12 @@ static bool same_kind(const struct lks_plan_kind *a, const struct lks_plan_kind 
 static enum lks_code add_recipe(struct lks_planning *p, const struct lks_plan_kind *kind,
                                 uint32_t node)
 {
-    void *recipes = p->recipes;
     if (p->recipe_count == LKS_CHANGE_RECIPES)
         return lks_fail(p->err, LKS_E_LIMIT,
                         "these nodes differ in too many ways: a change has at most %d recipes",
                         LKS_CHANGE_RECIPES);
-    if (!lks_planning_grow(p, &recipes, p->recipe_count, &p->recipe_room, sizeof(*p->recipes)))
+    if (LKS_PLANNING_RESERVE(p, p->recipes, p->recipe_room, p->recipe_count + 1) != LKS_OK)
         return p->err->code;
-    p->recipes = recipes;
     struct lks_plan_recipe *recipe = &p->recipes[p->recipe_count++];
     *recipe = (struct lks_plan_recipe){.kind = *kind, .node = node, .spares = LKS_PLAN_NONE};
     recipe->kind.reads = lks_arena_copy(&p->out->memory, kind->reads);

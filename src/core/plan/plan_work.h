@@ -2,6 +2,7 @@
 #ifndef LKS_CORE_PLAN_WORK_H
 #define LKS_CORE_PLAN_WORK_H
 
+#include "base/vec.h"
 #include "core/firmware/endpoint.h"
 #include "core/plan/plan_parts.h"
 
@@ -94,9 +95,9 @@ struct lks_planning {
 
 /* In plan.c. Memory of the plan: NULL, and err says so, where there is none. */
 void *lks_planning_array(struct lks_planning *p, size_t count, size_t size);
-/* Room for one more element in an array of `count`; `room` is what it has. False: no memory. */
-bool lks_planning_grow(struct lks_planning *p, void **array, size_t count, size_t *room,
-                       size_t size);
+/* Capacity for `wanted` elements of an array of the plan. */
+#define LKS_PLANNING_RESERVE(p, array, room, wanted)                                               \
+    LKS_VEC_RESERVE_IN(&(p)->out->memory, array, room, wanted, (p)->err)
 struct lks_str lks_planning_text(struct lks_planning *p, const char *fmt, ...) LKS_PRINTF(2, 3);
 /* Each once, whichever part notes it. */
 enum lks_code lks_planning_note(struct lks_planning *p, enum lks_plan_note kind, const char *fmt,

@@ -1,5 +1,7 @@
 #include "core/registry/shelf.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
 #define DIGEST_BYTES_MAX ((size_t)16 << 20)
@@ -35,18 +37,8 @@ static enum lks_code make_room(struct lks_shelf *shelf, size_t more, struct lks_
     if (manifests == NULL)
         return lks_fail_nomem(err);
     shelf->manifests = manifests;
-    size_t count = lks_intern_count(&shelf->digests) + more;
-    if (count <= shelf->room)
-        return LKS_OK;
-    size_t room = 2 * count;
-    const struct lks_stack **stacks = reallocarray(shelf->stacks, room, sizeof(shelf->stacks[0]));
-    if (stacks == NULL)
-        return lks_fail_nomem(err);
-    shelf->stacks = stacks;
-    for (size_t i = shelf->room; i < room; i++)
-        stacks[i] = NULL;
-    shelf->room = room;
-    return LKS_OK;
+    return LKS_VEC_RESERVE(shelf->stacks, shelf->room, lks_intern_count(&shelf->digests) + more,
+                           err);
 }
 
 const struct lks_stack *lks_shelf_find(const struct lks_manifest *manifest, struct lks_str digest)

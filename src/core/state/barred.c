@@ -1,6 +1,6 @@
 #include "core/state/barred.h"
 
-#include "core/state/state_room.h"
+#include "base/vec.h"
 
 bool lks_barred_is(const struct lks_state *s, uint32_t node, struct lks_str fingerprint)
 {
@@ -26,8 +26,8 @@ enum lks_code lks_barred_add(struct lks_state *s, struct lks_barred barred, lks_
 {
     if (s->barred_count == LKS_STATE_BARRED_MAX)
         thin(s, now);
-    if (LKS_ROOM(s->barred, &s->barred_room, s->barred_count + 1, LKS_STATE_BARRED_MAX, err) !=
-        LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(s->barred, s->barred_room, s->barred_count + 1, LKS_STATE_BARRED_MAX,
+                            err) != LKS_OK)
         return lks_wrap(err, "certificates of replaced machines");
     s->barred[s->barred_count++] = barred;
     return LKS_OK;

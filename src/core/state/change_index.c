@@ -1,7 +1,7 @@
 #include "core/state/change_index.h"
 
+#include "base/vec.h"
 #include "core/state/change_room.h"
-#include "core/state/state_room.h"
 
 #include <stdlib.h>
 
@@ -81,7 +81,8 @@ enum lks_code lks_change_index_from(struct lks_state_change *c, lks_text from, s
     struct lks_change_index *x = &c->index;
     if (lks_change_comes_from(c, from))
         return LKS_OK;
-    if (LKS_ROOM(x->froms, &x->from_room, x->from_count + 1, LKS_STATE_NODES_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(x->froms, x->from_room, x->from_count + 1, LKS_STATE_NODES_MAX, err) !=
+        LKS_OK)
         return err->code;
     uint32_t at = from_at(x, from);
     memmove(x->froms + at + 1, x->froms + at, (x->from_count++ - at) * sizeof(x->froms[0]));

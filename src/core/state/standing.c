@@ -1,5 +1,6 @@
 #include "core/state/standing.h"
 
+#include "base/vec.h"
 #include "codec/notation/hostlist.h"
 #include "core/conform/conform.h"
 #include "core/conform/verdict.h"
@@ -73,9 +74,12 @@ enum lks_code lks_standing_grow(struct lks_state *s, struct lks_err *err)
     uint32_t domain_room = room, share_room = domain_room; /* the arrays grow together */
     if (s->node_room <= st->room)
         return LKS_OK;
-    if (LKS_ROOM(st->domain_next, &room, s->node_room, LKS_STATE_NODES_MAX, err) != LKS_OK ||
-        LKS_ROOM(st->domain, &domain_room, s->node_room, LKS_STATE_NODES_MAX, err) != LKS_OK ||
-        LKS_ROOM(st->share, &share_room, s->node_room, LKS_STATE_NODES_MAX, err) != LKS_OK)
+    if (LKS_VEC_RESERVE_MAX(st->domain_next, room, s->node_room, LKS_STATE_NODES_MAX, err) !=
+            LKS_OK ||
+        LKS_VEC_RESERVE_MAX(st->domain, domain_room, s->node_room, LKS_STATE_NODES_MAX, err) !=
+            LKS_OK ||
+        LKS_VEC_RESERVE_MAX(st->share, share_room, s->node_room, LKS_STATE_NODES_MAX, err) !=
+            LKS_OK)
         return err->code;
     for (size_t i = 0; set_of(st, i) != NULL; i++) {
         if (grow_set(set_of(st, i), s->node_room, err) != LKS_OK)
@@ -460,7 +464,7 @@ enum lks_code lks_standing_place(struct lks_state *s, uint32_t n, struct lks_err
     bool within = node->placed && node->domain != 0;
     if (within &&
         (lks_intern_id(&st->domains, lks_state_text(s, node->domain), &id, err) != LKS_OK ||
-         LKS_ROOM(st->rings, &st->ring_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK))
+         LKS_VEC_RESERVE_MAX(st->rings, st->ring_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK))
         return err->code;
     if (was != 0 && (!within || was != id + 1)) {
         unlink_node(st, n);

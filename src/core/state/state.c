@@ -1,5 +1,6 @@
 #include "core/state/state.h"
 
+#include "base/vec.h"
 #include "codec/format/base64.h"
 #include "core/state/change_room.h"
 #include "core/state/pulse.h"
@@ -9,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_ROOM = 64, BASES_MAX = 1 << 30 };
+enum { BASES_MAX = 1 << 30 };
 
 const struct lks_limits lks_limits_default = {
     .heartbeat = 10 * LKS_SECOND,
@@ -45,34 +46,7 @@ struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses
     };
 }
 
-/* Making room ------------------------------------------------------------------------------- */
-
-void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_t max,
-               struct lks_err *err)
-{
-    if (count <= *room)
-        return array;
-    if (count > max) {
-        enum lks_code code =
-            lks_fail(err, LKS_E_LIMIT, "the state holds %u of these at the most", max);
-        (void)code;
-        return NULL;
-    }
-    uint64_t grown = *room == 0 ? FIRST_ROOM : *room;
-    while (grown < count)
-        grown *= 2;
-    if (grown > max)
-        grown = max;
-    char *made = reallocarray(array, grown, size);
-    if (made == NULL) {
-        enum lks_code code = lks_fail_nomem(err);
-        (void)code;
-        return NULL;
-    }
-    memset(made + *room * size, 0, (grown - *room) * size);
-    *room = (uint32_t)grown;
-    return made;
-}
+/* Places -------------------------------------------------------------------------------------- */
 
 enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t *out,
                               struct lks_err *err)
@@ -82,9 +56,9 @@ enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t
     if (lks_intern_id(&s->names, name, &id, err) != LKS_OK)
         return err->code;
     if (id == s->node_count) {
-        if (LKS_ROOM(s->pulses, &room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
-            LKS_ROOM(s->turns, &turns_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
-            LKS_ROOM(s->nodes, &s->node_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->pulses, room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
+            LKS_VEC_RESERVE_MAX(s->turns, turns_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
+            LKS_VEC_RESERVE_MAX(s->nodes, s->node_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK)
             return lks_wrap(err, "nodes");
         s->nodes[id].pool = LKS_NO_POOL;
         s->node_count++;
@@ -105,8 +79,8 @@ enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uin
         lks_intern_id(&s->texts, name, &text, err) != LKS_OK)
         return err->code;
     if (id == s->pool_count) {
-        if (LKS_ROOM(s->mass, &room, id + 1, LKS_STATE_POOLS_MAX, err) != LKS_OK ||
-            LKS_ROOM(s->pools, &s->pool_room, id + 1, LKS_STATE_POOLS_MAX, err) != LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->mass, room, id + 1, LKS_STATE_POOLS_MAX, err) != LKS_OK ||
+            LKS_VEC_RESERVE_MAX(s->pools, s->pool_room, id + 1, LKS_STATE_POOLS_MAX, err) != LKS_OK)
             return lks_wrap(err, "pools");
         s->pools[id].name = text;
         s->pool_count++;
@@ -124,7 +98,7 @@ enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, 
         return LKS_OK;
     }
     if (lks_intern_id(&s->basis_digests, digest, &id, err) != LKS_OK ||
-        LKS_ROOM(s->bases, &s->basis_room, id + 1, BASES_MAX, err) != LKS_OK)
+        LKS_VEC_RESERVE_MAX(s->bases, s->basis_room, id + 1, BASES_MAX, err) != LKS_OK)
         return lks_wrap(err, "bases");
     *out = id + 1;
     return LKS_OK;

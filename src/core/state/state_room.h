@@ -1,4 +1,4 @@
-/* For core/state/state.c and core/fold/apply.c: how the state's arrays grow, and the counts kept
+/* For core/state/state.c and core/fold/apply.c: places in the state, and the counts kept
  * along. */
 #ifndef LKS_CORE_STATE_ROOM_H
 #define LKS_CORE_STATE_ROOM_H
@@ -9,20 +9,6 @@
 
 /* Numbers of texts with this bit are of lks_state.passing. */
 #define LKS_TEXT_PASSING (UINT32_C(1) << 31)
-
-/* `array` with room for `count` elements of `size` bytes, the new ones zero, or NULL: LIMIT beyond
- * `max`. What it was before is gone, unless it failed. */
-void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_t max,
-               struct lks_err *err) LKS_MUST_CHECK;
-
-/* The same for an array of its type: it stays as it was when there is no more room. */
-#define LKS_ROOM(array, room, count, max, err)                                                     \
-    __extension__({                                                                                \
-        void *lks_made_ = lks_room((array), (room), (count), sizeof((array)[0]), (max), (err));    \
-        if (lks_made_ != NULL)                                                                     \
-            (array) = lks_made_;                                                                   \
-        lks_made_ != NULL ? LKS_OK : (err)->code;                                                  \
-    })
 
 /* The place of a node or asset called `name`, placed or not, made if there is none. */
 enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t *out,

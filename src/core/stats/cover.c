@@ -1,5 +1,7 @@
 #include "core/stats/cover.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,19 +217,6 @@ static uint64_t item_hash(const struct lks_cover_item *item, unsigned strength)
     return hash;
 }
 
-static enum lks_code grow_items(struct covering *c)
-{
-    size_t room = c->item_room > 0 ? 2 * c->item_room : TABLE_FIRST;
-    struct lks_cover_item *more = array(c, room, sizeof(*more));
-    if (more == NULL)
-        return no_memory(c);
-    if (c->item_count > 0)
-        memcpy(more, c->items, c->item_count * sizeof(*more));
-    c->items = more;
-    c->item_room = room;
-    return LKS_OK;
-}
-
 static enum lks_code rehash(struct covering *c, struct table *t)
 {
     if (t->slots != NULL && 2 * c->item_count < t->size)
@@ -246,7 +235,8 @@ static enum lks_code rehash(struct covering *c, struct table *t)
 static enum lks_code number_item(struct covering *c, struct table *t,
                                  const struct lks_cover_item *item, uint32_t *out)
 {
-    if ((c->item_count == c->item_room && grow_items(c) != LKS_OK) || rehash(c, t) != LKS_OK)
+    if (LKS_VEC_RESERVE_IN(c->arena, c->items, c->item_room, c->item_count + 1, c->err) != LKS_OK ||
+        rehash(c, t) != LKS_OK)
         return c->err->code;
     size_t at = item_hash(item, c->strength) & (t->size - 1);
     while (t->slots[at] != FREE && memcmp(&c->items[t->slots[at] - 1], item, sizeof(*item)) != 0)

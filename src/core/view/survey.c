@@ -1,6 +1,7 @@
 #include "core/view/survey.h"
 
 #include "base/intern.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -8,7 +9,6 @@ enum {
     MEMORY_MAX = 1 << 30,   /* of the texts of what differs */
     SCRATCH_MAX = 64 << 20, /* of one verdict */
     KEY_MAX = 1 << 20,
-    FIRST_ROWS = 64,
 };
 
 #define UNWANTED UINT32_MAX
@@ -63,14 +63,8 @@ static enum lks_code work_init(struct work *w)
 static enum lks_code make_row(struct work *w, const struct lks_wrong *wrong)
 {
     struct lks_survey *v = w->out;
-    if (v->row_count == w->row_room) {
-        uint32_t room = w->row_room == 0 ? FIRST_ROWS : w->row_room * 2;
-        struct lks_survey_row *rows = reallocarray(v->rows, room, sizeof(rows[0]));
-        if (rows == NULL)
-            return no_memory(w);
-        v->rows = rows;
-        w->row_room = room;
-    }
+    if (LKS_VEC_RESERVE(v->rows, w->row_room, v->row_count + 1, w->err) != LKS_OK)
+        return w->err->code;
     struct lks_survey_row *row = &v->rows[v->row_count++];
     *row = (struct lks_survey_row){
         .subject = lks_arena_copy(&v->arena, wrong->subject),

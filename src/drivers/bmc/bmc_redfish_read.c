@@ -9,6 +9,7 @@
  *
  * What is listed is in the inventory, also when it cannot be read.
  */
+#include "base/vec.h"
 #include "core/firmware/firmware_names.h"
 #include "drivers/bmc/bmc_redfish.h"
 
@@ -68,16 +69,9 @@ static bool is_read(const struct lks_bmc_item *item)
 
 static struct lks_bmc_item *add_item(struct lks_bmc_inventory *i)
 {
-    if (i->count == i->room) {
-        size_t room = i->room > 0 ? 2 * i->room : 64;
-        struct lks_bmc_item *items = lks_arena_array(&i->arena, room, sizeof(*items));
-        if (items == NULL || i->count >= LKS_BMC_ITEMS_MAX)
-            return NULL;
-        if (i->count > 0)
-            memcpy(items, i->items, i->count * sizeof(*items));
-        i->items = items;
-        i->room = room;
-    }
+    if (i->count >= LKS_BMC_ITEMS_MAX ||
+        LKS_VEC_RESERVE_IN(&i->arena, i->items, i->room, i->count + 1, NULL) != LKS_OK)
+        return NULL;
     return &i->items[i->count++];
 }
 

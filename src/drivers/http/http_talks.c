@@ -1,6 +1,7 @@
 #include "drivers/http/http_talks.h"
 
 #include "base/heap.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -8,7 +9,6 @@
 enum {
     ALL_MAX = 256,
     SITE_MAX = 64,
-    FIRST_SLOTS = 16,
     BUCKETS = 16384,
     BACKOFF_STEPS = 6, /* doublings until the longest */
 };
@@ -273,20 +273,12 @@ static enum lks_code make_room(struct lks_talks *t, struct lks_err *err)
         return lks_fail(err, LKS_E_LIMIT, "%d conversations are under way already", LKS_TALKS_MAX);
     if (t->free_count > 0)
         return LKS_OK;
-    uint32_t more = t->slots == 0 ? FIRST_SLOTS : t->slots * 2;
-    struct lks_dialog **dialogs = reallocarray(t->dialogs, more, sizeof(struct lks_dialog *));
-    if (dialogs == NULL)
-        return lks_fail_nomem(err);
-    t->dialogs = dialogs;
-    uint32_t *free_slots = reallocarray(t->free_slots, more, sizeof(uint32_t));
-    if (free_slots == NULL)
-        return lks_fail_nomem(err);
-    t->free_slots = free_slots;
-    for (uint32_t i = more; i-- > t->slots;) {
-        dialogs[i] = NULL;
-        free_slots[t->free_count++] = i;
-    }
-    t->slots = more;
+    uint32_t before = t->slots, free_room = t->slots; /* the arrays grow together */
+    if (LKS_VEC_RESERVE(t->free_slots, free_room, before + 1, err) != LKS_OK ||
+        LKS_VEC_RESERVE(t->dialogs, t->slots, before + 1, err) != LKS_OK)
+        return err->code;
+    for (uint32_t i = t->slots; i-- > before;)
+        t->free_slots[t->free_count++] = i;
     return LKS_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "drivers/store/store_memory.h"
 
 #include "base/intern.h"
+#include "base/vec.h"
 #include "drivers/store/store_memory_rows.h"
 #include "drivers/store/store_memory_tasks.h"
 
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DIGESTS_MAX_BYTES = 1 << 30, FIRST_BLOBS = 64 };
+enum { DIGESTS_MAX_BYTES = 1 << 30 };
 
 struct kept_blob {
     char *bytes; /* owned; NULL where there is none of this digest (any more) */
@@ -272,14 +273,8 @@ static enum lks_code add_blob(struct lks_memory_disk *disk, const char *digest,
     enum lks_code code = lks_intern_id(&disk->digests, lks_str_from(digest), &id, err);
     if (code != LKS_OK)
         return code;
-    if (id >= disk->blob_cap) {
-        size_t cap = disk->blob_cap == 0 ? FIRST_BLOBS : disk->blob_cap * 2;
-        struct kept_blob *blobs = realloc(disk->blobs, cap * sizeof(*blobs));
-        if (blobs == NULL)
-            return lks_fail_nomem(err);
-        disk->blobs = blobs;
-        disk->blob_cap = cap;
-    }
+    if (LKS_VEC_RESERVE(disk->blobs, disk->blob_cap, (size_t)id + 1, err) != LKS_OK)
+        return err->code;
     if (id == disk->blob_count)
         disk->blobs[disk->blob_count++] = (struct kept_blob){0};
     struct kept_blob *blob = &disk->blobs[id];

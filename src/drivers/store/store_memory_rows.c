@@ -1,23 +1,13 @@
 #include "drivers/store/store_memory_rows.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROWS = 64 };
-
 bool lks_memory_rows_reserve(struct lks_memory_rows *rows, size_t more)
 {
-    if (rows->cap - rows->count >= more)
-        return true;
-    size_t cap = rows->cap == 0 ? FIRST_ROWS : rows->cap * 2;
-    while (cap - rows->count < more)
-        cap *= 2;
-    struct lks_memory_row *at = realloc(rows->at, cap * sizeof(*at));
-    if (at == NULL)
-        return false;
-    rows->at = at;
-    rows->cap = cap;
-    return true;
+    return LKS_VEC_RESERVE(rows->at, rows->cap, rows->count + more, NULL) == LKS_OK;
 }
 
 bool lks_memory_rows_add(struct lks_memory_rows *rows, const struct lks_row *row)

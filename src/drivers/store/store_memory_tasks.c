@@ -1,8 +1,10 @@
 #include "drivers/store/store_memory_tasks.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
-enum { TEXTS_MAX_BYTES = 1 << 30, FIRST_TASKS = 64 };
+enum { TEXTS_MAX_BYTES = 1 << 30 };
 
 struct lks_memory_task {
     bool there, wanted;
@@ -32,22 +34,6 @@ void lks_memory_taken_fini(struct lks_memory_taken *taken)
     *taken = (struct lks_memory_taken){0};
 }
 
-static bool reserve(struct lks_memory_tasks *t, uint32_t id)
-{
-    size_t cap = t->cap == 0 ? FIRST_TASKS : t->cap;
-    while (cap <= id)
-        cap *= 2;
-    if (cap == t->cap)
-        return true;
-    struct lks_memory_task *at = realloc(t->at, cap * sizeof(*at));
-    if (at == NULL)
-        return false;
-    memset(at + t->cap, 0, (cap - t->cap) * sizeof(*at));
-    t->at = at;
-    t->cap = cap;
-    return true;
-}
-
 static enum lks_code want(struct lks_memory_tasks *t, const struct lks_store_task *task, lks_ms now,
                           struct lks_err *err)
 {
@@ -57,8 +43,8 @@ static enum lks_code want(struct lks_memory_tasks *t, const struct lks_store_tas
         code = lks_intern_id(&t->texts, task->site, &site, err);
     if (code != LKS_OK)
         return code;
-    if (!reserve(t, id))
-        return lks_fail_nomem(err);
+    if (LKS_VEC_RESERVE(t->at, t->cap, (size_t)id + 1, err) != LKS_OK)
+        return err->code;
     struct lks_memory_task *at = &t->at[id];
     if (!at->there)
         *at = (struct lks_memory_task){.due = task->due, .failures = task->failures};

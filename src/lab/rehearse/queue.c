@@ -1,20 +1,10 @@
 #include "lab/rehearse/queue.h"
 
 #include "base/compiler.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void *grow(void *items, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return items;
-    size_t wanted = 2 * count + 16;
-    void *grown = realloc(items, wanted * size);
-    LKS_ASSERT(grown != NULL);
-    *room = wanted;
-    return grown;
-}
 
 static bool is_before(const struct lks_queue_far *a, const struct lks_queue_far *b)
 {
@@ -24,7 +14,7 @@ static bool is_before(const struct lks_queue_far *a, const struct lks_queue_far 
 
 static void far_push(struct lks_queue *q, struct lks_queue_far f)
 {
-    q->far = grow(q->far, q->far_count, &q->far_room, sizeof(q->far[0]));
+    LKS_ASSERT(LKS_VEC_RESERVE(q->far, q->far_room, q->far_count + 1, NULL) == LKS_OK);
     size_t at = q->far_count++;
     for (; at > 0 && is_before(&f, &q->far[(at - 1) / 2]); at = (at - 1) / 2)
         q->far[at] = q->far[(at - 1) / 2];
@@ -50,12 +40,10 @@ static struct lks_queue_far far_pop(struct lks_queue *q)
 static uint32_t take_chunk(struct lks_queue *q)
 {
     uint32_t place = q->free;
-    size_t room = q->room;
     if (place != 0) {
         q->free = q->chunks[place - 1].next;
     } else {
-        q->chunks = grow(q->chunks, q->count, &room, sizeof(q->chunks[0]));
-        q->room = (uint32_t)room;
+        LKS_ASSERT(LKS_VEC_RESERVE(q->chunks, q->room, q->count + 1, NULL) == LKS_OK);
         place = ++q->count;
     }
     q->chunks[place - 1].next = 0;

@@ -1,4 +1,5 @@
 /* How often nodes fail by themselves, by what a journal has seen. */
+#include "base/vec.h"
 #include "lab/rehearse/world.h"
 
 #include "base/intern.h"
@@ -22,16 +23,9 @@ static bool *changing(struct seeing *s, struct lks_str node)
     uint32_t id = 0;
     if (lks_intern_id(&s->names, node, &id, s->err) != LKS_OK)
         return NULL;
-    if (id >= s->room) {
-        size_t room = 2 * (size_t)id + 1024;
-        bool *grown = realloc(s->changing, room * sizeof(grown[0]));
-        if (grown == NULL)
-            return NULL;
-        memset(grown + s->room, 0, (room - s->room) * sizeof(grown[0]));
-        s->changing = grown;
-        s->room = room;
-    }
-    return &s->changing[id];
+    return LKS_VEC_RESERVE(s->changing, s->room, (size_t)id + 1, s->err) == LKS_OK
+               ? &s->changing[id]
+               : NULL;
 }
 
 static bool see(void *ctx, const struct lks_row *row)

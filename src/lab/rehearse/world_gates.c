@@ -1,5 +1,6 @@
 /* What is measured of invented machines for gates: each has its own speed, which stays, and what is
  * read of it varies a little. An image that is bad by being slow shows here and nowhere else. */
+#include "base/vec.h"
 #include "lab/rehearse/world.h"
 
 #include "core/gate/gate.h"
@@ -23,19 +24,6 @@ struct round {
     bool failed; /* no memory */
 };
 
-static bool grow(struct round *r)
-{
-    size_t room = 2 * r->room + 1024;
-    struct lks_measured *grown = realloc(r->list, room * sizeof(grown[0]));
-    if (grown == NULL) {
-        r->failed = true;
-        return false;
-    }
-    r->list = grown;
-    r->room = room;
-    return true;
-}
-
 /* Around 0, with a spread of 1: of a node the same all the time. */
 static double drawn(const struct lks_world *w, uint32_t node, uint64_t what)
 {
@@ -52,7 +40,8 @@ static bool measure(void *ctx, const struct lks_gate_want *want)
     const struct lks_world *w = r->w;
     const struct lks_state *s = lks_engine_state(w->engine);
     const struct world_machine *m = &w->machines[want->node];
-    if (r->count == r->room && !grow(r))
+    r->failed = LKS_VEC_RESERVE(r->list, r->room, r->count + 1, NULL) != LKS_OK;
+    if (r->failed)
         return false;
     bool slow = w->out->bad && w->out->way == LKS_BAD_SLOW && m->bad && m->stage > 0;
     /* Who has the change since before the wave began was as slow then. */

@@ -1,5 +1,6 @@
 /* What is read of an invented machine: which stack it comes from, by which recipe it goes, and how
  * many of its steps are done. And how that compares with a stack. */
+#include "base/vec.h"
 #include "lab/rehearse/world.h"
 
 #include "core/conform/basis.h"
@@ -119,13 +120,7 @@ const struct lks_tuple *world_tuple(struct lks_world *w, lks_text from, uint32_t
         if (t->from == from && t->recipe == recipe && t->stage == stage)
             return &t->tuple;
     }
-    if (w->tuple_count == w->tuple_room) {
-        size_t room = 2 * w->tuple_room + 64;
-        struct world_tuple **grown = realloc(w->tuples, room * sizeof(grown[0]));
-        LKS_ASSERT(grown != NULL);
-        w->tuples = grown;
-        w->tuple_room = room;
-    }
+    LKS_ASSERT(LKS_VEC_RESERVE(w->tuples, w->tuple_room, w->tuple_count + 1, NULL) == LKS_OK);
     struct world_tuple *made = calloc(1, sizeof(*made));
     LKS_ASSERT(made != NULL);
     *made = (struct world_tuple){.from = from, .recipe = recipe, .stage = stage};

@@ -1,6 +1,7 @@
 #include "lab/sched/schedsim.h"
 
 #include "base/compiler.h"
+#include "base/vec.h"
 #include "codec/format/json.h"
 
 #include <inttypes.h>
@@ -37,24 +38,13 @@ void lks_schedsim_fini(struct lks_schedsim *m)
     *m = (struct lks_schedsim){0};
 }
 
-/* Room for one more, or the end of the test. */
-static void *grown(void *list, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return list;
-    *room = *room == 0 ? 16 : *room * 2;
-    list = reallocarray(list, *room, size);
-    LKS_ASSERT(list != NULL);
-    return list;
-}
-
 uint32_t lks_schedsim_add(struct lks_schedsim *m, const char *name, enum lks_schedsim_kind kind)
 {
     struct lks_err err;
     uint32_t node = 0, before = lks_intern_count(&m->names);
     LKS_ASSERT(lks_intern_id(&m->names, lks_str_from(name), &node, &err) == LKS_OK &&
                node == before);
-    m->nodes = grown(m->nodes, node, &m->node_room, sizeof(*m->nodes));
+    LKS_ASSERT(LKS_VEC_RESERVE(m->nodes, m->node_room, node + 1, NULL) == LKS_OK);
     m->nodes[node] = (struct lks_schedsim_node){
         .now = {.revision = 1}, .before = {.revision = 1}, .kind = kind, .idle = m->now};
     m->next = m->now;
@@ -88,7 +78,7 @@ static uint32_t new_job(struct lks_schedsim *m)
         m->free = m->jobs[place - 1].free;
         return place - 1;
     }
-    m->jobs = grown(m->jobs, m->job_count, &m->job_room, sizeof(*m->jobs));
+    LKS_ASSERT(LKS_VEC_RESERVE(m->jobs, m->job_room, m->job_count + 1, NULL) == LKS_OK);
     return m->job_count++;
 }
 

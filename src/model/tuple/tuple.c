@@ -2,6 +2,7 @@
 
 #include "base/near.h"
 #include "base/time.h"
+#include "base/vec.h"
 #include "codec/format/json.h"
 
 #include <inttypes.h>
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_ROOM = 256,
     TUPLE_FORMAT = 1, /* the member "lockstep" */
     DAY_SECONDS = 86400,
     TIME_TEXT_SIZE = 64, /* "2026-11-15T06:25:20Z", and whatever a compiler fears */
@@ -88,21 +88,11 @@ static struct lks_str keep(struct lks_tuple *t, struct lks_str s, size_t max, st
 
 static bool make_room(struct lks_tuple *t)
 {
-    if (t->count < t->room)
-        return true;
-    if (t->count == LKS_TUPLE_READINGS_MAX) {
-        fail(t, LKS_E_LIMIT);
-        return false;
-    }
-    size_t room = t->room > 0 ? 2 * t->room : FIRST_ROOM;
-    struct lks_reading *more = realloc(t->readings, room * sizeof(*more));
-    if (more == NULL) {
-        fail(t, LKS_E_NOMEM);
-        return false;
-    }
-    t->readings = more;
-    t->room = room;
-    return true;
+    enum lks_code code = LKS_VEC_RESERVE_MAX(t->readings, t->room, t->count + 1,
+                                             (size_t)LKS_TUPLE_READINGS_MAX, NULL);
+    if (code != LKS_OK)
+        fail(t, code);
+    return code == LKS_OK;
 }
 
 /* A reading without a name says nothing about anything and is left out. */

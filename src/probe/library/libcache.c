@@ -1,5 +1,7 @@
 #include "probe/library/libcache.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -53,16 +55,9 @@ static bool key_of(const struct stat *st, uint64_t key[7])
 
 static bool add_entry(struct lks_libcache *c, const struct lks_libcache_entry *entry)
 {
-    if (c->count == LKS_LIBCACHE_ENTRIES_MAX)
+    if (LKS_VEC_RESERVE_MAX(c->entries, c->room, c->count + 1, (size_t)LKS_LIBCACHE_ENTRIES_MAX,
+                            NULL) != LKS_OK)
         return false;
-    if (c->count == c->room) {
-        size_t room = c->room == 0 ? 64 : c->room * 2;
-        struct lks_libcache_entry *entries = reallocarray(c->entries, room, sizeof(*entries));
-        if (entries == NULL)
-            return false;
-        c->entries = entries;
-        c->room = room;
-    }
     struct lks_libcache_entry kept = *entry;
     kept.table = lks_arena_copy(&c->arena, entry->table);
     kept.answer = lks_arena_copy(&c->arena, entry->answer);

@@ -1,5 +1,6 @@
 /* Reading management endpoints in turn: leases, and how well it goes. The store has the leases, so
  * a call goes there and comes back. */
+#include "base/vec.h"
 #include "core/firmware/sweep.h"
 #include "server/api/handlers.h"
 #include "server/api/sweeps.h"
@@ -75,16 +76,8 @@ static bool add_endpoint(void *ctx, const struct lks_sweep_task *task)
 {
     struct lease *l = ctx;
     struct lks_desk_sweeps *f = &l->fresh;
-    if (f->count == l->room) {
-        size_t room = 2 * l->room + 256;
-        struct lks_desk_endpoint *grown = lks_arena_array(&f->arena, room, sizeof(*grown));
-        if (grown == NULL)
-            return false;
-        if (f->count > 0)
-            memcpy(grown, f->items, f->count * sizeof(*grown));
-        f->items = grown;
-        l->room = room;
-    }
+    if (LKS_VEC_RESERVE_IN(&f->arena, f->items, l->room, f->count + 1, NULL) != LKS_OK)
+        return false;
     struct lks_desk_endpoint *e = &f->items[f->count];
     const struct lks_desk_endpoint *before = f->count > 0 ? e - 1 : e;
     *e = (struct lks_desk_endpoint){

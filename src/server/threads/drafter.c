@@ -1,7 +1,7 @@
 #include "server/threads/drafter.h"
 
+#include "base/vec.h"
 #include "core/exposure/cadence.h"
-#include "core/state/state_room.h"
 #include "server/api/propose.h"
 #include "server/threads/client_parts.h"
 
@@ -19,7 +19,7 @@ static enum lks_code find_pool(struct lks_desk *desk, uint32_t *out, struct lks_
     LKS_CLEANUP(lks_pool_classes_fini) struct lks_pool_classes classes = {0};
     const struct lks_state *s = desk->state;
     lks_ms wall = lks_engine_now(desk->engine, desk->now).wall;
-    if (LKS_ROOM(desk->drafts, &desk->draft_room, s->pool_count + 1, UINT32_MAX, err) != LKS_OK ||
+    if (LKS_VEC_RESERVE(desk->drafts, desk->draft_room, s->pool_count + 1, err) != LKS_OK ||
         lks_pool_classes_all(&classes, s, err) != LKS_OK)
         return err->code;
     for (*out = 0;; ++*out) {
