@@ -43,3 +43,15 @@ enum lks_code lks_vec_grow_in(struct lks_arena *arena, struct lks_vec *v, size_t
     *v = (struct lks_vec){items, cap};
     return LKS_OK;
 }
+
+void lks_vec_open_gap(void *array, size_t count, size_t at, size_t size)
+{
+    char *gap = (char *)array + at * size;
+    memmove(gap + size, gap, (count - at) * size);
+}
+
+void lks_vec_close_gap(void *array, size_t count, size_t at, size_t size)
+{
+    char *gap = (char *)array + at * size;
+    memmove(gap, gap + size, (count - at - 1) * size);
+}

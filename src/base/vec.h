@@ -52,4 +52,36 @@ enum lks_code lks_vec_grow_in(struct lks_arena *arena, struct lks_vec *v, size_t
         lks_code_;                                                                                 \
     })
 
+/* A gap at `at`, for one more among `count`, which it counts, of `max` elements at the most. */
+#define LKS_VEC_INSERT(array, room, count, at, max, err)                                           \
+    __extension__({                                                                                \
+        const enum lks_code lks_made_ =                                                            \
+            LKS_VEC_RESERVE_MAX(array, room, (count) + (size_t)1, max, err);                       \
+        if (lks_made_ == LKS_OK)                                                                   \
+            lks_vec_open_gap((array), (count)++, (at), sizeof((array)[0]));                        \
+        lks_made_;                                                                                 \
+    })
+
+/* Without the element at `at`. */
+#define LKS_VEC_REMOVE(array, count, at)                                                           \
+    lks_vec_close_gap((array), (count)--, (at), sizeof((array)[0]))
+
+void lks_vec_open_gap(void *array, size_t count, size_t at, size_t size);
+void lks_vec_close_gap(void *array, size_t count, size_t at, size_t size);
+
+/* The first of `count` places, in order, for which `before` is false: an element that is sought is
+ * there, or would be. `before` is an expression in `at`, the lvalue that ends up with the place. */
+#define LKS_VEC_PLACE(at, count, before)                                                           \
+    do {                                                                                           \
+        __typeof__(at) lks_low_ = 0, lks_high_ = (count);                                          \
+        while (lks_low_ < lks_high_) {                                                             \
+            (at) = lks_low_ + (lks_high_ - lks_low_) / 2;                                          \
+            if (before)                                                                            \
+                lks_low_ = (at) + 1;                                                               \
+            else                                                                                   \
+                lks_high_ = (at);                                                                  \
+        }                                                                                          \
+        (at) = lks_low_;                                                                           \
+    } while (0)
+
 #endif

@@ -1,5 +1,7 @@
 #include "port/measure.h"
 
+#include "base/vec.h"
+
 #include <inttypes.h>
 
 #define STEPS 60 /* samples of a window; where there are fewer, some count more than once */
@@ -21,15 +23,9 @@ void lks_measures_fini(struct lks_measures *m)
 /* The place of the first that is not before `name`. */
 static size_t place_of(const struct lks_measures *m, struct lks_str name)
 {
-    size_t low = 0, high = m->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (lks_str_cmp(m->points[mid].name, name) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    size_t at;
+    LKS_VEC_PLACE(at, m->count, lks_str_cmp(m->points[at].name, name) < 0);
+    return at;
 }
 
 static const struct lks_measure_point *search(const struct lks_measures *m, struct lks_str name)

@@ -161,8 +161,7 @@ static enum lks_code remove_at(struct lks_spool *s, size_t at, struct lks_err *e
     if (lks_statedir_remove(&s->dir, name, err) != LKS_OK)
         return err->code;
     s->bytes -= s->entries[at].bytes;
-    memmove(&s->entries[at], &s->entries[at + 1], (s->count - at - 1) * sizeof(*s->entries));
-    s->count--;
+    LKS_VEC_REMOVE(s->entries, s->count, at);
     return LKS_OK;
 }
 

@@ -18,15 +18,9 @@ void lks_once_fini(struct lks_once *o)
 /* Where `id` is, or where it would be put. */
 static size_t place_of(const struct lks_once *o, uint64_t id)
 {
-    size_t low = 0, high = o->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (o->entries[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    LKS_VEC_PLACE(at, o->count, o->entries[at].id < id);
+    return at;
 }
 
 static struct lks_once_entry *find(const struct lks_once *o, uint64_t id)
@@ -81,8 +75,7 @@ static bool make_room(struct lks_once *o)
             continue;
         if (o->entries[i].id > o->floor)
             o->floor = o->entries[i].id;
-        memmove(&o->entries[i], &o->entries[i + 1], (o->count - i - 1) * sizeof(*o->entries));
-        o->count--;
+        LKS_VEC_REMOVE(o->entries, o->count, i);
         return true;
     }
     return false;
@@ -94,12 +87,10 @@ enum lks_code lks_once_begin(struct lks_once *o, const struct lks_envelope *e, s
     if (o->count >= LKS_ONCE_ENTRIES_MAX && !make_room(o))
         return lks_fail(err, LKS_E_LIMIT, "%d commands have started here and none has ended",
                         LKS_ONCE_ENTRIES_MAX);
-    if (LKS_VEC_RESERVE(o->entries, o->room, o->count + 1, err) != LKS_OK)
+    size_t at = place_of(o, e->id), max = LKS_ONCE_ENTRIES_MAX;
+    if (LKS_VEC_INSERT(o->entries, o->room, o->count, at, max, err) != LKS_OK)
         return err->code;
-    size_t at = place_of(o, e->id);
-    memmove(&o->entries[at + 1], &o->entries[at], (o->count - at) * sizeof(*o->entries));
     o->entries[at] = (struct lks_once_entry){.id = e->id, .outcome = LKS_OUTCOME_UNKNOWN};
-    o->count++;
     snprintf(o->journal, sizeof(o->journal), "%s", e->journal);
     if (e->epoch > o->epoch)
         o->epoch = e->epoch;

@@ -48,10 +48,6 @@ typedef enum lks_code lks_apply_host(const struct lks_applying *a, struct lks_st
 enum lks_code lks_apply_hosts(const struct lks_applying *a, struct lks_str hosts,
                               lks_apply_host *fn, void *ctx) LKS_MUST_CHECK;
 
-/* Make place for one element at `at` in an array of `count`, or close the gap there. */
-void lks_apply_open_gap(void *array, uint32_t count, uint32_t at, size_t size);
-void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size);
-
 /* A node of a pool turned for the worse. */
 void lks_apply_turned(const struct lks_applying *a, uint32_t node);
 

@@ -19,10 +19,9 @@ enum lks_code lks_apply_granted(const struct lks_applying *a)
                                     {g->by, &made.made.by},
                                     {g->minters, &made.made.minters}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        LKS_VEC_RESERVE_MAX(s->bindings, s->binding_room, s->binding_count + 1,
-                            LKS_STATE_BINDINGS_MAX, a->err) != LKS_OK)
+        LKS_VEC_INSERT(s->bindings, s->binding_room, s->binding_count, at, LKS_STATE_BINDINGS_MAX,
+                       a->err) != LKS_OK)
         return lks_wrap(a->err, "bindings");
-    lks_apply_open_gap(s->bindings, s->binding_count++, at, sizeof(made));
     s->bindings[at] = made;
     return LKS_OK;
 }
@@ -34,7 +33,7 @@ enum lks_code lks_apply_ungranted(const struct lks_applying *a)
         .identity = u->identity, .role = u->role, .site = u->site, .pool = u->pool};
     uint32_t at = 0;
     if (lks_state_binding_at(a->s, &want, &at))
-        lks_apply_close_gap(a->s->bindings, a->s->binding_count--, at, sizeof(a->s->bindings[0]));
+        LKS_VEC_REMOVE(a->s->bindings, a->s->binding_count, at);
     return LKS_OK;
 }
 
@@ -44,7 +43,7 @@ static void drop_token(struct lks_state *s, uint32_t at)
 {
     lks_apply_drop(s, &s->tokens[at].id);
     lks_apply_drop(s, &s->tokens[at].hash);
-    lks_apply_close_gap(s->tokens, s->token_count--, at, sizeof(s->tokens[0]));
+    LKS_VEC_REMOVE(s->tokens, s->token_count, at);
 }
 
 /* "approver@train viewer". What this version does not know gives nothing. */
@@ -114,12 +113,10 @@ enum lks_code lks_apply_api_token(const struct lks_applying *a)
         drop_token(s, at);
     if (made.issuer != 0)
         make_place(s, &made, a->time);
-    if (!lks_state_token_at(s, t->id, &at)) {
-        if (LKS_VEC_RESERVE_MAX(s->tokens, s->token_room, s->token_count + 1, LKS_STATE_TOKENS_MAX,
-                                a->err) != LKS_OK)
-            return lks_wrap(a->err, "API tokens");
-        lks_apply_open_gap(s->tokens, s->token_count++, at, sizeof(made));
-    }
+    if (!lks_state_token_at(s, t->id, &at) &&
+        LKS_VEC_INSERT(s->tokens, s->token_room, s->token_count, at, LKS_STATE_TOKENS_MAX,
+                       a->err) != LKS_OK)
+        return lks_wrap(a->err, "API tokens");
     s->tokens[at] = made;
     return LKS_OK;
 }
@@ -170,10 +167,9 @@ enum lks_code lks_apply_person_certified(const struct lks_applying *a)
                                     {from->minter, &made.made.by},
                                     {from->minters, &made.made.minters}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        LKS_VEC_RESERVE_MAX(s->persons, s->person_room, s->person_count + 1, LKS_STATE_PERSONS_MAX,
-                            a->err) != LKS_OK)
+        LKS_VEC_INSERT(s->persons, s->person_room, s->person_count, at, LKS_STATE_PERSONS_MAX,
+                       a->err) != LKS_OK)
         return lks_wrap(a->err, "certificates of people");
-    lks_apply_open_gap(s->persons, s->person_count++, at, sizeof(made));
     s->persons[at] = made;
     return LKS_OK;
 }
@@ -182,6 +178,6 @@ enum lks_code lks_apply_person_revoked(const struct lks_applying *a)
 {
     uint32_t at = 0;
     if (lks_state_person_at(a->s, a->r->person_revoked.serial, &at))
-        lks_apply_close_gap(a->s->persons, a->s->person_count--, at, sizeof(a->s->persons[0]));
+        LKS_VEC_REMOVE(a->s->persons, a->s->person_count, at);
     return LKS_OK;
 }

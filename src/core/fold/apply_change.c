@@ -237,7 +237,7 @@ static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)
     struct lks_state_change gone = s->changes[goes];
     s->changes_open -= !lks_change_over(&gone);
     s->glasses -= gone.glass.at != 0 && gone.glass.reviewed == 0;
-    lks_apply_close_gap(s->changes, s->change_count--, goes, sizeof(gone));
+    LKS_VEC_REMOVE(s->changes, s->change_count, goes);
     s->changes[s->change_count] = (struct lks_state_change){0};
     for (uint32_t i = 0; i < gone.member_count; i++)
         bind_node(s, gone.members[i].node);
@@ -427,10 +427,9 @@ enum lks_code lks_apply_plan_order(const struct lks_applying *a)
     if (c == NULL || from->digest.len == 0 || from->text.len > LKS_CHANGE_ORDER_MAX ||
         c->order_count == LKS_CHANGE_ORDERS || lks_change_order_at(a->s, c, from->digest, &at))
         return LKS_OK;
-    if (LKS_VEC_RESERVE_MAX(c->orders, c->order_room, c->order_count + 1, LKS_CHANGE_ORDERS,
-                            a->err) != LKS_OK)
+    if (LKS_VEC_INSERT(c->orders, c->order_room, c->order_count, at, LKS_CHANGE_ORDERS, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "orders");
-    lks_apply_open_gap(c->orders, c->order_count++, at, sizeof(made));
     c->orders[at] = made;
     const struct lks_kept list[] = {{from->digest, &c->orders[at].digest},
                                     {from->text, &c->orders[at].text}};
@@ -533,7 +532,7 @@ static void put_member(struct lks_state_change *c, const struct lks_member *made
 {
     struct lks_unit *unit = &c->units[made->unit];
     uint32_t at = unit->first + unit->count;
-    lks_apply_open_gap(c->members, c->member_count++, at, sizeof(*made));
+    lks_vec_open_gap(c->members, c->member_count++, at, sizeof(*made));
     c->members[at] = *made;
     for (uint32_t i = at; i < c->member_count; i++)
         c->places[c->members[i].node] = i + 1;
@@ -684,7 +683,7 @@ static void thin_proven(struct lks_state *s)
         if (s->proven[i].at < s->proven[oldest].at)
             oldest = i;
     }
-    lks_apply_close_gap(s->proven, s->proven_count--, oldest, sizeof(s->proven[0]));
+    LKS_VEC_REMOVE(s->proven, s->proven_count, oldest);
 }
 
 enum lks_code lks_apply_revert_proven(const struct lks_applying *a)
@@ -706,10 +705,9 @@ enum lks_code lks_apply_revert_proven(const struct lks_applying *a)
             thin_proven(s);
             (void)lks_state_proven_at(s, from->class, from->from, from->to, &at);
         }
-        if (LKS_VEC_RESERVE_MAX(s->proven, s->proven_room, s->proven_count + 1,
-                                LKS_STATE_PROVEN_MAX, a->err) != LKS_OK)
+        if (LKS_VEC_INSERT(s->proven, s->proven_room, s->proven_count, at, LKS_STATE_PROVEN_MAX,
+                           a->err) != LKS_OK)
             return lks_wrap(a->err, "ways back");
-        lks_apply_open_gap(s->proven, s->proven_count++, at, sizeof(made));
     }
     s->proven[at] = made;
     return LKS_OK;

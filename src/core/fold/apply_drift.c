@@ -337,7 +337,7 @@ static void thin_deviations(struct lks_state *s)
     }
     if (kept == s->deviation_count) {
         struct lks_deviation oldest = s->deviations[0];
-        memmove(s->deviations, s->deviations + 1, --kept * sizeof(s->deviations[0]));
+        LKS_VEC_REMOVE(s->deviations, kept, 0);
         s->deviation_count = kept;
         oldest.ended = 1;
         lks_standing_deviation(s, &oldest);

@@ -24,12 +24,10 @@ enum lks_code lks_apply_key_pinned(const struct lks_applying *a)
         return LKS_OK;
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (!lks_state_key_at(s, from->name, &at)) {
-        if (LKS_VEC_RESERVE_MAX(s->keys, s->key_room, s->key_count + 1, LKS_STATE_KEYS_MAX,
-                                a->err) != LKS_OK)
-            return lks_wrap(a->err, "keys");
-        lks_apply_open_gap(s->keys, s->key_count++, at, sizeof(made));
-    }
+    if (!lks_state_key_at(s, from->name, &at) &&
+        LKS_VEC_INSERT(s->keys, s->key_room, s->key_count, at, LKS_STATE_KEYS_MAX, a->err) !=
+            LKS_OK)
+        return lks_wrap(a->err, "keys");
     s->keys[at] = made;
     return LKS_OK;
 }
@@ -38,7 +36,7 @@ enum lks_code lks_apply_key_gone(const struct lks_applying *a)
 {
     uint32_t at = 0;
     if (lks_state_key_at(a->s, a->r->key_gone.name, &at))
-        lks_apply_close_gap(a->s->keys, a->s->key_count--, at, sizeof(a->s->keys[0]));
+        LKS_VEC_REMOVE(a->s->keys, a->s->key_count, at);
     return LKS_OK;
 }
 
@@ -160,7 +158,7 @@ static void thin_flashes(struct lks_state *s)
         s->flashes_open -= s->flashes[0].outcome == LKS_BMC_OPEN;
         count_flashing(s, s->flashes[0].node, UINT32_MAX);
         drop_flash(s, &s->flashes[0]);
-        memmove(s->flashes, s->flashes + 1, --kept * sizeof(s->flashes[0]));
+        LKS_VEC_REMOVE(s->flashes, kept, 0);
     }
     s->flash_count = kept;
     s->flashes_moved = true;

@@ -1,4 +1,5 @@
 /* Records about who stands behind a change: votes, and what began without them. */
+#include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/state/change_room.h"
 
@@ -38,7 +39,7 @@ enum lks_code lks_apply_vote_withdrawn(const struct lks_applying *a)
     uint32_t at = c == NULL ? 0 : vote_of(a, c, from->by);
     if (c == NULL || at == c->vote_count)
         return LKS_OK;
-    lks_apply_close_gap(c->votes, c->vote_count--, at, sizeof(c->votes[0]));
+    LKS_VEC_REMOVE(c->votes, c->vote_count, at);
     c->votes[c->vote_count] = (struct lks_vote){0};
     c->looked = 0;
     return LKS_OK;
@@ -79,7 +80,7 @@ enum lks_code lks_apply_waived(const struct lks_applying *a)
             c->waivers[at].pool != made.pool))
         at++;
     if (at < c->waiver_count)
-        lks_apply_close_gap(c->waivers, c->waiver_count--, at, sizeof(made));
+        LKS_VEC_REMOVE(c->waivers, c->waiver_count, at);
     if (c->waiver_count == LKS_CHANGE_WAIVERS)
         return LKS_OK;
     c->waivers[c->waiver_count++] = made;

@@ -15,7 +15,7 @@ static void thin_alarms(struct lks_state *s)
             s->alarms[kept++] = s->alarms[i];
     }
     if (kept == s->alarm_count) {
-        memmove(s->alarms, s->alarms + 1, --kept * sizeof(s->alarms[0]));
+        LKS_VEC_REMOVE(s->alarms, kept, 0);
         s->alarms_open--;
     }
     s->alarm_count = kept;
@@ -86,20 +86,6 @@ enum lks_code lks_apply_mass(const struct lks_applying *a)
     return LKS_OK;
 }
 
-/* Access ------------------------------------------------------------------------------------ */
-
-void lks_apply_open_gap(void *array, uint32_t count, uint32_t at, size_t size)
-{
-    char *gap = (char *)array + at * size;
-    memmove(gap + size, gap, (count - at) * size);
-}
-
-void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size)
-{
-    char *gap = (char *)array + at * size;
-    memmove(gap, gap + size, (count - at - 1) * size);
-}
-
 /* Commands ---------------------------------------------------------------------------------- */
 
 /* While it is not known how a command went, its node is no place for a job. */
@@ -120,7 +106,7 @@ static void thin_commands(struct lks_state *s)
     if (kept == s->command_count) {
         count_pending(s, s->commands[0].node, UINT32_MAX);
         s->commands_open--;
-        memmove(s->commands, s->commands + 1, --kept * sizeof(s->commands[0]));
+        LKS_VEC_REMOVE(s->commands, kept, 0);
     }
     s->command_count = kept;
     s->commands_moved = true;

@@ -65,12 +65,10 @@ enum lks_code lks_apply_image(const struct lks_applying *a)
         return LKS_OK;
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (!lks_state_image_at(s, i->ref, &at)) {
-        if (LKS_VEC_RESERVE_MAX(s->images, s->image_room, s->image_count + 1, LKS_STATE_IMAGES_MAX,
-                                a->err) != LKS_OK)
-            return lks_wrap(a->err, "images");
-        lks_apply_open_gap(s->images, s->image_count++, at, sizeof(made));
-    }
+    if (!lks_state_image_at(s, i->ref, &at) &&
+        LKS_VEC_INSERT(s->images, s->image_room, s->image_count, at, LKS_STATE_IMAGES_MAX,
+                       a->err) != LKS_OK)
+        return lks_wrap(a->err, "images");
     s->images[at] = made;
     return LKS_OK;
 }
@@ -79,7 +77,7 @@ enum lks_code lks_apply_image_gone(const struct lks_applying *a)
 {
     uint32_t at = 0;
     if (lks_state_image_at(a->s, a->r->image_gone.ref, &at))
-        lks_apply_close_gap(a->s->images, a->s->image_count--, at, sizeof(a->s->images[0]));
+        LKS_VEC_REMOVE(a->s->images, a->s->image_count, at);
     return LKS_OK;
 }
 
@@ -95,12 +93,10 @@ enum lks_code lks_apply_artifact(const struct lks_applying *a)
         return LKS_OK;
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (!lks_state_artifact_at(s, from->digest, &at)) {
-        if (LKS_VEC_RESERVE_MAX(s->artifacts, s->artifact_room, s->artifact_count + 1,
-                                LKS_STATE_ARTIFACTS_MAX, a->err) != LKS_OK)
-            return lks_wrap(a->err, "artifacts");
-        lks_apply_open_gap(s->artifacts, s->artifact_count++, at, sizeof(made));
-    }
+    if (!lks_state_artifact_at(s, from->digest, &at) &&
+        LKS_VEC_INSERT(s->artifacts, s->artifact_room, s->artifact_count, at,
+                       LKS_STATE_ARTIFACTS_MAX, a->err) != LKS_OK)
+        return lks_wrap(a->err, "artifacts");
     s->artifacts[at] = made;
     return LKS_OK;
 }
@@ -109,8 +105,7 @@ enum lks_code lks_apply_artifact_gone(const struct lks_applying *a)
 {
     uint32_t at = 0;
     if (lks_state_artifact_at(a->s, a->r->artifact_gone.digest, &at))
-        lks_apply_close_gap(a->s->artifacts, a->s->artifact_count--, at,
-                            sizeof(a->s->artifacts[0]));
+        LKS_VEC_REMOVE(a->s->artifacts, a->s->artifact_count, at);
     return LKS_OK;
 }
 
@@ -131,7 +126,7 @@ static void thin_overrides(struct lks_state *s, lks_ms now)
             s->overrides[kept++] = s->overrides[i];
     }
     if (kept == s->override_count)
-        memmove(s->overrides, s->overrides + 1, --kept * sizeof(s->overrides[0]));
+        LKS_VEC_REMOVE(s->overrides, kept, 0);
     s->override_count = kept;
 }
 

@@ -7,7 +7,7 @@
 
 static void take_out(struct lks_resets *r, uint32_t at)
 {
-    lks_apply_close_gap(r->list, r->count--, at, sizeof(r->list[0]));
+    LKS_VEC_REMOVE(r->list, r->count, at);
 }
 
 void lks_resets_forget(struct lks_state *s, uint32_t node)

@@ -17,7 +17,7 @@ static void thin(struct lks_state *s, lks_ms now)
         if (s->barred[i].certificate.expires > now)
             s->barred[kept++] = s->barred[i];
     if (kept == s->barred_count)
-        memmove(s->barred, s->barred + 1, --kept * sizeof(s->barred[0]));
+        LKS_VEC_REMOVE(s->barred, kept, 0);
     s->barred_count = kept;
 }
 

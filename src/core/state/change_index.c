@@ -59,15 +59,9 @@ uint32_t lks_change_unit(const struct lks_state_change *c, uint32_t wave, lks_te
 /* Where comers from there are, or would be. */
 static uint32_t from_at(const struct lks_change_index *x, lks_text from)
 {
-    uint32_t low = 0, high = x->from_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (x->froms[middle] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    LKS_VEC_PLACE(at, x->from_count, x->froms[at] < from);
+    return at;
 }
 
 bool lks_change_comes_from(const struct lks_state_change *c, lks_text from)
@@ -81,11 +75,10 @@ enum lks_code lks_change_index_from(struct lks_state_change *c, lks_text from, s
     struct lks_change_index *x = &c->index;
     if (lks_change_comes_from(c, from))
         return LKS_OK;
-    if (LKS_VEC_RESERVE_MAX(x->froms, x->from_room, x->from_count + 1, LKS_STATE_NODES_MAX, err) !=
+    uint32_t at = from_at(x, from);
+    if (LKS_VEC_INSERT(x->froms, x->from_room, x->from_count, at, LKS_STATE_NODES_MAX, err) !=
         LKS_OK)
         return err->code;
-    uint32_t at = from_at(x, from);
-    memmove(x->froms + at + 1, x->froms + at, (x->from_count++ - at) * sizeof(x->froms[0]));
     x->froms[at] = from;
     return LKS_OK;
 }

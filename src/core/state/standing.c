@@ -229,15 +229,9 @@ lks_text lks_standing_domain_pin(const struct lks_state *s, uint32_t asset)
 
 static bool names_node(const struct lks_deviation *d, uint32_t node)
 {
-    uint32_t low = 0, high = d->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (d->nodes[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < d->count && d->nodes[low] == node;
+    uint32_t at;
+    LKS_VEC_PLACE(at, d->count, d->nodes[at] < node);
+    return at < d->count && d->nodes[at] == node;
 }
 
 static bool covers(const struct lks_state *s, const struct lks_deviation *d, uint32_t node,

@@ -194,42 +194,41 @@ uint32_t lks_state_pool(const struct lks_state *s, struct lks_str name)
 
 const struct lks_state_alarm *lks_state_alarm(const struct lks_state *s, uint64_t id)
 {
-    uint32_t low = 0, high = s->alarm_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->alarms[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->alarm_count && s->alarms[low].id == id ? &s->alarms[low] : NULL;
+    return LKS_STATE_BY_ID(s->alarms, s->alarm_count, id);
 }
 
 const struct lks_state_command *lks_state_command(const struct lks_state *s, uint64_t id)
 {
-    uint32_t low = 0, high = s->command_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->commands[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->command_count && s->commands[low].id == id ? &s->commands[low] : NULL;
+    return LKS_STATE_BY_ID(s->commands, s->command_count, id);
+}
+
+static lks_text text_of(const struct lks_state_texts *list, uint32_t at)
+{
+    return *(const lks_text *)(const void *)((const char *)list->keys + at * list->size);
+}
+
+bool lks_state_text_at(const struct lks_state *s, struct lks_state_texts list, struct lks_str text,
+                       uint32_t *at)
+{
+    LKS_VEC_PLACE(*at, list.count, lks_str_cmp(lks_state_text(s, text_of(&list, *at)), text) < 0);
+    return *at < list.count && lks_str_eq(lks_state_text(s, text_of(&list, *at)), text);
+}
+
+/* The same in a list of another order, from its first on. */
+static bool find_text(const struct lks_state *s, struct lks_state_texts list, struct lks_str text,
+                      uint32_t *at)
+{
+    lks_text known = 0;
+    if (!lks_intern_find(&s->texts, text, &known))
+        return false;
+    for (*at = 0; *at < list.count && text_of(&list, *at) != known;)
+        (*at)++;
+    return *at < list.count;
 }
 
 bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at)
 {
-    uint32_t low = 0, high = s->token_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, s->tokens[middle].id), id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->token_count && lks_str_eq(lks_state_text(s, s->tokens[low].id), id);
+    return lks_state_text_at(s, LKS_STATE_TEXTS(s->tokens, s->token_count, id), id, at);
 }
 
 const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lks_str id)
@@ -240,16 +239,7 @@ const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lk
 
 bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at)
 {
-    uint32_t low = 0, high = s->person_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, s->persons[middle].serial), serial) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->person_count && lks_str_eq(lks_state_text(s, s->persons[low].serial), serial);
+    return lks_state_text_at(s, LKS_STATE_TEXTS(s->persons, s->person_count, serial), serial, at);
 }
 
 const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial)
@@ -289,16 +279,8 @@ static int compare_binding(const struct lks_state *s, const struct lks_binding *
 bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_granted *want,
                           uint32_t *at)
 {
-    uint32_t low = 0, high = s->binding_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_binding(s, &s->bindings[middle], want) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->binding_count && compare_binding(s, &s->bindings[low], want) == 0;
+    LKS_VEC_PLACE(*at, s->binding_count, compare_binding(s, &s->bindings[*at], want) < 0);
+    return *at < s->binding_count && compare_binding(s, &s->bindings[*at], want) == 0;
 }
 
 const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct lks_str identity,
@@ -352,41 +334,20 @@ enum lks_judged lks_state_judged(const struct lks_state *s, uint32_t node)
 
 const struct lks_deviation *lks_state_deviation(const struct lks_state *s, uint64_t id)
 {
-    uint32_t low = 0, high = s->deviation_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->deviations[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->deviation_count && s->deviations[low].id == id ? &s->deviations[low] : NULL;
+    return LKS_STATE_BY_ID(s->deviations, s->deviation_count, id);
 }
 
 const struct lks_state_stack *lks_state_stack(const struct lks_state *s, struct lks_str digest)
 {
-    lks_text text = 0;
-    if (!lks_intern_find(&s->texts, digest, &text))
-        return NULL;
-    for (uint32_t i = 0; i < s->stack_count; i++) {
-        if (s->stacks[i].digest == text)
-            return &s->stacks[i];
-    }
-    return NULL;
+    uint32_t at = 0;
+    return find_text(s, LKS_STATE_TEXTS(s->stacks, s->stack_count, digest), digest, &at)
+               ? &s->stacks[at]
+               : NULL;
 }
 
 bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at)
 {
-    uint32_t low = 0, high = s->image_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, s->images[middle].ref), ref) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->image_count && lks_str_eq(lks_state_text(s, s->images[low].ref), ref);
+    return lks_state_text_at(s, LKS_STATE_TEXTS(s->images, s->image_count, ref), ref, at);
 }
 
 const struct lks_state_image *lks_state_image(const struct lks_state *s, struct lks_str ref)
@@ -397,17 +358,8 @@ const struct lks_state_image *lks_state_image(const struct lks_state *s, struct 
 
 bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at)
 {
-    uint32_t low = 0, high = s->artifact_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, s->artifacts[middle].digest), digest) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->artifact_count &&
-           lks_str_eq(lks_state_text(s, s->artifacts[low].digest), digest);
+    return lks_state_text_at(s, LKS_STATE_TEXTS(s->artifacts, s->artifact_count, digest), digest,
+                             at);
 }
 
 const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
@@ -419,16 +371,7 @@ const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
 
 bool lks_state_key_at(const struct lks_state *s, struct lks_str name, uint32_t *at)
 {
-    uint32_t low = 0, high = s->key_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, s->keys[middle].name), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->key_count && lks_str_eq(lks_state_text(s, s->keys[low].name), name);
+    return lks_state_text_at(s, LKS_STATE_TEXTS(s->keys, s->key_count, name), name, at);
 }
 
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name)
@@ -439,14 +382,10 @@ const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_
 
 const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest)
 {
-    lks_text text = 0;
-    if (!lks_intern_find(&s->texts, digest, &text))
-        return NULL;
-    for (uint32_t i = 0; i < s->bundle_count; i++) {
-        if (s->bundles[i].digest == text)
-            return &s->bundles[i];
-    }
-    return NULL;
+    uint32_t at = 0;
+    return find_text(s, LKS_STATE_TEXTS(s->bundles, s->bundle_count, digest), digest, &at)
+               ? &s->bundles[at]
+               : NULL;
 }
 
 bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
@@ -466,15 +405,7 @@ bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact)
 
 const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id)
 {
-    uint32_t low = 0, high = s->flash_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->flashes[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->flash_count && s->flashes[low].id == id ? &s->flashes[low] : NULL;
+    return LKS_STATE_BY_ID(s->flashes, s->flash_count, id);
 }
 
 bool lks_flash_over(const struct lks_state_flash *f)

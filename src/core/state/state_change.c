@@ -1,4 +1,5 @@
 /* Looking up changes, and what follows from them for a node. */
+#include "base/vec.h"
 #include "core/state/change_room.h"
 #include "core/state/standing.h"
 #include "core/state/state_room.h"
@@ -8,15 +9,7 @@
 
 const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id)
 {
-    uint32_t low = 0, high = s->change_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->changes[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->change_count && s->changes[low].id == id ? &s->changes[low] : NULL;
+    return LKS_STATE_BY_ID(s->changes, s->change_count, id);
 }
 
 lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c)
@@ -83,16 +76,7 @@ const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, ui
 bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str digest, uint32_t *at)
 {
-    uint32_t low = 0, high = c->order_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, c->orders[middle].digest), digest) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < c->order_count && lks_str_eq(lks_state_text(s, c->orders[low].digest), digest);
+    return lks_state_text_at(s, LKS_STATE_TEXTS(c->orders, c->order_count, digest), digest, at);
 }
 
 struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest)
@@ -117,16 +101,8 @@ static int compare_proven(const struct lks_state *s, const struct lks_proven *p,
 bool lks_state_proven_at(const struct lks_state *s, struct lks_str class, struct lks_str from,
                          struct lks_str to, uint32_t *at)
 {
-    uint32_t low = 0, high = s->proven_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_proven(s, &s->proven[middle], class, from, to) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < s->proven_count && compare_proven(s, &s->proven[low], class, from, to) == 0;
+    LKS_VEC_PLACE(*at, s->proven_count, compare_proven(s, &s->proven[*at], class, from, to) < 0);
+    return *at < s->proven_count && compare_proven(s, &s->proven[*at], class, from, to) == 0;
 }
 
 const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,

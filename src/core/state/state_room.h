@@ -3,6 +3,7 @@
 #ifndef LKS_CORE_STATE_ROOM_H
 #define LKS_CORE_STATE_ROOM_H
 
+#include "base/vec.h"
 #include "core/state/state.h"
 
 #define LKS_NO_POOL UINT32_MAX
@@ -24,6 +25,28 @@ enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, 
 
 /* The reset of the node, to be changed; NULL: there is none. */
 struct lks_reset *lks_resets_find(const struct lks_state *s, uint32_t node);
+
+/* The element with that id of a list in rising order of ids, or NULL. */
+#define LKS_STATE_BY_ID(list, count, wanted)                                                       \
+    __extension__({                                                                                \
+        uint32_t lks_at_;                                                                          \
+        LKS_VEC_PLACE(lks_at_, (count), (list)[lks_at_].id < (wanted));                            \
+        lks_at_ < (count) && (list)[lks_at_].id == (wanted) ? &(list)[lks_at_] : NULL;             \
+    })
+
+/* The texts that are the keys of a list. */
+struct lks_state_texts {
+    const lks_text *keys; /* of the first element */
+    uint32_t count;
+    size_t size; /* of an element */
+};
+
+#define LKS_STATE_TEXTS(list, count, member)                                                       \
+    ((struct lks_state_texts){(count) > 0 ? &(list)[0].member : NULL, (count), sizeof((list)[0])})
+
+/* Where a list in order of its texts has, or would have, this one; true if it has. */
+bool lks_state_text_at(const struct lks_state *s, struct lks_state_texts list, struct lks_str text,
+                       uint32_t *at);
 
 /* Where a list in order of its keys has, or would have, this one; true if it has. */
 bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at);

@@ -37,15 +37,9 @@ void lks_memory_rows_fini(struct lks_memory_rows *rows)
 
 size_t lks_memory_rows_from(const struct lks_memory_rows *rows, uint64_t seq)
 {
-    size_t low = 0, high = rows->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->at[middle].row.seq < seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    LKS_VEC_PLACE(at, rows->count, rows->at[at].row.seq < seq);
+    return at;
 }
 
 static int compare_rows(const void *a, const void *b)

@@ -1,6 +1,7 @@
 #include "model/manifest/stack.h"
 
 #include "base/near.h"
+#include "base/vec.h"
 #include "model/schema/tables.h"
 
 #include <stdlib.h>
@@ -387,15 +388,9 @@ static enum lks_code read_components(const struct reader *r, const struct lks_do
 /* The first component called `name`; they are sorted. As many as there are when none is. */
 static size_t first_called(const struct lks_stack *stack, struct lks_str name)
 {
-    size_t low = 0, high = stack->component_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(stack->components[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    LKS_VEC_PLACE(at, stack->component_count, lks_str_cmp(stack->components[at].name, name) < 0);
+    return at;
 }
 
 static enum lks_code set_window(const struct reader *r, const struct lks_doc *doc,

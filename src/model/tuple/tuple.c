@@ -270,16 +270,9 @@ enum lks_code lks_tuple_finish(struct lks_tuple *t, struct lks_err *err)
 /* The first reading whose name is not before `name`, or with `past` the first after it. */
 static size_t bound(const struct lks_tuple *t, struct lks_str name, bool past)
 {
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = lks_str_cmp(t->readings[middle].name, name);
-        if (order < 0 || (past && order == 0))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    LKS_VEC_PLACE(at, t->count, lks_str_cmp(t->readings[at].name, name) < (past ? 1 : 0));
+    return at;
 }
 
 const struct lks_reading *lks_tuple_range(const struct lks_tuple *t, struct lks_str name,

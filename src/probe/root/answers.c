@@ -1,5 +1,6 @@
 #include "probe/root/answers.h"
 
+#include "base/vec.h"
 #include "codec/format/csv.h"
 
 #include <errno.h>
@@ -122,15 +123,9 @@ static struct table *find_table(struct lks_root *root, const char *name, struct 
 
 static const struct row *find_row(const struct table *t, struct lks_str key)
 {
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(t->rows[middle].key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->count && lks_str_eq(t->rows[low].key, key) ? &t->rows[low] : NULL;
+    size_t at;
+    LKS_VEC_PLACE(at, t->count, lks_str_cmp(t->rows[at].key, key) < 0);
+    return at < t->count && lks_str_eq(t->rows[at].key, key) ? &t->rows[at] : NULL;
 }
 
 static enum lks_code code_of(struct lks_str word)

@@ -1,6 +1,7 @@
 /* Published stacks, images, and what published vulnerabilities and ends of support mean for the
  * fleet. */
 #include "base/near.h"
+#include "base/vec.h"
 #include "core/exposure/exposure.h"
 #include "core/registry/named.h"
 #include "model/manifest/manifest.h"
@@ -265,15 +266,9 @@ void lks_handle_retire(struct lks_desk *desk, struct lks_call *call)
 /* The first image behind a reference. */
 static uint32_t image_after(const struct lks_state *s, struct lks_str ref)
 {
-    uint32_t low = 0, high = s->image_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lks_str_cmp(lks_state_text(s, s->images[middle].ref), ref) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    LKS_VEC_PLACE(at, s->image_count, lks_str_cmp(lks_state_text(s, s->images[at].ref), ref) <= 0);
+    return at;
 }
 
 void lks_handle_images(struct lks_desk *desk, struct lks_call *call)
