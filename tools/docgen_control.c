@@ -2,6 +2,7 @@
 #include "core/state/access.h"
 #include "model/record/record.h"
 #include "server/api/routes.h"
+#include "server/auth/desk.h"
 #include "server/base/config.h"
 #include "tools/docgen.h"
 
@@ -48,7 +49,7 @@ void lks_docgen_access(struct lks_buf *page)
     lks_buf_addf(page,
                  "# Who may do what\n\n"
                  "A role is given to an identity with `lockstep access grant`, everywhere or "
-                 "in a site, a pool or both. Routes say which permission they need "
+                 "in a site, a pool or both. Routes say which permission they need, and where "
                  "([api.md](api.md)).\n\n"
                  "Identities are shown by credentials. `lockstep access ls` lists each with "
                  "who made it and when it ends; where two people have to agree, credentials "
@@ -112,13 +113,13 @@ static void put_fields(struct lks_buf *page, const char *label, const struct lks
 
 static void put_routes(struct lks_buf *page, enum lks_listener listener)
 {
-    lks_buf_addf(page, "\n| route | permission | what |\n|---|---|---|\n");
+    lks_buf_addf(page, "\n| route | permission | where | what |\n|---|---|---|---|\n");
     for (size_t i = 0; i < lks_route_count; i++) {
         const struct lks_route *r = &lks_routes[i];
         if (r->listener != listener)
             continue;
-        lks_buf_addf(page, "| `%s %s` | %s | ", r->method, r->path,
-                     lks_permission_words[r->permission]);
+        lks_buf_addf(page, "| `%s %s` | %s | %s | ", r->method, r->path,
+                     lks_permission_words[r->permission], lks_desk_where(r->scope));
         lks_docgen_cell(page, r->about);
         put_fields(page, "query", r->query);
         put_fields(page, "body", r->body);

@@ -10,6 +10,7 @@
 #include "server/base/config.h"
 #include "server/base/rate.h"
 #include "server/call/call.h"
+#include "server/call/route.h"
 #include "server/form/metrics.h"
 
 /* Names in one question: a host list can stand for more, and others wait meanwhile. */
@@ -105,6 +106,9 @@ void lks_desk_observe(struct lks_desk *desk, bool now);
 /* Whether the caller may do what the route asks for, at a place. */
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
                   enum lks_permission permission, struct lks_scope scope);
+
+/* Where the permission of a route has to hold, for the reference page; "" where it has no place. */
+const char *lks_desk_where(enum lks_route_scope scope);
 
 /* The same at each node of call->hosts that the fleet has. */
 bool lks_desk_may_hosts(const struct lks_desk *desk, const struct lks_call *call,

@@ -11,6 +11,13 @@ bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call);
 /* Charge for a question whose length was not known when it was counted. */
 bool lks_desk_charge_length(struct lks_desk *desk, struct lks_call *call);
 
+/* Whether the caller has the permission where the route wants it. False: it is answered. */
+bool lks_desk_permits(struct lks_desk *desk, struct lks_call *call);
+
+/* The same before the body is read: a place that the body names is checked when it is there. A
+ * write that a follower sends on is for the leader to decide, which may know more. */
+bool lks_desk_permits_ahead(struct lks_desk *desk, struct lks_call *call);
+
 /* Take `cost` of what the caller may have of `rate`; false: the answer is that it is too much. */
 bool lks_desk_charge(const struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate,
                      size_t cost);

@@ -11,23 +11,23 @@ struct lks_desk;
 
 enum lks_listener { LKS_LISTENER_PEOPLE, LKS_LISTENER_AGENTS };
 
-/* Where the permission has to hold. */
+/* Where the permission has to hold: server/auth/desk_permit.c has the rule of each. */
 enum lks_route_scope {
-    LKS_SCOPE_NONE,        /* the permission has no place */
-    LKS_SCOPE_SOMEWHERE,   /* anywhere; the answer is cut down to where */
-    LKS_SCOPE_EVERYWHERE,  /* without a scope */
-    LKS_SCOPE_NODES,       /* at each node of the host list {name} */
-    LKS_SCOPE_ALARM,       /* where the alarm {id} is about */
-    LKS_SCOPE_COMMAND,     /* at the node of the command {id} */
-    LKS_SCOPE_FLASH,       /* at the node of the update {id} */
-    LKS_SCOPE_ASKED,       /* at each node of the body's host list `nodes` */
-    LKS_SCOPE_NODE,        /* at the node that the body names */
-    LKS_SCOPE_DEVIATION,   /* at the nodes of the deviation {id} */
-    LKS_SCOPE_CHANGE,      /* at all nodes of the change {id} */
-    LKS_SCOPE_CHANGE_PART, /* at some of them: votes are counted for each pool */
-    LKS_SCOPE_WISH,        /* at each node that the body wants to change, and its whole domain */
-    LKS_SCOPE_POOL,        /* at the pool that the body names; everywhere where it names none */
-    LKS_SCOPE_SELF,        /* an agent, for its own node */
+    LKS_SCOPE_NONE,
+    LKS_SCOPE_SOMEWHERE,
+    LKS_SCOPE_EVERYWHERE,
+    LKS_SCOPE_NODES,
+    LKS_SCOPE_ALARM,
+    LKS_SCOPE_COMMAND,
+    LKS_SCOPE_FLASH,
+    LKS_SCOPE_ASKED,
+    LKS_SCOPE_NODE,
+    LKS_SCOPE_DEVIATION,
+    LKS_SCOPE_CHANGE,
+    LKS_SCOPE_CHANGE_PART, /* votes are counted for each pool */
+    LKS_SCOPE_WISH,
+    LKS_SCOPE_POOL,
+    LKS_SCOPE_SELF, /* the last */
 };
 
 enum lks_route_flag {
