@@ -50,6 +50,7 @@ case_of 'JSON members' 0 a.c 'f("{begun?, judged, way_back, looks, begins}");'
 case_of 'a name' 0 a.c 'f("begun");'
 case_of 'a name in quotes' 0 a.c "f(\"the state is 'begun' now\");"
 case_of 'a comment' 1 a.c '/* Nobody calls this. */'
+case_of 'a term in a comment' 1 a.c '/* The node is out of use. */'
 case_of 'a comment about code' 0 a.c '/* Begins with a look at the list. */'
 
 if python3 tools/words.py; then

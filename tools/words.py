@@ -44,7 +44,8 @@ TERMS = [
 ]
 OPENINGS = r"What|Who|Whoever|One|It|Of|That it"
 # Comments are about code, where "begin", "held" or "look" have plain meanings: only what is never right.
-COMMENT_TERMS = [t for t in TERMS if re.search(r"nobody|one's|flaws|vouch|sick|needs\? hands|bits that|teller", t[0])]
+NEVER = r"nobody|one's|flaws|back|into\) use|under way|letting go|late\|lost|vouch|sick|needs\? hands|pair's|bits that|teller"
+COMMENT_TERMS = [t for t in TERMS if re.search(NEVER, t[0])]
 
 # Every exception: (file, text, reason). A hit is exempt if both patterns are found, the text around the hit.
 EXCEPTIONS = [

@@ -1,6 +1,6 @@
 /* Timers: what is due next among many. Each id has one time at the most, which can be moved or
- * taken back; every change costs O(log n). Of two that are due together the smaller id comes first,
- * so that the same history always replays in the same order. */
+ * removed; every change costs O(log n). Of two that are due together the smaller id comes first, so
+ * that the same history always replays in the same order. */
 #ifndef LKS_BASE_HEAP_H
 #define LKS_BASE_HEAP_H
 

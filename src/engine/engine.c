@@ -112,7 +112,7 @@ static enum lks_code pend_all(struct lks_engine *e, const struct lks_record *rec
     return code;
 }
 
-/* The state is no longer good: the rows are taken back, and nothing more leaves this engine. For
+/* The state is no longer good: the rows are dropped, and nothing more leaves this engine. For
  * whatever reason it was, this is IO, which ends the process before anyone reads that state. */
 static enum lks_code give_up(struct lks_engine *e, const struct mark *mark, uint64_t seq,
                              struct lks_err *err)
@@ -353,7 +353,7 @@ const struct lks_book *lks_engine_book(const struct lks_engine *e)
     return &e->book;
 }
 
-/* The journal's clock is the wall's and never goes back. Where the wall's was set back it goes on
+/* The journal's clock is the wall's and never decreases. Where the wall's was set back it goes on
  * from where it was, a little slower, until the wall's has caught up: what is to expire expires. */
 struct lks_now lks_engine_now(const struct lks_engine *e, struct lks_now now)
 {
@@ -445,7 +445,7 @@ void lks_engine_tell(struct lks_engine *e)
     lks_pulse_publish(&e->state, &e->told);
 }
 
-/* The second of the newest head is over, and no commit is under way that would replace it. */
+/* The second of the newest head has passed, and no commit is in progress that would replace it. */
 static void settle_head(struct lks_engine *e, lks_ms mono)
 {
     if (!e->under_way && mono >= e->kept_at + LKS_ENGINE_HEAD_EVERY)

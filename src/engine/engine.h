@@ -6,7 +6,7 @@
  * gather until the store takes them: many turns, one sync. The engine's caller owns the threads:
  *
  *     lks_engine_turn()     again and again, on the state thread
- *     lks_engine_take()     what is pending, as one batch, while no other batch is under way
+ *     lks_engine_take()     what is pending, as one batch, while no other batch is in progress
  *     lks_engine_commit()   on the store thread: sign, append
  *     lks_engine_durable()  back on the state thread: answers up to that row may leave
  *
@@ -119,7 +119,7 @@ lks_ms lks_engine_next(const struct lks_engine *e);
 uint64_t lks_engine_seq(const struct lks_engine *e);
 uint64_t lks_engine_durable_seq(const struct lks_engine *e);
 
-/* False when there is nothing to commit, or a batch is under way. The caller owes _batch_fini. */
+/* False when there is nothing to commit, or a batch is in progress. The caller owes _batch_fini. */
 bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine_batch *out);
 enum lks_code lks_engine_commit(const struct lks_engine_options *options, struct lks_store *store,
                                 struct lks_engine_batch *batch, struct lks_err *err) LKS_MUST_CHECK;

@@ -55,7 +55,7 @@ static enum lks_code add_page(struct look *l, bool fleet, struct lks_str digest,
     return code;
 }
 
-/* Records are read once more on the other side: those here are looked at for what they refer to. */
+/* Records are read once more on the state thread: those here are read for what they refer to. */
 static enum lks_code read_page(struct look *l, const struct lks_row *row)
 {
     struct lks_record r;

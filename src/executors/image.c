@@ -1,5 +1,5 @@
 /* The image of the whole machine: the site's hook has it written, and the machine boots into it.
- * The way back is the image before, by the same hook. */
+ * The rollback is the image before, by the same hook. */
 #include "executors/programs.h"
 
 int main(int argc, char **argv)

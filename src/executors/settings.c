@@ -216,8 +216,8 @@ static enum lks_code wait_all(struct work *w, const struct task **other, bool *r
     }
 }
 
-/* The node is out of use: nothing runs on its GPUs. All of them together, as boards with switches
- * want it. Where it is refused the next boot does it. */
+/* The node is drained: nothing runs on its GPUs. All of them together, as boards with switches want
+ * it. Where it is refused the next boot does it. */
 static bool reset_gpus(void)
 {
     static const char *const argv[] = {"nvidia-smi", "--gpu-reset", NULL};

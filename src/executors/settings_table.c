@@ -123,7 +123,7 @@ static enum lks_code set_compute_mode(const struct lks_order_item *item, struct 
     return lks_fail(err, LKS_E_INVALID, "no compute mode is called so");
 }
 
-/* Clocks: held at one frequency, or let go. */
+/* Clocks: held at one frequency, or free. */
 static enum lks_code hold(const char *hold_option, const char *free_option, struct lks_str words,
                           struct lks_err *err)
 {

@@ -15,7 +15,7 @@ struct lks_pldm_pass_state {
     uint64_t at;                             /* bytes that were fed */
     EVP_MD_CTX *whole, *image, *signed_part; /* owned; the last is NULL when not asked for */
     uint16_t *order;                         /* owned; components by place */
-    size_t next;                             /* in `order`: the image under way, or the next */
+    size_t next;                             /* in `order`: the image in progress, or the next */
     uint64_t images_end;                     /* of those that are over */
     uint8_t (*digests)[LKS_DIGEST_BYTES];    /* owned; by component */
     uint32_t package_crc, payload_crc;

@@ -48,7 +48,7 @@ static void add_item(const struct lks_bmc_item *item, struct lks_tuple *out)
                        });
 }
 
-/* What the service can do with the other bank: the way back of a change hangs on it. */
+/* What the service can do with the other bank: the rollback of a change depends on it. */
 static void add_switch(const struct lks_bmc_item *item, struct lks_tuple *out)
 {
     char name[LKS_READING_NAME_MAX + 1];

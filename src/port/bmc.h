@@ -78,7 +78,7 @@ struct lks_bmc_intent {
     struct lks_str apply_time; /* of Redfish's words; empty: by what the service offers */
     struct lks_str pull;       /* where the service itself could fetch the image; or empty */
     bool force;                /* an older version is meant */
-    bool one_way;              /* it was acknowledged that there is no way back */
+    bool one_way;              /* its irreversibility was acknowledged */
     lks_ms deadline;           /* wall */
 };
 

@@ -19,7 +19,7 @@
  *   - secrets are never saved;
  *   - it ends: every step has a bounded number of tries, and the whole has a deadline.
  *
- * Times are on a wall clock that never goes back, since a deadline outlives the process.
+ * Times are on a wall clock that never decreases, since a deadline outlives the process.
  *
  * A driver fills in `struct lks_conversation_ops`; its value begins with a `struct
  * lks_conversation`. What holds for every driver (waiting, busy peers, the deadline) is here.

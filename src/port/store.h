@@ -127,7 +127,7 @@ struct lks_store_ops {
      * holder. NULL in a store that has one user at a time. */
     enum lks_code (*lead)(void *self, const char *name, const char *url, lks_ms ttl,
                           struct lks_store_lease *out, struct lks_err *err);
-    /* Let go of it, so that another need not wait. */
+    /* Give it up, so that another need not wait. */
     enum lks_code (*resign)(void *self, uint64_t epoch, struct lks_err *err);
     /* Whether the store keeps what it acknowledged when its machine is lost: OK, or REFUSED with
      * what is missing. */

@@ -180,8 +180,8 @@ static void errand_over(struct lks_agent *a)
     (void)malloc_trim(0);
 }
 
-/* A package with another version of ours was installed: go on as that one. What is under way comes
- * to its end first; everything that matters is in files. */
+/* A package with another version of ours was installed: go on as that one. Work in progress ends
+ * first; everything that matters is in files. */
 static void renew(struct lks_agent *a)
 {
     bool busy = a->errand.active || a->fetch.errand.active || a->command != 0;

@@ -34,7 +34,7 @@
 #define LKS_AGENT_CONTROLLERS_MAX 16
 #define LKS_AGENT_CONTROLLER_FILE "controller.json"
 
-/* What the errand under way is. */
+/* The kind of the errand in progress. */
 enum lks_agent_errand {
     LKS_ERRAND_READS,   /* a reading of the machine */
     LKS_ERRAND_HELPER,  /* a command, by the helper */
@@ -81,7 +81,7 @@ struct lks_agent {
     enum lks_agent_errand errand_kind;
     bool push_anyway;    /* the next reading is sent though nothing changed */
     lks_ms inventory_at; /* when to read the machine again */
-    uint64_t command;    /* the one under way; 0: none */
+    uint64_t command;    /* the one in progress; 0: none */
     uint64_t health;     /* bits of core/state/pulse.h that stand */
     int64_t clock_gap;   /* wall clock less monotonic clock */
     struct lks_events events;
@@ -132,7 +132,7 @@ void lks_agent_command(struct lks_agent *a, struct lks_str envelope);
 void lks_agent_command_over(struct lks_agent *a);
 /* A command that was not begun is answered with no. */
 void lks_agent_refuse(struct lks_agent *a, uint64_t id, const char *why);
-/* The command under way is over, if there is one. */
+/* The command in progress has ended, if there is one. */
 void lks_agent_command_end(struct lks_agent *a, enum lks_outcome outcome, struct lks_str text);
 enum lks_code lks_agent_result(struct lks_agent *a, const struct lks_once_entry *entry,
                                struct lks_err *err) LKS_MUST_CHECK;

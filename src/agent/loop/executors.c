@@ -119,7 +119,7 @@ static void boot_anew(struct lks_agent *a)
         lks_agent_note(a, LKS_LEVEL_ERROR, "the boot id cannot be read", "why", err.msg);
 }
 
-/* A reading that is under way starts again afterwards. */
+/* A reading that is in progress starts again afterwards. */
 static void make_way(struct lks_agent *a)
 {
     if (!a->errand.active)

@@ -27,7 +27,7 @@ struct lks_load {
     lks_ms again;                    /* mono: no sooner than this */
     enum lks_load_part part;
     bool deaf; /* it closed its output, and runs on */
-    bool ran;  /* up to the look that is under way: the machine is at work but for that */
+    bool ran;  /* up to the check in progress: the machine is at work but for that */
     struct lks_errand errand;
 };
 

@@ -212,8 +212,8 @@ static enum lks_code run(int argc, char **argv, const struct lks_start *how, str
     return check_captured(&o, err) == LKS_OK ? lks_agent_run(&o, stderr, err) : err->code;
 }
 
-/* Streams that were closed are opened, lest a file of ours be taken for one; what is large goes
- * back to the system at once. */
+/* Streams that were closed are opened, lest a file of ours be taken for one; large memory is
+ * returned to the system at once. */
 static void settle(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -1,6 +1,6 @@
 /*
- * Whether nothing runs on the GPUs, read now: the last word before anything is done to a node that
- * others say is out of use.
+ * Whether nothing runs on the GPUs, read now: the last check before anything is done to a node that
+ * others report as drained.
  *
  * The agent runs itself with --idle: it reads the GPUs of the machine or of a captured tree, prints
  * one line, and its exit status says yes or no. Where a GPU does not tell, the answer is no.

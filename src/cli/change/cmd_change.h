@@ -15,7 +15,7 @@ const char *lks_change_size_text(const struct lks_doc *change, char out[LKS_CHAN
 #define LKS_CHANGE_SPAN_TEXT LKS_SPAN_TEXT_SIZE
 const char *lks_change_span_text(uint64_t ms, char out[LKS_CHANGE_SPAN_TEXT]);
 
-/* Append how far a wave or a change is: "12/20 done, 3 under way, 1 fenced: why". */
+/* Append the progress of a wave or a change: `12/20 done, 3 under way, 1 fenced: why`. */
 void lks_change_put_progress(const struct lks_doc *wave, struct lks_buf *out);
 
 /* The plan of an answer, for people: notes, waves, steps there and back. */

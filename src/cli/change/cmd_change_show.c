@@ -75,7 +75,7 @@ static enum lks_code print_notes(struct lks_cli *cli, const struct lks_doc *chan
     return lks_output_table(cli, &t, err);
 }
 
-/* "12/20 done, 3 under way, 1 failed: why". */
+/* `12/20 done, 3 under way, 1 failed: why`. */
 void lks_change_put_progress(const struct lks_doc *wave, struct lks_buf *out)
 {
     static const struct {
@@ -246,7 +246,7 @@ static enum lks_code print_gate(struct lks_cli *cli, const struct lks_doc *chang
     return lks_output_table(cli, &t, err);
 }
 
-/* What a step leads to, and what takes it back. */
+/* What a step leads to, and what reverts it. */
 static void put_there(const struct lks_doc *step, struct lks_buf *out)
 {
     struct lks_str version = lks_doc_text(step, "version"), before = lks_doc_text(step, "before");

@@ -455,8 +455,8 @@ static lks_ms monotonic(void)
     return (lks_ms)t.tv_sec * 1000 + (lks_ms)t.tv_nsec / 1000000;
 }
 
-/* From the last that was written down, or from the wall's time, whichever is later: over restarts
- * too it never goes back. */
+/* From the last that was written down, or from the wall's time, whichever is later: it never
+ * decreases, over restarts too. */
 static lks_ms run_clock(void *ctx)
 {
     const struct run *r = ctx;

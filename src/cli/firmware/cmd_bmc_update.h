@@ -19,7 +19,7 @@ struct lks_bmc_update {
     char bundle[LKS_DIGEST_SIZE];       /* empty: nothing is sent */
     char folder[PATH_MAX];
     bool managed; /* lockstepd has the endpoint: its verdict on the bundle counts */
-    bool one_way; /* there is no way back from what is brought or activated */
+    bool one_way; /* what is installed or activated is irreversible */
     int fd;       /* of the image, + 1; 0: none */
     int locks[LKS_BMC_ADDRESSES_MAX + 1]; /* likewise: of its name and its addresses */
     size_t lock_count;
@@ -56,8 +56,8 @@ enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
  * its record. It goes on as long as nothing has to be sent. False: there is no such update. */
 bool lks_bmc_update_recall(struct lks_bmc_update *u, struct lks_str component);
 
-/* Whether the bundle said, when it was staged, that there is no way back from it: of any of the
- * names of the component. */
+/* Whether the bundle said, when it was staged, that it is irreversible: of any of the names of the
+ * component. */
 bool lks_bmc_update_staged_one_way(const struct lks_bmc_update *u, struct lks_str name);
 
 /* How it ended. Texts are copies. */

@@ -15,7 +15,7 @@
 
 enum { PORTION = 256 << 10 };
 
-/* A package under way: where images come from, where all of it goes. */
+/* A package that is being built: where images come from, where all of it goes. */
 struct making {
     struct lks_docs docs;
     struct lks_pldm_recipe recipe;

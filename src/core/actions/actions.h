@@ -71,11 +71,10 @@ bool lks_deciding_answered(struct lks_deciding *d, uint32_t node);
 bool lks_deciding_command(struct lks_deciding *d, uint32_t node, struct lks_rec_command command,
                           bool disrupts);
 
-/* In decide_flash.c. No update of it is under way, or waits for a person; else it is refused. */
+/* In decide_flash.c. No update of it is in progress, or waits for a person; else it is refused. */
 bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node);
 
-/* Whether `b` is the other side of a redundant pair: of the same domain, or else of the same rack.
- */
+/* Whether `b` is the redundant peer of `a`: of the same domain, or else of the same rack. */
 bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b);
 
 /* An update of the node, without its number and node, in the same way. Of one that was planned

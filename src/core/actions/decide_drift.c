@@ -241,7 +241,7 @@ static bool is_said(const struct lks_deciding *d, const struct lks_node *n,
     return n->checked_at == c->until;
 }
 
-/* What a change has is out of use, and on the way to what it says, by its word alone. */
+/* A node in a change is drained, and its target is what the change says alone. */
 static bool check_no_change(struct lks_deciding *d, uint32_t node)
 {
     uint64_t change = d->state->nodes[node].change;
@@ -506,7 +506,7 @@ static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t no
         begin_acts(d, node, told.text, acts_now(d, n->pool, acts_of(d, pool_of(d, node))));
 }
 
-/* How it came right, and whether it did: what is merely not known any more is no way back into
+/* How it came right, and whether it did: a status that is merely unknown does not return it to
  * service. */
 static struct lks_str how_ended(struct lks_deciding *d, uint32_t node, bool *right)
 {

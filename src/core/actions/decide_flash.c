@@ -51,7 +51,7 @@ static bool check_deadline(struct lks_deciding *d, lks_ms deadline)
     return false;
 }
 
-/* That there is no way back is acknowledged before the first byte leaves. */
+/* That an update is irreversible is acknowledged before the first byte leaves. */
 static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
 {
     const struct lks_firmware_update *known = lks_facts_firmware(d->book->facts, f->component);
@@ -256,8 +256,8 @@ bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b)
     return a->rack != 0 && a->rack == b->rack && a->site == b->site;
 }
 
-/* The update of the other side that is not over, by what this decision began, too, and of whom; 0:
- * there is none. */
+/* The update of the redundant peer that has not ended, one that this decision starts included, and
+ * whose it is; 0: there is none. */
 static uint64_t side_update(const struct lks_deciding *d, uint32_t node, uint32_t *of)
 {
     const struct lks_state *s = d->state;

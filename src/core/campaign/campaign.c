@@ -53,7 +53,7 @@ static void stop(struct lks_deciding *d, const struct lks_state_change *c, uint3
     lks_campaign_alarm(d, c, why);
 }
 
-/* The same for a failure: where the change says so, all of it goes back. */
+/* The same for a failure: where the change says so, all of it rolls back. */
 static void halt(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave,
                  struct lks_str why)
 {
@@ -148,7 +148,7 @@ static void skip_units(struct lks_deciding *d, const struct lks_state_change *c,
 
 /* Waves ------------------------------------------------------------------------------------- */
 
-/* How many of a wave, or of a whole change, are under way. */
+/* How many of a wave, or of a whole change, are in progress. */
 uint32_t lks_members_moving(const uint32_t members[LKS_MEMBER_STATE_COUNT])
 {
     uint32_t count = 0;
@@ -157,7 +157,7 @@ uint32_t lks_members_moving(const uint32_t members[LKS_MEMBER_STATE_COUNT])
     return count;
 }
 
-/* Whether this one is to show the way back for the other. */
+/* Whether this one exercises the rollback for the other. */
 static bool shows_for(const struct lks_state *s, const struct lks_member *m,
                       const struct lks_member *of)
 {

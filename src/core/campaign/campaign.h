@@ -1,7 +1,7 @@
 /*
- * Changes that are under way: what each member, wave and change does next. All of it is one rule of
- * the tick, which looks at the state and lists records; what happens in the world (answers of
- * commands, ends of updates, readings, boots, a person's word) is in the state already.
+ * Changes in progress: what each member, wave and change does next. All of it is one rule of the
+ * tick, which looks at the state and lists records; what happens in the world (answers of commands,
+ * ends of updates, readings, boots, a person's word) is in the state already.
  *
  *     campaign.c         the tick: changes, waves, who may begin
  *     campaign_begin.c   why a unit does not begin now, and its first step
@@ -15,7 +15,7 @@
  *     campaign_evidence.c  of these, the one with statistics
  *     campaign_ramp.c    rings that grow with the evidence
  *     campaign_moment.c  what is due now
- *     campaign_path.c    the way of a member through its steps, there and back, beside its unit
+ *     campaign_path.c    the way of a member through its steps, forward and back, beside its unit
  *     campaign_pools.c   what pools can do without now, and what they pin at the end
  *     campaign_queue.c   who is tried again by a person's word, at once or when there is room
  *     campaign_waits.c   what a member waits for, in words
@@ -23,13 +23,14 @@
  *
  * What it promises, whatever is lost, doubled, delayed or restarted around it (DESIGN's numbers):
  *
- *   1  nothing disruptive on a node before it is out of use and was read to be empty;
+ *   1  nothing disruptive on a node before it is drained and was read to be empty;
  *   3  after a halt or a freeze no node starts; changed and not yet proven are at most `width`;
  *   4  a node returns only when it was read again, conforms to its intent and was accepted;
- *   5  the way back was gone once on its hardware before others follow; one-way steps come last;
+ *   5  the rollback was exercised once on its hardware before others follow; irreversible steps
+ *      come last;
  *   6  a domain returns whole, or without fenced members if enough are left, or not at all;
- *   7  only our own drains are released;
- *   8  a step that may have been done is looked at, never done again blindly;
+ *   7  only our own drains are ended;
+ *   8  a step that may have been done is read again, never done again blindly;
  *   11 every state has a deadline and a bounded number of attempts, and a text that says why.
  */
 #ifndef LKS_CORE_CAMPAIGN_H
@@ -60,8 +61,8 @@
  *   - member.since changes with state, step, back, pass or attempt; `turned` when back becomes
  *     true; `begun` and `turned` are 0 again when it is PENDING again.
  *   - a unit is busy while one of its members is neither PENDING nor over, also when such a member
- *     was over before and goes back; wave.failed and change.failed follow the states of members.
- *   - a node with a `change` that turns late, or drifts, does not count for MASS. */
+ *     had ended and rolls back; wave.failed and change.failed follow the states of members.
+ *   - a node with a `change` that becomes late, or drifts, does not count for MASS. */
 lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change *c,
                         const struct lks_member *m);
 

@@ -1,10 +1,10 @@
 /*
- * The rollback of a whole change: which nodes go back, when, and when it is over.
+ * The rollback of a whole change: which nodes roll back, when, and when it ends.
  *
- * All waves go back at once, the last one first, and of each pool as many units at a time as a wave
- * of it is wide. A rollback never waits for a node that is not there: such a node has no slot, is
- * fenced once it is lost, and joins when it is heard of again. A node that waits for its jobs keeps
- * its slot for a while only, and then others begin as far as their pool can spare them: it is
+ * All waves roll back at once, the last one first, and of each pool as many units at a time as a
+ * wave of it is wide. A rollback never waits for a node that is not there: such a node has no slot,
+ * is fenced once it is lost, and joins when it is heard of again. A node that waits for its jobs
+ * keeps its slot for a while only, and then others begin as far as their pool can spare them: it is
  * drained all the same.
  */
 #include "core/campaign/campaign_parts.h"
@@ -66,14 +66,14 @@ static bool is_lost_of(const struct lks_look *k)
 
 /* Slots ------------------------------------------------------------------------------------- */
 
-/* What one look at a change that goes back knows. */
+/* What one evaluation of a change that rolls back knows. */
 struct going {
     struct lks_unit_look l;
     struct lks_downs downs;
     uint32_t *slots; /* by pool: units of it that have one; the last are units of assets alone */
     uint32_t *out;   /* by pool: nodes of it in progress that are there, with a slot or without */
     uint32_t begun;
-    bool left; /* one is on its way back, or still has to go */
+    bool left; /* one is in its rollback, or still has to start it */
 };
 
 static uint32_t pool_of(const struct going *g, const struct lks_unit *u)
@@ -208,7 +208,7 @@ static void begin_unit(struct going *g)
     }
 }
 
-/* Units of the wave that are done go back, as far as there are slots. */
+/* Units of the wave that are done roll back, as far as there are slots. */
 static void begin_wave(struct going *g, uint32_t wave)
 {
     const struct lks_state_change *c = g->l.c;

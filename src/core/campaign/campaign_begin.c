@@ -1,4 +1,5 @@
-/* Who may begin: why a unit does not start now, or does not go back, and its first step. */
+/* Which units may start: why a unit does not start now, or does not roll back, and its first step.
+ */
 #include "core/campaign/campaign_parts.h"
 #include "core/state/mass.h"
 #include "core/state/standing.h"
@@ -15,7 +16,7 @@ static bool is_here(const struct lks_node *n)
     return n->asset != 0 || (n->enrolled && n->liveness == LKS_LIVE);
 }
 
-/* Freezes and MASS: also of who goes back. */
+/* Freezes and MASS: also of members that roll back. */
 static bool is_stopped(const struct lks_unit_look *l, const struct lks_member *m)
 {
     uint32_t pool = node_of(l, m)->pool;
@@ -59,7 +60,7 @@ static bool is_held(const struct lks_unit_look *l, const struct lks_member *m)
     return !l->back && node_of(l, m)->held;
 }
 
-/* The way back was not gone yet on its hardware, and it is not the one to go it. */
+/* The rollback was not exercised yet on its hardware, and this is not the member that does it. */
 bool lks_member_unproven(const struct lks_unit_look *l, const struct lks_member *m)
 {
     const struct lks_node *n = node_of(l, m);
@@ -79,7 +80,7 @@ bool lks_member_pair_kept(const struct lks_unit_look *l, const struct lks_member
     return lks_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_KEPT;
 }
 
-/* Its own unit leaves use with it. */
+/* Its own unit drains with it. */
 static bool is_around(const struct lks_unit_look *l, const struct lks_member *m)
 {
     return !l->back && lks_domain_used(l->d->state, l->c, m->node) != LKS_NO_NODE;
@@ -122,7 +123,7 @@ static enum lks_unit_bar_kind bar_of(const struct lks_unit_look *l, const struct
     return LKS_UNIT_BAR_NOT;
 }
 
-/* Whom it is about: those that wait, or those that are done and go back. */
+/* The members meant: those that wait, or those that are done and roll back. */
 static bool is_meant(const struct lks_unit_look *l, const struct lks_member *m)
 {
     return m->state == (l->back ? LKS_MEMBER_DONE : LKS_MEMBER_PENDING);
@@ -201,7 +202,7 @@ static void begin_there(const struct lks_unit_look *l, const struct lks_look *k)
     }
 }
 
-/* It leaves use once more, and all of it is undone. */
+/* It drains once more, and all of it is undone. */
 static void begin_back(const struct lks_unit_look *l, const struct lks_look *k)
 {
     if (!k->n->placed) {
@@ -209,7 +210,7 @@ static void begin_back(const struct lks_unit_look *l, const struct lks_look *k)
         return;
     }
     uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
-    if (!is_here(k->n)) { /* it did not even leave use */
+    if (!is_here(k->n)) { /* it was not even drained */
         struct lks_member at = *k->m;
         struct lks_look there = *k;
         at.step = leave;

@@ -21,7 +21,7 @@ static bool is_kept(const struct lks_node *n)
     return n->held || (n->asset == 0 && n->liveness == LKS_LOST);
 }
 
-/* A change that is done with it keeps it out of use. */
+/* A change that is finished with it keeps it out of service. */
 static bool is_left_out(const struct lks_state *s, uint32_t node)
 {
     const struct lks_node *n = &s->nodes[node];
@@ -81,7 +81,7 @@ void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32
 
 typedef bool side_fn(const struct lks_look *k, uint32_t node);
 
-/* The other side within its domain of which that is so. */
+/* The redundant peer within its domain of which that is so. */
 static uint32_t find_side(const struct lks_look *k, side_fn *is_so)
 {
     const struct lks_standing *st = k->s->standing;
@@ -176,9 +176,10 @@ bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k)
     return why.len == 0;
 }
 
-/* Leaving use ------------------------------------------------------------------------------- */
+/* Draining ---------------------------------------------------------------------------------- */
 
-/* A node of its unit left use by this change: the others follow. An asset only waits for them. */
+/* A node of its unit was drained by this change: the others follow. An asset only waits for them.
+ */
 static bool has_left(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {

@@ -73,7 +73,7 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
 
 /* What becomes of it ------------------------------------------------------------------------ */
 
-/* It goes back as a whole where it would be left with too few members. */
+/* It rolls back as a whole where it would be left with too few members. */
 static bool is_too_few(const struct lks_deciding *d, const struct lks_look *k)
 {
     return k->u->domain != 0 && lks_unit_missing(k) + 1 > lks_domain_spares(d, k->u->domain);
@@ -89,9 +89,8 @@ static bool goes_back(const struct lks_look *k)
     return is_going_back(k) || lks_unit_returns(k->c, k->u);
 }
 
-/* On its way back a bank can be switched, or else the image before flashed again. And what is
- * staged can be given up, or else staged over with what runs: many services do not show what they
- * hold. */
+/* In a rollback a bank can be switched, or else the image before flashed again. And what is staged
+ * can be given up, or else staged over with what runs: many services do not show what they hold. */
 static bool has_two_ways(const struct lks_look *k)
 {
     return k->m->back && k->step != NULL && k->step->image_back != 0 &&
@@ -147,8 +146,8 @@ static void try_again(struct lks_deciding *d, const struct lks_look *k, enum lks
     lks_member_list(d, k, r);
 }
 
-/* A node that did not come out of use stays kept for a person where its posture says so; a domain
- * returns to use whole, for who knows what runs there across it. */
+/* A node that did not drain stays retained for a person where its posture says so; a domain returns
+ * to service whole, for it is unknown what runs there across it. */
 static bool is_kept(const struct lks_deciding *d, const struct lks_look *k,
                     enum lks_failure failure)
 {
@@ -182,7 +181,7 @@ void lks_member_fail(struct lks_deciding *d, const struct lks_look *k, enum lks_
         try_again(d, k, failure, text);
         return;
     }
-    /* What fails on the way back ends by the rule for that, unless it is worse, or the node is lost
+    /* A failure in the rollback ends by the rule for that, unless it is worse, or the node is lost
      * and may still join. */
     bool worse = failure == LKS_FAILURE_ENDPOINT || failure == LKS_FAILURE_UNKNOWN ||
                  (failure == LKS_FAILURE_LOST && is_going_back(k));

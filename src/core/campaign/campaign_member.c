@@ -6,7 +6,7 @@
 
 /* What is due ------------------------------------------------------------------------------- */
 
-/* Nothing that was asked for is still under way. */
+/* Nothing that was asked for is still in progress. */
 static bool is_free(const struct lks_look *k)
 {
     const struct lks_member *m = k->m;
@@ -18,8 +18,8 @@ static bool is_free(const struct lks_look *k)
     return c == NULL || c->ended;
 }
 
-/* The change, or its unit, goes back, and it does not yet. Of a change that goes back, a node that
- * is not heard of does not turn: it would return unread. */
+/* The change, or its unit, rolls back, and it does not yet. In a rollback a node that is not heard
+ * of does not turn: it would return unread. */
 static bool is_to_turn(const struct lks_look *k)
 {
     bool all = k->c->state == LKS_CHANGE_ABORTING || k->c->state == LKS_CHANGE_ROLLING_BACK;
@@ -28,8 +28,8 @@ static bool is_to_turn(const struct lks_look *k)
     return (all || lks_unit_returns(k->c, k->u)) && is_free(k) && lks_unit_can_return(k);
 }
 
-/* It was done and goes back, or cannot go back any more, but one of its unit did not come out of
- * use for that. */
+/* It was done and rolls back, or cannot roll back any more, but one of its unit did not drain for
+ * that. */
 static bool is_stranded(const struct lks_look *k)
 {
     if (k->u->count == 1 || k->step == NULL || !is_free(k) || lks_unit_unsure(k) == NULL)
@@ -105,7 +105,7 @@ struct lks_rec_member lks_member_record(const struct lks_look *k)
 
 void lks_member_list(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r)
 {
-    /* Why it goes back is what people want to know, until it is there. */
+    /* The reason of its rollback is what people want to know, until it is there. */
     if (r.back && k->m->back && r.state < LKS_MEMBER_OVER && k->m->failure != LKS_FAILURE_NONE)
         r.text = lks_look_text(k, k->m->text);
     r.change = k->c->id;
@@ -135,7 +135,7 @@ void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_t
 {
     struct lks_str name = lks_look_name(k);
     if (lks_path_find(k->r, LKS_DO_LEAVE) == k->r->count)
-        return; /* it never leaves use */
+        return; /* it never drains */
     if (k->n->asset == 0 && k->n->drained_by == 0)
         lks_deciding_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
             .node = name, .owner = owner_of(d, k), .reason = why_out(d, k)};
@@ -149,7 +149,7 @@ void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_t
                                        .text = why_out(d, k)};
 }
 
-/* Only what is ours is taken back. */
+/* Only our own drain is ended. */
 static void put_in_use(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
 {
     struct lks_str name = lks_look_name(k), owner = owner_of(d, k);
@@ -198,7 +198,7 @@ void lks_member_leave(struct lks_deciding *d, const struct lks_look *k, struct l
                                                (unsigned long long)k->c->id, LKS_STR_ARG(text)));
 }
 
-/* At this step, it waits until it can begin it. The reason for which it goes back stays. */
+/* At this step, it waits until it can start it. The reason of its rollback stays. */
 static void go(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r,
                uint32_t step)
 {
@@ -217,7 +217,7 @@ static void go(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_
     lks_member_list(d, k, r);
 }
 
-/* It was there: to show that there is a way back, it goes back now. */
+/* It was there: to exercise the rollback, it rolls back now. */
 static void show_back(struct lks_deciding *d, const struct lks_look *k)
 {
     struct lks_rec_member r = lks_member_record(k);
@@ -248,7 +248,7 @@ static void show_there(struct lks_deciding *d, const struct lks_look *k)
     r.back = false;
     r.pass = 2;
     lks_member_keep_out(d, k, lks_member_target(k, false));
-    struct lks_member again = *k->m; /* as it will be: out of use, and not to show anything */
+    struct lks_member again = *k->m; /* as it will be: drained, and not to exercise the rollback */
     again.pass = 2;
     again.back = false;
     struct lks_look then = *k;
@@ -374,7 +374,8 @@ static bool is_changed(const struct lks_look *k, uint32_t steps)
     return false;
 }
 
-/* One that goes back has what it comes from as its intent from where something was done to it. */
+/* A member that rolls back has what it comes from as its intent from where something was done to
+ * it. */
 bool lks_look_changed(const struct lks_look *k)
 {
     return k->m->pass != 0 || lks_look_touched(k) || lks_look_retried(k) ||
@@ -398,7 +399,7 @@ void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done
     r.pass = 0;
     r.failure = failure;
     r.text = text;
-    if (k->m->back) { /* it goes back already, and now to stay */
+    if (k->m->back) { /* it rolls back already, and now for good */
         lks_member_list(d, k, r);
         return;
     }
@@ -463,7 +464,7 @@ static void keep(struct lks_deciding *d, const struct lks_look *k)
     lks_member_keep_out(d, k, target);
     if (k->step == NULL || k->step->kind != LKS_DO_LEAVE)
         return;
-    struct lks_rec_member r = lks_member_record(k); /* it was let go: all of it once more */
+    struct lks_rec_member r = lks_member_record(k); /* it was returned as is: all of it once more */
     r.state = LKS_MEMBER_ASKED;
     r.attempt = 1;
     r.work = 0;

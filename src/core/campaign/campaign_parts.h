@@ -26,14 +26,14 @@ enum lks_next_act {
     LKS_NEXT_NOTHING,
     LKS_NEXT_SKIP,   /* it is gone from the fleet */
     LKS_NEXT_LOOKED, /* a person resolved an unknown outcome */
-    LKS_NEXT_TURN,   /* from here on it goes back */
-    LKS_NEXT_STAYS,  /* out of use, as it is: nothing may be done to its unit */
-    LKS_NEXT_KEEP,   /* it is to be out of use, and is not any more */
+    LKS_NEXT_TURN,   /* from here on it rolls back */
+    LKS_NEXT_STAYS,  /* out of service, as it is: nothing may be done to its unit */
+    LKS_NEXT_KEEP,   /* it is to be out of service, and is not any more */
     LKS_NEXT_BEGIN,  /* its step, or the next part of it, begins */
     LKS_NEXT_ENDED,  /* what was asked for ended */
     LKS_NEXT_READ,   /* what was read is judged */
     LKS_NEXT_LATE,   /* its deadline */
-    LKS_NEXT_GONE,   /* it is lost, and its change goes back */
+    LKS_NEXT_GONE,   /* it is lost, and its change rolls back */
     LKS_NEXT_COUNT
 };
 struct lks_next {
@@ -63,10 +63,10 @@ bool lks_step_by_endpoint(const struct lks_step *step);
 /* What was done by it cannot be undone. */
 bool lks_step_one_way(const struct lks_step *step);
 
-/* Whether steps of the recipe change something that can be taken back. */
+/* Whether steps of the recipe change something that can be reverted. */
 bool lks_path_reversible(const struct lks_recipe *r);
 
-/* It goes there only to show the way back, and will turn before it is accepted. */
+/* It goes there only to exercise the rollback, and will turn before it is accepted. */
 bool lks_look_proves(const struct lks_look *k);
 
 /* From this step on there, the next one it has to do; behind the last: the number of steps. */
@@ -78,17 +78,17 @@ bool lks_path_staged(const struct lks_look *k, const struct lks_step *step);
 /* From this step on back, the step itself included: what is to be undone, then a reboot, then it is
  * accepted and returns. `touched`: something was done to it. */
 uint32_t lks_path_back(const struct lks_look *k, uint32_t from, bool touched);
-/* The step behind the one it is at, on the way back. */
+/* The step behind the one it is at, in its rollback. */
 uint32_t lks_path_back_next(const struct lks_look *k);
 
-/* Something was done to it on its way: it goes back through all checks. Of one that goes back. */
+/* Something was done to it on its way: it rolls back through all checks. Of one that rolls back. */
 bool lks_look_touched(const struct lks_look *k);
 
 /* It was kept out of service and is tried again, and it is not known yet that nothing runs on it.
  * An earlier step may be half done: it neither returns as is nor is anything undone. */
 bool lks_look_retried(const struct lks_look *k);
 
-/* It left use by our hand, or is about to return: nothing may start on it. */
+/* It was drained by us, or is about to return: nothing may start on it. */
 bool lks_look_out(const struct lks_look *k);
 
 /* Another of its unit that has a step of lower rank left, or of which it is not known whether
@@ -106,34 +106,34 @@ lks_ms lks_unit_since(const struct lks_look *k);
  * NULL: there is none. */
 const struct lks_member *lks_unit_unsure(const struct lks_look *k);
 
-/* Its unit goes back, and can. */
+/* Its unit rolls back, and can. */
 bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u);
 bool lks_unit_can_return(const struct lks_look *k);
 
-/* It did a step that has no way back, or is at it. */
+/* It did an irreversible step, or is at it. */
 bool lks_look_past_return(const struct lks_look *k);
 
-/* Members that are out of use and will not come with the rest. */
+/* Members that are out of service and will not come with the rest. */
 uint32_t lks_unit_missing(const struct lks_look *k);
 
 /* A node of its domain that is in use, stays so, and is meant to run something else than what the
  * unit returns with, in the change or not; LKS_NO_NODE: there is none. */
 uint32_t lks_unit_beside(const struct lks_look *k);
 
-/* A node of the unit's domain that is in use and does not go back with those that are done: it is
- * not in the change, or was let go as it is. It runs the target, or an asset around it is to go
- * back. LKS_NO_NODE: there is none. */
+/* A node of the unit's domain that is in service and does not roll back with those that are done:
+ * it is not in the change, or was returned as is. It runs the target, or an asset around it is to
+ * roll back. LKS_NO_NODE: there is none. */
 uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change *c,
                        const struct lks_unit *u);
 
-/* The first that is done and does not go back for the sake of others, in words behind others;
+/* The first that is done and does not roll back for the sake of others, in words behind others;
  * empty: there is none. */
 struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* Another change, or another pin, brought it elsewhere since this was planned: its steps are not
  * those that lead from there. What it is read to run counts more than what it should: a change that
- * could not take it back leaves it with what it has. One that was planned from what it runs, though
- * it should run something else, was last right in that. Of a member that is in use. */
+ * could not roll it back leaves it with what it has. One that was planned from what it runs, though
+ * it should run something else, was last right in that. Of a member that is in service. */
 bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,
                           const struct lks_member *m);
 
@@ -150,8 +150,8 @@ struct lks_downs {
     uint32_t count, room;
 };
 
-/* The other side of a pair that is no domain, where each side is a unit of its own. Kept: a person
- * holds it, a change keeps it out of use, or it is not heard of. */
+/* The redundant peer that is not in a domain, where each peer is a unit of its own. Kept: a person
+ * holds it, a change keeps it out of service, or it is not heard of. */
 enum lks_pair { LKS_PAIR_UP, LKS_PAIR_KEPT, LKS_PAIR_DOWN };
 enum lks_pair lks_member_pair(struct lks_deciding *d, const struct lks_state_change *c,
                               const struct lks_member *m, struct lks_downs *downs);
@@ -159,7 +159,7 @@ enum lks_pair lks_member_pair(struct lks_deciding *d, const struct lks_state_cha
 /* From here on the node is down. */
 void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
 
-/* The other side within its domain, where that is down and is not on its way with this unit;
+/* The redundant peer within its domain, where that is down and is not on its way with this unit;
  * LKS_NO_NODE: it is not. */
 uint32_t lks_side_kept(const struct lks_look *k);
 
@@ -201,7 +201,7 @@ void lks_step_late(struct lks_deciding *d, const struct lks_look *k);
 /* How its pool's scheduler is asked to drain it. */
 enum lks_leave_sched lks_look_sched(const struct lks_look *k);
 
-/* When it is given up that it leaves use. */
+/* When its drain is given up. */
 struct lks_next lks_leave_ends(const struct lks_look *k);
 
 /* campaign_late.c: its deadline, by the kind of its step --------------------------------------- */
@@ -238,7 +238,7 @@ void lks_member_advance(struct lks_deciding *d, const struct lks_look *k);
 void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done,
                      enum lks_failure failure, struct lks_str text);
 
-/* It is out of use, on its way to where it goes now: what is not recorded yet is. */
+/* It is out of service, on its way to where it goes now: what is not recorded yet is. */
 void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_text target);
 
 /* The stack that it is on the way to; 0: none, as our own agent is none. */
@@ -329,7 +329,7 @@ struct lks_unit_look {
 enum lks_unit_bar_kind lks_unit_bar(const struct lks_unit_look *l);
 enum lks_unit_bar_kind lks_unit_bar_beside(struct lks_unit_look *l, uint32_t begun);
 
-/* Whether one of the unit is still to begin, or with `back` is done and to go back. */
+/* Whether one of the unit is still to start, or with `back` is done and to roll back. */
 bool lks_unit_meant(const struct lks_unit_look *l);
 
 /* It begins; or its nodes are left alone, each with the reason. */
@@ -343,8 +343,8 @@ bool lks_member_unproven(const struct lks_unit_look *l, const struct lks_member 
 bool lks_member_pair_kept(const struct lks_unit_look *l, const struct lks_member *m);
 bool lks_unit_unproven(const struct lks_unit_look *l);
 
-/* Why a unit does not begin now, or with `back` does not go back, by the first of it with a reason:
- * "n1: frozen"; an empty text: nothing about its members keeps it. */
+/* Why a unit does not start now, or with `back` does not roll back, by the first of it with a
+ * reason: "n1: frozen"; an empty text: nothing about its members keeps it. */
 struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
                                const struct lks_unit *u, bool back);
 
@@ -366,21 +366,21 @@ void lks_change_leave_drifted(struct lks_deciding *d, const struct lks_state_cha
 
 /* campaign_back.c: the rollback of a change -------------------------------------------------- */
 
-/* When (wall) a node that is lost is not waited for any more by its change, which goes back;
- * UINT64_MAX: it is there, expected to be away, or its change does not go back. */
+/* When (wall) a node that is lost is not waited for any more by its change, which rolls back;
+ * UINT64_MAX: it is there, expected to be away, or its change does not roll back. */
 lks_ms lks_look_gone(const struct lks_look *k);
 
-/* Part of a tick: nodes of a change that is rolled back, or aborted, go back; its end. */
+/* Part of a tick: nodes of a change that is rolled back, or aborted, roll back; its end. */
 void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_change *c);
 void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* campaign_pools.c -------------------------------------------------------------------------- */
 
-/* Why its pools or power zones cannot do with the unit out of use, too, beside what other changes
- * have now; for a change that goes back, beside its own nodes in the zone, too. NULL: they can.
- * `begun`: members that begin by the same decision. With `last`, those of the same size, pool, zone
- * and stack as the last one wait as it does: to count that anew for each of many would be to look
- * at all nodes as often. */
+/* Why its pools or power zones cannot do with the unit out of service, too, beside what other
+ * changes have now; for a change that rolls back, beside its own nodes in the zone, too. NULL: they
+ * can. `begun`: members that start by the same decision. With `last`, those of the same size, pool,
+ * zone and stack as the last one wait as it does: to count that anew for each of many would read
+ * all nodes as often. */
 const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
                             const struct lks_unit *u, uint32_t begun, struct lks_crowded *last);
 
@@ -398,7 +398,7 @@ struct lks_gate_said lks_evidence_look(struct lks_deciding *d, const struct lks_
 
 /* campaign_ramp.c ----------------------------------------------------------------------------- */
 
-/* Units of the wave that may be under way now: as many as it is wide, and where it grows with the
+/* Units of the wave that may be in progress now: as many as it is wide, and where it grows with the
  * evidence no more than that allows. */
 uint32_t lks_ramp_room(const struct lks_state_change *c, uint32_t wave);
 

@@ -21,7 +21,7 @@ struct lks_look lks_look_at(const struct lks_state *s, const struct lks_state_ch
 
 /* What each kind of step is to the ways there and back. */
 static const struct {
-    bool undone;   /* it does something that is taken back */
+    bool undone;   /* it does something that is reverted */
     bool endpoint; /* what it asks for is an update by the endpoint; else a command, or nothing */
 } kinds[LKS_DO_COUNT] = {
     [LKS_DO_STAGE] = {true, true},
@@ -131,7 +131,7 @@ static uint32_t last_check(const struct lks_look *k)
     return accept;
 }
 
-/* The last parts of the way back, in their order. */
+/* The last parts of the rollback, in their order. */
 enum ending { END_REBOOT, END_CHECK, END_RETURN, END };
 
 static uint32_t ending(const struct lks_look *k, enum ending from)
@@ -182,8 +182,8 @@ static bool is_touched(const struct lks_look *k, const struct lks_member *m)
 }
 
 /* From where something was done to it its intent is what it comes from. Our own agent has no such
- * intent: there it is enough to be on the way back. Who only left use for the sake of others is
- * touched as they are. */
+ * intent: there it is enough to be in the rollback. A member that was only drained for the sake of
+ * others is touched as they are. */
 bool lks_look_touched(const struct lks_look *k)
 {
     bool touched = k->c->stack == 0 || is_touched(k, k->m);
@@ -229,8 +229,8 @@ static uint32_t key_of(const struct lks_look *k)
     return ends[k->step->kind] > 0 ? KEY_BACK + ends[k->step->kind] : KEY_BACK - rank - 1;
 }
 
-/* Showing the way back: there, back, there again; then the way back for good. Who has nothing to
- * show goes with those that come there again. */
+/* Exercising the rollback: there, back, there again; then the rollback for good. A member without
+ * anything to exercise goes with those that come there again. */
 static uint32_t part_of(const struct lks_look *k)
 {
     enum { SHOWS_THERE, SHOWS_BACK, THERE, BACK };
@@ -241,7 +241,7 @@ static uint32_t part_of(const struct lks_look *k)
     return lks_look_proves(k) ? SHOWS_THERE : THERE;
 }
 
-/* Staged or about to leave use. */
+/* Staged or about to drain. */
 static bool is_early(const struct lks_look *k)
 {
     uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
@@ -401,7 +401,7 @@ uint32_t lks_unit_beside(const struct lks_look *k)
     return LKS_NO_NODE;
 }
 
-/* It would be taken back around nodes that are in use. */
+/* It would be reverted around nodes that are in service. */
 static bool has_asset_done(const struct lks_state *s, const struct lks_state_change *c,
                            const struct lks_unit *u)
 {
@@ -435,7 +435,7 @@ uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change 
     return LKS_NO_NODE;
 }
 
-/* Why one that is done does not go back; empty: it can, as far as others are concerned. */
+/* Why one that is done does not roll back; empty: it can, as far as others are concerned. */
 static struct lks_str why_stays(struct lks_deciding *d, const struct lks_state_change *c,
                                 const struct lks_member *m, struct lks_downs *downs)
 {

@@ -135,7 +135,7 @@ static const char *pool_lacks(const struct taking *t, uint32_t pool)
 
 /* Power: the same for a zone, in watts. */
 struct draws {
-    uint64_t returning, unit; /* of who is under way; of the unit's nodes */
+    uint64_t returning, unit; /* of nodes in progress; of the unit's nodes */
     int64_t draw, rise;       /* of all; by how much that of the unit's nodes rises */
     bool others, other_rises;
 };

@@ -12,9 +12,8 @@ void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, const ch
     lks_member_list(d, k, r);
 }
 
-/* From where it leaves use, however far it came before: each step finds out what is left to do. Why
- * it was kept out of use stays until nothing is known to run on it. What was told of that is over.
- */
+/* From its drain on, however far it came before: each step finds out what is left to do. Why it was
+ * kept out of service stays until nothing is known to run on it. Alarms about that have ended. */
 void lks_member_again(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked)
 {
     uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
@@ -34,7 +33,8 @@ void lks_member_again(struct lks_deciding *d, const struct lks_look *k, struct l
     lks_deciding_alarm_over(d, LKS_ALARM_HANDS, lks_look_name(k), reason);
 }
 
-/* Others of its domain went back meanwhile, or are on their way: it does not go there alone. */
+/* Others of its domain rolled back meanwhile, or are in their rollback: it does not go there alone.
+ */
 static bool is_left(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {

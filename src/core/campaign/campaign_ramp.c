@@ -107,7 +107,7 @@ struct lks_str lks_ramp_grow(struct lks_deciding *d, const struct lks_state_chan
     if (r.begun < w->limit || w->busy > 0 || d->now.wall < r.last + soak)
         return LKS_STR("");
     struct lks_str lacks = lacking(d, c, wave);
-    bool seen = c->moved > c->started && c->moved > r.last; /* a person did, and let it go on */
+    bool seen = c->moved > c->started && c->moved > r.last; /* a person did, and resumed it */
     if (lacks.len == 0 || seen)
         list_limit(d, c, wave, gate, &r);
     else if (d->now.wall >= r.last + patience)

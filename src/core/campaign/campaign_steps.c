@@ -179,7 +179,7 @@ static struct lks_next reads(const struct lks_look *k)
     return lks_next_at(0, LKS_NEXT_READ);
 }
 
-/* Leaving use: a scheduler says that it is drained, every yes has expired, its agent finds nothing
+/* Draining: a scheduler reports that it is drained, every yes has expired, its agent finds nothing
  * that runs. How long that may take is the deadline of the whole. */
 
 enum lks_leave_sched lks_look_sched(const struct lks_look *k)
@@ -252,8 +252,8 @@ static struct lks_str step_text(struct lks_deciding *d, const struct lks_look *k
                              LKS_STR_ARG(component), k->m->back ? ", back" : "");
 }
 
-/* What stands in the way passes by itself, and is no failure of the step: it is asked for again in
- * a while, for a day at the most. Leaving use has its own pauses, and a deadline as a whole. */
+/* An obstacle that passes by itself is no failure of the step: it is asked for again in a while,
+ * for a day at the most. Draining has its own pauses, and a deadline as a whole. */
 static void ask_later(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
 {
     struct lks_rec_member r = lks_member_record(k);
@@ -269,8 +269,8 @@ static void ask_later(struct lks_deciding *d, const struct lks_look *k, struct l
     lks_member_list(d, k, r);
 }
 
-/* It was refused: as many as there may be wait for answers, the other side of a redundant pair is
- * being updated, or that is how the step ended. */
+/* It was refused: as many as there may be wait for answers, the redundant peer is being updated, or
+ * that is how the step ended. */
 void lks_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
                       struct lks_str why)
 {
@@ -282,7 +282,7 @@ void lks_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks
         lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);
 }
 
-/* It is under way from here on, or was refused. */
+/* It is in progress from here on, or was refused. */
 static void asked(struct lks_deciding *d, const struct lks_look *k, size_t count,
                   struct lks_rec_member r)
 {
@@ -473,7 +473,7 @@ static void begin_idle(struct lks_deciding *d, const struct lks_look *k)
     command(d, k, LKS_EXECUTOR_IDLE, LKS_STR(""), LKS_MEMBER_READING);
 }
 
-/* From its first moment on it is out of use, by what is recorded; then it is made sure of. */
+/* From its first moment on it is out of service, by what is recorded; then it is made sure of. */
 static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
 {
     if (k->m->state != LKS_MEMBER_WAITING) {
@@ -523,8 +523,8 @@ static bool is_executor(const struct lks_look *k, const struct lks_state_command
     return c != NULL && lks_str_is(lks_look_text(k, c->executor), name);
 }
 
-/* An attempt before may have done part of it, whatever became of this one. Leaving use does nothing
- * to it. */
+/* An attempt before may have done part of it, whatever became of this one. Draining does nothing to
+ * it. */
 static bool was_tried(const struct lks_look *k)
 {
     return k->m->attempt > 1 && k->step->kind != LKS_DO_LEAVE;

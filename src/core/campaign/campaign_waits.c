@@ -1,7 +1,7 @@
 /* What a member waits for, for people who look: it is found when they ask, and kept nowhere. */
 #include "core/campaign/campaign_parts.h"
 
-/* One that has not begun, or is done and is to go back ---------------------------------------- */
+/* One that has not started, or is done and is to roll back ------------------------------------ */
 
 static struct lks_str turn_of(struct lks_deciding *d, const struct lks_look *k, bool back)
 {

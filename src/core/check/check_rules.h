@@ -7,7 +7,7 @@
 #include "core/compat/compat.h"
 #include "core/compat/parts.h"
 
-/* A check under way. */
+/* A check in progress. */
 struct lks_checking {
     const struct lks_check *in;
     const struct lks_facts *facts;

@@ -206,7 +206,7 @@ static struct lks_str reboot_of(const struct differ *d, const struct lks_compone
     return kind != NULL ? kind->reboot : LKS_STR("node");
 }
 
-/* Fill in what a change of `c` means. An entry's own word on its banks and way back beats what is
+/* Fill in what a change of `c` means. An entry's own word on its banks and its revert beats what is
  * usual for its class. */
 static void describe(struct differ *d, const struct lks_component *c, struct lks_difference *out)
 {
@@ -453,7 +453,7 @@ static const struct lks_change_class *change_class(const struct differ *d)
 
 /* The order of work ------------------------------------------------------------------------- */
 
-/* What cannot be taken back goes last, whatever is usual for its class. */
+/* What is irreversible goes last, whatever is usual for its class. */
 static int by_order(const void *left, const void *right)
 {
     const struct lks_difference *const *a = left, *const *b = right;

@@ -15,7 +15,7 @@ struct lks_difference {
     const char *direction;  /* added, removed, upgrade, downgrade, changed */
     struct lks_str class;   /* of update; settings, tuning, window or hardware for those */
     struct lks_str reboot;  /* no, service, reset, node, domain */
-    struct lks_str revert;  /* how it is taken back */
+    struct lks_str revert;  /* how it is reverted */
     bool one_way;
     bool tolerated; /* a version inside the tested window of the stack before */
     const struct lks_firmware_update *update; /* how it is flashed; NULL: it is not, or unknown */

@@ -48,7 +48,7 @@ struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgem
 struct lks_judgement *lks_judge_readings(struct lks_judge *j, const struct lks_pin *pin,
                                          const struct lks_readings *readings);
 
-/* Take back the yes in `row`, which was just added, where fewer GPUs were read than the class has.
+/* Undo the yes in `row`, which was just added, where fewer GPUs were read than the class has.
  * Nothing changes where the readings are not of GPUs. */
 void lks_judge_each_gpu(struct lks_judge *j, struct lks_judgement *row,
                         const struct lks_readings *readings);

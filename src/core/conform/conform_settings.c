@@ -164,8 +164,8 @@ static struct lks_str overriding(const struct lks_doc *list, struct lks_str line
     return other ? last : (struct lks_str){"", 0};
 }
 
-/* All of them, in this order, with anything between but what takes one back: later parameters win
- * over earlier ones. */
+/* All of them, in this order, with anything between but what undoes one: later parameters win over
+ * earlier ones. */
 static bool holds_cmdline(const struct lks_pin *pin, const struct lks_reading *r)
 {
     struct lks_str rest = r->value;
@@ -211,7 +211,7 @@ static struct lks_str shown(struct lks_judge *j, const struct lks_doc *doc)
 
 /* What is different ------------------------------------------------------------------------- */
 
-/* The parameters that are missing or taken back, or that their order is another. */
+/* The parameters that are missing or undone, or that their order is another. */
 static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *list,
                                     const struct lks_reading *r)
 {

@@ -24,7 +24,7 @@ struct lks_record *lks_deciding_add(struct lks_deciding *d, enum lks_record_kind
 struct lks_str lks_deciding_text(struct lks_deciding *d, const char *fmt, ...) LKS_PRINTF(2, 3);
 struct lks_str lks_deciding_copy(struct lks_deciding *d, struct lks_str text);
 
-/* The answer is no; what was listed is taken back. */
+/* The answer is no; the records listed so far are dropped. */
 void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char *fmt, ...)
     LKS_PRINTF(3, 4);
 

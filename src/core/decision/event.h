@@ -213,7 +213,7 @@ struct lks_event {
         struct {
             uint64_t change;
             bool yes;
-            bool withdrawn; /* who said yes takes it back */
+            bool withdrawn; /* the approver withdraws the approval */
         } vote;
         uint64_t review;           /* REVIEW: the change */
         enum lks_reset_step reset; /* RESET: of the node event.name */
@@ -231,7 +231,7 @@ struct lks_event {
         } move;
         struct {
             uint64_t change;
-            bool again; /* try it again; else it goes back into use as it is */
+            bool again; /* try it again; else it returns to service as is */
         } member;       /* event.name: host list */
         struct {
             struct lks_str pool; /* empty: all */

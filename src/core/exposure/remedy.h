@@ -15,7 +15,7 @@ struct lks_remedy {
     size_t opens;       /* vulnerabilities that it has, and that one does not */
     bool whole;         /* it is for all hardware of the pool */
     bool branch;        /* its driver is of the branch that the pool runs */
-    bool back;          /* each step has a way back, and power and fabric are left alone */
+    bool back;          /* each step is reversible, and power and fabric are left alone */
 };
 
 struct lks_remedies {

@@ -87,8 +87,8 @@ static void bind_node(struct lks_state *s, uint32_t n)
     }
     if (over && !is_brought_to(s, n, pin))
         pin = 0;
-    /* What drift is told against waits until no change is at it; who is kept out of use by one is
-     * left out of its domain. */
+    /* The stack that drift is measured against waits until no change is at it; a node that a change
+     * keeps out of service is left out of its domain. */
     if (pin == node->pin && (had == node->change || !node->drifting) && node->domain == 0)
         return;
     node->pin = pin;
@@ -122,7 +122,7 @@ void lks_apply_joined(const struct lks_applying *a)
         a->s->changes[i].looked = 0;
 }
 
-/* All that are under way, since what they wait for may have come. */
+/* All in progress, since what they wait for may have come. */
 static enum lks_code touch_change(const struct lks_applying *a, struct lks_state_change *c)
 {
     c->looked = 0;
@@ -458,7 +458,7 @@ static void count_unit(struct lks_state_change *c, const struct lks_unit *u, int
     c->waves[u->wave].busy += u->active > 0 ? (by > 0 ? 1 : UINT32_MAX) : 0;
 }
 
-/* Who went back because others did, or because a person said so, did not fail. */
+/* A member that rolled back because others did, or because a person decided so, did not fail. */
 static bool failed(const struct lks_member *m)
 {
     return lks_member_over(m) && m->state != LKS_MEMBER_DONE && m->state != LKS_MEMBER_SKIPPED &&

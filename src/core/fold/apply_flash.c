@@ -69,7 +69,7 @@ enum lks_code lks_apply_bundle(const struct lks_applying *a)
     return LKS_OK;
 }
 
-/* Giving up what is staged and going back need no bits of a bundle. */
+/* Giving up what is staged and switching back need no bits of a bundle. */
 static bool is_revoked(const struct lks_state *s, const struct lks_state_flash *f,
                        const struct lks_state_bundle *bundle)
 {

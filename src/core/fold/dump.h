@@ -29,7 +29,7 @@ void lks_dump_access(struct lks_dump *d);
 void lks_dump_gates(struct lks_dump *d, const struct lks_state_change *c);
 void lks_dump_evidence(struct lks_dump *d, const struct lks_state_change *c);
 
-/* dump_change.c: changes, ways back that were proven, what is frozen. */
+/* dump_change.c: changes, rollbacks that were exercised, what is frozen. */
 void lks_dump_changes(struct lks_dump *d);
 /* Of one change, what was proposed: all of it stands in its plan, and none of it says how far it
  * is. */

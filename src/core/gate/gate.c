@@ -78,7 +78,7 @@ static bool is_settled(const struct lks_state *s, const struct lks_state_change 
     return m != NULL && is_earlier(s, c, m, wave) && m->since + c->waves[wave].soak <= begun;
 }
 
-/* Whether changes were under way since then beside this one; mostly none were. */
+/* Whether changes were in progress since then beside this one; mostly none were. */
 static bool has_others(const struct lks_state *s, const struct lks_state_change *c, lks_ms begun)
 {
     for (uint32_t i = 0; i < s->change_count; i++) {
@@ -224,7 +224,7 @@ struct wanting {
 };
 
 /* Since when the node is what it was before the wave: what it did while another change was at it,
- * or while it ran what was taken back, says nothing about that. `earlier`: so does what it did
+ * or while it ran what was rolled back, says nothing about that. `earlier`: so does what it did
  * before this change came to it. */
 static lks_ms settled(const struct wanting *w, uint32_t node, bool earlier)
 {

@@ -2,10 +2,10 @@
  * What gates with evidence want measured, and of which nodes.
  *
  * A pool's `gate:` in the fleet's file names metrics; a plan freezes them (PLAN_METRIC, PLAN_GATE),
- * so that a gate that runs is never lowered by an edit. While a wave is under way, its members that
- * are done and the controls that were chosen for it are measured alike: the metrics poller calls
- * lks_gate_wants() now and then, and reports what it found by the event MEASURED. What a verdict is
- * made of then is in core/campaign/campaign_evidence.c.
+ * so that a gate that runs is never lowered by an edit. While a wave is in progress, its members
+ * that are done and the controls that were chosen for it are measured alike: the metrics poller
+ * calls lks_gate_wants() now and then, and reports what it found by the event MEASURED. What a
+ * verdict is made of then is in core/campaign/campaign_evidence.c.
  *
  * Of nodes that earlier waves of the change brought, events are counted on while later ones are
  * in progress; and where no unchanged node is left, means are compared with theirs: both of their
@@ -80,8 +80,8 @@ struct lks_str lks_gate_load(const struct lks_state *s, uint32_t node);
 bool lks_gate_mail(const struct lks_state *s, uint32_t node);
 
 /* Whether its acceptance checks are to run before anything is done to the member: a gate compares
- * what they find with what they find afterwards. Canaries alone, since it takes nodes out of use
- * for longer, and once. */
+ * what they find with what they find afterwards. Canaries alone, since it drains nodes for longer,
+ * and once. */
 bool lks_gate_wants_before(const struct lks_state *s, const struct lks_state_change *c,
                            const struct lks_member *m);
 

@@ -12,9 +12,9 @@
  *     token:ID            an API token; its minters are those of its record. That of a login with
  *                         the site's identity provider has none: token:login.NAME.CHANCE
  *     certificate:SERIAL  a person's certificate, the same
- *     unix:UID            the socket's peer. Not made by a person: the one who gave it roles counts
- * as its minter: they may be the one who has that uid ticket:SYSTEM       a signed message of a
- * ticket system: no minter
+ *     unix:UID            the socket's peer. The person who gave it its roles counts as its minter:
+ *                         that person may have the uid
+ *     ticket:SYSTEM       a signed message of a ticket system: no minter
  *
  * Root on a controller's own socket can replace the program and is no minter: what root makes has
  * no person behind it but the one it was made for. That is how a site gets people who are

@@ -1,5 +1,5 @@
 /*
- * How a node leaves use before something is done to it. Two tables:
+ * How a node drains before something is done to it. Two tables:
  *
  *   - by the posture of its pool: what is waited for, how long, how often, and what then
  *     (data/postures.csv);

@@ -9,15 +9,15 @@
  *     plan_who.c       who is meant, where each comes from, units
  *     plan_steps.c     recipes: which layers there are, and the steps they take
  *     plan_layers.c    an order of layers in which no state in between is incompatible
- *     plan_carry.c     who carries a layer out, with which image, and the way back
+ *     plan_carry.c     what carries a layer out, with which image, and the rollback
  *     plan_class.c     which class of change it is by what it does, and what that asks for
  *     plan_orders.c    what executors are told, there and back
- *     plan_waves.c     lab, canary, rings; who proves the way back
+ *     plan_waves.c     lab, canary, rings; which units exercise the rollback
  *     plan_canary.c    which nodes cover what is there (core/stats/cover.h), and how many; controls
  *     plan_gate.c      what gates will ask for, and how small a loss each wave can find
  *     plan_after.c     notes of who is held, and of pools of which only a part changes
  *     plan_capacity.c  width by headroom, gangs, power and racks; what stays in use over time
- *     plan_join.c      what a change that is under way asks: who joins, who may begin
+ *     plan_join.c      what a change in progress asks: which nodes join, which may start
  */
 #ifndef LKS_CORE_PLAN_H
 #define LKS_CORE_PLAN_H
@@ -108,8 +108,8 @@ enum lks_code lks_plan_make(const struct lks_state *s, const struct lks_book *bo
                             struct lks_err *err) LKS_MUST_CHECK;
 void lks_plan_fini(struct lks_plan *plan);
 
-/* A node that came to a pool of a change that is under way: the part it is to be in, by a recipe
- * that there is already; false: none fits, and a new change is needed. */
+/* A node that came to a pool of a change in progress: the part it is to be in, by a recipe that
+ * there is already; false: none fits, and a new change is needed. */
 bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
                     const struct lks_state_change *c, uint32_t node, struct lks_rec_plan_part *out);
 
@@ -121,14 +121,14 @@ lks_text lks_plan_from(const struct lks_state *s, uint32_t node);
  * runs: its checks would fail. */
 bool lks_plan_drifted(const struct lks_state *s, uint32_t node);
 
-/* Whether it is out of use now, for whatever reason. */
+/* Whether it is out of service now, for whatever reason. */
 bool lks_plan_out(const struct lks_node *n);
 
 /* Nodes that a pool can do without at a time: its headroom and minimum capacity, else a tenth. */
 uint64_t lks_plan_spared(const struct lks_state *s, const struct lks_book *book, uint32_t pool);
 
 /* How long a step usually takes; and the members of a wave, without its soak: `longest` is what one
- * of its units takes, `proves` whether one of them goes back and there again. */
+ * of its units takes, `proves` whether one of them rolls back and goes there again. */
 lks_ms lks_plan_usual(const struct lks_step *step);
 lks_ms lks_plan_wave_takes(uint64_t units, uint64_t width, lks_ms longest, bool proves);
 

@@ -1,10 +1,10 @@
 /*
- * How many may be out of use together, and what stays in use over time.
+ * How many may be out of service together, and what stays in service over time.
  *
  * A wave's width holds whichever units are in progress: so many that, were they all of one pool,
  * that pool would keep what it must (headroom, minimum capacity, the largest gang); were they all
  * of one power zone, its feed would bear their return; were all of them lost, there would be spares
- * for steps without a way back; were they all of one rack, three quarters of it would stay.
+ * for irreversible steps; were they all of one rack, three quarters of it would stay.
  */
 #include "core/plan/plan_work.h"
 
@@ -98,7 +98,7 @@ bool lks_plan_out(const struct lks_node *n)
            n->liveness == LKS_LOST;
 }
 
-/* Nodes by pool that are out of use now, whatever is planned. */
+/* Nodes by pool that are out of service now, whatever is planned. */
 static enum lks_code count_out(struct lks_planning *p)
 {
     if (p->out_now != NULL)

@@ -1,5 +1,5 @@
 /* What carries each layer of a recipe out: an endpoint with an image of a good bundle, or executors
- * of the node with their orders; and whether there is a way back from it. */
+ * of the node with their orders; and whether it can be reverted. */
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
 

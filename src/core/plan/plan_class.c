@@ -89,7 +89,7 @@ static enum lks_code check_advisory(struct lks_planning *p)
     return LKS_OK;
 }
 
-/* An emergency is none for power and fabric: there is no fast way back. */
+/* An emergency is none for power and fabric: there is no fast rollback. */
 static enum lks_code check_least(struct lks_planning *p, const struct lks_plan_recipe *r)
 {
     enum lks_change_covers asked =

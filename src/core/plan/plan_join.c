@@ -1,5 +1,5 @@
-/* What a change that is under way asks about its plan: may this node begin now, and where does one
- * that came late belong. */
+/* What a change in progress asks about its plan: may this node start now, and where does one that
+ * came late belong. */
 #include "codec/time/window.h"
 #include "core/governance/quiet.h"
 #include "core/plan/plan_work.h"

@@ -166,8 +166,8 @@ static enum lks_code is_good(struct searching *x, uint64_t done, bool *good)
     return LKS_OK;
 }
 
-/* Whether a layer may come next: those before it are done, and what cannot be taken back waits for
- * all that can. */
+/* Whether a layer may come next: those before it are done, and what is irreversible waits for all
+ * that is not. */
 static bool may_follow(const struct lks_plan_layers *layers, uint64_t done, size_t next)
 {
     const struct lks_plan_work *work = &layers->list[next];

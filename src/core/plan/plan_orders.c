@@ -239,8 +239,8 @@ static enum lks_code give_up(struct maker *m, const struct move *move)
     return refuse(m, move, move->to.len > 0 ? move->to : move->from);
 }
 
-/* Files there are; where there are none for the way back it is closed. A package that comes is
- * taken back by its going, and the other way round. */
+/* Files there are; without files for the rollback there is none. A package that is installed is
+ * reverted by its removal, and the other way round. */
 static enum lks_code move_files(struct maker *m, enum lks_order_kind kind, const struct move *move,
                                 const struct files *there, const struct files *back)
 {
@@ -275,7 +275,7 @@ static enum lks_code move_component(struct maker *m, const struct move *move)
         return give_up(m, move);
     bool both = choose_kind(m, &back, &kind_back) && kind_back == kind;
     if (!both && move->from.len > 0 && m->layer->hook.len > 0)
-        return give_up(m, move); /* the hook knows the way back, too */
+        return give_up(m, move); /* the hook knows the rollback, too */
     if (!both)
         back = (struct files){0};
     return move_files(m, kind, move, &there, &back);

@@ -23,12 +23,12 @@ struct lks_plan_layer {
     bool firmware; /* they are firmware, by a tool that is installed on the node */
 };
 
-/* An order of it, in the order of work; on the way back the last goes first. */
+/* An order of it, in the order of work; in a rollback the last goes first. */
 struct lks_plan_told {
     struct lks_str executor;                  /* "apt", "settings" ... */
     struct lks_str component;                 /* what it changes: "driver nccl", "settings.mig" */
     struct lks_str order, text;               /* its digest and its bytes */
-    struct lks_str order_back, text_back;     /* of what takes it back; empty: nothing does */
+    struct lks_str order_back, text_back;     /* of what reverts it; empty: nothing does */
     struct lks_str artifacts, artifacts_back; /* digests, with blanks between */
     bool reboots; /* the node restarts by itself in the course of it, as with another image */
 };

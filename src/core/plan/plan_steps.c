@@ -4,7 +4,7 @@
  * Software and settings are one layer, the firmware of each class is another. Ranks let the members
  * of a domain go together, layer by layer: the same firmware has the same rank everywhere, the
  * second side of a redundant pair comes right behind the first, switch trays go before compute
- * trays where their platform demands it, and what cannot be taken back comes last.
+ * trays where their platform demands it, and what is irreversible comes last.
  */
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
@@ -264,7 +264,7 @@ static enum lks_code sort_in(struct lks_plan_cook *k, const struct lks_differenc
                     LKS_STR_ARG(d->subject));
 }
 
-/* Usual order: software, then by the table, and what has no way back last. */
+/* Usual order: software, then by the table, and what is irreversible last. */
 static int by_order(const void *left, const void *right)
 {
     const struct lks_plan_work *a = left, *b = right;
@@ -313,7 +313,7 @@ static uint32_t rank_of(const struct lks_plan_cook *k, const struct lks_plan_wor
     return rank + (work->one_way ? RANK_ONE_WAY : 0);
 }
 
-/* Each layer is behind the one before it, with room for the other side of a pair. */
+/* Each layer is behind the one before it, with a gap for the redundant peer. */
 static uint32_t next_rank(struct lks_plan_cook *k, const struct lks_plan_work *work)
 {
     uint32_t rank = rank_of(k, work);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    ONE_WAY_SOAK = 2, /* all of them are watched longer where there is no way back */
+    ONE_WAY_SOAK = 2, /* all of them are watched longer where a step is irreversible */
     RING_CONTROLS = 64,
     TURNS_MAX = 32, /* a rack with more of them has several in a turn */
     HOSTS_OF_PART = 20000,
@@ -150,7 +150,7 @@ static int by_rack_first(const void *left, const void *right)
 }
 
 /* The first of each rack, then the second of each: so a ring has some of all of them, and those
- * that are under way together stand apart. */
+ * that are in progress together are apart. */
 static void take_turns(struct place *places, size_t count)
 {
     if (count > 1)
@@ -356,7 +356,7 @@ static enum lks_code plan_rings(struct waving *w)
     return LKS_OK;
 }
 
-/* Who proves the way back ------------------------------------------------------------------- */
+/* Which units exercise the rollback --------------------------------------------------------- */
 
 /* Its number where the state has it; else 0, which nothing was proven of. */
 static lks_text text_of(const struct lks_state *s, struct lks_str text)

@@ -83,7 +83,7 @@ static uint32_t assets_beside(const struct lks_planning *p, uint32_t node)
     return domain == 0 || p->state->nodes[node].asset != 0 ? 0 : p->beside[domain - 1];
 }
 
-/* How it leaves use: as its pool's posture does, unless the pool says how long. */
+/* How it drains: as its pool's posture does, unless the pool says how long. */
 static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_plan_kind *kind)
 {
     const struct lks_node *n = &p->state->nodes[node];
@@ -409,8 +409,8 @@ static enum lks_code find_asset_work(struct lks_planning *p, uint32_t node, bool
     return LKS_OK;
 }
 
-/* Nothing is done to an asset around nodes that are in use: those of its domain that run the target
- * already leave use, too. One that only should run it could not return. */
+/* Nothing is done to an asset around nodes that are in service: those of its domain that run the
+ * target already drain, too. One that only should run it could not return. */
 static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_t node)
 {
     const struct lks_standing *st = p->state->standing;

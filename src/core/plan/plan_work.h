@@ -21,7 +21,7 @@ struct lks_plan_kind {
     uint32_t beside;      /* bits by lks_plan_asset_bit(): assets of its domain */
     bool other_side;      /* of a redundant pair: it follows the first one */
     struct lks_str reads; /* what was read of the firmware it gets: plan_reads.c */
-    lks_ms leave;         /* how long it may take to come out of use */
+    lks_ms leave;         /* how long its drain may take */
 };
 
 /* A kind and its steps. Kinds that have the same steps share a number. */
@@ -30,10 +30,10 @@ struct lks_plan_recipe {
     uint32_t node;               /* the first that goes by it, for messages */
     uint32_t number;             /* in the plan */
     size_t first, count;         /* of the plan's steps; 0: there is nothing to do */
-    lks_ms takes;                /* about so long it is out of use */
-    bool one_way;                /* it has a step without a way back, */
+    lks_ms takes;                /* about so long it is out of service */
+    bool one_way;                /* it has an irreversible step, */
     uint32_t spares;             /* and so many spare parts for it; LKS_PLAN_NONE: needs none */
-    bool reverts;                /* it has a step that can be taken back */
+    bool reverts;                /* it has a step that can be reverted */
     enum lks_change_covers does; /* never ADVISORY; */
     struct lks_str because;      /* and the first difference that makes it so */
 };
@@ -88,8 +88,8 @@ struct lks_planning {
     size_t rack_count;
     struct lks_plan_recipe *recipes; /* by kind */
     size_t recipe_count, recipe_room;
-    uint64_t
-        *out_now; /* by pool: nodes that are out of use whatever is planned; NULL: not counted */
+    uint64_t *
+        out_now; /* by pool: nodes that are out of service whatever is planned; NULL: not counted */
     size_t step_room, order_room, note_room, wave_room, moment_room;
 };
 
@@ -138,7 +138,7 @@ enum lks_code lks_planning_order(struct lks_planning *p, const struct lks_plan_k
                                  struct lks_plan_layers *layers) LKS_MUST_CHECK;
 
 /* In plan_carry.c: what carries each layer out. */
-/* How the firmware of one class is brought and taken back. */
+/* How the firmware of one class is installed and reverted. */
 struct lks_plan_flash {
     struct lks_str bundle, image, bundle_back, image_back;
     enum lks_bmc_act revert;
@@ -199,11 +199,11 @@ enum lks_code lks_planning_gates(struct lks_planning *p) LKS_MUST_CHECK;
 /* In plan_after.c: what is left open, and what follows for pools that it does not cover whole. */
 enum lks_code lks_planning_after(struct lks_planning *p) LKS_MUST_CHECK;
 
-/* In plan_capacity.c. How many units of these, which are those of a wave, may be out of use
+/* In plan_capacity.c. How many units of these, which are those of a wave, may be out of service
  * together; without `racks` their racks are not asked. */
 enum lks_code lks_planning_width(struct lks_planning *p, const uint32_t *units, size_t count,
                                  bool racks, uint64_t *out) LKS_MUST_CHECK;
-/* Units of a rack that may be out of use together: a quarter of it, at least one. */
+/* Units of a rack that may be out of service together: a quarter of it, at least one. */
 uint32_t lks_planning_rack_limit(const struct lks_planning *p, lks_text rack);
 enum lks_code lks_planning_racks(struct lks_planning *p) LKS_MUST_CHECK;
 /* What stays in use over time, as moments and notes. */

@@ -1,6 +1,6 @@
 /*
  * The method of procedure of a change: what a board reads before it approves, and signs. What will
- * happen, what can go wrong, how to go back, how long it takes and what it costs, what stays at
+ * happen, what can go wrong, how to roll back, how long it takes and what it costs, what stays at
  * risk, who approved.
  *
  * It follows from the journal and the fleet's file alone: the same records, the same bytes. The
@@ -8,7 +8,7 @@
  *
  *     procedure.c          the change itself, and who stands behind it
  *     procedure_happens.c  waves, gates, windows, steps
- *     procedure_back.c     what can go wrong at each step, and the way back
+ *     procedure_back.c     what can go wrong at each step, and the rollback
  *     procedure_cost.c     time, GPU-hours and money; what stays at risk
  */
 #ifndef LKS_CORE_PROCEDURE_H

@@ -1,4 +1,4 @@
-/* What can go wrong at each step and what is done about it without anybody, and the way back. */
+/* What can go wrong at each step and what is done about it automatically, and the rollback. */
 #include "core/campaign/campaign.h"
 #include "core/procedure/procedure_parts.h"
 #include "core/state/change_index.h"
@@ -18,7 +18,7 @@ static const unsigned fails[LKS_DO_COUNT] = {
     [LKS_DO_RETURN] = BIT(WRONG) | BIT(LOST),
 };
 
-/* What becomes of a member that is neither tried again nor taken back. */
+/* What becomes of a member that is neither retried nor rolled back. */
 static const char *const ends[LKS_MEMBER_STATE_COUNT] = {
     [LKS_MEMBER_FENCED] = "out of service until a person inspected it",
     [LKS_MEMBER_HANDS] = "out of service, and an alarm names the place for manual intervention",
@@ -105,7 +105,7 @@ void lks_procedure_wrong(struct lks_procedure_work *w)
     lks_paper_row(w->p, row);
 }
 
-/* The way back ------------------------------------------------------------------------------ */
+/* The rollback ------------------------------------------------------------------------------ */
 
 static bool is_update(const struct lks_step *step)
 {

@@ -44,7 +44,8 @@ static void add_costs(struct lks_procedure_work *w, const char *case_is, lks_ms 
     lks_paper_row(w->p, row);
 }
 
-/* What a member takes while it is out of use; who shows the way back goes three times. */
+/* What a member takes while it is out of service; one that exercises the rollback goes three times.
+ */
 static lks_ms takes_of(const struct lks_procedure_work *w, const struct lks_member *m)
 {
     lks_ms takes = m->recipe < w->c->recipe_count ? w->takes[m->recipe] : 0;

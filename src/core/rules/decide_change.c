@@ -293,7 +293,7 @@ void lks_decide_forecast(struct lks_deciding *d)
 
 /* Members ----------------------------------------------------------------------------------- */
 
-/* It goes back into use as it is; whether jobs may start on it is up to what it runs. */
+/* It returns to service as is; whether jobs may start on it is up to what it runs. */
 static void release_member(struct lks_deciding *d, const struct lks_state_change *c,
                            const struct lks_member *m)
 {
@@ -329,7 +329,7 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
     lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
 }
 
-/* A change that is over, and of whose nodes none is kept once these are let go. */
+/* A change that is finished, and that retains no node once these are returned as is. */
 static bool is_settled(const struct lks_state_change *c, size_t released)
 {
     return lks_change_over(c) && released >= (size_t)c->states[LKS_MEMBER_FENCED] +
@@ -348,8 +348,9 @@ struct trying {
     const struct lks_hostlist *hosts;
 };
 
-/* Its wave is as wide for those that are tried again as for all others, of two sides one is tried
- * after the other, and pools do without who went back no sooner than without who did not begin. */
+/* Its wave is as wide for those that are tried again as for all others, redundant peers are tried
+ * one after the other, and pools do without nodes that rolled back no sooner than without nodes
+ * that did not start. */
 static const char *waits_for(struct lks_deciding *d, const struct lks_state_change *c,
                              const struct lks_member *m, struct trying *t)
 {
@@ -484,7 +485,7 @@ static void refuse_flashed(struct lks_deciding *d, uint32_t node)
                         open ? ": wait for its end" : ": inspect it, and resolve that first");
 }
 
-/* The change may still take others of its domain back, and not one that it let go. */
+/* The change may still roll others of its domain back, and not one that was returned as is. */
 static bool may_be_left(const struct lks_deciding *d, const struct lks_state_change *c,
                         const struct lks_member *m)
 {

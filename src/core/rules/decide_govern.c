@@ -354,7 +354,7 @@ void lks_decide_review_tick(struct lks_deciding *d)
 
 /* Waiving ----------------------------------------------------------------------------------- */
 
-/* An error that must not happen once is let go after it was seen, never beforehand. */
+/* An error that must not happen once is waived after it was seen, never beforehand. */
 static bool has_halted(const struct lks_state_change *c, const struct lks_plan_metric *m)
 {
     for (uint32_t i = 0; i < c->look_count; i++) {

@@ -140,7 +140,7 @@ static bool release_intake(struct lks_deciding *d, uint32_t n, struct lks_str na
 }
 
 /* A node may be held and in intake: what can be lifted is lifted, and only where nothing can is the
- * answer no. So a hold on a node that waits in intake can be taken back before it conforms. */
+ * answer no. So a hold on a node that waits in intake can be ended before it conforms. */
 static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
 {
     const struct lks_node *n = &d->state->nodes[node];

@@ -15,7 +15,7 @@ static void turn(struct lks_deciding *d, uint32_t node, enum lks_liveness to)
 
 /* Ticks ------------------------------------------------------------------------------------- */
 
-/* A node that is live turns late, one that is late turns lost, each at its own deadline. */
+/* A node that is live becomes late, one that is late is marked lost, each at its own deadline. */
 static void look_at(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];

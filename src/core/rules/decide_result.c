@@ -1,6 +1,6 @@
 /* What agents answer to commands; with it the figures of acceptance checks, for the gates of
- * changes. These run twice on a node that a gate looks at: when it left use and nothing was done to
- * it yet, and when it is to return. */
+ * changes. These run twice on a node that a gate evaluates: when it was drained and nothing was
+ * done to it yet, and when it is to return. */
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/rules/decide_rules.h"

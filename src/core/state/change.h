@@ -256,7 +256,7 @@ const struct lks_member *lks_change_member(const struct lks_state_change *c, uin
 bool lks_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
                            uint32_t pool);
 
-/* The change that is under way on the node: it began there, and neither of the two is over; NULL:
+/* The change in progress on the node: it started there, and neither of the two has ended; NULL:
  * none. */
 const struct lks_state_change *lks_state_changing(const struct lks_state *s, uint32_t node);
 
@@ -291,7 +291,7 @@ static inline bool lks_member_queued(const struct lks_member *m)
            m->until != 0;
 }
 
-/* On its way back for good, not to show that there is one; or it was. */
+/* In its rollback for good, not to exercise it; or it was. */
 static inline bool lks_member_returns(const struct lks_member *m)
 {
     return m->back && m->pass != 1;
@@ -315,7 +315,7 @@ const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, ui
 /* The text of an order by its digest, of any change that is kept; an empty view: none. */
 struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest);
 
-/* The way back between these stacks was gone on this hardware; NULL: never. */
+/* The rollback between these stacks was exercised on this hardware; NULL: never. */
 const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,
                                           lks_text to);
 

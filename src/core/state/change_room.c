@@ -55,8 +55,8 @@ static bool overtook(const struct lks_state *s, const struct lks_state_change *c
     return false;
 }
 
-/* How much would be lost with it: nothing, who keeps nodes out of use or where they are, or work
- * under way. */
+/* How much would be lost with it: nothing, the reason why nodes are out of service or on their
+ * stack, or work in progress. */
 static unsigned worth(const struct lks_state *s, const struct lks_state_change *c)
 {
     if (!lks_change_over(c))

@@ -5,7 +5,7 @@
 #include "core/state/change.h"
 
 /* What becomes of a member whose step failed so, in this order: it is tried again `retries` times
- * (or as often as the step says), then goes back, else it ends so. */
+ * (or as often as the step says), then rolls back, else it ends so. */
 struct lks_failure_rule {
     const char *about;
     bool retries, reverts;

@@ -1,8 +1,8 @@
 /*
- * The MASS rule. When more than max(floor, percent of the pool) of a pool's nodes turn late, lost,
- * drifted or drained within a window, the cause is most likely not the nodes. Their states are
- * still recorded and admission still refuses them, but automatic acts wait: one record, one alarm,
- * and a person releases it.
+ * The MASS rule. When more than max(floor, percent of the pool) of a pool's nodes become late,
+ * lost, drifted or drained within a window, the cause is most likely not the nodes. Their states
+ * are still recorded and admission still refuses them, but automatic acts wait: one record, one
+ * alarm, and a person releases it.
  *
  * This is the bookkeeping of one pool: which of its nodes turned for the worse, and when each last
  * did, by the journal's clock. Nodes are counted, not turns: one that comes and goes all the time

@@ -172,8 +172,8 @@ uint32_t lks_standing_domain_odd(const struct lks_state *s, uint32_t n)
     return LKS_NO_NODE;
 }
 
-/* A person holds it, or a change keeps it out of use: its domain serves without it, as without one
- * that is lost. Who is under way will be beside the others, and counts. */
+/* A person holds it, or a change keeps it out of service: its domain serves without it, as without
+ * one that is lost. A node in progress will be beside the others, and counts. */
 static bool is_left_out(const struct lks_state *s, uint32_t n)
 {
     const struct lks_node *node = &s->nodes[n];

@@ -96,7 +96,7 @@ struct lks_node {
     lks_text target;         /* changing: its intent */
     lks_text condition_text; /* of unhealthy or changing, the last that was said */
     lks_text pin;            /* a change brought it there: its intent, until that change is over */
-    uint64_t change;         /* that is under way on it, or keeps it out of use; 0: none */
+    uint64_t change;         /* that is in progress on it, or keeps it out of service; 0: none */
     lks_ms attested_until, checked_at;
     lks_text drained_by, drained_reason; /* 0: not drained */
     lks_ms held_since;                   /* however often it was said since */

@@ -1,4 +1,4 @@
-/* Making what is staged run, giving it up, and going back to the other bank. */
+/* Making what is staged run, giving it up, and switching to the other bank. */
 #include "codec/format/json.h"
 #include "drivers/bmc/bmc_redfish_update.h"
 #include "drivers/bmc/bmc_version.h"

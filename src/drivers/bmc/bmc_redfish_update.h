@@ -284,7 +284,7 @@ size_t lks_redfish_reached(const struct lks_redfish_update *u);
 void lks_redfish_hash_entries(const struct lks_redfish_update *u, uint64_t out[2]);
 /* What staging, or a reset, of this component may take, with room for a slow one. */
 lks_ms lks_redfish_allowed(const struct lks_redfish_update *u, bool activation);
-/* Something is under way that a task may tell the end of: what was sent, or an action. */
+/* Something is in progress whose end a task may report: what was sent, or an action. */
 bool lks_redfish_has_task(const struct lks_redfish_update *u);
 /* Follow the new task of the last walk. */
 void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now);

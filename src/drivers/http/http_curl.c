@@ -34,7 +34,7 @@ struct lks_curl {
     const struct lks_curl_lib *lib;
     struct lks_curl_options options;
     CURLM *multi;
-    struct lks_curl_exchange *first; /* under way */
+    struct lks_curl_exchange *first; /* in progress */
     CURL *spare[SPARE_MAX];
     size_t spare_count;
 };

@@ -52,7 +52,7 @@ typedef void lks_curl_done_fn(void *ctx, const struct lks_http_response *answer,
 /* UNAVAILABLE where libcurl is not installed: the message names the package. */
 enum lks_code lks_curl_new(const struct lks_curl_options *options, struct lks_curl **out,
                            struct lks_err *err) LKS_MUST_CHECK;
-/* What is under way ends without its function being called. */
+/* Exchanges in progress end without their function being called. */
 void lks_curl_free(struct lks_curl *c);
 
 /* Begin an exchange, which ends in a later turn. Texts of `peer` are copied; `request` is moved in,

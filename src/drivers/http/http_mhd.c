@@ -402,7 +402,7 @@ enum lks_code lks_httpd_certificates(struct lks_httpd *h, struct lks_str certifi
     return LKS_OK;
 }
 
-/* A connection without a request under way has nothing to wait for, and a stream no other end. */
+/* A connection without a request in progress has nothing to wait for, and a stream no other end. */
 void lks_httpd_drain(struct lks_httpd *h)
 {
     struct lks_httpd_peer_state *peer;

@@ -70,7 +70,7 @@ struct lks_httpd_peer {
 };
 
 struct lks_httpd;
-struct lks_httpd_exchange; /* one request under way */
+struct lks_httpd_exchange; /* one request in progress */
 
 /* Stays until the answer is given. */
 struct lks_httpd_request {
@@ -114,7 +114,7 @@ enum lks_code lks_httpd_new(uv_loop_t *loop, const struct lks_httpd_options *opt
                             lks_httpd_handler *handler, lks_httpd_gone *gone, void *ctx,
                             struct lks_httpd **out, struct lks_err *err) LKS_MUST_CHECK;
 
-/* Stop taking connections; those with a request under way end after its answer, those without one
+/* Stop taking connections; those with a request in progress end after its answer, those without one
  * and streams end now. All are gone when none are counted any more. */
 void lks_httpd_drain(struct lks_httpd *h);
 /* End everything, not from inside a callback of ours. The loop must run its close callbacks

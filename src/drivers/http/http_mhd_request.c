@@ -242,7 +242,7 @@ struct lks_httpd_constant *lks_httpd_constant_new(const struct lks_httpd_reply *
     return NULL;
 }
 
-/* Answers that are under way keep what they need. */
+/* Answers in progress keep what they need. */
 void lks_httpd_constant_free(struct lks_httpd_constant *c)
 {
     if (c == NULL)

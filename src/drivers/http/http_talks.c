@@ -41,7 +41,7 @@ enum state {
     QUEUED,  /* at a gate */
     WAITING, /* in the heap */
     SAVING,  /* its owner writes */
-    SENDING, /* an exchange is under way */
+    SENDING, /* an exchange is in progress */
 };
 
 struct lks_dialog {
@@ -61,7 +61,7 @@ struct lks_dialog {
     bool durable;  /* what it says now was saved */
     bool heard;    /* the peer answered at all */
     struct lks_talk talk;
-    uint64_t length; /* of the body under way */
+    uint64_t length; /* of the body in progress */
     struct lks_curl_exchange *exchange;
     struct lks_err trouble;
 };

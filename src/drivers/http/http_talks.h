@@ -32,7 +32,7 @@ struct lks_talks_options {
     struct lks_curl_options curl;
     unsigned all_max;        /* exchanges at a time; 0: 256 */
     unsigned site_max;       /* of these, with one site; 0: 64 */
-    lks_ms (*clock)(void *); /* wall time that never goes back; NULL: the system's, held so */
+    lks_ms (*clock)(void *); /* wall time that never decreases; NULL: the system's, held so */
     void *clock_ctx;
     void *ctx; /* of the functions below */
 
@@ -54,7 +54,7 @@ struct lks_dialog_options {
 
 enum lks_code lks_talks_new(const struct lks_talks_options *options, struct lks_talks **out,
                             struct lks_err *err) LKS_MUST_CHECK;
-/* Dialogs under way end without a word. */
+/* Dialogs in progress end without a call. */
 void lks_talks_free(struct lks_talks *t);
 
 /* The clock that all times of the conversations are on. */
@@ -74,11 +74,11 @@ void lks_talks_start(struct lks_talks *t, struct lks_dialog *d, bool restored);
 /* What it gave to checkpoint() is durable. */
 void lks_talks_resume(struct lks_talks *t, struct lks_dialog *d);
 
-/* Drop it; ended() is not called. A request that is under way is cut. Also for one that was added
- * and never started. */
+/* Drop it; ended() is not called. A request in progress is cut. Also for one that was added and
+ * never started. */
 void lks_talks_cancel(struct lks_talks *t, struct lks_dialog *d);
 
-/* How much of the body of the request that is under way was sent, of how much; zeroes: none is. */
+/* How much of the body of the request in progress was sent, of how much; zeroes: none is. */
 void lks_talks_sent(const struct lks_dialog *d, uint64_t *sent, uint64_t *total);
 
 /* Why the last exchange that came to nothing did; code LKS_OK: there was none, or one was answered

@@ -44,7 +44,7 @@ struct lks_client {
     SSL_SESSION *session; /* the newest the server gave us */
     SSL *ssl;
     int fd;          /* -1: not connected */
-    lks_ms deadline; /* of what is under way */
+    lks_ms deadline; /* of the exchange in progress */
     bool heard;      /* something came back since the request left */
     struct lks_buf request;
 };

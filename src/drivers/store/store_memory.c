@@ -584,7 +584,7 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
         return lks_fail_nomem(err);
     move_aside(disk, first, tail);
     disk->batches++;
-    LKS_ASSERT(write_batch(disk, then, err) == LKS_OK); /* half of a cut cannot be taken back */
+    LKS_ASSERT(write_batch(disk, then, err) == LKS_OK); /* half of a cut cannot be undone */
     disk->tail = lks_store_tail_after(tail, then);
     return written(s, how, err);
 }

@@ -33,7 +33,7 @@ struct lks_box {
     bool pulling, closed, stranger;
 };
 
-/* One request under way. */
+/* One request in progress. */
 struct ask {
     struct lks_box *box;
     struct lks_httpd_exchange *x;

@@ -32,7 +32,7 @@ struct lks_box_site {
     size_t uploads; /* bytes held */
 };
 
-/* Milliseconds since 1970 on a clock that never goes back. */
+/* Milliseconds since 1970 on a clock that never decreases. */
 lks_ms lks_box_now(const struct lks_box_site *site);
 
 struct lks_box;

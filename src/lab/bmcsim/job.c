@@ -48,7 +48,7 @@ unsigned lks_bmcsim_job_percent(const struct lks_bmcsim *b)
 
 /* ---- Beginning ---- */
 
-/* The other side of a redundant pair; -1: it has none. */
+/* The redundant peer; -1: it has none. */
 static int partner(const struct lks_bmcsim *b, unsigned unit)
 {
     const struct lks_bmcsim_unit *u = &b->units[unit];

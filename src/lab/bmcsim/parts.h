@@ -48,7 +48,7 @@ enum {
     LKS_ROW_BACKUP = 1 << 9,    /* ... its backup bank */
     LKS_ROW_GOLDEN = 1 << 10,   /* ... its golden bank */
     LKS_ROW_CURRENT = 1 << 11,  /* ... its active bank under a second name */
-    LKS_ROW_RAISES = 1 << 12,   /* a new major version forbids the way back to older ones */
+    LKS_ROW_RAISES = 1 << 12,   /* a new major version cannot be reverted to older ones */
     LKS_ROW_SUFFIX = 1 << 13,   /* the inventory puts a suffix behind the version */
     LKS_ROW_JUNK_DATE = 1 << 14 /* a release date that is none */
 };

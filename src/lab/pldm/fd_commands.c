@@ -53,7 +53,7 @@ static const struct command commands[] = {
     {LKS_PLDM_ACTIVATE_FIRMWARE, IN(LKS_PLDM_READY), LKS_PLDM_CC_INVALID_STATE, false, true,
         activate_firmware},
     {LKS_PLDM_GET_STATUS, ANY, 0, true, false, get_status},
-    /* As in libpldm: without a component under way there is no mode to leave. */
+    /* As in libpldm: without a component in progress there is no mode to leave. */
     {LKS_PLDM_CANCEL_UPDATE_COMPONENT, AT_COMPONENT, LKS_PLDM_CC_NOT_IN_UPDATE_MODE, false, true,
         cancel_component},
     /* libpldm's device ends even an activation. Ours is busy until it ended: half an activation has

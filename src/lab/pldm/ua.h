@@ -119,8 +119,8 @@ struct lks_ua_outcome {
 enum lks_code lks_ua_new(const struct lks_ua_options *options, lks_ms now, struct lks_ua **out,
                          struct lks_err *err) LKS_MUST_CHECK;
 
-/* Go on with what lks_ua_save() wrote before a restart: looks at the device, and then finishes
- * what is still under way or begins again. The options must be the same as then. */
+/* Go on with what lks_ua_save() wrote before a restart: reads the device, and then finishes what is
+ * still in progress or starts again. The options must be the same as then. */
 enum lks_code lks_ua_load(const struct lks_ua_options *options, lks_ms now, struct lks_str saved,
                           struct lks_ua **out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_ua_free(struct lks_ua *ua);

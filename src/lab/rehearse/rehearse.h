@@ -107,7 +107,7 @@ struct lks_rehearsed {
     uint32_t bad_share;
     enum lks_rehearse_bad way;
     lks_ms took;
-    double gpu_hours; /* that nodes were out of use for it */
+    double gpu_hours; /* that nodes were out of service for it */
     uint32_t members[LKS_MEMBER_STATE_COUNT];
     uint32_t halts; /* how often a person was called */
     uint32_t

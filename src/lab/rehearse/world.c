@@ -252,7 +252,7 @@ static void order(struct lks_world *w, enum lks_change_order_word word)
         NULL);
 }
 
-/* What was measured to be worse an approver lets go, for as long as one may. */
+/* An approver waives what was measured to be worse, for as long as one may. */
 static void let_go(struct lks_world *w)
 {
     enum { DAYS = 7 };
@@ -285,8 +285,8 @@ static void let_go(struct lks_world *w)
     }
 }
 
-/* Who is to show the way back and failed is tried again, and brought back first where it is lost:
- * others of its kind do not begin before. */
+/* A member that is to exercise the rollback and failed is tried again, and repaired first where it
+ * is lost: others of its kind do not start before. */
 static void try_provers(struct lks_world *w)
 {
     const struct lks_state *s = lks_engine_state(w->engine);

@@ -36,8 +36,8 @@ struct world_machine {
     bool reached;                  /* an image came to it */
     bool bad, down;                /* the image is bad on it; it does not answer */
     bool lost;                     /* and does not come back by itself */
-    bool out, fresh;               /* out of use; in use with the new stack */
-    bool before;                   /* it was out of use when all began, and does not count */
+    bool out, fresh;               /* out of service; in service with the new stack */
+    bool before;                   /* it was out of service at the start, and does not count */
     bool free, side;               /* for jobs of a pool that is told, and with which stack */
     uint32_t job;                  /* that runs on it, of such a pool: place + 1; 0: none */
     uint32_t before_it, behind_it; /* of those that are free, or run the same job: node + 1 */
@@ -125,8 +125,8 @@ void world_deliver(struct lks_world *w, const struct lks_message *m);
 /* One that did not come back is brought back, in some hours. */
 void world_repair(struct lks_world *w, uint32_t node);
 
-/* world_jobs.c: a node is asked to leave; nothing runs on it; it left use, returned, or has another
- * stack. */
+/* world_jobs.c: a node is asked to leave; nothing runs on it; it was drained, returned, or has
+ * another stack. */
 void world_job_ask(struct lks_world *w, uint32_t node);
 bool world_job_none(struct lks_world *w, uint32_t node);
 void world_job_moved(struct lks_world *w, uint32_t node);

@@ -1,4 +1,4 @@
-/* Capacity, gangs and GPU-hours, kept along as nodes leave use and return. */
+/* Capacity, gangs and GPU-hours, kept along as nodes drain and return. */
 #include "lab/rehearse/world.h"
 
 #include "core/campaign/campaign.h"

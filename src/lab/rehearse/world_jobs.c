@@ -1,7 +1,7 @@
 /*
  * Jobs of invented machines. Pools that are told one by one have gangs: jobs that need so many
  * nodes with one stack at the same time. A gang of which one node is asked to leave comes to its
- * next checkpoint, or its end, and lets go of all its nodes; then it waits until as many are free
+ * next checkpoint, or its end, and gives up all its nodes; then it waits until as many are free
  * again. Jobs that wait begin in the order they came, and a smaller one does not wait for a larger.
  */
 #include "lab/rehearse/world.h"

@@ -278,7 +278,7 @@ struct lks_gate_preset {
     bool critical;
 };
 
-/* How a node leaves use before something is done to it: what is waited for, */
+/* How a node drains before something is done to it: what is waited for, */
 enum lks_leave_way {
     LKS_LEAVE_JOB,      /* the job's end, or its next checkpoint */
     LKS_LEAVE_ROTATION, /* requests go elsewhere, those that were begun are answered */
@@ -289,8 +289,8 @@ extern const char *const lks_leave_way_words[]; /* "wait-job" ... "per-job", NUL
 
 /* and what becomes of it when that did not come in time, for the last time. */
 enum lks_leave_then {
-    LKS_LEAVE_HOLD, /* it stays out of use, and a person is asked */
-    LKS_LEAVE_SKIP, /* it goes back into use as it is, and is named */
+    LKS_LEAVE_HOLD, /* it stays out of service, and a person is asked */
+    LKS_LEAVE_SKIP, /* it returns to service as is, and is named */
 };
 extern const char *const lks_leave_then_words[]; /* "hold", "skip", NULL */
 

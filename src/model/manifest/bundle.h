@@ -41,7 +41,7 @@ struct lks_bundle_artifact {
     struct lks_str component; /* a class of components.csv, or the id of an inventory's entry */
     struct lks_str version;   /* what the component says of itself once it runs */
     enum lks_bundle_kind kind;
-    bool one_way; /* there is no way back from it */
+    bool one_way; /* it is irreversible */
     /* Lists of texts; NULL: any. */
     const struct lks_doc *hardware_classes, *hardware_revisions;
     const struct lks_doc *from; /* the versions it may come from; ">=1.4 <2" stands for many */

@@ -487,7 +487,7 @@ struct lks_rec_change {
     struct lks_str stack, name;   /* digest and name of the stack; AGENT: the version, as name */
     uint64_t failures_max;        /* nodes that may fail before it is halted */
     bool rolls_back;              /* a halt is followed by a rollback without a question */
-    bool one_way;                 /* that there are steps without a way back was acknowledged */
+    bool one_way;                 /* irreversible steps were acknowledged */
     lks_ms not_before, not_after; /* 0: any time. No node starts outside */
     struct lks_str windows; /* of the week, in site time: codec/time/window.h; empty: always */
     struct lks_str by, reason;
@@ -510,12 +510,12 @@ struct lks_rec_plan_step {
     struct lks_str before;    /* and what it ran */
     struct lks_str executor;  /* APPLY, REBOOT, ACCEPT */
     struct lks_str order;     /* APPLY: digest of the order, */
-    struct lks_str order_back; /* and of the one that takes it back; empty: there is none */
+    struct lks_str order_back; /* and of the one that reverts it; empty: there is none */
     struct lks_str artifacts;  /* digests that the order needs, with blanks between */
     struct lks_str artifacts_back;
     struct lks_str bundle, image; /* FLASH, STAGE, ACTIVATE */
     struct lks_str bundle_back, image_back;
-    uint64_t revert; /* FLASH: what takes it back: SWITCH, or UPDATE with the image before */
+    uint64_t revert; /* FLASH: what reverts it: SWITCH, or UPDATE with the image before */
     bool one_way;
     uint64_t limit;   /* ms that it may take */
     uint64_t retries; /* how often it may be tried again */
@@ -532,7 +532,7 @@ struct lks_rec_plan_part {
     uint64_t change, wave, recipe;
     struct lks_str domain; /* its hosts, and those of other parts with it, change together */
     struct lks_str from;   /* digest of the stack they come from */
-    bool proves;           /* it goes there, back and there again: the way back is tried */
+    bool proves;           /* it goes there, back and there again: the rollback is exercised */
     struct lks_str hosts;
 };
 struct lks_rec_plan_order {
@@ -564,8 +564,9 @@ struct lks_rec_member {
     uint64_t change;
     struct lks_str node;
     uint64_t state, step;
-    bool back;        /* on its way back */
-    uint64_t pass;    /* 0; who proves the way back: 1 on the way back, 2 there again */
+    bool back; /* in its rollback */
+    uint64_t
+        pass; /* 0; of a member that exercises the rollback: 1 in the rollback, 2 there again */
     uint64_t attempt; /* of this step, from 1 */
     lks_ms until;     /* its deadline, or when the next attempt may begin */
     uint64_t work;    /* ASKED: the number of the command or of the update */
@@ -575,7 +576,7 @@ struct lks_rec_member {
 };
 struct lks_rec_revert_proven {
     struct lks_str class, from, to; /* hardware class; digests of the two stacks */
-    uint64_t change, took;          /* ms of the way back */
+    uint64_t change, took;          /* ms of the rollback */
     struct lks_str node;
 };
 struct lks_rec_frozen {

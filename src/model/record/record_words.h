@@ -42,7 +42,8 @@ enum lks_drift_cause { /* why a node differs from its intent, so far as it can b
                        LKS_DRIFT_UNKNOWN,
                        LKS_DRIFT_BANDS,    /* in-band and out-of-band readings disagree */
                        LKS_DRIFT_PART,     /* a replaced part, with the firmware it came with */
-                       LKS_DRIFT_REVERTED, /* it was right, and went back: a silent revert */
+                       LKS_DRIFT_REVERTED, /* it was right, and is the old value again: a silent
+                                              revert */
                        LKS_DRIFT_PACKAGES, /* the package manager changed it */
                        LKS_DRIFT_BUILD,    /* another build of the same version */
                        LKS_DRIFT_EXPIRED,  /* a deviation that ended */
@@ -128,8 +129,8 @@ enum lks_change_state {
     LKS_CHANGE_RUNNING,
     LKS_CHANGE_PAUSED,       /* by a person: nodes in progress finish, no other node starts */
     LKS_CHANGE_HALTED,       /* by a gate: the same; a person resumes, aborts or rolls it back */
-    LKS_CHANGE_ABORTING,     /* who is under way goes back, who is done stays as it is */
-    LKS_CHANGE_ROLLING_BACK, /* everybody that it reached goes back */
+    LKS_CHANGE_ABORTING,     /* nodes in progress roll back, finished ones stay as they are */
+    LKS_CHANGE_ROLLING_BACK, /* all nodes that it reached roll back */
     LKS_CHANGE_OVER,         /* those behind are ends */
     LKS_CHANGE_DONE = LKS_CHANGE_OVER,
     LKS_CHANGE_REJECTED,
@@ -146,7 +147,7 @@ enum lks_step_kind {                  /* of the steps of a node, in the order th
                      LKS_DO_REBOOT,   /* it comes back in another boot */
                      LKS_DO_CHECK,    /* read again: all layers so far are what they should be */
                      LKS_DO_ACCEPT,   /* it conforms as a whole, and its acceptance checks pass */
-                     LKS_DO_RETURN,   /* back into use */
+                     LKS_DO_RETURN,   /* returns to service */
                      LKS_DO_COUNT
 };
 enum lks_wave_kind { LKS_WAVE_LAB, LKS_WAVE_CANARY, LKS_WAVE_RING, LKS_WAVE_KIND_COUNT };
@@ -162,12 +163,12 @@ enum lks_wave_state {
 enum lks_member_state {                     /* a node in a change */
                         LKS_MEMBER_PENDING, /* untouched; its image may be staged already */
                         LKS_MEMBER_WAITING, /* its next step cannot begin yet */
-                        LKS_MEMBER_ASKED,   /* a command, an update or a drain is under way */
+                        LKS_MEMBER_ASKED,   /* a command, an update or a drain is in progress */
                         LKS_MEMBER_READING, /* the step ended: what it did is read again */
                         LKS_MEMBER_OVER,    /* those behind are ends */
                         LKS_MEMBER_DONE = LKS_MEMBER_OVER, /* in use, with what it should have */
                         LKS_MEMBER_REVERTED,               /* in use, with what it had */
-                        LKS_MEMBER_FENCED,  /* out of use, until a person releases it */
+                        LKS_MEMBER_FENCED,  /* out of service, until a person ends that */
                         LKS_MEMBER_HANDS,   /* the same, and manual intervention is needed */
                         LKS_MEMBER_UNKNOWN, /* the outcome of its steps is unknown */
                         LKS_MEMBER_SKIPPED, /* left alone: it is gone, or has it already */
@@ -175,7 +176,7 @@ enum lks_member_state {                     /* a node in a change */
 };
 enum lks_failure { /* why a step did not do what it should */
                    LKS_FAILURE_NONE,
-                   LKS_FAILURE_BUSY,     /* it did not come out of use in time */
+                   LKS_FAILURE_BUSY,     /* it did not drain in time */
                    LKS_FAILURE_REFUSED,  /* nothing was begun: not enabled, not for it, expired */
                    LKS_FAILURE_STEP,     /* it was begun and failed */
                    LKS_FAILURE_WRONG,    /* read again, it is not what it should be */
@@ -183,12 +184,12 @@ enum lks_failure { /* why a step did not do what it should */
                    LKS_FAILURE_LOST,     /* the node did not come back in time */
                    LKS_FAILURE_ENDPOINT, /* its management endpoint does not answer */
                    LKS_FAILURE_UNKNOWN,  /* whether it was done is unknown */
-                   LKS_FAILURE_REVERT,   /* on the way back */
+                   LKS_FAILURE_REVERT,   /* in the rollback */
                    LKS_FAILURE_COUNT
 };
 enum lks_plan_note {                     /* what an approver has to know */
                      LKS_PLAN_UNCOVERED, /* a combination that no canary has */
-                     LKS_PLAN_ONE_WAY,   /* a step without a way back, and the spares for it */
+                     LKS_PLAN_ONE_WAY,   /* an irreversible step, and the spares for it */
                      LKS_PLAN_EXTERNAL,  /* differs, and is not ours to change */
                      LKS_PLAN_CAPACITY,  /* what stays in use, and the largest gang, over time */
                      LKS_PLAN_WARNING,

@@ -86,8 +86,8 @@ static enum lks_code read_dir(struct lks_root *root, const char *dir,
     return code;
 }
 
-/* The status file, and what dpkg did since it last wrote it: an upgrade under way, or one that was
- * cut short. Images without dpkg have a directory of paragraphs instead. */
+/* The status file, and what dpkg did since it last wrote it: an upgrade in progress, or one that
+ * was cut short. Images without dpkg have a directory of paragraphs instead. */
 enum lks_code lks_packages_dpkg(struct lks_root *root, lks_installed_fn *fn, void *ctx,
                                 char where[LKS_ROOT_PATH_MAX], struct lks_err *err)
 {

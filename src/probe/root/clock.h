@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Milliseconds since some moment before; never goes back. */
+/* Milliseconds since some moment before; never decreases. */
 int64_t lks_clock_ms(void);
 
 #endif

@@ -510,8 +510,7 @@ static enum lks_code start_all(struct runner *r, const struct lks_probe_kind *ki
     return LKS_OK;
 }
 
-/* Those that came to their end may still be letting go of a device: they are not waited for long.
- */
+/* Those that came to their end may still be closing a device: they are not waited for long. */
 static void end_children(struct runner *r)
 {
     int64_t until = lks_clock_ms() + REAP_MS;

@@ -20,7 +20,7 @@ struct lks_reader {
     struct lks_httpd_stream *stream; /* NULL: over */
     uint64_t next;                   /* the row it gets next */
     lks_ms written, since;           /* mono, by the ticks */
-    /* Of the catch-up under way. */
+    /* Of the catch-up in progress. */
     uv_work_t job;
     bool working;
     struct lks_buf bytes;

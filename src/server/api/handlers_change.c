@@ -1,4 +1,4 @@
-/* Changes as people follow and steer them; what is frozen; ways back that were gone. */
+/* Changes as people follow and steer them; what is frozen; rollbacks that were exercised. */
 #include "core/campaign/campaign.h"
 #include "core/firmware/endpoint.h"
 #include "server/api/handlers.h"
@@ -426,7 +426,7 @@ void lks_handle_frozen(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* Ways back --------------------------------------------------------------------------------- */
+/* Rollbacks that were exercised ------------------------------------------------------------- */
 
 void lks_handle_proven(struct lks_desk *desk, struct lks_call *call)
 {

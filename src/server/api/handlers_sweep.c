@@ -252,8 +252,8 @@ void lks_handle_sweep_lease(struct lks_desk *desk, struct lks_call *call)
         end_lease(desk, call);
 }
 
-/* One for the client thread. An endpoint that an update is under way with is left alone: its lease
- * ends by itself, and by then there is something new to read. */
+/* One for the client thread. An endpoint with an update in progress is left alone: its lease ends
+ * by itself, and by then there is something new to read. */
 static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint *e, bool unleased,
                     struct lks_own *own)
 {

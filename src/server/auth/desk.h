@@ -43,7 +43,7 @@ struct lks_desk {
     struct lks_daemon *daemon;
     struct lks_engine *engine;
     const struct lks_state *state;
-    struct lks_now now;      /* its wall never goes back, */
+    struct lks_now now;      /* its wall never decreases, */
     lks_ms wall;             /* and this is what the clock says */
     struct lks_rate rate;    /* of people, by identity */
     struct lks_rate reports; /* of what a node makes us write, by its name */
@@ -58,7 +58,7 @@ struct lks_desk {
     lks_ms *drafts; /* owned; by pool: mono, when a change was last to be drafted; 0: never */
     uint32_t draft_room;
     uint64_t epoch;     /* counts up when a certificate may have ended */
-    uint64_t first_row; /* the oldest that is kept; rows are let go at a start alone */
+    uint64_t first_row; /* the oldest that is kept; rows are trimmed at a start alone */
     bool draining;
     bool following; /* another controller leads: reads and questions are answered, no more */
     lks_ms behind;  /* how old what we know may be; 0: we lead */

@@ -12,7 +12,7 @@
 
 enum {
     JOURNAL_ROWS = 1000,       /* of one answer, unless it is asked for more */
-    WINDOW = 4096,             /* rows read at once when going back */
+    WINDOW = 4096,             /* rows read at once when reading backwards */
     HISTORY_SCAN_MAX = 200000, /* rows one call looks at; the next page goes on */
 };
 
@@ -71,7 +71,7 @@ static bool keep_row(void *ctx, const struct lks_row *row)
     return lks_journal_json(row, item, &w->err) == LKS_OK;
 }
 
-/* Go back in windows until there are enough rows, or enough were looked at. */
+/* Read backwards in windows until there are enough rows, or enough were read. */
 static enum lks_code go_back(struct lks_store *store, struct window *w, uint64_t before,
                              uint64_t limit, struct lks_json_writer *out, uint64_t *next,
                              struct lks_err *err)

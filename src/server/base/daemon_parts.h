@@ -56,7 +56,7 @@ struct lks_daemon {
  * out. */
 uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node);
 
-/* Take a newly read configuration into use; reloadable keys alone differ from the one before. */
+/* Use a newly read configuration; reloadable keys alone differ from the one before. */
 void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config);
 
 #endif

@@ -533,7 +533,7 @@ void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call)
         collect(t);
 }
 
-/* A step that is under way finds out at its end; a record that is asked for comes anyway. */
+/* A step in progress finds out at its end; a record that is asked for comes anyway. */
 void lks_depot_server_gone(struct lks_depot_server *d, const struct lks_call *call)
 {
     struct lks_transfer *t = call->depot != NULL ? call->depot->transfer : NULL;

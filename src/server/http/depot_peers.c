@@ -31,7 +31,7 @@ struct lks_depot_peers {
     size_t without;        /* of the others, those that do not have it */
     uv_timer_t pace;
     bool active; /* the one at hand is being fetched */
-    /* The step that is under way, in the thread pool. */
+    /* The step in progress, in the thread pool. */
     uv_work_t job;
     bool busy;
     enum stage stage;

@@ -11,7 +11,7 @@
 enum {
     TICK_MS = 100,
     CONSTANT_MS = 1000,
-    DRAIN_MS = 8000,     /* answers under way may take so long after SIGTERM */
+    DRAIN_MS = 8000,     /* answers in progress may take so long after SIGTERM */
     DRAIN_END_MS = 1500, /* and then the rest of the end so long */
     SOCKET_MODE = 0666,  /* who may what is decided by the peer's uid */
     READING_MAX = 2,     /* of the pool's threads, for reads of the journal, */

@@ -60,7 +60,8 @@ static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
     if (lks_secrets_chance(&d->options.seed, sizeof(d->options.seed), err) != LKS_OK)
         return err->code;
     if (c->keep_days == 0 || shared)
-        return LKS_OK; /* a follower may not let go of rows, and who leads is not known yet */
+        return LKS_OK; /* a follower may not trim rows, and which controller leads is not known yet
+                        */
     if (lks_seen_check(d, &d->store->store, err) != LKS_OK)
         return err->code; /* a store that was replaced stays as it was found */
     uint64_t through = 0;

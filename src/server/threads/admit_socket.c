@@ -21,7 +21,7 @@ struct lks_admit_peer {
     struct lks_buf in;     /* up to a line and a piece */
     size_t at;             /* where the next line begins in it */
     size_t looked;         /* and up to where it is known to have no end */
-    struct lks_call *call; /* the question under way */
+    struct lks_call *call; /* the question in progress */
     uv_write_t write;
     struct lks_buf out; /* being written */
     bool reading, writing, closing, closed;

@@ -5,9 +5,9 @@
  * It is served on the state thread's loop, so that neither TLS handshakes nor HTTP stand before a
  * question. A question becomes a call like any other: who asks is the peer's uid, what they may and
  * how often is decided as for the API, and the answer waits for the rows it rests on. A connection
- * has one question under way at a time, and is not read meanwhile; so what a peer can have us keep
- * is a line and an answer. One that begins a line or takes an answer too slowly is closed, as is
- * one that is idle for long.
+ * has one question in progress at a time, and is not read meanwhile; so what a peer can have us
+ * keep is a line and an answer. One that begins a line or takes an answer too slowly is closed, as
+ * is one that is idle for long.
  */
 #ifndef LKS_SERVER_ADMIT_SOCKET_H
 #define LKS_SERVER_ADMIT_SOCKET_H

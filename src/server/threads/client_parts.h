@@ -1,4 +1,4 @@
-/* For client_thread.c, sweeper.c and watcher.c: what is under way. */
+/* For client_thread.c, sweeper.c and watcher.c: what is in progress. */
 #ifndef LKS_SERVER_CLIENT_PARTS_H
 #define LKS_SERVER_CLIENT_PARTS_H
 
@@ -21,9 +21,9 @@ struct lks_client_job {
     struct lks_own_endpoint at;
     const struct lks_bmc_driver *driver;
     struct lks_dialog *dialog; /* NULL: over, or not begun */
-    struct lks_call *call;     /* to be asked, or asked again; NULL: it is under way, or none is */
-    lks_ms again;              /* mono: when */
-    unsigned tries;            /* in vain, one after the other */
+    struct lks_call *call; /* to be asked, or asked again; NULL: it is in progress, or none is */
+    lks_ms again;          /* mono: when */
+    unsigned tries;        /* in vain, one after the other */
     /* Reading. */
     struct lks_bmc_inventory inventory;
     bool leased;

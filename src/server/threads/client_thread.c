@@ -25,7 +25,7 @@ static lks_ms mono_now(void)
 }
 
 /* The clock of conversations: the wall's, or one that is fast by a factor and so the same after a
- * restart, which finds times that were saved. It never goes back. */
+ * restart, which finds times that were saved. It never decreases. */
 static lks_ms clock_now(void *ctx)
 {
     const struct lks_client_thread *c = ctx;
@@ -523,7 +523,7 @@ static void close_box(struct lks_client_thread *c)
     }
 }
 
-/* What is under way is cut: the next start looks what became of it. */
+/* Conversations in progress are cut: the next start finds out what became of them. */
 static void run(void *arg)
 {
     struct lks_client_thread *c = arg;

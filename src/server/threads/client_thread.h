@@ -1,7 +1,7 @@
 /*
  * The client thread: conversations with management endpoints (drivers/http/http_talks.h), thousands
  * at a time. Updates come from the state thread once their records are durable, and what has to
- * survive goes back there before anything else is sent; readings are its own to begin (sweeper.h),
+ * survive returns there before anything else is sent; readings are its own to begin (sweeper.h),
  * and so are measuring (watcher.h), checking the cadence of pools (drafter.h) and notifying a
  * ticket system (teller.h). What it wants of the state it asks by calls (own.h).
  *

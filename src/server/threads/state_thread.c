@@ -566,7 +566,7 @@ static void run(void *arg)
     uv_loop_close(&t->loop);
 }
 
-/* What the lost rows said is not known: holds, orders that are open, updates under way. */
+/* The content of the lost rows is not known: holds, open orders, updates in progress. */
 static void freeze(struct lks_state_thread *t)
 {
     struct lks_event event = {

@@ -66,7 +66,7 @@ static void keep_snapshot(struct lks_store_thread *t, const struct lks_snapshot 
         lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot was not kept", &field, 1);
 }
 
-/* A call that has something to do here; then it goes back to be handled on. */
+/* A call that has something to do here; then it returns to be handled on. */
 static void visit(struct lks_store_thread *t, struct lks_call *call)
 {
     lks_call_store *fn = call->at_store;

@@ -18,7 +18,7 @@ struct lks_teller {
     bool asked;                  /* what is to be told, or that it was */
     lks_ms due;                  /* mono: when to ask again */
     unsigned tries;              /* in vain, of the message that is next */
-    struct lks_telling *telling; /* that is under way; NULL: none. Owned */
+    struct lks_telling *telling; /* that is in progress; NULL: none. Owned */
     char said[LKS_TELLER_SAID];  /* the last trouble that was logged; empty: all went well */
 };
 

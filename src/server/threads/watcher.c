@@ -18,7 +18,7 @@ struct question {
     struct lks_measures said;
 };
 
-/* A round that is under way. */
+/* A round in progress. */
 struct lks_watch {
     struct lks_gate_round *round; /* NULL: it is told */
     struct question *questions;

@@ -15,7 +15,7 @@ struct lks_watcher {
     bool asked;                 /* what is wanted, or what was heard is being told */
     bool hears;                 /* what heartbeats tell is being recorded */
     lks_ms due, hear_due;       /* mono: when to ask again */
-    struct lks_watch *watch;    /* a round that is under way; NULL: none. Owned */
+    struct lks_watch *watch;    /* a round in progress; NULL: none. Owned */
     char said[LKS_ERR_MSG_MAX]; /* the last trouble that was logged; empty: all went well */
 };
 
