@@ -644,6 +644,29 @@ static void test_options(void)
     }
 }
 
+/* Without TLS only where the caller says so, and never with a token. */
+static void test_plain(void)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer a = {0};
+    LKS_CLEANUP(lks_liar_fini)
+    struct lks_liar l = {.turns = {{LKS_LIAR_CLOSE, LKS_STR(HELLO)}}, .turn_count = 1};
+    struct lks_client *c = NULL;
+    struct lks_err err = {0};
+    char server[64];
+    lks_liar_start(&l);
+    snprintf(server, sizeof(server), "http://127.0.0.1:%u", l.port);
+    struct lks_client_options o = {
+        .server = server, .plain = true, .token = TOKEN, .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&o, &c, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "neither https://");
+    o.token = NULL;
+    if (!CHECK_CODE(lks_client_new(&o, &c, &err), LKS_OK))
+        return;
+    CHECK_CODE(get(c, &a, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&a.body), "hello");
+    lks_client_free(c);
+}
+
 /* Nobody there, in each way. */
 static void test_nobody(void)
 {
@@ -674,6 +697,7 @@ static const struct lks_test tests[] = {
     {"bad paths", test_bad_paths},
     {"events", test_events},
     {"options", test_options},
+    {"http without TLS", test_plain},
     {"nobody there", test_nobody},
     {0},
 };

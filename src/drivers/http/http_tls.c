@@ -39,7 +39,7 @@ struct lks_client {
     char *token;
     int timeout_ms;
     size_t body_max;
-    SSL_CTX *ctx; /* NULL: a Unix socket */
+    SSL_CTX *ctx; /* NULL: without TLS */
     BIO_METHOD *method;
     SSL_SESSION *session; /* the newest the server gave us */
     SSL *ssl;
@@ -56,9 +56,14 @@ static lks_ms now_ms(void)
     return (lks_ms)t.tv_sec * 1000 + (lks_ms)t.tv_nsec / 1000000;
 }
 
+static bool is_unix(const struct lks_client *c)
+{
+    return c->path[0] != '\0';
+}
+
 static const char *server_name(const struct lks_client *c)
 {
-    return c->ctx != NULL ? c->host : c->path;
+    return is_unix(c) ? c->path : c->host;
 }
 
 /* Without a good-bye, which could block: the answer's framing says enough. But libssl must think
@@ -278,7 +283,7 @@ static enum lks_code connect_tcp(struct lks_client *c, struct lks_err *err)
     }
     const int on = 1;
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return start_tls(c, err);
+    return c->ctx != NULL ? start_tls(c, err) : LKS_OK;
 }
 
 /* A connection that is there and was not closed meanwhile, or a new one. */
@@ -290,7 +295,7 @@ static enum lks_code reach(struct lks_client *c, bool *kept, struct lks_err *err
     *kept = c->fd >= 0;
     if (*kept)
         return LKS_OK;
-    return c->ctx != NULL ? connect_tcp(c, err) : connect_unix(c, err);
+    return is_unix(c) ? connect_unix(c, err) : connect_tcp(c, err);
 }
 
 static enum lks_code send_all(struct lks_client *c, struct lks_str bytes, struct lks_err *err)
@@ -369,7 +374,7 @@ static enum lks_code write_request(struct lks_client *c, const char *method, con
         return lks_fail(err, LKS_E_INVALID, "'%s' cannot be asked for", path);
     lks_buf_truncate(out, 0);
     lks_buf_addf(out, "%s %s HTTP/1.1\r\n", method, path);
-    if (c->ctx == NULL)
+    if (is_unix(c))
         lks_buf_addf(out, "Host: localhost\r\n");
     else if (strchr(c->host, ':') != NULL)
         lks_buf_addf(out, "Host: [%s]:%s\r\n", c->host, c->port);
@@ -546,7 +551,7 @@ static enum lks_code read_unix(struct lks_client *c, const char *server, struct 
 /* "https://host", "https://host:port", "https://[::1]:port", with or without a slash at the end. */
 static enum lks_code read_address(struct lks_client *c, const char *server, struct lks_err *err)
 {
-    struct lks_str rest = lks_str_from(server + strlen("https://")), host, port;
+    struct lks_str rest = lks_str_from(strstr(server, "://") + strlen("://")), host, port;
     struct in6_addr parsed;
     uint64_t number = 0;
     if (lks_str_ends(rest, "/"))
@@ -704,11 +709,12 @@ static enum lks_code prepare(struct lks_client *c, const struct lks_client_optio
         return lks_fail_nomem(err);
     if (strncmp(o->server, "unix:", 5) == 0)
         return read_unix(c, o->server, err);
-    if (strncmp(o->server, "https://", 8) != 0)
+    bool plain = o->plain && o->token == NULL && strncmp(o->server, "http://", 7) == 0;
+    if (!plain && strncmp(o->server, "https://", 8) != 0)
         return fail_server(o->server, err);
     if (read_address(c, o->server, err) != LKS_OK)
         return err->code;
-    return prepare_tls(c, o, err);
+    return plain ? LKS_OK : prepare_tls(c, o, err);
 }
 
 enum lks_code lks_client_new(const struct lks_client_options *options, struct lks_client **out,

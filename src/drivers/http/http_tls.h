@@ -15,6 +15,7 @@
 
 struct lks_client_options {
     const char *server;            /* "https://host:port" or "unix:/path" */
+    bool plain;                    /* "http://host:port" is taken too; never with a token */
     const char *ca;                /* PEM file the server must be certified by; NULL for unix */
     const char *certificate, *key; /* PEM files of ours, or NULL */
     bool pem;                      /* the three are PEM texts and not the names of files */

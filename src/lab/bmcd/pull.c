@@ -3,16 +3,9 @@
 #include "drivers/http/http_tls.h"
 #include "lab/bmcsim/bmcsim.h"
 
-#include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
-#define READ_SIZE ((size_t)64 << 10)
 
 struct pull {
     uv_work_t work;
@@ -92,83 +85,26 @@ static enum lks_code take(struct pull *p, struct lks_http_answer *answer, struct
     return LKS_OK;
 }
 
-static enum lks_code fetch_tls(struct pull *p, const struct lks_pull_place *at, struct lks_err *err)
+static enum lks_code fetch(struct pull *p, const struct lks_pull_place *at, struct lks_err *err)
 {
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     char server[128];
     struct lks_client *client = NULL;
     bool six = strchr(at->host, ':') != NULL;
-    if (p->ca == NULL)
+    if (at->tls && p->ca == NULL)
         return lks_fail(err, LKS_E_DENIED, "https needs --pull-ca");
-    snprintf(server, sizeof(server), "https://%s%s%s:%s", six ? "[" : "", at->host, six ? "]" : "",
-             at->port);
-    const struct lks_client_options options = {
-        .server = server, .ca = p->ca, .timeout_ms = LKS_PULL_MS, .body_max = p->bytes.max};
+    snprintf(server, sizeof(server), "%s://%s%s%s:%s", at->tls ? "https" : "http", six ? "[" : "",
+             at->host, six ? "]" : "", at->port);
+    const struct lks_client_options options = {.server = server,
+                                               .plain = true,
+                                               .ca = p->ca,
+                                               .timeout_ms = LKS_PULL_MS,
+                                               .body_max = p->bytes.max};
     if (lks_client_new(&options, &client, err) != LKS_OK)
         return err->code;
     enum lks_code code =
         lks_client_exchange(client, "GET", at->path, NULL, LKS_STR(""), "", &answer, err);
     lks_client_free(client);
-    return code == LKS_OK ? take(p, &answer, err) : code;
-}
-
-static int dial(const struct lks_pull_place *at, struct lks_err *err)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_NUMERICSERV | AI_NUMERICHOST};
-    bool here = strcmp(at->host, "localhost") == 0;
-    struct addrinfo *found = NULL;
-    if (getaddrinfo(here ? "127.0.0.1" : at->host, at->port, &hints, &found) != 0) {
-        (void)!lks_fail(err, LKS_E_INVALID, "no such address");
-        return -1;
-    }
-    const struct timeval patience = {.tv_sec = LKS_PULL_MS / 1000};
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
-        connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
-        (void)!lks_fail(err, LKS_E_UNAVAILABLE, "%s", strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        fd = -1;
-    }
-    freeaddrinfo(found);
-    return fd;
-}
-
-static enum lks_code hear(int fd, struct lks_http_answer *answer, struct lks_err *err)
-{
-    char bytes[READ_SIZE];
-    while (!lks_http_answer_whole(answer)) {
-        size_t taken = 0;
-        ssize_t got = recv(fd, bytes, sizeof(bytes), 0);
-        if (got < 0)
-            return lks_fail(err, LKS_E_UNAVAILABLE, "%s", strerror(errno));
-        if (got == 0)
-            return lks_http_answer_end(answer, err);
-        if (lks_http_answer_feed(answer, (struct lks_str){bytes, (size_t)got}, &taken, err) !=
-            LKS_OK)
-            return err->code;
-    }
-    return LKS_OK;
-}
-
-static enum lks_code fetch_plain(struct pull *p, const struct lks_pull_place *at,
-                                 struct lks_err *err)
-{
-    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, LKS_PULL_URI_MAX + 256);
-    lks_http_answer_init(&answer, p->bytes.max, false);
-    lks_buf_addf(&line, "GET %s HTTP/1.1\r\nHost: %s:%s\r\nConnection: close\r\n\r\n", at->path,
-                 at->host, at->port);
-    int fd = dial(at, err);
-    if (fd < 0)
-        return err->code;
-    bool sent = send(fd, line.ptr, line.len, MSG_NOSIGNAL) == (ssize_t)line.len;
-    enum lks_code code =
-        sent ? hear(fd, &answer, err) : lks_fail(err, LKS_E_UNAVAILABLE, "%s", strerror(errno));
-    close(fd);
     return code == LKS_OK ? take(p, &answer, err) : code;
 }
 
@@ -181,7 +117,7 @@ static void on_work(uv_work_t *work)
         code = lks_fail(&p->err, LKS_E_DENIED,
                         "images are fetched by http and https from loopback addresses alone");
     else
-        code = at.tls ? fetch_tls(p, &at, &p->err) : fetch_plain(p, &at, &p->err);
+        code = fetch(p, &at, &p->err);
     if (code != LKS_OK)
         lks_buf_truncate(&p->bytes, 0);
 }
