@@ -1,6 +1,7 @@
 /* Everything the program can do: dispatch, argument checks, help and the reference page read this.
  */
 #include "cli/firmware/cmd_bmc.h"
+#include "cli/main/table_access.h"
 #include "cli/main/table_change.h"
 #include "cli/main/table_journal.h"
 #include "cli/main/table_node.h"
@@ -293,62 +294,15 @@ static const struct lks_option reason_options[] = {
     {0},
 };
 
-static const struct lks_option release_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--reason", "TEXT", "reason; recorded"},
-    {"--force", NULL, "accept a node that does not conform; recorded"},
-    {0},
-};
-
-static const struct lks_option ttl_options[] = {
+static const struct lks_option enroll_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--ttl", "SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
-    {0},
-};
-
-static const struct lks_option grant_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--site", "NAME", "only in this site"},
-    {"--pool", "NAME", "only in this pool"},
-    {0},
-};
-
-static const struct lks_option revoke_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--site", "NAME", "the binding for this site"},
-    {"--pool", "NAME", "the binding for this pool"},
-    {"--token", NULL, "the argument is the ID of an API token"},
-    {"--certificate", NULL, "the argument is the serial number of a person's certificate"},
     {0},
 };
 
 static const struct lks_option alarm_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", NULL, "include alarms that are closed"},
-    {0},
-};
-
-static const struct lks_option verify_options[] = {
-    {"--witness", "FILE",
-     "journal heads that agents stored: a file, or a directory of agents' state folders"},
-    {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
-    {0},
-};
-
-static const struct lks_option repair_options[] = {
-    {"--reason", "TEXT", "reason for setting aside the records from the first fault on"},
-    {0},
-};
-
-static const struct lks_option backup_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--out", "FILE", "file to write; must not exist"},
-    {0},
-};
-
-static const struct lks_option restore_options[] = {
-    {"--to", "DIR", "data directory to create for lockstepd"},
-    {"--seal-key", "FILE", "key that sealed the backup (seal.key of that controller)"},
     {0},
 };
 
@@ -654,7 +608,7 @@ const struct lks_command lks_commands[] = {
      "{seq}", lks_cmd_image_add},
     {"image ls", "", 0, 0, remote_options, "List known job images", "",
      "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
-    {"node enroll", "NODE", 1, 1, ttl_options,
+    {"node enroll", "NODE", 1, 1, enroll_options,
      "Create a single-use token with which one node enrols", "", "{node, token, expires}",
      lks_cmd_node_enroll},
     {"node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
@@ -671,81 +625,13 @@ const struct lks_command lks_commands[] = {
      lks_cmd_node_show},
     {"node history", "NODE", 1, 1, history_options, "Show the journal records of a node", "",
      "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
-    {"node hold", "NODES", 1, 1, reason_options,
-     "Put nodes on hold: no new job is admitted to them",
-     "NODES is a name or a host list such as gpu[001-004].", "{seq, nodes, gpus}", lks_cmd_verb},
-    {"node release", "NODES", 1, 1, release_options,
-     "End a hold, or accept nodes that are new or changed",
-     "A node seen for the first time, or with another board, GPUs or NICs, is not admitted until "
-     "it conforms and a person accepts it. If the domain of the node takes no jobs afterwards, "
-     "because the node runs something else than the others, the domain is named.",
-     "{seq, nodes, gpus, warnings: [text]}", lks_cmd_verb},
     LKS_NODE_COMMANDS,
-    {"node resolve", "NODE", 1, 1, reason_options,
-     "Mark an update with unknown outcome as resolved",
-     "Until then the node stays out of service, and no other update runs on it.", "{seq}",
-     lks_cmd_verb},
-    {"node replace", "NODES", 1, 1, reason_options,
-     "Prepare a node for replaced hardware: revoke the certificate, forget the parts", "",
-     "{seq, nodes, gpus}", lks_cmd_verb},
-    {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "",
-     "{seq, nodes, gpus}", lks_cmd_node_rm},
-    {"login", "", 0, 0, remote_options, "Log in with the site's OpenID provider",
-     "Prints an address and a code to enter there, waits for the confirmation, and writes a token "
-     "to --token-file. Roles come from your groups (oidc.roles) and end with the login, after "
-     "oidc.session_hours (12).",
-     "{identity, roles: [], expires, token_file}", lks_cmd_login},
-    {"logout", "", 0, 0, remote_options, "End the login of --token-file",
-     "Votes cast with the login stay valid. The file is removed.", "{seq}", lks_cmd_logout},
-    {"access grant", "IDENTITY ROLE", 2, 2, grant_options,
-     "Grant a role to an identity: viewer, operator, approver or admin",
-     "IDENTITY is the identity of an API token, user:NAME for a certificate, or unix:UID for the "
-     "socket.",
-     "{seq}", lks_cmd_access_grant},
-    {"access revoke", "IDENTITY [ROLE]", 1, 2, revoke_options,
-     "Revoke a role, an API token or a certificate",
-     "A revoked token or certificate is refused from the next request on, also on open "
-     "connections.",
-     "{seq}", lks_cmd_access_revoke},
-    {"access token", "ID IDENTITY", 2, 2, ttl_options, "Create an API token, which is printed once",
-     "The controller stores only a hash of the token. Its lifetime is tls.user_hours (24), or "
-     "--ttl up to tls.user_days (90); its holder renews it with 'access renew'. The person who "
-     "creates a token could also use it, so it has no vote on changes of that person, unless root "
-     "creates it on a controller's socket.",
-     "{token, expires?}", lks_cmd_access_token},
-    {"access renew", "", 0, 0, remote_options, "Renew the API token in --token-file",
-     "The new lifetime starts now and is as long as the original one. The recorded creator stays "
-     "the same.",
-     "{id, expires}", lks_cmd_access_renew},
-    {"access ls", "", 0, 0, remote_options,
-     "List roles, API tokens and certificates, with creator and expiry", "",
-     "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "
-     "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, expires, "
-     "minter?, minters?: []}]}",
-     lks_cmd_access_ls},
+    LKS_ACCESS_COMMANDS,
     {"alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
     {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}", lks_cmd_verb},
     LKS_CHANGE_COMMANDS,
-    {"journal verify", "DIR", 1, 1, verify_options, "Verify every record of a journal offline",
-     "DIR is lockstepd's data directory, or a copy of journal.db. Detects records that were "
-     "edited, dropped, reordered, truncated or rewritten. Exit status 1 if the journal has a "
-     "fault.",
-     "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "
-     "signed_from, unsigned_before, signatures_checked}",
-     lks_cmd_journal_verify},
     LKS_JOURNAL_COMMANDS,
-    {"journal repair", "DIR", 1, 1, repair_options,
-     "Set aside the records of a journal from the first fault on",
-     "For a journal with which lockstepd refuses to start. The repair is recorded, and no record "
-     "is deleted.",
-     "{fault, at, text, repaired}", lks_cmd_journal_repair},
-    {"backup", "[DIR]", 0, 1, backup_options, "Write a sealed backup of a controller",
-     "Backs up the running controller, or the data directory DIR on this machine, also while "
-     "lockstepd runs.",
-     "{file, bytes}", lks_cmd_backup},
-    {"restore", "FILE", 1, 1, restore_options, "Create a data directory from a backup",
-     "The journal in the backup is verified first.", "{directory, rows}", lks_cmd_restore},
     {"doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
      "Inspects the clock of this machine, and lists the functions that were never tested on its "
      "hardware. With lockstepd's data directory DIR, also inspects its configuration, keys, "

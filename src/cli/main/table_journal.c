@@ -21,3 +21,27 @@ const struct lks_option lks_journal_at_options[] = {
     {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
     {0},
 };
+
+const struct lks_option lks_journal_verify_options[] = {
+    {"--witness", "FILE",
+     "journal heads that agents stored: a file, or a directory of agents' state folders"},
+    {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {0},
+};
+
+const struct lks_option lks_journal_repair_options[] = {
+    {"--reason", "TEXT", "reason for setting aside the records from the first fault on"},
+    {0},
+};
+
+const struct lks_option lks_backup_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--out", "FILE", "file to write; must not exist"},
+    {0},
+};
+
+const struct lks_option lks_restore_options[] = {
+    {"--to", "DIR", "data directory to create for lockstepd"},
+    {"--seal-key", "FILE", "key that sealed the backup (seal.key of that controller)"},
+    {0},
+};

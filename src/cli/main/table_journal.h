@@ -1,13 +1,23 @@
-/* Commands that read the journal: their rows and options, for table.c alone. */
+/* Commands of the journal, its backup included: their rows and options, for table.c alone. */
 #ifndef LKS_CLI_TABLE_JOURNAL_H
 #define LKS_CLI_TABLE_JOURNAL_H
 
 #include "cli/shared/commands.h"
 
-extern const struct lks_option lks_journal_export_options[], lks_journal_at_options[];
+extern const struct lks_option lks_journal_verify_options[], lks_journal_export_options[],
+    lks_journal_at_options[], lks_journal_repair_options[], lks_backup_options[],
+    lks_restore_options[];
 
 /* clang-format off */
 #define LKS_JOURNAL_COMMANDS                                                                       \
+    {"journal verify", "DIR", 1, 1, lks_journal_verify_options,                                    \
+     "Verify every record of a journal offline",                                                   \
+     "DIR is lockstepd's data directory, or a copy of journal.db. Detects records that were "      \
+     "edited, dropped, reordered, truncated or rewritten. Exit status 1 if the journal has a "     \
+     "fault.",                                                                                     \
+     "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "           \
+     "signed_from, unsigned_before, signatures_checked}",                                          \
+     lks_cmd_journal_verify},                                                                      \
     {"journal export", "[DIR]", 0, 1, lks_journal_export_options,                                  \
      "Print a journal, one line of JSON for each record",                                          \
      "Reads from lockstepd, or without it from its data directory DIR. A record must match all "   \
@@ -24,7 +34,18 @@ extern const struct lks_option lks_journal_export_options[], lks_journal_at_opti
      "admissible, why?, boot?, report?, stack?, stack_digest?, intent_from?, judged_stack?, "      \
      "judged_stack_digest?, drifted, unmeasured, rows, first?, change?, ..., readings?: [[name, "  \
      "part, value]]}; for several nodes {time, seq, items: [...]}",                                \
-     lks_cmd_journal_at}
+     lks_cmd_journal_at},                                                                          \
+    {"journal repair", "DIR", 1, 1, lks_journal_repair_options,                                    \
+     "Set aside the records of a journal from the first fault on",                                 \
+     "For a journal with which lockstepd refuses to start. The repair is recorded, and no record " \
+     "is deleted.",                                                                                \
+     "{fault, at, text, repaired}", lks_cmd_journal_repair},                                       \
+    {"backup", "[DIR]", 0, 1, lks_backup_options, "Write a sealed backup of a controller",         \
+     "Backs up the running controller, or the data directory DIR on this machine, also while "     \
+     "lockstepd runs.",                                                                            \
+     "{file, bytes}", lks_cmd_backup},                                                             \
+    {"restore", "FILE", 1, 1, lks_restore_options, "Create a data directory from a backup",        \
+     "The journal in the backup is verified first.", "{directory, rows}", lks_cmd_restore}
 /* clang-format on */
 
 #endif

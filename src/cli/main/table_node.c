@@ -7,6 +7,15 @@
         "--reason", "TEXT", "reason; recorded"                                                     \
     }
 
+const struct lks_option lks_node_reason_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
+
+const struct lks_option lks_node_release_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--force", NULL, "accept a node that does not conform; recorded"},
+    {0},
+};
+
 const struct lks_option lks_node_command_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
@@ -15,5 +24,3 @@ const struct lks_option lks_node_command_options[] = {
     {"--wedged", NULL, "with executor reboot: request a reset although a process holds the GPUs"},
     {0},
 };
-
-const struct lks_option lks_node_reset_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};

@@ -1,0 +1,48 @@
+/* Commands of logins, roles and tokens: their rows and options, for table.c alone. */
+#ifndef LKS_CLI_TABLE_ACCESS_H
+#define LKS_CLI_TABLE_ACCESS_H
+
+#include "cli/shared/commands.h"
+
+extern const struct lks_option lks_login_options[], lks_access_grant_options[],
+    lks_access_revoke_options[], lks_access_token_options[];
+
+/* clang-format off */
+#define LKS_ACCESS_COMMANDS                                                                        \
+    {"login", "", 0, 0, lks_login_options, "Log in with the site's OpenID provider",               \
+     "Prints an address and a code to enter there, waits for the confirmation, and writes a token "\
+     "to --token-file. Roles come from your groups (oidc.roles) and end with the login, after "    \
+     "oidc.session_hours (12).",                                                                   \
+     "{identity, roles: [], expires, token_file}", lks_cmd_login},                                 \
+    {"logout", "", 0, 0, lks_login_options, "End the login of --token-file",                       \
+     "Votes cast with the login stay valid. The file is removed.", "{seq}", lks_cmd_logout},       \
+    {"access grant", "IDENTITY ROLE", 2, 2, lks_access_grant_options,                              \
+     "Grant a role to an identity: viewer, operator, approver or admin",                           \
+     "IDENTITY is the identity of an API token, user:NAME for a certificate, or unix:UID for the " \
+     "socket.",                                                                                    \
+     "{seq}", lks_cmd_access_grant},                                                               \
+    {"access revoke", "IDENTITY [ROLE]", 1, 2, lks_access_revoke_options,                          \
+     "Revoke a role, an API token or a certificate",                                               \
+     "A revoked token or certificate is refused from the next request on, also on open "           \
+     "connections.",                                                                               \
+     "{seq}", lks_cmd_access_revoke},                                                              \
+    {"access token", "ID IDENTITY", 2, 2, lks_access_token_options,                                \
+     "Create an API token, which is printed once",                                                 \
+     "The controller stores only a hash of the token. Its lifetime is tls.user_hours (24), or "    \
+     "--ttl up to tls.user_days (90); its holder renews it with 'access renew'. The person who "   \
+     "creates a token could also use it, so it has no vote on changes of that person, unless root "\
+     "creates it on a controller's socket.",                                                       \
+     "{token, expires?}", lks_cmd_access_token},                                                   \
+    {"access renew", "", 0, 0, lks_login_options, "Renew the API token in --token-file",           \
+     "The new lifetime starts now and is as long as the original one. The recorded creator stays " \
+     "the same.",                                                                                  \
+     "{id, expires}", lks_cmd_access_renew},                                                       \
+    {"access ls", "", 0, 0, lks_login_options,                                                     \
+     "List roles, API tokens and certificates, with creator and expiry", "",                       \
+     "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "    \
+     "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, "        \
+     "expires, minter?, minters?: []}]}",                                                          \
+     lks_cmd_access_ls}
+/* clang-format on */
+
+#endif
