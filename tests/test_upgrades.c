@@ -72,9 +72,16 @@ static void check_said(const struct change *base, size_t base_count, const struc
 #define RUNS                                                                                       \
     "platform.upgrades=apt-daily-upgrade.timer runs unattended-upgrade, from "                     \
     "${distro_id}:${distro_codename} < " WANTED "\n"
-#define DRIVER(value)  "platform.upgrades@driver=" value " < " WANTED "\n"
-#define KERNEL(value)  "platform.upgrades@kernel=" value " < " WANTED "\n"
-#define BOTH           "upgrades: nvidia-driver-580-open, nvidia-dkms-580-open"
+#define DRIVER(value) "platform.upgrades@driver=" value " < " WANTED "\n"
+#define KERNEL(value) "platform.upgrades@kernel=" value " < " WANTED "\n"
+#define BOTH          "upgrades: nvidia-driver-580-open, nvidia-dkms-580-open"
+#define KEPT_ALL                                                                                   \
+    RUNS DRIVER("leaves alone: nvidia-driver-580-open (blacklisted), nvidia-dkms-580-open "        \
+                "(blacklisted)") KERNEL("leaves alone: linux-image-generic (blacklisted)")         \
+        TRUE_APT
+#define DOUBT(pattern) "; whether '" pattern "' covers them was not judged"
+#define NOT_JUDGED(pattern)                                                                        \
+    RUNS DRIVER(BOTH DOUBT(pattern)) KERNEL("upgrades: linux-image-generic" DOUBT(pattern)) TRUE_APT
 #define BLACKLIST(...) "Unattended-Upgrade::Package-Blacklist {" __VA_ARGS__ "};\n"
 
 static const struct {
@@ -100,11 +107,43 @@ static const struct {
     {"a pattern is held against the beginning",
      {{PARTS "/60site", BLACKLIST("\"driver\"; \"nvidia$\";"), false}},
      RUNS DRIVER(BOTH) KERNEL("upgrades: linux-image-generic") TRUE_APT},
-    {"a pattern that is not judged",
-     {{PARTS "/60site", BLACKLIST("\"(lib)?nvidia\";"), false}},
-     RUNS DRIVER(BOTH "; whether '(lib)?nvidia' covers them was not judged")
-         KERNEL("upgrades: linux-image-generic; whether '(lib)?nvidia' covers them was not judged")
-             TRUE_APT},
+    {"a pattern with a group",
+     {{PARTS "/60site", BLACKLIST("\"(lib)?nvidia\"; \"linux-(image|headers)-\";"), false}},
+     KEPT_ALL},
+    {"a pattern with a class",
+     {{PARTS "/60site", BLACKLIST("\"[^a-m]vidia-[a-z]+-[0-9]*-open$\"; \"linux\\-\";"), false}},
+     KEPT_ALL},
+    {"both ends hold for each choice",
+     {{PARTS "/60site", BLACKLIST("\"dkms|driver|nvidia$|image-generic\";"), false}},
+     RUNS DRIVER(BOTH) KERNEL("upgrades: linux-image-generic") TRUE_APT},
+    {"an empty pattern is the beginning of all",
+     {{PARTS "/60site", BLACKLIST("\"^\";"), false}},
+     KEPT_ALL},
+    {"Python's own group",
+     {{PARTS "/60site", BLACKLIST("\"(?:lib)?nvidia\";"), false}},
+     NOT_JUDGED("(?:lib)?nvidia")},
+    {"Python's own class",
+     {{PARTS "/60site", BLACKLIST("\"nvidia-\\w+\";"), false}},
+     NOT_JUDGED("nvidia-\\w+")},
+    {"a lazy repeat",
+     {{PARTS "/60site", BLACKLIST("\"nvidia.+?x\";"), false}},
+     NOT_JUDGED("nvidia.+?x")},
+    {"a count", {{PARTS "/60site", BLACKLIST("\"n{1}vidia\";"), false}}, NOT_JUDGED("n{1}vidia")},
+    {"an escape in a class",
+     {{PARTS "/60site", BLACKLIST("\"[\\d]vidia\";"), false}},
+     NOT_JUDGED("[\\d]vidia")},
+    {"a class that never ends",
+     {{PARTS "/60site", BLACKLIST("\"[nvidia\";"), false}},
+     NOT_JUDGED("[nvidia")},
+    {"a group that never ends",
+     {{PARTS "/60site", BLACKLIST("\"(nvidia\";"), false}},
+     NOT_JUDGED("(nvidia")},
+    {"nothing to repeat",
+     {{PARTS "/60site", BLACKLIST("\"*nvidia\";"), false}},
+     NOT_JUDGED("*nvidia")},
+    {"nests that would multiply",
+     {{PARTS "/60site", BLACKLIST("\"((((((((((n+)+)+)+)+)+)+)+)+)+)+vidia\";"), false}},
+     NOT_JUDGED("((((((((((n+)+)+)+)+)+)+)+)+)+)+vidia")},
     {"a blacklist that is cleared",
      {{PARTS "/60site", BLACKLIST("\"nvidia\";"), false},
       {PARTS "/70site", "#clear Unattended-Upgrade::Package-Blacklist;\n", false}},

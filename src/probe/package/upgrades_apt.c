@@ -3,10 +3,12 @@
 #include "codec/package/aptconf.h"
 #include "probe/package/upgrades.h"
 
+#include <ctype.h>
+#include <regex.h>
 #include <stddef.h>
 #include <stdio.h>
 
-enum { SETTING_SIZE = 64, REPEATS_MAX = 3 };
+enum { SETTING_SIZE = 64, MARKS_MAX = 8 };
 
 #define PARTS_DIR "/etc/apt/apt.conf.d"
 #define MAIN_FILE "/etc/apt/apt.conf"
@@ -113,46 +115,67 @@ static enum lks_code read_all(struct apt *a, struct lks_err *err)
     return read_file(a, MAIN_FILE, err);
 }
 
-/* Python's re.match(), as far as names of packages need it: letters, dots, escapes, one of * + ?
- * behind a character, and $ at the end. `*clear` is set to false where there is more to it. */
-static bool match_from(struct lks_str re, struct lks_str name, int repeats, bool *clear)
+/* Where a bracket expression that begins at `at` ends, or 0: Python and POSIX read a backslash and
+ * a
+ * '[' inside one differently. */
+static size_t bracket_end(struct lks_str re, size_t at)
 {
-    if (re.len == 0)
-        return true;
-    if (re.len == 1 && re.ptr[0] == '$')
-        return name.len == 0;
-    size_t atom = re.ptr[0] == '\\' && re.len > 1 ? 2 : 1;
-    bool any = atom == 1 && re.ptr[0] == '.';
-    char literal = re.ptr[atom - 1];
-    char mark = re.len > atom && strchr("*+?", re.ptr[atom]) != NULL ? re.ptr[atom] : '\0';
-    struct lks_str after = {re.ptr + atom + (mark != '\0'), re.len - atom - (mark != '\0')};
-    if (mark != '\0' && repeats == 0) {
-        *clear = false;
-        return false;
+    size_t i = at + 1;
+    i += i < re.len && re.ptr[i] == '^';
+    for (bool first = true; i < re.len; i++, first = false) {
+        if (re.ptr[i] == '\\' || re.ptr[i] == '[')
+            return 0;
+        if (re.ptr[i] == ']' && !first)
+            return i;
     }
-    size_t least = mark == '*' || mark == '?' ? 0 : 1,
-           most = mark == '*' || mark == '+' ? name.len : 1;
-    for (size_t n = 0; n <= most && n <= name.len; n++) {
-        if (n > 0 && !any && name.ptr[n - 1] != literal)
-            return false;
-        struct lks_str rest = {name.ptr + n, name.len - n};
-        if (n >= least && match_from(after, rest, repeats - (mark != '\0'), clear))
-            return true;
-    }
-    return false;
+    return 0;
 }
 
+/* Whether POSIX's extended expressions mean what Python's do by `re`. Escapes of letters and
+ * digits,
+ * (?...), counts in braces and a second mark behind the first are Python's own. A pattern with many
+ * marks is left alone too: regcomp(3) copies what '+' stands behind, and nested ones multiply. */
+static bool is_posix(struct lks_str re)
+{
+    int marks = 0;
+    bool atom = false; /* that a mark may stand behind */
+    for (size_t i = 0; i < re.len; i++) {
+        char c = re.ptr[i], next = i + 1 < re.len ? re.ptr[i + 1] : '\0';
+        if (c == '\0' || c == '{' || (c == '(' && next == '?'))
+            return false;
+        if (c == '*' || c == '+' || c == '?') {
+            if (!atom || ++marks > MARKS_MAX)
+                return false;
+            atom = false;
+            continue;
+        }
+        if (c == '\\' && !ispunct((unsigned char)next))
+            return false;
+        i = c == '\\' ? i + 1 : c == '[' ? bracket_end(re, i) : i;
+        if (c == '[' && i == 0)
+            return false;
+        atom = strchr("(|^$", c) == NULL;
+    }
+    return true;
+}
+
+/* Python's re.match(), which holds a pattern against the beginning of a name, by regcomp(3).
+ * `*clear` is set to false where it cannot be told. */
 static bool fits(struct lks_str re, struct lks_str name, bool *clear)
 {
-    for (size_t i = 0; i < re.len; i++) {
-        if (re.ptr[i] == '\0' || strchr("()[]{}|", re.ptr[i]) != NULL)
-            *clear = false;
-    }
-    if (!*clear || re.len > LKS_READING_NAME_MAX)
+    char text[LKS_READING_NAME_MAX + sizeof("^()")];
+    regex_t compiled;
+    *clear = re.len <= LKS_READING_NAME_MAX && is_posix(re);
+    if (!*clear)
         return false;
-    if (re.len > 0 && re.ptr[0] == '^')
-        re = (struct lks_str){re.ptr + 1, re.len - 1};
-    return match_from(re, name, REPEATS_MAX, clear);
+    snprintf(text, sizeof(text), "^(%" LKS_STR_FMT ")", LKS_STR_ARG(re));
+    *clear = regcomp(&compiled, text, REG_EXTENDED) == 0;
+    if (!*clear)
+        return false;
+    regmatch_t span = {.rm_so = 0, .rm_eo = (regoff_t)name.len};
+    bool found = regexec(&compiled, name.ptr, 1, &span, REG_STARTEND) == 0;
+    regfree(&compiled);
+    return found;
 }
 
 /* What starts the nightly run: systemd's timer, or cron where systemd does not run. */
