@@ -1,8 +1,6 @@
 /* bmc inventory, trust and update, against lockstep-bmcsim. */
-#include "lab/bmcsim/bmcsim.h"
-#include "tests/bmcd.h"
+#include "tests/cli_bmc.h"
 #include "tests/liar.h"
-#include "tests/run_cli.h"
 #include "tests/wait.h"
 
 #include "base/file.h"
@@ -16,120 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 14, WORD = 256, IMAGE = 512 << 10, BMCS = 2 };
-
 /* The BMCs are as fast as can be; our own clock only so much that a slow machine keeps up. */
 #define SIM_SPEED "20000"
 #define SPEED     "--speed=600"
 #define DEADLINE  "--deadline=10000"
-
-static struct bmcd sim;
-static char urls[BMCS][BMCD_URL_MAX];
-
-/* Words --------------------------------------------------------------------------------------- */
-
-/* A word of a row: DIR, URL, URL2, LOGIN stand for what they are here. */
-static const char *fill(const char *word, char out[WORD])
-{
-    const struct {
-        const char *name, *value;
-    } names[] = {{"URL2", urls[1]}, {"URL", urls[0]}, {"LOGIN", sim.login}, {"DIR", sim.tree.path}};
-    size_t n = 0;
-    out[0] = '\0';
-    for (const char *c = word; *c != '\0' && n + 1 < WORD;) {
-        const char *value = NULL;
-        for (size_t i = 0; value == NULL && i < LKS_COUNT(names); i++) {
-            if (strncmp(c, names[i].name, strlen(names[i].name)) == 0) {
-                value = names[i].value;
-                c += strlen(names[i].name);
-            }
-        }
-        n += (size_t)(value != NULL ? snprintf(out + n, WORD - n, "%s", value)
-                                    : snprintf(out + n, WORD - n, "%c", *c++));
-    }
-    return out;
-}
-
-static struct lks_run run_words(const char *const *words)
-{
-    char storage[WORDS][WORD];
-    const char *args[WORDS + 1] = {0};
-    for (size_t i = 0; i < WORDS && words[i] != NULL; i++)
-        args[i] = fill(words[i], storage[i]);
-    return lks_run(args);
-}
-
-struct row {
-    const char *name;
-    const char *words[WORDS];
-    int exit;
-    const char *out, *err;
-};
-
-static void check_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        lks_test_case("%s", rows[i].name);
-        struct lks_run run = run_words(rows[i].words);
-        CHECK_INT(run.exit, rows[i].exit);
-        CHECK_HAS(run.out, rows[i].out);
-        CHECK_HAS(run.err, rows[i].err);
-        CHECK(lks_str_find(run.out, lks_str_from(sim.password)) < 0);
-        CHECK(lks_str_find(run.err, lks_str_from(sim.password)) < 0);
-        CHECK(lks_str_find(run.err, LKS_STR("hunter2")) < 0);
-        lks_run_fini(&run);
-    }
-}
-
-/* A text of the JSON that a command answers with, which has the members that help names. */
-static void answer_text(const char *command, const char *const *words, const char *key,
-                        char out[WORD])
-{
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_run run = run_words(words);
-    const struct lks_doc *doc = lks_run_json(&run, &docs);
-    out[0] = '\0';
-    CHECK_INT(run.exit, 0);
-    if (CHECK(doc != NULL)) {
-        lks_run_check_members(command, doc);
-        snprintf(out, WORD, "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(doc, key)));
-    }
-    lks_run_fini(&run);
-}
-
-/* What is so, whatever anybody answers: a device of the first BMC. */
-static bool truth(const char *id, struct lks_str *active, int64_t *flashes, struct lks_docs *docs)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_err err = {0};
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
-    CHECK_INT(bmcd_control(&sim, "GET", "/bmcs/bmc0001", NULL, &text), 200);
-    if (!CHECK(lks_docs_init(docs, "truth", &err) == LKS_OK &&
-               lks_json_parse(lks_buf_view(&text), docs, &err) == LKS_OK))
-        return false;
-    const struct lks_doc *devices = lks_doc_member(docs->first, "devices");
-    for (const struct lks_doc *d = devices != NULL ? devices->first : NULL; d != NULL;
-         d = d->next) {
-        const struct lks_doc *count = lks_doc_member(d, "flashes");
-        if (!lks_str_is(lks_doc_text(d, "id"), id) || count == NULL)
-            continue;
-        *active = lks_doc_text(d, "active");
-        *flashes = count->number;
-        return true;
-    }
-    return CHECK(false);
-}
-
-static void check_truth(const char *active, int64_t flashes)
-{
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_str is = {0};
-    int64_t count = 0;
-    if (!truth("bmc_active", &is, &count, &docs))
-        return;
-    CHECK_STR(is, active);
-    CHECK_INT(count, flashes);
-}
 
 /* Trust and inventory ----------------------------------------------------------------------- */
 
@@ -141,7 +29,7 @@ static void check_truth(const char *active, int64_t flashes)
 #define LOOK  "bmc", "inventory", "URL", STATE, WHO
 #define OTHER "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-static const struct row before_trust[] = {
+static const struct cli_bmc_row before_trust[] = {
     {"nothing is known", {LOOK}, 5, "", "'lockstep bmc trust https://"},
     {"nobody to ask", {"bmc", "trust", "URL", STATE}, 2, "fingerprint  sha256:", "--accept FP"},
     {"another was accepted",
@@ -158,7 +46,7 @@ static const struct row before_trust[] = {
     {"another one", {"bmc", "trust", "URL2", STATE, "--yes"}, 0, "from now on", ""},
 };
 
-static const struct row inventories[] = {
+static const struct cli_bmc_row inventories[] = {
     {"a table", {LOOK}, 0, "bmc_active", ""},
     {"one of another kind", {"bmc", "inventory", "URL2", STATE, WHO}, 0, "HGX_FW_GPU_SXM_8", ""},
     {"unknown ones too", {LOOK}, 0, "of unknown class", ""},
@@ -198,54 +86,31 @@ static const struct row inventories[] = {
 
 static void test_trust(void)
 {
-    char shown[WORD];
-    const char *look[WORDS] = {"bmc", "trust", "URL", STATE, "--json"};
-    answer_text("bmc trust", look, "fingerprint", shown);
+    char shown[CLI_BMC_WORD];
+    const char *look[CLI_BMC_WORDS] = {"bmc", "trust", "URL", STATE, "--json"};
+    cli_bmc_answer("bmc trust", look, "fingerprint", shown);
     CHECK_HAS(lks_str_from(shown), "sha256:");
-    check_rows(before_trust, LKS_COUNT(before_trust));
+    cli_bmc_check_rows(before_trust, LKS_COUNT(before_trust));
 }
 
 static void test_inventory(void)
 {
-    char url[WORD];
-    lks_tree_file(&sim.tree, "/wrong", "admin:wrong\n");
-    CHECK(chmod(fill("DIR/wrong", url), 0600) == 0);
-    check_rows(inventories, LKS_COUNT(inventories));
-    const struct row open = {"others may write", {LOOK}, 1, "", "others can write there"};
-    CHECK(chmod(fill("DIR/state/endpoints", url), 0777) == 0);
-    check_rows(&open, 1);
+    char url[CLI_BMC_WORD];
+    lks_tree_file(&cli_bmc_sim.tree, "/wrong", "admin:wrong\n");
+    CHECK(chmod(cli_bmc_fill("DIR/wrong", url), 0600) == 0);
+    cli_bmc_check_rows(inventories, LKS_COUNT(inventories));
+    const struct cli_bmc_row open = {"others may write", {LOOK}, 1, "", "others can write there"};
+    CHECK(chmod(cli_bmc_fill("DIR/state/endpoints", url), 0777) == 0);
+    cli_bmc_check_rows(&open, 1);
     CHECK(chmod(url, 0700) == 0);
-    const char *words[WORDS] = {"bmc", "inventory", "URL2", STATE, WHO, "--json"};
-    answer_text("bmc inventory", words, "url", url);
-    CHECK_STR(lks_str_from(url), urls[1]);
+    const char *words[CLI_BMC_WORDS] = {"bmc", "inventory", "URL2", STATE, WHO, "--json"};
+    cli_bmc_answer("bmc inventory", words, "url", url);
+    CHECK_STR(lks_str_from(url), cli_bmc_urls[1]);
 }
 
 /* Updates ------------------------------------------------------------------------------------ */
 
-/* DIR/bundle-VERSION: an image for the BMC itself; `more` lines say more of it. */
-static void make_bundle(const char *version, const char *more)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    struct lks_err err = {0};
-    char text[WORD * 2], output[WORD];
-    lks_buf_init(&bytes, (size_t)2 * IMAGE);
-    CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &bytes, &err),
-               LKS_OK);
-    lks_tree_bytes(&sim.tree, "/src/bmc.fwpkg", lks_buf_view(&bytes));
-    lks_tree_file(&sim.tree, "/src/other.img", "other");
-    snprintf(text, sizeof(text),
-             "lockstep: 1\nkind: Bundle\nname: fw\nversion: \"%s\"\nfiles:\n"
-             "  - file: bmc.fwpkg\n    component: bmc\n%s",
-             version, more);
-    lks_tree_file(&sim.tree, "/src/bundle.yaml", text);
-    snprintf(output, sizeof(output), "--output=DIR/bundle-%s", version);
-    const char *build[WORDS] = {"bundle", "build", "DIR/src", output, "--sign=DIR/site.key"};
-    struct lks_run run = run_words(build);
-    CHECK_STR(run.err, "");
-    lks_run_fini(&run);
-}
-
-static const struct row no_updates[] = {
+static const struct cli_bmc_row no_updates[] = {
     {"nothing to install", {AT}, 2, "", "--bundle"},
     {"two things at once", {AT, "--stage", "--switch"}, 2, "", "one of"},
     {"of what", {AT, "--switch"}, 2, "", "--component"},
@@ -344,7 +209,7 @@ static const struct row no_updates[] = {
         AT, "--bundle=DIR/bundle-" version, "--yes", SPEED, DEADLINE                               \
     }
 
-static const struct row updates[] = {
+static const struct cli_bmc_row updates[] = {
     {"done", UPDATE("2.0.0"), 0, "done: bmc", "100 %"},
     {"nothing to do", UPDATE("2.0.0"), 0, "same: bmc", ""},
     {"an older one", UPDATE("1.5.0"), 1, "refused: bmc", ""},
@@ -352,7 +217,7 @@ static const struct row updates[] = {
 
 static void test_no_update(void)
 {
-    const struct row prepare[] = {
+    const struct cli_bmc_row prepare[] = {
         {"a key", {"trust", "key", "site", "--output=DIR/site.key"}, 0, "", ""},
         {"is pinned",
          {"trust", "add", "site", "DIR/site.key.pub", STATE, "--reason=test"},
@@ -360,37 +225,37 @@ static void test_no_update(void)
          "",
          ""},
     };
-    check_rows(prepare, LKS_COUNT(prepare));
-    make_bundle("1.5.0", "");
-    make_bundle("2.0.0", "");
-    make_bundle("2.1.0",
-                "    one_way: true\n    from: [\">=1 <2\"]\n    hardware_classes: [k1, k2]\n");
-    make_bundle("2.2.0", "    from: [\">=1.1 <2\", \"0.9\"]\n");
-    make_bundle("2.3.0", "  - {file: other.img, component: bmc, version: \"2.3.0\"}\n");
-    check_rows(no_updates, LKS_COUNT(no_updates));
-    check_truth("1.0.0", 0);
-    char path[WORD]; /* not that of https://[::1:1] */
-    CHECK(access(fill("DIR/state/updates/++1_1.lock", path), F_OK) == 0);
+    cli_bmc_check_rows(prepare, LKS_COUNT(prepare));
+    cli_bmc_bundle("1.5.0", "");
+    cli_bmc_bundle("2.0.0", "");
+    cli_bmc_bundle("2.1.0",
+                   "    one_way: true\n    from: [\">=1 <2\"]\n    hardware_classes: [k1, k2]\n");
+    cli_bmc_bundle("2.2.0", "    from: [\">=1.1 <2\", \"0.9\"]\n");
+    cli_bmc_bundle("2.3.0", "  - {file: other.img, component: bmc, version: \"2.3.0\"}\n");
+    cli_bmc_check_rows(no_updates, LKS_COUNT(no_updates));
+    cli_bmc_check_truth("1.0.0", 0);
+    char path[CLI_BMC_WORD]; /* not that of https://[::1:1] */
+    CHECK(access(cli_bmc_fill("DIR/state/updates/++1_1.lock", path), F_OK) == 0);
 }
 
 static void test_update(void)
 {
-    char outcome[WORD];
-    check_rows(updates, LKS_COUNT(updates));
-    check_truth("2.0.0", 1);
-    const char *again[WORDS] = {
+    char outcome[CLI_BMC_WORD];
+    cli_bmc_check_rows(updates, LKS_COUNT(updates));
+    cli_bmc_check_truth("2.0.0", 1);
+    const char *again[CLI_BMC_WORDS] = {
         "bmc",   "update", "URL",    STATE,   WHO, "--bundle=DIR/bundle-2.0.0",
         "--yes", SPEED,    DEADLINE, "--json"};
-    answer_text("bmc update", again, "outcome", outcome);
+    cli_bmc_answer("bmc update", again, "outcome", outcome);
     CHECK_STR(lks_str_from(outcome), "same");
 }
 
-static void checkpoint_path(const char *suffix, char out[WORD])
+static void checkpoint_path(const char *suffix, char out[CLI_BMC_WORD])
 {
-    struct lks_str host, port, rest = lks_str_from(urls[0] + strlen("https://"));
+    struct lks_str host, port, rest = lks_str_from(cli_bmc_urls[0] + strlen("https://"));
     CHECK(lks_str_cut(rest, ':', &host, &port));
-    snprintf(out, WORD, "%s/state/updates/%" LKS_STR_FMT "_%" LKS_STR_FMT ".%s", sim.tree.path,
-             LKS_STR_ARG(host), LKS_STR_ARG(port), suffix);
+    snprintf(out, CLI_BMC_WORD, "%s/state/updates/%" LKS_STR_FMT "_%" LKS_STR_FMT ".%s",
+             cli_bmc_sim.tree.path, LKS_STR_ARG(host), LKS_STR_ARG(port), suffix);
 }
 
 /* Two operations in place of one, the way back, and what is remembered of them. A switch has a
@@ -402,7 +267,7 @@ static void checkpoint_path(const char *suffix, char out[WORD])
 #define HASTE "--speed=6000"
 
 static const struct {
-    struct row row;
+    struct cli_bmc_row row;
     const char *kept; /* in what is remembered */
 } steps[] = {
     {{"staged",
@@ -418,7 +283,7 @@ static const struct {
 };
 
 /* What the bundle said when it was staged holds when it is activated, under any name. */
-static const struct row one_way[] = {
+static const struct cli_bmc_row one_way[] = {
     {"staged, and there is no way back",
      {AT, "--bundle=DIR/bundle-9.0.0", "--yes", SPEED, DEADLINE, "--stage", "--one-way"},
      0,
@@ -435,53 +300,32 @@ static const struct row one_way[] = {
 
 static void test_one_way(void)
 {
-    make_bundle("9.0.0", "    one_way: true\n");
-    check_rows(one_way, LKS_COUNT(one_way));
+    cli_bmc_bundle("9.0.0", "    one_way: true\n");
+    cli_bmc_check_rows(one_way, LKS_COUNT(one_way));
 }
 
 static void test_steps(void)
 {
-    char path[WORD];
-    make_bundle("2.5.0", "");
+    char path[CLI_BMC_WORD];
+    cli_bmc_bundle("2.5.0", "");
     checkpoint_path("prior", path);
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = {0};
         struct lks_err err = {0};
         lks_buf_init(&kept, LKS_DOC_BYTES_MAX);
-        check_rows(&steps[i].row, 1);
+        cli_bmc_check_rows(&steps[i].row, 1);
         CHECK_CODE(lks_file_read_plain(path, &kept, &err), LKS_OK);
         CHECK_HAS(lks_buf_view(&kept), steps[i].kept);
     }
-    check_truth("2.0.0", 2);
+    cli_bmc_check_truth("2.0.0", 2);
 }
 
 /* Interrupted -------------------------------------------------------------------------------- */
 
-/* The program itself, with what it says in DIR/said. */
-static pid_t spawn(const char *const *words, const char *server)
-{
-    char storage[WORDS][WORD], said[WORD];
-    char *argv[WORDS + 2] = {storage[0]};
-    snprintf(storage[0], WORD, "lockstep");
-    for (size_t i = 0; i + 1 < WORDS && words[i] != NULL; i++)
-        argv[i + 1] = (char *)(uintptr_t)fill(words[i], storage[i + 1]);
-    (void)fill("DIR/said", said);
-    fflush(stdout);
-    pid_t pid = fork();
-    if (pid != 0)
-        return pid;
-    int fd = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (server != NULL)
-        setenv("LOCKSTEP_SERVER", server, 1);
-    if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0 && dup2(fd, STDERR_FILENO) >= 0)
-        execv(LKS_CLI_PROGRAM, argv);
-    _exit(127);
-}
-
 /* Wait for its first checkpoint, and `more` then; and end it. Its status as waitpid() has it. */
 static int interrupt(pid_t pid, unsigned more, int how)
 {
-    char path[WORD];
+    char path[CLI_BMC_WORD];
     int status = -1;
     checkpoint_path("json", path);
     for (struct lks_wait w = {0}; access(path, F_OK) != 0 && lks_wait(&w);) {
@@ -491,14 +335,6 @@ static int interrupt(pid_t pid, unsigned more, int how)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return status;
-}
-
-static void said_text(struct lks_buf *out)
-{
-    char path[WORD];
-    struct lks_err err = {0};
-    lks_buf_init(out, LKS_DOC_BYTES_MAX);
-    CHECK_CODE(lks_file_read_plain(fill("DIR/said", path), out, &err), LKS_OK);
 }
 
 /* However far it came, the same command finishes it, and nothing is flashed twice. */
@@ -514,26 +350,26 @@ static const struct {
 /* Without its bundle it goes as far as it can. */
 static void check_gone(const char *const *words, const char *bundle, bool open)
 {
-    char from[WORD], to[WORD + 8];
-    (void)fill(bundle + strlen("--bundle="), from);
+    char from[CLI_BMC_WORD], to[CLI_BMC_WORD + 8];
+    (void)cli_bmc_fill(bundle + strlen("--bundle="), from);
     snprintf(to, sizeof(to), "%s.gone", from);
     CHECK(rename(from, to) == 0);
-    struct lks_run run = run_words(words);
+    struct lks_run run = cli_bmc_run(words);
     CHECK_HAS(run.err, open ? "going on without it as long as nothing has to be sent" : from);
     CHECK(run.exit == 0 || !open || lks_str_find(run.err, LKS_STR("has to be sent again")) >= 0);
     lks_run_fini(&run);
     CHECK(rename(to, from) == 0);
 }
 
-static void check_interrupted(size_t i, char bundle[WORD])
+static void check_interrupted(size_t i, char bundle[CLI_BMC_WORD])
 {
-    const char *words[WORDS] = {"bmc",  "update", "URL", STATE,   WHO,
-                                bundle, "--yes",  SPEED, DEADLINE};
-    char path[WORD];
+    const char *words[CLI_BMC_WORDS] = {"bmc",  "update", "URL", STATE,   WHO,
+                                        bundle, "--yes",  SPEED, DEADLINE};
+    char path[CLI_BMC_WORD];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
     lks_test_case("%s after %u ms", ends[i].version, ends[i].more);
-    int status = interrupt(spawn(words, NULL), ends[i].more, ends[i].how);
-    said_text(&said);
+    int status = interrupt(cli_bmc_spawn(words, NULL), ends[i].more, ends[i].how);
+    cli_bmc_said(&said);
     checkpoint_path("json", path);
     bool open = access(path, F_OK) == 0;
     bool over = lks_str_find(lks_buf_view(&said), LKS_STR("updating: 100 %")) >= 0;
@@ -542,29 +378,29 @@ static void check_interrupted(size_t i, char bundle[WORD])
         CHECK_HAS(lks_buf_view(&said), "the same command goes on with it");
     }
     if (open) { /* nothing else is begun before */
-        const char *other[WORDS] = {"bmc",      "update",          "URL",  STATE, WHO,
-                                    "--switch", "--component=bmc", "--yes"};
-        struct lks_run run = run_words(other);
+        const char *other[CLI_BMC_WORDS] = {"bmc",      "update",          "URL",  STATE, WHO,
+                                            "--switch", "--component=bmc", "--yes"};
+        struct lks_run run = cli_bmc_run(other);
         CHECK_INT(run.exit, 1);
         CHECK_HAS(run.err, "another update has not ended");
         lks_run_fini(&run);
     }
     check_gone(words, bundle, open);
     open = access(path, F_OK) == 0;
-    struct lks_run run = run_words(words);
+    struct lks_run run = cli_bmc_run(words);
     CHECK_INT(run.exit, 0);
     CHECK_HAS(run.out, open ? "going on with" : "");
     lks_run_fini(&run);
     CHECK(access(path, F_OK) != 0);
-    check_truth(ends[i].version, (int64_t)i + 3);
+    cli_bmc_check_truth(ends[i].version, (int64_t)i + 3);
 }
 
 static void test_interrupted(void)
 {
     size_t count = getenv("LKS_OFTEN") != NULL ? LKS_COUNT(ends) : 1;
     for (size_t i = 0; i < count; i++) {
-        char bundle[WORD];
-        make_bundle(ends[i].version, "");
+        char bundle[CLI_BMC_WORD];
+        cli_bmc_bundle(ends[i].version, "");
         snprintf(bundle, sizeof(bundle), "--bundle=DIR/bundle-%s", ends[i].version);
         check_interrupted(i, bundle);
     }
@@ -574,12 +410,12 @@ static void test_interrupted(void)
  * is not all that can be under way. */
 static void test_deadline(void)
 {
-    const char *words[WORDS] = OF_BMC("--switch", SPEED, DEADLINE);
-    const struct row row = {"too late", OF_BMC("--switch", "--speed=1000000", "--deadline=1"), 1,
-                            "unknown: bmc", ""};
-    char path[WORD];
-    (void)interrupt(spawn(words, NULL), 0, SIGKILL);
-    check_rows(&row, 1);
+    const char *words[CLI_BMC_WORDS] = OF_BMC("--switch", SPEED, DEADLINE);
+    const struct cli_bmc_row row = {
+        "too late", OF_BMC("--switch", "--speed=1000000", "--deadline=1"), 1, "unknown: bmc", ""};
+    char path[CLI_BMC_WORD];
+    (void)interrupt(cli_bmc_spawn(words, NULL), 0, SIGKILL);
+    cli_bmc_check_rows(&row, 1);
     checkpoint_path("json", path);
     CHECK(access(path, F_OK) != 0);
     checkpoint_path("unknown", path);
@@ -594,7 +430,7 @@ static void test_records(void)
     "}\n"
     static const struct {
         const char *kept;
-        struct row row;
+        struct cli_bmc_row row;
     } rows[] = {
         {KEPT("https://other", ",\"saved\":\"{}\""),
          {"of another endpoint", OF_BMC("--switch", SPEED), 1, "", "another update has not ended"}},
@@ -603,13 +439,13 @@ static void test_records(void)
          {"with another's checkpoint", OF_BMC("--switch", SPEED), 3, "", "remove this file"}},
         {"{\"url\":", {"cut off", OF_BMC("--switch", SPEED), 3, "", ".json"}},
     };
-    char path[WORD], text[WORD];
+    char path[CLI_BMC_WORD], text[CLI_BMC_WORD];
     struct lks_err err = {0};
     checkpoint_path("json", path);
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        struct lks_str kept = lks_str_from(fill(rows[i].kept, text));
+        struct lks_str kept = lks_str_from(cli_bmc_fill(rows[i].kept, text));
         CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);
-        check_rows(&rows[i].row, 1);
+        cli_bmc_check_rows(&rows[i].row, 1);
     }
     CHECK(unlink(path) == 0);
 }
@@ -624,12 +460,13 @@ static const char *alias_words[] = {"bmc",           "update", NULL, STATE,
 static void check_alias(const char *says)
 {
     unsigned n[5];
-    char alias[WORD];
-    CHECK_INT(sscanf(urls[0], "https://%u.%u.%u.%u:%u", &n[0], &n[1], &n[2], &n[3], &n[4]), 5);
+    char alias[CLI_BMC_WORD];
+    CHECK_INT(sscanf(cli_bmc_urls[0], "https://%u.%u.%u.%u:%u", &n[0], &n[1], &n[2], &n[3], &n[4]),
+              5);
     snprintf(alias, sizeof(alias), "https://%u.%u.%u:%u", n[0], n[1], n[2] * 256 + n[3], n[4]);
     lks_test_case("%s: %s", alias, says);
     alias_words[2] = alias;
-    struct lks_run run = run_words(alias_words);
+    struct lks_run run = cli_bmc_run(alias_words);
     CHECK_INT(run.exit, 1);
     CHECK_HAS(run.err, says);
     lks_run_fini(&run);
@@ -637,13 +474,14 @@ static void check_alias(const char *says)
 
 static void test_unknown(void)
 {
-    char path[WORD], text[WORD];
+    char path[CLI_BMC_WORD], text[CLI_BMC_WORD];
     struct lks_err err = {0};
-    const struct row row = {"a person looks first", UPDATE("2.0.0"), 1, "", "inspect the"};
-    struct lks_str kept = lks_str_from(fill("{\"url\":\"URL\",\"addresses\":\"URL\"}", text));
+    const struct cli_bmc_row row = {"a person looks first", UPDATE("2.0.0"), 1, "", "inspect the"};
+    struct lks_str kept =
+        lks_str_from(cli_bmc_fill("{\"url\":\"URL\",\"addresses\":\"URL\"}", text));
     checkpoint_path("unknown", path);
     CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);
-    check_rows(&row, 1);
+    cli_bmc_check_rows(&row, 1);
     check_alias("inspect the");
     CHECK(unlink(path) == 0);
     checkpoint_path("json", path);
@@ -654,12 +492,12 @@ static void test_unknown(void)
 
 static void test_locked(void)
 {
-    char path[WORD];
-    const struct row row = {"another one runs", UPDATE("2.0.0"), 1, "", "runs already"};
+    char path[CLI_BMC_WORD];
+    const struct cli_bmc_row row = {"another one runs", UPDATE("2.0.0"), 1, "", "runs already"};
     checkpoint_path("lock", path);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
-    check_rows(&row, 1);
+    cli_bmc_check_rows(&row, 1);
     check_alias("runs already");
     close(fd);
 }
@@ -684,20 +522,20 @@ static const struct {
 static int run_at(const char *const *words, const char *server, struct lks_buf *said)
 {
     int status = -1;
-    pid_t pid = spawn(words, server);
+    pid_t pid = cli_bmc_spawn(words, server);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    said_text(said);
+    cli_bmc_said(said);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void check_manager(size_t i)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0}, said = {0};
-    const char *words[WORDS] = UPDATE("2.0.0");
-    char path[WORD], server[WORD + 8];
+    const char *words[CLI_BMC_WORDS] = UPDATE("2.0.0");
+    char path[CLI_BMC_WORD], server[CLI_BMC_WORD + 8];
     lks_test_case("%s", managers[i].name);
-    lks_buf_init(&answer, WORD * 2);
+    lks_buf_init(&answer, CLI_BMC_WORD * 2);
     lks_buf_addf(&answer,
                  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
                  "\r\n%s",
@@ -705,7 +543,7 @@ static void check_manager(size_t i)
     const struct lks_liar_turn turn = {LKS_LIAR_CLOSE, lks_buf_view(&answer)};
     struct lks_liar liar = {.turns = {turn, turn},
                             .turn_count = managers[i].questions,
-                            .path = fill("DIR/manager", path)};
+                            .path = cli_bmc_fill("DIR/manager", path)};
     lks_liar_start(&liar);
     snprintf(server, sizeof(server), "unix:%s", path);
     CHECK_INT(run_at(words, server, &said), managers[i].exit);
@@ -717,7 +555,7 @@ static void check_manager(size_t i)
 static void test_managed(void)
 {
     static const char nobody[] = "unix:/nonexistent/lockstepd.sock";
-    const char *words[WORDS] = UPDATE("2.0.0");
+    const char *words[CLI_BMC_WORDS] = UPDATE("2.0.0");
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0}, alone = {0};
     for (size_t i = 0; i < LKS_COUNT(managers); i++)
         check_manager(i);
@@ -734,25 +572,25 @@ static void test_managed(void)
 static void test_changed(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    char shown[WORD];
-    const struct row refused[] = {
+    char shown[CLI_BMC_WORD];
+    const struct cli_bmc_row refused[] = {
         {"nothing is sent", {LOOK}, 5, "", "nothing was sent"},
         {"nor updated", UPDATE("2.0.0"), 5, "", "another key"},
         {"a yes is not enough", {"bmc", "trust", "URL", STATE, "--yes"}, 1, "", "--accept sha256:"},
     };
     lks_buf_init(&answer, LKS_DOC_BYTES_MAX);
-    CHECK_INT(
-        bmcd_control(&sim, "POST", "/bmcs/bmc0001/fault", "{\"fault\":\"certificate\"}", &answer),
-        200);
-    check_rows(refused, LKS_COUNT(refused));
-    const char *look[WORDS] = {"bmc", "trust", "URL", "--state=DIR/other", "--json"};
-    answer_text("bmc trust", look, "fingerprint", shown);
-    const char *accept[WORDS] = {"bmc", "trust", "URL", STATE, "--accept", shown};
-    struct lks_run run = run_words(accept);
+    CHECK_INT(bmcd_control(&cli_bmc_sim, "POST", "/bmcs/bmc0001/fault",
+                           "{\"fault\":\"certificate\"}", &answer),
+              200);
+    cli_bmc_check_rows(refused, LKS_COUNT(refused));
+    const char *look[CLI_BMC_WORDS] = {"bmc", "trust", "URL", "--state=DIR/other", "--json"};
+    cli_bmc_answer("bmc trust", look, "fingerprint", shown);
+    const char *accept[CLI_BMC_WORDS] = {"bmc", "trust", "URL", STATE, "--accept", shown};
+    struct lks_run run = cli_bmc_run(accept);
     CHECK_INT(run.exit, 0);
     lks_run_fini(&run);
-    const struct row again = {"it is known again", {LOOK}, 0, "bmc", ""};
-    check_rows(&again, 1);
+    const struct cli_bmc_row again = {"it is known again", {LOOK}, 0, "bmc", ""};
+    cli_bmc_check_rows(&again, 1);
 }
 
 static void test_begin(void)
@@ -760,16 +598,16 @@ static void test_begin(void)
     static const char *const options[] = {"--count", "2", "--personality", "openbmc,hgx", "--speed",
                                           SIM_SPEED, NULL};
     lks_run_now = (int64_t)time(NULL);
-    bmcd_init(&sim);
-    LKS_ASSERT(bmcd_start(&sim, LKS_BMCSIM_PROGRAM, options));
-    for (size_t i = 0; i < BMCS; i++)
-        bmcd_url(&sim, i, urls[i]);
+    bmcd_init(&cli_bmc_sim);
+    LKS_ASSERT(bmcd_start(&cli_bmc_sim, LKS_BMCSIM_PROGRAM, options));
+    for (size_t i = 0; i < CLI_BMC_COUNT; i++)
+        bmcd_url(&cli_bmc_sim, i, cli_bmc_urls[i]);
 }
 
 static void test_end(void)
 {
-    CHECK_INT(bmcd_stop(&sim), 0);
-    bmcd_fini(&sim);
+    CHECK_INT(bmcd_stop(&cli_bmc_sim), 0);
+    bmcd_fini(&cli_bmc_sim);
 }
 
 static const struct lks_test tests[] = {
