@@ -194,6 +194,36 @@ static void test_not_a_terminal(void)
     free(text);
 }
 
+static const struct {
+    const char *name, *text;
+    size_t at, indent, columns;
+    const char *printed;
+} flows[] = {
+    {"nothing", "", 0, 0, 10, "\n"},
+    {"it fits", "one two", 0, 0, 7, "one two\n"},
+    {"a column too few", "one two", 0, 0, 6, "one\ntwo\n"},
+    {"behind an indent", "one two six", 4, 4, 11, "one two\n    six\n"},
+    {"a word longer than a line", "a longer_than_that b", 0, 1, 6, "a\n longer_than_that\n b\n"},
+    {"wide characters", "東京 東京", 0, 0, 8, "東京\n東京\n"},
+    {"blanks are one space", " a \t  b ", 0, 0, 80, "a b\n"},
+};
+
+static void test_flow(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(flows); i++) {
+        char *text = NULL;
+        size_t len = 0;
+        lks_test_case("%s", flows[i].name);
+        FILE *out = open_memstream(&text, &len);
+        CHECK(out != NULL);
+        lks_term_flow(out, lks_str_from(flows[i].text), flows[i].at, flows[i].indent,
+                      flows[i].columns);
+        fclose(out);
+        CHECK_STR(((struct lks_str){text, len}), flows[i].printed);
+        free(text);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -203,6 +233,7 @@ int main(void)
         {"term: colours", test_colours},
         {"term: terminals", test_terminals},
         {"term: not a terminal", test_not_a_terminal},
+        {"term: flow", test_flow},
         {0},
     });
 }

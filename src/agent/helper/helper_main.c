@@ -1,6 +1,7 @@
 #include "agent/helper/helper.h"
 #include "base/commit.h"
 #include "base/process/args.h"
+#include "base/term/term.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static const struct lks_option options[] = {
 static void print_help(void)
 {
     printf("lockstep-helper [options]: runs signed commands as root, if they are enabled here\n\n");
-    lks_args_print(options, stdout);
+    lks_args_print(options, LKS_TERM_TEXT_COLUMNS, stdout);
 }
 
 static int64_t wall(void)

@@ -7,6 +7,7 @@
 #include "agent/reading/inventory.h"
 #include "base/file.h"
 #include "base/process/args.h"
+#include "base/term/term.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -59,7 +60,7 @@ static const char *const level_words[] = {"debug", "info", "warning", "error"};
 static void print_help(const char *program)
 {
     printf("%s --state DIR [options]: the agent of one node\n\n", program);
-    lks_args_print(options, stdout);
+    lks_args_print(options, LKS_TERM_TEXT_COLUMNS, stdout);
     printf("\nSIGTERM ends the agent, SIGHUP makes it read the machine again. Exit status: 0 done, "
            "1 refused,\n"
            "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal.\n");

@@ -1,6 +1,7 @@
 #include "base/process/args.h"
 
 #include "base/near.h"
+#include "base/term/term.h"
 
 #include <string.h>
 
@@ -124,14 +125,23 @@ bool lks_args_has(const struct lks_args *args, const char *name)
     return lks_args_get(args, name) != NULL;
 }
 
-void lks_args_print(const struct lks_option *options, FILE *out)
+void lks_args_print_option(const struct lks_option *option, size_t columns, FILE *out)
 {
-    for (; options != NULL && options->name != NULL; options++) {
-        char left[64];
-        snprintf(left, sizeof(left), "%s%s%s", options->name, options->value != NULL ? " " : "",
-                 options->value != NULL ? options->value : "");
-        fprintf(out, "  %-28s %s\n", left, options->about);
-    }
+    enum { INDENT = 2, LEFT = 24, ABOUT = INDENT + LEFT + 1 };
+    char left[64];
+    int len = snprintf(left, sizeof(left), "%s%s%s", option->name, option->value != NULL ? " " : "",
+                       option->value != NULL ? option->value : "");
+    if (len <= LEFT)
+        fprintf(out, "%*s%-*s ", INDENT, "", LEFT, left);
+    else
+        fprintf(out, "%*s%s\n%*s", INDENT, "", left, ABOUT, "");
+    lks_term_flow(out, lks_str_from(option->about), ABOUT, ABOUT, columns);
+}
+
+void lks_args_print(const struct lks_option *options, size_t columns, FILE *out)
+{
+    for (; options != NULL && options->name != NULL; options++)
+        lks_args_print_option(options, columns, out);
 }
 
 void lks_args_version(const char *program, const char *commit, FILE *out)

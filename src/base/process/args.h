@@ -48,7 +48,9 @@ bool lks_args_has(const struct lks_args *args, const char *name);
  * LKS_COMMIT of base/commit.h, which has "unknown" for a tree without git. */
 void lks_args_version(const char *program, const char *commit, FILE *out);
 
-/* A line for each option of a list, as help shows them. `options` may be NULL. */
-void lks_args_print(const struct lks_option *options, FILE *out);
+/* One option as help shows it, and all of a list, which may be NULL: to column `columns` at the
+ * most. */
+void lks_args_print_option(const struct lks_option *option, size_t columns, FILE *out);
+void lks_args_print(const struct lks_option *options, size_t columns, FILE *out);
 
 #endif

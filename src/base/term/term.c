@@ -167,3 +167,21 @@ const char *lks_term_off(const struct lks_term *term, enum lks_colour colour)
 {
     return term->colour && colour != LKS_PLAIN ? "\033[0m" : "";
 }
+
+void lks_term_flow(FILE *out, struct lks_str text, size_t at, size_t indent, size_t columns)
+{
+    struct lks_str word;
+    bool first = true;
+    while (lks_str_word(&text, &word)) {
+        size_t width = lks_term_columns(word);
+        if (!first && at + 1 + width > columns) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            at = indent;
+            first = true;
+        }
+        fprintf(out, "%s%" LKS_STR_FMT, first ? "" : " ", LKS_STR_ARG(word));
+        at += width + !first;
+        first = false;
+    }
+    fputc('\n', out);
+}

@@ -35,4 +35,12 @@ size_t lks_term_fit(struct lks_str s, size_t columns);
  * terminal. */
 void lks_term_clean(struct lks_buf *out, struct lks_str s);
 
+/* The width of text for people, such as help, where the terminal does not limit it further. */
+#define LKS_TERM_TEXT_COLUMNS 80
+
+/* Print `text` to column `columns` at the most, broken between words; a line feed ends it.
+ * The first line starts where the cursor is, at column `at`, the others at column `indent`. A word
+ * that is longer than a line has a line of its own. */
+void lks_term_flow(FILE *out, struct lks_str text, size_t at, size_t indent, size_t columns);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/near.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/output.h"
+#include "cli/shared/remote.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,15 +18,43 @@ const struct lks_option lks_common_options[] = {
 
 /* Help -------------------------------------------------------------------------------------- */
 
+/* A reader of help is a person, also where the output is a pipe to a pager. */
+static size_t columns_of(const struct lks_cli *cli)
+{
+    bool narrow = cli->term.width > 0 && cli->term.width < LKS_TERM_TEXT_COLUMNS;
+    return narrow ? cli->term.width : LKS_TERM_TEXT_COLUMNS;
+}
+
+static void print_text(struct lks_cli *cli, const char *text)
+{
+    lks_term_flow(cli->out, lks_str_from(text), 0, 0, columns_of(cli));
+}
+
+/* The options of the command alone, or those with which every command asks lockstepd. */
+static void print_options(struct lks_cli *cli, const struct lks_option *options, bool remote)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        if (lks_remote_is_option(options) == remote)
+            lks_args_print_option(options, columns_of(cli), cli->out);
+    }
+}
+
 static void explain(struct lks_cli *cli, const struct lks_command *command)
 {
-    fprintf(cli->out, "usage: lockstep %s%s%s [OPTION...]\n\n%s.\n", command->name,
-            command->args[0] != '\0' ? " " : "", command->args, command->summary);
+    char summary[256];
+    snprintf(summary, sizeof(summary), "%s.", command->summary);
+    fprintf(cli->out, "usage: lockstep %s%s%s [OPTION...]\n\n", command->name,
+            command->args[0] != '\0' ? " " : "", command->args);
+    print_text(cli, summary);
     if (command->about[0] != '\0')
-        fprintf(cli->out, "%s\n", command->about);
-    fprintf(cli->out, "With --json: %s\n\n", command->json);
-    lks_args_print(command->options, cli->out);
-    lks_args_print(lks_common_options, cli->out);
+        print_text(cli, command->about);
+    fputc('\n', cli->out);
+    print_options(cli, command->options, false);
+    print_options(cli, command->options, true);
+    lks_args_print(lks_common_options, columns_of(cli), cli->out);
+    fprintf(cli->out, "\nWith --json: ");
+    lks_term_flow(cli->out, lks_str_from(command->json), strlen("With --json: "), 0,
+                  columns_of(cli));
 }
 
 static void options_json(struct lks_json_writer *w, const struct lks_option *options)
@@ -79,13 +108,22 @@ static enum lks_code help_json(struct lks_cli *cli, const struct lks_command *fi
     return lks_output_json(cli, &json, err);
 }
 
+static void print_summary(struct lks_cli *cli, const struct lks_command *command)
+{
+    enum { NAME = 18, SUMMARY = 2 + NAME + 1 };
+    fprintf(cli->out, "  %-*s ", NAME, command->name);
+    lks_term_flow(cli->out, lks_str_from(command->summary), SUMMARY, SUMMARY, columns_of(cli));
+}
+
 static void list_commands(struct lks_cli *cli)
 {
     fprintf(cli->out, "usage: lockstep COMMAND [ARGUMENT...]\n\n");
     for (size_t i = 0; i < lks_command_count; i++)
-        fprintf(cli->out, "  %-18s %s\n", lks_commands[i].name, lks_commands[i].summary);
-    fprintf(cli->out, "\n'lockstep help COMMAND' explains one. Exit status: 0 yes or done, 1 no, 2 "
-                      "usage, 3 bad input,\n4 cannot reach, 5 not permitted, 6 internal.\n");
+        print_summary(cli, &lks_commands[i]);
+    fputc('\n', cli->out);
+    print_text(cli,
+               "'lockstep help COMMAND' explains one. Exit status: 0 yes or done, 1 no, 2 usage, "
+               "3 bad input, 4 cannot reach, 5 not permitted, 6 internal.");
 }
 
 static void list_group(struct lks_cli *cli, const char *group)
@@ -93,7 +131,7 @@ static void list_group(struct lks_cli *cli, const char *group)
     fprintf(cli->out, "usage: lockstep %s COMMAND [ARGUMENT...]\n\n", group);
     for (size_t i = 0; i < lks_command_count; i++) {
         if (is_in_group(&lks_commands[i], group))
-            fprintf(cli->out, "  %-18s %s\n", lks_commands[i].name, lks_commands[i].summary);
+            print_summary(cli, &lks_commands[i]);
     }
     fprintf(cli->out, "\n'lockstep %s COMMAND --help' explains one.\n", group);
 }

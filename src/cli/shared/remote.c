@@ -75,14 +75,25 @@ enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args
     return open_with(cli, args, NULL, out, err);
 }
 
+static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS};
+
+bool lks_remote_is_option(const struct lks_option *option)
+{
+    for (size_t i = 0; i < LKS_COUNT(remote_options); i++) {
+        if (strcmp(option->name, remote_options[i].name) == 0 &&
+            strcmp(option->about, remote_options[i].about) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err)
 {
-    static const struct lks_option options[] = {LKS_REMOTE_OPTIONS};
-    for (size_t i = 0; i < LKS_COUNT(options); i++) {
-        if (lks_args_has(args, options[i].name))
+    for (size_t i = 0; i < LKS_COUNT(remote_options); i++) {
+        if (lks_args_has(args, remote_options[i].name))
             return lks_fail(err, LKS_E_USAGE,
                             "with a directory lockstepd is not asked; %s does not go with it",
-                            options[i].name);
+                            remote_options[i].name);
     }
     return LKS_OK;
 }

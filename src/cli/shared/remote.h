@@ -23,6 +23,9 @@
         "--token-file", "FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                \
     }
 
+/* Whether an option of a command is one of these. */
+bool lks_remote_is_option(const struct lks_option *option);
+
 #define LKS_REMOTE_PATH_MAX 8192
 
 struct lks_remote {

@@ -1,6 +1,7 @@
 #include "base/commit.h"
 #include "base/file.h"
 #include "base/process/args.h"
+#include "base/term/term.h"
 #include "lab/bmcd/serve.h"
 
 #include <errno.h>
@@ -72,11 +73,11 @@ static void print_help(void)
            "FILE\n\n"
            "Simulated BMCs with firmware devices behind them, each on a loopback address of its "
            "own.\n\n");
-    lks_args_print(serve_options, stdout);
+    lks_args_print(serve_options, LKS_TERM_TEXT_COLUMNS, stdout);
     print_words("personalities", lks_bmcsim_words);
     print_words("faults", lks_bmcsim_fault_words);
     printf("\nmake-package:\n");
-    lks_args_print(package_options, stdout);
+    lks_args_print(package_options, LKS_TERM_TEXT_COLUMNS, stdout);
     printf("\nPrints \"ready URL URL\" (the first and the last) once all of them answer; SIGTERM "
            "ends the program.\nExit status: 0 done, 1 refused, 2 usage, 3 bad input, 4 cannot "
            "reach, 5 not "

@@ -1,5 +1,6 @@
 #include "base/commit.h"
 #include "base/process/args.h"
+#include "base/term/term.h"
 #include "server/base/config.h"
 #include "server/base/daemon.h"
 #include "server/start/init.h"
@@ -40,10 +41,10 @@ static void print_help(void)
 {
     printf("usage: lockstepd init --data DIR [--name HOST]... [OPTION...]\n"
            "       lockstepd [run] --config FILE\n\ninit:\n"
-           "  --name HOST                  a name or address of this host; may be repeated\n");
-    lks_args_print(init_options, stdout);
+           "  --name HOST              a name or address of this host; may be repeated\n");
+    lks_args_print(init_options, LKS_TERM_TEXT_COLUMNS, stdout);
     printf("\nrun:\n");
-    lks_args_print(run_options, stdout);
+    lks_args_print(run_options, LKS_TERM_TEXT_COLUMNS, stdout);
 }
 
 /* --name may be given many times, unlike all others: it is taken out first. */
