@@ -91,6 +91,33 @@ static void test_bad(void)
     }
 }
 
+static const struct {
+    const char *name, *table, *option, *value, *has;
+} warned[] = {
+    {"a pool without a posture", "name,pool,class\nn1,a,hgx-h200-8\nn2,a,hgx-h200-8\n", "--name",
+     "fleet", "1 pool without a posture, the first is 'a': written as dev"},
+    {"two beside one that has it",
+     "name,pool,class,posture\nn1,c,hgx-h200-8,\nn2,b,hgx-h200-8,\nn3,a,hgx-h200-8,batch\n",
+     "--name", "fleet", "2 pools without a posture, the first is 'b'"},
+    {"no pool without one", "name,pool,class,posture\nn1,a,hgx-h200-8,batch\n", "--name", "fleet",
+     ""},
+    {"dev as it was asked for", "name,pool,class\nn1,a,hgx-h200-8\n", "--posture", "dev", ""},
+};
+
+/* A fleet that is dev by omission has lost its protections: the manifest is written, with a word.
+ */
+static void test_warned(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(warned); i++) {
+        lks_test_case("%s", warned[i].name);
+        struct lks_run run = import(warned[i].table, warned[i].option, warned[i].value);
+        CHECK_INT(run.exit, 0);
+        CHECK_HAS(run.err, warned[i].has);
+        CHECK(warned[i].has[0] != '\0' || run.err.len == 0);
+        lks_run_fini(&run);
+    }
+}
+
 static void test_name(void)
 {
     struct lks_run run = import("name,pool,class\nn1,a,hgx-h200-8\n", "--name", "a b");
@@ -112,11 +139,9 @@ static void test_classes(void)
 }
 
 static const struct lks_test tests[] = {
-    {"what the manifest says", test_good},
-    {"refused", test_bad},
-    {"a fleet's name", test_name},
-    {"classes of the site's own", test_classes},
-    {0},
+    {"what the manifest says", test_good},       {"refused", test_bad},
+    {"pools that become dev", test_warned},      {"a fleet's name", test_name},
+    {"classes of the site's own", test_classes}, {0},
 };
 
 int main(void)

@@ -256,6 +256,30 @@ static enum lks_code settle_postures(struct import *im, struct lks_err *err)
     return LKS_OK;
 }
 
+/* Pools without a posture become dev, which protects nodes least: the person who applies the
+ * manifest has to know. Rows of one pool are neighbours. */
+static void warn_posture(const struct import *im, FILE *err)
+{
+    size_t count = 0;
+    const struct row *first = NULL;
+    for (size_t i = 0; i < im->count; i++) {
+        const struct row *row = &im->rows[i];
+        if (row->posture.len > 0 ||
+            (i > 0 && lks_str_eq(im->rows[i - 1].values[POOL], row->values[POOL])))
+            continue;
+        first = first == NULL ? row : first;
+        count++;
+    }
+    if (first == NULL)
+        return;
+    char pools[LKS_COUNT_TEXT_SIZE];
+    fprintf(err,
+            "lockstep: warning: %s without a posture, the first is '%" LKS_STR_FMT
+            "': written as dev, where commands by hand need neither a drained node nor an "
+            "approval; add a column posture, or --posture\n",
+            lks_count_text(count, "pool", pools), LKS_STR_ARG(first->values[POOL]));
+}
+
 /* The manifest is one that 'fleet apply' takes, with the classes of `classes` beside it. */
 static enum lks_code check_manifest(struct lks_cli *cli, const char *classes, struct lks_str text,
                                     struct lks_err *err)
@@ -307,6 +331,8 @@ enum lks_code lks_cmd_fleet_import(struct lks_cli *cli, const struct lks_args *a
         write_manifest(&im, name.len > 0 ? name : LKS_STR("fleet"), &manifest, err) != LKS_OK ||
         check_manifest(cli, lks_args_get(args, "--class"), lks_buf_view(&manifest), err) != LKS_OK)
         return lks_wrap(err, "%s", path);
+    if (!lks_args_has(args, "--posture"))
+        warn_posture(&im, cli->err);
     if (!lks_args_has(args, "--json")) {
         fwrite(manifest.ptr, 1, manifest.len, cli->out);
         return LKS_OK;
