@@ -57,7 +57,8 @@ static const struct lks_option advisories_options[] = {
     {"--fleet", NULL, "evaluate what the fleet runs instead of a stack"},
     {"--cve", "ID", "with --fleet, one advisory: where it applies and what closes it"},
     {"--propose", NULL, "with --cve, propose the emergency changes, one for each stack"},
-    {"--hook", "NAME", "with --propose, the site hook that installs components no bundle holds"},
+    {"--hook", "NAME",
+     "with --propose, the site's program for components that no bundle has (see 'change propose')"},
     {"--reason", "TEXT", "with --propose, the reason; recorded (default: closes the advisory)"},
     LKS_REMOTE_OPTIONS,
     {0},
@@ -130,12 +131,16 @@ static const struct lks_option drift_options[] = {
 
 static const struct lks_option deviation_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--what", "NAME", "component or setting, as printed by 'drift', or '*'"},
+    {"--what", "NAME",
+     "component or setting, as printed by 'drift'; '*' covers every difference of the nodes, "
+     "firmware included"},
     {"--value", "V", "permitted value; default: any"},
     {"--owner", "WHO", "person responsible for the deviation"},
     {"--reason", "TEXT", "reason; recorded"},
     {"--approver", "WHO", "person expected to approve; only their own 'deviation approve' counts"},
-    {"--until", "TIME", "end of the deviation: 2026-11-20T08:00:00Z, or a span such as 12h or 7d"},
+    {"--until", "TIME",
+     "end of the deviation, required: 2026-11-20T08:00:00Z, or a span such as 12h or 7d; at most "
+     "90 days from now"},
     {0},
 };
 
@@ -155,8 +160,10 @@ static const struct lks_option admit_options[] = {
     {"--canary-ok", NULL,
      "the job may run on nodes that soak after a change, if its criticality is low"},
     {"--criticality", "N", "criticality of the job, 0 to 100; default: that of its pools"},
-    {"--override", "TEXT", "admit the job despite refusals, for this reason; recorded"},
-    {"--until", "TIME", "end of the override: a time, or a span such as 2h"},
+    {"--override", "TEXT",
+     "admit the job despite refusals, for this reason; recorded. Needs the role approver and "
+     "--until"},
+    {"--until", "TIME", "end of the override, at most 24 h from now: a time, or a span such as 2h"},
     {"--start", NULL, "if admitted, record that the job starts"},
     {"--signed", NULL, "request a signed answer, which others can verify (shown with --json)"},
     {"--log", NULL, "show recent decisions instead, for --job or for all jobs"},
@@ -243,7 +250,9 @@ static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS, {0}};
 static const struct lks_option apply_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--dry-run", NULL, "show the differences and apply nothing"},
-    {"--accept", NULL, "accept nodes that report for the first time at once; for a new fleet"},
+    {"--accept", NULL,
+     "accept all nodes of FILE that are not accepted yet, conforming or not: new ones when they "
+     "report, and ones in intake now; only for a new fleet"},
     {"--nodes", "N", "number of enrolled nodes affected; required above limits.call_nodes"},
     {"--gpus", "N", "number of GPUs of these nodes"},
     {0},
@@ -251,7 +260,10 @@ static const struct lks_option apply_options[] = {
 
 static const struct lks_option import_options[] = {
     {"--csv", "FILE", "table with the columns name, pool, class and more; '-' is standard input"},
-    {"--posture", "NAME", "posture of pools for which the table gives none (dev)"},
+    {"--posture", "NAME",
+     "posture of pools for which the table gives none: pre-training, post-training, "
+     "online-inference, batch or dev (dev). In a dev pool, commands by hand need neither a drained "
+     "node nor an approval"},
     {"--name", "NAME", "name of the fleet (fleet)"},
     {"--class", "FILE",
      "hardware classes of your own, as manifests; keep them with the fleet's manifest"},
@@ -340,13 +352,17 @@ static const struct lks_option bmc_update_options[] = {
     {"--stage", NULL, "stage the image, and activate it another time"},
     {"--activate", NULL, "activate the staged image"},
     {"--abort", NULL, "discard the staged image"},
-    {"--switch", NULL, "switch to the other bank"},
+    {"--switch", NULL,
+     "activate the other bank, with the version that it holds; resets the device as --activate "
+     "does"},
     {"--force", NULL,
      "permit an older version, and an update from a version that the bundle does not list"},
     {"--one-way", NULL, "acknowledge that the update is irreversible"},
     {"--hardware-class", "C", "hardware class of the machine, if the bundle is limited to some"},
     {"--hardware-revision", "R", "hardware revision, if the bundle is limited to some"},
-    {"--unmanaged", NULL, "proceed if lockstepd cannot be asked whether it manages the endpoint"},
+    {"--unmanaged", NULL,
+     "proceed although lockstepd does not answer; only for an endpoint that no lockstepd manages: "
+     "a change could be updating the same device"},
     {"--deadline", "MIN", "minutes until the update must be done (120)"},
     {"--speed", "N", "speed of the clock, to rehearse on 'lockstep-bmcsim --speed N' (1)"},
     {"--yes", NULL, "do not ask for confirmation"},
@@ -484,11 +500,18 @@ const struct lks_command lks_commands[] = {
      "revoked_reason?}]}",
      lks_cmd_bundle_ls},
     {"bundle revoke", "BUNDLE", 1, 1, reason_options, "Revoke a bundle",
-     "Revocation is final: no file of the bundle is staged afterwards.", "{seq}", lks_cmd_verb},
+     "BUNDLE is a name, a digest or the start of a digest. Revocation is final: no file of the "
+     "bundle is staged or activated afterwards, not even for a rollback, unless another verified "
+     "bundle names the file. Nodes keep what is installed. Updates in progress end: refused, or "
+     "unknown with an alarm if something was sent. Steps of changes that need the bundle fail. "
+     "Needs the role approver.",
+     "{seq}", lks_cmd_verb},
     {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
-     "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The key "
-     "is pinned in lockstepd if one is named or runs on this machine; otherwise, and with --state, "
-     "on this machine only.",
+     "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The "
+     "key is pinned in the lockstepd of --server or $LOCKSTEP_SERVER, or else in the one that "
+     "runs on this machine. With --state, or if no lockstepd is there, it is pinned on this "
+     "machine only, and lockstepd does not accept bundles by it. The answer names the place. "
+     "'trust ls' and 'trust rm' choose the place in the same way.",
      "{seq?, name?, fingerprint?, place?}", lks_cmd_trust_add},
     {"trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
      "{items: [{name, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
@@ -580,8 +603,9 @@ const struct lks_command lks_commands[] = {
     {"deviation add", "NODES", 1, 1, deviation_options,
      "Record a deviation, such as a hot-fix, with an owner and an end",
      "Until the deviation ends, the difference that it covers is not drift. In a production pool "
-     "that enforces admission, a deviation counts only after an approver agreed ('deviation "
-     "approve').",
+     "that enforces, it counts only after another person approved it ('deviation approve'). At "
+     "its end the difference is drift again, with an alarm then and a day before: where the pool "
+     "enforces, the node takes no new job, and drains if on_drift of the pool says so.",
      "{id, waits?, warning?, seq, nodes, gpus}", lks_cmd_deviation_add},
     {"deviation ls", "", 0, 0, deviations_options, "List active deviations", "",
      "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, waits?, agreed?, "
@@ -590,15 +614,16 @@ const struct lks_command lks_commands[] = {
     {"deviation approve", "ID", 1, 1, reason_options,
      "Approve a deviation that another person added",
      "Needs the approver role for all its nodes. The person who added the deviation and its owner "
-     "cannot approve it. An approved deviation counts where the pool enforces, and for changes and "
-     "manual updates.",
+     "cannot approve it. Only an approved deviation counts in a production pool that enforces, "
+     "and permits changes to a stack that is not released and updates by hand to a version that "
+     "is not pinned. A change does not preserve the deviation: it installs what its stack changes.",
      "{seq}", lks_cmd_verb},
     {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_cmd_verb},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for a short time, or no with the reason for every node and image that "
-     "prevents it. In a pool that only observes, refusals are shown and do not count. Exit status "
-     "0 "
-     "for yes, 1 for no.",
+     "prevents it. In a pool with enforce observe (the default) or warn, refusals are only listed "
+     "and the answer is yes; nodes that are not in the fleet are always refused. Nothing asks by "
+     "itself: the site's prolog or launcher runs this command. Exit status 0 for yes, 1 for no.",
      "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
      "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
      "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
@@ -657,12 +682,15 @@ const struct lks_command lks_commands[] = {
      "recorded}",
      lks_cmd_bmc_trust},
     {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
-     "An update is done when three readings of the inventory report the new version. After an "
-     "interruption, run the same command again: it finds the update that it started, and sends "
-     "nothing twice. An endpoint that lockstepd manages ($LOCKSTEP_SERVER, or the one of this "
-     "machine) is refused outside a change. Exit status 0: done, staged, or nothing to do; 1: "
-     "refused, failed, or outcome unknown, which needs manual intervention; 4: unreachable; 5: "
-     "login refused. With 4 and 5 an update in progress stays open.",
+     "The command drains no node. Activation can reset the BMC, the GPUs or the whole machine: "
+     "the question for confirmation says which, so stop the jobs first. An update is done when "
+     "three readings of the inventory report the new version; after an interruption, run the same "
+     "command again: it sends nothing twice. lockstepd ($LOCKSTEP_SERVER, or the one of this "
+     "machine) is asked first. An endpoint that it manages is refused, unless its node is in a "
+     "change that does not update it, drained and idle; use 'change propose'. Exit status 0: "
+     "done, staged, or nothing to do; 1: refused, failed, or outcome unknown, which needs manual "
+     "intervention; 4: unreachable; 5: login refused. With 4 and 5 an update in progress stays "
+     "open.",
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
      "resumed}",
      lks_cmd_bmc_update},

@@ -18,13 +18,20 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "Votes cast with the login stay valid. The file is removed.", "{seq}", lks_cmd_logout},       \
     {"access grant", "IDENTITY ROLE", 2, 2, lks_access_grant_options,                              \
      "Grant a role to an identity: viewer, operator, approver or admin",                           \
-     "IDENTITY is the identity of an API token, user:NAME for a certificate, or unix:UID for the " \
-     "socket.",                                                                                    \
+     "Without --site and --pool the role holds for the whole fleet. viewer reads; operator "       \
+     "also runs changes, holds and commands nodes, and freezes; approver reads, approves, "        \
+     "waives, revokes bundles and unfreezes; admin does what an operator does, and manages the "   \
+     "fleet, keys and access, but does not approve. IDENTITY is the name of an API token, "        \
+     "user:NAME for a certificate, or unix:UID for the socket; logins get their roles from "       \
+     "oidc.roles.",                                                                                \
      "{seq}", lks_cmd_access_grant},                                                               \
     {"access revoke", "IDENTITY [ROLE]", 1, 2, lks_access_revoke_options,                          \
      "Revoke a role, an API token or a certificate",                                               \
-     "A revoked token or certificate is refused from the next request on, also on open "           \
-     "connections.",                                                                               \
+     "Give IDENTITY and ROLE, or --token or --certificate. A role is revoked for exactly the "     \
+     "scope that is given: without --site and --pool only the binding for the whole fleet, not "   \
+     "those for sites and pools ('access ls' lists them). Credentials of the identity stay "       \
+     "valid, without the role; approvals that need the role no longer count. A revoked token "     \
+     "or certificate is refused from the next request on, also on open connections.",              \
      "{seq}", lks_cmd_access_revoke},                                                              \
     {"access token", "ID IDENTITY", 2, 2, lks_access_token_options,                                \
      "Create an API token, which is printed once",                                                 \

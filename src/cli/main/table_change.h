@@ -36,7 +36,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change propose", "", 0, 0, lks_change_propose_options,                                       \
      "Plan a change to another stack, and propose it",                                             \
      "Shows the notes for approvers, the waves, and the steps of change and rollback. No node "    \
-     "starts before another person approves. Exit status 1 if no plan can be made.",               \
+     "is changed before another person approves. Exit status 1 if no plan can be made.",           \
      "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
      lks_cmd_change_propose},                                                                      \
     {"change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",                \
@@ -73,14 +73,14 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      lks_cmd_change_ls},                                                                           \
     {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
      "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
-     lks_cmd_change_verb},                                                                      \
+     lks_cmd_change_verb},                                                                         \
     {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently", "",      \
-     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                     \
+     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
     {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval", "",         \
-     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                   \
+     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
      "Review a change that started without its approvals", "", LKS_CHANGE_MOVED,                   \
-     lks_cmd_change_verb},                                                                       \
+     lks_cmd_change_verb},                                                                         \
     {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
      "Waive a gate for a limited time", "", LKS_CHANGE_MOVED,                                      \
      lks_cmd_change_waive},                                                                        \
@@ -90,8 +90,9 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "for the approvals, an alarm is raised, and another person must review the change.",          \
      LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
     {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
-     "Pause a change: nodes in progress finish, no new node starts", "", LKS_CHANGE_MOVED,         \
-     lks_cmd_change_verb},                                                                        \
+     "Pause a change: nodes in progress finish, no further node is changed",                       \
+     "", LKS_CHANGE_MOVED,                                                                         \
+     lks_cmd_change_verb},                                                                         \
     {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
      "Resume a change, or retry nodes of it that failed",                                          \
      "Without --nodes, resumes a change that was paused or halted; after a halt by a metric, an "  \
@@ -106,12 +107,22 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "change waits for.",                                                                          \
      LKS_CHANGE_MOVED, lks_cmd_change_skip},                                                       \
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
-     "Abort a change: nodes in progress roll back, finished ones stay changed", "",                \
+     "Abort a change: nodes in progress roll back, finished nodes keep the new stack",             \
+     "Needs no approval. The pool then runs two stacks: its pin stays the old one, so finished "   \
+     "nodes are drift ('partial wave'), and jobs across both are refused where the pool "          \
+     "enforces. An aborted change cannot be resumed. 'change rollback' also returns the "          \
+     "finished nodes, until the abort has ended; afterwards propose a change to the stack that "   \
+     "all nodes are to run.",                                                                      \
      LKS_CHANGE_MOVED,                                                                             \
-     lks_cmd_change_verb},                                                                        \
+     lks_cmd_change_verb},                                                                         \
     {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
-     "Roll back a change on every node that it reached", "", LKS_CHANGE_MOVED,                     \
-     lks_cmd_change_verb},                                                                     \
+     "Roll back a change on every node that it reached",                                           \
+     "Needs no approval, and starts at once in all waves. Each node is drained, rolled back, "     \
+     "read again and returned to service, at most as many of a pool at a time as its wave is "     \
+     "wide. Nodes with an irreversible step keep the new stack, and lost nodes are fenced. "       \
+     "Possible until the change ends; a finished change is undone by proposing the stack "         \
+     "before. A freeze also stops rollbacks; freeze days and windows do not.", LKS_CHANGE_MOVED,   \
+     lks_cmd_change_verb},                                                                         \
     {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
      "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
      "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \
@@ -125,14 +136,22 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "least_in_use, largest_gang, gang, starves, starved_seconds, jobs: [{nodes, waits, "          \
      "waited_seconds}], in_use_curve: [[low, middle, high]], gang_curve}]}",                       \
      lks_cmd_rehearse},                                                                            \
-    {"freeze", "", 0, 0, lks_freeze_options, "Freeze a pool or the whole fleet: no new node "      \
-                                             "starts",                                             \
-     "Nodes in progress continue to a safe end; manual updates and commands are refused. Any "     \
-     "operator can freeze; an approver ends the freeze. --list also shows the freeze days of "     \
+    {"freeze", "", 0, 0, lks_freeze_options,                                                       \
+     "Freeze a pool or the whole fleet: no further node is changed",                               \
+     "Nodes in progress finish their change, or roll back if it fails. A freeze also stops "       \
+     "rollbacks, drains for drift, automatic proposals, and updates and commands by hand. Jobs "   \
+     "are admitted as before. An operator of the pool, without --pool of the whole fleet, can "    \
+     "freeze; an approver ends the freeze ('unfreeze'). --list also shows the freeze days of "     \
      "the fleet's manifest.",                                                                      \
      "{seq}; with --list {frozen, by?, reason?, since?, pools: [{pool, by?, reason?, since?}], "   \
      "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
-    {"unfreeze", "", 0, 0, lks_unfreeze_options, "End a freeze", "", "{seq}",                      \
+    {"unfreeze", "", 0, 0, lks_unfreeze_options,                                                   \
+     "End a freeze",                                                                               \
+     "Needs the role approver for the pool, without --pool for the whole fleet. Ends one "         \
+     "freeze: without --pool that of the whole fleet, while single pools that were frozen stay "   \
+     "so; with --pool that of the pool, which still waits while the whole fleet is frozen. "       \
+     "Changes and drains for drift then continue by themselves. Freeze days of the manifest "      \
+     "are not affected.", "{seq}",                                                                 \
      lks_cmd_unfreeze}
 /* clang-format on */
 

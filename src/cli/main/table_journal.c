@@ -30,7 +30,7 @@ const struct lks_option lks_journal_verify_options[] = {
 };
 
 const struct lks_option lks_journal_repair_options[] = {
-    {"--reason", "TEXT", "reason for setting aside the records from the first fault on"},
+    {"--reason", "TEXT", "reason; required, recorded"},
     {0},
 };
 
@@ -41,7 +41,8 @@ const struct lks_option lks_backup_options[] = {
 };
 
 const struct lks_option lks_restore_options[] = {
-    {"--to", "DIR", "data directory to create for lockstepd"},
-    {"--seal-key", "FILE", "key that sealed the backup (seal.key of that controller)"},
+    {"--to", "DIR", "data directory to create for lockstepd; must not exist"},
+    {"--seal-key", "FILE",
+     "copy of the sealing key of the controller that was backed up (its seal.key)"},
     {0},
 };

@@ -12,7 +12,8 @@ const struct lks_option lks_node_reason_options[] = {LKS_REMOTE_OPTIONS, WHY, {0
 const struct lks_option lks_node_release_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--force", NULL, "accept a node that does not conform; recorded"},
+    {"--force", NULL,
+     "also accept nodes in intake that do not conform; recorded. Admission still evaluates them"},
     {0},
 };
 

@@ -10,19 +10,27 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
 /* clang-format off */
 #define LKS_NODE_COMMANDS                                                                          \
     {"node hold", "NODES", 1, 1, lks_node_reason_options,                                          \
-     "Put nodes on hold: no new job is admitted to them",                                          \
-     "NODES is a name or a host list such as gpu[001-004].", "{seq, nodes, gpus}", lks_cmd_verb},  \
+     "Put nodes on hold: no new job is admitted, and no change starts on them",                    \
+     "NODES is a name or a host list such as gpu[001-004], of at most limits.call_nodes (10) "     \
+     "nodes. Running jobs continue, and so does a step of a change that runs on the node. "        \
+     "Admission refuses the node where its pool enforces, and only warns elsewhere. The hold "     \
+     "is not passed on to Slurm or Kubernetes: drain or cordon the node there as well. Only "      \
+     "'node release' ends a hold.", "{seq, nodes, gpus}", lks_cmd_verb},                           \
     {"node release", "NODES", 1, 1, lks_node_release_options,                                      \
-     "End a hold, or accept nodes that are new or changed",                                        \
-     "A node seen for the first time, or with another board, GPUs or NICs, is not admitted until " \
-     "it conforms and a person accepts it. If the domain of the node takes no jobs afterwards, "   \
-     "because the node runs something else than the others, the domain is named.",                 \
+     "End the hold of nodes, and accept nodes in intake",                                          \
+     "Does both at once. A node is in intake if it is seen for the first time, or with another "   \
+     "board, GPUs or NICs; it takes no jobs where its pool enforces. 'node ls --intake' lists "    \
+     "such nodes: leave those out that you do not want to accept. A node that does not conform "   \
+     "stays in intake; its hold ends. A domain that takes no jobs afterwards, because its "        \
+     "nodes run different things, is named in a warning.",                                         \
      "{seq, nodes, gpus, warnings: [text]}", lks_cmd_verb},                                        \
     {"node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,                 \
      "Run an executor on a node by hand",                                                          \
      "The executors idle and inventory only read. Any other one needs, unless the pool has "       \
-     "posture dev, a drained node (node hold) that reported no GPU process in the last 10 "        \
-     "minutes (node command NODE idle). A verified bundle must name each DIGEST, in every pool. "  \
+     "posture dev, a node that is on hold ('node hold') or in a change, and on which since then "  \
+     "'node command NODE idle' found no GPU process, within the last 10 minutes. Jobs without a "  \
+     "GPU process are not detected, and in a pool of posture dev nothing of this is required. A "  \
+     "verified bundle must name each DIGEST, in every pool. "                                      \
      "--wedged requests the reboot of a drained or unhealthy node whose process does not end; "    \
      "'node approve' by another person starts it. With --wait, exit status 1 if the command did "  \
      "not succeed.",                                                                               \
@@ -37,12 +45,27 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      lks_cmd_verb},                                                                                \
     {"node resolve", "NODE", 1, 1, lks_node_reason_options,                                        \
      "Mark an update with unknown outcome as resolved",                                            \
-     "Until then the node stays out of service, and no other update runs on it.", "{seq}",         \
+     "Use it after you inspected the device. Until then the node stays out of service, and no "    \
+     "other update runs on it. The command closes the alarm; it sends nothing to the device, "     \
+     "repeats no update, and records no version: the next reading shows what runs, and "           \
+     "admission evaluates the node by it. A node that its change keeps out of service also "       \
+     "needs 'change resume ID --nodes NODE'.", "{seq}",                                            \
      lks_cmd_verb},                                                                                \
     {"node replace", "NODES", 1, 1, lks_node_reason_options,                                       \
-     "Prepare a node for replaced hardware: revoke the certificate, forget the parts", "",         \
+     "Prepare nodes for replaced hardware: revoke the certificates, forget the parts",             \
+     "Use it when a machine, its board, GPUs or NICs are replaced, before the new hardware "       \
+     "reports. The agent is cut off at once, and the node is in intake; running jobs continue, "   \
+     "so drain the node first. Next: 'node enroll', start the agent with the token, and 'node "    \
+     "release' once the node conforms. At most limits.call_nodes (10) nodes; refused while an "    \
+     "update of the node runs or has an unknown outcome.",                                         \
      "{seq, nodes, gpus}", lks_cmd_verb},                                                          \
-    {"node rm", "NODES", 1, 1, lks_node_reason_options, "Remove nodes from the fleet", "",         \
+    {"node rm", "NODES", 1, 1, lks_node_reason_options,                                            \
+     "Remove nodes from the fleet",                                                                \
+     "Revokes the certificates of the nodes and forgets their readings; the journal keeps "        \
+     "their records. Nothing changes on the nodes, and running jobs continue. A node that "        \
+     "still reports must be on hold first ('node hold'). A change skips nodes that were "          \
+     "removed before their turn. Remove the nodes from the manifest as well: the next 'fleet "     \
+     "apply' adds every node that it lists, to be enrolled again.",                                \
      "{seq, nodes, gpus}", lks_cmd_node_rm}
 /* clang-format on */
 

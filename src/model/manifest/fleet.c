@@ -146,8 +146,9 @@ static const struct lks_field quiet_fields[] = {
     {"pools", LKS_LIST(LKS_OF(NAME)), 0, NULL, "only these; absent: all"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
-static const struct lks_form quiet_form = {
-    .name = "freeze", .about = "days on which no node starts", LKS_FIELDS(quiet_fields)};
+static const struct lks_form quiet_form = {.name = "freeze",
+                                           .about = "days on which the change of no node starts",
+                                           LKS_FIELDS(quiet_fields)};
 
 static const struct lks_field fleet_fields[] = {
     LKS_ENVELOPE("Fleet"),
@@ -169,7 +170,7 @@ static const struct lks_field fleet_fields[] = {
     {"outages", LKS_LIST_FROM_TO(0, LKS_FLEET_OUTAGES_MAX, LKS_FORM(outage_form)), 0, NULL,
      "stops that are planned anyway: changes take these nodes first"},
     {"freezes", LKS_LIST_FROM_TO(0, LKS_FLEET_QUIETS_MAX, LKS_FORM(quiet_form)), 0, NULL,
-     "days on which no node starts to change, but for a change that closes an advisory"},
+     "days on which the change of no node starts, but for one that closes an advisory"},
 };
 const struct lks_form lks_fleet_form = {
     .name = "Fleet",

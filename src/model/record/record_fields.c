@@ -457,9 +457,9 @@ static const struct lks_record_field change_fields[] = {
     NUMBER(change, failures_max, "Nodes that may fail before it is halted."),
     TRUTH(change, rolls_back, "The change is rolled back as soon as it is halted."),
     TRUTH(change, one_way, "The irreversible steps were acknowledged."),
-    TIME(change, not_before, "No node starts earlier."),
-    TIME(change, not_after, "No node starts later."),
-    TEXT(change, windows, "Hours of the week in which nodes may start, in the site's time."),
+    TIME(change, not_before, "No node is changed earlier."),
+    TIME(change, not_after, "The change of no node starts later."),
+    TEXT(change, windows, "Hours of the week in which changes may start, in the site's time."),
     BY(change),
     REASON(change),
     SINCE(2, change, class, TEXT, "Its class of change."),
@@ -571,7 +571,7 @@ static const struct lks_record_field revert_proven_fields[] = {
 };
 static const struct lks_record_field frozen_fields[] = {
     TEXT(frozen, pool, "The pool; the whole fleet where missing."),
-    TRUTH(frozen, on, "True: no node starts there. False: nodes may start again."),
+    TRUTH(frozen, on, "True: no further node is changed there. False: changes continue."),
     BY(frozen),
     REASON(frozen),
 };

@@ -239,7 +239,7 @@ static const struct lks_field pool_fields[] = {
     MUST("enrolled", COUNT, "of those"),
     MUST("liveness", LKS_FORM(liveness), "of those"),
     MUST("acts_wait", TRUTH, "automatic acts wait for a person to release an alarm"),
-    MAY("frozen", TRUTH, "no node starts in it"),
+    MAY("frozen", TRUTH, "no further node of it is changed"),
     MAY("baseline", TEXT, "the newest released stack that supersedes its own"),
     MAY("baseline_digest", TEXT, "that stack's digest"),
     MAY("behind_since", TIME, "when the first stack that supersedes its own was released"),

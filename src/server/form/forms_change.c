@@ -52,8 +52,8 @@ static const struct lks_field lks_ask_change_fields[] = {
         "how long the canary is watched; rings a part of it. Absent: by the plan"),
     MAY("rolls_back", TRUTH, "a halt is followed by a rollback at once"),
     MAY("one_way", TRUTH, "acknowledge that some steps are irreversible"),
-    MAY("not_before", TIME, "no node starts earlier"),
-    MAY("not_after", TIME, "no node starts later"),
+    MAY("not_before", TIME, "no node is changed earlier"),
+    MAY("not_after", TIME, "the change of no node starts later"),
     MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
     MAY("class", TEXT, "class of change; never less than what the plan does (that)"),
     MAY("advisory", TEXT, "the advisory it closes, where the class asks for one"),
@@ -322,8 +322,8 @@ static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for
     MUST("failures_max", LKS_NUMBERS(0, SEQ_MAX), "nodes that may fail before it is halted"),      \
     MUST("rolls_back", TRUTH, "a halt is followed by a rollback at once"),                         \
     MUST("one_way", TRUTH, "irreversible steps were acknowledged"),                                \
-    MAY("not_before", TIME, "no node starts earlier"),                                             \
-    MAY("not_after", TIME, "no node starts later"),                                                \
+    MAY("not_before", TIME, "no node is changed earlier"),                                         \
+    MAY("not_after", TIME, "the change of no node starts later"),                                  \
     MAY("windows", TEXT, "of the week, in site time"),                                             \
     MAY("class", TEXT, "class of change; absent: of before there were classes"),                   \
     MAY("advisory", TEXT, "the advisory it is to close"),                                    \
@@ -467,7 +467,7 @@ static const struct lks_field frozen_days_fields[] = {
     MUST("from", TEXT, "the first of them, by the clocks of each site"),
     MUST("until", TEXT, "the first that is none any more"),
     MUST("now", TRUTH, "today is one of them, by UTC"),
-    MAY("pools", LKS_LIST(TEXT), "in which no node starts; absent: in all"),
+    MAY("pools", LKS_LIST(TEXT), "in which no further node is changed; absent: in all"),
     MAY("description", TEXT, "why"),
 };
 static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change starts",
@@ -476,7 +476,7 @@ static const struct lks_field lks_form_frozen_fields[] = {
     MUST("frozen", TRUTH, "the whole fleet is frozen"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
-    MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which no node starts"),
+    MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which no further node is changed"),
     MAY("since", TIME, "since when"),
     MUST("days", LKS_LIST(LKS_FORM(frozen_days)), "of the fleet's file that are not over"),
 };
