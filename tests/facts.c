@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct lks_facts facts;
 
@@ -21,4 +22,23 @@ const struct lks_facts *lks_test_facts(void)
     }
     atexit(unload);
     return &facts;
+}
+
+struct lks_str lks_test_facts_text(const char *name)
+{
+    for (const struct lks_embedded *e = lks_embedded_data; e->name != NULL; e++) {
+        if (strcmp(e->name, name) == 0)
+            return e->bytes;
+    }
+    printf("there is no built-in table %s\n", name);
+    exit(1);
+}
+
+enum lks_code lks_test_facts_load(const char *name, struct lks_str text, struct lks_facts *out,
+                                  struct lks_err *err)
+{
+    char shown[64];
+    snprintf(shown, sizeof(shown), "site/%s", name);
+    struct lks_facts_file file = {name, shown, text};
+    return lks_facts_load(lks_embedded_data, &file, 1, out, err);
 }
