@@ -2,6 +2,7 @@
  * anything else than the code does. tools/docs.sh puts them where they belong:
  *
  *     docgen commands | rules | errors | manifest | inventory | journal | access | config | api
+ *     docgen states
  *     docgen schema KIND
  */
 #include "tools/docgen.h"
@@ -410,6 +411,7 @@ static const struct {
     {"commands", put_commands},    {"rules", put_rules},          {"errors", put_errors},
     {"manifest", put_manifest},    {"inventory", put_inventory},  {"journal", lks_docgen_journal},
     {"access", lks_docgen_access}, {"config", lks_docgen_config}, {"api", lks_docgen_api},
+    {"states", lks_docgen_states},
 };
 
 int main(int argc, char **argv)

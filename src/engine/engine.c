@@ -1,5 +1,6 @@
 #include "base/vec.h"
 #include "core/campaign/state_apply.h"
+#include "core/fold/transition.h"
 #include "core/rules/decide.h"
 #include "engine/engine_parts.h"
 #include "engine/walk.h"
@@ -138,8 +139,10 @@ static enum lks_code append(struct lks_engine *e, const struct lks_record *recor
         const struct lks_row *row = &e->pending.rows[mark.rows + i];
         struct lks_record record;
         body.len = row->body.len;
-        if (lks_record_unpack(row->kind, row->version, body, &record, err) != LKS_OK ||
-            lks_state_apply(&e->state, row->seq, time, &record, err) != LKS_OK)
+        if (lks_record_unpack(row->kind, row->version, body, &record, err) != LKS_OK)
+            return give_up(e, &mark, row->seq, err);
+        lks_transition_assert(&e->state, &record);
+        if (lks_state_apply(&e->state, row->seq, time, &record, err) != LKS_OK)
             return give_up(e, &mark, row->seq, err);
     }
     return LKS_OK;
@@ -199,7 +202,7 @@ static enum lks_code begin_journal(struct lks_engine *e, struct lks_now now, str
 enum lks_code lks_engine_sign_from_here(struct lks_engine *e, struct lks_now now,
                                         struct lks_err *err)
 {
-    if (e->following || e->options.unchained || e->state.signed_from != 0)
+    if (lks_engine_is_following(e) || e->options.unchained || e->state.signed_from != 0)
         return LKS_OK;
     struct lks_record record = {
         .kind = LKS_RECORD_SIGNED,
@@ -261,7 +264,8 @@ static struct lks_engine *engine_new(const struct lks_engine_options *options, s
     if (e == NULL)
         return NULL;
     e->options = *options;
-    e->following = options->follow;
+    LKS_MACHINE_MOVE(&lks_lease_moves, e->lease,
+                     options->follow ? LKS_LEASE_FOLLOWS : LKS_LEASE_ALONE);
     e->book.facts = options->facts;
     e->book.judge = options->judge;
     e->base = now;
@@ -288,10 +292,11 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
     if (code == LKS_OK && e->base.wall < e->state.clock)
         e->base.wall = e->state.clock;
     if (code == LKS_OK && e->seq == 0)
-        code = e->following ? lks_fail(err, LKS_E_NOT_FOUND,
-                                       "the store holds no journal yet; `lockstepd init` begins "
-                                       "one")
-                            : begin_journal(e, now, err);
+        code = lks_engine_is_following(e)
+                   ? lks_fail(err, LKS_E_NOT_FOUND,
+                              "the store holds no journal yet; `lockstepd init` begins "
+                              "one")
+                   : begin_journal(e, now, err);
     if (code == LKS_OK)
         code = begin_here(e, now, err);
     if (code == LKS_OK)
@@ -379,7 +384,7 @@ static enum lks_code check_open(const struct lks_engine *e, const struct lks_sto
 {
     if (e->broken)
         return lks_fail(err, LKS_E_IO, "nothing more can be recorded: %s", e->why.msg);
-    if (e->following)
+    if (lks_engine_is_following(e))
         return lks_fail(err, LKS_E_UNAVAILABLE, "this controller follows; another one leads");
     if (e->stalled)
         return lks_fail(err, LKS_E_UNAVAILABLE, "the journal cannot be written: %s", e->why.msg);
@@ -478,7 +483,7 @@ enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
 enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t node,
                               const struct lks_beat *beat, struct lks_err *err)
 {
-    if (e->following)
+    if (lks_engine_is_following(e))
         return LKS_OK; /* it is for the leader to hear */
     /* How far a node's clock is off is told from the wall's. */
     bool news = lks_pulse_hear(&e->state, now, node, beat);
@@ -501,7 +506,7 @@ enum lks_code lks_engine_try(const struct lks_engine *e, struct lks_now now,
 
 lks_ms lks_engine_next(const struct lks_engine *e)
 {
-    if (e->broken || e->following || e->stalled ||
+    if (e->broken || lks_engine_is_following(e) || e->stalled ||
         e->pending.row_count >= LKS_ENGINE_BATCH_ROWS_MAX)
         return UINT64_MAX; /* it would be refused; ask again after _take and _durable */
     lks_ms next = lks_decide_next(&e->state);
@@ -549,7 +554,7 @@ bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine
 {
     struct lks_pending *p = &e->pending;
     note_slow(e, lks_engine_now(e, now).wall);
-    if (e->broken || e->following || e->under_way || p->row_count == 0)
+    if (e->broken || lks_engine_is_following(e) || e->under_way || p->row_count == 0)
         return false;
     *out = (struct lks_engine_batch){
         .store = {.epoch = e->epoch, .row_count = p->row_count, .blob_count = p->blob_count},

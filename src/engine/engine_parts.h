@@ -5,6 +5,7 @@
 #include "core/registry/shelf.h"
 #include "core/state/standing.h"
 #include "engine/engine.h"
+#include "engine/lease.h"
 
 /* What waits to be taken. Bytes may move while more is added, so places are kept as offsets and
  * become pointers when it is taken. */
@@ -32,10 +33,16 @@ struct lks_engine {
     uint64_t epoch;               /* of our lease; 0: there is none */
     bool under_way, stalled;
     lks_ms under_way_from; /* when the first row of the last batch was decided; 0: that was noted */
-    bool following; /* another leads: rows come from the store, and nothing is decided here */
-    bool broken;    /* a record was applied in part: nothing may leave any more */
+    enum lks_lease lease;
+    bool broken; /* a record was applied in part: nothing may leave any more */
     struct lks_err why;
 };
+
+/* Another leads: rows come from the store, and nothing is decided here. */
+static inline bool lks_engine_is_following(const struct lks_engine *e)
+{
+    return e->lease == LKS_LEASE_FOLLOWS;
+}
 
 /* The manifest whose bytes have this digest, read and checked; `what` names it in messages. The
  * caller owes lks_manifest_fini(). */

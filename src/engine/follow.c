@@ -380,7 +380,7 @@ static enum lks_code take_pages(struct lks_engine *e, struct lks_engine_news *ne
 enum lks_code lks_engine_follow(struct lks_engine *e, struct lks_now now,
                                 struct lks_engine_news *news, struct lks_err *err)
 {
-    LKS_ASSERT(e->following);
+    LKS_ASSERT(lks_engine_is_following(e));
     if (e->broken)
         return lks_fail(err, LKS_E_IO, "nothing more can be followed: %s", e->why.msg);
     if (take_pages(e, news, err) != LKS_OK || apply_rows(e, &news->batch, err) != LKS_OK)
@@ -395,7 +395,7 @@ enum lks_code lks_engine_follow(struct lks_engine *e, struct lks_now now,
 
 bool lks_engine_follows(const struct lks_engine *e)
 {
-    return e->following;
+    return lks_engine_is_following(e);
 }
 
 /* Leading ----------------------------------------------------------------------------------- */
@@ -406,9 +406,10 @@ enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_event event = {.kind = LKS_EVENT_LEAD, .lead = {epoch, name, url}};
     uint64_t needs = 0;
-    LKS_ASSERT(e->following && epoch > 0);
+    LKS_ASSERT(epoch > 0);
+    LKS_MACHINE_MOVE(&lks_lease_moves, e->lease, LKS_LEASE_TAKEN);
     lks_decision_init(&d);
-    e->following = false;
+    LKS_MACHINE_MOVE(&lks_lease_moves, e->lease, LKS_LEASE_LEADS);
     e->epoch = epoch;
     lks_engine_tell(e); /* the last leader's heads stay as they are */
     /* How long its rows took, only the last leader knew. */

@@ -3,6 +3,72 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Phases ------------------------------------------------------------------------------------ */
+
+#define END(state) (UINT32_C(1) << (state))
+
+static const char *const phase_words[] = {"reading",    "preparing", "sending",    "following",
+                                          "activating", "resetting", "cancelling", "closing",
+                                          "done",       "failed"};
+_Static_assert(LKS_COUNT(phase_words) == LKS_PHASE_COUNT, "a name for each");
+
+/* In each of them an answer may not come, a session may run out, and the deadline may pass. */
+#define OPEN(phase)                                                                                \
+    [LKS_PHASE_##phase][LKS_PHASE_##phase] = "it is asked again, or goes on within the phase",     \
+    [LKS_PHASE_##phase][LKS_PHASE_CLOSING] = "the outcome is known, or cannot be found out",       \
+    [LKS_PHASE_##phase][LKS_PHASE_DONE] = "the same, without a session to close",                  \
+    [LKS_PHASE_##phase][LKS_PHASE_FAILED] = "the peer does not let us in, or does not answer"
+#define READ_AGAIN(phase, why) [LKS_PHASE_##phase][LKS_PHASE_READING] = (why)
+
+static const char *const phase_when[LKS_PHASE_COUNT][LKS_PHASE_COUNT] = {
+    OPEN(READING),
+    [LKS_PHASE_READING][LKS_PHASE_PREPARING] = "nothing runs there, and the targets are set first",
+    [LKS_PHASE_READING][LKS_PHASE_SENDING] = "nothing runs there, or what was sent did not arrive",
+    [LKS_PHASE_READING][LKS_PHASE_FOLLOWING] = "the task of what was sent was found",
+    [LKS_PHASE_READING][LKS_PHASE_ACTIVATING] = "it is staged, and a reset has to be found",
+    [LKS_PHASE_READING][LKS_PHASE_RESETTING] = "it is staged, and the peer has an action for it",
+    [LKS_PHASE_READING][LKS_PHASE_CANCELLING] = "something is staged that is to be given up",
+    OPEN(PREPARING),
+    READ_AGAIN(PREPARING, "what was read of the peer has changed"),
+    [LKS_PHASE_PREPARING][LKS_PHASE_SENDING] = "the peer took the targets",
+    OPEN(SENDING),
+    READ_AGAIN(SENDING, "no answer, or one that names no task: the tasks are read"),
+    [LKS_PHASE_SENDING][LKS_PHASE_FOLLOWING] = "the peer took it and names a task",
+    OPEN(FOLLOWING),
+    READ_AGAIN(FOLLOWING, "the task ended or vanished: the inventory decides"),
+    [LKS_PHASE_FOLLOWING][LKS_PHASE_SENDING] = "the next part, or its start, is sent",
+    OPEN(ACTIVATING),
+    READ_AGAIN(ACTIVATING, "the tasks were read too long before a reset"),
+    [LKS_PHASE_ACTIVATING][LKS_PHASE_RESETTING] = "the reset was found, and nothing runs there",
+    OPEN(RESETTING),
+    READ_AGAIN(RESETTING, "it was sent: the inventory is read, or tasks before another try"),
+    [LKS_PHASE_RESETTING][LKS_PHASE_FOLLOWING] = "the action became a task",
+    [LKS_PHASE_RESETTING][LKS_PHASE_ACTIVATING] = "it was refused by a peer without tasks",
+    OPEN(CANCELLING),
+    READ_AGAIN(CANCELLING, "it was sent: the inventory is read"),
+    [LKS_PHASE_CLOSING][LKS_PHASE_DONE] = "the session is closed, or left to run out",
+    [LKS_PHASE_CLOSING][LKS_PHASE_FAILED] = "the same, after a failure",
+};
+const struct lks_machine lks_conversation_moves = {
+    .name = "conversation",
+    .about = "an update of firmware as its driver carries it out (Redfish, switch trays)",
+    .words = phase_words,
+    .count = LKS_PHASE_COUNT,
+    .ends = END(LKS_PHASE_DONE) | END(LKS_PHASE_FAILED),
+    .when = phase_when[0],
+};
+
+static enum lks_conversation_phase phase_of(const struct lks_conversation_ops *ops,
+                                            const void *value)
+{
+    const struct lks_conversation *c = value;
+    if (c->ended)
+        return c->err.code == LKS_OK ? LKS_PHASE_DONE : LKS_PHASE_FAILED;
+    return ops->phase != NULL ? ops->phase(value) : LKS_PHASE_READING;
+}
+
+/* Running one ------------------------------------------------------------------------------- */
+
 void lks_talk_init(struct lks_talk *t)
 {
     *t = (struct lks_talk){0};
@@ -49,6 +115,7 @@ void lks_conversation_feed(const struct lks_conversation_ops *ops, void *value, 
 {
     struct lks_conversation *c = value;
     int status = answer != NULL ? answer->status : 0;
+    enum lks_conversation_phase was = phase_of(ops, value);
     LKS_ASSERT(!c->ended);
     c->checkpoint = false;
     /* Busy: it did not even begin. Other 5xx leave open whether it did, as silence does; and a peer
@@ -60,6 +127,7 @@ void lks_conversation_feed(const struct lks_conversation_ops *ops, void *value, 
         lks_conversation_retry(c, now + lks_http_response_retry(answer, LKS_SECOND << c->tries));
     else
         ops->hear(value, now, busy || status >= 500 ? NULL : answer);
+    (void)lks_machine_step(&lks_conversation_moves, was, phase_of(ops, value));
 }
 
 void lks_conversation_go(struct lks_conversation *c, uint32_t step, lks_ms wait_until)

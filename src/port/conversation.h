@@ -27,6 +27,7 @@
 #ifndef LKS_PORT_CONVERSATION_H
 #define LKS_PORT_CONVERSATION_H
 
+#include "model/record/machine.h"
 #include "port/http.h"
 
 #define LKS_CONVERSATION_TRIES_MAX 6
@@ -52,6 +53,23 @@ struct lks_conversation {
     bool ended;
 };
 
+/* Where a conversation is that changes something at its peer: an update of firmware. Nothing is
+ * sent after a look at the peer that an earlier phase made stale. */
+enum lks_conversation_phase {
+    LKS_PHASE_READING,    /* the peer, its inventory, its tasks */
+    LKS_PHASE_PREPARING,  /* for what is to be sent */
+    LKS_PHASE_SENDING,    /* what begins an update */
+    LKS_PHASE_FOLLOWING,  /* the task it became */
+    LKS_PHASE_ACTIVATING, /* finding the reset that is needed, and making ready for it */
+    LKS_PHASE_RESETTING,  /* what activates an update */
+    LKS_PHASE_CANCELLING, /* giving up what is staged */
+    LKS_PHASE_CLOSING,    /* the session */
+    LKS_PHASE_DONE,
+    LKS_PHASE_FAILED,
+    LKS_PHASE_COUNT
+};
+extern const struct lks_machine lks_conversation_moves;
+
 struct lks_conversation_ops {
     const char *name;
     size_t size; /* of the value */
@@ -64,6 +82,10 @@ struct lks_conversation_ops {
     /* It hears of busy peers (429, 503) and of other 5xx too, which otherwise are a retry of the
      * step and no answer: how long to be patient with a peer that restarts depends on the step. */
     bool hears_all;
+
+    /* The phase of the step the value is in, for conversations that change something; NULL: it only
+     * reads. */
+    enum lks_conversation_phase (*phase)(const void *value);
 
     /* What has to survive, as one line of JSON, and back into a value that was begun with the same
      * secrets. NULL: after a restart it starts over. */

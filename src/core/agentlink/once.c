@@ -1,6 +1,7 @@
 #include "core/agentlink/once.h"
 
 #include "base/vec.h"
+#include "model/record/moves.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,10 @@ static void keep_text(char *out, size_t size, struct lks_str text)
 void lks_once_end(struct lks_once *o, uint64_t id, enum lks_outcome outcome, struct lks_str text)
 {
     struct lks_once_entry *entry = find(o, id);
-    LKS_ASSERT(entry != NULL && !entry->ended && outcome < LKS_OUTCOME_COUNT);
+    LKS_ASSERT(entry != NULL && outcome < LKS_OUTCOME_COUNT);
+    (void)lks_machine_step(&lks_moves_command,
+                           lks_moves_command_stage(entry->ended, entry->outcome),
+                           lks_moves_command_stage(true, outcome));
     entry->ended = true;
     entry->outcome = outcome;
     keep_text(entry->text, sizeof(entry->text), text);

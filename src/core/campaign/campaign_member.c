@@ -308,13 +308,16 @@ static void keep_unit(struct lks_deciding *d, const struct lks_look *k, struct l
     }
 }
 
-/* Another of its unit spoke for it in this decision. */
-static bool is_listed(const struct lks_deciding *d, const struct lks_look *k)
+/* This decision listed it already, or with `any` one of its unit: the next tick, which sees that,
+ * goes on from there. */
+static bool is_listed(const struct lks_deciding *d, const struct lks_look *k, bool any)
 {
     for (size_t i = k->u->count > 1 ? d->out->count : 0; i-- > 0;) {
         const struct lks_record *r = &d->out->records[i];
-        if (r->kind == LKS_RECORD_MEMBER && r->member.change == k->c->id &&
-            lks_str_eq(r->member.node, lks_look_name(k)))
+        if (r->kind != LKS_RECORD_MEMBER || r->member.change != k->c->id)
+            continue;
+        const struct lks_member *m = lks_change_member(k->c, lks_state_node(k->s, r->member.node));
+        if (m == k->m || (any && m != NULL && m->unit == k->m->unit))
             return true;
     }
     return false;
@@ -345,7 +348,7 @@ static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_lo
 /* At RETURN, for all of the unit. */
 static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
 {
-    if (is_listed(d, k))
+    if (is_listed(d, k, true))
         return;
     struct lks_str why = why_not_return(d, k);
     if (why.len == 0)
@@ -452,6 +455,8 @@ static void looked(struct lks_deciding *d, const struct lks_look *k)
 
 static void stays(struct lks_deciding *d, const struct lks_look *k)
 {
+    if (is_listed(d, k, false))
+        return; /* its unit returned */
     lks_member_fence(
         d, k, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, true,
         lks_deciding_text(d, "one of %" LKS_STR_FMT " did not drain: all of it stays as it is",
@@ -475,6 +480,8 @@ static void keep(struct lks_deciding *d, const struct lks_look *k)
 static void gone(struct lks_deciding *d, const struct lks_look *k)
 {
     char since[LKS_TIME_TEXT_SIZE];
+    if (is_listed(d, k, false))
+        return; /* its unit returned */
     lks_member_fence(
         d, k, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, k->m->back || lks_unit_can_return(k),
         lks_deciding_text(d,

@@ -560,15 +560,23 @@ static const struct {
     void (*hear)(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer);
     const char *phase;
     unsigned percent;
+    enum lks_conversation_phase at;
 } steps[] = {
-    [LKS_NVOS_LIST] = {hear_list, "reading", 2},
-    [LKS_NVOS_ACTIONS] = {hear_actions, "reading", 3},
-    [LKS_NVOS_FETCH] = {hear_fetch, "uploading", 5},
-    [LKS_NVOS_FETCHING] = {hear_job, "uploading", 10},
-    [LKS_NVOS_INSTALL] = {hear_install, "installing", 20},
-    [LKS_NVOS_INSTALLING] = {hear_job, "waiting for the task", 20},
-    [LKS_NVOS_REBOOT] = {hear_reboot, "activating", 80},
+    [LKS_NVOS_LIST] = {hear_list, "reading", 2, LKS_PHASE_READING},
+    [LKS_NVOS_ACTIONS] = {hear_actions, "reading", 3, LKS_PHASE_READING},
+    [LKS_NVOS_FETCH] = {hear_fetch, "uploading", 5, LKS_PHASE_SENDING},
+    [LKS_NVOS_FETCHING] = {hear_job, "uploading", 10, LKS_PHASE_FOLLOWING},
+    [LKS_NVOS_INSTALL] = {hear_install, "installing", 20, LKS_PHASE_SENDING},
+    [LKS_NVOS_INSTALLING] = {hear_job, "waiting for the task", 20, LKS_PHASE_FOLLOWING},
+    [LKS_NVOS_REBOOT] = {hear_reboot, "activating", 80, LKS_PHASE_RESETTING},
 };
+
+static enum lks_conversation_phase phase(const void *value)
+{
+    const struct lks_nvos_update *u = value;
+    LKS_ASSERT(u->r.head.step < LKS_NVOS_STEP_COUNT);
+    return steps[u->r.head.step].at;
+}
 
 /* Answers ----------------------------------------------------------------------------------- */
 
@@ -713,6 +721,7 @@ const struct lks_conversation_ops lks_nvos_update_ops = {
     .size = sizeof(struct lks_nvos_update),
     .ask = lks_nvos_ask,
     .hear = hear,
+    .phase = phase,
     .save = lks_nvos_save,
     .load = lks_nvos_load,
     .hears_all = true,

@@ -72,33 +72,57 @@ static const struct {
     lks_redfish_hearer *hear;
     const char *phase;
     unsigned percent; /* of the whole, when it is reached */
+    enum lks_conversation_phase at;
 } steps[] = {
-    [LKS_RF_ROOT] = {lks_redfish_ask_root, lks_redfish_hear_service_root, "reading", 1},
-    [LKS_RF_VERSIONS] = {lks_redfish_ask_versions, lks_redfish_hear_versions, "reading", 1},
-    [LKS_RF_SERVICE] = {lks_redfish_ask_service, lks_redfish_hear_service, "reading", 2},
-    [LKS_RF_MANAGERS] = {lks_redfish_ask_managers, lks_redfish_hear_managers, "reading", 2},
-    [LKS_RF_MANAGER] = {lks_redfish_ask_manager, lks_redfish_hear_manager, "reading", 2},
-    [LKS_RF_LIST] = {lks_redfish_ask_list, lks_redfish_hear_list, "reading", 3},
-    [LKS_RF_MEMBER] = {lks_redfish_ask_member, lks_redfish_hear_member, "reading", 3},
-    [LKS_RF_TASKS] = {lks_redfish_ask_tasks, lks_redfish_hear_tasks, "reading", 4},
-    [LKS_RF_TASK_LIST] = {lks_redfish_ask_task_list, lks_redfish_hear_task_list, "reading", 4},
-    [LKS_RF_TASK] = {lks_redfish_ask_task, lks_redfish_hear_task, "reading", 4},
-    [LKS_RF_PATCH] = {lks_redfish_ask_patch, lks_redfish_hear_patch, "preparing", 5},
-    [LKS_RF_UPLOAD] = {lks_redfish_ask_upload, lks_redfish_hear_upload, "uploading", 5},
-    [LKS_RF_START] = {lks_redfish_ask_start, lks_redfish_hear_start, "starting", 40},
-    [LKS_RF_FOLLOW] = {lks_redfish_ask_follow, lks_redfish_hear_follow, "waiting for the task", 20},
-    [LKS_RF_ACTION] = {lks_redfish_ask_action, lks_redfish_hear_action, "activating", 80},
+    [LKS_RF_ROOT] = {lks_redfish_ask_root, lks_redfish_hear_service_root, "reading", 1,
+                     LKS_PHASE_READING},
+    [LKS_RF_VERSIONS] = {lks_redfish_ask_versions, lks_redfish_hear_versions, "reading", 1,
+                         LKS_PHASE_READING},
+    [LKS_RF_SERVICE] = {lks_redfish_ask_service, lks_redfish_hear_service, "reading", 2,
+                        LKS_PHASE_READING},
+    [LKS_RF_MANAGERS] = {lks_redfish_ask_managers, lks_redfish_hear_managers, "reading", 2,
+                         LKS_PHASE_READING},
+    [LKS_RF_MANAGER] = {lks_redfish_ask_manager, lks_redfish_hear_manager, "reading", 2,
+                        LKS_PHASE_READING},
+    [LKS_RF_LIST] = {lks_redfish_ask_list, lks_redfish_hear_list, "reading", 3, LKS_PHASE_READING},
+    [LKS_RF_MEMBER] = {lks_redfish_ask_member, lks_redfish_hear_member, "reading", 3,
+                       LKS_PHASE_READING},
+    [LKS_RF_TASKS] = {lks_redfish_ask_tasks, lks_redfish_hear_tasks, "reading", 4,
+                      LKS_PHASE_READING},
+    [LKS_RF_TASK_LIST] = {lks_redfish_ask_task_list, lks_redfish_hear_task_list, "reading", 4,
+                          LKS_PHASE_READING},
+    [LKS_RF_TASK] = {lks_redfish_ask_task, lks_redfish_hear_task, "reading", 4, LKS_PHASE_READING},
+    [LKS_RF_PATCH] = {lks_redfish_ask_patch, lks_redfish_hear_patch, "preparing", 5,
+                      LKS_PHASE_PREPARING},
+    [LKS_RF_UPLOAD] = {lks_redfish_ask_upload, lks_redfish_hear_upload, "uploading", 5,
+                       LKS_PHASE_SENDING},
+    [LKS_RF_START] = {lks_redfish_ask_start, lks_redfish_hear_start, "starting", 40,
+                      LKS_PHASE_SENDING},
+    [LKS_RF_FOLLOW] = {lks_redfish_ask_follow, lks_redfish_hear_follow, "waiting for the task", 20,
+                       LKS_PHASE_FOLLOWING},
+    [LKS_RF_ACTION] = {lks_redfish_ask_action, lks_redfish_hear_action, "activating", 80,
+                       LKS_PHASE_RESETTING},
     [LKS_RF_RESET_FIND] = {lks_redfish_ask_reset_find, lks_redfish_hear_reset_find, "activating",
-                           80},
+                           80, LKS_PHASE_ACTIVATING},
     [LKS_RF_RESET_READ] = {lks_redfish_ask_reset_read, lks_redfish_hear_reset_read, "activating",
-                           80},
+                           80, LKS_PHASE_ACTIVATING},
     [LKS_RF_RESET_INFO] = {lks_redfish_ask_reset_info, lks_redfish_hear_reset_info, "activating",
-                           80},
-    [LKS_RF_RESET_OFF] = {lks_redfish_ask_reset_off, lks_redfish_hear_reset_off, "activating", 80},
-    [LKS_RF_RESET] = {lks_redfish_ask_reset, lks_redfish_hear_reset, "activating", 80},
-    [LKS_RF_CANCEL] = {lks_redfish_ask_cancel, lks_redfish_hear_cancel, "giving up", 50},
-    [LKS_RF_LOGOUT] = {ask_logout, hear_logout, "ending", 99},
+                           80, LKS_PHASE_ACTIVATING},
+    [LKS_RF_RESET_OFF] = {lks_redfish_ask_reset_off, lks_redfish_hear_reset_off, "activating", 80,
+                          LKS_PHASE_ACTIVATING},
+    [LKS_RF_RESET] = {lks_redfish_ask_reset, lks_redfish_hear_reset, "activating", 80,
+                      LKS_PHASE_RESETTING},
+    [LKS_RF_CANCEL] = {lks_redfish_ask_cancel, lks_redfish_hear_cancel, "giving up", 50,
+                       LKS_PHASE_CANCELLING},
+    [LKS_RF_LOGOUT] = {ask_logout, hear_logout, "ending", 99, LKS_PHASE_CLOSING},
 };
+
+static enum lks_conversation_phase phase(const void *value)
+{
+    const struct lks_redfish_update *u = value;
+    LKS_ASSERT(u->r.head.step < LKS_COUNT(steps));
+    return steps[u->r.head.step].at;
+}
 
 static lks_ms ask(const void *value, struct lks_http_request *out)
 {
@@ -376,6 +400,7 @@ const struct lks_conversation_ops lks_redfish_update_ops = {
     .ask = ask,
     .hear = hear,
     .hears_all = true,
+    .phase = phase,
     .save = lks_redfish_save,
     .load = lks_redfish_load,
 };

@@ -36,6 +36,11 @@ void lks_lead_check(const struct lks_daemon *d)
         lks_lead_lost(d, "the lease was not renewed in time");
 }
 
+static void move(struct lks_store_thread *t, enum lks_lease to)
+{
+    LKS_MACHINE_MOVE(&lks_lease_moves, t->lead.state, to);
+}
+
 /* What is the same as the last time is not said again. */
 static void say(struct lks_store_thread *t, const char *msg, const struct lks_err *why)
 {
@@ -115,8 +120,12 @@ static enum lks_code ask(struct lks_store_thread *t, struct lks_store_lease *lea
 static void take_over(struct lks_store_thread *t, uint64_t epoch, lks_ms until)
 {
     struct lks_news *rest = NULL;
-    if (!catch_up(t, &rest))
+    move(t, LKS_LEASE_TAKEN);
+    if (!catch_up(t, &rest)) {
+        move(t, LKS_LEASE_FOLLOWS);
         return;
+    }
+    move(t, LKS_LEASE_LEADS);
     t->lead.epoch = rest->epoch = epoch;
     atomic_store(&t->daemon->lease_until, until);
     lks_mailbox_post(&t->daemon->state->box, &rest->mail);
@@ -159,7 +168,7 @@ static void follow(struct lks_store_thread *t)
 {
     follow_once(t);
     lks_seen_note(t, &t->lead.place);
-    if (t->lead.epoch == 0)
+    if (t->lead.state != LKS_LEASE_LEADS)
         rest(t);
     else
         uv_timer_start(&t->lead.timer, t->lead.on_timer, 0, 0);
@@ -178,8 +187,10 @@ static void renew(struct lks_store_thread *t)
         say(t, "the lease could not be renewed; tries again", &err);
         again = POLL_MS;
     } else if (strcmp(lease.name, t->lead.holder) != 0 || lease.epoch != t->lead.epoch) {
+        move(t, LKS_LEASE_LOST);
         lks_lead_lost(t->daemon, "another controller has the lease");
     } else {
+        move(t, LKS_LEASE_LEADS);
         atomic_store(&t->daemon->lease_until, until);
         t->lead.said[0] = '\0';
     }
@@ -189,7 +200,7 @@ static void renew(struct lks_store_thread *t)
 static void on_timer(uv_timer_t *timer)
 {
     struct lks_store_thread *t = timer->data;
-    if (t->lead.epoch != 0)
+    if (t->lead.state == LKS_LEASE_LEADS)
         renew(t);
     else
         follow(t);
@@ -208,7 +219,7 @@ void lks_lead_begin(struct lks_store_thread *t, const struct lks_engine_place *p
     t->lead.on_timer = on_timer;
     uv_timer_init(&t->loop, &t->lead.timer);
     t->lead.timer.data = t;
-    t->lead.begun = true;
+    move(t, LKS_LEASE_FOLLOWS);
     uv_timer_start(&t->lead.timer, on_timer, 0, 0);
 }
 
@@ -226,9 +237,11 @@ void lks_lead_wrote(struct lks_store_thread *t, const struct lks_engine_batch *b
 void lks_lead_end(struct lks_store_thread *t)
 {
     struct lks_err err = {0};
-    if (!t->lead.begun)
+    if (t->lead.state == LKS_LEASE_NONE)
         return;
+    bool leads = t->lead.state == LKS_LEASE_LEADS;
     uv_close((uv_handle_t *)&t->lead.timer, NULL);
-    if (t->lead.epoch != 0 && t->store.ops->resign(t->store.self, t->lead.epoch, &err) != LKS_OK)
+    move(t, LKS_LEASE_RETURNED);
+    if (leads && t->store.ops->resign(t->store.self, t->lead.epoch, &err) != LKS_OK)
         say(t, "the lease could not be given back; another waits until it is over", &err);
 }

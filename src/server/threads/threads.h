@@ -4,6 +4,7 @@
 
 #include "drivers/http/http_mhd.h"
 #include "drivers/store/store_seen.h"
+#include "engine/lease.h"
 #include "model/facts/facts.h"
 #include "server/api/events.h"
 #include "server/auth/audit.h"
@@ -103,8 +104,8 @@ void lks_mail_drop(struct lks_mail *mail);
 
 /* Store thread ------------------------------------------------------------------------------ */
 
-struct lks_lead { /* server/threads/lead.h */
-    bool begun;
+struct lks_lead {                  /* server/threads/lead.h */
+    enum lks_lease state;          /* NONE: it has not begun */
     uint64_t epoch;                /* that we lead in; 0: we follow */
     struct lks_engine_place place; /* the last row that was read or written */
     char holder[LKS_STORE_NAME_SIZE];
