@@ -337,6 +337,17 @@ static const struct {
     {"nothing in nothing", "", "", 0},         {"something in nothing", "", "a", -1},
 };
 
+static void test_members(void)
+{
+    CHECK_INT(lks_str_count(LKS_STR("a\n\nb\n"), '\n'), 3);
+    CHECK_INT(lks_str_count(LKS_STR("abc"), '\n'), 0);
+    CHECK_INT(lks_str_count((struct lks_str){0}, '\n'), 0);
+    CHECK(lks_str_has_word(LKS_STR(" viewer  approver@train "), LKS_STR("approver@train")));
+    CHECK(!lks_str_has_word(LKS_STR("viewer approver@train"), LKS_STR("approver")));
+    CHECK(!lks_str_has_word(LKS_STR("viewer"), LKS_STR("Viewer")));
+    CHECK(!lks_str_has_word((struct lks_str){0}, LKS_STR("viewer")));
+}
+
 static void test_finds(void)
 {
     for (size_t i = 0; i < LKS_COUNT(finds); i++) {
@@ -423,6 +434,7 @@ int main(void)
         {"str: the last part", test_lasts},
         {"str: suffixes", test_suffixes},
         {"str: finds", test_finds},
+        {"str: members", test_members},
         {"str: pairs", test_pairs},
         {"str: both ends", test_ends},
         {"str: walk", test_walk},

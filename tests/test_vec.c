@@ -103,6 +103,59 @@ static void test_arena(void)
     CHECK_INT(cap, 512);
 }
 
+/* Where each number from 0 to 8 is, or would be, in a list in order. */
+static void test_places(void)
+{
+    static const uint32_t list[] = {1, 3, 3, 5, 7}, want[] = {0, 0, 1, 1, 3, 3, 4, 4, 5};
+    for (uint32_t n = 0; n < LKS_COUNT(want); n++) {
+        size_t at;
+        lks_test_case("%u", n);
+        LKS_VEC_PLACE(at, LKS_COUNT(list), list[at] < n);
+        CHECK_INT(at, want[n]);
+    }
+    uint32_t none = 7;
+    LKS_VEC_PLACE(none, 0, true);
+    CHECK_INT(none, 0);
+}
+
+static void test_find(void)
+{
+    static const struct wide list[] = {{{1}}, {{2, 1}}, {{2, 2}}};
+    CHECK(LKS_VEC_FIND(list, LKS_COUNT(list), it, it->words[0] == 2) == &list[1]);
+    CHECK(LKS_VEC_FIND(list, LKS_COUNT(list), it, it->words[1] == 2) == &list[2]);
+    CHECK(LKS_VEC_FIND(list, LKS_COUNT(list), it, it->words[0] == 3) == NULL);
+    const struct wide *empty = NULL;
+    CHECK(LKS_VEC_FIND(empty, 0, it, it->words[0] == 1) == NULL);
+}
+
+/* Numbers in any order, put in their place and taken out of the middle. */
+static void test_gaps(void)
+{
+    enum { MAX = 100 };
+    struct lks_err err = {0};
+    uint32_t *list = NULL, room = 0, count = 0, at;
+    for (uint32_t i = 0; i < MAX; i++) {
+        uint32_t n = i * 37 % MAX;
+        LKS_VEC_PLACE(at, count, list[at] < n);
+        if (!CHECK_CODE(LKS_VEC_INSERT(list, room, count, at, MAX, &err), LKS_OK))
+            break;
+        list[at] = n;
+    }
+    CHECK_CODE(LKS_VEC_INSERT(list, room, count, 0, MAX, &err), LKS_E_LIMIT);
+    CHECK_INT(count, MAX);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_INT(list[i], i);
+    LKS_VEC_REMOVE(list, count, 50);
+    LKS_VEC_REMOVE(list, count, 0);
+    LKS_VEC_REMOVE(list, count, count - 1);
+    CHECK_INT(count, MAX - 3);
+    CHECK_INT(list[0], 1);
+    CHECK_INT(list[48], 49);
+    CHECK_INT(list[49], 51);
+    CHECK_INT(list[count - 1], 98);
+    free(list);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -110,6 +163,9 @@ int main(void)
         {"vec: elements stay and new ones are zero", test_elements},
         {"vec: overflow", test_overflow},
         {"vec: in an arena", test_arena},
+        {"vec: places in order", test_places},
+        {"vec: the first that holds", test_find},
+        {"vec: gaps", test_gaps},
         {0},
     });
 }

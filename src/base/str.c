@@ -77,6 +77,14 @@ int lks_str_cmp(struct lks_str a, struct lks_str b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
+size_t lks_str_count(struct lks_str s, char c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s.len; i++)
+        count += s.ptr[i] == c;
+    return count;
+}
+
 ptrdiff_t lks_str_find(struct lks_str s, struct lks_str needle)
 {
     if (needle.len == 0 || s.len == 0)
@@ -111,6 +119,15 @@ bool lks_str_word(struct lks_str *rest, struct lks_str *word)
         s = (struct lks_str){s.ptr + len, s.len - len};
     *rest = s;
     return len > 0;
+}
+
+bool lks_str_has_word(struct lks_str list, struct lks_str word)
+{
+    struct lks_str each;
+    bool found = false;
+    while (!found && lks_str_word(&list, &each))
+        found = lks_str_eq(each, word);
+    return found;
 }
 
 bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out)

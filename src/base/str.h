@@ -12,6 +12,11 @@ struct lks_str {
     size_t len;
 };
 
+/* A row of a table: a name and what it stands for. */
+struct lks_str_pair {
+    const char *name, *value;
+};
+
 #define LKS_STR(literal) ((struct lks_str){"" literal, sizeof(literal) - 1})
 #define LKS_STR_C(literal)                                                                         \
     {                                                                                              \
@@ -39,6 +44,9 @@ int lks_str_cmp(struct lks_str a, struct lks_str b);
 /* The first place of `needle` in `s`, or -1. */
 ptrdiff_t lks_str_find(struct lks_str s, struct lks_str needle);
 
+/* How often `c` is in it. */
+size_t lks_str_count(struct lks_str s, char c);
+
 /* Split at the first `sep`: `head` is what precedes it, `tail` what follows, and the answer is
  * true. Without one, `head` is all of `s`, `tail` is empty and the answer is false. Either may be
  * the variable `s` came from. */
@@ -49,6 +57,9 @@ struct lks_str lks_str_last(struct lks_str s, char sep);
 
 /* Take the next word off `rest`, words being separated by runs of blanks; false at the end. */
 bool lks_str_word(struct lks_str *rest, struct lks_str *word);
+
+/* Whether a word of `list` is this one. */
+bool lks_str_has_word(struct lks_str list, struct lks_str word);
 
 /* Read all of `s` as a decimal number up to `max`, or say no and leave `out` alone. */
 bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out);

@@ -57,17 +57,37 @@ enum lks_code lks_vec_grow_in(struct lks_arena *arena, struct lks_vec *v, size_t
     __extension__({                                                                                \
         const enum lks_code lks_made_ =                                                            \
             LKS_VEC_RESERVE_MAX(array, room, (count) + (size_t)1, max, err);                       \
-        if (lks_made_ == LKS_OK)                                                                   \
-            lks_vec_open_gap((array), (count)++, (at), sizeof((array)[0]));                        \
+        if (lks_made_ == LKS_OK) {                                                                 \
+            lks_vec_open_gap((array), (count), (at), sizeof((array)[0]));                          \
+            (count)++;                                                                             \
+        }                                                                                          \
         lks_made_;                                                                                 \
     })
 
 /* Without the element at `at`. */
 #define LKS_VEC_REMOVE(array, count, at)                                                           \
-    lks_vec_close_gap((array), (count)--, (at), sizeof((array)[0]))
+    do {                                                                                           \
+        lks_vec_close_gap((array), (count), (at), sizeof((array)[0]));                             \
+        (count)--;                                                                                 \
+    } while (0)
 
 void lks_vec_open_gap(void *array, size_t count, size_t at, size_t size);
 void lks_vec_close_gap(void *array, size_t count, size_t at, size_t size);
+
+/* The first of `count` elements for which `holds`, an expression in the pointer `it`, is true; NULL
+ * where there is none. */
+#define LKS_VEC_FIND(array, count, it, holds)                                                      \
+    __extension__({                                                                                \
+        size_t lks_i_ = 0;                                                                         \
+        const size_t lks_count_ = (count);                                                         \
+        __typeof__((array)[0]) *it = NULL;                                                         \
+        for (; lks_i_ < lks_count_; lks_i_++) {                                                    \
+            it = &(array)[lks_i_];                                                                 \
+            if (holds)                                                                             \
+                break;                                                                             \
+        }                                                                                          \
+        lks_i_ < lks_count_ ? it : NULL;                                                           \
+    })
 
 /* The first of `count` places, in order, for which `before` is false: an element that is sought is
  * there, or would be. `before` is an expression in `at`, the lvalue that ends up with the place. */

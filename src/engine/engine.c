@@ -282,6 +282,16 @@ static enum lks_code begin_here(struct lks_engine *e, struct lks_now now, struct
     return lks_pulse_restart(&e->state, lks_engine_now(e, now), err);
 }
 
+/* An engine that did not start is of no use to a caller. */
+static enum lks_code hand_over(struct lks_engine *e, enum lks_code code, struct lks_engine **out)
+{
+    if (code == LKS_OK)
+        *out = e;
+    else
+        lks_engine_free(e);
+    return code;
+}
+
 enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_options *options,
                               struct lks_now now, struct lks_engine **out, struct lks_err *err)
 {
@@ -301,12 +311,7 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
         code = begin_here(e, now, err);
     if (code == LKS_OK)
         code = lks_engine_sign_from_here(e, now, err);
-    if (code != LKS_OK) {
-        lks_engine_free(e);
-        return code;
-    }
-    *out = e;
-    return LKS_OK;
+    return hand_over(e, code, out);
 }
 
 enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
@@ -323,12 +328,7 @@ enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
         code = lks_engine_shelve_all(e, store, err);
     if (code == LKS_OK)
         code = begin_here(e, now, err);
-    if (code != LKS_OK) {
-        lks_engine_free(e);
-        return code;
-    }
-    *out = e;
-    return LKS_OK;
+    return hand_over(e, code, out);
 }
 
 void lks_engine_vouch(struct lks_engine *e, uint32_t node, lks_ms until)

@@ -86,12 +86,6 @@ void lks_bmc_inventory_tuple(const struct lks_bmc_inventory *i, struct lks_str n
 
 /* As JSON ----------------------------------------------------------------------------------- */
 
-static void text(struct lks_json_writer *w, const char *key, struct lks_str value)
-{
-    if (value.len > 0)
-        lks_json_text(w, key, value);
-}
-
 static void told(struct lks_json_writer *w, const char *key, enum lks_bmc_told value)
 {
     if (value != LKS_TOLD_NOT)
@@ -103,31 +97,34 @@ static void put_item(const struct lks_bmc_item *item, struct lks_json_writer *w)
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "id", item->id);
     lks_json_text(w, "uri", item->uri);
-    text(w, "name", item->name);
+    lks_json_some(w, "name", item->name);
     lks_json_text(w, "class", item->class.len > 0 ? item->class : LKS_STR("unknown"));
-    text(w, "of", item->of);
+    lks_json_some(w, "of", item->of);
     lks_json_cstr(w, "bank", lks_bank_words[item->bank]);
-    text(w, "version", item->version);
+    lks_json_some(w, "version", item->version);
     told(w, "updateable", item->updateable);
     told(w, "write_protected", item->write_protected);
     if (item->switches)
         lks_json_bool(w, "switches", true);
-    text(w, "lowest", item->lowest);
-    text(w, "software_id", item->software_id);
-    text(w, "manufacturer", item->manufacturer);
-    text(w, "released", item->released);
-    text(w, "related", item->related);
-    text(w, "health", item->health);
+    const struct lks_json_member more[] = {
+        {"lowest", item->lowest},
+        {"software_id", item->software_id},
+        {"manufacturer", item->manufacturer},
+        {"released", item->released},
+        {"related", item->related},
+        {"health", item->health},
+    };
+    lks_json_texts(w, more, LKS_COUNT(more));
     lks_json_end(w, '}');
 }
 
 void lks_bmc_inventory_json(const struct lks_bmc_inventory *i, struct lks_json_writer *w)
 {
-    text(w, "vendor", i->vendor);
-    text(w, "product", i->product);
-    text(w, "model", i->model);
-    text(w, "serial", i->serial);
-    text(w, "power", i->power);
+    const struct lks_json_member machine[] = {
+        {"vendor", i->vendor}, {"product", i->product}, {"model", i->model},
+        {"serial", i->serial}, {"power", i->power},
+    };
+    lks_json_texts(w, machine, LKS_COUNT(machine));
     lks_json_int(w, "requests", i->requests);
     lks_json_int(w, "missing", i->missing);
     lks_json_begin(w, "notes", '[');

@@ -9,39 +9,18 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-static inline void lks_pkey_end(EVP_PKEY **pkey)
-{
-    EVP_PKEY_free(*pkey);
-}
+#define LKS_TRUST_END(name, type, release)                                                         \
+    static inline void name(type **at)                                                             \
+    {                                                                                              \
+        release(*at);                                                                              \
+    }
 
-static inline void lks_pkey_ctx_end(EVP_PKEY_CTX **ctx)
-{
-    EVP_PKEY_CTX_free(*ctx);
-}
-
-static inline void lks_md_end(EVP_MD_CTX **ctx)
-{
-    EVP_MD_CTX_free(*ctx);
-}
-
-static inline void lks_bio_end(BIO **bio)
-{
-    BIO_free(*bio);
-}
-
-static inline void lks_cert_end(X509 **cert)
-{
-    X509_free(*cert);
-}
-
-static inline void lks_request_end(X509_REQ **request)
-{
-    X509_REQ_free(*request);
-}
-
-static inline void lks_names_end(GENERAL_NAMES **names)
-{
-    GENERAL_NAMES_free(*names);
-}
+LKS_TRUST_END(lks_pkey_end, EVP_PKEY, EVP_PKEY_free)
+LKS_TRUST_END(lks_pkey_ctx_end, EVP_PKEY_CTX, EVP_PKEY_CTX_free)
+LKS_TRUST_END(lks_md_end, EVP_MD_CTX, EVP_MD_CTX_free)
+LKS_TRUST_END(lks_bio_end, BIO, BIO_free)
+LKS_TRUST_END(lks_cert_end, X509, X509_free)
+LKS_TRUST_END(lks_request_end, X509_REQ, X509_REQ_free)
+LKS_TRUST_END(lks_names_end, GENERAL_NAMES, GENERAL_NAMES_free)
 
 #endif

@@ -30,9 +30,7 @@ static const struct lks_listing drifting = {
 static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    static const struct {
-        const char *key, *words;
-    } counts[] = {
+    static const struct lks_str_pair counts[] = {
         {"nodes", "nodes:"},
         {"conforms", "conform,"},
         {"drift", "drift,"},
@@ -49,9 +47,9 @@ static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *ar
         return err->code;
     const struct lks_doc *found = lks_doc_member(q.answer.doc, "counts");
     for (size_t i = 0; i < LKS_COUNT(counts); i++) {
-        const struct lks_doc *count = lks_doc_member(found, counts[i].key);
+        const struct lks_doc *count = lks_doc_member(found, counts[i].name);
         fprintf(cli->out, "%s%" PRId64 " %s", i > 0 ? " " : "", count == NULL ? 0 : count->number,
-                counts[i].words);
+                counts[i].value);
     }
     fputc('\n', cli->out);
     return LKS_OK;

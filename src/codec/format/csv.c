@@ -15,14 +15,6 @@ static struct lks_str advance(struct lks_csv *csv, size_t n)
     return passed;
 }
 
-static unsigned count_lines(struct lks_str s)
-{
-    unsigned lines = 0;
-    for (size_t i = 0; i < s.len; i++)
-        lines += s.ptr[i] == '\n';
-    return lines;
-}
-
 static bool at_line_end(const struct lks_csv *csv)
 {
     const struct lks_str *s = &csv->rest;
@@ -80,7 +72,7 @@ static enum lks_code take_quoted(struct lks_csv *csv, struct lks_str *field, str
     advance(csv, i + 1);
     if (csv->rest.len > 0 && head(csv) != ',' && !at_line_end(csv))
         return lks_fail(err, LKS_E_INVALID, "text after a closing quote");
-    csv->next_line += count_lines(quoted);
+    csv->next_line += (unsigned)lks_str_count(quoted, '\n');
     *field = quoted;
     return doubled ? copy_unquoted(csv, quoted, field, err) : LKS_OK;
 }
@@ -130,12 +122,12 @@ static enum lks_code check_text(struct lks_str text, struct lks_err *err)
         return lks_fail(err, LKS_E_LIMIT, "line 1: more than %zu bytes in all", LKS_CSV_BYTES_MAX);
     size_t bad;
     if (!lks_str_utf8(text, &bad))
-        return lks_fail(err, LKS_E_INVALID, "line %u: not UTF-8",
-                        1 + count_lines((struct lks_str){text.ptr, bad}));
+        return lks_fail(err, LKS_E_INVALID, "line %zu: not UTF-8",
+                        1 + lks_str_count((struct lks_str){text.ptr, bad}, '\n'));
     ptrdiff_t zero = lks_str_find(text, (struct lks_str){"", 1});
     if (zero >= 0)
-        return lks_fail(err, LKS_E_INVALID, "line %u: a zero byte",
-                        1 + count_lines((struct lks_str){text.ptr, (size_t)zero}));
+        return lks_fail(err, LKS_E_INVALID, "line %zu: a zero byte",
+                        1 + lks_str_count((struct lks_str){text.ptr, (size_t)zero}, '\n'));
     return LKS_OK;
 }
 

@@ -358,6 +358,18 @@ void lks_json_text(struct lks_json_writer *w, const char *key, struct lks_str va
     lks_json_string(w->out, value);
 }
 
+void lks_json_some(struct lks_json_writer *w, const char *key, struct lks_str value)
+{
+    if (value.len > 0)
+        lks_json_text(w, key, value);
+}
+
+void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lks_json_some(w, members[i].key, members[i].value);
+}
+
 void lks_json_cstr(struct lks_json_writer *w, const char *key, const char *value)
 {
     lks_json_text(w, key, lks_str_from(value));

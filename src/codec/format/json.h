@@ -46,6 +46,13 @@ struct lks_json_writer {
 void lks_json_begin(struct lks_json_writer *w, const char *key, char bracket);
 void lks_json_end(struct lks_json_writer *w, char bracket);
 void lks_json_text(struct lks_json_writer *w, const char *key, struct lks_str value);
+/* The same where it is not empty: one member, or several. */
+void lks_json_some(struct lks_json_writer *w, const char *key, struct lks_str value);
+struct lks_json_member {
+    const char *key;
+    struct lks_str value;
+};
+void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members, size_t count);
 void lks_json_cstr(struct lks_json_writer *w, const char *key, const char *value);
 void lks_json_int(struct lks_json_writer *w, const char *key, int64_t value);
 void lks_json_bool(struct lks_json_writer *w, const char *key, bool value);

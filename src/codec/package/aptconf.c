@@ -33,8 +33,7 @@ static bool starts(const struct parser *p, const char *text)
 static struct lks_str advance(struct parser *p, size_t n)
 {
     struct lks_str passed = {p->rest.ptr, n};
-    for (size_t i = 0; i < n; i++)
-        p->line += passed.ptr[i] == '\n';
+    p->line += (unsigned)lks_str_count(passed, '\n');
     p->rest = (struct lks_str){p->rest.ptr + n, p->rest.len - n};
     return passed;
 }

@@ -163,7 +163,7 @@ static bool check_no_change(struct lks_deciding *d, uint32_t node)
 void lks_decide_command(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    uint32_t node = lks_state_node(d->state, e->name);
+    uint32_t node = LKS_NO_NODE;
     const struct lks_rec_command command = {
         .executor = e->command.executor,
         .digests = e->command.digests,
@@ -172,12 +172,8 @@ void lks_decide_command(struct lks_deciding *d)
         .by = e->by,
         .reason = lks_str_trim(e->reason),
     };
-    if (!lks_deciding_reason(d) || !check_order(d, &command))
+    if (!lks_deciding_reason(d) || !check_order(d, &command) || !lks_deciding_node(d, &node))
         return;
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
-        return;
-    }
     lks_deciding_touch(d, node);
     bool reads = lks_executor_reads(command.executor);
     if (lks_deciding_thaws(d, node) && lks_deciding_vouched(d, command.digests) &&

@@ -112,11 +112,9 @@ void lks_decide_outband(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     const struct lks_tuple *t = e->outband.tuple;
     struct lks_deciding_basis outband;
-    uint32_t node = lks_state_node(d->state, e->name);
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
+    uint32_t node = LKS_NO_NODE;
+    if (!lks_deciding_node(d, &node))
         return;
-    }
     if (t == NULL) {
         if (lks_deciding_reason(d))
             lks_deciding_outband_over(d, node, lks_str_trim(e->reason));

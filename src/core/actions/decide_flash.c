@@ -377,14 +377,11 @@ bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_fl
 void lks_decide_flash(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    uint32_t node = lks_state_node(d->state, e->name);
+    uint32_t node = LKS_NO_NODE;
     struct lks_rec_flash flash = e->flash;
-    if (!lks_deciding_reason(d) || !check_words(d, &flash) || !check_deadline(d, flash.deadline))
+    if (!lks_deciding_reason(d) || !check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
+        !lks_deciding_node(d, &node))
         return;
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
-        return;
-    }
     flash.by = e->by;
     flash.reason = lks_str_trim(e->reason);
     bool begins = flash.act != LKS_BMC_ABORT;
@@ -533,13 +530,9 @@ void lks_decide_flash_tick(struct lks_deciding *d)
 void lks_decide_flash_resolve(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    uint32_t node = lks_state_node(d->state, e->name);
-    if (!lks_deciding_reason(d))
+    uint32_t node = LKS_NO_NODE;
+    if (!lks_deciding_reason(d) || !lks_deciding_node(d, &node))
         return;
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
-        return;
-    }
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);
     if (f == NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED, "no update of %" LKS_STR_FMT " waits for a person",

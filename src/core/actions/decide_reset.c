@@ -175,13 +175,9 @@ static void review(struct lks_deciding *d, uint32_t node)
 void lks_decide_reset(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    uint32_t node = lks_state_node(d->state, e->name);
-    if (!lks_deciding_reason(d))
+    uint32_t node = LKS_NO_NODE;
+    if (!lks_deciding_reason(d) || !lks_deciding_node(d, &node))
         return;
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
-        return;
-    }
     lks_deciding_touch(d, node);
     if (e->reset == LKS_RESET_ASKED)
         ask(d, node);

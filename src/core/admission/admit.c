@@ -499,12 +499,6 @@ void lks_admit_fini(struct lks_admit *a)
 
 /* As JSON ------------------------------------------------------------------------------------ */
 
-static void write_text(struct lks_json_writer *w, const char *key, struct lks_str text)
-{
-    if (text.len > 0)
-        lks_json_text(w, key, text);
-}
-
 static void write_list(struct lks_json_writer *w, const char *key, const char *total,
                        const struct lks_admit_list *list)
 {
@@ -513,10 +507,9 @@ static void write_list(struct lks_json_writer *w, const char *key, const char *t
         const struct lks_admit_no *no = &list->items[i];
         lks_json_begin(w, NULL, '{');
         lks_json_cstr(w, "reason", lks_bar_words[no->bar]);
-        write_text(w, "node", no->node);
-        write_text(w, "image", no->image);
-        write_text(w, "ranks", no->ranks);
-        write_text(w, "pool", no->pool);
+        const struct lks_json_member about[] = {
+            {"node", no->node}, {"image", no->image}, {"ranks", no->ranks}, {"pool", no->pool}};
+        lks_json_texts(w, about, LKS_COUNT(about));
         lks_json_text(w, "text", no->text);
         lks_json_end(w, '}');
     }
@@ -534,8 +527,8 @@ void lks_admit_json(const struct lks_admit *a, const struct lks_admit_ask *ask,
         lks_json_bool(w, "overridden", true);
         lks_json_text(w, "override", a->override);
     }
-    write_text(w, "stack", a->stack);
-    write_text(w, "digest", a->digest);
+    lks_json_some(w, "stack", a->stack);
+    lks_json_some(w, "digest", a->digest);
     lks_json_int(w, "seq", (int64_t)a->seq);
     lks_json_cstr(w, "asked", lks_time_text(a->asked, time));
     if (a->yes)

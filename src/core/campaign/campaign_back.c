@@ -319,13 +319,19 @@ static struct lks_str lost_text(struct lks_deciding *d, struct lks_str hosts)
                              LKS_STR_ARG(hosts));
 }
 
+static bool begin_going(struct going *g, struct lks_deciding *d, const struct lks_state_change *c)
+{
+    *g = (struct going){.l = {.d = d, .c = c, .back = true},
+                        .left = lks_members_moving(c->states) > 0};
+    g->l.downs = &g->downs;
+    return count_slots(g);
+}
+
 void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_change *c)
 {
-    struct going g = {.l = {.d = d, .c = c, .back = true},
-                      .left = lks_members_moving(c->states) > 0};
+    struct going g;
     struct lks_str lost = LKS_STR("");
-    g.l.downs = &g.downs;
-    if (!count_slots(&g))
+    if (!begin_going(&g, d, c))
         return;
     for (uint32_t w = c->wave_count; w-- > 0;)
         begin_wave(&g, w);
@@ -344,11 +350,9 @@ void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_chang
 
 void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c)
 {
-    struct going g = {.l = {.d = d, .c = c, .back = true},
-                      .left = lks_members_moving(c->states) > 0};
+    struct going g;
     struct lks_str lost = LKS_STR("");
-    g.l.downs = &g.downs;
-    if (!count_slots(&g))
+    if (!begin_going(&g, d, c))
         return;
     join_all(&g);
     if (g.left || !lks_deciding_room(d) || !leave_lost(d, c, &lost))

@@ -87,20 +87,11 @@ lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change
 
 struct lks_rec_member lks_member_record(const struct lks_look *k)
 {
-    const struct lks_member *m = k->m;
-    return (struct lks_rec_member){
-        .change = k->c->id,
-        .node = lks_look_name(k),
-        .state = m->state,
-        .step = m->step,
-        .back = m->back,
-        .pass = m->pass,
-        .attempt = m->attempt,
-        .until = m->until,
-        .work = m->work,
-        .failure = m->failure,
-        .text = lks_look_text(k, m->text),
-    };
+    struct lks_rec_member r = lks_member_said(k->m);
+    r.change = k->c->id;
+    r.node = lks_look_name(k);
+    r.text = lks_look_text(k, k->m->text);
+    return r;
 }
 
 void lks_member_list(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r)

@@ -1,4 +1,5 @@
 /* Rules about NVIDIA's software. */
+#include "base/vec.h"
 #include "core/check/check_rules.h"
 
 static struct lks_str version(const struct lks_checking *c, const char *name)
@@ -127,11 +128,8 @@ enum lks_code lks_rule_kernel(struct lks_checking *c)
 
 static const struct lks_nccl *find_nccl(const struct lks_facts *facts, struct lks_str v)
 {
-    for (size_t i = 0; i < facts->nccls.count; i++) {
-        if (lks_dotted_cmp(facts->nccls.rows[i].version, v) == 0)
-            return &facts->nccls.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->nccls.rows, facts->nccls.count, row,
+                        lks_dotted_cmp(row->version, v) == 0);
 }
 
 /* 9.0 as NCCL's makefile counts it: 90. */

@@ -1,35 +1,26 @@
 #include "core/compat/xid.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
 enum { REGISTER_BITS = 32 };
 
 const struct lks_xid *lks_xid_find(const struct lks_facts *facts, int64_t number)
 {
-    for (size_t i = 0; i < facts->xids.count; i++) {
-        if (facts->xids.rows[i].number == number)
-            return &facts->xids.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->xids.rows, facts->xids.count, row, row->number == number);
 }
 
 const struct lks_sxid *lks_sxid_find(const struct lks_facts *facts, int64_t number)
 {
-    for (size_t i = 0; i < facts->sxids.count; i++) {
-        if (facts->sxids.rows[i].number == number)
-            return &facts->sxids.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->sxids.rows, facts->sxids.count, row, row->number == number);
 }
 
 const struct lks_xid_action *lks_xid_action_find(const struct lks_facts *facts,
                                                  struct lks_str action)
 {
-    for (size_t i = 0; i < facts->xid_actions.count; i++) {
-        if (lks_str_eq(facts->xid_actions.rows[i].action, action))
-            return &facts->xid_actions.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->xid_actions.rows, facts->xid_actions.count, row,
+                        lks_str_eq(row->action, action));
 }
 
 /* A pattern has a character a bit, the highest first; '-' does not care. */

@@ -392,14 +392,6 @@ static bool read_line(struct lks_str line, bool plain, struct lks_reading *out)
     return true;
 }
 
-static size_t count_lines(struct lks_str text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += text.ptr[i] == '\n';
-    return count;
-}
-
 /* Beside letters a basis has its tabs and ends of lines and nothing else. */
 enum lks_code lks_basis_parse(struct lks_str text, struct lks_tuple *out, struct lks_err *err)
 {
@@ -641,9 +633,9 @@ enum lks_code lks_basis_merge(struct lks_str inband, struct lks_str outband, boo
             add_outband(out, outer, expired);
     }
     struct lks_str all = lks_buf_view(out);
-    if (out->failed == LKS_OK &&
-        (out->len - from > LKS_BASIS_BYTES_MAX ||
-         count_lines((struct lks_str){all.ptr + from, all.len - from}) > LKS_TUPLE_READINGS_MAX))
+    if (out->failed == LKS_OK && (out->len - from > LKS_BASIS_BYTES_MAX ||
+                                  lks_str_count((struct lks_str){all.ptr + from, all.len - from},
+                                                '\n') > LKS_TUPLE_READINGS_MAX))
         return lks_fail(err, LKS_E_LIMIT, "a basis of more than %zu bytes or %d readings",
                         LKS_BASIS_BYTES_MAX, LKS_TUPLE_READINGS_MAX);
     return finish(out, from, digest, err);

@@ -55,6 +55,9 @@ bool lks_deciding_space(struct lks_deciding *d, const char *what, uint32_t count
 struct lks_backing lks_deciding_backing(struct lks_deciding *d);
 bool lks_deciding_apart(struct lks_deciding *d, struct lks_backing other, struct lks_str what);
 
+/* The node that the event names; false, and refused, where there is none. */
+bool lks_deciding_node(struct lks_deciding *d, uint32_t *node);
+
 /* There is no node of that name: refused, with the name that may have been meant. */
 void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name);
 

@@ -75,6 +75,14 @@ bool lks_deciding_fold(struct lks_deciding *d, const struct lks_str *names, size
     return true;
 }
 
+bool lks_deciding_node(struct lks_deciding *d, uint32_t *node)
+{
+    *node = lks_state_node(d->state, d->event->name);
+    if (*node == LKS_NO_NODE)
+        lks_deciding_no_node(d, d->event->name);
+    return *node != LKS_NO_NODE;
+}
+
 void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name)
 {
     /* Enough to find a slip of the finger in most fleets; in a large one the search would keep

@@ -83,9 +83,7 @@ struct lks_firmware_name lks_firmware_name(const struct lks_facts *facts,
 }
 
 /* Words that a service uses of itself, and whose names its entries then have. */
-static const struct {
-    const char *word, *vendor;
-} vendors[] = {
+static const struct lks_str_pair vendors[] = {
     {"Supermicro", "supermicro"},
     {"Dell", "dell"},
     {"iDRAC", "dell"},
@@ -105,8 +103,8 @@ struct lks_str lks_firmware_vendor(struct lks_str vendor, struct lks_str product
     const struct lks_str said[] = {vendor, product, oem};
     for (size_t s = 0; s < LKS_COUNT(said); s++) {
         for (size_t i = 0; i < LKS_COUNT(vendors); i++) {
-            if (lks_str_find(said[s], lks_str_from(vendors[i].word)) >= 0)
-                return lks_str_from(vendors[i].vendor);
+            if (lks_str_find(said[s], lks_str_from(vendors[i].name)) >= 0)
+                return lks_str_from(vendors[i].value);
         }
     }
     return LKS_STR("");

@@ -224,21 +224,11 @@ static void dump_moves(struct lks_dump *d, const struct lks_state_change *c)
 static void say_member(struct lks_dump *d, const struct lks_state_change *c,
                        const struct lks_member *m, lks_ms time)
 {
-    lks_dump_say(d, time,
-                 (struct lks_record){.kind = LKS_RECORD_MEMBER,
-                                     .member = {
-                                         .change = c->id,
-                                         .node = lks_state_name(d->s, m->node),
-                                         .state = m->state,
-                                         .step = m->step,
-                                         .back = m->back,
-                                         .pass = m->pass,
-                                         .attempt = m->attempt,
-                                         .until = m->until,
-                                         .work = m->work,
-                                         .failure = m->failure,
-                                         .text = lks_dump_text(d, m->text),
-                                     }});
+    struct lks_record r = {.kind = LKS_RECORD_MEMBER, .member = lks_member_said(m)};
+    r.member.change = c->id;
+    r.member.node = lks_state_name(d->s, m->node);
+    r.member.text = lks_dump_text(d, m->text);
+    lks_dump_say(d, time, r);
 }
 
 static bool untouched(const struct lks_member *m)

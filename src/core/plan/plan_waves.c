@@ -108,37 +108,38 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* From the least critical pool on; in a pool outages first, and who is barred last. */
+/* What comes first in the order of several keys: the first key that differs decides. */
+static int first_of(const int *orders, size_t count)
+{
+    size_t i = 0;
+    while (i + 1 < count && orders[i] == 0)
+        i++;
+    return orders[i];
+}
+
+/* From the least critical pool on; in a pool outages first, and barred units last. */
 static int by_pool(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    int order = compare(a->criticality, b->criticality);
-    if (order == 0)
-        order = lks_str_cmp(a->pool_name, b->pool_name);
-    if (order == 0)
-        order = compare(a->pool, b->pool);
-    if (order == 0)
-        order = compare(a->later, b->later);
-    if (order == 0)
-        order = compare(a->outage, b->outage);
-    if (order == 0)
-        order = compare(a->turn, b->turn);
-    return order != 0 ? order : compare(a->unit, b->unit);
+    const int orders[] = {
+        compare(a->criticality, b->criticality),
+        lks_str_cmp(a->pool_name, b->pool_name),
+        compare(a->pool, b->pool),
+        compare(a->later, b->later),
+        compare(a->outage, b->outage),
+        compare(a->turn, b->turn),
+        compare(a->unit, b->unit),
+    };
+    return first_of(orders, LKS_COUNT(orders));
 }
 
 static int by_rack(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    int order = compare(a->wave, b->wave);
-    if (order == 0)
-        order = compare(a->pool, b->pool);
-    if (order == 0)
-        order = compare(a->rack, b->rack);
-    if (order == 0)
-        order = compare(a->later, b->later);
-    if (order == 0)
-        order = compare(a->outage, b->outage);
-    return order != 0 ? order : compare(a->unit, b->unit);
+    const int orders[] = {compare(a->wave, b->wave),     compare(a->pool, b->pool),
+                          compare(a->rack, b->rack),     compare(a->later, b->later),
+                          compare(a->outage, b->outage), compare(a->unit, b->unit)};
+    return first_of(orders, LKS_COUNT(orders));
 }
 
 /* Of all pools: they share racks. */

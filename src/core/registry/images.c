@@ -1,5 +1,6 @@
 #include "core/registry/images.h"
 
+#include "base/vec.h"
 #include "codec/format/digest.h"
 
 /* References --------------------------------------------------------------------------------- */
@@ -150,11 +151,8 @@ static const struct lks_image *published(const struct lks_facts *facts, const st
 {
     char text[LKS_IMAGE_REF_MAX];
     struct lks_str whole = spell(ref->registry.len > 0 ? NULL : "nvcr.io", ref, text);
-    for (size_t i = 0; i < facts->images.count; i++) {
-        if (lks_str_eq(facts->images.rows[i].image, whole))
-            return &facts->images.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->images.rows, facts->images.count, row,
+                        lks_str_eq(row->image, whole));
 }
 
 void lks_image_find(const struct lks_state *s, const struct lks_facts *facts, struct lks_str ref,

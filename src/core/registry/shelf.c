@@ -32,11 +32,9 @@ void lks_shelf_fini(struct lks_shelf *shelf)
  */
 static enum lks_code make_room(struct lks_shelf *shelf, size_t more, struct lks_err *err)
 {
-    struct lks_manifest **manifests =
-        reallocarray(shelf->manifests, shelf->manifest_count + (size_t)1, sizeof(manifests[0]));
-    if (manifests == NULL)
-        return lks_fail_nomem(err);
-    shelf->manifests = manifests;
+    if (LKS_VEC_RESERVE(shelf->manifests, shelf->manifest_room, shelf->manifest_count + 1, err) !=
+        LKS_OK)
+        return err->code;
     return LKS_VEC_RESERVE(shelf->stacks, shelf->room, lks_intern_count(&shelf->digests) + more,
                            err);
 }

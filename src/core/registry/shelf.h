@@ -10,7 +10,7 @@ struct lks_shelf {
     const struct lks_stack **stacks; /* by id, in one of the files; NULL: none */
     size_t room;
     struct lks_manifest **manifests; /* owned: the files */
-    uint32_t manifest_count;
+    uint32_t manifest_count, manifest_room;
 };
 
 void lks_shelf_init(struct lks_shelf *shelf);

@@ -311,18 +311,14 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
     if (ours)
         lks_deciding_changed(d, m->node, reason);
-    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
-        .change = c->id,
-        .node = name,
-        .state = LKS_MEMBER_SKIPPED,
-        .step = m->step,
-        .back = m->back,
-        .pass = m->pass,
-        .attempt = m->attempt,
-        .failure = m->failure,
-        .text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                  LKS_STR_ARG(d->event->by), LKS_STR_ARG(reason)),
-    };
+    struct lks_rec_member skipped = lks_member_said(m);
+    skipped.change = c->id;
+    skipped.node = name;
+    skipped.state = LKS_MEMBER_SKIPPED;
+    skipped.until = skipped.work = 0;
+    skipped.text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                     LKS_STR_ARG(d->event->by), LKS_STR_ARG(reason));
+    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = skipped;
     if (!ours)
         return; /* what people are told of it now is of another change */
     lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);

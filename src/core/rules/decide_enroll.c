@@ -5,11 +5,9 @@
 void lks_decide_token(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    uint32_t node = lks_state_node(d->state, e->name);
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
+    uint32_t node = LKS_NO_NODE;
+    if (!lks_deciding_node(d, &node))
         return;
-    }
     if (d->state->nodes[node].asset != 0) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
                             LKS_STR_ARG(e->name));

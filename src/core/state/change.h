@@ -90,6 +90,9 @@ struct lks_member {
     lks_text text;
 };
 
+/* The record of how far it is. The change, the node and the text are up to the caller. */
+struct lks_rec_member lks_member_said(const struct lks_member *m);
+
 struct lks_vote {
     bool yes;
     lks_text by, reason;

@@ -147,20 +147,18 @@ void lks_state_fini(struct lks_state *s)
     lks_tickets_fini(&s->tickets);
     lks_resets_fini(&s->resets);
     lks_standing_fini(s);
-    lks_intern_fini(&s->texts);
     lks_passing_fini(&s->passing);
-    lks_intern_fini(&s->names);
-    lks_intern_fini(&s->pool_names);
-    lks_intern_fini(&s->basis_digests);
-    lks_heap_fini(&s->deadlines);
-    lks_heap_fini(&s->outband_ends);
-    lks_heap_fini(&s->members_due);
-    free(s->touched);
+    struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->basis_digests};
+    for (size_t i = 0; i < LKS_COUNT(interns); i++)
+        lks_intern_fini(interns[i]);
+    struct lks_heap *const heaps[] = {&s->deadlines, &s->outband_ends, &s->members_due};
+    for (size_t i = 0; i < LKS_COUNT(heaps); i++)
+        lks_heap_fini(heaps[i]);
     void *const arrays[] = {s->nodes,     s->pulses,     s->pools,    s->mass,   s->bases,
                             s->verdicts,  s->deviations, s->stacks,   s->images, s->artifacts,
                             s->overrides, s->barred,     s->bindings, s->tokens, s->persons,
                             s->alarms,    s->commands,   s->turns,    s->keys,   s->bundles,
-                            s->flashes,   s->changes,    s->proven};
+                            s->flashes,   s->changes,    s->proven,   s->touched};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};

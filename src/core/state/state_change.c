@@ -33,6 +33,20 @@ const struct lks_member *lks_change_member(const struct lks_state_change *c, uin
     return place == 0 ? NULL : &c->members[place - 1];
 }
 
+struct lks_rec_member lks_member_said(const struct lks_member *m)
+{
+    return (struct lks_rec_member){
+        .state = m->state,
+        .step = m->step,
+        .back = m->back,
+        .pass = m->pass,
+        .attempt = m->attempt,
+        .until = m->until,
+        .work = m->work,
+        .failure = m->failure,
+    };
+}
+
 bool lks_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
                            uint32_t pool)
 {

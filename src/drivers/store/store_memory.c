@@ -26,7 +26,7 @@ struct lks_memory_disk {
     struct kept_blob *blobs; /* owned; by the digest's id */
     size_t blob_count, blob_cap;
     struct lks_head *heads; /* owned; in the order of their rows */
-    size_t head_count;
+    size_t head_count, head_cap;
     char *snapshot; /* owned */
     size_t snapshot_len;
     uint64_t snapshot_seq;
@@ -294,31 +294,21 @@ static enum lks_code add_blob(struct lks_memory_disk *disk, const char *digest,
 static enum lks_code add_head(struct lks_memory_disk *disk, const struct lks_head *head,
                               struct lks_err *err)
 {
-    struct lks_head *heads = realloc(disk->heads, (disk->head_count + 1) * sizeof(*heads));
-    if (heads == NULL)
-        return lks_fail_nomem(err);
-    disk->heads = heads;
-    size_t at = disk->head_count;
-    while (at > 0 && heads[at - 1].seq > head->seq)
-        at--;
-    if (at > 0 && heads[at - 1].seq == head->seq) {
-        heads[at - 1] = *head;
-        return LKS_OK;
-    }
-    memmove(heads + at + 1, heads + at, (disk->head_count - at) * sizeof(*heads));
-    heads[at] = *head;
-    disk->head_count++;
+    size_t at;
+    LKS_VEC_PLACE(at, disk->head_count, disk->heads[at].seq < head->seq);
+    bool same = at < disk->head_count && disk->heads[at].seq == head->seq;
+    if (!same &&
+        LKS_VEC_INSERT(disk->heads, disk->head_cap, disk->head_count, at, SIZE_MAX, err) != LKS_OK)
+        return err->code;
+    disk->heads[at] = *head;
     return LKS_OK;
 }
 
 static void drop_head(struct lks_memory_disk *disk, uint64_t seq)
 {
     for (size_t i = disk->head_count; i-- > 0 && disk->heads[i].seq >= seq;) {
-        if (disk->heads[i].seq != seq)
-            continue;
-        memmove(disk->heads + i, disk->heads + i + 1,
-                (disk->head_count - i - 1) * sizeof(disk->heads[0]));
-        disk->head_count--;
+        if (disk->heads[i].seq == seq)
+            LKS_VEC_REMOVE(disk->heads, disk->head_count, i);
     }
 }
 

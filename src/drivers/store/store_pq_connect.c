@@ -220,9 +220,7 @@ static enum lks_code try_one(struct lks_pq *pq, const struct order *order, struc
 {
     /* Those before the connection's own words are what holds where it does not say; an empty one
      * says nothing. */
-    const struct {
-        const char *keyword, *value;
-    } words[] = {
+    const struct lks_str_pair words[] = {
         {"connect_timeout", "5"},
         {"keepalives_idle", "5"},
         {"keepalives_interval", "5"},
@@ -238,7 +236,7 @@ static enum lks_code try_one(struct lks_pq *pq, const struct order *order, struc
     };
     const char *keywords[LKS_COUNT(words) + 1] = {0}, *values[LKS_COUNT(words) + 1] = {0};
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
-        keywords[i] = words[i].keyword;
+        keywords[i] = words[i].name;
         values[i] = words[i].value;
     }
     pq->lost = false;

@@ -67,16 +67,6 @@ static const struct answer *find_answer(const struct lks_order_item *item)
     return NULL;
 }
 
-static bool has_parameter(struct lks_str line, struct lks_str parameter)
-{
-    struct lks_str word;
-    while (lks_str_word(&line, &word)) {
-        if (lks_str_eq(word, parameter))
-            return true;
-    }
-    return false;
-}
-
 static enum lks_code parse_list(struct lks_str json, struct lks_docs *docs, struct lks_err *err)
 {
     if (lks_docs_init(docs, "kernel_cmdline", err) != LKS_OK ||
@@ -90,7 +80,7 @@ static bool lists(const struct lks_docs *docs, struct lks_str word)
     const struct lks_doc *list = docs->first;
     bool listed = list != NULL && list->kind == LKS_DOC_LIST;
     for (const struct lks_doc *d = listed ? list->first : NULL; d != NULL; d = d->next) {
-        if (has_parameter(d->text, word))
+        if (lks_str_has_word(d->text, word))
             return true;
     }
     return false;

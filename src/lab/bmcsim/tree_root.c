@@ -70,9 +70,7 @@ bool lks_bmcsim_get_root(struct lks_bmcsim_call *c)
     return true;
 }
 
-static const struct schema {
-    const char *name, *version;
-} schemas[] = {
+static const struct lks_str_pair schemas[] = {
     {"AccountService", "v1_12_0"},
     {"Bios", "v1_2_1"},
     {"Chassis", "v1_23_0"},
@@ -111,9 +109,9 @@ bool lks_bmcsim_get_schema(struct lks_bmcsim_call *c)
         i++;
     if (i == LKS_COUNT(schemas))
         return false;
-    const struct schema *s = &schemas[i];
+    const struct lks_str_pair *s = &schemas[i];
     lks_bmcsim_head(c, "JsonSchemaFile.v1_1_5.JsonSchemaFile", s->name, "Schema file");
-    lks_bmcsim_textf(&c->w, "Schema", "#%s.%s.%s", s->name, s->version, s->name);
+    lks_bmcsim_textf(&c->w, "Schema", "#%s.%s.%s", s->name, s->value, s->name);
     lks_json_begin(&c->w, "Languages", '[');
     lks_json_cstr(&c->w, NULL, "en");
     lks_json_end(&c->w, ']');
@@ -121,7 +119,7 @@ bool lks_bmcsim_get_schema(struct lks_bmcsim_call *c)
     lks_json_begin(&c->w, NULL, '{');
     lks_json_cstr(&c->w, "Language", "en");
     lks_bmcsim_textf(&c->w, "PublicationUri", "http://redfish.dmtf.org/schemas/v1/%s.%s.json",
-                     s->name, s->version);
+                     s->name, s->value);
     lks_json_end(&c->w, '}');
     lks_json_end(&c->w, ']');
     return true;
@@ -155,7 +153,7 @@ bool lks_bmcsim_get_metadata(struct lks_bmcsim_call *c)
         lks_buf_addf(out,
                      "<edmx:Reference Uri=\"http://redfish.dmtf.org/schemas/v1/%s_v1.xml\">"
                      "<edmx:Include Namespace=\"%s.%s\"/></edmx:Reference>\n",
-                     schemas[i].name, schemas[i].name, schemas[i].version);
+                     schemas[i].name, schemas[i].name, schemas[i].value);
     lks_buf_add(out, LKS_STR("<edmx:DataServices><Schema xmlns="
                              "\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">"
                              "<EntityContainer Name=\"Service\" "

@@ -296,15 +296,6 @@ static enum lks_code read_row(struct loader *l, void *row)
     return LKS_OK;
 }
 
-/* A table has at most as many rows as lines. */
-static size_t count_lines(struct lks_str text)
-{
-    size_t lines = 1;
-    for (size_t i = 0; i < text.len; i++)
-        lines += text.ptr[i] == '\n';
-    return lines;
-}
-
 static void set_rows(const struct loader *l, const void *rows, size_t count)
 {
     char *at = (char *)l->facts + l->table->rows_offset;
@@ -355,7 +346,7 @@ static enum lks_code load_csv(struct loader *l, struct lks_str text)
     if (map_columns(l) != LKS_OK)
         return l->err->code;
 
-    return read_rows(l, count_lines(text));
+    return read_rows(l, 1 + lks_str_count(text, '\n')); /* a row is a line at least */
 }
 
 /* Documents --------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Looking rows up. */
+#include "base/vec.h"
 #include "model/facts/class.h"
 
 #include <string.h>
@@ -14,119 +15,82 @@ static struct lks_str plain(struct lks_str name)
 
 const struct lks_branch *lks_facts_branch(const struct lks_facts *facts, int number)
 {
-    for (size_t i = 0; i < facts->branches.count; i++) {
-        if (facts->branches.rows[i].number == number)
-            return &facts->branches.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->branches.rows, facts->branches.count, row, row->number == number);
 }
 
 const struct lks_driver *lks_facts_driver(const struct lks_facts *facts, struct lks_str version)
 {
-    for (size_t i = 0; i < facts->drivers.count; i++) {
-        if (lks_version_cmp(facts->drivers.rows[i].version, version, LKS_VERSION_DOTTED) == 0)
-            return &facts->drivers.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->drivers.rows, facts->drivers.count, row,
+                        lks_version_cmp(row->version, version, LKS_VERSION_DOTTED) == 0);
 }
 
 const struct lks_advisory *lks_facts_advisory(const struct lks_facts *facts, struct lks_str id)
 {
-    for (size_t i = 0; i < facts->advisories.count; i++) {
-        if (lks_str_eq_nocase(facts->advisories.rows[i].id, id))
-            return &facts->advisories.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->advisories.rows, facts->advisories.count, row,
+                        lks_str_eq_nocase(row->id, id));
 }
 
 const struct lks_component_kind *lks_facts_component(const struct lks_facts *facts,
                                                      struct lks_str name)
 {
     name = plain(name);
-    for (size_t i = 0; i < facts->components.count; i++) {
-        if (lks_str_eq(facts->components.rows[i].name, name))
-            return &facts->components.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->components.rows, facts->components.count, row,
+                        lks_str_eq(row->name, name));
 }
 
 const struct lks_component_kind *lks_facts_component_alias(const struct lks_facts *facts,
                                                            struct lks_str alias)
 {
-    for (size_t i = 0; i < facts->components.count; i++) {
-        if (lks_words_have(facts->components.rows[i].aliases, alias))
-            return &facts->components.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->components.rows, facts->components.count, row,
+                        lks_words_have(row->aliases, alias));
 }
 
 const struct lks_setting_kind *lks_facts_setting(const struct lks_facts *facts, struct lks_str name)
 {
-    for (size_t i = 0; i < facts->settings.count; i++) {
-        if (lks_str_eq(facts->settings.rows[i].name, name))
-            return &facts->settings.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->settings.rows, facts->settings.count, row,
+                        lks_str_eq(row->name, name));
 }
 
 const struct lks_change_class *lks_facts_change_class(const struct lks_facts *facts,
                                                       struct lks_str name)
 {
-    for (size_t i = 0; i < facts->change_classes.count; i++) {
-        if (lks_str_eq(facts->change_classes.rows[i].name, name))
-            return &facts->change_classes.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->change_classes.rows, facts->change_classes.count, row,
+                        lks_str_eq(row->name, name));
 }
 
 const struct lks_change_class *lks_facts_change_covers(const struct lks_facts *facts,
                                                        enum lks_change_covers covers)
 {
-    for (size_t i = 0; i < facts->change_classes.count; i++) {
-        if (facts->change_classes.rows[i].covers == covers)
-            return &facts->change_classes.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->change_classes.rows, facts->change_classes.count, row,
+                        row->covers == covers);
 }
 
 const struct lks_update_class *lks_facts_update_class(const struct lks_facts *facts,
                                                       struct lks_str name)
 {
-    for (size_t i = 0; i < facts->update_classes.count; i++) {
-        if (lks_str_eq(facts->update_classes.rows[i].name, name))
-            return &facts->update_classes.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->update_classes.rows, facts->update_classes.count, row,
+                        lks_str_eq(row->name, name));
 }
 
 const struct lks_firmware_update *lks_facts_firmware(const struct lks_facts *facts,
                                                      struct lks_str component)
 {
     component = plain(component);
-    for (size_t i = 0; i < facts->firmware_updates.count; i++) {
-        if (lks_str_eq(facts->firmware_updates.rows[i].component, component))
-            return &facts->firmware_updates.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->firmware_updates.rows, facts->firmware_updates.count, row,
+                        lks_str_eq(row->component, component));
 }
 
 const struct lks_gate_preset *lks_facts_gate_preset(const struct lks_facts *facts,
                                                     struct lks_str name)
 {
-    for (size_t i = 0; i < facts->gate_presets.count; i++) {
-        if (lks_str_eq(facts->gate_presets.rows[i].name, name))
-            return &facts->gate_presets.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->gate_presets.rows, facts->gate_presets.count, row,
+                        lks_str_eq(row->name, name));
 }
 
 const struct lks_class *lks_facts_class(const struct lks_facts *facts, struct lks_str name)
 {
-    for (size_t i = 0; i < facts->classes.count; i++) {
-        if (lks_str_eq(facts->classes.rows[i].name, name))
-            return &facts->classes.rows[i];
-    }
-    return NULL;
+    return LKS_VEC_FIND(facts->classes.rows, facts->classes.count, row,
+                        lks_str_eq(row->name, name));
 }
 
 enum lks_version_scheme lks_facts_scheme(const struct lks_facts *facts, struct lks_str component)

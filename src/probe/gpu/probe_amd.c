@@ -113,9 +113,7 @@ struct gpu {
     char part[LKS_ROOT_LINE_MAX];
 };
 
-static const struct {
-    const char *file, *name;
-} lines[] = {
+static const struct lks_str_pair lines[] = {
     {"product_name", "gpu.product"},
     {"product_number", "gpu.board_part"},
     {"serial_number", "gpu.serial"},
@@ -228,8 +226,8 @@ static void read_gpu(struct lks_probe *p, struct gpu *gpu)
     if (lks_root_line(p->root, path, gpu->part, &err) != LKS_OK)
         gpu->part[0] = '\0';
     for (size_t i = 0; i < LKS_COUNT(lines); i++) {
-        snprintf(path, sizeof(path), "%s/%s", gpu->dir, lines[i].file);
-        lks_probe_line(p, lines[i].name, lks_str_from(gpu->of), path);
+        snprintf(path, sizeof(path), "%s/%s", gpu->dir, lines[i].name);
+        lks_probe_line(p, lines[i].value, lks_str_from(gpu->of), path);
     }
     read_firmware(p, gpu);
     read_power(p, gpu);

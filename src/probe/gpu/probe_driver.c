@@ -204,9 +204,7 @@ static bool tell_library(struct lks_probe *p)
 
 /* Modules beside it -------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name, *module;
-} beside[] = {
+static const struct lks_str_pair beside[] = {
     {"nvidia-peermem", "/sys/module/nvidia_peermem"},
     {"gds", "/sys/module/nvidia_fs"},
     {"gdrcopy", "/sys/module/gdrdrv"},
@@ -244,7 +242,7 @@ void lks_probe_driver(struct lks_probe *p)
     else
         lks_probe_absent(p, "driver", NONE, MODULE);
     for (size_t i = 0; i < LKS_COUNT(beside); i++)
-        tell_beside(p, beside[i].name, beside[i].module);
+        tell_beside(p, beside[i].name, beside[i].value);
     if (!loaded.there && !on_disk && !library)
         lks_probe_absent(p, "settings.gds", NONE, "/sys/module/nvidia_fs");
     else

@@ -96,9 +96,7 @@ enum lks_code lks_remotefs_read(struct lks_root *root, struct lks_arena *arena,
     if (code != LKS_OK)
         return code == LKS_E_NOT_FOUND ? LKS_OK : code;
     struct lks_str rest = lks_buf_view(&text), line;
-    size_t lines = 1;
-    for (size_t i = 0; i < rest.len; i++)
-        lines += rest.ptr[i] == '\n';
+    size_t lines = 1 + lks_str_count(rest, '\n');
     if (lines > MOUNTS_MAX)
         return lks_fail(err, LKS_E_LIMIT, LKS_MOUNTS_FILE ": more than %d mounts", MOUNTS_MAX);
     struct lks_remotefs mounts = {.list = lks_arena_array(arena, lines, sizeof(*mounts.list))};

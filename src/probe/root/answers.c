@@ -47,9 +47,7 @@ static int row_cmp(const void *a, const void *b)
 
 static enum lks_code read_rows(struct table *t, struct lks_csv *csv, struct lks_err *err)
 {
-    size_t room = 1; /* a row is a line at least */
-    for (size_t i = 0; i < csv->rest.len; i++)
-        room += csv->rest.ptr[i] == '\n';
+    size_t room = 1 + lks_str_count(csv->rest, '\n'); /* a row is a line at least */
     int key = lks_csv_column(csv, "key"), code = lks_csv_column(csv, "code"),
         value = lks_csv_column(csv, "value");
     if (key < 0 || code < 0 || value < 0)

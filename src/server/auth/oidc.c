@@ -393,16 +393,6 @@ static bool has_group(const struct lks_doc *groups, struct lks_str name)
     return false;
 }
 
-static bool has_word(struct lks_str list, struct lks_str want)
-{
-    struct lks_str word;
-    while (lks_str_word(&list, &word)) {
-        if (lks_str_eq(word, want))
-            return true;
-    }
-    return false;
-}
-
 static enum lks_code map_roles(const struct lks_config *config, const struct lks_doc *claims,
                                struct lks_oidc_person *out, struct lks_err *err)
 {
@@ -411,7 +401,7 @@ static enum lks_code map_roles(const struct lks_config *config, const struct lks
     for (size_t i = 0; i < config->oidc_roles.count; i++) {
         struct lks_str item = config->oidc_roles.items[i], role = lks_str_last(item, '=');
         struct lks_str group = {item.ptr, item.len - role.len - 1};
-        if (!has_group(groups, group) || has_word((struct lks_str){out->grants, len}, role))
+        if (!has_group(groups, group) || lks_str_has_word((struct lks_str){out->grants, len}, role))
             continue;
         if (len + role.len + 2 > sizeof(out->grants))
             return lks_fail(err, LKS_E_LIMIT, "these are too many roles; map fewer in oidc.roles");

@@ -1,3 +1,4 @@
+#include "base/vec.h"
 #include "server/base/daemon_parts.h"
 
 #include "drivers/store/store_postgres.h"
@@ -122,13 +123,7 @@ void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config)
 
 uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node)
 {
-    uint32_t wanted = node + node / 2 + 64;
-    uint8_t *grown = calloc(wanted, 1);
-    if (grown == NULL)
+    if (LKS_VEC_RESERVE(flags, *room, (size_t)node + 1, NULL) != LKS_OK)
         lks_daemon_die(d, "out of memory", NULL);
-    if (flags != NULL)
-        memcpy(grown, flags, *room);
-    free(flags);
-    *room = wanted;
-    return grown;
+    return flags;
 }
