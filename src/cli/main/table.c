@@ -591,7 +591,9 @@ const struct lks_command lks_commands[] = {
     {"fleet import", "", 0, 0, import_options, "Write a fleet manifest from a table of nodes",
      "Columns: name, pool, class and optionally site, rack, domain, power_zone, cooling_loop, "
      "hardware_revision, supplier, side, posture. Prints the manifest for 'fleet apply', or the "
-     "errors that 'fleet apply' would report.",
+     "errors that 'fleet apply' would report. Add the scheduler of each pool ('sched: slurm' or "
+     "'sched: kubernetes') to the manifest: the table has none, and without it lockstep could "
+     "reboot a node under a job.",
      "{manifest}", lks_cmd_fleet_import},
     {"drift", "", 0, 0, drift_options, "List nodes that differ from their intent, and why",
      "The cause is given if it is known: a flash that reverted by itself, a replaced part, the "

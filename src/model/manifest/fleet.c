@@ -39,11 +39,16 @@ static const struct lks_form policy_form = {
 
 static const struct lks_field pool_fields[] = {
     {"posture", LKS_OF(NAME), LKS_REQUIRED, NULL,
-     "class of workload, a row of postures.csv, which decides how tightly it pins"},
+     "class of workload, a row of postures.csv, which decides how tightly it pins. In `dev`, "
+     "commands "
+     "by hand need neither a drained node nor an approval"},
     {"criticality", LKS_NUMBERS(0, 100), 0, NULL, "pools change in rising order"},
     {"enforce", LKS_ONE_OF("observe", "warn", "on"), 0, "observe",
-     "whether jobs are refused, or it is only counted what would have been"},
-    {"sched", LKS_ONE_OF("none", "slurm", "kubernetes"), 0, "none", "scheduler of the pool"},
+     "with `on`, jobs are refused on nodes that do not conform; with `observe` and `warn` they are "
+     "admitted, and it is counted what would have been refused"},
+    {"sched", LKS_ONE_OF("none", "slurm", "kubernetes"), 0, "none",
+     "scheduler that starts jobs in the pool. With `none` lockstep drains nodes by admission and "
+     "the processes on their GPUs alone: never leave out the scheduler of a pool that has one"},
     {"stack", LKS_OF(NAME), 0, NULL, "stack the pool is pinned to"},
     {"version_policy", LKS_FORM(policy_form), 0, NULL, "what versions it accepts"},
     {"on_drift", LKS_LIST_FROM_TO(1, 3, LKS_ONE_OF("alarm", "drain", "propose")), LKS_SET, NULL,
