@@ -57,7 +57,7 @@ void bench_witness(const struct ctl *c, struct lks_head *out)
     if (ctl_once(c, "GET", "/v1/journal/head", NULL, &answer) != 200)
         bench_die("/v1/journal/head", answer.ptr);
     ctl_text(&answer, "head", text, sizeof(text));
-    if (text[0] != '\0' && lks_head_parse(lks_str_from(text), out, &err) != LKS_OK)
+    if (text[0] != '\0' && lks_row_head_parse(lks_str_from(text), out, &err) != LKS_OK)
         bench_die("/v1/journal/head", err.msg);
 }
 
@@ -70,7 +70,7 @@ struct lks_str bench_beat(const struct lks_beat *beat, char out[BENCH_BEAT_MAX])
     sent.protocol = LKS_BEAT_PROTOCOL;
     sent.sent = (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
     lks_buf_init(&body, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&sent, &body);
+    lks_heartbeat_pack(&sent, &body);
     int len = snprintf(out, BENCH_BEAT_MAX,
                        "POST /v1/agent/beat HTTP/1.1\r\nHost: localhost\r\nLockstep-Protocol: 1\r\n"
                        "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",

@@ -3,7 +3,7 @@
 #define LKS_BENCH_ENROLL_H
 
 #include "bench/load.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 

@@ -10,7 +10,7 @@
 #include "bench/load.h"
 #include "bench/measure.h"
 #include "bench/rival.h"
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "tests/pki.h"
 
 #include <signal.h>

@@ -6,7 +6,7 @@
  */
 #include "bench/bench.h"
 
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "engine/engine.h"
 #include "tests/facts.h"
 #include "tests/journals.h"

@@ -98,16 +98,16 @@ static void make_package(struct bench *b)
 static double pass_ms(struct lks_str file)
 {
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
-    LKS_CLEANUP(lks_pldm_pass_fini) struct lks_pldm_pass pass = {0};
+    LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
     struct lks_pldm_pass_options options = {.file_size = file.len};
     struct lks_pldm_sums sums;
     struct lks_err err = {0};
     double begun = used_ms(RUSAGE_SELF);
     if (lks_pldm_package_parse(file, file.len, true, &p, &err) != LKS_OK ||
-        lks_pldm_pass_init(&pass, &p, &options, &err) != LKS_OK ||
-        lks_pldm_pass_feed(&pass, file, &err) != LKS_OK ||
-        lks_pldm_pass_finish(&pass, &sums, &err) != LKS_OK ||
-        lks_pldm_sums_check(&p, &sums, &err) != LKS_OK)
+        lks_pldm_package_pass_init(&pass, &p, &options, &err) != LKS_OK ||
+        lks_pldm_package_pass_feed(&pass, file, &err) != LKS_OK ||
+        lks_pldm_package_pass_finish(&pass, &sums, &err) != LKS_OK ||
+        lks_pldm_package_sums_check(&p, &sums, &err) != LKS_OK)
         bench_die("pldm", err.msg);
     return used_ms(RUSAGE_SELF) - begun;
 }

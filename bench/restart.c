@@ -8,7 +8,7 @@
 #include "bench/bench.h"
 #include "bench/writing.h"
 
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 #include "tests/facts.h"
@@ -173,7 +173,7 @@ static void put_snapshot(struct bench_writing *w)
     struct lks_err err = {0};
     fold(&w->store, w->time - (lks_ms)TAIL * STEP_MS, &s, &tail);
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
-    if (lks_journal_pack_signed(&s, tail.hash, &w->key, &bytes, &err) != LKS_OK ||
+    if (lks_snapshot_pack_signed(&s, tail.hash, &w->key, &bytes, &err) != LKS_OK ||
         w->store.ops->snapshot_put(w->store.self, tail.seq, lks_buf_view(&bytes), &err) != LKS_OK)
         bench_die("snapshot", err.msg);
 }

@@ -3,7 +3,7 @@
 #include "bench/measure.h"
 #include "bench/writing.h"
 #include "core/state/state.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "engine/journal.h"
 #include "server/base/secrets.h"
 

@@ -5,8 +5,8 @@
  */
 #include "bench/bench.h"
 
-#include "drivers/http/http_login.h"
-#include "drivers/http/http_talks.h"
+#include "drivers/http/login.h"
+#include "drivers/http/talks.h"
 #include "port/bmc.h"
 #include "tests/bmcd.h"
 #include "tests/facts.h"

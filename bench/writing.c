@@ -23,7 +23,7 @@ static void flush(struct bench_writing *w)
                                     .blobs = w->blobs,
                                     .blob_count = w->blob_count,
                                     .head = &head};
-    if (lks_head_sign(&w->key, &head, &err) != LKS_OK ||
+    if (lks_chain_head_sign(&w->key, &head, &err) != LKS_OK ||
         w->store.ops->append(w->store.self, &batch, &err) != LKS_OK)
         bench_die("journal", err.msg);
     w->head_at = w->time;

@@ -18,9 +18,9 @@ static void check_controller(const struct lks_controller *c)
     LKS_ASSERT(strncmp(c->agents, "https://", 8) == 0);
     lks_buf_init(&once, LKS_ANSWER_MAX);
     lks_buf_init(&twice, LKS_ANSWER_MAX);
-    lks_controller_json(c, &once);
-    LKS_ASSERT(lks_controller_parse(lks_buf_view(&once), &back, &err) == LKS_OK);
-    lks_controller_json(&back, &twice);
+    lks_answer_controller_json(c, &once);
+    LKS_ASSERT(lks_answer_controller_parse(lks_buf_view(&once), &back, &err) == LKS_OK);
+    lks_answer_controller_json(&back, &twice);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&once), lks_buf_view(&twice)));
 }
 
@@ -30,7 +30,7 @@ static void try_enroll(struct lks_str text)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = {0};
     struct lks_controller c = {0};
     struct lks_err err = {0};
-    if (lks_controller_parse(text, &c, &err) == LKS_OK)
+    if (lks_answer_controller_parse(text, &c, &err) == LKS_OK)
         check_controller(&c);
     if (lks_answer_enroll(text, &c, &certificate, &ca, &err) == LKS_OK)
         LKS_ASSERT(certificate.len > 0 && ca.len > 0 && certificate.len <= LKS_X509_PEM_MAX);
@@ -38,7 +38,7 @@ static void try_enroll(struct lks_str text)
 
 static void try_mail(struct lks_str text)
 {
-    LKS_CLEANUP(lks_mail_fini) struct lks_mail mail = {0};
+    LKS_CLEANUP(lks_answer_mail_fini) struct lks_mail mail = {0};
     struct lks_err err = {0};
     if (lks_answer_mail(text, &mail, &err) != LKS_OK) {
         LKS_ASSERT(mail.count == 0 && mail.docs.first == NULL);

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct lks_str in = {(const char *)data, size};
     check_form(in, lks_base64_add, lks_base64_read);
-    check_form(in, lks_base64url_add, lks_base64url_read);
+    check_form(in, lks_base64_url_add, lks_base64_url_read);
     uint8_t bytes[32];
     if (lks_hex_read(in, bytes, sizeof(bytes))) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = {0};

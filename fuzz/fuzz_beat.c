@@ -3,7 +3,7 @@
  * thing twice. */
 #include "core/campaign/state_apply.h"
 #include "core/rules/decide.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #include <stdint.h>
 
@@ -34,7 +34,7 @@ static void hear(struct lks_state *s, struct lks_now now, const struct lks_beat 
     const struct lks_book book = {0};
     struct lks_err err = {0};
     const struct lks_event event = {.kind = LKS_EVENT_BEAT, .node = 0, .beat = *beat};
-    if (!lks_pulse_hear(s, now, 0, beat))
+    if (!lks_heartbeat_hear(s, now, 0, beat))
         return;
     turn(s, now, &event);
     LKS_ASSERT(lks_decide(s, &book, now, &event, &d, &err) == LKS_OK);
@@ -70,12 +70,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct lks_str bytes = {(const char *)data, size};
     struct lks_beat beat = {0};
     struct lks_err err = {0};
-    if (lks_beat_unpack(bytes, &beat, &err) != LKS_OK) {
+    if (lks_heartbeat_unpack(bytes, &beat, &err) != LKS_OK) {
         LKS_ASSERT(err.code == LKS_E_INVALID && err.msg[0] != '\0' && beat.seq == 0);
         return 0;
     }
     lks_buf_init(&again, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&beat, &again);
+    lks_heartbeat_pack(&beat, &again);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&again), bytes));
     live(&beat);
     return 0;

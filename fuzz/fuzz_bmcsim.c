@@ -39,8 +39,8 @@ static void fill(struct lks_str body, enum lks_bmcsim_personality personality, s
     lks_buf_add(out, before);
     if (some) {
         const char *class = personality == LKS_BMCSIM_SHELF ? "power-shelf" : "bmc";
-        LKS_ASSERT(lks_bmcsim_package(personality, class, "1.1.0", 1, IMAGE, &package, &err) ==
-                   LKS_OK);
+        LKS_ASSERT(lks_bmcsim_image_package(personality, class, "1.1.0", 1, IMAGE, &package,
+                                            &err) == LKS_OK);
         lks_buf_add(out, lks_buf_view(&package));
         lks_buf_add(out, behind);
     }
@@ -112,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         now += lks_str_is(one, "WAIT") ? HOUR : 1;
         if (one.len > 0 && !lks_str_is(one, "WAIT"))
             ask(b, options.personality, now, one);
-        if (lks_bmcsim_wants(b, &uri))
-            lks_bmcsim_fetched(b, now, LKS_STR("not a package"));
+        if (lks_bmcsim_job_wants(b, &uri))
+            lks_bmcsim_job_fetched(b, now, LKS_STR("not a package"));
         check_devices(b);
     }
     lks_bmcsim_tick(b, now + 24 * HOUR);

@@ -15,7 +15,7 @@ static bool chosen(struct lks_str cfg, struct lks_str env, struct lks_arena *are
 {
     struct lks_boot_entry e;
     struct lks_err err = {0};
-    lks_boot_entry_parse(LKS_STR("4f1c-6.1+2-1.conf"), env, &e);
+    lks_bootcfg_entry_parse(LKS_STR("4f1c-6.1+2-1.conf"), env, &e);
     enum lks_code code = lks_grub_default(cfg, env, &e, 1, arena, out, &err);
     LKS_ASSERT(code == LKS_OK || err.msg[0] != '\0');
     return code == LKS_OK;
@@ -35,7 +35,7 @@ static void find_kernel(struct lks_str cfg, struct lks_str release, struct lks_a
         lks_arena_format(arena, "saved_entry=%" LKS_STR_FMT "\n", LKS_STR_ARG(path));
     if (env.ptr == NULL || lks_grub_default(cfg, env, NULL, 0, arena, &choice, &err) != LKS_OK)
         return; /* no memory left */
-    LKS_ASSERT(lks_str_eq(lks_boot_release(choice.kernel), release));
+    LKS_ASSERT(lks_str_eq(lks_bootcfg_release(choice.kernel), release));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)lks_str_cut((struct lks_str){(const char *)data, size}, '\0', &cfg, &env);
     lks_arena_init(&arena, 4 * LKS_BOOT_MEMORY_MAX);
     lks_buf_init(&more, (size_t)2 * TEXT_MAX);
-    struct lks_str release = lks_boot_release(cfg);
+    struct lks_str release = lks_bootcfg_release(cfg);
     LKS_ASSERT(release.len <= cfg.len);
     if (!chosen(cfg, env, &arena, &once))
         return 0;
@@ -59,6 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0; /* one variable more than there may be */
     LKS_ASSERT(lks_str_eq(once.title, twice.title) && lks_str_eq(once.kernel, twice.kernel));
     LKS_ASSERT(lks_str_eq(once.wanted, twice.wanted) && once.once == twice.once);
-    find_kernel(cfg, lks_boot_release(once.kernel), &arena);
+    find_kernel(cfg, lks_bootcfg_release(once.kernel), &arena);
     return 0;
 }

@@ -13,7 +13,8 @@ static void check_answer(const struct lks_compat_question *q, const struct lks_c
     LKS_ASSERT(lks_report_check(&a->rules, &err) == LKS_OK);
     LKS_ASSERT(a->rules.count > 0);
     LKS_ASSERT(a->reason <= LKS_NO_MODULE);
-    LKS_ASSERT(lks_reason_name(a->reason)[0] != '\0' && lks_reason_about(a->reason)[0] != '\0');
+    LKS_ASSERT(lks_compat_reason_name(a->reason)[0] != '\0' &&
+               lks_compat_reason_about(a->reason)[0] != '\0');
     LKS_ASSERT(a->other_count <= LKS_COMPAT_BOARDS_MAX);
     LKS_ASSERT(a->board != NULL || a->reason == LKS_UNKNOWN);
     if (a->board != NULL)

@@ -16,10 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct lks_jwt_want want = {
         .issuer = LKS_STR("https://id.example/dex"), .client = LKS_STR("lockstep"), .wall = NOW};
     LKS_CLEANUP(lks_docs_fini) struct lks_docs claims = {0};
-    LKS_CLEANUP(lks_jwks_fini) struct lks_jwks keys = {0};
+    LKS_CLEANUP(lks_jwt_keys_fini) struct lks_jwks keys = {0};
     struct lks_err err = {0};
     (void)lks_str_cut(text, '\n', &set, &token);
-    enum lks_code code = lks_jwks_parse(set, &keys, &err);
+    enum lks_code code = lks_jwt_keys_parse(set, &keys, &err);
     LKS_ASSERT(code == LKS_OK ? keys.count > 0 : err.msg[0] != '\0');
     err = (struct lks_err){0};
     if (lks_docs_init(&claims, "claims", &err) != LKS_OK)

@@ -13,7 +13,7 @@ static void check_findings(struct lks_str text)
     struct lks_findings f = {0};
     struct lks_err err = {0};
     lks_arena_init(&arena, MEMORY_MAX);
-    if (lks_findings_parse(text, &arena, &f, &err) != LKS_OK)
+    if (lks_libsearch_findings_parse(text, &arena, &f, &err) != LKS_OK)
         return;
     LKS_ASSERT(6 * (f.count + f.left_out_count) <= text.len);
     for (size_t i = 0; i < f.count; i++) {
@@ -31,11 +31,11 @@ static void check_library(struct lks_str line)
     struct lks_err err = {0};
     lks_buf_init(&once, MEMORY_MAX);
     lks_buf_init(&twice, MEMORY_MAX);
-    if (lks_library_parse(line, &library, &err) != LKS_OK)
+    if (lks_libread_parse(line, &library, &err) != LKS_OK)
         return;
-    lks_library_write(&library, &once);
-    LKS_ASSERT(lks_library_parse(lks_buf_view(&once), &again, &err) == LKS_OK);
-    lks_library_write(&again, &twice);
+    lks_libread_write(&library, &once);
+    LKS_ASSERT(lks_libread_parse(lks_buf_view(&once), &again, &err) == LKS_OK);
+    lks_libread_write(&again, &twice);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&once), lks_buf_view(&twice)));
 }
 

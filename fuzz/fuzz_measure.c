@@ -5,7 +5,7 @@
  * Whatever is said: the conversation ends or waits; names are sorted, each is there once and can be
  * printed; values are numbers; each of them is found by its name.
  */
-#include "port/measure.h"
+#include "port/measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     void *value = calloc(1, driver->talk->size);
     LKS_ASSERT(value != NULL);
     lks_measures_init(&said);
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     LKS_ASSERT(driver->begin(value, &wish, &said, &err) == LKS_OK);
     lks_conversation_next(driver->talk, value, NOW, &talk);
     LKS_ASSERT(talk.kind == LKS_TALK_SEND);
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lks_conversation_next(driver->talk, value, NOW, &talk);
     LKS_ASSERT(talk.kind != LKS_TALK_SEND);
     check(&said);
-    lks_talk_fini(&talk);
+    lks_conversation_talk_fini(&talk);
     lks_measures_fini(&said);
     free(value);
     return 0;

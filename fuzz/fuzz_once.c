@@ -1,22 +1,23 @@
 /* Any bytes at all: a ledger that can be read is written and read again as the same ledger, nothing
  * in it is still running, and none of its commands would be run once more. */
-#include "core/agentlink/once.h"
+#include "core/agentlink/at_most_once.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_refused(const struct lks_once *o, uint64_t id)
+static void check_refused(const struct lks_at_most_once *o, uint64_t id)
 {
     struct lks_envelope e = {.id = id, .node = "n", .boot = "b", .epoch = o->epoch, .expires = 1};
-    struct lks_once_entry entry = {0};
+    struct lks_at_most_once_entry entry = {0};
     const char *why = NULL;
     snprintf(e.journal, sizeof(e.journal), "%s", o->journal);
-    LKS_ASSERT(lks_once_judge(o, &e, LKS_STR("n"), LKS_STR("b"), 0, &entry, &why) != LKS_ONCE_RUN);
+    LKS_ASSERT(lks_at_most_once_judge(o, &e, LKS_STR("n"), LKS_STR("b"), 0, &entry, &why) !=
+               LKS_AT_MOST_ONCE_RUN);
 }
 
-static void check_same(const struct lks_once *a, const struct lks_once *b)
+static void check_same(const struct lks_at_most_once *a, const struct lks_at_most_once *b)
 {
     LKS_ASSERT(strcmp(a->journal, b->journal) == 0);
     LKS_ASSERT(a->epoch == b->epoch && a->floor == b->floor && a->count == b->count);
@@ -31,17 +32,17 @@ static void check_same(const struct lks_once *a, const struct lks_once *b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
-    LKS_CLEANUP(lks_once_fini) struct lks_once again = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once again = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_err err = {0};
-    if (lks_once_parse((struct lks_str){(const char *)data, size}, &o, &err) != LKS_OK) {
+    if (lks_at_most_once_parse((struct lks_str){(const char *)data, size}, &o, &err) != LKS_OK) {
         LKS_ASSERT(o.entries == NULL && err.msg[0] != '\0');
         return 0;
     }
-    lks_buf_init(&text, LKS_ONCE_TEXT_MAX);
-    lks_once_print(&o, &text);
-    LKS_ASSERT(lks_once_parse(lks_buf_view(&text), &again, &err) == LKS_OK);
+    lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
+    lks_at_most_once_print(&o, &text);
+    LKS_ASSERT(lks_at_most_once_parse(lks_buf_view(&text), &again, &err) == LKS_OK);
     check_same(&o, &again);
     return 0;
 }

@@ -18,11 +18,11 @@ static void read_and_write(struct lks_str bytes)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     struct lks_pldm_message m = {.command = 0xffff};
     lks_buf_init(&out, BUFFER_MAX);
-    if (lks_pldm_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS) {
+    if (lks_pldm_message_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS) {
         LKS_ASSERT(m.command == 0xffff);
         return;
     }
-    lks_pldm_encode(&m, &out);
+    lks_pldm_message_encode(&m, &out);
     LKS_ASSERT(out.failed == LKS_OK && out.len >= LKS_PLDM_HEAD);
     /* The reserved bit is not kept, nor is what follows a code that says no. */
     out.ptr[0] = (char)(out.ptr[0] | (bytes.ptr[0] & 0x20));
@@ -31,7 +31,8 @@ static void read_and_write(struct lks_str bytes)
     /* A field that later versions added may be there with the value of its absence. */
     bool padded = m.command == LKS_PLDM_REQUEST_UPDATE && m.answer && all.len == out.len + 2;
     LKS_ASSERT(padded || lks_str_eq(lks_buf_view(&out), all));
-    LKS_ASSERT(lks_pldm_command_text(m.command) != NULL && lks_pldm_code_text(m.code) != NULL);
+    LKS_ASSERT(lks_pldm_message_command_text(m.command) != NULL &&
+               lks_pldm_message_code_text(m.code) != NULL);
 }
 
 struct stage {

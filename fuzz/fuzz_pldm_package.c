@@ -6,7 +6,7 @@
  * what a recipe says is what is in the package it makes.
  */
 #include "codec/format/yaml.h"
-#include "pldm/package_recipe.h"
+#include "pldm/recipe.h"
 #include "tests/packages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -91,17 +91,17 @@ static void check_records(const struct lks_pldm_package *p, const struct lks_pld
     for (size_t i = 0; i < count; i++) {
         const struct lks_pldm_record *r = &records[i];
         LKS_ASSERT(r->descriptor_count > 0);
-        LKS_ASSERT(lks_pldm_record_matches(r, r->descriptors, r->descriptor_count));
+        LKS_ASSERT(lks_pldm_package_record_matches(r, r->descriptors, r->descriptor_count));
         for (size_t k = 0; k < r->component_count; k++) {
             LKS_ASSERT(r->components[k] < p->component_count);
             LKS_ASSERT(k == 0 || r->components[k] > r->components[k - 1]);
-            LKS_ASSERT(lks_pldm_record_applies(r, r->components[k]));
+            LKS_ASSERT(lks_pldm_package_record_applies(r, r->components[k]));
         }
-        struct lks_str text = lks_pldm_string_text(r->version, a);
+        struct lks_str text = lks_pldm_package_string_text(r->version, a);
         LKS_ASSERT(text.ptr == NULL || lks_str_printable(text));
         for (size_t k = 0; k < r->descriptor_count; k++) {
             struct lks_pldm_vendor v;
-            if (lks_pldm_vendor_split(r->descriptors[k].value, &v))
+            if (lks_pldm_package_vendor_split(r->descriptors[k].value, &v))
                 LKS_ASSERT(v.title.bytes.len > 0 && v.data.len > 0);
         }
     }
@@ -109,16 +109,17 @@ static void check_records(const struct lks_pldm_package *p, const struct lks_pld
 
 static void check_pass(const struct lks_pldm_package *p, struct lks_str file, size_t portion)
 {
-    LKS_CLEANUP(lks_pldm_pass_fini) struct lks_pldm_pass pass = {0};
+    LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
     struct lks_pldm_pass_options options = {.file_size = file.len};
     struct lks_pldm_sums sums = {0};
     struct lks_err err = {0};
-    LKS_ASSERT(lks_pldm_pass_init(&pass, p, &options, &err) == LKS_OK);
+    LKS_ASSERT(lks_pldm_package_pass_init(&pass, p, &options, &err) == LKS_OK);
     for (size_t at = 0; at < file.len; at += portion) {
         size_t n = file.len - at < portion ? file.len - at : portion;
-        LKS_ASSERT(lks_pldm_pass_feed(&pass, (struct lks_str){file.ptr + at, n}, &err) == LKS_OK);
+        LKS_ASSERT(lks_pldm_package_pass_feed(&pass, (struct lks_str){file.ptr + at, n}, &err) ==
+                   LKS_OK);
     }
-    LKS_ASSERT(lks_pldm_pass_finish(&pass, &sums, &err) == LKS_OK);
+    LKS_ASSERT(lks_pldm_package_pass_finish(&pass, &sums, &err) == LKS_OK);
     for (size_t i = 0; i < p->component_count && i < 4; i++) {
         char want[LKS_DIGEST_SIZE], got[LKS_DIGEST_SIZE];
         struct lks_str image = {file.ptr + p->components[i].offset, p->components[i].size};

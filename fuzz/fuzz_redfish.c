@@ -8,7 +8,7 @@
  * had refused it in so many words; what is saved can be loaded, whenever that is; nothing secret is
  * in it.
  */
-#include "drivers/bmc/bmc_redfish.h"
+#include "drivers/bmc/redfish.h"
 #include "tests/facts.h"
 
 #include <stdint.h>
@@ -156,11 +156,11 @@ static void check_saved(const struct lks_bmc_driver *driver, const void *value, 
 static void converse(const struct lks_bmc_driver *driver, const struct lks_conversation_ops *ops,
                      void *value, void *other, struct stream *s)
 {
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     struct witness w = {0};
     lks_ms now = BEGIN;
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     lks_buf_init(&body, LKS_HTTP_RESPONSE_MAX);
     for (unsigned i = 0; i < EXCHANGES_MAX; i++) {
         lks_conversation_next(ops, value, now, &talk);

@@ -17,7 +17,7 @@ static void check_sealed(struct lks_str in)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0}, again = {0};
     lks_buf_init(&plain, OUT_MAX);
     lks_buf_init(&again, OUT_MAX);
-    if (lks_unseal(&key, "backup", in, &plain, &err) != LKS_OK) {
+    if (lks_seal_open(&key, "backup", in, &plain, &err) != LKS_OK) {
         LKS_ASSERT(plain.len == 0 && (err.code == LKS_E_INVALID || err.code == LKS_E_DENIED));
         return;
     }
@@ -34,10 +34,10 @@ static void check_plain(struct lks_str in, size_t turned)
     lks_buf_init(&sealed, OUT_MAX);
     lks_buf_init(&plain, OUT_MAX);
     LKS_ASSERT(lks_seal(&key, nonce, "x", in, &sealed, &err) == LKS_OK);
-    LKS_ASSERT(lks_unseal(&key, "x", lks_buf_view(&sealed), &plain, &err) == LKS_OK);
+    LKS_ASSERT(lks_seal_open(&key, "x", lks_buf_view(&sealed), &plain, &err) == LKS_OK);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&plain), in));
     sealed.ptr[turned % sealed.len] ^= 1;
-    LKS_ASSERT(lks_unseal(&key, "x", lks_buf_view(&sealed), &plain, &err) != LKS_OK);
+    LKS_ASSERT(lks_seal_open(&key, "x", lks_buf_view(&sealed), &plain, &err) != LKS_OK);
     LKS_ASSERT(plain.len == in.len);
 }
 

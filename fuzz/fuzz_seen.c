@@ -1,5 +1,5 @@
 /* Any text as the content of seen-head: what is taken has a row, and is of one of the two forms. */
-#include "drivers/store/store_seen.h"
+#include "drivers/store/seen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,13 +10,13 @@ static void look_at_key(struct lks_str text)
     struct lks_pin pin = {0}, again = {0};
     struct lks_err err = {0};
     char line[LKS_PIN_LINE_SIZE];
-    if (lks_pin_parse(text, &pin, &err) != LKS_OK) {
+    if (lks_signature_pin_parse(text, &pin, &err) != LKS_OK) {
         LKS_ASSERT(pin.len == 0 && err.msg[0] != '\0');
         return;
     }
     LKS_ASSERT(pin.len <= LKS_PIN_BYTES_MAX && lks_digest_valid(lks_str_from(pin.fingerprint)));
-    lks_pin_text(&pin, line);
-    LKS_ASSERT(lks_pin_parse(lks_str_from(line), &again, &err) == LKS_OK);
+    lks_signature_pin_text(&pin, line);
+    LKS_ASSERT(lks_signature_pin_parse(lks_str_from(line), &again, &err) == LKS_OK);
     LKS_ASSERT(again.kind == pin.kind && again.len == pin.len);
     LKS_ASSERT(memcmp(again.bytes, pin.bytes, pin.len) == 0);
     LKS_ASSERT(strcmp(again.fingerprint, pin.fingerprint) == 0);
@@ -36,7 +36,7 @@ static void hold_against(const struct lks_signature *s)
     for (size_t i = 0; i < LKS_COUNT(lines); i++) {
         struct lks_pin pin;
         struct lks_err err = {0};
-        LKS_ASSERT(lks_pin_parse(lks_str_from(lines[i]), &pin, &err) == LKS_OK);
+        LKS_ASSERT(lks_signature_pin_parse(lks_str_from(lines[i]), &pin, &err) == LKS_OK);
         LKS_ASSERT(!lks_signature_good(s, &pin, LKS_STR("a message")));
     }
 }

@@ -34,12 +34,12 @@ static void check(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES])
     uint8_t same[LKS_HASH_BYTES];
     lks_buf_init(&once, OUT_MAX);
     lks_buf_init(&twice, OUT_MAX);
-    LKS_ASSERT(lks_journal_pack_state(s, hash, &once, &err) == LKS_OK);
+    LKS_ASSERT(lks_snapshot_pack_state(s, hash, &once, &err) == LKS_OK);
     LKS_ASSERT(lks_state_init(&back, 2, &err) == LKS_OK);
-    LKS_ASSERT(lks_journal_unpack_state(lks_buf_view(&once), &back, same, &err) == LKS_OK);
+    LKS_ASSERT(lks_snapshot_unpack_state(lks_buf_view(&once), &back, same, &err) == LKS_OK);
     LKS_ASSERT(memcmp(hash, same, sizeof(same)) == 0);
-    LKS_ASSERT(lks_state_equal(s, &back, &err));
-    LKS_ASSERT(lks_journal_pack_state(&back, hash, &twice, &err) == LKS_OK);
+    LKS_ASSERT(lks_equal_state(s, &back, &err));
+    LKS_ASSERT(lks_snapshot_pack_state(&back, hash, &twice, &err) == LKS_OK);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&once), lks_buf_view(&twice)));
 }
 
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t hash[LKS_HASH_BYTES];
     mend((struct lks_str){size > 0 ? (const char *)data : "", size}, &bytes);
     LKS_ASSERT(lks_state_init(&state, 1, &err) == LKS_OK);
-    if (lks_journal_unpack_state(lks_buf_view(&bytes), &state, hash, &err) == LKS_OK)
+    if (lks_snapshot_unpack_state(lks_buf_view(&bytes), &state, hash, &err) == LKS_OK)
         check(&state, hash);
     return 0;
 }

@@ -30,12 +30,12 @@ static void check_range(struct lks_str text, struct lks_str v, enum lks_version_
     LKS_CLEANUP(lks_buf_fini) struct lks_buf narrowed = {0};
     struct lks_range range, one;
     struct lks_err err = {0};
-    if (lks_range_parse(text, scheme, &range, &err) != LKS_OK) {
+    if (lks_version_range_parse(text, scheme, &range, &err) != LKS_OK) {
         LKS_ASSERT(err.code != LKS_OK && err.msg[0] != '\0');
         return;
     }
     LKS_ASSERT(range.count > 0);
-    bool valid = lks_version_valid(v, scheme), has = lks_range_has(&range, v, scheme);
+    bool valid = lks_version_valid(v, scheme), has = lks_version_range_has(&range, v, scheme);
     LKS_ASSERT(valid || !has);
     size_t len = text.len + v.len + 2;
     if (!valid || range.count == LKS_RANGE_TERMS_MAX || len > LKS_RANGE_LEN_MAX)
@@ -44,7 +44,7 @@ static void check_range(struct lks_str text, struct lks_str v, enum lks_version_
     lks_buf_add(&narrowed, text);
     lks_buf_add(&narrowed, LKS_STR(" ="));
     lks_buf_add(&narrowed, v);
-    enum lks_code code = lks_range_parse(lks_buf_view(&narrowed), scheme, &one, &err);
+    enum lks_code code = lks_version_range_parse(lks_buf_view(&narrowed), scheme, &one, &err);
     LKS_ASSERT(code == (has ? LKS_OK : LKS_E_INVALID));
 }
 

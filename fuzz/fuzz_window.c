@@ -1,6 +1,6 @@
 /* Any text, the first line as a time zone and the rest as maintenance windows: what is open, or
  * closed, stays so until the moment that is told, and is the other way then. */
-#include "codec/time/window.h"
+#include "codec/time/windows.h"
 
 #include "base/err.h"
 

@@ -12,7 +12,7 @@ static void check_about(const struct lks_x509_about *about)
     LKS_ASSERT(about->serial[0] != '\0' && lks_str_printable(name));
     LKS_ASSERT(!about->ours || about->use == LKS_X509_NODE || about->use == LKS_X509_USER);
     LKS_ASSERT(!about->ours || name.len > 0);
-    LKS_ASSERT(about->use != LKS_X509_NODE || name.len == 0 || lks_host_name(name));
+    LKS_ASSERT(about->use != LKS_X509_NODE || name.len == 0 || lks_hostlist_is_name(name));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         LKS_ASSERT(about.serial[0] == '\0');
     }
-    LKS_CLEANUP(lks_request_end) X509_REQ *request = lks_pem_request(in);
-    if (request != NULL && lks_pem_p256(X509_REQ_get0_pubkey(request)))
+    LKS_CLEANUP(lks_request_end) X509_REQ *request = lks_x509_pem_request(in);
+    if (request != NULL && lks_x509_pem_p256(X509_REQ_get0_pubkey(request)))
         X509_REQ_verify(request, X509_REQ_get0_pubkey(request));
     LKS_ASSERT(!lks_x509_key_fits(in, LKS_STR("")));
     return 0;

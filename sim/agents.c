@@ -7,7 +7,7 @@
 
 void sim_agent_fini(struct sim_agent *a)
 {
-    lks_once_fini(&a->once);
+    lks_at_most_once_fini(&a->once);
     lks_buf_fini(&a->ledger);
 }
 
@@ -71,7 +71,7 @@ static void save_ledger(struct sim_agent *a)
 {
     lks_buf_fini(&a->ledger);
     lks_buf_init(&a->ledger, (size_t)1 << 20);
-    lks_once_print(&a->once, &a->ledger);
+    lks_at_most_once_print(&a->once, &a->ledger);
     LKS_ASSERT(a->ledger.failed == LKS_OK);
 }
 
@@ -88,9 +88,9 @@ static void start(struct sim *s, uint32_t agent, uint64_t seq)
     lks_link_init(&a->link, s->mono, 10 * LKS_SECOND, a->certificate != 0, &s->rng);
     a->link.seq = seq;
     a->link.spooled = spooled;
-    lks_once_fini(&a->once);
+    lks_at_most_once_fini(&a->once);
     if (a->ledger.len > 0)
-        LKS_ASSERT(lks_once_parse(lks_buf_view(&a->ledger), &a->once, &err) == LKS_OK);
+        LKS_ASSERT(lks_at_most_once_parse(lks_buf_view(&a->ledger), &a->once, &err) == LKS_OK);
     spool_tuple(s, agent);
     sim_agent_poke(s, agent);
 }
@@ -237,7 +237,7 @@ static bool run(struct sim *s, uint32_t agent, const struct lks_envelope *e)
     struct lks_err err = {0};
     if (a->running != 0)
         return true;
-    LKS_ASSERT(lks_once_begin(&a->once, e, &err) == LKS_OK);
+    LKS_ASSERT(lks_at_most_once_begin(&a->once, e, &err) == LKS_OK);
     if (!survives(s, agent))
         return false;
     save_ledger(a);
@@ -262,7 +262,7 @@ void sim_agent_executed(struct sim *s, uint32_t agent, uint64_t command)
     c->finished = true;
     c->outcome = lks_rng_percent(&s->rng, 85) ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED;
     a->running = 0;
-    lks_once_end(&a->once, command, c->outcome, LKS_STR("as simulated"));
+    lks_at_most_once_end(&a->once, command, c->outcome, LKS_STR("as simulated"));
     save_ledger(a);
     spool_result(s, agent, command, c->outcome);
     sim_agent_poke(s, agent);
@@ -273,19 +273,19 @@ static void obey(struct sim *s, uint32_t agent, const struct sim_letter *l)
     struct sim_agent *a = &s->agents[agent];
     for (unsigned i = 0; i < l->command_count; i++) {
         const struct lks_envelope *e = &s->commands[l->commands[i]].envelope;
-        struct lks_once_entry entry = {0};
+        struct lks_at_most_once_entry entry = {0};
         const char *why = "";
         char boot[LKS_BOOT_TEXT_SIZE];
         uint8_t bytes[16];
         sim_boot_bytes(agent, a->boot, bytes);
-        lks_boot_text(bytes, boot);
-        enum lks_once_verdict verdict = lks_once_judge(
+        lks_heartbeat_boot_text(bytes, boot);
+        enum lks_at_most_once_verdict verdict = lks_at_most_once_judge(
             &a->once, e, lks_str_from(a->name), lks_str_from(boot), node_wall(s, a), &entry, &why);
-        if (verdict == LKS_ONCE_RUN && !run(s, agent, e))
+        if (verdict == LKS_AT_MOST_ONCE_RUN && !run(s, agent, e))
             return;
-        if (verdict == LKS_ONCE_REPEAT && entry.ended)
+        if (verdict == LKS_AT_MOST_ONCE_REPEAT && entry.ended)
             spool_result(s, agent, e->id, entry.outcome);
-        if (verdict == LKS_ONCE_REFUSE)
+        if (verdict == LKS_AT_MOST_ONCE_REFUSE)
             spool_result(s, agent, e->id, LKS_OUTCOME_REFUSED);
     }
     if (l->want_tuple)

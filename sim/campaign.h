@@ -1,7 +1,8 @@
 /*
  * The world in which changes are carried out: time, chance, the network, the disk, machines, their
  * management endpoints, jobs, a scheduler and people are invented here; core/, engine/ and the
- * drivers of endpoints are the production code, with the agents' core/agentlink/once.c among them.
+ * drivers of endpoints are the production code, with the agents' core/agentlink/at_most_once.c
+ * among them.
  *
  *     campaign_world.c     time, chance, what is on its way
  *     campaign_truth.c     what machines can run, and what that reads like
@@ -27,8 +28,8 @@
 #define LKS_SIM_CAMPAIGN_H
 
 #include "base/rng.h"
-#include "core/agentlink/once.h"
-#include "drivers/store/store_memory.h"
+#include "core/agentlink/at_most_once.h"
+#include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "lab/rehearse/queue.h"
 #include "model/manifest/bundle.h"
@@ -198,7 +199,7 @@ struct cam_machine {
     unsigned revision, side;
 
     /* The machine and its agent. */
-    struct lks_once once;
+    struct lks_at_most_once once;
     uint64_t command; /* the newest that rows gave it */
     uint64_t ended_command;
     enum lks_outcome ended_outcome;

@@ -118,36 +118,36 @@ static void envelope_of(const struct cam *w, uint32_t i, const struct cam_comman
     memcpy(out->journal, w->options.journal, sizeof(out->journal));
     (void)snprintf(out->node, sizeof(out->node), "%s", w->machines[c->node].name);
     cam_boot_bytes(i, c->boot, bytes);
-    lks_boot_text(bytes, out->boot);
+    lks_heartbeat_boot_text(bytes, out->boot);
     (void)snprintf(out->executor, sizeof(out->executor), "%s", c->executor);
 }
 
 /* A large fleet has no room for ledgers: the newest number is all that is kept. */
-static enum lks_once_verdict judge(struct cam *w, uint32_t i, const struct cam_command *c,
-                                   struct lks_once_entry *entry)
+static enum lks_at_most_once_verdict judge(struct cam *w, uint32_t i, const struct cam_command *c,
+                                           struct lks_at_most_once_entry *entry)
 {
     struct cam_machine *m = &w->machines[i];
     struct lks_envelope e;
     struct lks_err err = {0};
     const char *why = "";
     if (w->nodes >= CAM_FLEET_LARGE) {
-        *entry = (struct lks_once_entry){.ended = m->ended_command == c->id && m->running == 0,
-                                         .outcome = m->ended_outcome};
+        *entry = (struct lks_at_most_once_entry){
+            .ended = m->ended_command == c->id && m->running == 0, .outcome = m->ended_outcome};
         if (c->id <= m->ended_command)
-            return LKS_ONCE_REPEAT;
+            return LKS_AT_MOST_ONCE_REPEAT;
         m->ended_command = c->id;
         m->ended_outcome = LKS_OUTCOME_UNKNOWN;
-        return c->boot == m->boot ? LKS_ONCE_RUN : LKS_ONCE_REFUSE;
+        return c->boot == m->boot ? LKS_AT_MOST_ONCE_RUN : LKS_AT_MOST_ONCE_REFUSE;
     }
     char boot[LKS_BOOT_TEXT_SIZE];
     uint8_t bytes[16];
     cam_boot_bytes(i, m->boot, bytes);
-    lks_boot_text(bytes, boot);
+    lks_heartbeat_boot_text(bytes, boot);
     envelope_of(w, i, c, &e);
-    enum lks_once_verdict verdict = lks_once_judge(
+    enum lks_at_most_once_verdict verdict = lks_at_most_once_judge(
         &m->once, &e, lks_str_from(m->name), lks_str_from(boot), cam_now(w).wall, entry, &why);
-    if (verdict == LKS_ONCE_RUN && m->running == 0)
-        LKS_ASSERT(lks_once_begin(&m->once, &e, &err) == LKS_OK);
+    if (verdict == LKS_AT_MOST_ONCE_RUN && m->running == 0)
+        LKS_ASSERT(lks_at_most_once_begin(&m->once, &e, &err) == LKS_OK);
     return verdict;
 }
 
@@ -198,7 +198,7 @@ static void obey(struct cam *w, uint32_t i, uint64_t id)
 {
     struct cam_machine *m = &w->machines[i];
     struct cam_command *c = id < w->command_room ? &w->commands[id] : NULL;
-    struct lks_once_entry entry = {0};
+    struct lks_at_most_once_entry entry = {0};
     if (c == NULL || c->id != id || m->running != 0)
         return;
     if (cam_chance(w, w->weather.agent_stops / 8)) { /* before it was written down */
@@ -209,10 +209,10 @@ static void obey(struct cam *w, uint32_t i, uint64_t id)
         die(w, i);
         return;
     }
-    enum lks_once_verdict verdict = judge(w, i, c, &entry);
-    if (verdict == LKS_ONCE_RUN)
+    enum lks_at_most_once_verdict verdict = judge(w, i, c, &entry);
+    if (verdict == LKS_AT_MOST_ONCE_RUN)
         run(w, i, c);
-    else if (verdict == LKS_ONCE_REFUSE)
+    else if (verdict == LKS_AT_MOST_ONCE_REFUSE)
         add_result(w, i, id, LKS_OUTCOME_REFUSED);
     else if (entry.ended)
         add_result(w, i, id, entry.outcome);
@@ -238,7 +238,7 @@ void cam_agent_executed(struct cam *w, uint32_t i, uint64_t command)
         return; /* it did not live to tell */
     m->ended_outcome = outcome;
     if (w->nodes < CAM_FLEET_LARGE)
-        lks_once_end(&m->once, command, outcome, CAM_SAID);
+        lks_at_most_once_end(&m->once, command, outcome, CAM_SAID);
     c->finished = true;
     c->outcome = outcome;
     add_result(w, i, command, outcome);
@@ -256,11 +256,11 @@ static void reload_ledger(struct cam_machine *m)
     struct lks_err err = {0};
     if (m->once.count == 0)
         return;
-    lks_buf_init(&text, LKS_ONCE_TEXT_MAX);
-    lks_once_print(&m->once, &text);
-    lks_once_fini(&m->once);
-    m->once = (struct lks_once){0};
-    LKS_ASSERT(lks_once_parse(lks_buf_view(&text), &m->once, &err) == LKS_OK);
+    lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
+    lks_at_most_once_print(&m->once, &text);
+    lks_at_most_once_fini(&m->once);
+    m->once = (struct lks_at_most_once){0};
+    LKS_ASSERT(lks_at_most_once_parse(lks_buf_view(&text), &m->once, &err) == LKS_OK);
 }
 
 void cam_agent_turn(struct cam *w, uint32_t i)

@@ -366,7 +366,7 @@ static enum lks_code take_tuple(struct cam *w, uint32_t node, uint32_t place,
     struct lks_store_blob blob;
     uint8_t bytes[16];
     cam_boot_bytes(node, r->boot, bytes);
-    lks_boot_text(bytes, boot);
+    lks_heartbeat_boot_text(bytes, boot);
     tuple.node = lks_str_from(w->machines[node].name);
     tuple.boot_id = lks_str_from(boot);
     tuple.taken = (int64_t)(r->taken / LKS_SECOND);

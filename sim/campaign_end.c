@@ -52,7 +52,7 @@ static void check_cause(struct cam *w, const struct lks_state *s, uint32_t i)
         return;
     const struct lks_member *member = NULL;
     for (uint32_t k = s->change_count; k-- > 0 && member == NULL;) {
-        const struct lks_member *x = lks_change_member(&s->changes[k], place);
+        const struct lks_member *x = lks_state_change_member(&s->changes[k], place);
         if (x != NULL && (x->state == LKS_MEMBER_FENCED || x->state == LKS_MEMBER_HANDS ||
                           x->state == LKS_MEMBER_UNKNOWN))
             member = x;

@@ -223,9 +223,9 @@ static void next(struct cam *w, uint32_t i)
 {
     const struct lks_bmc_driver *driver = lks_bmcs_driver(PERSONALITY);
     struct cam_machine *m = &w->machines[i];
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     struct lks_bmc_status status;
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     lks_conversation_next(driver->update, m->talk.value, cam_now(w).wall, &talk);
     driver->update_status(m->talk.value, &status);
     bool ends = talk.kind == LKS_TALK_FAIL || talk.kind == LKS_TALK_DONE;

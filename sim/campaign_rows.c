@@ -337,7 +337,7 @@ static uint32_t boot_number(const struct cam *w, uint32_t i, struct lks_str text
 {
     uint8_t bytes[16];
     uint64_t words[2] = {0};
-    if (lks_boot_parse(text, bytes))
+    if (lks_heartbeat_boot_parse(text, bytes))
         memcpy(words, bytes, sizeof(words));
     (void)w;
     (void)i;
@@ -559,7 +559,7 @@ void cam_rows_equal(struct cam *w)
 {
     struct lks_err why = {0};
     if (w->model.folds && w->engine != NULL && lks_engine_seq(w->engine) == w->model.seq &&
-        !lks_state_equal(&w->model.state, lks_engine_state(w->engine), &why))
+        !lks_equal_state(&w->model.state, lks_engine_state(w->engine), &why))
         cam_require(w, false, "promise 8", "the fold of the rows is the state that is lived: %s",
                     why.msg);
 }

@@ -97,7 +97,7 @@ void cam_fini(struct cam *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
         cam_redfish_fini(&w->machines[i]);
-        lks_once_fini(&w->machines[i].once);
+        lks_at_most_once_fini(&w->machines[i].once);
     }
     cam_control_fini(w);
     cam_rows_fini(w);

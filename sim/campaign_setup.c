@@ -327,8 +327,8 @@ static void pin_key(struct cam *w)
     struct lks_err err = {0};
     struct lks_pin pin;
     char text[LKS_KEY_TEXT_SIZE];
-    lks_public_key_text(&public, text);
-    LKS_ASSERT(lks_pin_parse(lks_str_from(text), &pin, &err) == LKS_OK);
+    lks_key_public_text(&public, text);
+    LKS_ASSERT(lks_signature_pin_parse(lks_str_from(text), &pin, &err) == LKS_OK);
     cam_person(w, &(struct lks_event){.kind = LKS_EVENT_KEY_PIN,
                                       .by = CAM_BY,
                                       .reason = CAM_SAID,

@@ -187,7 +187,7 @@ static bool fold_row(void *ctx, const struct lks_row *row)
 static void check_equal(struct sim *s, const char *what)
 {
     struct lks_err why = {0};
-    if (lks_state_equal(&s->model->state, lks_engine_state(s->engine), &why))
+    if (lks_equal_state(&s->model->state, lks_engine_state(s->engine), &why))
         return;
     char text[LKS_ERR_MSG_MAX + 128];
     (void)snprintf(text, sizeof(text), "%s: %s", what, why.msg);
@@ -308,7 +308,7 @@ static void check_settled(struct sim *s, uint32_t agent)
     uint8_t bytes[16];
     char boot[LKS_BOOT_TEXT_SIZE];
     sim_boot_bytes(agent, a->boot, bytes);
-    lks_boot_text(bytes, boot);
+    lks_heartbeat_boot_text(bytes, boot);
     sim_require(s, n->liveness == LKS_LIVE, "every node is live");
     sim_require(s, a->link.spooled == 0, "every spool is empty");
     sim_require(s, a->delivered == a->reports, "every report arrived");

@@ -401,7 +401,7 @@ static void take_tuple(struct sim *s, struct asking *q)
     struct lks_err err = {0};
     struct lks_store_blob blob;
     sim_boot_bytes(q->agent, r->boot, bytes);
-    lks_boot_text(bytes, boot);
+    lks_heartbeat_boot_text(bytes, boot);
     tuple.node = lks_str_from(s->agents[q->agent].name);
     tuple.boot_id = lks_str_from(boot);
     tuple.taken = (int64_t)(r->taken / LKS_SECOND);
@@ -495,8 +495,8 @@ static bool is_known(struct sim *s, uint32_t node, uint64_t certificate)
     char fingerprint[LKS_DIGEST_SIZE];
     const struct lks_node *n = &lks_engine_state(s->engine)->nodes[node];
     sim_digest(fingerprint, "certificate", certificate);
-    return lks_certificate_is(&n->certificates[0], lks_str_from(fingerprint)) ||
-           lks_certificate_is(&n->certificates[1], lks_str_from(fingerprint));
+    return lks_state_certificate_is(&n->certificates[0], lks_str_from(fingerprint)) ||
+           lks_state_certificate_is(&n->certificates[1], lks_str_from(fingerprint));
 }
 
 void sim_controller_request(struct sim *s, uint32_t agent, uint32_t life, struct sim_letter *l)

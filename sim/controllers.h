@@ -17,7 +17,7 @@
 #include "base/heap.h"
 #include "base/rng.h"
 #include "core/admission/admit.h"
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 

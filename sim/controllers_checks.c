@@ -111,7 +111,7 @@ static bool fold_row(void *ctx, const struct lks_row *row)
 /* The bits that admission goes by say what the records say. */
 static void check_standing(struct ctl_world *w, const struct ctl_node *t, uint32_t node)
 {
-    uint64_t bars = lks_standing_bars(&w->model->state, node, CTL_WALL + w->now);
+    uint64_t bars = lks_node_status_bars(&w->model->state, node, CTL_WALL + w->now);
     char text[LKS_ERR_MSG_MAX];
     if ((bars != 0) == ctl_truth_closed(w, t))
         return;
@@ -197,11 +197,11 @@ void ctl_check_follower(struct ctl_world *w, const struct ctl *c)
     const struct lks_state *s = lks_engine_state(c->engine);
     if (s->seq != w->model->state.seq || w->steps % 16 != 0)
         return;
-    bool same = lks_state_equal(s, &w->model->state, &why);
+    bool same = lks_equal_state(s, &w->model->state, &why);
     ctl_require(w, same, why.msg);
     ctl_require(w, s->fleet_manifest == 0 || lks_engine_book(c->engine)->manifest != NULL,
                 "a follower has the fleet's manifest");
-    ctl_require(w, s->stack_count == 0 || lks_engine_book(c->engine)->shelf != NULL,
+    ctl_require(w, s->stack_count == 0 || lks_engine_book(c->engine)->registry != NULL,
                 "a follower has the stacks that were published");
 }
 

@@ -119,7 +119,7 @@ static void report(struct ctl_world *w, struct ctl *c, uint32_t n, uint32_t node
     struct lks_store_blob blob;
     struct lks_err err = {0};
     uint8_t bytes[16] = {(uint8_t)(n + 1)};
-    lks_boot_text(bytes, boot);
+    lks_heartbeat_boot_text(bytes, boot);
     tuple.node = lks_str_from(t->name);
     tuple.boot_id = lks_str_from(boot);
     tuple.taken = (int64_t)((CTL_WALL + w->now) / LKS_SECOND);

@@ -16,7 +16,7 @@
  *     sim_flashes 17        run one and print what happens
  */
 #include "base/rng.h"
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "tests/bmcs.h"
 #include "tests/facts.h"
@@ -300,9 +300,9 @@ static void finish(struct world *w, struct node *n, const struct lks_talk *talk)
 static void go_on(struct world *w, struct node *n)
 {
     const struct lks_bmc_driver *driver = lks_bmcs_driver(n->personality);
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     struct lks_bmc_status status;
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     lks_conversation_next(driver->update, n->value, w->now, &talk);
     driver->update_status(n->value, &status);
     bool late = w->breach == SENDS_BEFORE_SAVING && talk.kind == LKS_TALK_SEND;
@@ -380,8 +380,8 @@ static void vouch(struct world *w)
     struct lks_pin pin;
     char text[LKS_KEY_TEXT_SIZE];
     lks_buf_init(&digests, (size_t)1 << 16);
-    lks_public_key_text(&public, text);
-    LKS_ASSERT(lks_pin_parse(lks_str_from(text), &pin, &err) == LKS_OK);
+    lks_key_public_text(&public, text);
+    LKS_ASSERT(lks_signature_pin_parse(lks_str_from(text), &pin, &err) == LKS_OK);
     LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);
     struct lks_event event = {.kind = LKS_EVENT_KEY_PIN,
                               .by = LKS_STR("somebody"),

@@ -266,8 +266,8 @@ static struct lks_counted crashes(const struct wave *w, double hours)
         events[control] += w->crash[n] <= hours;
         exposure[control] += fmin(w->crash[n], hours);
     }
-    return lks_counted_totals(LKS_STR("crashes"), events[0], exposure[0], events[1], exposure[1],
-                              CRASHES);
+    return lks_evidence_counted_totals(LKS_STR("crashes"), events[0], exposure[0], events[1],
+                                       exposure[1], CRASHES);
 }
 
 static enum lks_gate_verdict judge(const struct wave *w, const struct lks_evidence_plan *plan,
@@ -336,7 +336,7 @@ static double mann_whitney(double *x, size_t count, double *y, size_t others)
         j += there;
     }
     double variance = m * n / 12 * (all + 1 - ties / (all * (all - 1)));
-    return variance > 0 ? lks_normal_lower((u - m * n / 2 + 0.5) / sqrt(variance)) : 1;
+    return variance > 0 ? lks_special_normal_lower((u - m * n / 2 + 0.5) / sqrt(variance)) : 1;
 }
 
 /* What others would have said: all samples of all nodes in one heap, at the end. */

@@ -1,7 +1,7 @@
 /*
  * The simulated fleet: time, chance, the network, the disk, the machines and the people are
  * invented here; core/ and engine/ are the production code, with the agents' core/agentlink/link.c
- * and core/agentlink/once.c among them.
+ * and core/agentlink/at_most_once.c among them.
  *
  *     world.c       time, chance, the network
  *     controller.c  what lockstepd does: turns, group commit, crashes, restarts
@@ -12,9 +12,9 @@
 #ifndef LKS_SIM_WORLD_H
 #define LKS_SIM_WORLD_H
 
+#include "core/agentlink/at_most_once.h"
 #include "core/agentlink/link.h"
-#include "core/agentlink/once.h"
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 
@@ -111,7 +111,7 @@ struct sim_agent {
     bool measured; /* in this boot */
     struct sim_report spool[SIM_SPOOL_MAX];
     uint64_t reports; /* made */
-    struct lks_once once;
+    struct lks_at_most_once once;
     struct lks_buf ledger; /* on its disk */
     uint64_t running;
     uint64_t head_seq;

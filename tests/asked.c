@@ -77,7 +77,7 @@ static struct lks_str tell(struct lks_asked *a)
     lks_buf_truncate(&a->text, 0);
     if (d->refused.code != LKS_OK) {
         LKS_ASSERT(d->count == 0);
-        lks_buf_addf(&a->text, "%s: %s", lks_code_info(d->refused.code)->text, d->refused.msg);
+        lks_buf_addf(&a->text, "%s: %s", lks_err_code_info(d->refused.code)->text, d->refused.msg);
     }
     for (size_t i = 0; i < d->count; i++)
         lks_asked_tell(&d->records[i], &a->text);

@@ -184,5 +184,6 @@ void lks_asksim_package(const struct lks_asksim *s, const char *class, const cha
 {
     struct lks_err err;
     lks_buf_init(out, LKS_BMCSIM_IMAGE_MAX + ((size_t)64 << 20));
-    LKS_ASSERT(lks_bmcsim_package(s->personality, class, version, 1, size, out, &err) == LKS_OK);
+    LKS_ASSERT(lks_bmcsim_image_package(s->personality, class, version, 1, size, out, &err) ==
+               LKS_OK);
 }

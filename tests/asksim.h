@@ -2,7 +2,7 @@
 #ifndef LKS_TESTS_ASKSIM_H
 #define LKS_TESTS_ASKSIM_H
 
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "lab/bmcsim/bmcsim.h"
 
 struct lks_asksim {

@@ -4,7 +4,7 @@
 #ifndef LKS_TESTS_BMCD_H
 #define LKS_TESTS_BMCD_H
 
-#include "drivers/http/http_tls.h"
+#include "drivers/http/client.h"
 #include "tests/tree.h"
 
 #include <sys/types.h>

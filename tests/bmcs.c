@@ -84,8 +84,8 @@ static void whole_body(const struct lks_bmcs *m, const struct lks_http_request *
 static void serve(struct lks_bmcs *m)
 {
     struct lks_str uri;
-    if (lks_bmcsim_wants(m->sim, &uri))
-        lks_bmcsim_fetched(m->sim, m->now, lks_buf_view(&m->image));
+    if (lks_bmcsim_job_wants(m->sim, &uri))
+        lks_bmcsim_job_fetched(m->sim, m->now, lks_buf_view(&m->image));
 }
 
 /* Let time go by, as far as the next thing that happens by itself, and so on. */
@@ -175,8 +175,8 @@ static void save(struct lks_bmcs *m, const struct lks_conversation_ops *ops, con
 enum lks_bmcs_end lks_bmcs_run(struct lks_bmcs *m, const struct lks_conversation_ops *ops,
                                void *value)
 {
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
-    lks_talk_init(&talk);
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
+    lks_conversation_talk_init(&talk);
     for (unsigned i = 0; i < STEPS_MAX; i++) {
         lks_conversation_next(ops, value, m->now, &talk);
         if (talk.checkpoint && ops->save != NULL)
@@ -203,7 +203,7 @@ void lks_bmcs_package(struct lks_bmcs *m, enum lks_bmcsim_personality personalit
     struct lks_err err = {0};
     lks_buf_truncate(&m->image, 0);
     enum lks_code code =
-        lks_bmcsim_package(personality, class, version, 7, IMAGE_SIZE, &m->image, &err);
+        lks_bmcsim_image_package(personality, class, version, 7, IMAGE_SIZE, &m->image, &err);
     LKS_ASSERT(code == LKS_OK);
     *out = (struct lks_bmc_intent){
         .act = LKS_BMC_UPDATE,

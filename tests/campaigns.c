@@ -1,7 +1,7 @@
 #include "tests/campaigns.h"
 
 #include "core/campaign/campaign.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "tests/fleet.h"
 #include "tests/manifests.h"
 #include "tests/test.h"
@@ -131,7 +131,7 @@ static void hear(struct campaign *w, struct campaign_node *n)
     const struct lks_health_event xid = {n->xid / LKS_SECOND, age};
     beat.health = n->health;
     if (n->xid > 0)
-        beat.health |= lks_health_tell(LKS_PULSE_XID, &xid) |
+        beat.health |= lks_heartbeat_health_tell(LKS_HEARTBEAT_XID, &xid) |
                        (age < 600 * LKS_SECOND ? (uint64_t)LKS_HEALTH_XID : 0);
     (void)lks_fleet_hear(&w->a, n->name, &beat);
 }
@@ -286,7 +286,7 @@ const struct lks_member *campaign_member(const struct campaign *w, const char *n
 {
     uint32_t n = 0;
     LKS_ASSERT(lks_intern_find(&w->a.state.names, lks_str_from(node), &n));
-    const struct lks_member *m = lks_change_member(campaign_change(w), n);
+    const struct lks_member *m = lks_state_change_member(campaign_change(w), n);
     LKS_ASSERT(m != NULL);
     return m;
 }

@@ -115,7 +115,7 @@ void cli_bmc_bundle(const char *version, const char *more)
     struct lks_err err = {0};
     char text[CLI_BMC_WORD * 2], output[CLI_BMC_WORD];
     lks_buf_init(&bytes, (size_t)2 * IMAGE);
-    CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &bytes, &err),
+    CHECK_CODE(lks_bmcsim_image_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &bytes, &err),
                LKS_OK);
     lks_tree_bytes(&cli_bmc_sim.tree, "/src/bmc.fwpkg", lks_buf_view(&bytes));
     lks_tree_file(&cli_bmc_sim.tree, "/src/other.img", "other");

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "codec/format/json.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "engine/journal.h"
 #include "tests/test.h"
 #include "tests/wait.h"
@@ -313,7 +313,7 @@ struct lks_public_key ctl_key(const struct ctl *c)
     snprintf(path, sizeof(path), "%s/journal.pub", c->data);
     lks_buf_init(&text, TEXT_BYTES_MAX);
     CHECK_CODE(lks_file_read_plain(path, &text, &err), LKS_OK);
-    CHECK_CODE(lks_public_key_parse(first_line(&text), &key, &err), LKS_OK);
+    CHECK_CODE(lks_key_public_parse(first_line(&text), &key, &err), LKS_OK);
     return key;
 }
 

@@ -4,7 +4,7 @@
 #ifndef LKS_TESTS_CONTROLLER_H
 #define LKS_TESTS_CONTROLLER_H
 
-#include "drivers/http/http_tls.h"
+#include "drivers/http/client.h"
 #include "port/store.h"
 #include "tests/tree.h"
 #include "trust/key.h"

@@ -8,7 +8,7 @@
 static bool check_due(const struct lks_state *s, uint32_t n)
 {
     const struct lks_state_change *c = lks_state_change(s, s->nodes[n].change);
-    const struct lks_member *m = c == NULL ? NULL : lks_change_member(c, n);
+    const struct lks_member *m = c == NULL ? NULL : lks_state_change_member(c, n);
     const struct lks_heap *h = &s->members_due;
     uint32_t place = n < h->cap ? h->places[n] : 0;
     lks_ms kept = place == 0 ? UINT64_MAX : h->entries[place - 1].at;
@@ -117,7 +117,7 @@ static bool check_flashes(const struct lks_state *s)
     bool linked = true;
     for (uint32_t i = 0; i < s->flash_count; i++) {
         const struct lks_state_flash *f = &s->flashes[i];
-        flashing += !lks_flash_over(f);
+        flashing += !lks_state_flash_over(f);
         open += f->outcome == LKS_BMC_OPEN;
         linked = linked && f->before == newest(s, f->node, i);
         if (f->outcome == LKS_BMC_OPEN && lks_state_flash_due(f) < due)

@@ -1,7 +1,7 @@
 #include "tests/crew.h"
 
 #include "base/file.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "model/tuple/tuple.h"
 #include "server/api/routes.h"
 #include "tests/test.h"
@@ -461,7 +461,7 @@ static bool beat(struct lks_client *agent, const uint8_t digest[LKS_HASH_BYTES],
     b.sent = (lks_ms)now.tv_sec * 1000 + (lks_ms)now.tv_nsec / 1000000;
     memcpy(b.tuple, digest, sizeof(b.tuple));
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&b, &bytes);
+    lks_heartbeat_pack(&b, &bytes);
     return CHECK_INT(
         exchange(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out), 200);
 }

@@ -91,9 +91,9 @@ static void answer_enroll(struct fake *f, struct lks_httpd_exchange *x, const st
     lks_json_text(&w, "certificate", lks_buf_view(&certificate));
     lks_json_text(&w, "ca", lks_buf_view(&f->ca));
     lks_json_cstr(&w, "journal", FAKE_JOURNAL);
-    lks_public_key_text(&journal, key);
+    lks_key_public_text(&journal, key);
     lks_json_cstr(&w, "journal_key", key);
-    lks_public_key_text(&command, key);
+    lks_key_public_text(&command, key);
     lks_json_cstr(&w, "command_key", key);
     snprintf(address, sizeof(address), "https://127.0.0.1:%u", f->port);
     lks_json_cstr(&w, "agents", address);
@@ -117,7 +117,7 @@ static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks
     struct lks_beat beat = {0};
     struct lks_err err = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    CHECK_CODE(lks_beat_unpack(body, &beat, &err), LKS_OK);
+    CHECK_CODE(lks_heartbeat_unpack(body, &beat, &err), LKS_OK);
     bool same_boot = f->heard && memcmp(beat.boot, f->last.boot, sizeof(beat.boot)) == 0;
     if (same_boot && beat.seq <= f->last.seq)
         f->numbers_rise = false;

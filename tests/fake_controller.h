@@ -3,8 +3,8 @@
 #ifndef LKS_TESTS_FAKE_CONTROLLER_H
 #define LKS_TESTS_FAKE_CONTROLLER_H
 
-#include "core/state/pulse.h"
-#include "drivers/http/http_mhd.h"
+#include "core/state/heartbeat.h"
+#include "drivers/http/httpd.h"
 #include "tests/tree.h"
 #include "trust/envelope.h"
 #include "trust/token.h"

@@ -119,9 +119,9 @@ static bool pin(struct flashes *f, const struct lks_key *key)
     struct lks_pin public;
     struct lks_err err = {0};
     char line[LKS_PIN_LINE_SIZE], body[512];
-    if (!CHECK_CODE(lks_pin_of(key, &public, &err), LKS_OK))
+    if (!CHECK_CODE(lks_signature_pin_of(key, &public, &err), LKS_OK))
         return false;
-    lks_pin_text(&public, line);
+    lks_signature_pin_text(&public, line);
     snprintf(body, sizeof(body), "{\"name\":\"lab\",\"key\":\"%s\",\"reason\":\"ours\"}", line);
     return crew_fine(f->crew.root, "pinKey", "/v1/trust", body, &t);
 }
@@ -166,9 +166,9 @@ bool flashes_bundle(struct flashes *f, const enum lks_bmcsim_personality *kinds,
     for (size_t i = 0; i < count; i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
         lks_buf_init(&package, PACKAGE_MAX);
-        if (!CHECK_CODE(
-                lks_bmcsim_package(kinds[i], class, version, 1, PACKAGE_BYTES, &package, &err),
-                LKS_OK) ||
+        if (!CHECK_CODE(lks_bmcsim_image_package(kinds[i], class, version, 1, PACKAGE_BYTES,
+                                                 &package, &err),
+                        LKS_OK) ||
             !flashes_store(f, "firmware.fwpkg", lks_buf_view(&package), f->images[kinds[i]]))
             return false;
         add_artifact(&manifest, kinds[i], f->images[kinds[i]], package.len, class, version);

@@ -68,7 +68,7 @@ struct lks_beat lks_fleet_beat(const struct lks_asked *a, unsigned boot, uint64_
 const char *lks_fleet_boot(unsigned boot, char out[LKS_BOOT_TEXT_SIZE])
 {
     const uint8_t bytes[16] = {[15] = (uint8_t)boot};
-    lks_boot_text(bytes, out);
+    lks_heartbeat_boot_text(bytes, out);
     return out;
 }
 
@@ -76,7 +76,7 @@ struct lks_str lks_fleet_hear(struct lks_asked *a, const char *name, const struc
 {
     uint32_t node = lks_fleet_node(a, name);
     const struct lks_event event = {.kind = LKS_EVENT_BEAT, .node = node, .beat = *beat};
-    if (!lks_pulse_hear(&a->state, a->now, node, beat))
+    if (!lks_heartbeat_hear(&a->state, a->now, node, beat))
         return LKS_STR("");
     return lks_asked(a, &event);
 }

@@ -276,7 +276,7 @@ static void tell_time(struct line *l)
 static void tell_drift(struct line *l)
 {
     struct lks_record r = {.kind = LKS_RECORD_DRIFT, .drift = {.node = word(l, 1), .on = true}};
-    LKS_ASSERT(lks_word_find(lks_drift_words, word(l, 2), &r.drift.cause));
+    LKS_ASSERT(lks_record_word_find(lks_drift_words, word(l, 2), &r.drift.cause));
     apply(l, &r);
 }
 

@@ -1,6 +1,6 @@
 #include "tests/journals.h"
 
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "tests/test.h"
 
 #include <sqlite3.h>
@@ -271,7 +271,7 @@ void lks_test_append(struct lks_store *store, struct lks_row row, const struct l
     memcpy(head.journal, lks_test_life_journal, sizeof(head.journal));
     memcpy(head.hash, row.hash, sizeof(head.hash));
     if (key != NULL)
-        LKS_ASSERT(lks_head_sign(key, &head, &err) == LKS_OK);
+        LKS_ASSERT(lks_chain_head_sign(key, &head, &err) == LKS_OK);
     struct lks_store_batch batch = {
         .rows = &row,
         .row_count = 1,

@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_JOURNALS_H
 #define LKS_TESTS_JOURNALS_H
 
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/journal.h"
 #include "tests/tree.h"
 

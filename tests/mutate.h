@@ -2,7 +2,7 @@
 #ifndef LKS_TESTS_MUTATE_H
 #define LKS_TESTS_MUTATE_H
 
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "model/tuple/tuple.h"
 
 #define LKS_MUTATED_SIZE (LKS_READING_VALUE_MAX + 16)

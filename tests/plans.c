@@ -136,7 +136,7 @@ struct lks_str plans_tell(struct plans *p, unsigned what)
                                         "warning",   "evidence", "left-out"};
     lks_buf_truncate(&p->text, 0);
     if (p->code != LKS_OK) {
-        lks_buf_addf(&p->text, "%s: %s\n", lks_code_info(p->code)->text, p->err.msg);
+        lks_buf_addf(&p->text, "%s: %s\n", lks_err_code_info(p->code)->text, p->err.msg);
         return lks_buf_view(&p->text);
     }
     if ((what & PLANS_STEPS) != 0)

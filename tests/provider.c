@@ -85,7 +85,7 @@ static bool is_verified(const struct lks_provider *p, struct lks_str body)
     lks_buf_init(&text, sizeof(p->challenge));
     CHECK_CODE(lks_digest_text(verifier, digest, &err), LKS_OK);
     CHECK(lks_hex_read(lks_str_from(digest + strlen("sha256:")), bytes, sizeof(bytes)));
-    lks_base64url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
+    lks_base64_url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
     return lks_str_is(lks_buf_view(&text), p->challenge);
 }
 

@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_PROVIDER_H
 #define LKS_TESTS_PROVIDER_H
 
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "tests/pki.h"
 #include "tests/signer.h"
 #include "tests/tree.h"

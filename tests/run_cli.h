@@ -38,7 +38,7 @@ static inline struct lks_run lks_run_wide(const char *const *args, unsigned widt
         .err = open_memstream(&err, &err_len),
         .term = {.width = width},
     };
-    CHECK(lks_day_parse(LKS_STR(LKS_RUN_TODAY), &cli.today));
+    CHECK(lks_time_day_parse(LKS_STR(LKS_RUN_TODAY), &cli.today));
     cli.now = lks_run_now != 0 ? lks_run_now : (int64_t)cli.today * 86400;
     struct lks_run run = {.exit = lks_cli_run(&cli, argc, argv)};
     fclose(cli.out);

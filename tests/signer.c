@@ -37,7 +37,7 @@ static void add_number(const struct lks_signer *s, const char *name, size_t len,
         return;
     int count = len > 0 ? (int)len : BN_num_bytes(number);
     if (CHECK(BN_bn2binpad(number, bytes, count) == count))
-        lks_base64url_add(out, (struct lks_str){(const char *)bytes, (size_t)count});
+        lks_base64_url_add(out, (struct lks_str){(const char *)bytes, (size_t)count});
     BN_free(number);
 }
 
@@ -78,14 +78,14 @@ void lks_signer_token(const struct lks_signer *s, const char *header, const char
     snprintf(usual, sizeof(usual), "{\"alg\":\"%s\",\"kid\":\"%s\"}", s->rsa ? "RS256" : "ES256",
              s->id);
     lks_buf_init(&text, TEXT_MAX);
-    lks_base64url_add(&text, lks_str_from(header != NULL ? header : usual));
+    lks_base64_url_add(&text, lks_str_from(header != NULL ? header : usual));
     lks_buf_addc(&text, '.');
-    lks_base64url_add(&text, lks_str_from(claims));
+    lks_base64_url_add(&text, lks_str_from(claims));
     CHECK(EVP_DigestSignInit(ctx, NULL, EVP_sha256(), NULL, s->key) == 1);
     CHECK(EVP_DigestSign(ctx, signature, &len, (const uint8_t *)text.ptr, text.len) == 1);
     EVP_MD_CTX_free(ctx);
     len = s->rsa ? len : to_raw(signature, len);
     lks_buf_add(out, lks_buf_view(&text));
     lks_buf_addc(out, '.');
-    lks_base64url_add(out, (struct lks_str){(const char *)signature, len});
+    lks_base64_url_add(out, (struct lks_str){(const char *)signature, len});
 }

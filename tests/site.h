@@ -2,7 +2,7 @@
 #ifndef LKS_TESTS_SITE_H
 #define LKS_TESTS_SITE_H
 
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "tests/tree.h"
 #include "tests/wire.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 /* A valid stack with everything that counts for its digest and nothing else. The same seed makes
  * the same one. */

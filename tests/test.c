@@ -65,8 +65,8 @@ bool lks_check_code(int got, int want, const char *what, const char *file, int l
     checked_now = true;
     if (got != want) {
         place(file, line);
-        printf("%s is %s, expected %s\n", what, lks_code_info((enum lks_code)got)->text,
-               lks_code_info((enum lks_code)want)->text);
+        printf("%s is %s, expected %s\n", what, lks_err_code_info((enum lks_code)got)->text,
+               lks_err_code_info((enum lks_code)want)->text);
     }
     return got == want;
 }

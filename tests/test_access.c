@@ -43,7 +43,7 @@ static void test_roles(void)
         for (unsigned p = 0; p < LKS_PERMISSION_COUNT; p++) {
             const char *word = lks_permission_words[p];
             lks_test_case("%s: %s", roles[r].role, word);
-            CHECK_INT(lks_role_may((enum lks_role)r, (enum lks_permission)p),
+            CHECK_INT(lks_access_role_may((enum lks_role)r, (enum lks_permission)p),
                       listed(roles[r].may, word));
         }
     }
@@ -79,7 +79,7 @@ static void check_binding(const struct lks_state *s, unsigned role, size_t b)
 {
     for (unsigned p = 0; p < LKS_PERMISSION_COUNT; p++) {
         enum lks_permission permission = (enum lks_permission)p;
-        bool role_may = lks_role_may((enum lks_role)role, permission);
+        bool role_may = lks_access_role_may((enum lks_role)role, permission);
         CHECK_INT(lks_access_somewhere(s, LKS_STR("user:kim"), permission), role_may);
         for (size_t i = 0; i < LKS_COUNT(places); i++) {
             struct lks_scope at = {lks_str_from(places[i].site), lks_str_from(places[i].pool)};
@@ -148,7 +148,7 @@ static void test_scope_of_node(void)
         uint32_t node = lks_state_node(&a.state, lks_str_from(nodes[i].node));
         if (!CHECK(node != LKS_NO_NODE))
             continue;
-        struct lks_scope scope = lks_scope_of_node(&a.state, node);
+        struct lks_scope scope = lks_access_scope_of_node(&a.state, node);
         CHECK_STR(scope.site, nodes[i].site);
         CHECK_STR(scope.pool, nodes[i].pool);
     }
@@ -169,7 +169,7 @@ static void test_sight(void)
             struct lks_sight blind = lks_access_sight(&a.state, LKS_STR("user:ki"), LKS_MAY_READ);
             CHECK(a.state.node_count >= LKS_COUNT(nodes));
             for (uint32_t n = 0; n < a.state.node_count; n++) {
-                struct lks_scope at = lks_scope_of_node(&a.state, n);
+                struct lks_scope at = lks_access_scope_of_node(&a.state, n);
                 lks_test_case("%s in '%s'/'%s' at node %u", lks_role_words[role], bindings[b].site,
                               bindings[b].pool, (unsigned)n);
                 CHECK_INT(lks_access_sees(&a.state, &sight, n),

@@ -171,7 +171,7 @@ static void read_verdict(const struct slow *q, const struct lks_node *n, bool is
     struct lks_str lines = v != NULL ? text(q, v->wrong) : LKS_STR("");
     struct lks_wrong wrong;
     bool unread = v == NULL, deviates = false;
-    while (lks_wrong_next(&lines, &wrong)) {
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
         bool one = lks_str_is(wrong.cause, "unmeasured");
         bool passed = !one && covered(q, n, wrong.subject);
         unread |= one;

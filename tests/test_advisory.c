@@ -87,10 +87,11 @@ static void test_rows(void)
                 lks_manifest_parse("s", lks_str_from(rows[i].stack), &facts, NULL, &m, &err),
                 LKS_OK))
             continue;
-        CHECK_CODE(lks_advisories_of(&facts, &m.stacks[0], &list, &err), LKS_OK);
+        CHECK_CODE(lks_advisory_list_of(&facts, &m.stacks[0], &list, &err), LKS_OK);
         if (!CHECK_INT(list.count, rows[i].exposure != NULL) || list.count == 0)
             continue;
-        CHECK_STR(lks_str_from(lks_exposure_code(list.open[0].exposure)), rows[i].exposure);
+        CHECK_STR(lks_str_from(lks_advisory_exposure_code(list.open[0].exposure)),
+                  rows[i].exposure);
         CHECK_STR(list.open[0].component->name, rows[i].component);
         CHECK_INT(list.exposed, list.open[0].exposure == LKS_EXPOSED);
         CHECK(lks_advisory_list_has(&list, LKS_STR("CVE-1")) ==
@@ -128,7 +129,7 @@ static void test_builtin(void)
                                               "  dcgm: {version: '3.1.6'}\n");
     if (!CHECK_CODE(lks_manifest_parse("s", lks_str_from(text), facts, NULL, &m, &err), LKS_OK))
         return;
-    CHECK_CODE(lks_advisories_of(facts, &m.stacks[0], &list, &err), LKS_OK);
+    CHECK_CODE(lks_advisory_list_of(facts, &m.stacks[0], &list, &err), LKS_OK);
     CHECK(list.count >= 5);
     CHECK(lks_advisory_list_has(&list, LKS_STR("CVE-2023-0208"))); /* DCGM below 3.1.7 */
     CHECK(lks_advisory_list_has(&list, LKS_STR("CVE-2024-0074"))); /* R535 below 535.161.07 */
@@ -170,12 +171,12 @@ static void test_boards(void)
 /* Programs get a code, people a sentence. */
 static void test_exposures(void)
 {
-    CHECK_STR(lks_str_from(lks_exposure_code(LKS_EXPOSED)), "exposed");
-    CHECK_STR(lks_str_from(lks_exposure_about(LKS_EXPOSED)), "exposed");
-    CHECK_STR(lks_str_from(lks_exposure_code(LKS_UNFIXED)), "unfixed");
-    CHECK_STR(lks_str_from(lks_exposure_about(LKS_UNFIXED)), "no fix for this branch");
-    CHECK_STR(lks_str_from(lks_exposure_code(LKS_BY_HAND)), "by-hand");
-    CHECK_STR(lks_str_from(lks_exposure_about(LKS_BY_HAND)), "check by hand");
+    CHECK_STR(lks_str_from(lks_advisory_exposure_code(LKS_EXPOSED)), "exposed");
+    CHECK_STR(lks_str_from(lks_advisory_exposure_about(LKS_EXPOSED)), "exposed");
+    CHECK_STR(lks_str_from(lks_advisory_exposure_code(LKS_UNFIXED)), "unfixed");
+    CHECK_STR(lks_str_from(lks_advisory_exposure_about(LKS_UNFIXED)), "no fix for this branch");
+    CHECK_STR(lks_str_from(lks_advisory_exposure_code(LKS_BY_HAND)), "by-hand");
+    CHECK_STR(lks_str_from(lks_advisory_exposure_about(LKS_BY_HAND)), "check by hand");
 }
 
 /* Two sources may name the end of a branch, and the earlier day is the one to plan for. */
@@ -195,8 +196,8 @@ static void test_ends(void)
     for (size_t i = 0; i < LKS_COUNT(ends); i++) {
         lks_test_case("%s", ends[i].name);
         struct lks_branch branch = {.eol = ends[i].eol, .eol_other = ends[i].eol_other};
-        CHECK_INT(lks_branch_end(&branch), ends[i].end);
-        CHECK_INT(lks_branch_other_end(&branch), ends[i].other);
+        CHECK_INT(lks_lifecycle_end(&branch), ends[i].end);
+        CHECK_INT(lks_lifecycle_other_end(&branch), ends[i].other);
     }
 }
 
@@ -209,9 +210,9 @@ static void test_branches(void)
     const char *text = STACK_OF("v100-sxm2-8", "  driver: {version: '535.274.02'}\n");
     if (!CHECK_CODE(lks_manifest_parse("s", lks_str_from(text), facts, NULL, &m, &err), LKS_OK))
         return;
-    CHECK(lks_branch_matters(facts, &m.stacks[0], 535));
-    CHECK(lks_branch_matters(facts, &m.stacks[0], 580));
-    CHECK(!lks_branch_matters(facts, &m.stacks[0], 570));
+    CHECK(lks_lifecycle_matters(facts, &m.stacks[0], 535));
+    CHECK(lks_lifecycle_matters(facts, &m.stacks[0], 580));
+    CHECK(!lks_lifecycle_matters(facts, &m.stacks[0], 570));
 }
 
 static void test_names(void)

@@ -232,7 +232,7 @@ static void test_spool_damage(void)
 
 /* The ledger ---------------------------------------------------------------------------------- */
 
-static enum lks_code note_unknown(void *ctx, const struct lks_once_entry *entry,
+static enum lks_code note_unknown(void *ctx, const struct lks_at_most_once_entry *entry,
                                   struct lks_err *err)
 {
     (void)err;
@@ -244,29 +244,29 @@ static void test_ledger(void)
 {
     struct lks_tree tree = lks_tree_new();
     LKS_CLEANUP(lks_statedir_close) struct lks_statedir dir = open_dir(&tree);
-    struct lks_once once = {0};
+    struct lks_at_most_once once = {0};
     struct lks_err err = {0};
     uint64_t unknown = 0;
     CHECK_CODE(lks_ledger_load(&dir, note_unknown, &unknown, &once, &err), LKS_OK);
     CHECK_INT(once.count, 0);
     for (uint64_t id = 3; id <= 5; id++)
-        CHECK_CODE(lks_once_begin(&once,
-                                  &(struct lks_envelope){.id = id, .journal = JOURNAL, .epoch = 1},
-                                  &err),
-                   LKS_OK);
-    lks_once_end(&once, 4, LKS_OUTCOME_DONE, LKS_STR("well"));
+        CHECK_CODE(
+            lks_at_most_once_begin(
+                &once, &(struct lks_envelope){.id = id, .journal = JOURNAL, .epoch = 1}, &err),
+            LKS_OK);
+    lks_at_most_once_end(&once, 4, LKS_OUTCOME_DONE, LKS_STR("well"));
     CHECK_CODE(lks_ledger_save(&dir, &once, &err), LKS_OK);
-    lks_once_fini(&once);
+    lks_at_most_once_fini(&once);
     CHECK_CODE(lks_ledger_load(&dir, note_unknown, &unknown, &once, &err), LKS_OK);
     CHECK_INT(unknown, 35);
     CHECK(once.entries[0].ended && once.entries[0].outcome == LKS_OUTCOME_UNKNOWN);
     CHECK(once.entries[1].outcome == LKS_OUTCOME_DONE);
-    lks_once_fini(&once);
+    lks_at_most_once_fini(&once);
     unknown = 0; /* told once */
     CHECK_CODE(lks_ledger_load(&dir, note_unknown, &unknown, &once, &err), LKS_OK);
     CHECK_INT(unknown, 0);
     CHECK_INT(once.count, 3);
-    lks_once_fini(&once);
+    lks_at_most_once_fini(&once);
     CHECK_CODE(lks_statedir_write(&dir, LKS_LEDGER_FILE, LKS_STR("lockstep led"), &err), LKS_OK);
     CHECK_CODE(lks_ledger_load(&dir, NULL, NULL, &once, &err), LKS_E_INVALID);
     lks_tree_free(&tree);
@@ -291,9 +291,9 @@ static const char *head_line(const struct lks_key *key, const char *journal, uin
     struct lks_head head = {.seq = seq, .time = time, .hash = {hash}};
     struct lks_err err = {0};
     snprintf(head.journal, sizeof(head.journal), "%s", journal);
-    CHECK_CODE(lks_head_sign(key, &head, &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(key, &head, &err), LKS_OK);
     lks_buf_init(&text, LKS_HEAD_TEXT_MAX);
-    lks_head_text(&head, &text);
+    lks_row_head_text(&head, &text);
     snprintf(line, sizeof(line), "%s", text.ptr);
     return line;
 }
@@ -598,11 +598,11 @@ static void test_seq(void)
         struct lks_err err = {0};
         if (rows[i].content != NULL)
             lks_tree_file(&tree, "/" LKS_SEQ_FILE, rows[i].content);
-        CHECK_CODE(lks_seq_load(&dir, here, &last, &damaged, &err), LKS_OK);
+        CHECK_CODE(lks_boot_seq_load(&dir, here, &last, &damaged, &err), LKS_OK);
         CHECK_INT(last, rows[i].last);
         CHECK_INT(damaged, rows[i].damaged);
-        CHECK_CODE(lks_seq_reserve(&dir, here, last + 5, &err), LKS_OK);
-        CHECK_CODE(lks_seq_load(&dir, here, &last, &damaged, &err), LKS_OK);
+        CHECK_CODE(lks_boot_seq_reserve(&dir, here, last + 5, &err), LKS_OK);
+        CHECK_CODE(lks_boot_seq_load(&dir, here, &last, &damaged, &err), LKS_OK);
         CHECK_INT(last, rows[i].last + 5);
         lks_tree_free(&tree);
     }

@@ -38,9 +38,9 @@ static void test_controller(void)
     struct lks_controller c = {0};
     struct lks_err err = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    CHECK_CODE(lks_controller_parse(LKS_STR(GOOD), &c, &err), LKS_OK);
+    CHECK_CODE(lks_answer_controller_parse(LKS_STR(GOOD), &c, &err), LKS_OK);
     lks_buf_init(&json, LKS_ANSWER_MAX);
-    lks_controller_json(&c, &json);
+    lks_answer_controller_json(&c, &json);
     CHECK_STR(lks_buf_view(&json), GOOD);
     for (size_t i = 0; i < LKS_COUNT(bad); i++) {
         char text[512];
@@ -48,7 +48,7 @@ static void test_controller(void)
         const char *at = strstr(GOOD, bad[i].from);
         snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - GOOD), GOOD, bad[i].to,
                  at + strlen(bad[i].from));
-        CHECK_CODE(lks_controller_parse(lks_str_from(text), &c, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_answer_controller_parse(lks_str_from(text), &c, &err), LKS_E_INVALID);
         CHECK_STR(lks_str_from(c.node), "gpu-1"); /* untouched */
     }
 }
@@ -111,7 +111,7 @@ static void test_mail(void)
         {"{}", LKS_E_INVALID, false, 0, ""},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_mail_fini) struct lks_mail mail = {0};
+        LKS_CLEANUP(lks_answer_mail_fini) struct lks_mail mail = {0};
         struct lks_err err = {0};
         lks_test_case("%s", rows[i].json);
         CHECK_CODE(lks_answer_mail(lks_str_from(rows[i].json), &mail, &err), rows[i].code);

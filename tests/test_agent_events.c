@@ -1,6 +1,6 @@
 /* What an agent finds out about its machine while it works, and for how long it says so. */
 #include "agent/loop/events.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 
@@ -55,12 +55,12 @@ static void write_log(const struct lks_tree *tree, const char *text, lks_ms at)
 
 /* The bits, and how long ago the event of the sort was in seconds; -1: none is told of. */
 static uint64_t look(struct lks_events *e, const struct lks_tree *tree, lks_ms after,
-                     enum lks_pulse_event sort, int64_t *age)
+                     enum lks_heartbeat_event sort, int64_t *age)
 {
     struct lks_health_event told = {0};
     uint64_t health = lks_events_look(
         e, tree->path, (struct lks_now){.wall = NOW + after, .mono = UP + after}, HOLD);
-    *age = lks_health_told(health, sort, &told) ? (int64_t)(told.age / LKS_SECOND) : -1;
+    *age = lks_heartbeat_health_told(health, sort, &told) ? (int64_t)(told.age / LKS_SECOND) : -1;
     return health & LKS_HEALTH_BITS;
 }
 
@@ -89,7 +89,7 @@ static void test_logs(void)
         if (logs[i].log != NULL)
             write_log(&tree, logs[i].log, NOW - logs[i].age);
         int64_t age = 0;
-        CHECK_INT(look(&e, &tree, 0, LKS_PULSE_XID, &age), logs[i].bits);
+        CHECK_INT(look(&e, &tree, 0, LKS_HEARTBEAT_XID, &age), logs[i].bits);
         CHECK_INT(age, logs[i].told);
         lks_events_fini(&e);
         lks_tree_free(&tree);
@@ -105,36 +105,36 @@ static void test_links(void)
     struct lks_events e = {0};
     int64_t age = 0;
     lks_test_case("no ports");
-    CHECK_INT(look(&e, &tree, 0, LKS_PULSE_LINK_DOWN, &age), 0);
+    CHECK_INT(look(&e, &tree, 0, LKS_HEARTBEAT_LINK_DOWN, &age), 0);
     lks_tree_file(&tree, PORT("mlx5_0", "1"), "7\n");
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "0\n");
     lks_test_case("at first");
-    CHECK_INT(look(&e, &tree, 0, LKS_PULSE_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(look(&e, &tree, 0, LKS_HEARTBEAT_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
     lks_test_case("nothing new");
-    CHECK_INT(look(&e, &tree, 1, LKS_PULSE_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(look(&e, &tree, 1, LKS_HEARTBEAT_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "1\n");
     lks_test_case("one went down");
-    CHECK_INT(look(&e, &tree, 2, LKS_PULSE_LINK_DOWN, &age),
+    CHECK_INT(look(&e, &tree, 2, LKS_HEARTBEAT_LINK_DOWN, &age),
               LKS_HEALTH_LINKS_KNOWN | LKS_HEALTH_LINK_DOWN);
     CHECK_INT(age, 0);
     lks_test_case("for a while, and when it was for longer");
-    CHECK_INT(look(&e, &tree, 1 + HOLD, LKS_PULSE_LINK_DOWN, &age),
+    CHECK_INT(look(&e, &tree, 1 + HOLD, LKS_HEARTBEAT_LINK_DOWN, &age),
               LKS_HEALTH_LINKS_KNOWN | LKS_HEALTH_LINK_DOWN);
-    CHECK_INT(look(&e, &tree, 2 + HOLD, LKS_PULSE_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(look(&e, &tree, 2 + HOLD, LKS_HEARTBEAT_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
     CHECK_INT(age, 600);
     lks_test_case("the same again, and before that is over another one");
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "2\n");
-    (void)look(&e, &tree, 1000 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age);
+    (void)look(&e, &tree, 1000 * LKS_SECOND, LKS_HEARTBEAT_LINK_DOWN, &age);
     CHECK_INT(age, 0);
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "3\n");
-    (void)look(&e, &tree, 1300 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age);
+    (void)look(&e, &tree, 1300 * LKS_SECOND, LKS_HEARTBEAT_LINK_DOWN, &age);
     CHECK_INT(age, 0);
-    (void)look(&e, &tree, 1310 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age);
+    (void)look(&e, &tree, 1310 * LKS_SECOND, LKS_HEARTBEAT_LINK_DOWN, &age);
     CHECK_INT(age, 10);
     lks_tree_file(&tree, PORT("mlx5_0", "1"), "many\n");
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "\n");
     lks_test_case("counters that do not count");
-    CHECK_INT(look(&e, &tree, 2000 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age), 0);
+    CHECK_INT(look(&e, &tree, 2000 * LKS_SECOND, LKS_HEARTBEAT_LINK_DOWN, &age), 0);
     lks_events_fini(&e);
     lks_tree_free(&tree);
 }

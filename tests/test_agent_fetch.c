@@ -447,8 +447,9 @@ static void vouch(const char *digest, size_t size)
              digest, size);
     lks_buf_init(&body, 8 * KIB);
     lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
-    LKS_ASSERT(lks_key_make(seed, &key, &err) == LKS_OK && lks_pin_of(&key, &pin, &err) == LKS_OK);
-    lks_pin_text(&pin, line);
+    LKS_ASSERT(lks_key_make(seed, &key, &err) == LKS_OK &&
+               lks_signature_pin_of(&key, &pin, &err) == LKS_OK);
+    lks_signature_pin_text(&pin, line);
     lks_buf_addf(&body, "{\"name\":\"vendor\",\"key\":\"%s\",\"reason\":\"a test\"}", line);
     post("/v1/trust", &body);
     LKS_ASSERT(lks_signature_make(&key, lks_str_from(manifest), false, &s, &err) == LKS_OK);

@@ -28,7 +28,7 @@ static void plant_all(const struct fake *f)
 {
     char key[LKS_KEY_TEXT_SIZE];
     struct lks_public_key public = lks_key_public(&f->command);
-    lks_public_key_text(&public, key);
+    lks_key_public_text(&public, key);
     lks_tree_file(&f->tree, "/command.pub", key);
     plant(f, "/executors/count", count_script, 0755);
     plant(f, "/executors/fail", "#!/bin/sh\necho no luck >&2\nexit 3\n", 0755);

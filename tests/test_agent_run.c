@@ -549,9 +549,9 @@ static void sign_head(struct fake *f, uint64_t seq, uint8_t hash)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_head head = {.journal = FAKE_JOURNAL, .seq = seq, .time = 1000, .hash = {hash}};
     struct lks_err err = {0};
-    CHECK_CODE(lks_head_sign(&f->journal, &head, &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(&f->journal, &head, &err), LKS_OK);
     lks_buf_init(&text, LKS_HEAD_TEXT_MAX);
-    lks_head_text(&head, &text);
+    lks_row_head_text(&head, &text);
     snprintf(f->head, sizeof(f->head), "%s", text.ptr);
 }
 

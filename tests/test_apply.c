@@ -403,7 +403,7 @@ static void test_rows(void)
         apply(&s, (lks_ms)THEN_MAX * 2 * LKS_SECOND,
               &(struct lks_record){.kind = LKS_RECORD_STARTED});
         struct telling t = {&s, rows[i].kinds, &text};
-        CHECK_CODE(lks_state_dump(&s, tell, &t, &err), LKS_OK);
+        CHECK_CODE(lks_dump_state(&s, tell, &t, &err), LKS_OK);
         CHECK_STR(text.len > 0 ? lks_buf_view(&text) : LKS_STR(""), rows[i].told);
     }
 }

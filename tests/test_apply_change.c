@@ -265,8 +265,8 @@ static void check_fold(const struct lks_state *s)
     struct lks_err err = {0};
     CHECK_CODE(lks_state_init(&anew, 2, &err), LKS_OK);
     anew.seq = s->seq;
-    CHECK_CODE(lks_state_dump(s, fold_one, &anew, &err), LKS_OK);
-    if (!CHECK(lks_state_equal(s, &anew, &err)))
+    CHECK_CODE(lks_dump_state(s, fold_one, &anew, &err), LKS_OK);
+    if (!CHECK(lks_equal_state(s, &anew, &err)))
         printf("differs: %s\n", err.msg);
 }
 
@@ -285,7 +285,7 @@ static void test_rows(void)
         apply(&s, (lks_ms)THEN_MAX * 2 * LKS_SECOND,
               &(struct lks_record){.kind = LKS_RECORD_STARTED});
         struct telling t = {&s, rows[i].kinds, &text};
-        CHECK_CODE(lks_state_dump(&s, tell, &t, &err), LKS_OK);
+        CHECK_CODE(lks_dump_state(&s, tell, &t, &err), LKS_OK);
         CHECK_STR(text.len > 0 ? lks_buf_view(&text) : LKS_STR(""), rows[i].told);
         check_fold(&s);
     }
@@ -427,8 +427,9 @@ static void test_lookups(void)
     CHECK(c != NULL && c->id == 7);
     uint32_t n1 = lks_state_node(&s, LKS_STR("n1")), n3 = lks_state_node(&s, LKS_STR("n3"));
     uint32_t shelf = lks_state_node(&s, LKS_STR("shelf"));
-    CHECK(lks_change_member(c, n1) == &c->members[0] && lks_change_member(c, n3) == NULL &&
-          lks_change_member(c, LKS_NO_NODE) == NULL);
+    CHECK(lks_state_change_member(c, n1) == &c->members[0] &&
+          lks_state_change_member(c, n3) == NULL &&
+          lks_state_change_member(c, LKS_NO_NODE) == NULL);
     CHECK_STR(lks_state_order(&s, LKS_STR("d")), "order");
     CHECK_INT(lks_state_order(&s, LKS_STR("e")).len, 0);
     lks_text class = s.pools[0].stack_digest; /* "s1": any text that there is */

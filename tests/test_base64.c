@@ -33,11 +33,11 @@ static void test_both_ways(void)
         lks_buf_init(&back, OUT_MAX);
         lks_buf_init(&again, OUT_MAX);
         lks_base64_add(&plain, rows[i].bytes);
-        lks_base64url_add(&url, rows[i].bytes);
+        lks_base64_url_add(&url, rows[i].bytes);
         CHECK_STR(lks_buf_view(&plain), rows[i].plain);
         CHECK_STR(lks_buf_view(&url), rows[i].url);
         CHECK_CODE(lks_base64_read(lks_buf_view(&plain), &back, &err), LKS_OK);
-        CHECK_CODE(lks_base64url_read(lks_buf_view(&url), &again, &err), LKS_OK);
+        CHECK_CODE(lks_base64_url_read(lks_buf_view(&url), &again, &err), LKS_OK);
         CHECK(lks_str_eq(lks_buf_view(&back), rows[i].bytes));
         CHECK(lks_str_eq(lks_buf_view(&again), rows[i].bytes));
     }
@@ -74,7 +74,8 @@ static void test_refused(void)
         if (refused[i].plain != NULL)
             CHECK_CODE(lks_base64_read(lks_str_from(refused[i].plain), &out, &err), LKS_E_INVALID);
         if (refused[i].url != NULL)
-            CHECK_CODE(lks_base64url_read(lks_str_from(refused[i].url), &out, &err), LKS_E_INVALID);
+            CHECK_CODE(lks_base64_url_read(lks_str_from(refused[i].url), &out, &err),
+                       LKS_E_INVALID);
         CHECK_STR(lks_buf_view(&out), "kept");
     }
 }
@@ -100,9 +101,9 @@ static void test_property(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, back = {0};
         lks_buf_init(&text, OUT_MAX);
         lks_buf_init(&back, OUT_MAX);
-        lks_base64url_add(&text, (struct lks_str){bytes, len});
+        lks_base64_url_add(&text, (struct lks_str){bytes, len});
         CHECK_INT(text.len, (len * 4 + 2) / 3);
-        if (!CHECK_CODE(lks_base64url_read(lks_buf_view(&text), &back, &err), LKS_OK) ||
+        if (!CHECK_CODE(lks_base64_url_read(lks_buf_view(&text), &back, &err), LKS_OK) ||
             !CHECK(lks_str_eq(lks_buf_view(&back), (struct lks_str){bytes, len})))
             return;
     }

@@ -74,8 +74,8 @@ static bool same_rows(const struct lks_conformance *a, const struct lks_conforma
         if (!same)
             printf("    %.*s: '%.*s' (%s), from its basis '%.*s' (%s)\n",
                    LKS_STR_ARG(a->rows[i].subject), LKS_STR_ARG(a->rows[i].actual),
-                   lks_cause_name(a->rows[i].cause), LKS_STR_ARG(b->rows[i].actual),
-                   lks_cause_name(b->rows[i].cause));
+                   lks_conform_cause_name(a->rows[i].cause), LKS_STR_ARG(b->rows[i].actual),
+                   lks_conform_cause_name(b->rows[i].cause));
     }
     return same;
 }
@@ -84,7 +84,7 @@ static bool same_rows(const struct lks_conformance *a, const struct lks_conforma
 static bool judged_alike(const struct lks_stack *stack, const struct lks_tuple *tuple,
                          struct lks_str basis)
 {
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance a = {0}, b = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance a = {0}, b = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple again = {0};
     struct lks_err err = {0};
     bool done = CHECK_CODE(lks_conform(lks_test_facts(), stack, tuple, &a, &err), LKS_OK) &&
@@ -123,7 +123,7 @@ static bool draft(const struct lks_tuple *tuple, struct lks_buf *yaml, struct lk
     lks_day today = 0;
     lks_buf_init(yaml, YAML_MAX);
     lks_report_init(&report);
-    CHECK(lks_day_parse(LKS_STR("2026-11-15"), &today));
+    CHECK(lks_time_day_parse(LKS_STR("2026-11-15"), &today));
     bool ok = lks_draft_stack(lks_test_facts(), tuple, LKS_STR("golden"), LKS_STR("1"), today, yaml,
                               &report, &err) == LKS_OK &&
               report.errors == 0 &&
@@ -224,7 +224,7 @@ static void test_lines_matter(void)
         lks_buf_add(&without, (struct lks_str){all.ptr, (size_t)(line.ptr - all.ptr)});
         lks_buf_add(&without, rest);
         lks_test_case("without %.*s", LKS_STR_ARG(line));
-        LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+        LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple again = {0};
         struct lks_err err = {0};
         if (!CHECK_CODE(lks_basis_parse(lks_buf_view(&without), &again, &err), LKS_OK) ||

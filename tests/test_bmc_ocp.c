@@ -67,7 +67,7 @@ static void bring(struct lks_bmcs *m, const char *class, const char *version,
     if (class != NULL)
         return;
     lks_buf_truncate(&m->image, 0); /* the whole bundle */
-    CHECK_CODE(lks_bmcsim_package(BOARD, NULL, version, 7, 600, &m->image, &err), LKS_OK);
+    CHECK_CODE(lks_bmcsim_image_package(BOARD, NULL, version, 7, 600, &m->image, &err), LKS_OK);
     intent->image.length = intent->image_size = m->image.len;
     CHECK_CODE(lks_digest_text(lks_buf_view(&m->image), intent->image.digest, &err), LKS_OK);
 }

@@ -127,16 +127,16 @@ static void test_flawed_image(void)
         lks_test_case("%s", flaws[i].name);
         lks_buf_init(&package, (size_t)1 << 20);
         lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
-        double tokens = lks_bmcsim_tokens(s.b, HOUR);
-        CHECK_CODE(
-            lks_bmcsim_package_make(&(struct lks_bmcsim_make){.personality = LKS_BMCSIM_OPENBMC,
-                                                              .class = "bmc",
-                                                              .version = "1.1.0",
-                                                              .fails_on = flaws[i].fails_on,
-                                                              .slower = flaws[i].slower,
-                                                              .size = BYTES},
-                                    &package, &err),
-            LKS_OK);
+        double tokens = lks_bmcsim_metrics_tokens(s.b, HOUR);
+        CHECK_CODE(lks_bmcsim_image_package_make(
+                       &(struct lks_bmcsim_make){.personality = LKS_BMCSIM_OPENBMC,
+                                                 .class = "bmc",
+                                                 .version = "1.1.0",
+                                                 .fails_on = flaws[i].fails_on,
+                                                 .slower = flaws[i].slower,
+                                                 .size = BYTES},
+                       &package, &err),
+                   LKS_OK);
         CHECK_INT(lks_asksim_push(&s, now, lks_buf_view(&package)), 202);
         lks_asksim_wait(&s, HOUR);
         struct lks_bmcsim_device d = lks_asksim_device(&s, "bmc", 0);
@@ -144,7 +144,7 @@ static void test_flawed_image(void)
         CHECK_INT(d.flashes, 1);
         CHECK_INT(d.activations, flaws[i].activations);
         double share = d.activations > 0 ? 1 - flaws[i].slower / 1000.0 : 1;
-        CHECK(lks_bmcsim_tokens(s.b, HOUR) == tokens * share);
+        CHECK(lks_bmcsim_metrics_tokens(s.b, HOUR) == tokens * share);
     }
 }
 
@@ -156,9 +156,10 @@ static void test_metrics(void)
     CHECK_INT(lks_asksim_get(&s, "/metrics"), 200);
     CHECK_HAS(lks_buf_view(&s.reply.body), "\nsim_tokens_per_second ");
     CHECK_HAS(lks_buf_view(&s.reply.body), "\nsim_gpu_busy_seconds_total ");
-    double now_and_later[] = {lks_bmcsim_tokens(s.b, 5000), lks_bmcsim_tokens(s.b, 6000)};
+    double now_and_later[] = {lks_bmcsim_metrics_tokens(s.b, 5000),
+                              lks_bmcsim_metrics_tokens(s.b, 6000)};
     CHECK(now_and_later[0] != now_and_later[1]);
-    CHECK(now_and_later[0] == lks_bmcsim_tokens(s.b, 5999));
+    CHECK(now_and_later[0] == lks_bmcsim_metrics_tokens(s.b, 5999));
     CHECK(now_and_later[0] > 900 && now_and_later[0] < 1100);
 }
 

@@ -252,9 +252,9 @@ static void spoil(struct lks_asksim *s, enum spoiled how, struct lks_buf *packag
     if (how == OTHER_DEVICE || how == OTHER_CLASS) {
         bool hgx = s->personality == LKS_BMCSIM_HGX;
         lks_buf_truncate(package, 0);
-        CHECK_CODE(lks_bmcsim_package(hgx ? LKS_BMCSIM_DELL : LKS_BMCSIM_HGX,
-                                      how == OTHER_CLASS ? (hgx ? "psu" : "nvswitch") : "bmc",
-                                      "1.1.0", 1, BYTES, package, &err),
+        CHECK_CODE(lks_bmcsim_image_package(hgx ? LKS_BMCSIM_DELL : LKS_BMCSIM_HGX,
+                                            how == OTHER_CLASS ? (hgx ? "psu" : "nvswitch") : "bmc",
+                                            "1.1.0", 1, BYTES, package, &err),
                    LKS_OK);
         return;
     }
@@ -659,14 +659,14 @@ static void test_simple_update(void)
         struct lks_str uri;
         lks_asksim_open(&s, LKS_BMCSIM_DELL, 1);
         lks_asksim_package(&s, "nic", "1.1.0", BYTES, &package);
-        CHECK(!lks_bmcsim_wants(s.b, &uri));
+        CHECK(!lks_bmcsim_job_wants(s.b, &uri));
         CHECK_INT(lks_asksim_post(&s, V1 "/UpdateService/Actions/UpdateService.SimpleUpdate",
                                   "{\"ImageURI\":\"https://depot/image\"}"),
                   202);
-        CHECK(lks_bmcsim_wants(s.b, &uri));
+        CHECK(lks_bmcsim_job_wants(s.b, &uri));
         CHECK_STR(uri, "https://depot/image");
-        lks_bmcsim_fetched(s.b, s.now + 1000, come ? lks_buf_view(&package) : LKS_STR(""));
-        CHECK(!lks_bmcsim_wants(s.b, &uri));
+        lks_bmcsim_job_fetched(s.b, s.now + 1000, come ? lks_buf_view(&package) : LKS_STR(""));
+        CHECK(!lks_bmcsim_job_wants(s.b, &uri));
         lks_asksim_wait(&s, HOUR);
         CHECK_INT(lks_asksim_device(&s, "nic", 1).flashes, come);
         CHECK_STR(last_task(&s, "TaskStatus"), come ? "OK" : "Critical");
@@ -687,8 +687,8 @@ static void test_switch(void)
                               "{\"remote-url\":\"https://depot/f/bios.fwpkg\"}}}"),
               200);
     CHECK_STR(lks_buf_view(&s.reply.body), "0");
-    CHECK(lks_bmcsim_wants(s.b, &uri));
-    lks_bmcsim_fetched(s.b, s.now, lks_buf_view(&package));
+    CHECK(lks_bmcsim_job_wants(s.b, &uri));
+    lks_bmcsim_job_fetched(s.b, s.now, lks_buf_view(&package));
     CHECK_INT(lks_asksim_get(&s, "/nvue_v1/action/0"), 200);
     CHECK_STR(lks_asksim_text(&s, "state"), "action_success");
     CHECK_INT(lks_asksim_get(&s, "/nvue_v1/platform/firmware/BIOS/files"), 200);

@@ -237,7 +237,7 @@ static const struct {
 static size_t load_confs(struct lks_boot_entry *out)
 {
     for (size_t i = 0; i < LKS_COUNT(confs); i++)
-        lks_boot_entry_parse(lks_str_from(confs[i].file), lks_str_from(confs[i].text), &out[i]);
+        lks_bootcfg_entry_parse(lks_str_from(confs[i].file), lks_str_from(confs[i].text), &out[i]);
     return LKS_COUNT(confs);
 }
 
@@ -302,7 +302,7 @@ static void test_of_kernel(void)
 
 static int by_menu(const void *a, const void *b)
 {
-    return lks_boot_entry_cmp(a, b);
+    return lks_bootcfg_entry_cmp(a, b);
 }
 
 static void test_bls(void)
@@ -373,11 +373,11 @@ static void test_order(void)
     for (size_t i = 0; i < LKS_COUNT(orders); i++) {
         lks_test_case("%s", orders[i].name);
         struct lks_boot_entry a, b;
-        lks_boot_entry_parse(lks_str_from(orders[i].a), lks_str_from(orders[i].a_text), &a);
-        lks_boot_entry_parse(lks_str_from(orders[i].b), lks_str_from(orders[i].b_text), &b);
-        CHECK(lks_boot_entry_cmp(&a, &b) < 0);
-        CHECK(lks_boot_entry_cmp(&b, &a) > 0);
-        CHECK_INT(lks_boot_entry_cmp(&a, &a), 0);
+        lks_bootcfg_entry_parse(lks_str_from(orders[i].a), lks_str_from(orders[i].a_text), &a);
+        lks_bootcfg_entry_parse(lks_str_from(orders[i].b), lks_str_from(orders[i].b_text), &b);
+        CHECK(lks_bootcfg_entry_cmp(&a, &b) < 0);
+        CHECK(lks_bootcfg_entry_cmp(&b, &a) > 0);
+        CHECK_INT(lks_bootcfg_entry_cmp(&a, &a), 0);
     }
 }
 
@@ -400,7 +400,7 @@ static void test_names(void)
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         lks_test_case("%s", names[i].file);
         struct lks_boot_entry e;
-        lks_boot_entry_parse(lks_str_from(names[i].file), LKS_STR(""), &e);
+        lks_bootcfg_entry_parse(lks_str_from(names[i].file), LKS_STR(""), &e);
         CHECK_STR(e.id, names[i].id);
         CHECK(e.bad == names[i].bad);
     }
@@ -430,7 +430,7 @@ static void test_releases(void)
 {
     for (size_t i = 0; i < LKS_COUNT(releases); i++) {
         lks_test_case("%s", releases[i].path);
-        CHECK_STR(lks_boot_release(lks_str_from(releases[i].path)), releases[i].release);
+        CHECK_STR(lks_bootcfg_release(lks_str_from(releases[i].path)), releases[i].release);
     }
 }
 
@@ -493,9 +493,9 @@ static void test_function_limits(void)
 static void test_loader_conf(void)
 {
     struct lks_str text = LKS_STR("timeout 3\n#default x\ndefault\t 4f1c-*\ndefault  b.conf \n");
-    CHECK_STR(lks_boot_loader_value(text, "default"), "b.conf");
-    CHECK_STR(lks_boot_loader_value(text, "timeout"), "3");
-    CHECK_STR(lks_boot_loader_value(text, "editor"), "");
+    CHECK_STR(lks_bootcfg_loader_value(text, "default"), "b.conf");
+    CHECK_STR(lks_bootcfg_loader_value(text, "timeout"), "3");
+    CHECK_STR(lks_bootcfg_loader_value(text, "editor"), "");
 }
 
 int main(void)

@@ -143,20 +143,20 @@ static uint32_t pool_of(const struct scene *s, const char *name)
 
 static struct lks_cadence cadence_of(const struct scene *s, uint32_t pool)
 {
-    LKS_CLEANUP(lks_pool_classes_fini) struct lks_pool_classes classes = {0};
+    LKS_CLEANUP(lks_cadence_classes_fini) struct lks_pool_classes classes = {0};
     struct lks_book book = book_of(s);
     struct lks_err err = {0};
-    CHECK_CODE(lks_pool_classes_all(&classes, &s->a.state, &err), LKS_OK);
+    CHECK_CODE(lks_cadence_classes_all(&classes, &s->a.state, &err), LKS_OK);
     return lks_cadence_of(&s->a.state, &book, &classes, pool, s->a.now.wall);
 }
 
 /* As lockstepd does it: whoever wants a draft has one, the others are looked at. */
 static struct lks_str look(struct scene *s)
 {
-    LKS_CLEANUP(lks_pool_classes_fini) struct lks_pool_classes classes = {0};
+    LKS_CLEANUP(lks_cadence_classes_fini) struct lks_pool_classes classes = {0};
     struct lks_book book = book_of(s);
     struct lks_err err = {0};
-    CHECK_CODE(lks_pool_classes_all(&classes, &s->a.state, &err), LKS_OK);
+    CHECK_CODE(lks_cadence_classes_all(&classes, &s->a.state, &err), LKS_OK);
     const struct lks_event event = {
         .kind = LKS_EVENT_CADENCE,
         .by = T("controller:c1"),

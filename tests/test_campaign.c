@@ -169,7 +169,7 @@ static void two_changes(void)
             uint32_t node = campaign_member(&w, w.nodes[n].name)->node;
             unsigned moving = 0;
             for (uint32_t c = 0; c < s->change_count; c++) {
-                const struct lks_member *m = lks_change_member(&s->changes[c], node);
+                const struct lks_member *m = lks_state_change_member(&s->changes[c], node);
                 moving += !lks_member_over(m) && m->state != LKS_MEMBER_PENDING;
             }
             CHECK(moving <= 1);

@@ -1,7 +1,7 @@
 /* Gates that ask agents: what heartbeats tell of nodes since they returned. */
 #include "core/gate/gate.h"
 #include "core/gate/gate_agents.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -463,7 +463,7 @@ static void a_ring_that_is_full(void)
     struct lks_wave *ring = &w.a.state.changes[0].waves[1];
     ring->limit = 100;
     for (ring->busy = 0; ring->busy < 2 * WIDTH; ring->busy++)
-        CHECK_INT(lks_ramp_room(campaign_change(&w), 1), WIDTH);
+        CHECK_INT(lks_campaign_ramp_room(campaign_change(&w), 1), WIDTH);
     campaign_end(&w);
 }
 

@@ -2,8 +2,8 @@
  * wave names those that it waits for. And nodes that drift before their turn. */
 #include "base/rng.h"
 #include "core/campaign/campaign.h"
-#include "core/plan/leave.h"
-#include "core/state/standing.h"
+#include "core/plan/drain.h"
+#include "core/state/node_status.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"
@@ -405,7 +405,7 @@ static void waits_are_named(void)
     CHECK(wait_of(&w, "n5", &space, &wait));
     CHECK_STR(wait.why, "idle");
     /* What the plan says is the deadline. */
-    CHECK_INT(lks_leave_longest(step->limit, step->retries), 24 * HOUR);
+    CHECK_INT(lks_drain_longest(step->limit, step->retries), 24 * HOUR);
     CHECK(wait.until > w.a.now.wall + 23 * HOUR && wait.until <= w.a.now.wall + 24 * HOUR);
     CHECK(!wait_of(&w, "n4", &space, &wait) && !wait_of(&w, "n6", &space, &wait));
     go_on(&w, LOST + MINUTE); /* its agent owes an answer */

@@ -289,12 +289,12 @@ static void a_restart_forgets_nothing(void)
     lks_arena_init(&arena, 1 << 20);
     CHECK_CODE(lks_state_init(&again, 2, &err), LKS_OK);
     again.seq = w.a.state.seq;
-    CHECK_CODE(lks_state_dump(&w.a.state, apply_again, &again, &err), LKS_OK);
-    CHECK_CODE(
-        lks_wave_evidence(&w.a.state, campaign_change(&w), 1, w.a.now.wall, &arena, &one, &err),
-        LKS_OK);
-    CHECK_CODE(lks_wave_evidence(&again, lks_state_change(&again, w.change), 1, w.a.now.wall,
-                                 &arena, &other, &err),
+    CHECK_CODE(lks_dump_state(&w.a.state, apply_again, &again, &err), LKS_OK);
+    CHECK_CODE(lks_campaign_wave_evidence(&w.a.state, campaign_change(&w), 1, w.a.now.wall, &arena,
+                                          &one, &err),
+               LKS_OK);
+    CHECK_CODE(lks_campaign_wave_evidence(&again, lks_state_change(&again, w.change), 1,
+                                          w.a.now.wall, &arena, &other, &err),
                LKS_OK);
     CHECK_HAS(one.rows[0].text, "and 3 and 0 since the change started");
     CHECK(lks_str_eq(one.rows[0].text, other.rows[0].text));

@@ -2,7 +2,7 @@
  * holds whatever goes wrong. */
 #include "base/rng.h"
 #include "core/campaign/campaign.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
@@ -96,7 +96,7 @@ static void check_sides(const struct campaign *w)
     CHECK(out <= 1 || w->plan.domain > 0);
     for (uint32_t i = 0; i < w->a.state.flash_count; i++) {
         const struct lks_state_flash *f = &w->a.state.flashes[i];
-        open += !lks_flash_over(f) && w->a.state.nodes[f->node].side != 0;
+        open += !lks_state_flash_over(f) && w->a.state.nodes[f->node].side != 0;
     }
     CHECK(open <= 1 || w->plan.shelves < 2);
 }
@@ -251,7 +251,8 @@ static const char *release(struct campaign *w, const char *node)
 /* Whether the domain of n2, which has what it should, may serve. */
 static bool serves(const struct campaign *w)
 {
-    uint64_t bars = lks_standing_bars(&w->a.state, lks_state_node(&w->a.state, LKS_STR("n2")), 0);
+    uint64_t bars =
+        lks_node_status_bars(&w->a.state, lks_state_node(&w->a.state, LKS_STR("n2")), 0);
     return (bars >> LKS_BAR_DOMAIN & 1) == 0;
 }
 

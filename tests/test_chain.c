@@ -101,10 +101,10 @@ static void test_heads(void)
     struct lks_err err = {0};
     struct lks_head head = {
         .journal = "00112233445566778899aabbccddeeff", .seq = 9, .time = 5, .hash = {1, 2, 3}};
-    CHECK(!lks_head_verify(&half, &head));
-    CHECK_CODE(lks_head_sign(&key, &head, &err), LKS_OK);
-    CHECK(lks_head_verify(&half, &head));
-    CHECK(!lks_head_verify(&other_half, &head));
+    CHECK(!lks_chain_head_verify(&half, &head));
+    CHECK_CODE(lks_chain_head_sign(&key, &head, &err), LKS_OK);
+    CHECK(lks_chain_head_verify(&half, &head));
+    CHECK(!lks_chain_head_verify(&other_half, &head));
 
     struct lks_head changed[] = {head, head, head, head, head};
     changed[0].journal[0] = '1';
@@ -114,7 +114,7 @@ static void test_heads(void)
     changed[4].signature[0] ^= 1;
     for (size_t i = 0; i < LKS_COUNT(changed); i++) {
         lks_test_case("field %zu", i);
-        CHECK(!lks_head_verify(&half, &changed[i]));
+        CHECK(!lks_chain_head_verify(&half, &changed[i]));
     }
 }
 
@@ -126,7 +126,7 @@ static void test_signed_text(void)
     struct lks_public_key half = lks_key_public(&key);
     struct lks_err err = {0};
     struct lks_head head = {.journal = "00112233445566778899aabbccddeeff", .seq = 9, .time = 5};
-    CHECK_CODE(lks_head_sign(&key, &head, &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(&key, &head, &err), LKS_OK);
     CHECK(lks_key_verify(&half,
                          LKS_STR("lockstep-head-1 00112233445566778899aabbccddeeff 9 5 "
                                  "00000000000000000000000000000000"

@@ -1,6 +1,6 @@
 /* A controller that is killed at every decision of a change, and comes back from what it wrote
  * down: nothing is asked for twice, and the change ends as it would have. */
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #include "core/campaign/state_apply.h"
 #include "tests/campaigns.h"
@@ -73,7 +73,7 @@ static void take_snapshot(struct life *life)
 {
     struct lks_err err = {0};
     forget_rows(life);
-    CHECK_CODE(lks_state_dump(&life->w.a.state, write_dumped, life, &err), LKS_OK);
+    CHECK_CODE(lks_dump_state(&life->w.a.state, write_dumped, life, &err), LKS_OK);
     life->seq = life->w.a.state.seq;
 }
 
@@ -113,9 +113,9 @@ static void kill(struct life *life)
     if (life->way == FROM_SNAPSHOT)
         take_snapshot(life);
     read_rows(life, &anew);
-    if (!CHECK(lks_state_equal(was, &anew, &err)))
+    if (!CHECK(lks_equal_state(was, &anew, &err)))
         printf("differs: %s\n", err.msg);
-    CHECK_CODE(lks_pulse_restart(&anew, life->w.a.now, &err), LKS_OK);
+    CHECK_CODE(lks_heartbeat_restart(&anew, life->w.a.now, &err), LKS_OK);
     life->dead = *was;
     *was = anew;
 }

@@ -1,4 +1,4 @@
-#include "drivers/http/http_tls.h"
+#include "drivers/http/client.h"
 
 #include "tests/liar.h"
 #include "tests/test.h"

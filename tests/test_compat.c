@@ -53,12 +53,12 @@ static void ask(const struct lks_csv *csv)
     lks_compat_ask(lks_test_facts(), &q, &answer);
     struct lks_err err = {0};
     CHECK_CODE(lks_report_check(&answer.rules, &err), LKS_OK);
-    struct lks_str reason = lks_str_from(lks_reason_name(answer.reason));
-    struct lks_str verdict = lks_str_from(lks_reason_verdict(answer.reason));
+    struct lks_str reason = lks_str_from(lks_compat_reason_name(answer.reason));
+    struct lks_str verdict = lks_str_from(lks_compat_reason_verdict(answer.reason));
     CHECK(lks_str_eq(reason, csv->fields[3]));
     CHECK(lks_str_eq(verdict, csv->fields[2]));
     if (!lks_str_eq(reason, csv->fields[3]))
-        printf("    %s, expected %.*s: %.*s\n", lks_reason_name(answer.reason),
+        printf("    %s, expected %.*s: %.*s\n", lks_compat_reason_name(answer.reason),
                LKS_STR_ARG(csv->fields[3]), LKS_STR_ARG(csv->fields[1]));
     CHECK(csv->fields[4].len > 0);
     CHECK(answer.rules.count > 0);
@@ -135,8 +135,8 @@ static void test_warnings(void)
         parse_args(lks_str_from(warnings[i].args), &q);
         LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
         lks_compat_ask(lks_test_facts(), &q, &answer);
-        CHECK_STR(lks_str_from(lks_reason_name(answer.reason)),
-                  lks_reason_name(warnings[i].reason));
+        CHECK_STR(lks_str_from(lks_compat_reason_name(answer.reason)),
+                  lks_compat_reason_name(warnings[i].reason));
         CHECK(warns(&answer.rules, warnings[i].rule, warnings[i].text) == warnings[i].warns);
     }
 }

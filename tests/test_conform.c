@@ -17,13 +17,13 @@ enum { TEXT_MAX = 1024 * 1024, STACKS = 200 };
 /* One line a row: "subject: pinned > actual [of] verdict, cause". */
 static void show_row(const struct lks_judgement *row, struct lks_buf *out)
 {
-    const char *cause = lks_cause_name(row->cause);
+    const char *cause = lks_conform_cause_name(row->cause);
     lks_buf_addf(out, "%" LKS_STR_FMT ": %" LKS_STR_FMT " > %" LKS_STR_FMT,
                  LKS_STR_ARG(row->subject), LKS_STR_ARG(row->pinned), LKS_STR_ARG(row->actual));
     if (row->of.len > 0)
         lks_buf_addf(out, " [%" LKS_STR_FMT "]", LKS_STR_ARG(row->of));
-    lks_buf_addf(out, " %s%s%s\n", lks_verdict_name(row->verdict), cause[0] != '\0' ? ", " : "",
-                 cause);
+    lks_buf_addf(out, " %s%s%s\n", lks_conform_verdict_name(row->verdict),
+                 cause[0] != '\0' ? ", " : "", cause);
 }
 
 /* Every row is sound in itself, and they add up. */
@@ -53,7 +53,7 @@ static void judge(const char *manifest, const struct lks_tuple *tuple, const cha
                   struct lks_buf *out)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     struct lks_err err = {0};
     if (!CHECK_CODE(
             lks_manifest_parse("stack", lks_str_from(manifest), lks_test_facts(), NULL, &m, &err),
@@ -697,15 +697,15 @@ static void test_classes(void)
 
 static void test_words(void)
 {
-    CHECK_STR(lks_str_from(lks_verdict_name(LKS_CONFORMS)), "conforms");
-    CHECK_STR(lks_str_from(lks_verdict_name(LKS_WITH_IMAGE)), "with image");
-    CHECK_STR(lks_str_from(lks_verdict_name(LKS_DRIFT)), "drift");
-    CHECK_STR(lks_str_from(lks_verdict_name(LKS_NOT_MEASURED)), "not measured");
-    CHECK_STR(lks_str_from(lks_cause_name(LKS_CAUSE_NONE)), "");
+    CHECK_STR(lks_str_from(lks_conform_verdict_name(LKS_CONFORMS)), "conforms");
+    CHECK_STR(lks_str_from(lks_conform_verdict_name(LKS_WITH_IMAGE)), "with image");
+    CHECK_STR(lks_str_from(lks_conform_verdict_name(LKS_DRIFT)), "drift");
+    CHECK_STR(lks_str_from(lks_conform_verdict_name(LKS_NOT_MEASURED)), "not measured");
+    CHECK_STR(lks_str_from(lks_conform_cause_name(LKS_CAUSE_NONE)), "");
     for (int i = LKS_CAUSE_NONE + 1; i < LKS_CAUSE_COUNT; i++) {
-        struct lks_str name = lks_str_from(lks_cause_name((enum lks_cause)i));
+        struct lks_str name = lks_str_from(lks_conform_cause_name((enum lks_cause)i));
         for (int k = 0; k < i; k++) /* the first is empty */
-            CHECK(!lks_str_is(name, lks_cause_name((enum lks_cause)k)));
+            CHECK(!lks_str_is(name, lks_conform_cause_name((enum lks_cause)k)));
     }
 }
 
@@ -715,7 +715,7 @@ static void test_all_causes(void)
     for (int cause = LKS_CAUSE_NONE + 1; cause < LKS_CAUSE_COUNT; cause++) {
         char end[64];
         bool found = false;
-        snprintf(end, sizeof(end), ", %s\n", lks_cause_name((enum lks_cause)cause));
+        snprintf(end, sizeof(end), ", %s\n", lks_conform_cause_name((enum lks_cause)cause));
         for (size_t i = 0; i < LKS_COUNT(nodes); i++)
             found = found || strstr(nodes[i].rows, end) != NULL;
         lks_test_case("%s", end);
@@ -727,7 +727,7 @@ static void test_evidence(void)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     struct lks_err err = {0};
     static const struct {
         const char *subject, *evidence;

@@ -42,7 +42,7 @@ static const struct {
 static void judge(const struct lks_stack *s, const char *lines, struct lks_buf *out)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     struct lks_err err = {0};
     lks_test_tuple(lines, &tuple);
     if (!CHECK_CODE(lks_conform(lks_test_facts(), s, &tuple, &c, &err), LKS_OK))
@@ -51,7 +51,7 @@ static void judge(const struct lks_stack *s, const char *lines, struct lks_buf *
         const struct lks_judgement *row = &c.rows[i];
         if (row->verdict != LKS_CONFORMS)
             lks_buf_addf(out, "%" LKS_STR_FMT " %" LKS_STR_FMT " %s\n", LKS_STR_ARG(row->subject),
-                         LKS_STR_ARG(row->pinned), lks_cause_name(row->cause));
+                         LKS_STR_ARG(row->pinned), lks_conform_cause_name(row->cause));
     }
 }
 

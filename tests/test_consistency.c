@@ -231,7 +231,7 @@ static const struct {
 static void add_finding(const struct lks_finding *f, struct lks_buf *out)
 {
     lks_buf_addf(out, "%s %s %" LKS_STR_FMT ": %" LKS_STR_FMT " [%" LKS_STR_FMT "]\n",
-                 lks_severity_name(f->severity), f->rule, LKS_STR_ARG(f->subject),
+                 lks_report_severity_name(f->severity), f->rule, LKS_STR_ARG(f->subject),
                  LKS_STR_ARG(f->text), LKS_STR_ARG(f->remedy));
 }
 

@@ -61,10 +61,10 @@ static void feed(const struct lks_conversation_ops *o, struct value *v, lks_ms n
 static const char *next(const struct value *v, lks_ms now, char out[LKS_ERR_MSG_MAX + 64])
 {
     static const char *const kinds[] = {"send", "wait", "done", "fail"};
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk t = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk t = {0};
     struct value before;
     memcpy(&before, v, sizeof(before));
-    lks_talk_init(&t);
+    lks_conversation_talk_init(&t);
     lks_conversation_next(&ops, v, now, &t);
     lks_conversation_next(&ops, v, now, &t);
     CHECK(memcmp(&before, v, sizeof(before)) == 0);

@@ -1,7 +1,7 @@
 /* Admission, asked of the real daemon: over the API and over its own socket, by those who may and
  * those who may not, and by peers that mean harm. */
 #include "base/file.h"
-#include "server/auth/desk.h"
+#include "server/auth/authz.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/wait.h"

@@ -29,9 +29,9 @@ static void offer_make(struct offer *o, const char *version, size_t size, uint8_
     struct lks_err err = {0};
     memset(seed, seed_byte, sizeof(seed));
     LKS_ASSERT(lks_key_make(seed, &o->key, &err) == LKS_OK &&
-               lks_pin_of(&o->key, &o->pin, &err) == LKS_OK &&
+               lks_signature_pin_of(&o->key, &o->pin, &err) == LKS_OK &&
                lks_digest_text(LKS_STR(IMAGE), o->artifact, &err) == LKS_OK);
-    lks_pin_text(&o->pin, o->line);
+    lks_signature_pin_text(&o->pin, o->line);
     snprintf(
         o->manifest, sizeof(o->manifest),
         "{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"hgx\",\"version\":\"%s\",\"artifacts\":"

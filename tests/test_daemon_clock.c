@@ -1,8 +1,8 @@
 /* The real daemon after its machine's clock was ahead and is right again: the journal's clock stays
  * ahead, and what people and schedulers read goes by the true time. */
 #include "base/time.h"
-#include "drivers/store/store_sqlite.h"
-#include "server/auth/desk.h"
+#include "drivers/store/sqlite.h"
+#include "server/auth/authz.h"
 #include "server/base/secrets.h"
 #include "tests/crew.h"
 #include "tests/journals.h"

@@ -1,7 +1,7 @@
 /* Management endpoints of the real daemon: they are read by themselves, known by what was recorded
  * of them, and updated in a change, once, however often lockstepd is killed meanwhile. */
 #include "base/file.h"
-#include "drivers/http/http_curl.h"
+#include "drivers/http/curl.h"
 #include "tests/flashes.h"
 #include "tests/test.h"
 #include "tests/wait.h"

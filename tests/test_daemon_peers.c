@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "codec/format/digest.h"
 #include "drivers/depot/depot_files.h"
-#include "drivers/store/store_secrets.h"
+#include "drivers/store/secrets.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"

@@ -39,7 +39,7 @@ static void make_answer(bool changed, struct lks_buf *out)
     struct lks_err err = {0};
     lks_buf_init(&package, PACKAGE_MAX);
     lks_buf_init(out, PACKAGE_MAX);
-    CHECK_CODE(lks_bmcsim_package(kinds[0], CLASS, VERSION, 1, PACKAGE_BYTES, &package, &err),
+    CHECK_CODE(lks_bmcsim_image_package(kinds[0], CLASS, VERSION, 1, PACKAGE_BYTES, &package, &err),
                LKS_OK);
     if (changed && package.len > 0)
         package.ptr[package.len - 1] ^= 1;

@@ -1,7 +1,7 @@
 /* The registry of stacks, the catalogue of images and the fleet's exposure, asked of the real
  * daemon. */
 #include "codec/format/digest.h"
-#include "server/auth/desk.h"
+#include "server/auth/authz.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -21,7 +21,7 @@ static const char *fingerprint(const char *key)
 {
     static struct lks_pin pin;
     struct lks_err err = {0};
-    LKS_ASSERT(lks_pin_parse(lks_str_from(key), &pin, &err) == LKS_OK);
+    LKS_ASSERT(lks_signature_pin_parse(lks_str_from(key), &pin, &err) == LKS_OK);
     return pin.fingerprint;
 }
 

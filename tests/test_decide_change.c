@@ -2,7 +2,7 @@
 #include "core/rules/decide.h"
 
 #include "core/registry/artifacts.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "tests/anything.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
@@ -181,9 +181,10 @@ static void test_stack_stays(void)
                                               .to = LKS_STEP_RETIRED}};
     CHECK_STR(lks_asked(&a, &retire),
               "refused: stack 'silver' cannot be retired: change 1 leads to it");
-    CHECK(lks_stack_in_use(&a.state, c->stack) && lks_stack_in_use(&a.state, c->members[0].from));
+    CHECK(lks_artifact_stack_in_use(&a.state, c->stack) &&
+          lks_artifact_stack_in_use(&a.state, c->members[0].from));
     be(&a, LKS_CHANGE_REJECTED);
-    CHECK(!lks_stack_in_use(&a.state, c->stack));
+    CHECK(!lks_artifact_stack_in_use(&a.state, c->stack));
     CHECK_HAS(lks_asked(&a, &retire), "stepped ");
 }
 

@@ -1,4 +1,4 @@
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
@@ -247,7 +247,7 @@ static void test_waits(void)
             (void)agree(&a, cases[i].by, "looked at it", 1);
         uint32_t node = lks_fleet_node(&a, cases[i].node);
         CHECK(lks_bitset_test(&a.state.standing->deviates, node) == cases[i].covers);
-        CHECK_INT(lks_standing_covered(&a.state, node, LKS_STR("driver"), LKS_STR("1")),
+        CHECK_INT(lks_node_status_covered(&a.state, node, LKS_STR("driver"), LKS_STR("1")),
                   cases[i].covers);
     }
 }

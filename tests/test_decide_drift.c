@@ -2,7 +2,7 @@
 #include "tests/test.h"
 #include "tests/tuples.h"
 
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <stdio.h>
 
@@ -258,7 +258,8 @@ static void test_causes(void)
         report(&w, "n1", "");
         CHECK_STR(ticks(&w), "");
         report(&w, "n1", causes[i].changes);
-        CHECK((lks_standing_bars(&w.asked.state, 0, w.asked.now.wall) >> LKS_BAR_DRIFT & 1) == 1);
+        CHECK((lks_node_status_bars(&w.asked.state, 0, w.asked.now.wall) >> LKS_BAR_DRIFT & 1) ==
+              1);
         CHECK(!node(&w, "n1")->drifting);
         snprintf(told, sizeof(told), "drift node=n1 on=1 stack=* cause=%s text=%s evidence=r\n",
                  causes[i].cause, causes[i].text);

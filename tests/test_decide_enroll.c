@@ -25,7 +25,7 @@ static void make(struct lks_asked *a)
 static void check_print(const struct lks_node *n, size_t which, const char *want)
 {
     char print[LKS_DIGEST_SIZE];
-    CHECK_STR(lks_str_from(lks_certificate_text(&n->certificates[which], print)), want);
+    CHECK_STR(lks_str_from(lks_state_certificate_text(&n->certificates[which], print)), want);
 }
 
 /* Making tokens ----------------------------------------------------------------------------- */

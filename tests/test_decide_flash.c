@@ -1,4 +1,4 @@
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
@@ -589,7 +589,7 @@ static void test_unknown(void)
     e = condition(false);
     CHECK_HAS(lks_asked(&a, &e), WAITED "lockstep node resolve g1");
     a.state.nodes[g1].changing = 0; /* whatever else becomes of the change */
-    lks_standing_update(&a.state, g1);
+    lks_node_status_update(&a.state, g1);
     CHECK(lks_bitset_test(&a.state.standing->bars[LKS_BAR_CHANGING], g1));
     resolve.reason = LKS_STR("");
     CHECK_STR(lks_asked(&a, &resolve), "invalid: give a reason; it is kept in the journal");

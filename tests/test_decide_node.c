@@ -221,7 +221,7 @@ static void test_after(void)
     CHECK(n->placed && n->intake && !n->accepted && !n->enrolled);
     CHECK(n->tuple == 0 && n->boot == 0 && n->parts[LKS_PART_BOARD] == 0);
     char print[LKS_DIGEST_SIZE];
-    CHECK_STR(lks_str_from(lks_certificate_text(&n->certificates[0], print)), "");
+    CHECK_STR(lks_str_from(lks_state_certificate_text(&n->certificates[0], print)), "");
     CHECK_STR(lks_state_text(&a.state, n->intake_why), "replaced: new board");
 
     e = event_of(REMOVE, "gpu1", "sold");

@@ -101,7 +101,7 @@ static void beat_all(struct lks_asked *a, unsigned silent, uint64_t seq)
 {
     for (uint32_t n = silent; n < a->state.node_count; n++) {
         struct lks_beat beat = lks_fleet_beat(a, 7, seq);
-        CHECK(!lks_pulse_hear(&a->state, a->now, n, &beat));
+        CHECK(!lks_heartbeat_hear(&a->state, a->now, n, &beat));
     }
 }
 
@@ -341,7 +341,7 @@ static void test_replay_over(void)
     for (beat.seq = 2; beat.seq < 5; beat.seq++)
         (void)lks_fleet_hear(&a, "n1", &beat);
     CHECK_INT(a.state.nodes[0].notes, 1 << LKS_NOTE_REPLAY);
-    for (beat.seq = 11; beat.seq < 11 + LKS_PULSE_CLEAN - 1; beat.seq++)
+    for (beat.seq = 11; beat.seq < 11 + LKS_HEARTBEAT_CLEAN - 1; beat.seq++)
         CHECK_STR(lks_fleet_hear(&a, "n1", &beat), "");
     CHECK_STR(lks_fleet_hear(&a, "n1", &beat),
               "noted node=n1 note=replay text=heartbeats are in order again\n");
@@ -378,7 +378,7 @@ static void test_witness(void)
         make(&a, "n1");
         for (uint64_t seq = 2; seq <= 4; seq++) {
             const struct lks_head head = {.seq = seq, .hash = {[0] = (uint8_t)(10 * seq)}};
-            lks_pulse_publish(&a.state, &head);
+            lks_heartbeat_publish(&a.state, &head);
         }
         struct lks_beat beat = lks_fleet_beat(&a, 7, 2);
         beat.head_seq = witnesses[i].seq;
@@ -412,7 +412,7 @@ static void test_witness_ring(void)
     a.state.seq = 1000;
     for (uint64_t seq = 1; seq <= UINT64_C(2) * LKS_STATE_HEADS; seq++) {
         const struct lks_head head = {.seq = seq, .hash = {[0] = (uint8_t)seq}};
-        lks_pulse_publish(&a.state, &head);
+        lks_heartbeat_publish(&a.state, &head);
     }
     static const struct {
         uint64_t seq;
@@ -427,7 +427,7 @@ static void test_witness_ring(void)
         beat.head_seq = rows[i].seq;
         beat.head_hash[0] = 0xff;
         (void)lks_fleet_hear(&a, "n1", &beat);
-        CHECK_INT(lks_pulse_witness(&a.state, 0), rows[i].witness);
+        CHECK_INT(lks_heartbeat_witness(&a.state, 0), rows[i].witness);
     }
 }
 
@@ -438,7 +438,7 @@ static void test_contradiction(void)
     make(&a, "n1");
     struct lks_beat beat = lks_fleet_beat(&a, 7, 2);
     beat.tuple[0] = 1;
-    for (; beat.seq < 1 + LKS_PULSE_UNSENT; beat.seq++)
+    for (; beat.seq < 1 + LKS_HEARTBEAT_UNSENT; beat.seq++)
         CHECK_STR(lks_fleet_hear(&a, "n1", &beat), "");
     CHECK_STR(lks_fleet_hear(&a, "n1", &beat),
               "noted node=n1 note=contradiction on=1 text=30 heartbeats name a tuple that was not "

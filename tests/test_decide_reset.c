@@ -1,5 +1,5 @@
 /* Wedged nodes: who may have one reset, when, and how it ends. */
-#include "core/state/reset.h"
+#include "core/state/resets.h"
 
 #include "core/campaign/state_apply.h"
 #include "core/fold/fold.h"
@@ -237,8 +237,8 @@ static void check_dump(const struct lks_asked *a)
     struct lks_state other = {0};
     struct lks_err err = {0};
     LKS_ASSERT(lks_state_init(&other, 1, &err) == LKS_OK);
-    CHECK_CODE(lks_state_dump(&a->state, emit, &other, &err), LKS_OK);
-    CHECK(lks_resets_equal(&a->state, &other));
+    CHECK_CODE(lks_dump_state(&a->state, emit, &other, &err), LKS_OK);
+    CHECK(lks_fold_resets_equal(&a->state, &other));
     lks_state_fini(&other);
 }
 

@@ -1,5 +1,5 @@
 #include "core/gate/gate.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -45,7 +45,7 @@ static void list(const struct lks_decisions *d, struct lks_buf *out)
     for (size_t i = 0; i < count; i++) {
         struct lks_json_writer w = {.out = out};
         lks_json_begin(&w, NULL, '{');
-        lks_decided_json(&w, entries[i]);
+        lks_decisions_json(&w, entries[i]);
         lks_json_end(&w, '}');
         lks_buf_addc(out, '\n');
     }

@@ -1,4 +1,4 @@
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -73,7 +73,7 @@ static void made_fini(struct made *m)
 static void hold(struct lks_str yaml, const struct lks_tuple *tuple, struct lks_buf *drift)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     struct lks_err err = {0};
     if (!CHECK_CODE(lks_manifest_parse("draft", yaml, lks_test_facts(), NULL, &manifest, &err),
                     LKS_OK) ||

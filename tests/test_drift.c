@@ -41,7 +41,7 @@ static bool machine_init(struct machine *m, const struct lks_test_root *root)
     lks_test_planted_free(&planted);
     lks_buf_init(&m->yaml, YAML_MAX);
     lks_report_init(&m->report);
-    CHECK(lks_day_parse(LKS_STR("2026-11-15"), &today));
+    CHECK(lks_time_day_parse(LKS_STR("2026-11-15"), &today));
     bool ok = lks_draft_stack(lks_test_facts(), &m->tuple, LKS_STR("golden"), LKS_STR("1"), today,
                               &m->yaml, &m->report, &err) == LKS_OK &&
               m->report.errors == 0 &&
@@ -146,7 +146,7 @@ static void try_reading(const struct machine *m, const char *root, size_t at,
         if (row != NULL && is_one_of_several(&m->tuple, r))
             CHECK(has(row->of, r->of));
     }
-    lks_conformance_fini(&c);
+    lks_conform_fini(&c);
     lks_tuple_fini(&changed);
 }
 
@@ -251,7 +251,7 @@ static void try_leaf(const struct machine *m, const char *root, const struct lks
         CHECK(!lks_conformance_yes(&c));
         CHECK(verdict_on(&c, lks_buf_view(&subject)) != NULL);
     }
-    lks_conformance_fini(&c);
+    lks_conform_fini(&c);
     lks_manifest_fini(&other);
 }
 

@@ -62,7 +62,7 @@ static void test_form(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, want = {0};
     lks_buf_init(&text, OUT_MAX);
     lks_buf_init(&want, OUT_MAX);
-    lks_public_key_text(&half, name);
+    lks_key_public_text(&half, name);
     struct lks_str signed_text = LKS_STR("DSSEv1 29 http://example.com/HelloWorld 11 hello world");
     CHECK_CODE(lks_key_sign(&key, signed_text, signature, &err), LKS_OK);
     lks_buf_addf(&want,

@@ -1,6 +1,6 @@
 #include "engine/engine.h"
 
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/journal.h"
 #include "tests/facts.h"
 #include "tests/journals.h"
@@ -158,7 +158,7 @@ static void check_restart(struct bench *b)
     struct lks_err err = {0};
     CHECK_CODE(lks_state_init(&folded, 9, &err), LKS_OK);
     CHECK_CODE(lks_journal_fold(&b->store, NULL, 0, &folded, &tail, &err), LKS_OK);
-    if (!CHECK(lks_state_equal(&folded, lks_engine_state(b->engine), &err)))
+    if (!CHECK(lks_equal_state(&folded, lks_engine_state(b->engine), &err)))
         printf("%s\n", err.msg);
 }
 
@@ -353,7 +353,7 @@ static void test_every_commit_is_signed_and_one_head_a_second_stays(void)
             commit_ok(&b);
             told += lks_engine_told(b.engine)->seq != before;
             CHECK_INT(lks_engine_head(b.engine)->seq, lks_engine_seq(b.engine));
-            CHECK(lks_head_verify(&key, lks_engine_head(b.engine)));
+            CHECK(lks_chain_head_verify(&key, lks_engine_head(b.engine)));
         }
         CHECK_INT(told, cases[i].told);
         CHECK_INT(count_heads(&b), cases[i].heads + 1);

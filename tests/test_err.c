@@ -9,7 +9,7 @@
 static void test_codes(void)
 {
     for (enum lks_code code = LKS_OK; code < LKS_CODE_COUNT; code++) {
-        const struct lks_code_info *info = lks_code_info(code);
+        const struct lks_code_info *info = lks_err_code_info(code);
         lks_test_case("%s", info->text);
         CHECK((info->exit == 0) == (code == LKS_OK));
         CHECK(info->exit >= 0 && info->exit <= 6);
@@ -22,7 +22,7 @@ static void test_codes(void)
         CHECK(server || (info->http >= 400 && info->http <= 499));
         CHECK(server == (info->exit == 4 || info->exit == 6)); /* not the caller's mistake */
         for (enum lks_code other = LKS_OK; other < code; other++)
-            CHECK(strcmp(lks_code_info(other)->text, info->text) != 0);
+            CHECK(strcmp(lks_err_code_info(other)->text, info->text) != 0);
     }
 }
 

@@ -416,9 +416,9 @@ static void test_waves(void)
         struct arms a, b;
         struct lks_compared m[] = {metric("first", &a, row->first, 0.3),
                                    metric("second", &b, row->second, 0.3)};
-        struct lks_counted counted =
-            lks_counted_totals(LKS_STR("crashes"), row->canary_events, hours_of(row->canary_events),
-                               row->control_events, hours_of(row->control_events), row->normal);
+        struct lks_counted counted = lks_evidence_counted_totals(
+            LKS_STR("crashes"), row->canary_events, hours_of(row->canary_events),
+            row->control_events, hours_of(row->control_events), row->normal);
         struct lks_evidence q = {.plan = &plan,
                                  .look = 3,
                                  .metrics = m,
@@ -439,10 +439,10 @@ static void test_waves(void)
 /* From totals: either evidence may be missing, and then the other one counts in full. */
 static void test_counted(void)
 {
-    struct lks_counted both = lks_counted_totals(LKS_STR("x"), 3, 100, 1, 100, 0.001);
-    struct lks_counted unknown = lks_counted_totals(LKS_STR("x"), 3, 100, 1, 100, 0);
-    struct lks_counted alone = lks_counted_totals(LKS_STR("x"), 3, 200, 0, 0, 0.001);
-    struct lks_counted none = lks_counted_totals(LKS_STR("x"), 3, 0, 0, 0, 0);
+    struct lks_counted both = lks_evidence_counted_totals(LKS_STR("x"), 3, 100, 1, 100, 0.001);
+    struct lks_counted unknown = lks_evidence_counted_totals(LKS_STR("x"), 3, 100, 1, 100, 0);
+    struct lks_counted alone = lks_evidence_counted_totals(LKS_STR("x"), 3, 200, 0, 0, 0.001);
+    struct lks_counted none = lks_evidence_counted_totals(LKS_STR("x"), 3, 0, 0, 0, 0);
     (void)CHECK(both.split.canary == 3 && both.split.control == 1 && both.rate.events == 3);
     (void)CHECK(alone.split.prior_canary == 0);
     (void)CHECK_NEAR(exp(alone.rate.ln_e), 57.29995428, 1e-9);
@@ -450,25 +450,25 @@ static void test_counted(void)
     /* Three where 0.2 are normal: a thousand times ten's likelihood less what quiet says. */
     double ten = exp(3 * log(10) - 9 * 0.001 * 200);
     (void)CHECK_NEAR(exp(alone.times.ln_ratio), ten, 1e-9);
-    (void)CHECK_NEAR(exp(lks_counted_ln(&alone)), (57.29995428 + ten) / 2, 1e-9);
-    (void)CHECK_NEAR(exp(lks_counted_ln(&both)),
+    (void)CHECK_NEAR(exp(lks_evidence_counted_ln(&alone)), (57.29995428 + ten) / 2, 1e-9);
+    (void)CHECK_NEAR(exp(lks_evidence_counted_ln(&both)),
                      (exp(both.split.ln_e) + exp(both.rate.ln_e) + exp(both.times.ln_ratio)) / 3,
                      1e-9);
-    (void)CHECK_NEAR(lks_counted_ln(&unknown), unknown.split.ln_most, 0);
+    (void)CHECK_NEAR(lks_evidence_counted_ln(&unknown), unknown.split.ln_most, 0);
     lks_test_case("quiet for long enough");
-    (void)CHECK_INT(lks_counted_totals(LKS_STR("x"), 0, 1584, 0, 0, 1.579e-4).times.end,
+    (void)CHECK_INT(lks_evidence_counted_totals(LKS_STR("x"), 0, 1584, 0, 0, 1.579e-4).times.end,
                     LKS_SPRT_OPEN);
-    (void)CHECK_INT(lks_counted_totals(LKS_STR("x"), 0, 1585, 0, 0, 1.579e-4).times.end,
+    (void)CHECK_INT(lks_evidence_counted_totals(LKS_STR("x"), 0, 1585, 0, 0, 1.579e-4).times.end,
                     LKS_SPRT_ACCEPT);
     lks_test_case("a rate that nobody can mean");
-    (void)CHECK(lks_counted_totals(LKS_STR("x"), 3, 100, 0, 0, 1e300).rate.rate == 0);
+    (void)CHECK(lks_evidence_counted_totals(LKS_STR("x"), 3, 100, 0, 0, 1e300).rate.rate == 0);
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_evidence_plan plan = once(1);
     struct lks_evidence q = {.plan = &plan, .counted = &alone, .counted_count = 1};
     lks_arena_init(&arena, 1 << 20);
-    plan.count_limit = lks_counted_ln(&alone) - 0.01;
+    plan.count_limit = lks_evidence_counted_ln(&alone) - 0.01;
     (void)CHECK_INT(judge(&q, &arena).verdict, LKS_GATE_HALT);
-    plan.count_limit = lks_counted_ln(&alone) + 0.01;
+    plan.count_limit = lks_evidence_counted_ln(&alone) + 0.01;
     (void)CHECK_INT(judge(&q, &arena).verdict, LKS_GATE_PASS);
 }
 
@@ -585,13 +585,14 @@ static void test_checkpoints(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%g s, every %g s", rows[i].cost, rows[i].between);
-        (void)CHECK(fabs(lks_checkpoint_daly(rows[i].cost, rows[i].between) - rows[i].daly) < 0.01);
+        (void)CHECK(fabs(lks_ramp_checkpoint_daly(rows[i].cost, rows[i].between) - rows[i].daly) <
+                    0.01);
     }
-    (void)CHECK_NEAR(lks_checkpoint_waste(600, 60, 21600, 300), 0.118687, 1e-5);
-    (void)CHECK_NEAR(lks_checkpoint_waste(1600, 60, 21600, 300), 0.087071, 1e-5);
-    (void)CHECK_NEAR(lks_checkpoint_waste(3600, 60, 21600, 300), 0.113616, 1e-5);
+    (void)CHECK_NEAR(lks_ramp_checkpoint_waste(600, 60, 21600, 300), 0.118687, 1e-5);
+    (void)CHECK_NEAR(lks_ramp_checkpoint_waste(1600, 60, 21600, 300), 0.087071, 1e-5);
+    (void)CHECK_NEAR(lks_ramp_checkpoint_waste(3600, 60, 21600, 300), 0.113616, 1e-5);
     lks_test_case("fails sooner than it saves");
-    (void)CHECK_NEAR(lks_checkpoint_daly(100, 40), 40, 0);
+    (void)CHECK_NEAR(lks_ramp_checkpoint_daly(100, 40), 40, 0);
 }
 
 int main(void)

@@ -247,7 +247,7 @@ static const struct {
 static void what_the_machine_says(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_machine_fini) struct lks_machine m = {0};
+        LKS_CLEANUP(lks_settings_machine_fini) struct lks_machine m = {0};
         char why[LKS_MACHINE_WHY_SIZE];
         struct lks_err err = {0};
         struct lks_str setting = lks_str_from(rows[i].setting);
@@ -260,7 +260,7 @@ static void what_the_machine_says(void)
             lks_tuple_add(&m.tuple, &r);
         }
         CHECK_CODE(lks_tuple_finish(&m.tuple, &err), LKS_OK);
-        bool holds = lks_machine_holds(&m, setting, lks_str_from(rows[i].words), why);
+        bool holds = lks_settings_machine_holds(&m, setting, lks_str_from(rows[i].words), why);
         CHECK_INT(holds, rows[i].why == NULL);
         if (rows[i].why != NULL)
             CHECK_STR(lks_str_from(why), rows[i].why);

@@ -86,7 +86,7 @@ static void world_fini(struct world *w)
 static lks_day today(void)
 {
     lks_day day = 0;
-    LKS_ASSERT(lks_day_parse(LKS_STR("2026-11-15"), &day));
+    LKS_ASSERT(lks_time_day_parse(LKS_STR("2026-11-15"), &day));
     return day;
 }
 

@@ -77,9 +77,9 @@ static void test_look_ups(void)
     CHECK(lks_facts_update_class(f, LKS_STR("")) == NULL);
     CHECK(lks_facts_class(f, LKS_STR("hgx-h100-8")) != NULL);
     CHECK(lks_facts_class(f, LKS_STR("hgx")) == NULL);
-    CHECK(lks_words_have(LKS_STR("H100 GB200"), LKS_STR("gb200")));
-    CHECK(!lks_words_have(LKS_STR("H100 GB200"), LKS_STR("B200")));
-    CHECK(!lks_words_have(LKS_STR(""), LKS_STR("")));
+    CHECK(lks_facts_words_have(LKS_STR("H100 GB200"), LKS_STR("gb200")));
+    CHECK(!lks_facts_words_have(LKS_STR("H100 GB200"), LKS_STR("B200")));
+    CHECK(!lks_facts_words_have(LKS_STR(""), LKS_STR("")));
 }
 
 /* Every table is named once, and every name is a table. */
@@ -176,7 +176,7 @@ static void test_advisories(void)
     const struct lks_advisory *a = &facts.advisories.rows[0];
     char day[LKS_DAY_TEXT_SIZE];
     CHECK_STR(a->id, "CVE-1");
-    CHECK_STR(lks_str_from(lks_day_text(a->published, day)), "2026-10-31");
+    CHECK_STR(lks_str_from(lks_time_day_text(a->published, day)), "2026-10-31");
     CHECK_INT(a->fact.status, LKS_PARTLY);
     CHECK_STR(a->fact.source, "here");
     if (!CHECK_INT(a->affected_count, 1))

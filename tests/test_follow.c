@@ -1,7 +1,7 @@
 /* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
  */
 #include "core/state/barred.h"
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 #include "tests/facts.h"
@@ -221,7 +221,7 @@ static enum lks_code hold(struct bench *t, struct controller *c, const char *nod
 static void check_same(const struct bench *t)
 {
     struct lks_err why = {0};
-    if (!CHECK(lks_state_equal(lks_engine_state(t->a.engine), lks_engine_state(t->b.engine), &why)))
+    if (!CHECK(lks_equal_state(lks_engine_state(t->a.engine), lks_engine_state(t->b.engine), &why)))
         printf("%s\n", why.msg);
 }
 
@@ -521,7 +521,7 @@ static void append_other(struct bench *t, const struct lks_key *key)
     CHECK_CODE(lks_chain_hash(chain, tail.hash, &row, row.hash, &err), LKS_OK);
     struct lks_head head = {.journal = JOURNAL, .seq = row.seq, .time = row.time};
     memcpy(head.hash, row.hash, sizeof(head.hash));
-    CHECK_CODE(lks_head_sign(key, &head, &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(key, &head, &err), LKS_OK);
     struct lks_store_batch batch = {.epoch = 1, .rows = &row, .row_count = 1, .head = &head};
     CHECK_CODE(store->ops->append(store->self, &batch, &err), LKS_OK);
     lks_chain_free(chain);

@@ -161,8 +161,8 @@ static void what_is_said(void)
     campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
                                            .measured = {.list = list, .count = count}});
     const struct lks_measure *m =
-        lks_change_measure(campaign_change(&w), 0, campaign_member(&w, "n1")->node,
-                           campaign_change(&w)->metrics[0].name);
+        lks_state_change_measure(campaign_change(&w), 0, campaign_member(&w, "n1")->node,
+                                 campaign_change(&w)->metrics[0].name);
     CHECK(m != NULL && m->before == 100 && m->after == 98);
     lks_gate_round_fini(&r);
     campaign_end(&w);

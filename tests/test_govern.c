@@ -406,7 +406,7 @@ static void check_waived(struct lks_asked *a, struct lks_str word)
     struct lks_str gate, state;
     (void)lks_str_cut(word, ':', &gate, &state);
     bool ring = state.ptr[0] == '1';
-    CHECK(lks_change_waived(&a->state, &a->state.changes[0], ring, gate, NULL, a->now.wall) ==
+    CHECK(lks_govern_waived(&a->state, &a->state.changes[0], ring, gate, NULL, a->now.wall) ==
           lks_str_ends(state, "on"));
 }
 

@@ -315,12 +315,12 @@ static void test_names_alone(void)
 {
     for (size_t i = 0; i < LKS_COUNT(names_alone); i++) {
         lks_test_case("'%s'", names_alone[i].text.ptr);
-        CHECK_INT(lks_host_name(names_alone[i].text), names_alone[i].name);
+        CHECK_INT(lks_hostlist_is_name(names_alone[i].text), names_alone[i].name);
     }
     char longest[LKS_HOST_NAME_MAX + 1];
     memset(longest, 'x', sizeof(longest));
-    CHECK(lks_host_name((struct lks_str){longest, LKS_HOST_NAME_MAX}));
-    CHECK(!lks_host_name((struct lks_str){longest, LKS_HOST_NAME_MAX + 1}));
+    CHECK(lks_hostlist_is_name((struct lks_str){longest, LKS_HOST_NAME_MAX}));
+    CHECK(!lks_hostlist_is_name((struct lks_str){longest, LKS_HOST_NAME_MAX + 1}));
 }
 
 int main(void)

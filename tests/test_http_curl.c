@@ -1,4 +1,4 @@
-#include "drivers/http/http_curl.h"
+#include "drivers/http/curl.h"
 
 #include "tests/liar.h"
 #include "tests/test.h"

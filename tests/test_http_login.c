@@ -1,4 +1,4 @@
-#include "drivers/http/http_login.h"
+#include "drivers/http/login.h"
 
 #include "tests/test.h"
 #include "tests/tree.h"

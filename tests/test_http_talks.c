@@ -1,4 +1,4 @@
-#include "drivers/http/http_talks.h"
+#include "drivers/http/talks.h"
 
 #include "tests/test.h"
 #include "tests/wait.h"

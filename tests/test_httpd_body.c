@@ -1,7 +1,7 @@
 /* Bodies that are read only when the handler says so: collected, or too large to be held and
  * fetched piece by piece; refused before they are read, cut in the middle; and answers whose length
  * is known before their bytes are. */
-#include "drivers/http/http_mhd_parts.h"
+#include "drivers/http/httpd_parts.h"
 #include "tests/site.h"
 #include "tests/test.h"
 #include "tests/wait.h"

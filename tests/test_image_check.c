@@ -104,12 +104,12 @@ static void test_rows(void)
                                     .patience = LKS_SECOND};
         CHECK_CODE(lks_image_check_init(&c, &err), LKS_OK);
         lks_image_check_begin(value, &c);
-        lks_talk_init(&t);
+        lks_conversation_talk_init(&t);
         CHECK_INT(talk(i, value, &c, bytes, &t), rows[i].requests);
         CHECK_INT(t.kind, rows[i].code == LKS_OK ? LKS_TALK_DONE : LKS_TALK_FAIL);
         CHECK_CODE(t.err.code, rows[i].code);
         CHECK_HAS(lks_str_from(t.err.msg), rows[i].says);
-        lks_talk_fini(&t);
+        lks_conversation_talk_fini(&t);
         lks_image_check_fini(&c);
         free(value);
     }

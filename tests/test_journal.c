@@ -1,8 +1,8 @@
 /* Faults of a journal are found and told apart, on every store. */
 #include "engine/journal.h"
 
+#include "engine/chain_walk.h"
 #include "engine/engine.h"
-#include "engine/walk.h"
 #include "tests/facts.h"
 #include "tests/journals.h"
 #include "tests/test.h"
@@ -175,7 +175,7 @@ static void write_head(struct lks_test_world *w, uint64_t seq, const uint8_t *ha
     struct lks_head head = {.seq = seq, .time = 5000};
     memcpy(head.journal, lks_test_life_journal, sizeof(head.journal));
     memcpy(head.hash, hash, sizeof(head.hash));
-    CHECK_CODE(lks_head_sign(key, &head, &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(key, &head, &err), LKS_OK);
     struct lks_store_batch batch = {.head = &head};
     CHECK_CODE(w->store.ops->append(w->store.self, &batch, &err), LKS_OK);
 }
@@ -312,7 +312,7 @@ static void test_a_witness_of_another_journal(void)
     struct heads witnessed = heads_of(&w);
     struct lks_err err = {0};
     memset(witnessed.items[2].journal, 'f', LKS_JOURNAL_ID_SIZE - 1);
-    CHECK_CODE(lks_head_sign(&w.key, &witnessed.items[2], &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(&w.key, &witnessed.items[2], &err), LKS_OK);
     struct lks_verify found = lks_test_world_verify(
         &w, &(struct lks_verify_options){.witnesses = &witnessed.items[2], .witness_count = 1});
     CHECK_INT(found.fault, LKS_FAULT_REWRITTEN);

@@ -43,13 +43,13 @@ static void rig_make(struct rig *r)
     lks_buf_addc(&set, ',');
     lks_signer_key(&r->ec, &set);
     lks_buf_addf(&set, "]}");
-    CHECK_CODE(lks_jwks_parse(lks_buf_view(&set), &r->keys, &err), LKS_OK);
+    CHECK_CODE(lks_jwt_keys_parse(lks_buf_view(&set), &r->keys, &err), LKS_OK);
     CHECK_INT(r->keys.count, 2);
 }
 
 static void rig_end(struct rig *r)
 {
-    lks_jwks_fini(&r->keys);
+    lks_jwt_keys_fini(&r->keys);
     lks_signer_fini(&r->rsa);
     lks_signer_fini(&r->ec);
     lks_signer_fini(&r->other);
@@ -227,9 +227,9 @@ static void test_keys(void)
         struct lks_jwks keys = {0};
         struct lks_err err = {0};
         lks_test_case("%s", key_rows[i].name);
-        CHECK(lks_jwks_parse(lks_str_from(key_rows[i].json), &keys, &err) != LKS_OK);
+        CHECK(lks_jwt_keys_parse(lks_str_from(key_rows[i].json), &keys, &err) != LKS_OK);
         CHECK_HAS(lks_str_from(err.msg), key_rows[i].told);
-        lks_jwks_fini(&keys);
+        lks_jwt_keys_fini(&keys);
     }
 }
 
@@ -245,9 +245,9 @@ static void test_weak(void)
     lks_buf_addf(&set, "{\"keys\":[");
     lks_signer_key(&weak, &set);
     lks_buf_addf(&set, "]}");
-    CHECK_CODE(lks_jwks_parse(lks_buf_view(&set), &keys, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_jwt_keys_parse(lks_buf_view(&set), &keys, &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "key 'w1': an RSA key of 1024 bits; 2048 are the least");
-    lks_jwks_fini(&keys);
+    lks_jwt_keys_fini(&keys);
     lks_signer_fini(&weak);
 }
 

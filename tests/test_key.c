@@ -80,9 +80,9 @@ static void test_text(void)
     struct lks_public_key half = lks_key_public(&key), back = {0};
     char text[LKS_KEY_TEXT_SIZE];
     struct lks_err err = {0};
-    lks_public_key_text(&half, text);
+    lks_key_public_text(&half, text);
     CHECK_STR(lks_str_from(text), "ed25519:O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik=");
-    CHECK_CODE(lks_public_key_parse(lks_str_from(text), &back, &err), LKS_OK);
+    CHECK_CODE(lks_key_public_parse(lks_str_from(text), &back, &err), LKS_OK);
     CHECK(memcmp(&half, &back, sizeof(half)) == 0);
 }
 
@@ -108,7 +108,7 @@ static void test_refused(void)
         lks_test_case("%s", refused[i].name);
         struct lks_err err = {0};
         struct lks_public_key key = {.bytes = {7}};
-        CHECK_CODE(lks_public_key_parse(lks_str_from(refused[i].text), &key, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_key_public_parse(lks_str_from(refused[i].text), &key, &err), LKS_E_INVALID);
         CHECK_HAS(lks_str_from(err.msg), "public key: ");
         CHECK_INT(key.bytes[0], 7);
     }

@@ -3,7 +3,7 @@
  * journal is whole. How often is LKS_KILLS, from which seed LKS_SEED. */
 #include "base/file.h"
 #include "base/rng.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/test.h"
@@ -219,10 +219,10 @@ static bool say_beat(struct worker *w, const struct lks_tuple *tuple)
         .seq = ++w->beats,
         .sent = (lks_ms)time(NULL) * LKS_SECOND,
     };
-    if (!lks_boot_parse(tuple->boot_id, beat.boot))
+    if (!lks_heartbeat_boot_parse(tuple->boot_id, beat.boot))
         return false;
     lks_buf_init(&body, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&beat, &body);
+    lks_heartbeat_pack(&beat, &body);
     return expected(
         w, "beat",
         agent_ask(w, "POST", "/v1/agent/beat", "application/octet-stream", lks_buf_view(&body)),

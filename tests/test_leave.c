@@ -1,4 +1,4 @@
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 
 #include "model/manifest/fleet.h"
 #include "model/manifest/manifest.h"
@@ -11,18 +11,18 @@
 
 static const struct {
     const char *posture;
-    enum lks_leave_way way;
+    enum lks_drain_way way;
     lks_ms limit;
     uint32_t retries;
-    enum lks_leave_then then;
+    enum lks_drain_then then;
 } rules[] = {
-    {"pre-training", LKS_LEAVE_JOB, 1440 * MINUTE, 1, LKS_LEAVE_HOLD},
-    {"post-training", LKS_LEAVE_JOB, 720 * MINUTE, 1, LKS_LEAVE_HOLD},
-    {"online-inference", LKS_LEAVE_ROTATION, 30 * MINUTE, 3, LKS_LEAVE_HOLD},
-    {"batch", LKS_LEAVE_CHANCE, 240 * MINUTE, 5, LKS_LEAVE_SKIP},
-    {"dev", LKS_LEAVE_EACH, 480 * MINUTE, 2, LKS_LEAVE_SKIP},
-    {"one that nobody knows", LKS_LEAVE_JOB, 1440 * MINUTE, 0, LKS_LEAVE_HOLD},
-    {"", LKS_LEAVE_JOB, 1440 * MINUTE, 0, LKS_LEAVE_HOLD},
+    {"pre-training", LKS_DRAIN_JOB, 1440 * MINUTE, 1, LKS_DRAIN_HOLD},
+    {"post-training", LKS_DRAIN_JOB, 720 * MINUTE, 1, LKS_DRAIN_HOLD},
+    {"online-inference", LKS_DRAIN_ROTATION, 30 * MINUTE, 3, LKS_DRAIN_HOLD},
+    {"batch", LKS_DRAIN_CHANCE, 240 * MINUTE, 5, LKS_DRAIN_SKIP},
+    {"dev", LKS_DRAIN_EACH, 480 * MINUTE, 2, LKS_DRAIN_SKIP},
+    {"one that nobody knows", LKS_DRAIN_JOB, 1440 * MINUTE, 0, LKS_DRAIN_HOLD},
+    {"", LKS_DRAIN_JOB, 1440 * MINUTE, 0, LKS_DRAIN_HOLD},
 };
 
 static void test_rules(void)
@@ -30,7 +30,7 @@ static void test_rules(void)
     const struct lks_facts *facts = lks_test_facts();
     for (size_t i = 0; i < LKS_COUNT(rules); i++) {
         lks_test_case("%s", rules[i].posture);
-        struct lks_leave_rule rule = lks_leave_rule(facts, lks_str_from(rules[i].posture));
+        struct lks_drain_rule rule = lks_drain_rule(facts, lks_str_from(rules[i].posture));
         CHECK_INT(rule.way, rules[i].way);
         CHECK_INT(rule.limit, rules[i].limit);
         CHECK_INT(rule.retries, rules[i].retries);
@@ -57,7 +57,7 @@ static void test_numbers(void)
             .name = LKS_STR("x"), .leave_minutes = rows[i].minutes, .leave_tries = rows[i].tries};
         struct lks_facts facts = {.postures = {.rows = &posture, .count = 1}};
         lks_test_case("row %zu", i);
-        struct lks_leave_rule rule = lks_leave_rule(&facts, LKS_STR("x"));
+        struct lks_drain_rule rule = lks_drain_rule(&facts, LKS_STR("x"));
         CHECK_INT(rule.limit, rows[i].limit);
         CHECK_INT(rule.retries, rows[i].retries);
     }
@@ -67,11 +67,11 @@ static void test_numbers(void)
 static const struct {
     const char *sched;
     bool in_file;
-    enum lks_leave_sched leave;
+    enum lks_drain_sched leave;
 } scheds[] = {
-    {"none", true, LKS_LEAVE_AGENT},         {"slurm", true, LKS_LEAVE_NOT_YET},
-    {"kubernetes", true, LKS_LEAVE_NOT_YET}, {"simulated", false, LKS_LEAVE_DRIVEN},
-    {"Slurm", false, LKS_LEAVE_NOT_YET},     {"lsf", false, LKS_LEAVE_NOT_YET},
+    {"none", true, LKS_DRAIN_AGENT},         {"slurm", true, LKS_DRAIN_NOT_YET},
+    {"kubernetes", true, LKS_DRAIN_NOT_YET}, {"simulated", false, LKS_DRAIN_DRIVEN},
+    {"Slurm", false, LKS_DRAIN_NOT_YET},     {"lsf", false, LKS_DRAIN_NOT_YET},
 };
 
 static void test_scheds(void)
@@ -88,9 +88,9 @@ static void test_scheds(void)
         enum lks_code code = lks_manifest_parse("fleet.yaml", lks_str_from(text), lks_test_facts(),
                                                 NULL, &manifest, &err);
         CHECK_CODE(code, scheds[i].in_file ? LKS_OK : LKS_E_INVALID);
-        CHECK_INT(lks_leave_sched(lks_str_from(scheds[i].sched)), scheds[i].leave);
+        CHECK_INT(lks_drain_sched(lks_str_from(scheds[i].sched)), scheds[i].leave);
     }
-    CHECK_INT(lks_leave_sched(LKS_STR("")), LKS_LEAVE_AGENT);
+    CHECK_INT(lks_drain_sched(LKS_STR("")), LKS_DRAIN_AGENT);
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static void search(const char *path, enum lks_place_kind kind, const struct lks_
     for (size_t i = 0; i < f.count; i++) {
         const struct lks_found *found = &f.list[i];
         lks_buf_addf(out, "%s%s %.*s %.*s", found->shadow ? "shadow " : "",
-                     lks_place_kind_name(found->kind), LKS_STR_ARG(found->name),
+                     lks_libplace_kind_name(found->kind), LKS_STR_ARG(found->name),
                      LKS_STR_ARG(found->of));
         if (found->users.len > 0)
             lks_buf_addf(out, " (%.*s) %.*s", LKS_STR_ARG(found->users), LKS_STR_ARG(found->path));
@@ -179,7 +179,8 @@ static void test_findings(void)
         struct lks_err err;
         lks_arena_init(&arena, 1 << 16);
         lks_test_case("%s", rows[i].name);
-        enum lks_code code = lks_findings_parse(lks_str_from(rows[i].text), &arena, &f, &err);
+        enum lks_code code =
+            lks_libsearch_findings_parse(lks_str_from(rows[i].text), &arena, &f, &err);
         CHECK_CODE(code, rows[i].ok ? LKS_OK : LKS_E_INVALID);
     }
 }
@@ -386,11 +387,11 @@ static void test_library_line(void)
         struct lks_err err;
         lks_buf_init(&again, 1024);
         lks_test_case("%s", rows[i].name);
-        enum lks_code code = lks_library_parse(lks_str_from(rows[i].line), &library, &err);
+        enum lks_code code = lks_libread_parse(lks_str_from(rows[i].line), &library, &err);
         CHECK_CODE(code, rows[i].ok ? LKS_OK : LKS_E_INVALID);
         if (code != LKS_OK)
             continue;
-        lks_library_write(&library, &again);
+        lks_libread_write(&library, &again);
         CHECK_STR(lks_buf_view(&again), rows[i].line);
     }
 }

@@ -1,7 +1,7 @@
 /* lockstepd itself: made, started, asked in every way it documents, and in many it refuses. */
 #include "base/file.h"
 #include "codec/format/json.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "model/tuple/tuple.h"
 #include "server/api/routes.h"
 #include "server/form/forms.h"
@@ -239,7 +239,7 @@ static int beat_in(struct lks_client *agent, uint8_t boot, uint64_t seq, struct 
     clock_gettime(CLOCK_REALTIME, &now);
     b.sent = (lks_ms)now.tv_sec * 1000;
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&b, &bytes);
+    lks_heartbeat_pack(&b, &bytes);
     return ask(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out);
 }
 
@@ -334,7 +334,7 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     lks_buf_init(&key, 128);
     CHECK_CODE(lks_file_read_plain(ctl_path(c, "data/command.pub"), &key, &err), LKS_OK);
     CHECK_CODE(
-        lks_public_key_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}), &public, &err),
+        lks_key_public_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}), &public, &err),
         LKS_OK);
     fine(agent, "mail", "/v1/agent/mail", "", &t);
     if (CHECK_INT(told_count(&t, "commands"), 1)) {

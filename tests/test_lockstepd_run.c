@@ -1,8 +1,8 @@
 /* lockstepd as a process: what init makes, what a reload changes, a full disk, snapshots, and nodes
  * that come with certificates of their site's. */
 #include "base/file.h"
-#include "core/state/pulse.h"
-#include "drivers/store/store_sqlite.h"
+#include "core/state/heartbeat.h"
+#include "drivers/store/sqlite.h"
 #include "engine/journal.h"
 #include "server/base/secrets.h"
 #include "tests/controller.h"
@@ -434,7 +434,7 @@ static int beat_on(struct lks_client *client, uint64_t seq, uint64_t *interval)
     struct lks_err err = {0};
     struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq, .sent = (lks_ms)time(NULL) * 1000};
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&b, &bytes);
+    lks_heartbeat_pack(&b, &bytes);
     enum lks_code code =
         lks_client_exchange(client, "POST", "/v1/agent/beat", "application/octet-stream",
                             lks_buf_view(&bytes), "Lockstep-Protocol: 1\r\n", &answer, &err);

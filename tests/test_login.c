@@ -46,11 +46,13 @@ static bool may(const struct lks_asked *a, const char *identity, const char *cre
     struct lks_str who = lks_str_from(identity), by = lks_str_from(credential);
     struct lks_sight sight = lks_access_sight_by(&a->state, who, by, permission);
     bool sees = lks_access_sees(&a->state, &sight, n);
-    CHECK_INT(lks_access_may_by(&a->state, who, by, permission, lks_scope_of_node(&a->state, n)),
-              sees);
+    CHECK_INT(
+        lks_access_may_by(&a->state, who, by, permission, lks_access_scope_of_node(&a->state, n)),
+        sees);
     if (credential[0] == '\0')
-        CHECK_INT(lks_access_may(&a->state, who, permission, lks_scope_of_node(&a->state, n)),
-                  sees);
+        CHECK_INT(
+            lks_access_may(&a->state, who, permission, lks_access_scope_of_node(&a->state, n)),
+            sees);
     return sees;
 }
 
@@ -187,9 +189,9 @@ static void check_dump(const struct lks_asked *a)
     struct lks_err err = {0};
     LKS_ASSERT(lks_state_init(&anew, 7, &err) == LKS_OK);
     anew.seq = a->state.seq;
-    CHECK_CODE(lks_state_dump(&a->state, again, &anew, &err), LKS_OK);
+    CHECK_CODE(lks_dump_state(&a->state, again, &anew, &err), LKS_OK);
     CHECK_INT(anew.token_count, a->state.token_count);
-    if (!CHECK(lks_state_equal(&a->state, &anew, &err)))
+    if (!CHECK(lks_equal_state(&a->state, &anew, &err)))
         CHECK_STR(lks_str_from(err.msg), "");
     lks_state_fini(&anew);
 }

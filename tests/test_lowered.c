@@ -1,6 +1,6 @@
 /* What a fleet's file asks less of changes than the one before: told, noted in plans, and agreed to
  * by somebody else. */
-#include "core/governance/lowered.h"
+#include "core/governance/relaxed.h"
 
 #include "core/governance/govern.h"
 #include "core/rules/decide.h"
@@ -86,8 +86,8 @@ static void test_rows(void)
         CHECK((lks_str_find(told, LKS_STR("lowered pool=")) >= 0) == less);
         CHECK_HAS(told, less ? want : "");
         CHECK_HAS(told, less ? "alarm=lowered subject=train " : "");
-        CHECK(lks_lowered_stands(&a.state, 0, a.now.wall) == less);
-        CHECK(!lks_lowered_stands(&a.state, 0, a.now.wall + LKS_LOWERED_AGE));
+        CHECK(lks_relaxed_pending(&a.state, 0, a.now.wall) == less);
+        CHECK(!lks_relaxed_pending(&a.state, 0, a.now.wall + LKS_RELAXED_AGE));
     }
 }
 

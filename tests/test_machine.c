@@ -2,7 +2,7 @@
  * each of them, on the way that a real one would take. */
 #include "model/record/machine.h"
 
-#include "core/agentlink/once.h"
+#include "core/agentlink/at_most_once.h"
 #include "core/campaign/state_apply.h"
 #include "core/fold/transition.h"
 #include "engine/engine.h"
@@ -236,13 +236,13 @@ static void test_records_that_move_nothing(void)
 static void end_twice(size_t row)
 {
     (void)row;
-    struct lks_once o = {0};
+    struct lks_at_most_once o = {0};
     struct lks_err err = {0};
     struct lks_envelope e = {.id = 1, .journal = "00112233445566778899aabbccddeeff"};
-    if (lks_once_begin(&o, &e, &err) != LKS_OK)
+    if (lks_at_most_once_begin(&o, &e, &err) != LKS_OK)
         return;
-    lks_once_end(&o, 1, LKS_OUTCOME_DONE, LKS_STR(""));
-    lks_once_end(&o, 1, LKS_OUTCOME_FAILED, LKS_STR(""));
+    lks_at_most_once_end(&o, 1, LKS_OUTCOME_DONE, LKS_STR(""));
+    lks_at_most_once_end(&o, 1, LKS_OUTCOME_FAILED, LKS_STR(""));
 }
 
 static void test_a_ledger_ends_a_command_once(void)

@@ -1,6 +1,6 @@
 /* A monitoring system is asked for one number a node: what is asked, and what is made of answers.
  */
-#include "port/measure.h"
+#include "port/measures.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void begin(struct talking *t, const char *query, const char *label,
         .deadline = NOW + 120 * LKS_SECOND,
     };
     lks_measures_init(&t->said);
-    lks_talk_init(&t->talk);
+    lks_conversation_talk_init(&t->talk);
     t->value = calloc(1, driver->talk->size);
     CHECK_CODE(driver->begin(t->value, &wish, &t->said, &err), LKS_OK);
     lks_conversation_next(driver->talk, t->value, NOW, &t->talk);
@@ -84,7 +84,7 @@ static void hear(struct talking *t, int status, const char *body)
 
 static void end(struct talking *t)
 {
-    lks_talk_fini(&t->talk);
+    lks_conversation_talk_fini(&t->talk);
     lks_measures_fini(&t->said);
     free(t->value);
 }

@@ -75,9 +75,9 @@ static void test_clock_verdicts(void)
     for (size_t i = 0; i < LKS_COUNT(looks); i++) {
         lks_test_case("%s", looks[i].name);
         int first = looks[i].later.clock == 0 ? looks[i].verdict : LKS_CLOCKS_AGAIN;
-        CHECK_INT(lks_clocks_first(&looks[i].first), first);
+        CHECK_INT(lks_nvidia_clocks_first(&looks[i].first), first);
         if (first == LKS_CLOCKS_AGAIN)
-            CHECK_INT(lks_clocks_second(&looks[i].first, &looks[i].later), looks[i].verdict);
+            CHECK_INT(lks_nvidia_clocks_second(&looks[i].first, &looks[i].later), looks[i].verdict);
     }
 }
 

@@ -499,9 +499,9 @@ static void take_over(void *value, const char *saved)
 /* When it was first asked for something, or ended without. */
 static lks_ms serve_old(void *value)
 {
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     lks_ms now = BEGIN, first = 0;
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     for (;;) {
         lks_conversation_next(lks_bmc_nvos.update, value, now, &talk);
         if (talk.kind != LKS_TALK_SEND && talk.kind != LKS_TALK_WAIT)

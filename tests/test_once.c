@@ -1,4 +1,4 @@
-#include "core/agentlink/once.h"
+#include "core/agentlink/at_most_once.h"
 
 #include "base/rng.h"
 #include "tests/test.h"
@@ -27,10 +27,11 @@ static struct lks_envelope command(uint64_t id)
     };
 }
 
-static enum lks_once_verdict judge(const struct lks_once *o, const struct lks_envelope *e,
-                                   struct lks_once_entry *entry, const char **why)
+static enum lks_at_most_once_verdict judge(const struct lks_at_most_once *o,
+                                           const struct lks_envelope *e,
+                                           struct lks_at_most_once_entry *entry, const char **why)
 {
-    return lks_once_judge(o, e, LKS_STR("gpu1"), LKS_STR(BOOT), WALL, entry, why);
+    return lks_at_most_once_judge(o, e, LKS_STR("gpu1"), LKS_STR(BOOT), WALL, entry, why);
 }
 
 /* A ledger in which 8 ended, 9 runs, and 7 and below are forgotten. */
@@ -39,57 +40,72 @@ static enum lks_once_verdict judge(const struct lks_once *o, const struct lks_en
 static const struct {
     const char *name;
     struct lks_envelope e;
-    enum lks_once_verdict verdict;
+    enum lks_at_most_once_verdict verdict;
     const char *why;          /* of a refusal */
     enum lks_outcome outcome; /* of a repetition */
     const char *text;
 } verdicts[] = {
-    {"a new one", {.id = 10}, LKS_ONCE_RUN, NULL, 0, NULL},
-    {"a newer leader", {.id = 10, .epoch = 4}, LKS_ONCE_RUN, NULL, 0, NULL},
-    {"an older leader", {.id = 10, .epoch = 2}, LKS_ONCE_REFUSE, "no longer leads", 0, NULL},
-    {"another node", {.id = 10, .node = "gpu2"}, LKS_ONCE_REFUSE, "another node", 0, NULL},
+    {"a new one", {.id = 10}, LKS_AT_MOST_ONCE_RUN, NULL, 0, NULL},
+    {"a newer leader", {.id = 10, .epoch = 4}, LKS_AT_MOST_ONCE_RUN, NULL, 0, NULL},
+    {"an older leader",
+     {.id = 10, .epoch = 2},
+     LKS_AT_MOST_ONCE_REFUSE,
+     "no longer leads",
+     0,
+     NULL},
+    {"another node", {.id = 10, .node = "gpu2"}, LKS_AT_MOST_ONCE_REFUSE, "another node", 0, NULL},
     {"a node whose name begins alike",
      {.id = 10, .node = "gpu"},
-     LKS_ONCE_REFUSE,
+     LKS_AT_MOST_ONCE_REFUSE,
      "another node",
      0,
      NULL},
-    {"another journal", {.id = 10, .journal = OTHER}, LKS_ONCE_REFUSE, "another journal", 0, NULL},
-    {"another boot", {.id = 10, .boot = "x"}, LKS_ONCE_REFUSE, "another boot", 0, NULL},
+    {"another journal",
+     {.id = 10, .journal = OTHER},
+     LKS_AT_MOST_ONCE_REFUSE,
+     "another journal",
+     0,
+     NULL},
+    {"another boot", {.id = 10, .boot = "x"}, LKS_AT_MOST_ONCE_REFUSE, "another boot", 0, NULL},
     {"expired at this very moment",
      {.id = 10, .expires = WALL},
-     LKS_ONCE_REFUSE,
+     LKS_AT_MOST_ONCE_REFUSE,
      "expired",
      0,
      NULL},
-    {"forgotten", {.id = 7}, LKS_ONCE_REFUSE, "older than what", 0, NULL},
-    {"long forgotten", {.id = 1}, LKS_ONCE_REFUSE, "older than what", 0, NULL},
-    {"ended", {.id = 8}, LKS_ONCE_REPEAT, NULL, LKS_OUTCOME_FAILED, "exit status 3"},
+    {"forgotten", {.id = 7}, LKS_AT_MOST_ONCE_REFUSE, "older than what", 0, NULL},
+    {"long forgotten", {.id = 1}, LKS_AT_MOST_ONCE_REFUSE, "older than what", 0, NULL},
+    {"ended", {.id = 8}, LKS_AT_MOST_ONCE_REPEAT, NULL, LKS_OUTCOME_FAILED, "exit status 3"},
     {"ended, expired since",
      {.id = 8, .expires = 1},
-     LKS_ONCE_REPEAT,
+     LKS_AT_MOST_ONCE_REPEAT,
      NULL,
      LKS_OUTCOME_FAILED,
      "exit status 3"},
     {"ended before the boot",
      {.id = 8, .boot = "x"},
-     LKS_ONCE_REPEAT,
+     LKS_AT_MOST_ONCE_REPEAT,
      NULL,
      LKS_OUTCOME_FAILED,
      "exit status 3"},
     {"ended under an older leader",
      {.id = 8, .epoch = 1},
-     LKS_ONCE_REPEAT,
+     LKS_AT_MOST_ONCE_REPEAT,
      NULL,
      LKS_OUTCOME_FAILED,
      "exit status 3"},
     {"of the same number in another journal",
      {.id = 8, .journal = OTHER},
-     LKS_ONCE_REFUSE,
+     LKS_AT_MOST_ONCE_REFUSE,
      "another journal",
      0,
      NULL},
-    {"begun and never ended", {.id = 9}, LKS_ONCE_REPEAT, NULL, LKS_OUTCOME_UNKNOWN, UNKNOWN},
+    {"begun and never ended",
+     {.id = 9},
+     LKS_AT_MOST_ONCE_REPEAT,
+     NULL,
+     LKS_OUTCOME_UNKNOWN,
+     UNKNOWN},
 };
 
 /* A row says only what is not as usual. */
@@ -109,14 +125,14 @@ static struct lks_envelope filled(const struct lks_envelope *row)
 
 static void test_verdicts(void)
 {
-    LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
     struct lks_err err = {0};
-    if (!CHECK_CODE(lks_once_parse(LKS_STR(LEDGER), &o, &err), LKS_OK))
+    if (!CHECK_CODE(lks_at_most_once_parse(LKS_STR(LEDGER), &o, &err), LKS_OK))
         return;
     for (size_t i = 0; i < LKS_COUNT(verdicts); i++) {
         lks_test_case("%s", verdicts[i].name);
         struct lks_envelope e = filled(&verdicts[i].e);
-        struct lks_once_entry entry = {0};
+        struct lks_at_most_once_entry entry = {0};
         const char *why = "";
         CHECK_INT(judge(&o, &e, &entry, &why), verdicts[i].verdict);
         CHECK_HAS(lks_str_from(why), verdicts[i].why != NULL ? verdicts[i].why : "");
@@ -129,25 +145,25 @@ static void test_verdicts(void)
 /* While it runs it is neither run again nor over. */
 static void test_running(void)
 {
-    LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
     struct lks_err err = {0};
-    struct lks_once_entry entry = {0};
+    struct lks_at_most_once_entry entry = {0};
     const char *why = NULL;
     struct lks_envelope e = command(5), other = command(6);
-    CHECK_INT(judge(&o, &e, &entry, &why), LKS_ONCE_RUN);
-    CHECK_CODE(lks_once_begin(&o, &e, &err), LKS_OK);
+    CHECK_INT(judge(&o, &e, &entry, &why), LKS_AT_MOST_ONCE_RUN);
+    CHECK_CODE(lks_at_most_once_begin(&o, &e, &err), LKS_OK);
     CHECK_STR(lks_str_from(o.journal), JOURNAL);
     CHECK_INT(o.epoch, 3);
-    CHECK_INT(judge(&o, &e, &entry, &why), LKS_ONCE_REPEAT);
+    CHECK_INT(judge(&o, &e, &entry, &why), LKS_AT_MOST_ONCE_REPEAT);
     CHECK(!entry.ended);
     CHECK_INT(entry.outcome, LKS_OUTCOME_UNKNOWN); /* for whoever looks no further */
-    lks_once_end(&o, 5, LKS_OUTCOME_DONE, LKS_STR("well"));
-    CHECK_INT(judge(&o, &e, &entry, &why), LKS_ONCE_REPEAT);
+    lks_at_most_once_end(&o, 5, LKS_OUTCOME_DONE, LKS_STR("well"));
+    CHECK_INT(judge(&o, &e, &entry, &why), LKS_AT_MOST_ONCE_REPEAT);
     CHECK(entry.ended);
     CHECK_INT(entry.outcome, LKS_OUTCOME_DONE);
     CHECK_STR(lks_str_from(entry.text), "well");
     snprintf(other.journal, sizeof(other.journal), OTHER);
-    CHECK_INT(judge(&o, &other, &entry, &why), LKS_ONCE_REFUSE);
+    CHECK_INT(judge(&o, &other, &entry, &why), LKS_AT_MOST_ONCE_REFUSE);
 }
 
 #define D49  "0123456789012345678901234567890123456789012345678"
@@ -176,16 +192,16 @@ static void test_endings(void)
 {
     for (size_t i = 0; i < LKS_COUNT(endings); i++) {
         lks_test_case("%s", endings[i].name);
-        LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
-        LKS_CLEANUP(lks_once_fini) struct lks_once again = {0};
+        LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
+        LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once again = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         struct lks_err err = {0};
         struct lks_envelope e = command(5);
-        lks_buf_init(&text, LKS_ONCE_TEXT_MAX);
-        CHECK_CODE(lks_once_begin(&o, &e, &err), LKS_OK);
-        lks_once_end(&o, 5, LKS_OUTCOME_REFUSED, endings[i].text);
-        lks_once_print(&o, &text);
-        if (!CHECK_CODE(lks_once_parse(lks_buf_view(&text), &again, &err), LKS_OK))
+        lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
+        CHECK_CODE(lks_at_most_once_begin(&o, &e, &err), LKS_OK);
+        lks_at_most_once_end(&o, 5, LKS_OUTCOME_REFUSED, endings[i].text);
+        lks_at_most_once_print(&o, &text);
+        if (!CHECK_CODE(lks_at_most_once_parse(lks_buf_view(&text), &again, &err), LKS_OK))
             continue;
         CHECK_STR(lks_str_from(again.entries[0].text), o.entries[0].text);
         CHECK_STR(lks_str_from(o.entries[0].text), endings[i].kept);
@@ -229,10 +245,10 @@ static void test_texts(void)
 {
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         lks_test_case("%s", texts[i].name);
-        LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
+        LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
         struct lks_err err = {0};
         bool fine = texts[i].message == NULL;
-        CHECK_CODE(lks_once_parse(lks_str_from(texts[i].text), &o, &err),
+        CHECK_CODE(lks_at_most_once_parse(lks_str_from(texts[i].text), &o, &err),
                    fine ? LKS_OK : LKS_E_INVALID);
         CHECK_HAS(lks_str_from(err.msg), fine ? "" : texts[i].message);
         CHECK(fine || (o.entries == NULL && o.count == 0));
@@ -241,15 +257,15 @@ static void test_texts(void)
 
 static void test_print(void)
 {
-    LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_ONCE_TEXT_MAX);
-    if (!CHECK_CODE(lks_once_parse(LKS_STR(LEDGER), &o, &err), LKS_OK))
+    lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
+    if (!CHECK_CODE(lks_at_most_once_parse(LKS_STR(LEDGER), &o, &err), LKS_OK))
         return;
     struct lks_envelope e = command(12);
-    CHECK_CODE(lks_once_begin(&o, &e, &err), LKS_OK);
-    lks_once_print(&o, &text);
+    CHECK_CODE(lks_at_most_once_begin(&o, &e, &err), LKS_OK);
+    lks_at_most_once_print(&o, &text);
     CHECK_STR(lks_buf_view(&text),
               HEAD "8 failed exit status 3\n9 unknown " UNKNOWN "\n12 begun \nend 3\n");
 }
@@ -257,25 +273,25 @@ static void test_print(void)
 /* A full ledger forgets its oldest entry that ended, and still refuses it; one that runs stays. */
 static void test_room(void)
 {
-    LKS_CLEANUP(lks_once_fini) struct lks_once o = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
     struct lks_err err = {0};
-    struct lks_once_entry entry = {0};
+    struct lks_at_most_once_entry entry = {0};
     const char *why = "";
-    for (uint64_t id = 1; id <= LKS_ONCE_ENTRIES_MAX; id++) {
+    for (uint64_t id = 1; id <= LKS_AT_MOST_ONCE_ENTRIES_MAX; id++) {
         struct lks_envelope e = command(id);
-        if (!CHECK_CODE(lks_once_begin(&o, &e, &err), LKS_OK))
+        if (!CHECK_CODE(lks_at_most_once_begin(&o, &e, &err), LKS_OK))
             return;
     }
-    struct lks_envelope next = command(LKS_ONCE_ENTRIES_MAX + 1);
-    CHECK_CODE(lks_once_begin(&o, &next, &err), LKS_E_LIMIT);
-    CHECK_INT(o.count, LKS_ONCE_ENTRIES_MAX);
-    lks_once_end(&o, 2, LKS_OUTCOME_DONE, LKS_STR(""));
-    CHECK_CODE(lks_once_begin(&o, &next, &err), LKS_OK);
-    CHECK_INT(o.count, LKS_ONCE_ENTRIES_MAX);
+    struct lks_envelope next = command(LKS_AT_MOST_ONCE_ENTRIES_MAX + 1);
+    CHECK_CODE(lks_at_most_once_begin(&o, &next, &err), LKS_E_LIMIT);
+    CHECK_INT(o.count, LKS_AT_MOST_ONCE_ENTRIES_MAX);
+    lks_at_most_once_end(&o, 2, LKS_OUTCOME_DONE, LKS_STR(""));
+    CHECK_CODE(lks_at_most_once_begin(&o, &next, &err), LKS_OK);
+    CHECK_INT(o.count, LKS_AT_MOST_ONCE_ENTRIES_MAX);
     CHECK_INT(o.floor, 2);
     struct lks_envelope running = command(1), forgotten = command(2);
-    CHECK_INT(judge(&o, &running, &entry, &why), LKS_ONCE_REPEAT);
-    CHECK_INT(judge(&o, &forgotten, &entry, &why), LKS_ONCE_REFUSE);
+    CHECK_INT(judge(&o, &running, &entry, &why), LKS_AT_MOST_ONCE_REPEAT);
+    CHECK_INT(judge(&o, &forgotten, &entry, &why), LKS_AT_MOST_ONCE_REFUSE);
 }
 
 /* Commands arrive in any order and any number of times; the agent stops at any point, which is a
@@ -284,7 +300,7 @@ enum { IDS = 200, STEPS = 2000 };
 
 struct agent {
     struct lks_rng rng;
-    struct lks_once ledger;
+    struct lks_at_most_once ledger;
     struct lks_buf disk;
     unsigned ran[IDS + 1];
     bool ended[IDS + 1]; /* durably so */
@@ -293,14 +309,14 @@ struct agent {
 static void save(struct agent *a)
 {
     lks_buf_truncate(&a->disk, 0);
-    lks_once_print(&a->ledger, &a->disk);
+    lks_at_most_once_print(&a->ledger, &a->disk);
 }
 
 static void restart(struct agent *a)
 {
     struct lks_err err = {0};
-    lks_once_fini(&a->ledger);
-    CHECK_CODE(lks_once_parse(lks_buf_view(&a->disk), &a->ledger, &err), LKS_OK);
+    lks_at_most_once_fini(&a->ledger);
+    CHECK_CODE(lks_at_most_once_parse(lks_buf_view(&a->disk), &a->ledger, &err), LKS_OK);
 }
 
 /* Begin, save, run, end, save: and it may all stop after each of these. */
@@ -308,7 +324,7 @@ static void run(struct agent *a, const struct lks_envelope *e)
 {
     struct lks_err err = {0};
     uint64_t stop = lks_rng_below(&a->rng, 8);
-    CHECK_CODE(lks_once_begin(&a->ledger, e, &err), LKS_OK);
+    CHECK_CODE(lks_at_most_once_begin(&a->ledger, e, &err), LKS_OK);
     if (stop == 0) {
         restart(a);
         return;
@@ -320,7 +336,7 @@ static void run(struct agent *a, const struct lks_envelope *e)
         restart(a);
         return;
     }
-    lks_once_end(&a->ledger, e->id, LKS_OUTCOME_DONE, LKS_STR("ok"));
+    lks_at_most_once_end(&a->ledger, e->id, LKS_OUTCOME_DONE, LKS_STR("ok"));
     if (stop == 3) {
         restart(a);
         return;
@@ -332,18 +348,18 @@ static void run(struct agent *a, const struct lks_envelope *e)
 static void deliver(struct agent *a)
 {
     struct lks_envelope e = command(1 + lks_rng_below(&a->rng, IDS));
-    struct lks_once_entry entry = {0};
+    struct lks_at_most_once_entry entry = {0};
     const char *why = NULL;
     switch (judge(&a->ledger, &e, &entry, &why)) {
-    case LKS_ONCE_RUN:
+    case LKS_AT_MOST_ONCE_RUN:
         CHECK_INT(a->ran[e.id], 0);
         run(a, &e);
         return;
-    case LKS_ONCE_REPEAT:
+    case LKS_AT_MOST_ONCE_REPEAT:
         CHECK(entry.ended);
         CHECK_INT(entry.outcome, a->ended[e.id] ? LKS_OUTCOME_DONE : LKS_OUTCOME_UNKNOWN);
         return;
-    case LKS_ONCE_REFUSE:
+    case LKS_AT_MOST_ONCE_REFUSE:
         CHECK(false); /* nothing here deserves it */
         return;
     }
@@ -355,7 +371,7 @@ static void test_property(void)
         lks_test_case("seed %d", (int)seed);
         struct agent a = {.rng = {seed}};
         unsigned ran = 0;
-        lks_buf_init(&a.disk, LKS_ONCE_TEXT_MAX);
+        lks_buf_init(&a.disk, LKS_AT_MOST_ONCE_TEXT_MAX);
         save(&a);
         for (unsigned i = 0; i < STEPS; i++) {
             deliver(&a);
@@ -367,7 +383,7 @@ static void test_property(void)
             ran += a.ran[id];
         }
         CHECK(ran > IDS / 2); /* at most once, and mostly once */
-        lks_once_fini(&a.ledger);
+        lks_at_most_once_fini(&a.ledger);
         lks_buf_fini(&a.disk);
     }
 }

@@ -318,7 +318,7 @@ static void check_told(const struct lks_plan_told *t)
         return;
     for (size_t i = 0; i < order.count; i++)
         CHECK(order.items[i].digest.len == 0 ||
-              lks_words_have(t->artifacts, order.items[i].digest));
+              lks_facts_words_have(t->artifacts, order.items[i].digest));
     CHECK_INT(t->order_back.len > 0, t->text_back.len > 0);
 }
 

@@ -95,7 +95,7 @@ static void put_tlvs(struct lks_rng *rng, struct lks_buf *out, unsigned count)
         put_random(rng, &value, lks_rng_below(rng, 20));
         struct lks_pldm_descriptor tlv = {(uint16_t)lks_rng_below(rng, 0x110),
                                           lks_buf_view(&value)};
-        lks_pldm_tlv_add(out, &tlv);
+        lks_pldm_message_tlv_add(out, &tlv);
     }
 }
 
@@ -176,15 +176,15 @@ static void check_message(struct lks_str bytes, bool open_end, bool later)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
     struct lks_pldm_message m = {0};
     lks_buf_init(&again, BUFFER_MAX);
-    if (!CHECK_INT(lks_pldm_decode(bytes, &m), LKS_PLDM_CC_SUCCESS))
+    if (!CHECK_INT(lks_pldm_message_decode(bytes, &m), LKS_PLDM_CC_SUCCESS))
         return;
-    lks_pldm_encode(&m, &again);
+    lks_pldm_message_encode(&m, &again);
     CHECK(lks_str_eq(bytes, lks_buf_view(&again)));
     for (size_t len = 0; len < bytes.len && !open_end && !later; len += 1 + len / 16)
-        CHECK(lks_pldm_decode((struct lks_str){bytes.ptr, len}, &m) != LKS_PLDM_CC_SUCCESS);
+        CHECK(lks_pldm_message_decode((struct lks_str){bytes.ptr, len}, &m) != LKS_PLDM_CC_SUCCESS);
     lks_buf_addc(&again, 'x');
     if (!open_end)
-        CHECK_INT(lks_pldm_decode(lks_buf_view(&again), &m), LKS_PLDM_CC_INVALID_LENGTH);
+        CHECK_INT(lks_pldm_message_decode(lks_buf_view(&again), &m), LKS_PLDM_CC_INVALID_LENGTH);
 }
 
 static void test_round_trip(void)
@@ -197,7 +197,7 @@ static void test_round_trip(void)
             bool answer = round % 2 == 1;
             const char *layout = answer ? layouts[i].answer : layouts[i].ask;
             uint16_t command = layouts[i].command;
-            lks_test_case("%s, %s, round %u", lks_pldm_command_text(command),
+            lks_test_case("%s, %s, round %u", lks_pldm_message_command_text(command),
                           answer ? "answer" : "request", round);
             lks_buf_truncate(&out, 0);
             lks_bytes_put_u8(&out, (uint8_t)((answer ? 0U : 0x80U) | lks_rng_below(&rng, 32)));
@@ -272,7 +272,7 @@ static void test_fields(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         lks_test_case("%s", fields[i].name);
         lks_buf_init(&out, BUFFER_MAX);
-        lks_pldm_encode(&fields[i].m, &out);
+        lks_pldm_message_encode(&fields[i].m, &out);
         check_bytes(lks_buf_view(&out), fields[i].hex);
         check_message(lks_buf_view(&out), fields[i].m.code != 0, true);
     }
@@ -308,7 +308,7 @@ static void test_refused(void)
         lks_test_case("%s", rows[i].name);
         lks_buf_init(&bytes, BUFFER_MAX);
         put_hex(&bytes, rows[i].hex);
-        CHECK_INT(lks_pldm_decode(lks_buf_view(&bytes), &m), rows[i].code);
+        CHECK_INT(lks_pldm_message_decode(lks_buf_view(&bytes), &m), rows[i].code);
         CHECK((m.command == 0xabcd) == (rows[i].code != LKS_PLDM_CC_SUCCESS));
     }
 }
@@ -355,18 +355,18 @@ static void test_words(void)
 {
     for (size_t i = 0; i < LKS_COUNT(codes); i++) {
         lks_test_case("code 0x%02x", codes[i].code);
-        CHECK_HAS(lks_str_from(lks_pldm_code_text(codes[i].code)), codes[i].words);
+        CHECK_HAS(lks_str_from(lks_pldm_message_code_text(codes[i].code)), codes[i].words);
     }
     for (size_t i = 0; i < LKS_COUNT(layouts); i++)
-        CHECK(strchr(lks_pldm_command_text(layouts[i].command), ' ') == NULL);
-    CHECK_HAS(lks_str_from(lks_pldm_command_text(0x544)), "not known");
-    CHECK_HAS(lks_str_from(lks_pldm_state_text(3)), "downloading");
-    CHECK_HAS(lks_str_from(lks_pldm_state_text(7)), "not known");
-    CHECK_HAS(lks_str_from(lks_pldm_offer_text(0x0a)), "this very version");
-    CHECK_HAS(lks_str_from(lks_pldm_offer_text(0xd3)), "vendor");
-    CHECK_HAS(lks_str_from(lks_pldm_result_text(LKS_PLDM_TRANSFER_COMPLETE, 3)), "gave");
-    CHECK_HAS(lks_str_from(lks_pldm_result_text(LKS_PLDM_VERIFY_COMPLETE, 3)), "security");
-    CHECK_HAS(lks_str_from(lks_pldm_result_text(LKS_PLDM_APPLY_COMPLETE, 0xb3)), "vendor");
+        CHECK(strchr(lks_pldm_message_command_text(layouts[i].command), ' ') == NULL);
+    CHECK_HAS(lks_str_from(lks_pldm_message_command_text(0x544)), "not known");
+    CHECK_HAS(lks_str_from(lks_pldm_message_state_text(3)), "downloading");
+    CHECK_HAS(lks_str_from(lks_pldm_message_state_text(7)), "not known");
+    CHECK_HAS(lks_str_from(lks_pldm_message_offer_text(0x0a)), "this very version");
+    CHECK_HAS(lks_str_from(lks_pldm_message_offer_text(0xd3)), "vendor");
+    CHECK_HAS(lks_str_from(lks_pldm_message_result_text(LKS_PLDM_TRANSFER_COMPLETE, 3)), "gave");
+    CHECK_HAS(lks_str_from(lks_pldm_message_result_text(LKS_PLDM_VERIFY_COMPLETE, 3)), "security");
+    CHECK_HAS(lks_str_from(lks_pldm_message_result_text(LKS_PLDM_APPLY_COMPLETE, 0xb3)), "vendor");
 }
 
 /* An update as libpldm's device was seen to talk, byte for byte: 40 bytes of image in pieces of

@@ -78,9 +78,9 @@ static void golden_is_read(void)
     CHECK_STR(p.devices[0].manifest, "\x01\x04"
                                      "ACMEmanifest");
     CHECK_INT(p.devices[0].component_count, 2);
-    CHECK(lks_pldm_record_applies(&p.devices[0], 0));
-    CHECK(!lks_pldm_record_applies(&p.devices[1], 0));
-    CHECK(lks_pldm_record_applies(&p.devices[1], 1));
+    CHECK(lks_pldm_package_record_applies(&p.devices[0], 0));
+    CHECK(!lks_pldm_package_record_applies(&p.devices[1], 0));
+    CHECK(lks_pldm_package_record_applies(&p.devices[1], 1));
     CHECK_INT(p.devices[1].descriptors[1].type, LKS_PLDM_VENDOR_DEFINED);
     CHECK_INT(p.downstream_count, 1);
     CHECK_INT(p.downstream[0].stamp, 0x01020304);
@@ -227,11 +227,11 @@ static void record_matches_device(void)
     for (size_t i = 0; i < LKS_COUNT(match_rows); i++) {
         const struct match_row *row = &match_rows[i];
         lks_test_case("%s", row->name);
-        CHECK(lks_pldm_record_matches(&t.package.devices[0], row->device, row->count) ==
+        CHECK(lks_pldm_package_record_matches(&t.package.devices[0], row->device, row->count) ==
               row->matches);
     }
     lks_test_case("a record without descriptors is for nobody");
-    CHECK(!lks_pldm_record_matches(&none, match_rows[0].device, match_rows[0].count));
+    CHECK(!lks_pldm_package_record_matches(&none, match_rows[0].device, match_rows[0].count));
     lks_pldm_package_fini(&t.package);
 }
 
@@ -288,7 +288,7 @@ static void strings_become_text(void)
         struct lks_arena arena;
         lks_test_case("%s", text_rows[i].name);
         lks_arena_init(&arena, 4096);
-        CHECK_STR(lks_pldm_string_text(text_rows[i].string, &arena), text_rows[i].text);
+        CHECK_STR(lks_pldm_package_string_text(text_rows[i].string, &arena), text_rows[i].text);
         lks_arena_fini(&arena);
     }
 }
@@ -299,22 +299,22 @@ static void names_lead_back(void)
     for (uint32_t i = 0; i <= UINT16_MAX; i++) {
         uint16_t found = 0;
         unsigned bit = 0;
-        const char *name = lks_pldm_descriptor_name((uint16_t)i);
-        const char *class = lks_pldm_classification_name((uint16_t)i);
-        const char *activation = lks_pldm_activation_name(i);
+        const char *name = lks_pldm_package_descriptor_name((uint16_t)i);
+        const char *class = lks_pldm_package_classification_name((uint16_t)i);
+        const char *activation = lks_pldm_package_activation_name(i);
         lks_test_case("%u", i);
         if (name != NULL && ++descriptors > 0)
-            CHECK(lks_pldm_descriptor_find(lks_str_from(name), &found) && found == i);
+            CHECK(lks_pldm_package_descriptor_find(lks_str_from(name), &found) && found == i);
         if (class != NULL && ++classifications > 0)
-            CHECK(lks_pldm_classification_find(lks_str_from(class), &found) && found == i);
+            CHECK(lks_pldm_package_classification_find(lks_str_from(class), &found) && found == i);
         if (activation != NULL && ++activations > 0)
-            CHECK(lks_pldm_activation_find(lks_str_from(activation), &bit) && bit == i);
+            CHECK(lks_pldm_package_activation_find(lks_str_from(activation), &bit) && bit == i);
     }
     CHECK_INT(descriptors, 20);
     CHECK_INT(classifications, 15);
     CHECK_INT(activations, 8);
     uint16_t value = 7;
-    CHECK(!lks_pldm_descriptor_find(LKS_STR("pci-ventor"), &value));
+    CHECK(!lks_pldm_package_descriptor_find(LKS_STR("pci-ventor"), &value));
     CHECK_INT(value, 7);
 }
 
@@ -342,7 +342,7 @@ static void descriptors_become_text(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         lks_test_case("%s", descriptor_rows[i].text);
         lks_buf_init(&text, FILE_MAX);
-        lks_pldm_descriptor_text(&descriptor_rows[i].descriptor, &text);
+        lks_pldm_package_descriptor_text(&descriptor_rows[i].descriptor, &text);
         CHECK_STR(lks_buf_view(&text), descriptor_rows[i].text);
     }
 }
@@ -350,16 +350,16 @@ static void descriptors_become_text(void)
 static void vendor_values_split(void)
 {
     struct lks_pldm_vendor v = {0};
-    CHECK(lks_pldm_vendor_split(LKS_STR("\x01\x03SKUA1"), &v));
+    CHECK(lks_pldm_package_vendor_split(LKS_STR("\x01\x03SKUA1"), &v));
     CHECK_STR(v.title.bytes, "SKU");
     CHECK_STR(v.data, "A1");
-    CHECK(!lks_pldm_vendor_split(LKS_STR(""), &v));
-    CHECK(!lks_pldm_vendor_split(LKS_STR("\x01"), &v));
-    CHECK(!lks_pldm_vendor_split(LKS_STR("\x01\x00"
-                                         "A"),
-                                 &v));
-    CHECK(!lks_pldm_vendor_split(LKS_STR("\x01\x03SKU"), &v));
-    CHECK(!lks_pldm_vendor_split(LKS_STR("\x01\xffSKUA1"), &v));
+    CHECK(!lks_pldm_package_vendor_split(LKS_STR(""), &v));
+    CHECK(!lks_pldm_package_vendor_split(LKS_STR("\x01"), &v));
+    CHECK(!lks_pldm_package_vendor_split(LKS_STR("\x01\x00"
+                                                 "A"),
+                                         &v));
+    CHECK(!lks_pldm_package_vendor_split(LKS_STR("\x01\x03SKU"), &v));
+    CHECK(!lks_pldm_package_vendor_split(LKS_STR("\x01\xffSKUA1"), &v));
 }
 
 /* The pass ----------------------------------------------------------------------------------- */
@@ -375,25 +375,26 @@ static void check_digest(const uint8_t got[LKS_DIGEST_BYTES], struct lks_str of)
 /* Whatever the portions are, what comes out is the same. */
 static void check_pass(struct lks_str file, const struct lks_pldm_package *p, struct lks_rng *rng)
 {
-    LKS_CLEANUP(lks_pldm_pass_fini) struct lks_pldm_pass pass = {0};
+    LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
     struct lks_pldm_pass_options options = {.file_size = file.len};
     struct lks_pldm_sums sums = {0};
     struct lks_err err = {0};
-    if (!CHECK_CODE(lks_pldm_pass_init(&pass, p, &options, &err), LKS_OK))
+    if (!CHECK_CODE(lks_pldm_package_pass_init(&pass, p, &options, &err), LKS_OK))
         return;
     for (size_t at = 0; at < file.len;) {
         size_t n = 1 + lks_rng_below(rng, lks_rng_percent(rng, 50) ? 9 : 70000);
         n = n < file.len - at ? n : file.len - at;
-        CHECK_CODE(lks_pldm_pass_feed(&pass, (struct lks_str){file.ptr + at, n}, &err), LKS_OK);
+        CHECK_CODE(lks_pldm_package_pass_feed(&pass, (struct lks_str){file.ptr + at, n}, &err),
+                   LKS_OK);
         at += n;
     }
-    if (!CHECK_CODE(lks_pldm_pass_finish(&pass, &sums, &err), LKS_OK))
+    if (!CHECK_CODE(lks_pldm_package_pass_finish(&pass, &sums, &err), LKS_OK))
         return;
     check_digest(sums.whole, file);
     for (size_t i = 0; i < p->component_count; i++)
         check_digest(sums.components[i],
                      (struct lks_str){file.ptr + p->components[i].offset, p->components[i].size});
-    CHECK_CODE(lks_pldm_sums_check(p, &sums, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_sums_check(p, &sums, &err), LKS_OK);
     CHECK_INT(sums.loose, 0);
 }
 
@@ -434,7 +435,7 @@ static void pass_sees_what_changed(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
-    LKS_CLEANUP(lks_pldm_pass_fini) struct lks_pldm_pass pass = {0};
+    LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
     struct lks_pldm_sums sums = {0};
     struct lks_err err = {0};
     lks_buf_init(&file, FILE_MAX);
@@ -442,20 +443,21 @@ static void pass_sees_what_changed(void)
     lks_buf_add(&file, LKS_STR("\0\0loose"));
     struct lks_pldm_pass_options options = {.file_size = file.len};
     CHECK_CODE(lks_pldm_package_parse(lks_buf_view(&file), file.len, true, &p, &err), LKS_OK);
-    CHECK_CODE(lks_pldm_pass_init(&pass, &p, &options, &err), LKS_OK);
-    CHECK_CODE(lks_pldm_pass_feed(&pass, (struct lks_str){file.ptr, 20}, &err), LKS_OK);
-    CHECK_CODE(lks_pldm_pass_finish(&pass, &sums, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_pldm_package_pass_init(&pass, &p, &options, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_pass_feed(&pass, (struct lks_str){file.ptr, 20}, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_pass_finish(&pass, &sums, &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "the file ends after 20 of ");
-    CHECK_CODE(lks_pldm_pass_feed(&pass, lks_buf_view(&file), &err), LKS_E_INVALID);
+    CHECK_CODE(lks_pldm_package_pass_feed(&pass, lks_buf_view(&file), &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "grew beyond its ");
-    CHECK_CODE(lks_pldm_pass_feed(&pass, (struct lks_str){file.ptr + 20, file.len - 20}, &err),
-               LKS_OK);
-    CHECK_CODE(lks_pldm_pass_finish(&pass, &sums, &err), LKS_OK);
+    CHECK_CODE(
+        lks_pldm_package_pass_feed(&pass, (struct lks_str){file.ptr + 20, file.len - 20}, &err),
+        LKS_OK);
+    CHECK_CODE(lks_pldm_package_pass_finish(&pass, &sums, &err), LKS_OK);
     CHECK_INT(sums.loose, 5);
-    CHECK_CODE(lks_pldm_sums_check(&p, &sums, &err), LKS_E_REFUSED);
+    CHECK_CODE(lks_pldm_package_sums_check(&p, &sums, &err), LKS_E_REFUSED);
     CHECK_HAS(lks_str_from(err.msg), "the payload's checksum says ");
     p.revision = 3;
-    CHECK_CODE(lks_pldm_sums_check(&p, &sums, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_sums_check(&p, &sums, &err), LKS_OK);
 }
 
 int main(void)

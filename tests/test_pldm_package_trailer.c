@@ -40,19 +40,20 @@ static void signed_end(struct signed_file *s)
 
 static void sum_up(const struct signed_file *s, struct lks_pldm_sums *out)
 {
-    LKS_CLEANUP(lks_pldm_pass_fini) struct lks_pldm_pass pass = {0};
+    LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
     struct lks_err err = {0};
     struct lks_pldm_pass_options options = {
         .file_size = s->file.len,
         .trailer_size = LKS_PLDM_TRAILER_BYTES,
         .signed_size = s->trailer.signed_size,
     };
-    CHECK_CODE(lks_pldm_pass_init(&pass, &s->package, &options, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_pass_init(&pass, &s->package, &options, &err), LKS_OK);
     for (size_t at = 0; at < s->file.len; at += 100) {
         size_t n = s->file.len - at < 100 ? s->file.len - at : 100;
-        CHECK_CODE(lks_pldm_pass_feed(&pass, (struct lks_str){s->file.ptr + at, n}, &err), LKS_OK);
+        CHECK_CODE(lks_pldm_package_pass_feed(&pass, (struct lks_str){s->file.ptr + at, n}, &err),
+                   LKS_OK);
     }
-    CHECK_CODE(lks_pldm_pass_finish(&pass, out, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_pass_finish(&pass, out, &err), LKS_OK);
     out->components = NULL; /* goes with the pass */
 }
 
@@ -71,9 +72,9 @@ static void good_signature_is_good(void)
         CHECK_INT(s.trailer.signed_size, s.file.len - LKS_PLDM_TRAILER_BYTES + 18 + s.pem.len);
         sum_up(&s, &sums);
         CHECK_CODE(lks_pldm_trailer_verify(&s.trailer, sums.signed_part, NULL, &err), LKS_OK);
-        CHECK_CODE(lks_pin_parse(lks_buf_view(&s.pem), &pin, &err), LKS_OK);
+        CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&s.pem), &pin, &err), LKS_OK);
         CHECK_CODE(lks_pldm_trailer_verify(&s.trailer, sums.signed_part, &pin, &err), LKS_OK);
-        CHECK_CODE(lks_pldm_sums_check(&s.package, &sums, &err), LKS_OK);
+        CHECK_CODE(lks_pldm_package_sums_check(&s.package, &sums, &err), LKS_OK);
         CHECK_INT(sums.loose, 0);
         signed_end(&s);
     }
@@ -93,7 +94,7 @@ static void both_checksums_are_good(void)
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package other = {0};
     CHECK_CODE(lks_pldm_package_open(lks_buf_view(&s.file), true, &other, &err), LKS_OK);
     CHECK_INT(other.payload_crc, sums.payload_crc);
-    CHECK_CODE(lks_pldm_sums_check(&other, &sums, &err), LKS_OK);
+    CHECK_CODE(lks_pldm_package_sums_check(&other, &sums, &err), LKS_OK);
     signed_end(&s);
 }
 
@@ -126,12 +127,12 @@ static void other_keys_are_refused(void)
     signed_make(&s, 1);
     signed_make(&other, 1);
     sum_up(&s, &sums);
-    CHECK_CODE(lks_pin_parse(lks_buf_view(&other.pem), &pin, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&other.pem), &pin, &err), LKS_OK);
     CHECK_CODE(lks_pldm_trailer_verify(&s.trailer, sums.signed_part, &pin, &err), LKS_E_REFUSED);
     CHECK_STR(lks_str_from(err.msg), "the signature is not that of this file by the pinned key");
-    CHECK_CODE(
-        lks_pin_parse(LKS_STR("ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), &pin, &err),
-        LKS_OK);
+    CHECK_CODE(lks_signature_pin_parse(
+                   LKS_STR("ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), &pin, &err),
+               LKS_OK);
     CHECK_CODE(lks_pldm_trailer_verify(&s.trailer, sums.signed_part, &pin, &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "made with a P-384 key, and this is a ed25519 one");
     signed_end(&s);

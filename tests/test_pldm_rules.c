@@ -53,7 +53,7 @@ static int ask_from(struct scene *s, uint8_t peer, const struct lks_pldm_message
     uint8_t to = 0;
     int code = -1;
     lks_buf_init(&out, BUFFER_MAX);
-    lks_pldm_encode(m, &out);
+    lks_pldm_message_encode(m, &out);
     while (lks_fd_send(s->d.fd, &to, &bytes))
         continue;
     lks_fd_receive(s->d.fd, s->line.now, peer, lks_buf_view(&out));
@@ -126,8 +126,8 @@ static void test_states(void)
         for (int state = 0; state < LKS_PLDM_STATES; state++) {
             struct scene s;
             struct lks_pldm_message m = request(rules[i].command);
-            lks_test_case("%s when %s", lks_pldm_command_text(rules[i].command),
-                          lks_pldm_state_text((uint8_t)state));
+            lks_test_case("%s when %s", lks_pldm_message_command_text(rules[i].command),
+                          lks_pldm_message_state_text((uint8_t)state));
             bring_to(&s, (enum lks_pldm_state)state);
             CHECK_INT(ask_from(&s, AGENT, &m), rules[i].codes[state]);
             scene_fini(&s);
@@ -154,7 +154,7 @@ static void test_strangers(void)
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct scene s;
         struct lks_pldm_message m = request(rows[i].command);
-        lks_test_case("%s", lks_pldm_command_text(rows[i].command));
+        lks_test_case("%s", lks_pldm_message_command_text(rows[i].command));
         bring_to(&s, LKS_PLDM_DOWNLOAD);
         CHECK_INT(ask_from(&s, STRANGER, &m), rows[i].code);
         scene_fini(&s);
@@ -205,7 +205,7 @@ static void test_device_timers(void)
         struct lks_str bytes;
         uint8_t peer;
         unsigned said = 0;
-        lks_test_case("silence when %s", lks_pldm_state_text((uint8_t)state));
+        lks_test_case("silence when %s", lks_pldm_message_state_text((uint8_t)state));
         bring_to(&s, (enum lks_pldm_state)state);
         lks_ms start = s.line.now;
         for (unsigned i = 0; i < STEPS && lks_fd_next(s.d.fd) != LKS_FD_NEVER; i++) {
@@ -218,10 +218,10 @@ static void test_device_timers(void)
         struct lks_pldm_message m = request(LKS_PLDM_GET_STATUS);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         lks_buf_init(&out, BUFFER_MAX);
-        lks_pldm_encode(&m, &out);
+        lks_pldm_message_encode(&m, &out);
         lks_fd_receive(s.d.fd, s.line.now, AGENT, lks_buf_view(&out));
         if (CHECK(lks_fd_send(s.d.fd, &peer, &bytes)) &&
-            CHECK_INT(lks_pldm_decode(bytes, &m), LKS_PLDM_CC_SUCCESS))
+            CHECK_INT(lks_pldm_message_decode(bytes, &m), LKS_PLDM_CC_SUCCESS))
             CHECK_INT(m.body.status.reason, reasons[state]);
         bool asks = state >= LKS_PLDM_DOWNLOAD && state <= LKS_PLDM_APPLY;
         CHECK(asks ? said > 100 : said <= 1);
@@ -289,7 +289,7 @@ static void test_answers(void)
         lks_buf_init(&answer, BUFFER_MAX);
         bring_to(&s, LKS_PLDM_DOWNLOAD);
         while (lks_fd_send(s.d.fd, &peer, &bytes))
-            CHECK(lks_pldm_head(bytes, &m));
+            CHECK(lks_pldm_message_head(bytes, &m));
         CHECK_INT(m.command, LKS_PLDM_REQUEST_FIRMWARE_DATA);
         lks_bytes_put_u8(&answer, m.instance);
         lks_buf_add(&answer, LKS_STR("\x05\x15"));
@@ -299,7 +299,7 @@ static void test_answers(void)
         lks_fd_tick(s.d.fd, s.line.now + answers[i].after);
         bool said = lks_fd_send(s.d.fd, &peer, &bytes);
         CHECK(said == (answers[i].then != 0));
-        if (said && CHECK(lks_pldm_head(bytes, &m)))
+        if (said && CHECK(lks_pldm_message_head(bytes, &m)))
             CHECK_INT(m.command, answers[i].then);
         CHECK_INT(lks_fd_offset(s.d.fd), answers[i].data == 256 ? 256 : 0);
         scene_fini(&s);

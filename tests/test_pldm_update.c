@@ -466,7 +466,7 @@ static void test_cancel(void)
     static const enum lks_pldm_state states[] = {LKS_PLDM_LEARN, LKS_PLDM_DOWNLOAD, LKS_PLDM_VERIFY,
                                                  LKS_PLDM_APPLY};
     for (size_t i = 0; i < LKS_COUNT(states); i++) {
-        lks_test_case("when it is %s", lks_pldm_state_text((uint8_t)states[i]));
+        lks_test_case("when it is %s", lks_pldm_message_state_text((uint8_t)states[i]));
         struct scene s;
         slow_device(&s, 2);
         run_to(&s, states[i]);
@@ -501,7 +501,7 @@ static void test_silence(void)
         {LKS_PLDM_ACTIVATE, LKS_UA_UNKNOWN},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        lks_test_case("when it is %s", lks_pldm_state_text((uint8_t)rows[i].state));
+        lks_test_case("when it is %s", lks_pldm_message_state_text((uint8_t)rows[i].state));
         struct scene s;
         slow_device(&s, 1);
         run_to(&s, rows[i].state);
@@ -518,7 +518,7 @@ static void test_silence(void)
 static void test_left_behind(void)
 {
     for (int state = LKS_PLDM_LEARN; state <= LKS_PLDM_ACTIVATE; state++) {
-        lks_test_case("when it was %s", lks_pldm_state_text((uint8_t)state));
+        lks_test_case("when it was %s", lks_pldm_message_state_text((uint8_t)state));
         struct scene s;
         slow_device(&s, 1);
         run_to(&s, (enum lks_pldm_state)state);
@@ -640,7 +640,7 @@ static void test_resume(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
         struct lks_err err = {0};
         struct scene s;
-        lks_test_case("when it is %s", lks_pldm_state_text((uint8_t)state));
+        lks_test_case("when it is %s", lks_pldm_message_state_text((uint8_t)state));
         slow_device(&s, 2);
         run_to(&s, (enum lks_pldm_state)state);
         lks_buf_init(&saved, LKS_UA_SAVED_MAX);

@@ -32,24 +32,25 @@ static struct lks_facts *facts_without_flaws(void)
 static void write_as(const struct campaign *w, const struct lks_facts *facts, const char *price,
                      bool json, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_paper_fini) struct lks_paper paper = {0};
+    LKS_CLEANUP(lks_document_fini) struct lks_document document = {0};
     struct lks_book book = {.facts = facts, .manifest = &w->a.manifest};
     struct lks_price said = {0};
     struct lks_err err = {0};
     struct lks_json_writer writer = {.out = out};
     lks_buf_fini(out);
     lks_buf_init(out, FILE_MAX);
-    CHECK(lks_price_parse(lks_str_from(price), &said));
-    if (!CHECK_CODE(lks_procedure_make(&w->a.state, &book, campaign_change(w), &said, &paper, &err),
-                    LKS_OK))
+    CHECK(lks_procedure_price_parse(lks_str_from(price), &said));
+    if (!CHECK_CODE(
+            lks_procedure_make(&w->a.state, &book, campaign_change(w), &said, &document, &err),
+            LKS_OK))
         return;
     if (json) {
         lks_json_begin(&writer, NULL, '{');
-        lks_paper_json(&paper, &writer);
+        lks_document_json(&document, &writer);
         lks_json_end(&writer, '}');
         lks_buf_addc(out, '\n');
     } else {
-        lks_paper_markdown(&paper, out);
+        lks_document_markdown(&document, out);
     }
     CHECK_CODE(lks_buf_check(out, &err), LKS_OK);
 }
@@ -234,7 +235,7 @@ static void test_rows_once(void)
 static void digest_of(const struct campaign *w, char out[LKS_DIGEST_SIZE])
 {
     struct lks_err err = {0};
-    CHECK_CODE(lks_plan_digest(&w->a.state, campaign_change(w), out, &err), LKS_OK);
+    CHECK_CODE(lks_procedure_plan_digest(&w->a.state, campaign_change(w), out, &err), LKS_OK);
 }
 
 /* Fold what a snapshot would hold, and ask that. */
@@ -257,8 +258,9 @@ static void test_digest_stays(void)
     digest_of(&w, after);
     CHECK_STR(lks_str_from(after), before);
     CHECK_CODE(lks_state_init(&copy, 7, &err), LKS_OK);
-    CHECK_CODE(lks_state_dump(&w.a.state, fold, &copy, &err), LKS_OK);
-    CHECK_CODE(lks_plan_digest(&copy, lks_state_change(&copy, w.change), after, &err), LKS_OK);
+    CHECK_CODE(lks_dump_state(&w.a.state, fold, &copy, &err), LKS_OK);
+    CHECK_CODE(lks_procedure_plan_digest(&copy, lks_state_change(&copy, w.change), after, &err),
+               LKS_OK);
     CHECK_STR(lks_str_from(after), before);
     lks_state_fini(&copy);
     campaign_end(&w);
@@ -321,7 +323,7 @@ static void test_price(void)
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct lks_price p = {.hour = 7};
         lks_test_case("'%s'", rows[i].text);
-        CHECK(lks_price_parse(lks_str_from(rows[i].text), &p) == rows[i].good);
+        CHECK(lks_procedure_price_parse(lks_str_from(rows[i].text), &p) == rows[i].good);
         CHECK_NEAR(p.hour, rows[i].good ? rows[i].hour : 7, 1e-12);
         CHECK_STR(p.currency, rows[i].currency);
     }
@@ -352,7 +354,7 @@ static void test_markdown(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         lks_buf_init(&out, FILE_MAX);
         lks_test_case("'%s'", rows[i].want);
-        lks_markdown_text(&out, lks_str_from(rows[i].text));
+        lks_document_markdown_text(&out, lks_str_from(rows[i].text));
         CHECK_STR(lks_buf_view(&out), rows[i].want);
     }
 }

@@ -1,6 +1,6 @@
 #include "core/gate/gate.h"
 #include "core/rules/decide.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #include "base/rng.h"
 #include "tests/fleet.h"
@@ -28,12 +28,12 @@ static void test_wire(void)
     struct lks_beat read = {0};
     struct lks_err err = {0};
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&sample, &bytes);
+    lks_heartbeat_pack(&sample, &bytes);
     CHECK_INT(bytes.len, BEAT_BYTES);
     CHECK(memcmp(bytes.ptr, "\0\0\0\0\0\0\0\1\x0f\x3a", 10) == 0);
     CHECK(memcmp(bytes.ptr + 24, "\1\2\3\4\5\6\7\10\xaa", 9) == 0);
     CHECK(memcmp(bytes.ptr + 120, "\0\0\0\0\0\0\0\3", 8) == 0);
-    CHECK_CODE(lks_beat_unpack(lks_buf_view(&bytes), &read, &err), LKS_OK);
+    CHECK_CODE(lks_heartbeat_unpack(lks_buf_view(&bytes), &read, &err), LKS_OK);
     CHECK(memcmp(&read, &sample, sizeof(read)) == 0);
 }
 
@@ -67,10 +67,10 @@ static void test_broken(void)
         bool good = broken[i].message[0] == '\0';
         lks_test_case("%s", broken[i].name);
         lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
-        lks_beat_pack(&sample, &bytes);
+        lks_heartbeat_pack(&sample, &bytes);
         lks_buf_addc(&bytes, '\0');
         bytes.ptr[broken[i].at] = broken[i].to;
-        CHECK_CODE(lks_beat_unpack((struct lks_str){bytes.ptr, broken[i].len}, &read, &err),
+        CHECK_CODE(lks_heartbeat_unpack((struct lks_str){bytes.ptr, broken[i].len}, &read, &err),
                    good ? LKS_OK : LKS_E_INVALID);
         CHECK_STR(lks_str_from(err.msg), broken[i].message);
         CHECK(good || read.seq == 42);
@@ -84,8 +84,8 @@ static void test_counts_from_one(void)
     struct lks_err err = {0};
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     beat.seq = 0;
-    lks_beat_pack(&beat, &bytes);
-    CHECK_CODE(lks_beat_unpack(lks_buf_view(&bytes), &beat, &err), LKS_E_INVALID);
+    lks_heartbeat_pack(&beat, &bytes);
+    CHECK_CODE(lks_heartbeat_unpack(lks_buf_view(&bytes), &beat, &err), LKS_E_INVALID);
     CHECK_STR(lks_str_from(err.msg), "heartbeats count from 1");
 }
 
@@ -107,10 +107,10 @@ static void test_boot_text(void)
         uint8_t bytes[16];
         char text[LKS_BOOT_TEXT_SIZE];
         lks_test_case("%s", boots[i].name);
-        CHECK(lks_boot_parse(lks_str_from(boots[i].text), bytes) == boots[i].good);
+        CHECK(lks_heartbeat_boot_parse(lks_str_from(boots[i].text), bytes) == boots[i].good);
         if (!boots[i].good)
             continue;
-        lks_boot_text(bytes, text);
+        lks_heartbeat_boot_text(bytes, text);
         CHECK_STR(lks_str_from(text), boots[0].text);
     }
 }
@@ -128,7 +128,7 @@ static void make_quiet(struct lks_asked *a)
 
 static bool hear(struct lks_asked *a, const struct lks_beat *beat)
 {
-    return lks_pulse_hear(&a->state, a->now, lks_fleet_node(a, "n1"), beat);
+    return lks_heartbeat_hear(&a->state, a->now, lks_fleet_node(a, "n1"), beat);
 }
 
 static void test_quiet(void)
@@ -186,7 +186,7 @@ static void test_removed(void)
                                     .removed = {.hosts = LKS_STR("n1")}};
     lks_asked_apply(&a, &gone);
     struct lks_beat beat = lks_fleet_beat(&a, 7, 2);
-    CHECK(!lks_pulse_hear(&a.state, a.now, node, &beat));
+    CHECK(!lks_heartbeat_hear(&a.state, a.now, node, &beat));
     CHECK(!a.state.pulses[node].heard);
 }
 
@@ -245,14 +245,14 @@ static void test_events(void)
             struct lks_beat beat = lks_fleet_beat(&a, t->boot, k + 2);
             const struct lks_health_event e = {(uint64_t)t->which, (lks_ms)t->age * LKS_SECOND};
             beat.health = (t->bit ? LKS_HEALTH_XID : 0) |
-                          (t->which >= 0 ? lks_health_tell(LKS_PULSE_XID, &e) : 0);
+                          (t->which >= 0 ? lks_heartbeat_health_tell(LKS_HEARTBEAT_XID, &e) : 0);
             (void)hear(&a, &beat);
         }
-        const struct lks_pulse *p = &a.state.pulses[lks_fleet_node(&a, "n1")];
-        lks_ms at = p->events[LKS_PULSE_XID];
+        const struct lks_heartbeat *p = &a.state.pulses[lks_fleet_node(&a, "n1")];
+        lks_ms at = p->events[LKS_HEARTBEAT_XID];
         CHECK_INT(told[i].at == -1 ? at : at - start.wall,
                   told[i].at == -1 ? 0 : (lks_ms)told[i].at * LKS_SECOND);
-        CHECK_INT(p->events[LKS_PULSE_LINK_DOWN], 0);
+        CHECK_INT(p->events[LKS_HEARTBEAT_LINK_DOWN], 0);
     }
 }
 
@@ -261,16 +261,17 @@ static void test_told(void)
 {
     const struct lks_health_event xid = {5, 61 * LKS_SECOND}, link = {129, LKS_HEALTH_AGE_MAX};
     struct lks_health_event out = {0};
-    uint64_t both =
-        lks_health_tell(LKS_PULSE_XID, &xid) | lks_health_tell(LKS_PULSE_LINK_DOWN, &link);
+    uint64_t both = lks_heartbeat_health_tell(LKS_HEARTBEAT_XID, &xid) |
+                    lks_heartbeat_health_tell(LKS_HEARTBEAT_LINK_DOWN, &link);
     CHECK_INT(both & LKS_HEALTH_BITS, 0);
-    CHECK(lks_health_told(both, LKS_PULSE_XID, &out) && out.which == 5 && out.age == xid.age);
-    CHECK(lks_health_told(both, LKS_PULSE_LINK_DOWN, &out) && out.which == 1);
+    CHECK(lks_heartbeat_health_told(both, LKS_HEARTBEAT_XID, &out) && out.which == 5 &&
+          out.age == xid.age);
+    CHECK(lks_heartbeat_health_told(both, LKS_HEARTBEAT_LINK_DOWN, &out) && out.which == 1);
     CHECK_INT(out.age, LKS_HEALTH_AGE_MAX);
     lks_test_case("older than can be told");
     const struct lks_health_event old = {5, LKS_HEALTH_AGE_MAX + 1};
-    CHECK_INT(lks_health_tell(LKS_PULSE_XID, &old), 0);
-    CHECK(!lks_health_told(LKS_HEALTH_BITS, LKS_PULSE_XID, &out));
+    CHECK_INT(lks_heartbeat_health_tell(LKS_HEARTBEAT_XID, &old), 0);
+    CHECK(!lks_heartbeat_health_told(LKS_HEALTH_BITS, LKS_HEARTBEAT_XID, &out));
 }
 
 /* The wish for a tuple ---------------------------------------------------------------------- */
@@ -349,11 +350,12 @@ static void test_remembered(void)
             tuple_record(&a, digests[lks_rng_below(&rng, 2)], boot, "");
         if (lks_rng_percent(&rng, 80))
             (void)hear(&a, &beat);
-        struct lks_pulse *p = &a.state.pulses[0], before = *p;
-        bool differs = lks_pulse_tuple_differs(&a.state, 0), woke = lks_pulse_booted(&a.state, 0);
+        struct lks_heartbeat *p = &a.state.pulses[0], before = *p;
+        bool differs = lks_heartbeat_tuple_differs(&a.state, 0),
+             woke = lks_heartbeat_booted(&a.state, 0);
         p->boot_text = p->tuple_text = 0;
-        if (!CHECK(differs == lks_pulse_tuple_differs(&a.state, 0)) ||
-            !CHECK(woke == lks_pulse_booted(&a.state, 0)))
+        if (!CHECK(differs == lks_heartbeat_tuple_differs(&a.state, 0)) ||
+            !CHECK(woke == lks_heartbeat_booted(&a.state, 0)))
             return;
         *p = before;
         differed += differs;
@@ -390,7 +392,7 @@ static void test_settling(void)
     for (uint64_t round = 1; round < ROUNDS; round++) {
         for (uint32_t n = 0; n < NODES; n++) {
             struct lks_beat beat = lks_fleet_beat(&a, 7, round + 1);
-            if (!CHECK(!lks_pulse_hear(&a.state, a.now, n, &beat)) ||
+            if (!CHECK(!lks_heartbeat_hear(&a.state, a.now, n, &beat)) ||
                 !CHECK(lks_decide_next(&a.state) > a.now.mono))
                 return;
             lks_fleet_wait(&a, 10 * LKS_SECOND / NODES);
@@ -430,13 +432,13 @@ static void test_restart(void)
         lks_asked_apply(&a, &r);
     }
     lks_fleet_wait(&a, 3600 * LKS_SECOND);
-    CHECK_CODE(lks_pulse_restart(&a.state, a.now, &err), LKS_OK);
+    CHECK_CODE(lks_heartbeat_restart(&a.state, a.now, &err), LKS_OK);
     for (uint32_t n = 0; n < LKS_COUNT(states); n++)
         CHECK_INT(a.state.nodes[n].liveness, states[n]);
-    CHECK_INT(lks_pulse_deadline(&a.state, 0), a.now.mono + 30 * LKS_SECOND);
-    CHECK_INT(lks_pulse_deadline(&a.state, 1), a.now.mono + 120 * LKS_SECOND);
-    CHECK(lks_pulse_deadline(&a.state, 2) == UINT64_MAX);
-    CHECK(lks_pulse_deadline(&a.state, 3) == UINT64_MAX);
+    CHECK_INT(lks_heartbeat_deadline(&a.state, 0), a.now.mono + 30 * LKS_SECOND);
+    CHECK_INT(lks_heartbeat_deadline(&a.state, 1), a.now.mono + 120 * LKS_SECOND);
+    CHECK(lks_heartbeat_deadline(&a.state, 2) == UINT64_MAX);
+    CHECK(lks_heartbeat_deadline(&a.state, 3) == UINT64_MAX);
     CHECK_INT(a.state.deadlines.count, 2);
 }
 

@@ -386,18 +386,18 @@ static void test_version_before(void)
     struct lks_err err = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     lks_buf_init(&body, OUT_MAX);
-    lks_fields_pack(&grown, &now, &body);
+    lks_record_fields_pack(&grown, &now, &body);
     CHECK(lks_str_eq(lks_buf_view(&body), LKS_STR("\3gn1\5\1x")));
-    CHECK_CODE(lks_fields_unpack(&grown, 2, lks_buf_view(&body), &got, &err), LKS_OK);
+    CHECK_CODE(lks_record_fields_unpack(&grown, 2, lks_buf_view(&body), &got, &err), LKS_OK);
     CHECK(got.count == 5 && lks_str_is(got.why, "x"));
 
     struct grown old = {0};
-    CHECK_CODE(lks_fields_unpack(&grown, 1, LKS_STR("\3gn2"), &old, &err), LKS_OK);
+    CHECK_CODE(lks_record_fields_unpack(&grown, 1, LKS_STR("\3gn2"), &old, &err), LKS_OK);
     CHECK_STR(old.node, "gn2");
     CHECK(old.count == 0 && old.why.len == 0);
-    CHECK_CODE(lks_fields_unpack(&grown, 1, lks_buf_view(&body), &old, &err), LKS_E_INVALID);
-    CHECK_CODE(lks_fields_unpack(&grown, 2, LKS_STR("\3gn2"), &old, &err), LKS_E_INVALID);
-    CHECK_CODE(lks_fields_unpack(&grown, 3, lks_buf_view(&body), &old, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_record_fields_unpack(&grown, 1, lks_buf_view(&body), &old, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_record_fields_unpack(&grown, 2, LKS_STR("\3gn2"), &old, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_record_fields_unpack(&grown, 3, lks_buf_view(&body), &old, &err), LKS_E_INVALID);
 }
 
 static const struct {
@@ -451,17 +451,17 @@ static void test_json(void)
 static void test_words(void)
 {
     uint64_t n = 7;
-    CHECK(lks_word_find(lks_role_words, LKS_STR("admin"), &n));
+    CHECK(lks_record_word_find(lks_role_words, LKS_STR("admin"), &n));
     CHECK_INT(n, LKS_ROLE_ADMIN);
-    CHECK(lks_word_find(lks_outcome_words, LKS_STR("unknown"), &n));
+    CHECK(lks_record_word_find(lks_outcome_words, LKS_STR("unknown"), &n));
     CHECK_INT(n, LKS_OUTCOME_UNKNOWN);
-    CHECK(lks_word_find(lks_judged_words, LKS_STR("unmeasured"), &n));
+    CHECK(lks_record_word_find(lks_judged_words, LKS_STR("unmeasured"), &n));
     CHECK_INT(n, LKS_JUDGED_UNMEASURED);
-    CHECK(lks_word_find(lks_note_words, LKS_STR("contradiction"), &n));
+    CHECK(lks_record_word_find(lks_note_words, LKS_STR("contradiction"), &n));
     CHECK_INT(n, LKS_NOTE_CONTRADICTION);
     n = 7;
-    CHECK(!lks_word_find(lks_role_words, LKS_STR("Admin"), &n));
-    CHECK(!lks_word_find(lks_role_words, LKS_STR(""), &n));
+    CHECK(!lks_record_word_find(lks_role_words, LKS_STR("Admin"), &n));
+    CHECK(!lks_record_word_find(lks_role_words, LKS_STR(""), &n));
     CHECK_INT(n, 7);
 }
 

@@ -347,13 +347,13 @@ static void serve(const struct service *s, void *value, struct lks_talk *talk, s
 static void try_service(const struct service *s)
 {
     LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
     struct lks_bmc_secret secret = lks_bmcs_secret();
     void *value = calloc(1, lks_bmc_redfish.read->size);
     LKS_ASSERT(value != NULL);
     lks_buf_init(&log, (size_t)1 << 16);
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     lks_bmc_inventory_init(&inventory);
     lks_bmc_redfish.read_begin(value, lks_test_facts(), &secret, LKS_BMCS_HOUR, &inventory);
     serve(s, value, &talk, &log);
@@ -391,7 +391,7 @@ static void test_stable_names(void)
     static const char *const versions[] = {"1.0", "2.0"};
     for (size_t i = 0; i < LKS_COUNT(versions); i++) {
         LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
-        LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+        LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0}, list = {0};
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
         struct lks_bmc_secret secret = lks_bmcs_secret();
@@ -411,7 +411,7 @@ static void test_stable_names(void)
                                       SERVICE_PAGE,
                                       {"GET", "/f", 200, "", list.ptr},
                                       LOGOUT_PAGE}};
-        lks_talk_init(&talk);
+        lks_conversation_talk_init(&talk);
         lks_bmc_inventory_init(&inventory);
         lks_tuple_init(&tuple);
         lks_bmc_redfish.read_begin(value, lks_test_facts(), &secret, LKS_BMCS_HOUR, &inventory);
@@ -459,7 +459,7 @@ static void test_entries(void)
 {
     for (size_t i = 0; i < LKS_COUNT(entries); i++) {
         LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
-        LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+        LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
         struct lks_bmc_secret secret = lks_bmcs_secret();
         struct service s = {
@@ -473,7 +473,7 @@ static void test_entries(void)
         LKS_ASSERT(value != NULL);
         lks_test_case("%s", entries[i].name);
         lks_buf_init(&log, (size_t)1 << 16);
-        lks_talk_init(&talk);
+        lks_conversation_talk_init(&talk);
         lks_bmc_inventory_init(&inventory);
         lks_bmc_redfish.read_begin(value, lks_test_facts(), &secret, LKS_BMCS_HOUR, &inventory);
         serve(&s, value, &talk, &log);

@@ -1,8 +1,8 @@
 /* How management controllers write things: versions of several spellings, and JSON that a strict
  * reader would refuse. */
 #include "drivers/bmc/bmc_json.h"
-#include "drivers/bmc/bmc_redfish_update.h"
 #include "drivers/bmc/bmc_version.h"
+#include "drivers/bmc/redfish_update.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
  * says adds up. */
 #include "core/campaign/state_apply.h"
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/journal.h"
 #include "lab/rehearse/rehearse.h"
 #include "tests/facts.h"
@@ -324,10 +324,10 @@ static void test_shown_state(void)
     CHECK_INT(whole.token_count, 1);
     CHECK(whole.nodes[lks_state_node(&whole, name)].token_hash != 0);
     lks_buf_init(&bytes, STORY_MAX);
-    CHECK_CODE(lks_journal_pack_shown(&whole, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_snapshot_pack_shown(&whole, &bytes, &err), LKS_OK);
     CHECK(lks_str_find(lks_buf_view(&bytes), LKS_STR("sha256:11")) < 0);
     CHECK(lks_str_find(lks_buf_view(&bytes), LKS_STR("sha256:22")) < 0);
-    CHECK_CODE(lks_journal_unpack_state(lks_buf_view(&bytes), &shown, hash, &err), LKS_OK);
+    CHECK_CODE(lks_snapshot_unpack_state(lks_buf_view(&bytes), &shown, hash, &err), LKS_OK);
     CHECK_INT(shown.token_count, 0);
     CHECK_INT(shown.placed_count, 1);
     CHECK_INT(shown.nodes[lks_state_node(&shown, name)].token_hash, 0);

@@ -1,6 +1,6 @@
 /* How long a rehearsal will still take: what is said after a tenth of it, beside what came. */
 #include "base/rng.h"
-#include "lab/rehearse/remains.h"
+#include "lab/rehearse/eta.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -50,20 +50,20 @@ static size_t next_over(const lks_ms *ends, unsigned jobs)
     return first;
 }
 
-static lks_ms ask(const struct lks_remains *r, const size_t *runs, const lks_ms *begun,
+static lks_ms ask(const struct lks_eta *r, const size_t *runs, const lks_ms *begun,
                   const lks_ms *ends, lks_ms now)
 {
-    struct lks_remains_run running[JOBS_MAX];
+    struct lks_eta_run running[JOBS_MAX];
     size_t count = 0;
     for (unsigned i = 0; i < r->jobs; i++)
         if (ends[i] != UINT64_MAX)
-            running[count++] = (struct lks_remains_run){is_bad(runs[i]), now - begun[i]};
-    return lks_remains(r, running, count);
+            running[count++] = (struct lks_eta_run){is_bad(runs[i]), now - begun[i]};
+    return lks_eta(r, running, count);
 }
 
 static struct played play(const uint32_t *took, size_t count, unsigned jobs, size_t asked)
 {
-    struct lks_remains r = {.jobs = jobs};
+    struct lks_eta r = {.jobs = jobs};
     size_t runs[JOBS_MAX] = {0}, next = 0, over = 0;
     lks_ms begun[JOBS_MAX] = {0}, ends[JOBS_MAX], now = 0, then = 0;
     struct played out = {0};
@@ -73,7 +73,7 @@ static struct played play(const uint32_t *took, size_t count, unsigned jobs, siz
     for (unsigned slot = 0; over < count; slot = (unsigned)next_over(ends, jobs)) {
         if (next >= jobs || next == count) {
             now = ends[slot];
-            struct lks_remains_kind *kind = &r.kinds[is_bad(runs[slot])];
+            struct lks_eta_kind *kind = &r.kinds[is_bad(runs[slot])];
             kind->done++;
             kind->took += now - begun[slot];
             ends[slot] = UINT64_MAX;
@@ -156,8 +156,8 @@ static void test_ends(void)
 {
     static const struct {
         const char *name;
-        struct lks_remains r;
-        struct lks_remains_run running;
+        struct lks_eta r;
+        struct lks_eta_run running;
         size_t count;
         lks_ms left;
     } rows[] = {
@@ -172,7 +172,7 @@ static void test_ends(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
-        CHECK_INT(lks_remains(&rows[i].r, &rows[i].running, rows[i].count), rows[i].left);
+        CHECK_INT(lks_eta(&rows[i].r, &rows[i].running, rows[i].count), rows[i].left);
     }
 }
 

@@ -1,5 +1,5 @@
 /* Which published stack closes a flaw for a pool, and which of several is the nearest. */
-#include "core/exposure/remedy.h"
+#include "core/exposure/remedies.h"
 
 #include "tests/asked.h"
 #include "tests/facts.h"
@@ -72,7 +72,7 @@ static void retire(struct lks_asked *a, const char *name)
 
 static void check(struct lks_asked *a, size_t i)
 {
-    LKS_CLEANUP(lks_pool_classes_fini) struct lks_pool_classes classes = {0};
+    LKS_CLEANUP(lks_cadence_classes_fini) struct lks_pool_classes classes = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
     struct lks_book book = {.facts = lks_test_facts(), .manifest = &a->manifest};
     const struct lks_advisory *flaw = lks_facts_advisory(book.facts, LKS_STR(FLAW));
@@ -80,7 +80,7 @@ static void check(struct lks_asked *a, size_t i)
     struct lks_err err = {0};
     uint32_t pool = lks_state_pool(&a->state, lks_str_from(rows[i].pool));
     if (!CHECK(flaw != NULL) ||
-        !CHECK_CODE(lks_pool_classes_all(&classes, &a->state, &err), LKS_OK) ||
+        !CHECK_CODE(lks_cadence_classes_all(&classes, &a->state, &err), LKS_OK) ||
         !CHECK_CODE(lks_remedies_of(&a->state, &book, &classes, pool, flaw, &r, &err), LKS_OK))
         return;
     lks_buf_init(&list, LKS_DOC_BYTES_MAX);

@@ -91,9 +91,9 @@ static void test_full(void)
 
 static void test_names(void)
 {
-    CHECK_STR(lks_str_from(lks_severity_name(LKS_INFO)), "info");
-    CHECK_STR(lks_str_from(lks_severity_name(LKS_WARNING)), "warning");
-    CHECK_STR(lks_str_from(lks_severity_name(LKS_ERROR)), "error");
+    CHECK_STR(lks_str_from(lks_report_severity_name(LKS_INFO)), "info");
+    CHECK_STR(lks_str_from(lks_report_severity_name(LKS_WARNING)), "warning");
+    CHECK_STR(lks_str_from(lks_report_severity_name(LKS_ERROR)), "error");
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static void put_snapshot_by(struct lks_test_world *w, size_t count, const char *
         CHECK_CODE(lks_state_apply(&state, state.seq, state.clock, &forged, &err), LKS_OK);
     }
     lks_buf_init(&bytes, BYTES_MAX);
-    CHECK_CODE(lks_journal_pack_signed(&state, tail.hash, key, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_snapshot_pack_signed(&state, tail.hash, key, &bytes, &err), LKS_OK);
     CHECK_CODE(w->store.ops->snapshot_put(w->store.self, count, lks_buf_view(&bytes), &err),
                LKS_OK);
 }
@@ -67,7 +67,7 @@ static void test_a_snapshot_and_its_tail_fold_to_the_same(void)
         if (count > 1) /* nothing before it is looked at */
             lks_memory_disk_row(w.disk, count - 1)->time = 0;
         fold_ok(&w, &state);
-        if (!CHECK(lks_state_equal(&whole, &state, &why)))
+        if (!CHECK(lks_equal_state(&whole, &state, &why)))
             printf("%s\n", why.msg);
     }
 }
@@ -96,7 +96,7 @@ static void test_a_damaged_snapshot_is_not_trusted(void)
         put_snapshot(&w, 30, NULL);
         spoil(&w, at);
         fold_ok(&w, &state);
-        CHECK(lks_state_equal(&whole, &state, &why));
+        CHECK(lks_equal_state(&whole, &state, &why));
         CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_SNAPSHOT);
     }
 }
@@ -110,11 +110,11 @@ static void test_a_snapshot_of_another_chain_is_not_used(void)
     uint8_t hash[LKS_HASH_BYTES] = {1};
     fold_ok(&w, &honest);
     lks_buf_init(&bytes, BYTES_MAX);
-    CHECK_CODE(lks_journal_pack_signed(&honest, hash, &w.key, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_snapshot_pack_signed(&honest, hash, &w.key, &bytes, &err), LKS_OK);
     CHECK_CODE(w.store.ops->snapshot_put(w.store.self, honest.seq, lks_buf_view(&bytes), &err),
                LKS_OK);
     fold_ok(&w, &state);
-    CHECK(lks_state_equal(&honest, &state, &err));
+    CHECK(lks_equal_state(&honest, &state, &err));
 }
 
 static void test_a_forged_snapshot_is_found(void)
@@ -360,7 +360,7 @@ static void test_witnesses_from_before_a_repair_are_explained_by_it(void)
     CHECK_INT(lks_test_world_verify(&w, &options).fault, LKS_FAULT_NONE);
 
     newest.time = 40000; /* after the repair it would have to be in the chain */
-    CHECK_CODE(lks_head_sign(&w.key, &newest, &err), LKS_OK);
+    CHECK_CODE(lks_chain_head_sign(&w.key, &newest, &err), LKS_OK);
     CHECK_INT(lks_test_world_verify(&w, &options).fault, LKS_FAULT_TRUNCATED);
 }
 
@@ -386,7 +386,7 @@ static void check_trimmed(struct lks_test_world *w, uint64_t through, const stru
     fold_ok(w, &state);
     state.seq = want->seq; /* the record of the trim is the only difference */
     state.clock = want->clock;
-    if (!CHECK(lks_state_equal(want, &state, &why)))
+    if (!CHECK(lks_equal_state(want, &state, &why)))
         printf("%s\n", why.msg);
 }
 
@@ -432,7 +432,7 @@ static void test_a_trim_leaves_the_manifest_of_a_bundle(void)
     CHECK_CODE(w.store.ops->tail(w.store.self, &tail, &err), LKS_OK);
     lks_buf_init(&bytes, BYTES_MAX);
     lks_buf_init(&kept, BYTES_MAX);
-    CHECK_CODE(lks_journal_pack_signed(&state, tail.hash, &w.key, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_snapshot_pack_signed(&state, tail.hash, &w.key, &bytes, &err), LKS_OK);
     CHECK_CODE(w.store.ops->snapshot_put(w.store.self, tail.seq, lks_buf_view(&bytes), &err),
                LKS_OK);
     CHECK_CODE(lks_journal_trim(&w.store, &w.key, 24000, 90000, BY, &through, &err), LKS_OK);
@@ -547,7 +547,8 @@ static void test_which_node_a_record_is_about(void)
 {
     for (size_t i = 0; i < LKS_COUNT(abouts); i++) {
         lks_test_case("row %zu: %s", i, abouts[i].name);
-        CHECK(lks_record_about(&abouts[i].record, lks_str_from(abouts[i].name)) == abouts[i].about);
+        CHECK(lks_journal_record_about(&abouts[i].record, lks_str_from(abouts[i].name)) ==
+              abouts[i].about);
     }
 }
 
@@ -588,7 +589,7 @@ static bool print_row(void *ctx, const struct lks_row *row)
 
 static bool print_head(void *ctx, const struct lks_head *head)
 {
-    lks_head_text(head, ctx);
+    lks_row_head_text(head, ctx);
     lks_buf_addc(ctx, '\n');
     return true;
 }
@@ -612,7 +613,7 @@ static void print_state(struct lks_test_world *w, struct lks_buf *out)
     struct lks_err err = {0};
     fold_ok(w, &state);
     lks_buf_addf(out, "row %" PRIu64 " at %" PRIu64 "\n", state.seq, state.clock);
-    CHECK_CODE(lks_state_dump(&state, print_record, out, &err), LKS_OK);
+    CHECK_CODE(lks_dump_state(&state, print_record, out, &err), LKS_OK);
 }
 
 static const char *const golden_files[] = {"rows", "heads", "key", "state"};
@@ -627,7 +628,7 @@ static void print_golden(struct lks_test_world *w, struct lks_buf out[GOLDEN_FIL
         lks_buf_init(&out[i], BYTES_MAX);
     CHECK_CODE(w->store.ops->rows(w->store.self, 1, print_row, &out[ROWS], &err), LKS_OK);
     CHECK_CODE(w->store.ops->heads(w->store.self, 0, print_head, &out[HEADS], &err), LKS_OK);
-    lks_public_key_text(&public, key);
+    lks_key_public_text(&public, key);
     lks_buf_addf(&out[KEY], "%s\n", key);
     print_state(w, &out[STATE]);
 }
@@ -704,7 +705,7 @@ static void load_golden(struct lks_test_world *w, const char *dir)
     while (rest.len > 0) {
         struct lks_head head;
         lks_str_cut(rest, '\n', &line, &rest);
-        CHECK_CODE(lks_head_parse(line, &head, &err), LKS_OK);
+        CHECK_CODE(lks_row_head_parse(line, &head, &err), LKS_OK);
         struct lks_store_batch batch = {.head = &head,
                                         .blobs = lks_test_life_blobs,
                                         .blob_count = LKS_COUNT(lks_test_life_blobs)};
@@ -727,7 +728,7 @@ static void test_the_golden_journal_folds_to_the_state_it_had(void)
         load_golden(&w, dir);
         read_golden(dir, KEY, &key);
         read_golden(dir, STATE, &state);
-        CHECK_CODE(lks_public_key_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}),
+        CHECK_CODE(lks_key_public_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}),
                                         &public, &err),
                    LKS_OK);
         struct lks_verify_options options = {.key = &public};

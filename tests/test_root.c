@@ -12,7 +12,7 @@
 
 static const char *code_text(enum lks_code code)
 {
-    return code == LKS_OK ? "ok" : lks_code_info(code)->text;
+    return code == LKS_OK ? "ok" : lks_err_code_info(code)->text;
 }
 
 /* Every kind of thing a probe may be pointed at: none of them may hang it or lead out of the tree.

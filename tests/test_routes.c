@@ -3,7 +3,7 @@
 
 #include "codec/format/json.h"
 #include "core/rules/decide.h"
-#include "server/auth/desk.h"
+#include "server/auth/authz.h"
 #include "server/form/forms.h"
 #include "tests/controller.h"
 #include "tests/test.h"
@@ -90,7 +90,7 @@ static int expected(const struct lks_route *r, enum lks_role role, const struct 
         r = twin_of(r);
     if (r->permission == LKS_MAY_NOTHING || r->permission == LKS_MAY_KNOW)
         return 400;
-    if (!lks_role_may(role, r->permission))
+    if (!lks_access_role_may(role, r->permission))
         return 403;
     switch (r->scope) {
     case LKS_SCOPE_EVERYWHERE:
@@ -485,7 +485,7 @@ static void test_table(void)
         CHECK(!safe || (r->flags & LKS_ROUTE_WRITE) == 0);
         bool question = strcmp(r->id, "admit") == 0; /* too long for a path */
         CHECK(safe || question || r->permission != LKS_MAY_READ);
-        CHECK(lks_desk_where(r->scope) != NULL);
+        CHECK(lks_authz_where(r->scope) != NULL);
         bool placeless = r->permission == LKS_MAY_NOTHING || r->permission == LKS_MAY_KNOW;
         CHECK((r->scope == LKS_SCOPE_NONE) == placeless); /* a forgotten scope checks nothing */
         open += r->permission == LKS_MAY_NOTHING;

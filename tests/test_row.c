@@ -24,9 +24,9 @@ static void test_both_ways(void)
     struct lks_err err = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     lks_buf_init(&out, LKS_HEAD_TEXT_MAX);
-    lks_head_text(&want, &out);
+    lks_row_head_text(&want, &out);
     CHECK_STR(lks_buf_view(&out), LINE);
-    CHECK_CODE(lks_head_parse(LKS_STR(LINE), &got, &err), LKS_OK);
+    CHECK_CODE(lks_row_head_parse(LKS_STR(LINE), &got, &err), LKS_OK);
     CHECK_STR(lks_str_from(got.journal), JOURNAL);
     CHECK_INT(got.seq, 42);
     CHECK_INT(got.time, 1794713858123);
@@ -42,9 +42,9 @@ static void test_longest(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     want.seq = want.time = UINT64_MAX;
     lks_buf_init(&out, LKS_HEAD_TEXT_MAX);
-    lks_head_text(&want, &out);
+    lks_row_head_text(&want, &out);
     CHECK_CODE(lks_buf_check(&out, &err), LKS_OK);
-    CHECK_CODE(lks_head_parse(lks_buf_view(&out), &got, &err), LKS_OK);
+    CHECK_CODE(lks_row_head_parse(lks_buf_view(&out), &got, &err), LKS_OK);
     CHECK(got.seq == UINT64_MAX && got.time == UINT64_MAX);
 }
 
@@ -79,7 +79,7 @@ static void test_refused(void)
         lks_test_case("%s", refused[i].name);
         struct lks_err err = {0};
         struct lks_head got = {.seq = 7};
-        CHECK_CODE(lks_head_parse(lks_str_from(refused[i].line), &got, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_row_head_parse(lks_str_from(refused[i].line), &got, &err), LKS_E_INVALID);
         CHECK_HAS(lks_str_from(err.msg), refused[i].says);
         CHECK_INT(got.seq, 7);
     }

@@ -5,7 +5,7 @@
  * Time is a number. What can go wrong on the way is said before, by the number of the request it
  * befalls; what the model knows to be true is held against what the driver says.
  */
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 #include "lab/sched/sched_drivers.h"
 #include "lab/sched/schedsim.h"
 #include "tests/facts.h"
@@ -238,8 +238,8 @@ static bool exchange(struct rig *r, const struct lks_talk *talk)
 /* Until it ends; a process that ended begins it again. */
 static enum lks_code ask_wish(struct rig *r, const struct lks_sched_wish *wish)
 {
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
-    lks_talk_init(&talk);
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
+    lks_conversation_talk_init(&talk);
     r->requests = 0;
     r->err = (struct lks_err){0};
     if (r->driver->begin(r->value, wish, &r->err) != LKS_OK)
@@ -718,7 +718,7 @@ static void test_tables(void)
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
         struct lks_str word = lks_str_from(words[i]);
         lks_test_case("%s", words[i]);
-        CHECK_INT(lks_sched_driver(word) != NULL, lks_leave_sched(word) == LKS_LEAVE_DRIVEN);
+        CHECK_INT(lks_sched_driver(word) != NULL, lks_drain_sched(word) == LKS_DRAIN_DRIVEN);
     }
     for (size_t i = 0; i < LKS_COUNT(sides); i++)
         CHECK(lks_sched_driver(lks_str_from(sides[i].name)) != NULL);

@@ -34,7 +34,7 @@ static enum lks_code unsealed(struct lks_str sealed, struct lks_buf *out, struct
 {
     if (out->max == 0)
         lks_buf_init(out, OUT_MAX);
-    return lks_unseal(&key, "backup", sealed, out, err);
+    return lks_seal_open(&key, "backup", sealed, out, err);
 }
 
 static const int sizes[] = {0,           1,           15,        16,        1000,
@@ -76,14 +76,15 @@ static void test_told_apart(void)
     sealed_of(LKS_STR("secret"), &sealed);
     lks_buf_init(&out, OUT_MAX);
     lks_test_case("another key");
-    CHECK_CODE(lks_unseal(&other_key, "backup", lks_buf_view(&sealed), &out, &err), LKS_E_DENIED);
+    CHECK_CODE(lks_seal_open(&other_key, "backup", lks_buf_view(&sealed), &out, &err),
+               LKS_E_DENIED);
     CHECK_HAS(lks_str_from(err.msg), "another key");
     lks_test_case("sealed as something else");
-    CHECK_CODE(lks_unseal(&key, "ca.key", lks_buf_view(&sealed), &out, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_seal_open(&key, "ca.key", lks_buf_view(&sealed), &out, &err), LKS_E_INVALID);
     lks_test_case("not sealed");
-    CHECK_CODE(lks_unseal(&key, "backup",
-                          LKS_STR("-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
-                          &out, &err),
+    CHECK_CODE(lks_seal_open(&key, "backup",
+                             LKS_STR("-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+                             &out, &err),
                LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "lockstep-sealed-1");
     CHECK_INT(out.len, 0);
@@ -204,31 +205,31 @@ static void test_streams(void)
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
         lks_test_case("%zu bytes at a time", steps[i]);
         struct sink sealed = {.room = OUT_MAX}, back = {.room = OUT_MAX};
-        struct lks_sealer *s = NULL;
-        struct lks_unsealer *u = NULL;
+        struct lks_seal_writer *s = NULL;
+        struct lks_seal_reader *u = NULL;
         struct lks_err err = {0};
         lks_buf_init(&sealed.bytes, OUT_MAX);
         lks_buf_init(&back.bytes, OUT_MAX);
-        CHECK_CODE(lks_sealer_new(&key, nonce, "backup", take, &sealed, &s, &err), LKS_OK);
+        CHECK_CODE(lks_seal_writer_new(&key, nonce, "backup", take, &sealed, &s, &err), LKS_OK);
         for (size_t at = 0; at < plain.len; at += steps[i]) {
             size_t left = plain.len - at;
             struct lks_str part = {plain.ptr + at, left < steps[i] ? left : steps[i]};
-            CHECK_CODE(lks_sealer_feed(s, part, &err), LKS_OK);
+            CHECK_CODE(lks_seal_writer_feed(s, part, &err), LKS_OK);
         }
-        CHECK_CODE(lks_sealer_end(s, &err), LKS_OK);
+        CHECK_CODE(lks_seal_writer_end(s, &err), LKS_OK);
         CHECK(lks_str_eq(lks_buf_view(&sealed.bytes), lks_buf_view(&whole)));
-        CHECK_CODE(lks_unsealer_new(&key, "backup", take, &back, &u, &err), LKS_OK);
+        CHECK_CODE(lks_seal_reader_new(&key, "backup", take, &back, &u, &err), LKS_OK);
         for (size_t at = 0; at < whole.len; at += steps[i]) {
             size_t left = whole.len - at;
             struct lks_str part = {whole.ptr + at, left < steps[i] ? left : steps[i]};
-            CHECK_CODE(lks_unsealer_feed(u, part, &err), LKS_OK);
+            CHECK_CODE(lks_seal_reader_feed(u, part, &err), LKS_OK);
         }
-        CHECK_CODE(lks_unsealer_end(u, &err), LKS_OK);
+        CHECK_CODE(lks_seal_reader_end(u, &err), LKS_OK);
         CHECK(lks_str_eq(lks_buf_view(&back.bytes), lks_buf_view(&plain)));
-        CHECK_CODE(lks_sealer_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
-        CHECK_CODE(lks_unsealer_feed(u, LKS_STR("x"), &err), LKS_E_INVALID);
-        lks_sealer_free(s);
-        lks_unsealer_free(u);
+        CHECK_CODE(lks_seal_writer_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
+        CHECK_CODE(lks_seal_reader_feed(u, LKS_STR("x"), &err), LKS_E_INVALID);
+        lks_seal_writer_free(s);
+        lks_seal_reader_free(u);
         lks_buf_fini(&sealed.bytes);
         lks_buf_fini(&back.bytes);
     }
@@ -243,17 +244,17 @@ static void test_sink_fails(void)
     for (size_t i = 0; i < LKS_COUNT(rooms); i++) {
         lks_test_case("room for %zu bytes", rooms[i]);
         struct sink sink = {.room = rooms[i]};
-        struct lks_sealer *s = NULL;
+        struct lks_seal_writer *s = NULL;
         struct lks_err err = {0};
         lks_buf_init(&sink.bytes, OUT_MAX);
-        CHECK_CODE(lks_sealer_new(&key, nonce, "backup", take, &sink, &s, &err), LKS_OK);
-        CHECK_CODE(lks_sealer_feed(s, lks_buf_view(&plain), &err), LKS_E_IO);
+        CHECK_CODE(lks_seal_writer_new(&key, nonce, "backup", take, &sink, &s, &err), LKS_OK);
+        CHECK_CODE(lks_seal_writer_feed(s, lks_buf_view(&plain), &err), LKS_E_IO);
         CHECK_STR(lks_str_from(err.msg), "the disk is full");
         sink.room = OUT_MAX;
-        CHECK_CODE(lks_sealer_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
-        CHECK_CODE(lks_sealer_end(s, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_seal_writer_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
+        CHECK_CODE(lks_seal_writer_end(s, &err), LKS_E_INVALID);
         CHECK_INT(sink.bytes.len, rooms[i]);
-        lks_sealer_free(s);
+        lks_seal_writer_free(s);
         lks_buf_fini(&sink.bytes);
     }
 }

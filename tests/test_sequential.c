@@ -30,10 +30,11 @@ static void test_sprt_rates(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         for (int later = 0; later < 2; later++) {
-            struct lks_sprt s = lks_sprt_rates(0.05, 0.10, rows[i].good, rows[i].bad);
+            struct lks_sprt s = lks_sequential_sprt_rates(0.05, 0.10, rows[i].good, rows[i].bad);
             bool ends = (rows[i].end == LKS_SPRT_ACCEPT) == (later == 1);
             lks_test_case("%s, %s", rows[i].name, later ? "later" : "sooner");
-            lks_sprt_feed(&s, rows[i].events, rows[i].exposure * (later ? 1.001 : 0.999));
+            lks_sequential_sprt_feed(&s, rows[i].events,
+                                     rows[i].exposure * (later ? 1.001 : 0.999));
             (void)CHECK_INT(s.end, ends ? rows[i].end : LKS_SPRT_OPEN);
         }
     }
@@ -57,18 +58,18 @@ static void test_rate(void)
         struct lks_event_rate above = {.rate = 0.001, .shape = 1, .inverse = 250}, both = above;
         both.both = true;
         lks_test_case("%g in %g", rows[i].events, rows[i].exposure);
-        lks_event_rate_feed(&above, rows[i].events, rows[i].exposure);
-        lks_event_rate_feed(&both, 0, rows[i].exposure / 2);
-        lks_event_rate_feed(&both, rows[i].events, rows[i].exposure / 2);
+        lks_sequential_event_rate_feed(&above, rows[i].events, rows[i].exposure);
+        lks_sequential_event_rate_feed(&both, 0, rows[i].exposure / 2);
+        lks_sequential_event_rate_feed(&both, rows[i].events, rows[i].exposure / 2);
         (void)CHECK_NEAR(exp(above.ln_e), rows[i].above, TIGHT);
         (void)CHECK_NEAR(exp(both.ln_e), rows[i].both, TIGHT);
     }
     lks_test_case("no overflow");
     struct lks_event_rate r = {.rate = 1e-6, .shape = 1, .inverse = 250};
-    lks_event_rate_feed(&r, 100000, 10);
+    lks_sequential_event_rate_feed(&r, 100000, 10);
     (void)CHECK(isfinite(r.ln_e) && r.ln_e > 1e5);
     double most = r.ln_most;
-    lks_event_rate_feed(&r, 0, 1e12);
+    lks_sequential_event_rate_feed(&r, 0, 1e12);
     (void)CHECK(isfinite(r.ln_e) && r.ln_e < most && r.ln_most == most);
 }
 
@@ -85,15 +86,16 @@ static void test_split(void)
         struct lks_event_split above = {.prior_canary = 1, .prior_control = 1}, both = above;
         both.both = true;
         lks_test_case("%g of %g", rows[i].canary, rows[i].all);
-        lks_event_split_feed(&both, rows[i].canary, rows[i].all - rows[i].canary, 0.2);
+        lks_sequential_event_split_feed(&both, rows[i].canary, rows[i].all - rows[i].canary, 0.2);
         for (int k = 0; k < (int)rows[i].all; k++) /* one by one comes to the same */
-            lks_event_split_feed(&above, k < (int)rows[i].canary, k >= (int)rows[i].canary, 0.2);
+            lks_sequential_event_split_feed(&above, k < (int)rows[i].canary,
+                                            k >= (int)rows[i].canary, 0.2);
         (void)CHECK(fabs(exp(both.ln_e) / rows[i].both - 1) < 1e-7);
         (void)CHECK(fabs(exp(above.ln_e) / rows[i].above - 1) < 1e-7);
     }
 }
 
-/* ln of the evidence against a mean of 0: what lks_msprt_half() turns round. */
+/* ln of the evidence against a mean of 0: what lks_sequential_msprt_half() turns round. */
 static double msprt_ln(double estimate, double variance, double tau)
 {
     double sum = variance + tau * tau;
@@ -119,7 +121,7 @@ static void test_msprt(void)
     }
     for (size_t i = 0; i < LKS_COUNT(halves); i++) {
         lks_test_case("half width after %g", halves[i][0]);
-        double half = lks_msprt_half(1 / halves[i][0], tau, 0.05);
+        double half = lks_sequential_msprt_half(1 / halves[i][0], tau, 0.05);
         (void)CHECK_NEAR(half, halves[i][1], TIGHT);
         (void)CHECK_NEAR(msprt_ln(half, 1 / halves[i][0], tau), log(20), 1e-9);
     }
@@ -149,7 +151,7 @@ static void test_limits(void)
         size_t looks = limit_rows[i].looks;
         for (size_t k = 0; k < looks; k++)
             at[k] = (double)(k + 1) / (double)looks;
-        lks_spend_limits(limit_rows[i].kind, 0.025, at, looks, limits);
+        lks_sequential_spend_limits(limit_rows[i].kind, 0.025, at, looks, limits);
         for (size_t k = 0; k < looks; k++) {
             lks_test_case("%s, look %zu of %zu",
                           limit_rows[i].kind == LKS_SPEND_OBF ? "OBF" : "Pocock", k + 1, looks);
@@ -162,15 +164,16 @@ static void test_spent(void)
 {
     static const double want[] = {1e-6, 0.000394, 0.003808, 0.012212, 0.025};
     for (size_t k = 0; k < LKS_COUNT(want); k++)
-        (void)CHECK(fabs(lks_spend_by(LKS_SPEND_OBF, 0.025, (double)(k + 1) / 5) - want[k]) <
-                    5.1e-7);
-    (void)CHECK_NEAR(lks_spend_by(LKS_SPEND_POCOCK, 0.025, 1), 0.025, TIGHT);
-    (void)CHECK_NEAR(lks_spend_by(LKS_SPEND_OBF, 0.025, 0), 0, 0);
+        (void)CHECK(fabs(lks_sequential_spend_by(LKS_SPEND_OBF, 0.025, (double)(k + 1) / 5) -
+                         want[k]) < 5.1e-7);
+    (void)CHECK_NEAR(lks_sequential_spend_by(LKS_SPEND_POCOCK, 0.025, 1), 0.025, TIGHT);
+    (void)CHECK_NEAR(lks_sequential_spend_by(LKS_SPEND_OBF, 0.025, 0), 0, 0);
 }
 
 static double normal(struct lks_rng *rng)
 {
-    return lks_normal_quantile(((double)(lks_rng_next(rng) >> 12) + 0.5) / 4503599627370496.0);
+    return lks_special_normal_quantile(((double)(lks_rng_next(rng) >> 12) + 0.5) /
+                                       4503599627370496.0);
 }
 
 /* How often any of the looks crosses its limit, where nothing is the matter. */
@@ -198,7 +201,7 @@ static void test_limits_uneven(void)
     double limits[LKS_COUNT(at)];
     for (enum lks_spending kind = LKS_SPEND_OBF; kind <= LKS_SPEND_POCOCK; kind++) {
         lks_test_case("kind %d", (int)kind);
-        lks_spend_limits(kind, 0.05, at, LKS_COUNT(at), limits);
+        lks_sequential_spend_limits(kind, 0.05, at, LKS_COUNT(at), limits);
         double share = crossed(at, limits, LKS_COUNT(at), 20000);
         (void)CHECK(share > 0.05 - 0.006 && share < 0.05 + 0.006);
     }
@@ -217,7 +220,7 @@ static void test_peeking(void)
             if (k % 20 != 0)
                 continue;
             n |= fabs(sum) / sqrt(k) > 1.959964;
-            s |= fabs(sum / k) > lks_msprt_half(1.0 / k, sqrt(0.1), 0.05);
+            s |= fabs(sum / k) > lks_sequential_msprt_half(1.0 / k, sqrt(0.1), 0.05);
         }
         naive += n;
         sequential += s;

@@ -1,4 +1,4 @@
-#include "core/registry/shelf.h"
+#include "core/registry/store.h"
 
 #include "core/rules/decide.h"
 #include "tests/facts.h"
@@ -41,20 +41,21 @@ static void make(unsigned number, struct lks_manifest *out)
 /* Many stand side by side, and each is found by its digest. */
 static void test_many(void)
 {
-    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_registry_store_fini) struct lks_registry_store registry = {0};
     struct lks_err err = {0};
     char digests[MANY][LKS_DIGEST_SIZE];
-    lks_shelf_init(&shelf);
+    lks_registry_store_init(&registry);
     for (unsigned i = 0; i < MANY; i++) {
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
         make(i, &m);
         memcpy(digests[i], m.stacks[0].digest, sizeof(digests[i]));
-        CHECK(lks_shelf_stack(&shelf, lks_str_from(digests[i])) == NULL);
-        CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digests[i]), &m, &err), LKS_OK);
+        CHECK(lks_registry_store_stack(&registry, lks_str_from(digests[i])) == NULL);
+        CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(digests[i]), &m, &err), LKS_OK);
         CHECK_INT(m.stack_count, 0);
     }
     for (unsigned i = 0; i < MANY; i++) {
-        const struct lks_stack *stack = lks_shelf_stack(&shelf, lks_str_from(digests[i]));
+        const struct lks_stack *stack =
+            lks_registry_store_stack(&registry, lks_str_from(digests[i]));
         char kernel[16];
         snprintf(kernel, sizeof(kernel), "6.8.%u", i);
         if (CHECK(stack != NULL))
@@ -65,7 +66,7 @@ static void test_many(void)
 /* What is there stays where it is, since others point to it. */
 static void test_twice(void)
 {
-    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_registry_store_fini) struct lks_registry_store registry = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest first = {0}, again = {0}, other = {0};
     struct lks_err err = {0};
     char digest[LKS_DIGEST_SIZE];
@@ -73,13 +74,14 @@ static void test_twice(void)
     make(1, &again);
     make(2, &other);
     memcpy(digest, first.stacks[0].digest, sizeof(digest));
-    lks_shelf_init(&shelf);
-    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &first, &err), LKS_OK);
-    const struct lks_stack *stack = lks_shelf_stack(&shelf, lks_str_from(digest));
-    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &again, &err), LKS_OK);
-    CHECK(lks_shelf_stack(&shelf, lks_str_from(digest)) == stack);
+    lks_registry_store_init(&registry);
+    CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(digest), &first, &err), LKS_OK);
+    const struct lks_stack *stack = lks_registry_store_stack(&registry, lks_str_from(digest));
+    CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(digest), &again, &err), LKS_OK);
+    CHECK(lks_registry_store_stack(&registry, lks_str_from(digest)) == stack);
     CHECK_INT(again.stack_count, 0);
-    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &other, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(digest), &other, &err),
+               LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "holds no stack sha256:");
     CHECK_INT(other.stack_count, 1);
 }
@@ -98,28 +100,28 @@ static void make_two(unsigned one, unsigned other, struct lks_manifest *out)
  * was there before stays. */
 static void test_file(void)
 {
-    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_registry_store_fini) struct lks_registry_store registry = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest first = {0}, next = {0};
     struct lks_err err = {0};
     char gold[LKS_DIGEST_SIZE], silver[LKS_DIGEST_SIZE];
     make_two(1, 2, &first);
     memcpy(gold, first.stacks[0].digest, sizeof(gold));
     memcpy(silver, first.stacks[1].digest, sizeof(silver));
-    lks_shelf_init(&shelf);
-    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(gold), &first, &err), LKS_OK);
-    const struct lks_stack *stack = lks_shelf_stack(&shelf, lks_str_from(gold));
-    CHECK(lks_shelf_stack(&shelf, lks_str_from(silver)) != NULL);
+    lks_registry_store_init(&registry);
+    CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(gold), &first, &err), LKS_OK);
+    const struct lks_stack *stack = lks_registry_store_stack(&registry, lks_str_from(gold));
+    CHECK(lks_registry_store_stack(&registry, lks_str_from(silver)) != NULL);
     make_two(1, 3, &next);
     memcpy(silver, next.stacks[1].digest, sizeof(silver));
-    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(silver), &next, &err), LKS_OK);
-    CHECK(lks_shelf_stack(&shelf, lks_str_from(silver)) != NULL);
-    CHECK(lks_shelf_stack(&shelf, lks_str_from(gold)) == stack);
+    CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(silver), &next, &err), LKS_OK);
+    CHECK(lks_registry_store_stack(&registry, lks_str_from(silver)) != NULL);
+    CHECK(lks_registry_store_stack(&registry, lks_str_from(gold)) == stack);
 }
 
 /* The registry and the fleet's own file, either of which may not be there. */
 static void test_book(void)
 {
-    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_registry_store_fini) struct lks_registry_store registry = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest published = {0}, beside = {0};
     struct lks_err err = {0};
     char digest[LKS_DIGEST_SIZE];
@@ -128,9 +130,9 @@ static void test_book(void)
     memcpy(digest, published.stacks[0].digest, sizeof(digest));
     struct lks_book book = {.facts = lks_test_facts()};
     CHECK(lks_book_stack(&book, lks_str_from(digest)) == NULL);
-    lks_shelf_init(&shelf);
-    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &published, &err), LKS_OK);
-    book.shelf = &shelf;
+    lks_registry_store_init(&registry);
+    CHECK_CODE(lks_registry_store_put(&registry, lks_str_from(digest), &published, &err), LKS_OK);
+    book.registry = &registry;
     CHECK(lks_book_stack(&book, lks_str_from(digest)) != NULL);
     CHECK(lks_book_stack(&book, lks_str_from(beside.stacks[0].digest)) == NULL);
     book.manifest = &beside;

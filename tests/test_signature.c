@@ -51,7 +51,7 @@ static struct lks_pin vendor_pin(enum vendor which)
     struct lks_pin pin = {0};
     struct lks_err err = {0};
     vendor_pem(which, false, &pem);
-    CHECK_CODE(lks_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_OK);
     return pin;
 }
 
@@ -94,12 +94,12 @@ static void test_keys(void)
         struct lks_pin pin = vendor_pin(taken[i].vendor), again = {0};
         struct lks_err err = {0};
         char line[LKS_PIN_LINE_SIZE], padded[LKS_PIN_LINE_SIZE + 8];
-        lks_pin_text(&pin, line);
+        lks_signature_pin_text(&pin, line);
         CHECK_INT(pin.kind, taken[i].kind);
         CHECK(lks_str_starts(lks_str_from(line), taken[i].prefix));
         CHECK(lks_digest_valid(lks_str_from(pin.fingerprint)));
         snprintf(padded, sizeof(padded), "\n %s \r\n", line);
-        CHECK_CODE(lks_pin_parse(lks_str_from(padded), &again, &err), LKS_OK);
+        CHECK_CODE(lks_signature_pin_parse(lks_str_from(padded), &again, &err), LKS_OK);
         CHECK(is_same(&again, &pin));
     }
 }
@@ -116,8 +116,8 @@ static void test_fingerprint(void)
     char line[LKS_PIN_LINE_SIZE], want[LKS_DIGEST_SIZE];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf der = {0};
     lks_buf_init(&der, TEXT_MAX);
-    CHECK_CODE(lks_pin_parse(lks_str_from(pem), &pin, &err), LKS_OK);
-    lks_pin_text(&pin, line);
+    CHECK_CODE(lks_signature_pin_parse(lks_str_from(pem), &pin, &err), LKS_OK);
+    lks_signature_pin_text(&pin, line);
     CHECK_STR(lks_str_from(line), "ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=");
     LKS_ASSERT(
         lks_base64_read(LKS_STR("MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="),
@@ -136,7 +136,7 @@ static void test_compressed(void)
                                               OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
                                               "compressed") == 1);
     vendor_pem(P256, false, &pem);
-    CHECK_CODE(lks_pin_parse(lks_buf_view(&pem), &again, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &again, &err), LKS_OK);
     CHECK_STR(lks_str_from(again.fingerprint), pin.fingerprint);
     LKS_ASSERT(EVP_PKEY_set_utf8_string_param(vendor_key(P256),
                                               OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
@@ -176,7 +176,8 @@ static void test_refused_keys(void)
     struct lks_err err = {0};
     for (size_t i = 0; i < LKS_COUNT(refused); i++) {
         lks_test_case("%s", refused[i].name);
-        CHECK_CODE(lks_pin_parse(lks_str_from(refused[i].text), &pin, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_signature_pin_parse(lks_str_from(refused[i].text), &pin, &err),
+                   LKS_E_INVALID);
         CHECK_STR(lks_str_from(err.msg), refused[i].message);
         CHECK_INT(pin.len, 0);
     }
@@ -184,17 +185,17 @@ static void test_refused_keys(void)
         lks_test_case("vendor %d", (int)v);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
         vendor_pem(v, false, &pem);
-        CHECK_CODE(lks_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_INVALID);
         CHECK_STR(lks_str_from(err.msg), NO_KINDS);
     }
     lks_test_case("a private key");
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
     vendor_pem(P256, true, &pem);
-    CHECK_CODE(lks_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "this is a private one");
     lks_test_case("too long");
     lks_buf_pad(&pem, ' ', (ptrdiff_t)LKS_PIN_TEXT_MAX);
-    CHECK_CODE(lks_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_LIMIT);
+    CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_LIMIT);
 }
 
 static void test_names(void)
@@ -206,7 +207,7 @@ static void test_names(void)
                  {"a/b", false},   {"..", false},       {".key", false}};
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         lks_test_case("'%s'", names[i].name);
-        CHECK(lks_pin_name(lks_str_from(names[i].name)) == names[i].ok);
+        CHECK(lks_signature_pin_name(lks_str_from(names[i].name)) == names[i].ok);
     }
 }
 
@@ -305,7 +306,7 @@ static void test_wrong_key(void)
     struct lks_signature s = {0};
     struct lks_err err = {0};
     CHECK_CODE(lks_key_make(seed, &ours, &err), LKS_OK);
-    CHECK_CODE(lks_pin_of(&ours, &pin, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_of(&ours, &pin, &err), LKS_OK);
     CHECK_CODE(lks_signature_make(&ours, MESSAGE, true, &s, &err), LKS_OK);
     CHECK(lks_signature_good(&s, &pin, MESSAGE) && s.site);
     CHECK_STR(lks_str_from(s.key), pin.fingerprint);
@@ -326,7 +327,7 @@ static void test_signing(void)
         CHECK_CODE(lks_signature_by(lks_buf_view(&pem), MESSAGE, false, &s, &err), LKS_OK);
         CHECK(lks_signature_good(&s, &pin, MESSAGE) && !s.site && s.said);
         CHECK(!lks_signature_good(&s, &pin, LKS_STR("another")));
-        CHECK_CODE(lks_pin_of_pem(lks_buf_view(&pem), &half, &err), LKS_OK);
+        CHECK_CODE(lks_signature_pin_of_pem(lks_buf_view(&pem), &half, &err), LKS_OK);
         CHECK(is_same(&half, &pin));
     }
     lks_test_case("a key of our own");
@@ -336,10 +337,10 @@ static void test_signing(void)
     struct lks_pin pin = {0}, half = {0};
     struct lks_signature s = {0};
     lks_buf_init(&pem, TEXT_MAX);
-    CHECK_CODE(lks_pin_make(seed, &pem, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_make(seed, &pem, &err), LKS_OK);
     CHECK_CODE(lks_key_make(seed, &key, &err), LKS_OK);
-    CHECK_CODE(lks_pin_of(&key, &pin, &err), LKS_OK);
-    CHECK_CODE(lks_pin_of_pem(lks_buf_view(&pem), &half, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_of(&key, &pin, &err), LKS_OK);
+    CHECK_CODE(lks_signature_pin_of_pem(lks_buf_view(&pem), &half, &err), LKS_OK);
     CHECK_STR(lks_str_from(half.fingerprint), pin.fingerprint);
     CHECK_CODE(lks_signature_by(lks_buf_view(&pem), MESSAGE, true, &s, &err), LKS_OK);
     CHECK(lks_signature_good(&s, &pin, MESSAGE) && s.site);

@@ -292,8 +292,9 @@ static void check_psu(const struct lks_component *psu)
         return;
     CHECK_STR(psu[0].label, "firmware/psu[B side a]");
     CHECK_STR(psu[1].label, "firmware/psu[B side b]");
-    CHECK(lks_component_cmp(&psu[0], &psu[1]) < 0 && lks_component_cmp(&psu[1], &psu[0]) > 0);
-    CHECK(lks_component_cmp(&psu[0], &psu[0]) == 0);
+    CHECK(lks_stack_component_cmp(&psu[0], &psu[1]) < 0 &&
+          lks_stack_component_cmp(&psu[1], &psu[0]) > 0);
+    CHECK(lks_stack_component_cmp(&psu[0], &psu[0]) == 0);
     CHECK_STR(psu[0].side, "a");
     CHECK_STR(psu[0].revert, "one-way");
     CHECK_STR(psu[1].side, "b");

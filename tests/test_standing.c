@@ -1,4 +1,4 @@
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include "codec/notation/hostlist.h"
 #include "core/campaign/state_apply.h"
@@ -90,7 +90,7 @@ static struct found look(const struct lks_state *s, uint32_t n)
     if (silent || v == NULL || v->judged != LKS_JUDGED_DRIFT)
         return found;
     struct lks_str lines = lks_state_text(s, v->wrong);
-    while (lks_wrong_next(&lines, &wrong))
+    while (lks_verdict_wrong_next(&lines, &wrong))
         covered += !lks_str_is(wrong.cause, "unmeasured") && is_covered(s, n, &wrong);
     found.differs = covered < v->drifted || v->drifted == 0;
     found.deviates = covered > 0;
@@ -102,9 +102,9 @@ static struct found look(const struct lks_state *s, uint32_t n)
 static bool contradict(struct lks_str a, struct lks_str b)
 {
     struct lks_value x, y;
-    while (lks_value_next(&a, &x)) {
+    while (lks_verdict_value_next(&a, &x)) {
         struct lks_str rest = b;
-        while (lks_value_next(&rest, &y)) {
+        while (lks_verdict_value_next(&rest, &y)) {
             if (lks_str_eq(x.subject, y.subject) && x.value.len > 0 && y.value.len > 0 &&
                 !lks_str_eq(x.value, y.value))
                 return true;
@@ -185,7 +185,7 @@ static bool is_lacking(const struct lks_state *s, uint32_t n)
 
 static bool check_standing(const struct lks_state *s)
 {
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     uint32_t news = 0, lacking = 0, ok = 1;
     for (uint32_t n = 0; n < s->node_count && ok; n++) {
         struct found found = look(s, n);
@@ -578,8 +578,8 @@ static void test_bars(void)
                 lks_asked_apply(&a, &rows[i].then[j]);
         }
         const char *why = NULL;
-        CHECK_INT(lks_standing_bars(&a.state, n1, 1000), rows[i].n1);
-        CHECK_INT(lks_standing_bars(&a.state, n2, 1000), rows[i].n2);
+        CHECK_INT(lks_node_status_bars(&a.state, n1, 1000), rows[i].n1);
+        CHECK_INT(lks_node_status_bars(&a.state, n2, 1000), rows[i].n2);
         CHECK(lks_node_admissible(&a.state, n1, 1000, &why) == (rows[i].n1 == 0));
         CHECK((why == NULL) == (rows[i].n1 == 0));
         (void)check_standing(&a.state);
@@ -686,20 +686,20 @@ static void test_quiet(void)
     uint32_t n1 = lks_fleet_node(&a, "n1");
     const struct lks_limits *l = &a.state.limits;
     lks_ms wait = l->validity + l->staleness + l->skew, first = a.now.wall;
-    CHECK(lks_standing_quiet(&a.state, n1) == UINT64_MAX);
+    CHECK(lks_node_status_quiet(&a.state, n1) == UINT64_MAX);
     const struct lks_record changing = CONDITION_OF(CHANGING, .on = true);
     const struct lks_record held = ONE(HELD, .held = {.node = N1});
     lks_asked_apply(&a, &changing);
-    CHECK_INT(lks_standing_quiet(&a.state, n1), first + wait);
+    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + wait);
     lks_fleet_wait(&a, 10);
     lks_asked_apply(&a, &changing);
     lks_asked_apply(&a, &held);
-    CHECK_INT(lks_standing_quiet(&a.state, n1), first + wait);
+    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + wait);
     lks_asked_apply(&a, &(struct lks_record)CONDITION_OF(CHANGING, .on = false));
-    CHECK_INT(lks_standing_quiet(&a.state, n1), first + 10 + wait);
+    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + 10 + wait);
     lks_fleet_wait(&a, 10);
     lks_asked_apply(&a, &held);
-    CHECK_INT(lks_standing_quiet(&a.state, n1), first + 10 + wait);
+    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + 10 + wait);
 }
 
 /* A person's override reaches held nodes, so that a step waits for its end. */
@@ -732,7 +732,7 @@ static void test_quiet_overridden(void)
                     .kind = LKS_RECORD_OVERRIDE,
                     .override = {.hosts = lks_str_from(overrides[i].hosts), .until = until}});
         lks_ms alone = held + l->validity + l->staleness + l->skew;
-        CHECK_INT(lks_standing_quiet(&a.state, n1),
+        CHECK_INT(lks_node_status_quiet(&a.state, n1),
                   overrides[i].prolongs ? until + l->staleness + l->skew : alone);
     }
 }
@@ -746,7 +746,7 @@ static void test_quiet_limits(void)
     say(&a, (struct lks_record){
                 .kind = LKS_RECORD_LIMITS,
                 .limits = {.validity = UINT64_MAX, .staleness = 2, .skew = UINT64_MAX}});
-    CHECK(lks_standing_quiet(&a.state, lks_fleet_node(&a, "n1")) == UINT64_MAX);
+    CHECK(lks_node_status_quiet(&a.state, lks_fleet_node(&a, "n1")) == UINT64_MAX);
 }
 
 /* What followers came to know late counts from then: of the rows that one commit wrote, and no
@@ -758,8 +758,8 @@ static void test_slow(void)
     uint32_t n1 = lks_fleet_node(&a, "n1");
     const struct lks_limits *l = &a.state.limits;
     lks_ms wait = l->validity + l->staleness + l->skew, first = a.now.wall;
-    lks_standing_slow(&a.state, 0, first + 100);
-    CHECK(lks_standing_quiet(&a.state, n1) == UINT64_MAX);
+    lks_node_status_slow(&a.state, 0, first + 100);
+    CHECK(lks_node_status_quiet(&a.state, n1) == UINT64_MAX);
     lks_asked_apply(&a, &(struct lks_record)CONDITION_OF(CHANGING, .on = true));
     static const struct {
         const char *name;
@@ -773,13 +773,14 @@ static void test_slow(void)
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
         lks_test_case("%s", steps[i].name);
         if (steps[i].to != 0)
-            lks_standing_slow(&a.state, first + (lks_ms)steps[i].from, first + (lks_ms)steps[i].to);
-        CHECK_INT(lks_standing_quiet(&a.state, n1), first + (lks_ms)steps[i].then + wait);
+            lks_node_status_slow(&a.state, first + (lks_ms)steps[i].from,
+                                 first + (lks_ms)steps[i].to);
+        CHECK_INT(lks_node_status_quiet(&a.state, n1), first + (lks_ms)steps[i].then + wait);
     }
-    for (unsigned i = 1; i <= 2 * LKS_STANDING_SLOW_MAX; i++)
-        lks_standing_slow(&a.state, first + 10000 * i, first + 10000 * i + 5000);
+    for (unsigned i = 1; i <= 2 * LKS_NODE_STATUS_SLOW_MAX; i++)
+        lks_node_status_slow(&a.state, first + 10000 * i, first + 10000 * i + 5000);
     lks_test_case("more commits than are kept");
-    CHECK(lks_standing_quiet(&a.state, n1) > first + 4000 + wait);
+    CHECK(lks_node_status_quiet(&a.state, n1) > first + 4000 + wait);
 }
 
 int main(void)

@@ -2,8 +2,8 @@
 
 #include "base/rng.h"
 #include "core/campaign/state_apply.h"
-#include "core/state/pulse.h"
-#include "core/state/standing.h"
+#include "core/state/heartbeat.h"
+#include "core/state/node_status.h"
 #include "tests/anything.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"
@@ -41,14 +41,14 @@ static size_t fold(const struct lks_state *s, struct lks_state *out)
     struct lks_err err = {0};
     struct folding f = {.into = out, .seq = s->seq};
     CHECK_CODE(lks_state_init(out, SEED + 1, &err), LKS_OK);
-    CHECK_CODE(lks_state_dump(s, fold_one, &f, &err), LKS_OK);
+    CHECK_CODE(lks_dump_state(s, fold_one, &f, &err), LKS_OK);
     return f.count;
 }
 
 static bool check_equal(const struct lks_state *a, const struct lks_state *b)
 {
     struct lks_err why = {0};
-    bool same = lks_state_equal(a, b, &why);
+    bool same = lks_equal_state(a, b, &why);
     if (!same)
         printf("differs: %s\n", why.msg);
     return CHECK(same);
@@ -396,19 +396,20 @@ static void test_certificates(void)
             .certified = {.node = ALL, .fingerprint = lks_str_from(prints[i])}};
         lks_asked_apply(&a, &r);
         lks_test_case("%s", prints[i]);
-        CHECK_STR(lks_str_from(lks_certificate_text(&node->certificates[0], text)), prints[i]);
-        CHECK_STR(lks_str_from(lks_certificate_text(&node->certificates[1], text)),
+        CHECK_STR(lks_str_from(lks_state_certificate_text(&node->certificates[0], text)),
+                  prints[i]);
+        CHECK_STR(lks_str_from(lks_state_certificate_text(&node->certificates[1], text)),
                   i == 0 ? "" : prints[i - 1]);
-        CHECK(lks_certificate_is(&node->certificates[0], lks_str_from(prints[i])));
-        CHECK(!lks_certificate_is(&node->certificates[1], lks_str_from(prints[i])));
+        CHECK(lks_state_certificate_is(&node->certificates[0], lks_str_from(prints[i])));
+        CHECK(!lks_state_certificate_is(&node->certificates[1], lks_str_from(prints[i])));
     }
     const struct lks_record revoked = {.kind = LKS_RECORD_REVOKED, .revoked = {.node = ALL}};
     lks_asked_apply(&a, &revoked);
     CHECK(!node->enrolled);
     for (size_t i = 0; i < LKS_COUNT(node->certificates); i++) {
-        CHECK_STR(lks_str_from(lks_certificate_text(&node->certificates[i], text)), "");
-        CHECK(!lks_certificate_is(&node->certificates[i], LKS_STR("")));
-        CHECK(!lks_certificate_is(&node->certificates[i], LKS_STR(PRINT("0"))));
+        CHECK_STR(lks_str_from(lks_state_certificate_text(&node->certificates[i], text)), "");
+        CHECK(!lks_state_certificate_is(&node->certificates[i], LKS_STR("")));
+        CHECK(!lks_state_certificate_is(&node->certificates[i], LKS_STR(PRINT("0"))));
     }
 }
 
@@ -673,9 +674,9 @@ static void test_equal(void)
         make_good(&b);
         lks_asked_apply(&a, &differences[i].then);
         lks_asked_apply(&b, &(struct lks_record){.kind = LKS_RECORD_STARTED});
-        CHECK(lks_state_equal(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
+        CHECK(lks_equal_state(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
         CHECK_STR(lks_str_from(why.msg), differences[i].why);
-        CHECK(lks_state_equal(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
+        CHECK(lks_equal_state(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
     }
 }
 
@@ -695,7 +696,7 @@ static void test_dump_fails(void)
     struct lks_err err = {0};
     unsigned count = 0;
     make_good(&a);
-    CHECK_CODE(lks_state_dump(&a.state, refuse_third, &count, &err), LKS_E_IO);
+    CHECK_CODE(lks_dump_state(&a.state, refuse_third, &count, &err), LKS_E_IO);
     CHECK_INT(count, 3);
     CHECK_STR(lks_str_from(err.msg), "disk full");
 }

@@ -1,6 +1,6 @@
 /* The contract of stores, for those that need no server; and what the disk in memory does alone. */
-#include "drivers/store/store_memory.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/memory.h"
+#include "drivers/store/sqlite.h"
 #include "tests/rows.h"
 #include "tests/stores.h"
 #include "tests/test.h"

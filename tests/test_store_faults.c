@@ -7,7 +7,7 @@
  *     IO           all or none; and the store says nothing more
  */
 #include "base/file.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "tests/rows.h"
 #include "tests/test.h"
 #include "tests/tree.h"

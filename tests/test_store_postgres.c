@@ -1,5 +1,5 @@
 /* The store in PostgreSQL as far as it goes without a server; tests/real has the rest. */
-#include "drivers/store/store_postgres.h"
+#include "drivers/store/postgres.h"
 #include "tests/test.h"
 
 static const struct {

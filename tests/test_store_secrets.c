@@ -1,6 +1,6 @@
 /* Sealed secrets on disk, and where the key for them comes from. */
-#include "drivers/store/store_secrets.h"
-#include "drivers/store/store_seen.h"
+#include "drivers/store/secrets.h"
+#include "drivers/store/seen.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

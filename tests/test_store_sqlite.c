@@ -1,6 +1,6 @@
 /* What SQLite's store does beyond the contract: one owner among processes, schemas, files that are
  * damaged, full or in others' hands, and writes that fail at every place they can. */
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 
 #include "base/embedded.h"
 #include "base/file.h"

@@ -85,7 +85,7 @@ static void test_runes(void)
         uint32_t point = 0;
         CHECK_INT(lks_str_rune(runes[i].text, 0, &point), runes[i].len);
         CHECK_INT(point, runes[i].point);
-        CHECK(lks_rune_printable(point) == runes[i].printable);
+        CHECK(lks_str_rune_printable(point) == runes[i].printable);
     }
     uint32_t point = 7;
     CHECK_INT(lks_str_rune(LKS_STR("a\xff"), 1, &point), 0);
@@ -240,9 +240,10 @@ static const struct {
 static void test_counts(void)
 {
     char out[LKS_COUNT_TEXT_SIZE];
-    CHECK_STR(lks_str_from(lks_count_text(0, "node", out)), "0 nodes");
-    CHECK_STR(lks_str_from(lks_count_text(1, "node", out)), "1 node");
-    CHECK_STR(lks_str_from(lks_count_text(UINT64_MAX, "GPU", out)), "18446744073709551615 GPUs");
+    CHECK_STR(lks_str_from(lks_str_count_text(0, "node", out)), "0 nodes");
+    CHECK_STR(lks_str_from(lks_str_count_text(1, "node", out)), "1 node");
+    CHECK_STR(lks_str_from(lks_str_count_text(UINT64_MAX, "GPU", out)),
+              "18446744073709551615 GPUs");
 }
 
 static void test_numbers(void)

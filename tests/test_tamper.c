@@ -2,8 +2,8 @@
  * command line finds it, lockstepd does not start on it, and a repair sets aside what cannot be
  * trusted and says so in the journal. What was rewritten with stolen keys only agents can tell. */
 #include "base/file.h"
-#include "drivers/store/store_secrets.h"
-#include "drivers/store/store_seen.h"
+#include "drivers/store/secrets.h"
+#include "drivers/store/seen.h"
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/test.h"
@@ -148,7 +148,7 @@ static void sign_again(uint64_t from, const struct lks_key *key)
         memcpy(head.journal, journal, sizeof(journal));
         memcpy(head.hash, row.row.hash, sizeof(head.hash));
         head.time = row.row.time;
-        CHECK_CODE(lks_head_sign(key, &head, &err), LKS_OK);
+        CHECK_CODE(lks_chain_head_sign(key, &head, &err), LKS_OK);
         lks_buf_init(&hash, TEXT_MAX);
         lks_buf_init(&signature, TEXT_MAX);
         write_hex(&hash, head.hash, sizeof(head.hash));
@@ -426,7 +426,7 @@ static void witness(uint64_t at_least)
     for (struct lks_wait w = {0}; head.seq < at_least && lks_wait(&w);) {
         CHECK_INT(ctl_once(&world.ctl, "GET", "/v1/journal/head", NULL, &answer), 200);
         ctl_text(&answer, "head", line, sizeof(line));
-        CHECK_CODE(lks_head_parse(lks_str_from(line), &head, &err), LKS_OK);
+        CHECK_CODE(lks_row_head_parse(lks_str_from(line), &head, &err), LKS_OK);
     }
     FILE *file = fopen(ctl_path(&world.ctl, "witness"), "a");
     if (CHECK(file != NULL && head.seq >= at_least)) {

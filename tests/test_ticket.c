@@ -1,6 +1,6 @@
 /* Votes by way of a ticket system, and what it is told: the same rules as for all votes, for
  * exactly what was shown, and nothing counts twice. */
-#include "core/state/ticket.h"
+#include "core/state/tickets.h"
 
 #include "core/campaign/state_apply.h"
 #include "core/fold/fold.h"
@@ -31,7 +31,7 @@ static void begin(struct campaign *w)
     campaign_begin(w, &(struct campaign_plan){.nodes = 3, .unapproved = true});
     for (size_t i = 0; i < LKS_COUNT(people); i++)
         lks_asked_apply(&w->a, &people[i]);
-    CHECK_CODE(lks_plan_digest(&w->a.state, campaign_change(w), plan, &err), LKS_OK);
+    CHECK_CODE(lks_procedure_plan_digest(&w->a.state, campaign_change(w), plan, &err), LKS_OK);
 }
 
 struct message {
@@ -220,15 +220,15 @@ static void test_snapshot(void)
     row(&w, 11, MOVED(RUNNING));
     row(&w, 13, MOVED(PAUSED));
     CHECK_CODE(lks_state_init(&copy, 7, &err), LKS_OK);
-    CHECK_CODE(lks_state_dump(&w.a.state, fold, &copy, &err), LKS_OK);
-    CHECK(lks_tickets_equal(&w.a.state, &copy));
+    CHECK_CODE(lks_dump_state(&w.a.state, fold, &copy, &err), LKS_OK);
+    CHECK(lks_fold_tickets_equal(&w.a.state, &copy));
     CHECK_INT(copy.tickets.due_count, 2);
     CHECK_INT(copy.tickets.heard_count, 1);
     const struct lks_state_change *c = lks_state_change(&copy, w.change);
     if (CHECK(c != NULL) && CHECK_INT(c->vote_count, 1))
         CHECK_STR(lks_state_text(&copy, c->votes[0].ticket), "CHG-7");
     (void)tell(&w, 11, true);
-    CHECK(!lks_tickets_equal(&w.a.state, &copy));
+    CHECK(!lks_fold_tickets_equal(&w.a.state, &copy));
     lks_state_fini(&copy);
     campaign_end(&w);
 }

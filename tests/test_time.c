@@ -18,9 +18,9 @@ static void test_dates(void)
         lks_test_case("%s", dates[i].text);
         char text[LKS_DAY_TEXT_SIZE];
         lks_day day = 0;
-        CHECK(lks_day_parse(lks_str_from(dates[i].text), &day));
+        CHECK(lks_time_day_parse(lks_str_from(dates[i].text), &day));
         CHECK_INT(day, dates[i].day);
-        CHECK_STR(lks_str_from(lks_day_text(dates[i].day, text)), dates[i].text);
+        CHECK_STR(lks_str_from(lks_time_day_text(dates[i].day, text)), dates[i].text);
     }
 }
 
@@ -38,8 +38,8 @@ static void test_months(void)
         lks_test_case("%s", months[i].month);
         char text[LKS_DAY_TEXT_SIZE];
         lks_day day = 0;
-        CHECK(lks_day_parse(lks_str_from(months[i].month), &day));
-        CHECK_STR(lks_str_from(lks_day_text(day, text)), months[i].last);
+        CHECK(lks_time_day_parse(lks_str_from(months[i].month), &day));
+        CHECK_STR(lks_str_from(lks_time_day_text(day, text)), months[i].last);
     }
 }
 
@@ -55,12 +55,12 @@ static void test_refused(void)
     for (size_t i = 0; i < LKS_COUNT(refused); i++) {
         lks_test_case("'%s'", refused[i]);
         lks_day day = 7;
-        CHECK(!lks_day_parse(lks_str_from(refused[i]), &day));
+        CHECK(!lks_time_day_parse(lks_str_from(refused[i]), &day));
         CHECK_INT(day, 7);
     }
     lks_test_case("the empty view");
     lks_day day = 7;
-    CHECK(!lks_day_parse((struct lks_str){0}, &day));
+    CHECK(!lks_time_day_parse((struct lks_str){0}, &day));
 }
 
 /* Text and number agree, and a later day is a later text, five centuries either way. */
@@ -71,8 +71,8 @@ static void test_round_trip(void)
         lks_test_case("day %d", (int)day);
         char text[LKS_DAY_TEXT_SIZE];
         lks_day back = 0;
-        struct lks_str s = lks_str_from(lks_day_text(day, text));
-        if (!CHECK(lks_day_parse(s, &back)) || !CHECK_INT(back, day) ||
+        struct lks_str s = lks_str_from(lks_time_day_text(day, text));
+        if (!CHECK(lks_time_day_parse(s, &back)) || !CHECK_INT(back, day) ||
             !CHECK(lks_str_cmp(lks_str_from(before), s) < 0))
             return;
         memcpy(before, text, sizeof(before));
@@ -99,7 +99,7 @@ static void test_clocks(void)
 {
     for (size_t i = 0; i < LKS_COUNT(clocks); i++) {
         lks_test_case("%s", clocks[i].name);
-        CHECK_INT(lks_day_of(clocks[i].seconds), clocks[i].day);
+        CHECK_INT(lks_time_day_of(clocks[i].seconds), clocks[i].day);
     }
 }
 
@@ -107,8 +107,8 @@ static void test_clocks(void)
 static void test_extremes(void)
 {
     char text[LKS_DAY_TEXT_SIZE];
-    CHECK_STR(lks_str_from(lks_day_text(INT32_MAX, text)), "5881580-07-11");
-    CHECK_STR(lks_str_from(lks_day_text(INT32_MIN, text)), "-5877641-06-23");
+    CHECK_STR(lks_str_from(lks_time_day_text(INT32_MAX, text)), "5881580-07-11");
+    CHECK_STR(lks_str_from(lks_time_day_text(INT32_MIN, text)), "-5877641-06-23");
 }
 
 static const struct {
@@ -220,7 +220,7 @@ static void test_spans(void)
     for (size_t i = 0; i < LKS_COUNT(spans); i++) {
         lks_test_case("'%s'", spans[i].text);
         lks_ms span = 0;
-        CHECK(lks_span_parse(lks_str_from(spans[i].text), &span) == (spans[i].span != 0));
+        CHECK(lks_time_span_parse(lks_str_from(spans[i].text), &span) == (spans[i].span != 0));
         CHECK_INT(span, spans[i].span);
     }
 }

@@ -107,26 +107,26 @@ static void test_next(void)
 {
     struct lks_str lines = LKS_STR("a\tb\tc\td\te\nf\tg\th\t\t\n");
     struct lks_wrong w = {0};
-    CHECK(lks_wrong_next(&lines, &w));
+    CHECK(lks_verdict_wrong_next(&lines, &w));
     CHECK_STR(w.subject, "a");
     CHECK_STR(w.cause, "b");
     CHECK_STR(w.pinned, "c");
     CHECK_STR(w.actual, "d");
     CHECK_STR(w.of, "e");
-    CHECK(lks_wrong_next(&lines, &w));
+    CHECK(lks_verdict_wrong_next(&lines, &w));
     CHECK_STR(w.subject, "f");
     CHECK_STR(w.actual, "");
     CHECK_STR(w.of, "");
-    CHECK(!lks_wrong_next(&lines, &w));
+    CHECK(!lks_verdict_wrong_next(&lines, &w));
     struct lks_str values = LKS_STR("driver\t580\ncuda\t\n");
     struct lks_value v = {0};
-    CHECK(lks_value_next(&values, &v));
+    CHECK(lks_verdict_value_next(&values, &v));
     CHECK_STR(v.subject, "driver");
     CHECK_STR(v.value, "580");
-    CHECK(lks_value_next(&values, &v));
+    CHECK(lks_verdict_value_next(&values, &v));
     CHECK_STR(v.subject, "cuda");
     CHECK_STR(v.value, "");
-    CHECK(!lks_value_next(&values, &v));
+    CHECK(!lks_verdict_value_next(&values, &v));
 }
 
 /* Values ------------------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static void test_limits(void)
     CHECK(m.verdict.first.len <= 256);
     struct lks_str wrong = m.verdict.wrong;
     struct lks_wrong w;
-    for (; lks_wrong_next(&wrong, &w); lines++)
+    for (; lks_verdict_wrong_next(&wrong, &w); lines++)
         CHECK(w.actual.len <= 512);
     CHECK_INT(lines, LKS_VERDICT_LINES_MAX);
 }

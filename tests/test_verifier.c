@@ -63,7 +63,7 @@ static void trust(struct lks_trusted out[KEYS])
     for (uint8_t i = 0; i < KEYS; i++) {
         struct lks_key key = key_of((uint8_t)(i + 1));
         struct lks_err err = {0};
-        LKS_ASSERT(lks_pin_of(&key, &out[i].pin, &err) == LKS_OK);
+        LKS_ASSERT(lks_signature_pin_of(&key, &out[i].pin, &err) == LKS_OK);
         snprintf(out[i].name, sizeof(out[i].name), "key-%d", i + 1);
     }
 }
@@ -96,13 +96,14 @@ static void test_rows(void)
         lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
         sign(i, &text);
         LKS_ASSERT(lks_bundle_parse(manifest, "b", NULL, &bundle, &err) == LKS_OK);
-        lks_verify(&(struct lks_evidence_ask){.manifest = manifest,
-                                              .signature = text.ptr != NULL ? lks_buf_view(&text)
-                                                                            : LKS_STR(""),
-                                              .bundle = &bundle,
-                                              .trusted = trusted,
-                                              .trusted_count = rows[i].trusted},
-                   &answer);
+        lks_verifier_run(&(struct lks_evidence_ask){.manifest = manifest,
+                                                    .signature = text.ptr != NULL
+                                                                     ? lks_buf_view(&text)
+                                                                     : LKS_STR(""),
+                                                    .bundle = &bundle,
+                                                    .trusted = trusted,
+                                                    .trusted_count = rows[i].trusted},
+                         &answer);
         CHECK_STR(lks_str_from(lks_evidence_words[answer.verdict]),
                   lks_evidence_words[rows[i].verdict]);
         CHECK_STR(lks_str_from(answer.signer), rows[i].signer_name);
@@ -121,10 +122,10 @@ static void test_nonsense(void)
     struct lks_evidence_answer answer;
     struct lks_err err = {0};
     LKS_ASSERT(lks_bundle_parse(LKS_STR(PLAIN), "b", NULL, &bundle, &err) == LKS_OK);
-    lks_verify(&(struct lks_evidence_ask){.manifest = LKS_STR(PLAIN),
-                                          .signature = LKS_STR("not one at all"),
-                                          .bundle = &bundle},
-               &answer);
+    lks_verifier_run(&(struct lks_evidence_ask){.manifest = LKS_STR(PLAIN),
+                                                .signature = LKS_STR("not one at all"),
+                                                .bundle = &bundle},
+                     &answer);
     CHECK_INT(answer.verdict, LKS_EVIDENCE_BAD);
     CHECK_HAS(lks_str_from(answer.line), "signature: neither our JSON");
 }

@@ -410,14 +410,15 @@ static void test_ranges(void)
         struct lks_range range = {0};
         struct lks_err err = {0};
         struct lks_str text = lks_str_from(ranges[i].text);
-        enum lks_code code = lks_range_parse(text, ranges[i].scheme, &range, &err);
+        enum lks_code code = lks_version_range_parse(text, ranges[i].scheme, &range, &err);
         if (ranges[i].inside == NULL) {
             CHECK(code != LKS_OK);
             CHECK_STR(lks_str_from(err.msg), ranges[i].outside);
             CHECK_INT(range.count, 0);
         } else if (CHECK_CODE(code, LKS_OK)) {
-            CHECK(lks_range_has(&range, lks_str_from(ranges[i].inside), ranges[i].scheme));
-            CHECK(!lks_range_has(&range, lks_str_from(ranges[i].outside), ranges[i].scheme));
+            CHECK(lks_version_range_has(&range, lks_str_from(ranges[i].inside), ranges[i].scheme));
+            CHECK(
+                !lks_version_range_has(&range, lks_str_from(ranges[i].outside), ranges[i].scheme));
         }
     }
 }
@@ -430,13 +431,13 @@ static void test_range_limits(void)
     memset(text, ' ', sizeof(text));
     text[0] = '1';
     struct lks_str all = {text, sizeof(text)}, most = {text, sizeof(text) - 1};
-    CHECK_CODE(lks_range_parse(most, DOTTED, &range, &err), LKS_OK);
-    CHECK_CODE(lks_range_parse(all, DOTTED, &range, &err), LKS_E_LIMIT);
+    CHECK_CODE(lks_version_range_parse(most, DOTTED, &range, &err), LKS_OK);
+    CHECK_CODE(lks_version_range_parse(all, DOTTED, &range, &err), LKS_E_LIMIT);
 
     memset(text, '1', LKS_VERSION_LEN_MAX);
-    CHECK_CODE(lks_range_parse(most, DOTTED, &range, &err), LKS_OK);
+    CHECK_CODE(lks_version_range_parse(most, DOTTED, &range, &err), LKS_OK);
     text[LKS_VERSION_LEN_MAX] = '1';
-    CHECK_CODE(lks_range_parse(most, DOTTED, &range, &err), LKS_E_LIMIT);
+    CHECK_CODE(lks_version_range_parse(most, DOTTED, &range, &err), LKS_E_LIMIT);
     CHECK_STR(lks_str_from(err.msg), "condition 1: a version of more than 128 bytes");
 }
 
@@ -464,7 +465,7 @@ static bool neighbour_fits(const struct lks_range *range, struct lks_str v,
     for (size_t i = 0; i < LKS_COUNT(suffixes); i++) {
         char text[64];
         snprintf(text, sizeof(text), "%" LKS_STR_FMT "%s", LKS_STR_ARG(v), suffixes[i]);
-        if (lks_range_has(range, lks_str_from(text), scheme))
+        if (lks_version_range_has(range, lks_str_from(text), scheme))
             return true;
     }
     return false;
@@ -509,7 +510,7 @@ static void test_satisfiable(void)
         struct lks_err err = {0};
         random_range(&rng, scheme, text, versions, &meant);
         lks_test_case("%s, seed %u: %s", lks_version_scheme_name(scheme), (unsigned)seed, text);
-        enum lks_code code = lks_range_parse(lks_str_from(text), scheme, &range, &err);
+        enum lks_code code = lks_version_range_parse(lks_str_from(text), scheme, &range, &err);
         CHECK_CODE(code, any_fits(&meant, scheme) ? LKS_OK : LKS_E_INVALID);
         accepted += code == LKS_OK;
     }

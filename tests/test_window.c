@@ -1,4 +1,4 @@
-#include "codec/time/window.h"
+#include "codec/time/windows.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

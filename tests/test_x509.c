@@ -44,8 +44,8 @@ static enum lks_code issue(const struct lks_x509_wish *w, struct lks_buf *pem,
 /* What a TLS library asks: is this a certificate of that CA for this purpose, then? */
 static bool verifies(struct lks_str pem, int purpose, const char *host, int64_t when)
 {
-    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_pem_cert(pem);
-    LKS_CLEANUP(lks_cert_end) X509 *root = lks_pem_cert(lks_buf_view(&ca));
+    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_x509_pem_cert(pem);
+    LKS_CLEANUP(lks_cert_end) X509 *root = lks_x509_pem_cert(lks_buf_view(&ca));
     X509_STORE *store = X509_STORE_new();
     X509_STORE_CTX *ctx = X509_STORE_CTX_new();
     LKS_ASSERT(cert != NULL && root != NULL && store != NULL && ctx != NULL);
@@ -124,12 +124,12 @@ static void test_extensions(void)
         struct lks_err err = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
         CHECK_CODE(issue(&w, &pem, &about, &err), LKS_OK);
-        LKS_CLEANUP(lks_cert_end) X509 *cert = lks_pem_cert(lks_buf_view(&pem));
+        LKS_CLEANUP(lks_cert_end) X509 *cert = lks_x509_pem_cert(lks_buf_view(&pem));
         CHECK_INT(X509_check_ca(cert), 0);
         CHECK_INT(X509_get_key_usage(cert), rows[i].usage);
         CHECK_INT(X509_get_extended_key_usage(cert), rows[i].extended);
     }
-    LKS_CLEANUP(lks_cert_end) X509 *root = lks_pem_cert(lks_buf_view(&ca));
+    LKS_CLEANUP(lks_cert_end) X509 *root = lks_x509_pem_cert(lks_buf_view(&ca));
     CHECK_INT(X509_check_ca(root), 1);
     CHECK_INT(X509_get_pathlen(root), 0);
     CHECK_INT(X509_get_key_usage(root), KU_KEY_CERT_SIGN | KU_CRL_SIGN);
@@ -241,8 +241,8 @@ static void test_requests_refused(void)
     struct lks_x509_wish w = wish(LKS_X509_NODE, "gn001");
     struct lks_x509_about about = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_request_end) X509_REQ *req = lks_pem_request(lks_buf_view(&request));
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *victim = lks_pem_key(lks_buf_view(&ca_key));
+    LKS_CLEANUP(lks_request_end) X509_REQ *req = lks_x509_pem_request(lks_buf_view(&request));
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *victim = lks_x509_pem_key(lks_buf_view(&ca_key));
     LKS_ASSERT(X509_REQ_set_pubkey(req, victim) == 1);
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_mem());
     LKS_ASSERT(PEM_write_bio_X509_REQ(bio, req) == 1);
@@ -346,7 +346,7 @@ static void make_foreign(const char *common, const char *alternatives, const cha
                          struct lks_buf *der)
 {
     LKS_CLEANUP(lks_cert_end) X509 *cert = X509_new();
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *signer = lks_pem_key(lks_buf_view(&key));
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *signer = lks_x509_pem_key(lks_buf_view(&key));
     X509_set_version(cert, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(cert), 0x1234);
     ASN1_TIME_set(X509_getm_notBefore(cert), now);
@@ -413,7 +413,7 @@ static void test_forms(void)
 /* A locked key is refused and nobody is asked for its password; other keys are told apart. */
 static void test_keys(void)
 {
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *mine = lks_pem_key(lks_buf_view(&key));
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *mine = lks_x509_pem_key(lks_buf_view(&key));
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_mem());
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     struct lks_err err = {0};

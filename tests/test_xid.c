@@ -17,8 +17,8 @@ static void test_find(void)
     CHECK(lks_xid_find(f, 0) == NULL);
     CHECK(lks_xid_find(f, -79) == NULL);
     CHECK(lks_xid_find(f, 100000) == NULL);
-    CHECK(lks_sxid_find(f, f->sxids.rows[0].number) == &f->sxids.rows[0]);
-    CHECK(lks_sxid_find(f, 1) == NULL);
+    CHECK(lks_xid_sxid_find(f, f->sxids.rows[0].number) == &f->sxids.rows[0]);
+    CHECK(lks_xid_sxid_find(f, 1) == NULL);
     CHECK(lks_xid_action_find(f, LKS_STR("RESET_GPU")) != NULL);
     CHECK(lks_xid_action_find(f, LKS_STR("reset_gpu")) == NULL);
     CHECK(lks_xid_action_find(f, LKS_STR("")) == NULL);

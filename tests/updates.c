@@ -266,8 +266,8 @@ static void post_one(struct lks_test_line *line, bool to_device, struct lks_str 
 static void check_speech(struct lks_str bytes)
 {
     struct lks_pldm_message m;
-    LKS_ASSERT(lks_pldm_head(bytes, &m));
-    LKS_ASSERT(lks_pldm_decode(bytes, &m) == LKS_PLDM_CC_SUCCESS ||
+    LKS_ASSERT(lks_pldm_message_head(bytes, &m));
+    LKS_ASSERT(lks_pldm_message_decode(bytes, &m) == LKS_PLDM_CC_SUCCESS ||
                (m.answer && bytes.len > LKS_PLDM_HEAD && bytes.ptr[LKS_PLDM_HEAD] != 0));
 }
 
@@ -329,7 +329,7 @@ static bool refuse(struct lks_test_line *line, const struct lks_test_letter *let
 {
     struct lks_pldm_message m;
     if (line->refuse_times == 0 || !letter->to_device ||
-        !lks_pldm_head(lks_buf_view(&letter->bytes), &m) || m.answer ||
+        !lks_pldm_message_head(lks_buf_view(&letter->bytes), &m) || m.answer ||
         m.command != line->refuse_command)
         return false;
     const char answer[] = {(char)m.instance, (char)(m.command >> 8), (char)m.command,

@@ -175,10 +175,10 @@ static void answer(struct walk *w, const struct lks_http_request *request)
 
 static void serve(struct walk *w)
 {
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     const struct lks_conversation_ops *ops = w->ways->driver->update;
     w->now = BEGIN;
-    lks_talk_init(&talk);
+    lks_conversation_talk_init(&talk);
     for (unsigned i = 0; i < 5000; i++) {
         lks_conversation_next(ops, w->value, w->now, &talk);
         if (talk.checkpoint) {

@@ -133,7 +133,7 @@ static void put_errors(struct lks_buf *page)
                        "HTTP statuses are those of the API.\n\n"
                        "| code | text | HTTP | exit | later |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
-        const struct lks_code_info *info = lks_code_info((enum lks_code)(i + 1));
+        const struct lks_code_info *info = lks_err_code_info((enum lks_code)(i + 1));
         lks_buf_addf(page, "| `%s` | %s | %d | %d | %s |\n", names[i], info->text, info->http,
                      info->exit, info->transient ? "yes" : "no");
     }

@@ -2,7 +2,7 @@
 #include "core/state/access.h"
 #include "model/record/record.h"
 #include "server/api/routes.h"
-#include "server/auth/desk.h"
+#include "server/auth/authz.h"
 #include "server/base/config.h"
 #include "tools/docgen.h"
 
@@ -72,7 +72,8 @@ void lks_docgen_access(struct lks_buf *page)
         lks_buf_addf(page, "\n| %s |", lks_role_words[r]);
         for (int p = LKS_MAY_READ; p < LKS_PERMISSION_COUNT; p++)
             lks_buf_addf(page, " %s |",
-                         lks_role_may((enum lks_role)r, (enum lks_permission)p) ? "yes" : "");
+                         lks_access_role_may((enum lks_role)r, (enum lks_permission)p) ? "yes"
+                                                                                       : "");
     }
     lks_buf_addf(page, "\n");
 }
@@ -119,7 +120,7 @@ static void put_routes(struct lks_buf *page, enum lks_listener listener)
         if (r->listener != listener)
             continue;
         lks_buf_addf(page, "| `%s %s` | %s | %s | ", r->method, r->path,
-                     lks_permission_words[r->permission], lks_desk_where(r->scope));
+                     lks_permission_words[r->permission], lks_authz_where(r->scope));
         lks_docgen_cell(page, r->about);
         put_fields(page, "query", r->query);
         put_fields(page, "body", r->body);

@@ -54,16 +54,16 @@ EXCEPTIONS = [
 
 # Files that are not rewritten yet: pages by path, sources by name (README.md is never one of them). The lists only get shorter.
 PENDING = """
-apt.c aptconf.c bmc_nvos_update.c bmc_redfish_activate.c bmc_redfish_judge.c bmc_redfish_plan.c bmc_redfish_session.c
-bmc_redfish_update.c client_thread.c copy.c csv.c depot.c depot_files.c desk.c desk_identify.c dpkg.c engine.c
-errand.c executors.c facts.c facts_check.c follow.c forecast_svg.c handlers_bundles.c handlers_change.c
-handlers_journal.c handlers_ticket.c http.c http_curl.c http_mhd_listen.c http_mhd_request.c http_talks.c
-http_tls.c journal.c jwt.c layout.c lead.c libimages.c libplaces.c libsearch.c libver.c libwalk.c lookup.c
+apt.c aptconf.c nvos_update.c redfish_activate.c redfish_judge.c redfish_plan.c redfish_session.c
+redfish_update.c client_thread.c world_copy.c csv.c depot.c depot_files.c authz.c authz_identify.c dpkg.c engine.c
+subtask.c command.c facts.c facts_check.c engine_follow.c forecast_svg.c handle_bundles.c handle_change.c
+handle_journal.c handle_ticket.c http.c curl.c httpd_listen.c httpd_request.c talks.c
+client.c journal.c jwt.c layout.c lead.c libimages.c libplaces.c libsearch.c libver.c libwalk.c lookup.c
 message.h messages.c moment.c mounts.c next_kernel.c nvidia_clocks.c nvml.c oidc.c package_check.c
-package_read.c package_recipe.c package_write.c personality.c probe_kernel.c probe_platform.c probe_upgrades.c
-pulls.c record_fields.c repair.c run.c seal.c seen.c server_thread.c signature.c spool.c state_thread.c
-store_claim.c store_postgres.c store_pq.c store_pq_connect.c teller.c ticket_post.c toolkit.c trailer.c
-ua_loss.c ua_save.c verify.c walk.c wire.c world_work.c
+package_read.c recipe.c package_write.c personality.c probe_kernel.c probe_platform.c probe_upgrades.c
+pulls.c record_fields.c journal_repair.c run.c seal.c seen.c server_thread.c signature.c spool.c state_thread.c
+claim.c postgres.c pq.c pq_connect.c ticket_notifier.c ticket_post.c toolkit.c trailer.c
+ua_loss.c ua_save.c journal_verify.c chain_walk.c wire.c world_work.c
 """.split()
 
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'

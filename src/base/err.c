@@ -13,7 +13,7 @@ static const struct lks_code_info infos[LKS_CODE_COUNT] = {[LKS_OK] = {"ok", 200
 #undef X
 };
 
-const struct lks_code_info *lks_code_info(enum lks_code code)
+const struct lks_code_info *lks_err_code_info(enum lks_code code)
 {
     LKS_ASSERT(code < LKS_CODE_COUNT);
     return &infos[code];

@@ -59,7 +59,7 @@ struct lks_err {
     char msg[LKS_ERR_MSG_MAX]; /* always terminated; a longer text is cut at its end */
 };
 
-const struct lks_code_info *lks_code_info(enum lks_code code);
+const struct lks_code_info *lks_err_code_info(enum lks_code code);
 
 /* Fill in `err` and return `code`, so that failing is one statement. */
 enum lks_code lks_fail(struct lks_err *err, enum lks_code code, const char *fmt, ...) LKS_MUST_CHECK

@@ -218,7 +218,7 @@ static const struct {
     {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff},
 };
 
-bool lks_rune_printable(uint32_t point)
+bool lks_str_rune_printable(uint32_t point)
 {
     for (size_t i = 0; i < LKS_COUNT(unprintable) && point >= unprintable[i].first; i++) {
         if (point <= unprintable[i].last)
@@ -263,7 +263,7 @@ bool lks_str_printable(struct lks_str s)
     for (size_t at = 0; at < s.len;) {
         uint32_t point;
         size_t len = lks_str_rune(s, at, &point);
-        if (len == 0 || !lks_rune_printable(point))
+        if (len == 0 || !lks_str_rune_printable(point))
             return false;
         at += len;
     }
@@ -276,7 +276,7 @@ void lks_str_make_printable(char *text)
     for (size_t at = 0; at < s.len;) {
         uint32_t point = 0;
         size_t len = lks_str_rune(s, at, &point);
-        if (len == 0 || !lks_rune_printable(point))
+        if (len == 0 || !lks_str_rune_printable(point))
             memset(text + at, '?', len > 0 ? len : 1);
         at += len > 0 ? len : 1;
     }
@@ -318,7 +318,7 @@ unsigned lks_str_distance(struct lks_str a, struct lks_str b, unsigned limit)
     return above[b.len];
 }
 
-const char *lks_count_text(uint64_t count, const char *one, char out[LKS_COUNT_TEXT_SIZE])
+const char *lks_str_count_text(uint64_t count, const char *one, char out[LKS_COUNT_TEXT_SIZE])
 {
     (void)snprintf(out, LKS_COUNT_TEXT_SIZE, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
     return out;

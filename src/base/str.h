@@ -69,7 +69,7 @@ bool lks_str_hex(struct lks_str s, uint64_t max, uint64_t *out);
 
 /* How many of something, for people: "1 node", "2 nodes". `out` is returned. */
 #define LKS_COUNT_TEXT_SIZE 64
-const char *lks_count_text(uint64_t count, const char *one, char out[LKS_COUNT_TEXT_SIZE]);
+const char *lks_str_count_text(uint64_t count, const char *one, char out[LKS_COUNT_TEXT_SIZE]);
 
 /* The character (code point) that starts at byte `at`, which `s` must have, and the answer is its
  * length in bytes; 0, and nothing written, where the bytes are not well-formed UTF-8. */
@@ -77,7 +77,7 @@ size_t lks_str_rune(struct lks_str s, size_t at, uint32_t *point);
 
 /* False for what could drive a terminal or mislead a reader instead of being read: control
  * characters of either set, line separators, marks that turn the direction of text. */
-bool lks_rune_printable(uint32_t point);
+bool lks_str_rune_printable(uint32_t point);
 
 /* True when every byte belongs to well-formed UTF-8 (no surrogates, no overlong forms). On false
  * `bad`, if given, is the offset of the first byte that does not. */

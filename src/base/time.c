@@ -36,7 +36,7 @@ static lks_day day_from(unsigned year, unsigned month, unsigned day)
     return (lks_day)(era * ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - EPOCH);
 }
 
-const char *lks_day_text(lks_day day, char out[LKS_DAY_TEXT_SIZE])
+const char *lks_time_day_text(lks_day day, char out[LKS_DAY_TEXT_SIZE])
 {
     int64_t since = (int64_t)day + EPOCH;
     int64_t era = floor_div(since, ERA_DAYS);
@@ -53,7 +53,7 @@ const char *lks_day_text(lks_day day, char out[LKS_DAY_TEXT_SIZE])
     return out;
 }
 
-bool lks_day_parse(struct lks_str s, lks_day *out)
+bool lks_time_day_parse(struct lks_str s, lks_day *out)
 {
     bool whole = s.len == 10;
     if ((!whole && s.len != 7) || s.ptr[4] != '-' || (whole && s.ptr[7] != '-'))
@@ -72,7 +72,7 @@ bool lks_day_parse(struct lks_str s, lks_day *out)
     return true;
 }
 
-lks_day lks_day_of(int64_t unix_seconds)
+lks_day lks_time_day_of(int64_t unix_seconds)
 {
     int64_t day = floor_div(unix_seconds, DAY_SECONDS);
     return day > INT32_MAX ? INT32_MAX : day < INT32_MIN ? INT32_MIN : (lks_day)day;
@@ -83,7 +83,7 @@ const char *lks_time_text(lks_ms since_1970, char out[LKS_TIME_TEXT_SIZE])
     lks_ms ms = since_1970 < LKS_TIME_MAX ? since_1970 : LKS_TIME_MAX;
     unsigned second = (unsigned)(ms / LKS_SECOND % DAY_SECONDS);
     char day[LKS_DAY_TEXT_SIZE];
-    lks_day_text((lks_day)(ms / LKS_SECOND / DAY_SECONDS), day);
+    lks_time_day_text((lks_day)(ms / LKS_SECOND / DAY_SECONDS), day);
     snprintf(out, LKS_TIME_TEXT_SIZE, "%.10sT%02u:%02u:%02u.%03uZ", day, second / 3600 % 24,
              second / 60 % 60, second % 60, (unsigned)(ms % LKS_SECOND));
     return out;
@@ -143,8 +143,8 @@ bool lks_time_parse(struct lks_str s, lks_ms *out)
     struct lks_str of_day = {s.ptr + DATE_LEN + 1, MOMENT_LEN - DATE_LEN - 1};
     lks_day day;
     int64_t seconds, ms, zone;
-    if (!lks_day_parse((struct lks_str){s.ptr, DATE_LEN}, &day) || !clock_parse(of_day, &seconds) ||
-        !fraction_parse(&rest, &ms) || !zone_parse(rest, &zone))
+    if (!lks_time_day_parse((struct lks_str){s.ptr, DATE_LEN}, &day) ||
+        !clock_parse(of_day, &seconds) || !fraction_parse(&rest, &ms) || !zone_parse(rest, &zone))
         return false;
     seconds += (int64_t)day * DAY_SECONDS - zone;
     if (seconds < 0 || seconds > (int64_t)(LKS_TIME_MAX / LKS_SECOND))
@@ -153,7 +153,7 @@ bool lks_time_parse(struct lks_str s, lks_ms *out)
     return true;
 }
 
-bool lks_span_parse(struct lks_str s, lks_ms *out)
+bool lks_time_span_parse(struct lks_str s, lks_ms *out)
 {
     static const struct {
         char unit;
@@ -173,7 +173,7 @@ bool lks_span_parse(struct lks_str s, lks_ms *out)
     return false;
 }
 
-const char *lks_span_text(lks_ms span, char out[LKS_SPAN_TEXT_SIZE])
+const char *lks_time_span_text(lks_ms span, char out[LKS_SPAN_TEXT_SIZE])
 {
     static const struct {
         uint64_t ms;

@@ -11,11 +11,11 @@ typedef int32_t lks_day; /* days since 1970-01-01 */
 
 /* "2026-11-15", or "2026-11", which as an end means the month's last day. False for anything else,
  * the 30th of February included. */
-bool lks_day_parse(struct lks_str s, lks_day *out);
+bool lks_time_day_parse(struct lks_str s, lks_day *out);
 
 /* "YYYY-MM-DD" and a terminator. */
 #define LKS_DAY_TEXT_SIZE 16
-const char *lks_day_text(lks_day day, char out[LKS_DAY_TEXT_SIZE]);
+const char *lks_time_day_text(lks_day day, char out[LKS_DAY_TEXT_SIZE]);
 
 /* A moment as people and machines read it (RFC 3339, UTC, milliseconds): "2026-11-15T08:30:00.250Z"
  * and a terminator. Whatever lies behind the year 9999 is written as its last millisecond. */
@@ -28,14 +28,14 @@ const char *lks_time_text(lks_ms since_1970, char out[LKS_TIME_TEXT_SIZE]);
 bool lks_time_parse(struct lks_str s, lks_ms *out);
 
 /* "30s", "15m", "24h", "7d": more than nothing, and at most 100000 of a unit. */
-bool lks_span_parse(struct lks_str s, lks_ms *out);
+bool lks_time_span_parse(struct lks_str s, lks_ms *out);
 
 /* A span as people say it, in the largest unit that it is a whole number of: "90 s", "15 min",
  * "4 h". */
 #define LKS_SPAN_TEXT_SIZE 32
-const char *lks_span_text(lks_ms span, char out[LKS_SPAN_TEXT_SIZE]);
+const char *lks_time_span_text(lks_ms span, char out[LKS_SPAN_TEXT_SIZE]);
 
 /* The day a wall clock (seconds since the epoch) is in, in UTC. */
-lks_day lks_day_of(int64_t unix_seconds);
+lks_day lks_time_day_of(int64_t unix_seconds);
 
 #endif

@@ -2,8 +2,8 @@
 #include "core/campaign/state_apply.h"
 #include "core/fold/transition.h"
 #include "core/rules/decide.h"
+#include "engine/chain_walk.h"
 #include "engine/engine_parts.h"
-#include "engine/walk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,7 +219,7 @@ static bool take_head(void *ctx, const struct lks_head *head)
         return true; /* the leader went on since; it comes with its rows */
     if (head->seq > e->head.seq)
         e->head = *head;
-    lks_pulse_publish(&e->state, head);
+    lks_heartbeat_publish(&e->state, head);
     return true;
 }
 
@@ -234,7 +234,7 @@ static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, st
         return lks_fail(err, LKS_E_INVALID,
                         "journal: none of its heads is left, so nothing vouches for its rows; look "
                         "with `lockstep journal verify`, then restore a backup");
-    if (e->head.seq != 0 && !lks_head_verify(&key, &e->head))
+    if (e->head.seq != 0 && !lks_chain_head_verify(&key, &e->head))
         return lks_fail(err, LKS_E_INVALID,
                         "journal: the head at row %" PRIu64 " is not signed with this key; is it "
                         "the right one? look with `lockstep journal verify`",
@@ -279,7 +279,7 @@ static enum lks_code begin_here(struct lks_engine *e, struct lks_now now, struct
 {
     if (e->base.wall < e->state.clock)
         e->base.wall = e->state.clock;
-    return lks_pulse_restart(&e->state, lks_engine_now(e, now), err);
+    return lks_heartbeat_restart(&e->state, lks_engine_now(e, now), err);
 }
 
 /* An engine that did not start is of no use to a caller. */
@@ -333,7 +333,7 @@ enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
 
 void lks_engine_vouch(struct lks_engine *e, uint32_t node, lks_ms until)
 {
-    lks_pulse_vouch(&e->state, node, until);
+    lks_heartbeat_vouch(&e->state, node, until);
 }
 
 void lks_engine_free(struct lks_engine *e)
@@ -342,7 +342,7 @@ void lks_engine_free(struct lks_engine *e)
         return;
     lks_state_fini(&e->state);
     lks_manifest_fini(&e->manifest);
-    lks_shelf_fini(&e->shelf);
+    lks_registry_store_fini(&e->registry);
     lks_chain_free(e->chain);
     pending_fini(&e->pending);
     free(e);
@@ -436,7 +436,7 @@ static void note_slow(struct lks_engine *e, lks_ms wall)
     if (from == 0 && e->pending.row_count > 0)
         from = e->pending.rows[0].time;
     if (from != 0 && wall > from + LKS_ENGINE_SLOW)
-        lks_standing_slow(&e->state, from, wall);
+        lks_node_status_slow(&e->state, from, wall);
     if (!e->under_way)
         e->under_way_from = 0;
 }
@@ -447,7 +447,7 @@ void lks_engine_tell(struct lks_engine *e)
         return;
     e->told = e->head;
     e->replaced = 0;
-    lks_pulse_publish(&e->state, &e->told);
+    lks_heartbeat_publish(&e->state, &e->told);
 }
 
 /* The second of the newest head has passed, and no commit is in progress that would replace it. */
@@ -486,7 +486,7 @@ enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t
     if (lks_engine_is_following(e))
         return LKS_OK; /* it is for the leader to hear */
     /* How far a node's clock is off is told from the wall's. */
-    bool news = lks_pulse_hear(&e->state, now, node, beat);
+    bool news = lks_heartbeat_hear(&e->state, now, node, beat);
     (void)journal_time(e, now);
     if (!news)
         return LKS_OK;
@@ -576,7 +576,7 @@ bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine
 enum lks_code lks_engine_commit(const struct lks_engine_options *options, struct lks_store *store,
                                 struct lks_engine_batch *batch, struct lks_err *err)
 {
-    if (batch->sign && lks_head_sign(options->key, &batch->head, err) != LKS_OK)
+    if (batch->sign && lks_chain_head_sign(options->key, &batch->head, err) != LKS_OK)
         return lks_wrap(err, "journal head");
     batch->store.rows = batch->rows;
     batch->store.blobs = batch->blobs;
@@ -633,7 +633,7 @@ enum lks_code lks_engine_snapshot(const struct lks_engine *e, struct lks_buf *ou
 {
     if (e->broken)
         return lks_fail(err, LKS_E_IO, "no snapshot of a state that is not good: %s", e->why.msg);
-    if (lks_journal_pack_signed(&e->state, e->hash, e->options.key, out, err) != LKS_OK)
+    if (lks_snapshot_pack_signed(&e->state, e->hash, e->options.key, out, err) != LKS_OK)
         return err->code;
     *seq = e->seq;
     return LKS_OK;

@@ -1,9 +1,9 @@
-/* For engine.c and follow.c: what an engine is made of. */
+/* For engine.c and engine_follow.c: what an engine is made of. */
 #ifndef LKS_ENGINE_ENGINE_PARTS_H
 #define LKS_ENGINE_ENGINE_PARTS_H
 
-#include "core/registry/shelf.h"
-#include "core/state/standing.h"
+#include "core/registry/store.h"
+#include "core/state/node_status.h"
 #include "engine/engine.h"
 #include "engine/lease.h"
 
@@ -20,9 +20,9 @@ struct lks_engine {
     struct lks_engine_options options;
     struct lks_state state;
     struct lks_book book;
-    struct lks_manifest manifest; /* what book.manifest points to */
-    struct lks_shelf shelf;       /* the registry store, which `book` points to */
-    struct lks_chain *chain;      /* owned */
+    struct lks_manifest manifest;       /* what book.manifest points to */
+    struct lks_registry_store registry; /* the registry store, which `book` points to */
+    struct lks_chain *chain;            /* owned */
     struct lks_pending pending;
     uint64_t seq, durable;
     uint8_t hash[LKS_HASH_BYTES]; /* of the last row */
@@ -58,7 +58,7 @@ enum lks_code lks_engine_sign_from_here(struct lks_engine *e, struct lks_now now
 void lks_engine_tell(struct lks_engine *e);
 
 /* The published stacks that decisions may need, from the store: those that are not retired, and
- * those that are still in use. In shelving.c, as the next two. */
+ * those that are still in use. In engine_registry.c, as the next two. */
 enum lks_code lks_engine_shelve_all(struct lks_engine *e, struct lks_store *store,
                                     struct lks_err *err) LKS_MUST_CHECK;
 

@@ -2,7 +2,7 @@
 
 #include "codec/notation/hostlist.h"
 #include "core/campaign/state_apply.h"
-#include "engine/walk.h"
+#include "engine/chain_walk.h"
 
 #include <inttypes.h>
 
@@ -230,7 +230,7 @@ static bool list_has(struct lks_str list, struct lks_str name)
     return false;
 }
 
-bool lks_record_about(const struct lks_record *r, struct lks_str name)
+bool lks_journal_record_about(const struct lks_record *r, struct lks_str name)
 {
     const struct lks_record_info *info = lks_record_info((unsigned)r->kind);
     if (info == NULL || name.len == 0)

@@ -17,22 +17,23 @@ enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_
                                lks_ms until, struct lks_state *out, struct lks_store_tail *tail,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* A snapshot is the packed records of lks_state_dump() with their digest, and the hash of its row.
+/* A snapshot is the packed records of lks_dump_state() with their digest, and the hash of its row.
  * One that is damaged, or not of this chain, is not used; the rows are folded instead if all of
  * them are still there. What is stored is signed: a writer of the file without the key must not be
  * able to define what was in rows that were trimmed. */
-enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
-                                     struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
-                                      const struct lks_key *key, struct lks_buf *out,
-                                      struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_snapshot_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
+                                      struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_snapshot_pack_signed(const struct lks_state *s,
+                                       const uint8_t hash[LKS_HASH_BYTES],
+                                       const struct lks_key *key, struct lks_buf *out,
+                                       struct lks_err *err) LKS_MUST_CHECK;
 /* The same for readers, unsigned and of no row's hash: digests of the secrets of tokens stay here.
  */
-enum lks_code lks_journal_pack_shown(const struct lks_state *s, struct lks_buf *out,
-                                     struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
-                                       uint8_t hash[LKS_HASH_BYTES],
-                                       struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_snapshot_pack_shown(const struct lks_state *s, struct lks_buf *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_snapshot_unpack_state(struct lks_str bytes, struct lks_state *out,
+                                        uint8_t hash[LKS_HASH_BYTES],
+                                        struct lks_err *err) LKS_MUST_CHECK;
 
 enum lks_fault {
     LKS_FAULT_NONE,
@@ -72,7 +73,7 @@ enum lks_code lks_journal_verify(struct lks_store *store, const struct lks_verif
                                  struct lks_verify *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Whether `r` is about the node called `name`, by itself or in a host list. */
-bool lks_record_about(const struct lks_record *r, struct lks_str name);
+bool lks_journal_record_about(const struct lks_record *r, struct lks_str name);
 
 /* One row as an object of JSON: seq, time, kind and the record's members that may be shown. */
 enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out,

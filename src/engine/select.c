@@ -21,7 +21,7 @@ enum lks_code lks_select_kind(struct lks_str word, const struct lks_record_info 
 static bool is_about(const struct lks_record *r, const struct lks_hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
-        if (lks_record_about(r, nodes->names[i]))
+        if (lks_journal_record_about(r, nodes->names[i]))
             return true;
     return nodes->count == 0;
 }

@@ -11,7 +11,7 @@
  *
  *     lockstep-signed-1 HEXADECIMAL\n
  */
-#include "engine/walk.h"
+#include "engine/chain_walk.h"
 
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
@@ -103,29 +103,30 @@ static enum lks_code pack(const struct lks_state *s, const uint8_t hash[LKS_HASH
     add_number(out, s->clock, 8);
     lks_buf_add(out, (struct lks_str){(const char *)hash, LKS_HASH_BYTES});
     add_number(out, 0, 8);
-    enum lks_code code = lks_state_dump(s, pack_record, &p, err);
+    enum lks_code code = lks_dump_state(s, pack_record, &p, err);
     lks_buf_fini(&p.body);
     if (code == LKS_OK && lks_buf_check(out, err) != LKS_OK)
         code = lks_wrap(err, "snapshot");
     return code == LKS_OK ? seal(out, start, p.count, err) : code;
 }
 
-enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
-                                     struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_snapshot_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
+                                      struct lks_buf *out, struct lks_err *err)
 {
     return pack(s, hash, false, out, err);
 }
 
-enum lks_code lks_journal_pack_shown(const struct lks_state *s, struct lks_buf *out,
-                                     struct lks_err *err)
+enum lks_code lks_snapshot_pack_shown(const struct lks_state *s, struct lks_buf *out,
+                                      struct lks_err *err)
 {
     static const uint8_t none[LKS_HASH_BYTES];
     return pack(s, none, true, out, err);
 }
 
-enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
-                                      const struct lks_key *key, struct lks_buf *out,
-                                      struct lks_err *err)
+enum lks_code lks_snapshot_pack_signed(const struct lks_state *s,
+                                       const uint8_t hash[LKS_HASH_BYTES],
+                                       const struct lks_key *key, struct lks_buf *out,
+                                       struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = {0};
     uint8_t signature[LKS_SIGNATURE_BYTES];
@@ -133,7 +134,7 @@ enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t h
     lks_buf_add(out, LKS_STR(SIGNED));
     lks_buf_pad(out, '0', 2 * sizeof(signature));
     lks_buf_addc(out, '\n');
-    if (lks_journal_pack_state(s, hash, out, err) != LKS_OK)
+    if (lks_snapshot_pack_state(s, hash, out, err) != LKS_OK)
         return err->code;
     struct lks_str line = {out->ptr + start + SIGNED_BYTES, LINE_BYTES - 1};
     lks_buf_init(&hex, 2 * sizeof(signature));
@@ -265,8 +266,8 @@ enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks
     return LKS_OK;
 }
 
-enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
-                                       uint8_t hash[LKS_HASH_BYTES], struct lks_err *err)
+enum lks_code lks_snapshot_unpack_state(struct lks_str bytes, struct lks_state *out,
+                                        uint8_t hash[LKS_HASH_BYTES], struct lks_err *err)
 {
     struct lks_snapshot snapshot = {0};
     if (lks_snapshot_read(bytes, NULL, &snapshot, err) != LKS_OK)

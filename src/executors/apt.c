@@ -59,7 +59,7 @@ static enum lks_code ask_field(const char *path, const char *field, char out[NAM
     if (line.len == 0 || line.len >= NAME_SIZE || memchr(line.ptr, ' ', line.len) != NULL ||
         line.ptr[0] == '-')
         return lks_fail(err, LKS_E_INVALID, "%s: no package, as it has no proper %s", path, field);
-    (void)lks_job_text(line, out, NAME_SIZE);
+    (void)lks_executor_job_text(line, out, NAME_SIZE);
     return LKS_OK;
 }
 
@@ -71,7 +71,7 @@ static enum lks_code look_at_file(const struct lks_job *job, const struct lks_or
     if (item->digest.len == 0)
         return lks_fail(err, LKS_E_INVALID, "%.*s: the order names no file for it",
                         LKS_STR_ARG(item->component));
-    lks_job_file(job, item, p.path);
+    lks_executor_job_file(job, item, p.path);
     if (ask_field(p.path, "Package", name, err) != LKS_OK ||
         ask_field(p.path, "Version", p.version, err) != LKS_OK ||
         ask_field(p.path, "Architecture", architecture, err) != LKS_OK)
@@ -117,7 +117,7 @@ static void ask_status(const char *name, char out[NAME_SIZE])
     if (lks_tool_ask(argv, &text, &ignored) != LKS_OK)
         return;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
-    (void)lks_job_text(line, out, NAME_SIZE);
+    (void)lks_executor_job_text(line, out, NAME_SIZE);
 }
 
 /* Whether the bits are those of the file, too: versions may be given twice. Sums of the files, as

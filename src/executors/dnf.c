@@ -63,8 +63,8 @@ static enum lks_code ask(const char *option, const char *what, char name[NAME_SI
     if (!lks_str_cut(line, ' ', &head, &tail) || head.len == 0 || head.ptr[0] == '-' ||
         head.len >= NAME_SIZE || tail.len >= NAME_SIZE)
         return lks_fail(err, LKS_E_INVALID, "%.200s: no package", what);
-    (void)lks_job_text(head, name, NAME_SIZE);
-    (void)lks_job_text(tail, version, NAME_SIZE);
+    (void)lks_executor_job_text(head, name, NAME_SIZE);
+    (void)lks_executor_job_text(tail, version, NAME_SIZE);
     return LKS_OK;
 }
 
@@ -82,7 +82,8 @@ static enum lks_code look_at_files(const struct lks_job *job, struct work *w, st
         p->way = item->value.len == 0                    ? GOES
                  : lks_str_is(item->component, "kernel") ? BESIDE
                                                          : COMES;
-        if (ask("-qp", lks_job_file(job, item, p->path), p->name, p->version, err) != LKS_OK)
+        if (ask("-qp", lks_executor_job_file(job, item, p->path), p->name, p->version, err) !=
+            LKS_OK)
             return err->code;
         w->count++;
     }

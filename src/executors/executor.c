@@ -27,14 +27,14 @@ int lks_executor_lock(void)
     return held;
 }
 
-const char *lks_job_text(struct lks_str s, char *out, size_t size)
+const char *lks_executor_job_text(struct lks_str s, char *out, size_t size)
 {
     snprintf(out, size, "%" LKS_STR_FMT, LKS_STR_ARG(s));
     return out;
 }
 
-const char *lks_job_file(const struct lks_job *job, const struct lks_order_item *item,
-                         char out[PATH_MAX])
+const char *lks_executor_job_file(const struct lks_job *job, const struct lks_order_item *item,
+                                  char out[PATH_MAX])
 {
     snprintf(out, PATH_MAX, "%s/%" LKS_STR_FMT, job->files, LKS_STR_ARG(item->file));
     return out;
@@ -218,13 +218,13 @@ static enum lks_code name_file(struct lks_job *job, const struct lks_order_item 
 {
     char digest[LKS_DIGEST_SIZE], from[PATH_MAX], to[PATH_MAX];
     struct stat a, b;
-    lks_job_text(item->digest, digest, sizeof(digest));
+    lks_executor_job_text(item->digest, digest, sizeof(digest));
     if (!is_wanted(w, digest))
         return lks_fail(err, LKS_E_DENIED, "the order names %.19s..., which the command does not",
                         digest);
     const char *hex = digest + strlen("sha256:");
     snprintf(from, sizeof(from), DEPOT_FOLDER "/sha256/%.2s/%s", hex, hex + HEX_DIR);
-    lks_job_file(job, item, to);
+    lks_executor_job_file(job, item, to);
     if (link(from, to) == 0)
         return LKS_OK;
     if (errno == EEXIST && stat(from, &a) == 0 && stat(to, &b) == 0 && a.st_ino == b.st_ino)
@@ -294,11 +294,11 @@ static int end(enum lks_code code, const struct lks_buf *said, const struct lks_
 {
     char line[LKS_EXECUTOR_SAID_MAX];
     if (code == LKS_OK)
-        lks_job_text(lks_buf_view(said), line, sizeof(line));
+        lks_executor_job_text(lks_buf_view(said), line, sizeof(line));
     else
-        (void)lks_job_text(lks_str_from(err->msg), line, sizeof(line));
+        (void)lks_executor_job_text(lks_str_from(err->msg), line, sizeof(line));
     printf("%s\n", line);
-    return fflush(stdout) == 0 ? lks_code_info(code)->exit : lks_code_info(LKS_E_IO)->exit;
+    return fflush(stdout) == 0 ? lks_err_code_info(code)->exit : lks_err_code_info(LKS_E_IO)->exit;
 }
 
 int lks_executor_main(int argc, char **argv, enum lks_order_kind kind, lks_executor_fn *run)

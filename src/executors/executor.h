@@ -48,10 +48,10 @@ int lks_executor_plain(int argc, char **argv, lks_executor_fn *run);
 int lks_executor_lock(void);
 
 /* The path of an item's file. */
-const char *lks_job_file(const struct lks_job *job, const struct lks_order_item *item,
-                         char out[PATH_MAX]);
+const char *lks_executor_job_file(const struct lks_job *job, const struct lks_order_item *item,
+                                  char out[PATH_MAX]);
 
 /* A view as a text with an end, cut to the size. */
-const char *lks_job_text(struct lks_str s, char *out, size_t size);
+const char *lks_executor_job_text(struct lks_str s, char *out, size_t size);
 
 #endif

@@ -126,7 +126,7 @@ static enum lks_code by_mstflint(struct lks_job *job, const struct lks_order_ite
     LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
     struct devices devices = {0};
     char path[PATH_MAX];
-    lks_job_file(job, item, path);
+    lks_executor_job_file(job, item, path);
     if (query("-i", path, &image, err) != LKS_OK)
         return err->code;
     struct lks_str psid = field(lks_buf_view(&image), "PSID");
@@ -261,7 +261,7 @@ static enum lks_code by_nvme(struct lks_job *job, const struct lks_order_item *i
 {
     struct devices drives = {0};
     char path[PATH_MAX];
-    lks_job_file(job, item, path);
+    lks_executor_job_file(job, item, path);
     if (choose_drives(item, &drives, err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < drives.count; i++) {
@@ -367,7 +367,7 @@ static enum lks_code by_fwupd(struct lks_job *job, const struct lks_order_item *
     char path[PATH_MAX];
     bool runs = false, staged = false;
     struct lks_err ignored = {0};
-    lks_job_file(job, item, path);
+    lks_executor_job_file(job, item, path);
     const char *about[] = {"fwupdmgr", "get-details", path, "--json", NULL};
     const char *argv[] = {"fwupdmgr",          "install",           path, "--allow-older",
                           "--allow-reinstall", "--no-reboot-check", "-y", NULL};

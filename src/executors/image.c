@@ -4,5 +4,5 @@
 
 int main(int argc, char **argv)
 {
-    return lks_executor_main(argc, argv, LKS_ORDER_IMAGE, lks_hook_run);
+    return lks_executor_main(argc, argv, LKS_ORDER_IMAGE, lks_program_hook_run);
 }

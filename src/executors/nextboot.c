@@ -98,7 +98,7 @@ static enum lks_code tell_systemd_boot(const struct lks_boot_target *t, struct l
 static enum lks_code tell_loader(struct machine *m, struct lks_str release, struct lks_err *err)
 {
     struct lks_boot_target target = {0};
-    if (lks_boot_target(&m->probe, release, &target, err) != LKS_OK)
+    if (lks_next_kernel_boot_target(&m->probe, release, &target, err) != LKS_OK)
         return err->code;
     sync();
     enum lks_code code =

@@ -26,7 +26,7 @@ enum lks_code lks_program_check(const char *folder, const char *path, struct lks
 
 /* A hook has children of its own, such as one that writes an image: if we are killed they go on,
  * and no other executor starts before the last of them is gone. */
-enum lks_code lks_hook_run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
+enum lks_code lks_program_hook_run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     char path[PATH_MAX];

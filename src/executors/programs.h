@@ -16,7 +16,7 @@ enum lks_code lks_program_check(const char *folder, const char *path,
 
 /* Run the order's hook: HOOK ORDER FILES, where ORDER is the order and FILES the folder with its
  * artifacts by their names. What it prints first is what is said. */
-enum lks_code lks_hook_run(struct lks_job *job, struct lks_buf *said,
-                           struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_program_hook_run(struct lks_job *job, struct lks_buf *said,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -51,7 +51,7 @@ static enum lks_code to_words(struct lks_str value, char out[WORDS_SIZE], struct
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     size_t len = 0;
     if (value.len == 0 || value.ptr[0] != '[') {
-        (void)lks_job_text(value, out, WORDS_SIZE);
+        (void)lks_executor_job_text(value, out, WORDS_SIZE);
         return value.len < WORDS_SIZE ? LKS_OK
                                       : lks_fail(err, LKS_E_LIMIT, "its value is too long");
     }
@@ -127,7 +127,7 @@ static enum lks_code look(struct task *t, const struct lks_machine *m, bool *so,
     struct lks_str name = t->item->component, words = lks_str_from(t->words);
     bool placed = false;
     t->waits = false;
-    *so = words.len > 0 ? lks_machine_holds(m, name, words, t->why) : let_go(t, m);
+    *so = words.len > 0 ? lks_settings_machine_holds(m, name, words, t->why) : let_go(t, m);
     if (t->setting->placed != NULL) {
         if (t->setting->placed(t->item, words, &placed, err) != LKS_OK)
             return err->code;
@@ -146,9 +146,10 @@ static bool is_pending(const struct task *t, const struct lks_machine *m)
     if (t->setting->pending == NULL)
         return false;
     struct lks_str name = lks_str_from(t->setting->pending);
-    return lks_machine_holds(m, name, lks_str_from(t->words), why) ||
-           lks_machine_holds(m, name, on ? LKS_STR("enabled") : LKS_STR("disabled"), why) ||
-           lks_machine_holds(m, name, on ? LKS_STR("true") : LKS_STR("false"), why);
+    return lks_settings_machine_holds(m, name, lks_str_from(t->words), why) ||
+           lks_settings_machine_holds(m, name, on ? LKS_STR("enabled") : LKS_STR("disabled"),
+                                      why) ||
+           lks_settings_machine_holds(m, name, on ? LKS_STR("true") : LKS_STR("false"), why);
 }
 
 /* Setting ------------------------------------------------------------------------------------ */
@@ -156,8 +157,8 @@ static bool is_pending(const struct task *t, const struct lks_machine *m)
 /* Set all that is not so. What fails shows when it is looked at again. */
 static enum lks_code set_all(struct work *w, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_machine_fini) struct lks_machine m = {0};
-    if (lks_machine_read(&m, err) != LKS_OK)
+    LKS_CLEANUP(lks_settings_machine_fini) struct lks_machine m = {0};
+    if (lks_settings_machine_read(&m, err) != LKS_OK)
         return err->code;
     w->changed = 0;
     for (size_t i = 0; i < w->count; i++) {
@@ -179,8 +180,8 @@ static enum lks_code set_all(struct work *w, struct lks_err *err)
 static enum lks_code look_all(struct work *w, const struct task **other, bool *reset,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(lks_machine_fini) struct lks_machine m = {0};
-    if (lks_machine_read(&m, err) != LKS_OK)
+    LKS_CLEANUP(lks_settings_machine_fini) struct lks_machine m = {0};
+    if (lks_settings_machine_read(&m, err) != LKS_OK)
         return err->code;
     *other = NULL;
     *reset = false;

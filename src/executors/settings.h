@@ -48,32 +48,34 @@ struct lks_machine {
     struct lks_facts facts;
     struct lks_tuple tuple;
 };
-enum lks_code lks_machine_read(struct lks_machine *out, struct lks_err *err) LKS_MUST_CHECK;
-void lks_machine_fini(struct lks_machine *m);
+enum lks_code lks_settings_machine_read(struct lks_machine *out,
+                                        struct lks_err *err) LKS_MUST_CHECK;
+void lks_settings_machine_fini(struct lks_machine *m);
 
 /* Whether every device that has readings called `name` has this value. `why`, of SIZE bytes, says
  * what the first other one has. Nothing that has it, or one that does not tell, is a no. */
 #define LKS_MACHINE_WHY_SIZE 160
-bool lks_machine_holds(const struct lks_machine *m, struct lks_str name, struct lks_str words,
-                       char why[LKS_MACHINE_WHY_SIZE]);
+bool lks_settings_machine_holds(const struct lks_machine *m, struct lks_str name,
+                                struct lks_str words, char why[LKS_MACHINE_WHY_SIZE]);
 
 /* Whether a line has all of these words, each as it is and in their order. */
-bool lks_words_hold(struct lks_str line, struct lks_str words);
+bool lks_settings_words_hold(struct lks_str line, struct lks_str words);
 
 /* settings_files.c: ways that are files. */
-enum lks_code lks_set_cmdline(const struct lks_order_item *item, struct lks_str words,
-                              struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_placed_cmdline(const struct lks_order_item *item, struct lks_str words, bool *out,
-                                 struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_set_memory_mode(const struct lks_order_item *item, struct lks_str words,
-                                  struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_placed_memory_mode(const struct lks_order_item *item, struct lks_str words,
-                                     bool *out, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_set_upgrades(const struct lks_order_item *item, struct lks_str words,
-                               struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_placed_upgrades(const struct lks_order_item *item, struct lks_str words,
-                                  bool *out, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_set_variable(const struct lks_order_item *item, struct lks_str words,
-                               struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_set_cmdline(const struct lks_order_item *item, struct lks_str words,
+                                       struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_placed_cmdline(const struct lks_order_item *item, struct lks_str words,
+                                          bool *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_set_memory_mode(const struct lks_order_item *item, struct lks_str words,
+                                           struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_placed_memory_mode(const struct lks_order_item *item,
+                                              struct lks_str words, bool *out,
+                                              struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_set_upgrades(const struct lks_order_item *item, struct lks_str words,
+                                        struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_placed_upgrades(const struct lks_order_item *item, struct lks_str words,
+                                           bool *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_settings_set_variable(const struct lks_order_item *item, struct lks_str words,
+                                        struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

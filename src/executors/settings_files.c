@@ -91,7 +91,7 @@ static bool cfg_has(struct lks_str cfg, struct lks_str words)
         if (!lks_str_word(&rest, &word) || !lks_str_starts(word, "linux"))
             continue;
         entries++;
-        if (!lks_words_hold(rest, words))
+        if (!lks_settings_words_hold(rest, words))
             return false;
     }
     return entries > 0;
@@ -113,10 +113,10 @@ static struct lks_str words_before(struct lks_str list, char out[LINE_SIZE])
 static bool entry_has(struct lks_str args, struct lks_str words, struct lks_str before)
 {
     struct lks_str word;
-    if (!lks_words_hold(args, words))
+    if (!lks_settings_words_hold(args, words))
         return false;
     while (lks_str_word(&before, &word)) {
-        if (lks_words_hold(args, word) && !lks_words_hold(words, word))
+        if (lks_settings_words_hold(args, word) && !lks_settings_words_hold(words, word))
             return false;
     }
     return true;
@@ -146,8 +146,8 @@ static enum lks_code placed_by_grubby(const struct lks_order_item *item, struct 
     return LKS_OK;
 }
 
-enum lks_code lks_placed_cmdline(const struct lks_order_item *item, struct lks_str words, bool *out,
-                                 struct lks_err *err)
+enum lks_code lks_settings_placed_cmdline(const struct lks_order_item *item, struct lks_str words,
+                                          bool *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cfg = {0};
     char text[LINE_SIZE];
@@ -188,8 +188,8 @@ static enum lks_code tell_grubby(const char *option, struct lks_str words, struc
 }
 
 /* A removal leaves an empty file until GRUB's own is made: so a kill in between can be detected. */
-enum lks_code lks_set_cmdline(const struct lks_order_item *item, struct lks_str words,
-                              struct lks_err *err)
+enum lks_code lks_settings_set_cmdline(const struct lks_order_item *item, struct lks_str words,
+                                       struct lks_err *err)
 {
     char text[LINE_SIZE];
     static const char *const update[] = {"update-grub", NULL};
@@ -219,8 +219,8 @@ static const char *mode_text(struct lks_str words, char out[LINE_SIZE])
     return words.len > 0 ? out : NULL;
 }
 
-enum lks_code lks_set_memory_mode(const struct lks_order_item *item, struct lks_str words,
-                                  struct lks_err *err)
+enum lks_code lks_settings_set_memory_mode(const struct lks_order_item *item, struct lks_str words,
+                                           struct lks_err *err)
 {
     char text[LINE_SIZE];
     (void)item;
@@ -229,8 +229,8 @@ enum lks_code lks_set_memory_mode(const struct lks_order_item *item, struct lks_
     return put_text(MODPROBE_FILE, mode_text(words, text), err);
 }
 
-enum lks_code lks_placed_memory_mode(const struct lks_order_item *item, struct lks_str words,
-                                     bool *out, struct lks_err *err)
+enum lks_code lks_settings_placed_memory_mode(const struct lks_order_item *item,
+                                              struct lks_str words, bool *out, struct lks_err *err)
 {
     char text[LINE_SIZE];
     (void)item;
@@ -272,8 +272,8 @@ static enum lks_code mask_units(bool mask, struct lks_err *err)
     return LKS_OK;
 }
 
-enum lks_code lks_set_upgrades(const struct lks_order_item *item, struct lks_str words,
-                               struct lks_err *err)
+enum lks_code lks_settings_set_upgrades(const struct lks_order_item *item, struct lks_str words,
+                                        struct lks_err *err)
 {
     bool off = lks_str_is(words, "false");
     (void)item;
@@ -285,8 +285,8 @@ enum lks_code lks_set_upgrades(const struct lks_order_item *item, struct lks_str
 }
 
 /* Readings tell what is in force; that nothing of ours is left they do not. */
-enum lks_code lks_placed_upgrades(const struct lks_order_item *item, struct lks_str words,
-                                  bool *out, struct lks_err *err)
+enum lks_code lks_settings_placed_upgrades(const struct lks_order_item *item, struct lks_str words,
+                                           bool *out, struct lks_err *err)
 {
     (void)item;
     (void)err;
@@ -317,8 +317,8 @@ static enum lks_code edit_variables(struct lks_str text, struct lks_str name, st
     return lks_buf_check(out, err);
 }
 
-enum lks_code lks_set_variable(const struct lks_order_item *item, struct lks_str words,
-                               struct lks_err *err)
+enum lks_code lks_settings_set_variable(const struct lks_order_item *item, struct lks_str words,
+                                        struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};

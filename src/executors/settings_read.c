@@ -24,15 +24,15 @@ static size_t choose(struct lks_probe_kind out[KINDS_MAX])
     return count;
 }
 
-void lks_machine_fini(struct lks_machine *m)
+void lks_settings_machine_fini(struct lks_machine *m)
 {
     lks_tuple_fini(&m->tuple);
     lks_facts_fini(&m->facts);
 }
 
-enum lks_code lks_machine_read(struct lks_machine *out, struct lks_err *err)
+enum lks_code lks_settings_machine_read(struct lks_machine *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_machine_fini) struct lks_machine m = {0};
+    LKS_CLEANUP(lks_settings_machine_fini) struct lks_machine m = {0};
     LKS_CLEANUP(lks_root_close) struct lks_root root = {.fd = -1, .capture = -1};
     struct lks_probe_kind kinds[KINDS_MAX];
     /* Not in a hurry: a lock of clocks is looked for twice. */
@@ -60,7 +60,7 @@ static bool same_words(struct lks_str a, struct lks_str b)
     }
 }
 
-bool lks_words_hold(struct lks_str line, struct lks_str words)
+bool lks_settings_words_hold(struct lks_str line, struct lks_str words)
 {
     struct lks_str wanted, word;
     while (lks_str_word(&words, &wanted)) {
@@ -76,11 +76,11 @@ bool lks_words_hold(struct lks_str line, struct lks_str words)
 static bool is_off(struct lks_str name, struct lks_str words)
 {
     bool off = words.len == 0 || lks_str_is(words, "false") || lks_str_is(words, "disabled");
-    return off && lks_setting_lacks_as_off(name);
+    return off && lks_node_setting_lacks_as_off(name);
 }
 
-bool lks_machine_holds(const struct lks_machine *m, struct lks_str name, struct lks_str words,
-                       char why[LKS_MACHINE_WHY_SIZE])
+bool lks_settings_machine_holds(const struct lks_machine *m, struct lks_str name,
+                                struct lks_str words, char why[LKS_MACHINE_WHY_SIZE])
 {
     size_t count = 0;
     const struct lks_reading *r = lks_tuple_range(&m->tuple, name, &count);
@@ -89,7 +89,7 @@ bool lks_machine_holds(const struct lks_machine *m, struct lks_str name, struct 
     snprintf(why, LKS_MACHINE_WHY_SIZE, "nothing here has it");
     for (size_t i = 0; i < count; i++) {
         bool holds = r[i].state == LKS_ABSENT ? is_off(name, words)
-                     : cmdline                ? lks_words_hold(r[i].value, words)
+                     : cmdline                ? lks_settings_words_hold(r[i].value, words)
                                               : same_words(r[i].value, words);
         if (holds && r[i].state != LKS_UNMEASURED)
             continue;

@@ -28,7 +28,7 @@ static enum lks_code plain(struct lks_str words, char out[WORD_MAX], struct lks_
         if (!good || i + 1 >= WORD_MAX)
             return lks_fail(err, LKS_E_INVALID, "'%.60s' is no value for it", words.ptr);
     }
-    (void)lks_job_text(words, out, WORD_MAX);
+    (void)lks_executor_job_text(words, out, WORD_MAX);
     return LKS_OK;
 }
 
@@ -224,16 +224,16 @@ static enum lks_code placed_memory(const struct lks_order_item *item, struct lks
 #define AT_ONCE LKS_SETTING_NOTHING
 const struct lks_setting lks_settings[] = {
     {"settings.unattended_upgrades", AT_ONCE, false, NULL, NULL, true,
-     "a file in /etc/apt/apt.conf.d, or masked units of dnf-automatic", lks_set_upgrades,
-     lks_placed_upgrades, "true|false"},
+     "a file in /etc/apt/apt.conf.d, or masked units of dnf-automatic", lks_settings_set_upgrades,
+     lks_settings_placed_upgrades, "true|false"},
     {"settings.kernel_cmdline", LKS_SETTING_BOOT, false, NULL, NULL, true,
-     "a file in /etc/default/grub.d and update-grub, or grubby", lks_set_cmdline,
-     lks_placed_cmdline, NULL},
+     "a file in /etc/default/grub.d and update-grub, or grubby", lks_settings_set_cmdline,
+     lks_settings_placed_cmdline, NULL},
     {"settings.memory_mode", LKS_SETTING_BOOT, false, NULL, NULL, true,
-     "an option of the module nvidia in /etc/modprobe.d", lks_set_memory_mode,
-     lks_placed_memory_mode, "numa|cdmm"},
-    {"tuning.env.*", AT_ONCE, false, NULL, NULL, true, "a line of /etc/nccl.conf", lks_set_variable,
-     NULL, NULL},
+     "an option of the module nvidia in /etc/modprobe.d", lks_settings_set_memory_mode,
+     lks_settings_placed_memory_mode, "numa|cdmm"},
+    {"tuning.env.*", AT_ONCE, false, NULL, NULL, true, "a line of /etc/nccl.conf",
+     lks_settings_set_variable, NULL, NULL},
     {"settings.ecc", LKS_SETTING_RESET, false, "gpu.ecc_pending", NULL, false,
      "nvidia-smi -e; the GPU keeps it", set_ecc, NULL, "true|false"},
     {"settings.mig.mode", LKS_SETTING_RESET, true, "gpu.mig_pending", "disabled", true,

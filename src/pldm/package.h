@@ -165,30 +165,30 @@ enum lks_code lks_pldm_package_parse(struct lks_str bytes, uint64_t file_size, b
 uint64_t lks_pldm_package_end(const struct lks_pldm_package *p);
 
 /* True when each descriptor of the record is also one of the device's: the record is for it. */
-bool lks_pldm_record_matches(const struct lks_pldm_record *record,
-                             const struct lks_pldm_descriptor *device, size_t count);
+bool lks_pldm_package_record_matches(const struct lks_pldm_record *record,
+                                     const struct lks_pldm_descriptor *device, size_t count);
 /* Whether component `index` is for the record's devices. */
-bool lks_pldm_record_applies(const struct lks_pldm_record *record, size_t index);
+bool lks_pldm_package_record_applies(const struct lks_pldm_record *record, size_t index);
 
 /* The title and data in a vendor-defined value; false: it is not built so. */
-bool lks_pldm_vendor_split(struct lks_str value, struct lks_pldm_vendor *out);
+bool lks_pldm_package_vendor_split(struct lks_str value, struct lks_pldm_vendor *out);
 
 /* The text as UTF-8 that prints as itself, in `a`; what does not is replaced by '?'. Its pointer is
  * NULL when the arena is full. */
-struct lks_str lks_pldm_string_text(struct lks_pldm_string s, struct lks_arena *a);
+struct lks_str lks_pldm_package_string_text(struct lks_pldm_string s, struct lks_arena *a);
 
 /* Append a descriptor's value as people write it: "10de", "5703", a UUID, "SKU=A1"; hexadecimal
  * digits where nothing else is known. */
-void lks_pldm_descriptor_text(const struct lks_pldm_descriptor *d, struct lks_buf *out);
+void lks_pldm_package_descriptor_text(const struct lks_pldm_descriptor *d, struct lks_buf *out);
 
 /* How people call these: "pci-vendor" and "firmware" and "ac-power-cycle"; NULL: no name. And
  * back; false: none of that name. Activation is asked bit by bit. */
-const char *lks_pldm_descriptor_name(uint16_t type);
-bool lks_pldm_descriptor_find(struct lks_str name, uint16_t *type);
-const char *lks_pldm_classification_name(uint16_t classification);
-bool lks_pldm_classification_find(struct lks_str name, uint16_t *classification);
-const char *lks_pldm_activation_name(unsigned bit);
-bool lks_pldm_activation_find(struct lks_str name, unsigned *bit);
+const char *lks_pldm_package_descriptor_name(uint16_t type);
+bool lks_pldm_package_descriptor_find(struct lks_str name, uint16_t *type);
+const char *lks_pldm_package_classification_name(uint16_t classification);
+bool lks_pldm_package_classification_find(struct lks_str name, uint16_t *classification);
+const char *lks_pldm_package_activation_name(unsigned bit);
+bool lks_pldm_package_activation_find(struct lks_str name, unsigned *bit);
 
 /* ---- Writing ---- */
 
@@ -256,23 +256,24 @@ struct lks_pldm_pass_options {
 };
 
 /* `package` must stay until the pass is over. */
-enum lks_code lks_pldm_pass_init(struct lks_pldm_pass *pass, const struct lks_pldm_package *package,
-                                 const struct lks_pldm_pass_options *options,
-                                 struct lks_err *err) LKS_MUST_CHECK;
-void lks_pldm_pass_fini(struct lks_pldm_pass *pass);
+enum lks_code lks_pldm_package_pass_init(struct lks_pldm_pass *pass,
+                                         const struct lks_pldm_package *package,
+                                         const struct lks_pldm_pass_options *options,
+                                         struct lks_err *err) LKS_MUST_CHECK;
+void lks_pldm_package_pass_fini(struct lks_pldm_pass *pass);
 
 /* The next bytes of the file, in any portions. */
-enum lks_code lks_pldm_pass_feed(struct lks_pldm_pass *pass, struct lks_str bytes,
-                                 struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pldm_package_pass_feed(struct lks_pldm_pass *pass, struct lks_str bytes,
+                                         struct lks_err *err) LKS_MUST_CHECK;
 /* INVALID when fewer bytes were fed than the file was said to have. */
-enum lks_code lks_pldm_pass_finish(struct lks_pldm_pass *pass, struct lks_pldm_sums *out,
-                                   struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pldm_package_pass_finish(struct lks_pldm_pass *pass, struct lks_pldm_sums *out,
+                                           struct lks_err *err) LKS_MUST_CHECK;
 
 /* REFUSED when the payload's checksum is neither form of what the pass found; always good for
  * revisions without one. */
-enum lks_code lks_pldm_sums_check(const struct lks_pldm_package *p,
-                                  const struct lks_pldm_sums *sums,
-                                  struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pldm_package_sums_check(const struct lks_pldm_package *p,
+                                          const struct lks_pldm_sums *sums,
+                                          struct lks_err *err) LKS_MUST_CHECK;
 
 /* A file that is in memory: read its header and check its payload, in one call. */
 enum lks_code lks_pldm_package_open(struct lks_str file, bool strict, struct lks_pldm_package *out,

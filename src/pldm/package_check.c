@@ -25,7 +25,7 @@ static const struct {
     {LKS_PLDM_PCI_REVISIONS, 2},
 };
 
-size_t lks_pldm_descriptor_len(uint16_t type)
+size_t lks_pldm_package_descriptor_len(uint16_t type)
 {
     for (size_t i = 0; i < LKS_COUNT(lengths); i++)
         if (lengths[i].type == type)
@@ -48,7 +48,7 @@ static enum lks_code take_note(struct lks_pldm_package *p, const char *text, str
     return LKS_OK;
 }
 
-enum lks_code lks_pldm_deviates(const struct lks_pldm_judge *judge, const char *fmt, ...)
+enum lks_code lks_pldm_package_deviates(const struct lks_pldm_judge *judge, const char *fmt, ...)
 {
     char text[LKS_ERR_MSG_MAX];
     va_list ap;
@@ -98,14 +98,15 @@ static enum lks_code check_string(const struct lks_pldm_judge *judge, struct lks
         return lks_fail(judge->err, LKS_E_INVALID, "%s%s: no string type %u (there are 1 to 5)",
                         where, what, s.type);
     if (s.type == LKS_PLDM_STRING_UNKNOWN &&
-        lks_pldm_deviates(judge, "%s%s: the string type is 0, unknown", where, what) != LKS_OK)
+        lks_pldm_package_deviates(judge, "%s%s: the string type is 0, unknown", where, what) !=
+            LKS_OK)
         return judge->err->code;
     if (s.bytes.len == 0 && !may_be_empty &&
-        lks_pldm_deviates(judge, "%s%s: is empty", where, what) != LKS_OK)
+        lks_pldm_package_deviates(judge, "%s%s: is empty", where, what) != LKS_OK)
         return judge->err->code;
     if (!content_fits(s))
-        return lks_pldm_deviates(judge, "%s%s: is not the %s it says it is", where, what,
-                                 type_names[s.type]);
+        return lks_pldm_package_deviates(judge, "%s%s: is not the %s it says it is", where, what,
+                                         type_names[s.type]);
     return LKS_OK;
 }
 
@@ -126,13 +127,15 @@ static enum lks_code check_header(const struct lks_pldm_package *p,
         return lks_fail(err, LKS_E_INVALID, "no header revision %u (there are 1 to 4)",
                         p->revision);
     if (p->identifier != p->revision &&
-        lks_pldm_deviates(judge, "the UUID is that of revision %u, the header says it is %u",
-                          p->identifier, p->revision) != LKS_OK)
+        lks_pldm_package_deviates(judge,
+                                  "the UUID is that of revision %u, the header says it is %u",
+                                  p->identifier, p->revision) != LKS_OK)
         return err->code;
     if (!is_date(&p->released) &&
-        lks_pldm_deviates(judge, "the release date is none: %u-%u-%u %u:%u:%u", p->released.year,
-                          p->released.month, p->released.day, p->released.hour, p->released.minute,
-                          p->released.second) != LKS_OK)
+        lks_pldm_package_deviates(judge, "the release date is none: %u-%u-%u %u:%u:%u",
+                                  p->released.year, p->released.month, p->released.day,
+                                  p->released.hour, p->released.minute,
+                                  p->released.second) != LKS_OK)
         return err->code;
     if (check_string(judge, p->version, "", "package version", false) != LKS_OK)
         return err->code;
@@ -141,15 +144,16 @@ static enum lks_code check_header(const struct lks_pldm_package *p,
     if (p->device_count == 0 && p->downstream_count == 0)
         return lks_fail(err, LKS_E_INVALID, "there are no device records in it");
     if (p->device_count == 0 &&
-        lks_pldm_deviates(judge, "there are downstream records alone and no device record") !=
-            LKS_OK)
+        lks_pldm_package_deviates(
+            judge, "there are downstream records alone and no device record") != LKS_OK)
         return err->code;
     if (p->bitmap_bits == 0 || p->bitmap_bits % 8 != 0)
         return lks_fail(err, LKS_E_INVALID, "bitmaps of %u bits: not a multiple of 8",
                         p->bitmap_bits);
     if (p->bitmap_bits < p->component_count)
-        return lks_pldm_deviates(judge, "bitmaps of %u bits are too short for %zu components",
-                                 p->bitmap_bits, p->component_count);
+        return lks_pldm_package_deviates(judge,
+                                         "bitmaps of %u bits are too short for %zu components",
+                                         p->bitmap_bits, p->component_count);
     return LKS_OK;
 }
 
@@ -159,19 +163,21 @@ static enum lks_code check_descriptor(const struct lks_pldm_judge *judge, const 
                                       size_t index, const struct lks_pldm_descriptor *d)
 {
     struct lks_pldm_vendor vendor;
-    const char *name = lks_pldm_descriptor_name(d->type);
+    const char *name = lks_pldm_package_descriptor_name(d->type);
     if (index == 0 && d->type > INITIAL_DESCRIPTOR_MAX &&
-        lks_pldm_deviates(judge, "%sthe first descriptor is of type 0x%04x, which names no vendor",
-                          where, d->type) != LKS_OK)
+        lks_pldm_package_deviates(judge,
+                                  "%sthe first descriptor is of type 0x%04x, which names no vendor",
+                                  where, d->type) != LKS_OK)
         return judge->err->code;
-    if (d->type == LKS_PLDM_VENDOR_DEFINED && !lks_pldm_vendor_split(d->value, &vendor))
-        return lks_pldm_deviates(judge,
-                                 "%sdescriptor %zu (vendor) is not a title and something behind it",
-                                 where, index + 1);
-    size_t len = lks_pldm_descriptor_len(d->type);
+    if (d->type == LKS_PLDM_VENDOR_DEFINED && !lks_pldm_package_vendor_split(d->value, &vendor))
+        return lks_pldm_package_deviates(
+            judge, "%sdescriptor %zu (vendor) is not a title and something behind it", where,
+            index + 1);
+    size_t len = lks_pldm_package_descriptor_len(d->type);
     if (len != 0 && len != d->value.len)
-        return lks_pldm_deviates(judge, "%sdescriptor %zu (%s) has %zu bytes instead of %zu", where,
-                                 index + 1, name, d->value.len, len);
+        return lks_pldm_package_deviates(judge,
+                                         "%sdescriptor %zu (%s) has %zu bytes instead of %zu",
+                                         where, index + 1, name, d->value.len, len);
     return LKS_OK;
 }
 
@@ -190,8 +196,8 @@ static enum lks_code check_record(const struct lks_pldm_package *p, const struct
             return judge->err->code;
     for (size_t i = 0; i < r->component_count; i++)
         if (r->components[i] >= p->component_count)
-            return lks_pldm_deviates(judge, "%sthe bitmap names component %u of %zu", where,
-                                     r->components[i] + 1U, p->component_count);
+            return lks_pldm_package_deviates(judge, "%sthe bitmap names component %u of %zu", where,
+                                             r->components[i] + 1U, p->component_count);
     return LKS_OK;
 }
 
@@ -237,13 +243,13 @@ static enum lks_code check_component(const struct lks_pldm_package *p,
     bool stamped = (c->options & LKS_PLDM_COMPONENT_STAMP) != 0;
     if (check_place(p, c, file_size, where, judge->err) != LKS_OK)
         return judge->err->code;
-    if (reserved && lks_pldm_deviates(judge, "%sclassification %u is reserved", where,
-                                      c->classification) != LKS_OK)
+    if (reserved && lks_pldm_package_deviates(judge, "%sclassification %u is reserved", where,
+                                              c->classification) != LKS_OK)
         return judge->err->code;
     if (!stamped && c->stamp != LKS_PLDM_STAMP_NONE &&
-        lks_pldm_deviates(judge,
-                          "%shas the stamp 0x%08" PRIx32 " although its options say it has none",
-                          where, c->stamp) != LKS_OK)
+        lks_pldm_package_deviates(
+            judge, "%shas the stamp 0x%08" PRIx32 " although its options say it has none", where,
+            c->stamp) != LKS_OK)
         return judge->err->code;
     return check_string(judge, c->version, where, "version", false);
 }
@@ -285,8 +291,8 @@ static enum lks_code check_overlap(const struct lks_pldm_package *p, const uint1
         if (a->offset != b->offset || a->size != b->size)
             return lks_fail(judge->err, LKS_E_INVALID, "components %u and %u overlap",
                             order[i - 1] + 1U, order[i] + 1U);
-        if (lks_pldm_deviates(judge, "components %u and %u share one image", order[i - 1] + 1U,
-                              order[i] + 1U) != LKS_OK)
+        if (lks_pldm_package_deviates(judge, "components %u and %u share one image",
+                                      order[i - 1] + 1U, order[i] + 1U) != LKS_OK)
             return judge->err->code;
     }
     return LKS_OK;

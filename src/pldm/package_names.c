@@ -80,32 +80,32 @@ static bool find(const struct word *words, size_t count, struct lks_str name, ui
     return false;
 }
 
-const char *lks_pldm_descriptor_name(uint16_t type)
+const char *lks_pldm_package_descriptor_name(uint16_t type)
 {
     return name_of(descriptors, LKS_COUNT(descriptors), type);
 }
 
-bool lks_pldm_descriptor_find(struct lks_str name, uint16_t *type)
+bool lks_pldm_package_descriptor_find(struct lks_str name, uint16_t *type)
 {
     return find(descriptors, LKS_COUNT(descriptors), name, type);
 }
 
-const char *lks_pldm_classification_name(uint16_t classification)
+const char *lks_pldm_package_classification_name(uint16_t classification)
 {
     return name_of(classifications, LKS_COUNT(classifications), classification);
 }
 
-bool lks_pldm_classification_find(struct lks_str name, uint16_t *classification)
+bool lks_pldm_package_classification_find(struct lks_str name, uint16_t *classification)
 {
     return find(classifications, LKS_COUNT(classifications), name, classification);
 }
 
-const char *lks_pldm_activation_name(unsigned bit)
+const char *lks_pldm_package_activation_name(unsigned bit)
 {
     return name_of(activations, LKS_COUNT(activations), bit);
 }
 
-bool lks_pldm_activation_find(struct lks_str name, unsigned *bit)
+bool lks_pldm_package_activation_find(struct lks_str name, unsigned *bit)
 {
     uint16_t found = 0;
     if (!find(activations, LKS_COUNT(activations), name, &found))
@@ -125,8 +125,8 @@ static bool has_descriptor(const struct lks_pldm_descriptor *device, size_t coun
     return false;
 }
 
-bool lks_pldm_record_matches(const struct lks_pldm_record *record,
-                             const struct lks_pldm_descriptor *device, size_t count)
+bool lks_pldm_package_record_matches(const struct lks_pldm_record *record,
+                                     const struct lks_pldm_descriptor *device, size_t count)
 {
     for (size_t i = 0; i < record->descriptor_count; i++)
         if (!has_descriptor(device, count, &record->descriptors[i]))
@@ -134,7 +134,7 @@ bool lks_pldm_record_matches(const struct lks_pldm_record *record,
     return record->descriptor_count > 0;
 }
 
-bool lks_pldm_record_applies(const struct lks_pldm_record *record, size_t index)
+bool lks_pldm_package_record_applies(const struct lks_pldm_record *record, size_t index)
 {
     for (size_t i = 0; i < record->component_count; i++)
         if (record->components[i] == index)
@@ -142,7 +142,7 @@ bool lks_pldm_record_applies(const struct lks_pldm_record *record, size_t index)
     return false;
 }
 
-bool lks_pldm_vendor_split(struct lks_str value, struct lks_pldm_vendor *out)
+bool lks_pldm_package_vendor_split(struct lks_str value, struct lks_pldm_vendor *out)
 {
     if (value.len < 2)
         return false;
@@ -213,7 +213,7 @@ static bool is_big(struct lks_pldm_string *s)
     return big;
 }
 
-struct lks_str lks_pldm_string_text(struct lks_pldm_string s, struct lks_arena *a)
+struct lks_str lks_pldm_package_string_text(struct lks_pldm_string s, struct lks_arena *a)
 {
     bool wide = s.type >= LKS_PLDM_STRING_UTF16 && s.type <= LKS_PLDM_STRING_UTF16BE;
     bool big = wide && is_big(&s);
@@ -226,7 +226,7 @@ struct lks_str lks_pldm_string_text(struct lks_pldm_string s, struct lks_arena *
         uint32_t point = 0;
         size_t took =
             wide ? utf16_rune(s.bytes, at, big, &point) : lks_str_rune(s.bytes, at, &point);
-        bool good = took > 0 && lks_rune_printable(point);
+        bool good = took > 0 && lks_str_rune_printable(point);
         len += put_rune(out + len, good ? point : '?');
         at += took > 0 ? took : wide && s.bytes.len - at >= 2 ? 2 : 1;
     }
@@ -258,7 +258,7 @@ static const struct {
     {LKS_PLDM_VENDOR_DEFINED, LKS_PLDM_AS_VENDOR},
 };
 
-enum lks_pldm_manner lks_pldm_manner(uint16_t type)
+enum lks_pldm_manner lks_pldm_package_manner(uint16_t type)
 {
     for (size_t i = 0; i < LKS_COUNT(manners); i++)
         if (manners[i].type == type)
@@ -293,7 +293,7 @@ static void add_uuid(struct lks_buf *out, struct lks_str bytes)
 static void add_vendor(struct lks_buf *out, struct lks_str value)
 {
     struct lks_pldm_vendor v;
-    if (!lks_pldm_vendor_split(value, &v)) {
+    if (!lks_pldm_package_vendor_split(value, &v)) {
         add_hex(out, value);
         return;
     }
@@ -302,11 +302,11 @@ static void add_vendor(struct lks_buf *out, struct lks_str value)
     add_text(out, v.data);
 }
 
-void lks_pldm_descriptor_text(const struct lks_pldm_descriptor *d, struct lks_buf *out)
+void lks_pldm_package_descriptor_text(const struct lks_pldm_descriptor *d, struct lks_buf *out)
 {
-    size_t len = lks_pldm_descriptor_len(d->type);
+    size_t len = lks_pldm_package_descriptor_len(d->type);
     struct lks_bytes b = lks_bytes_of(d->value);
-    enum lks_pldm_manner manner = lks_pldm_manner(d->type);
+    enum lks_pldm_manner manner = lks_pldm_package_manner(d->type);
     if (len != 0 && d->value.len != len)
         manner = LKS_PLDM_AS_BYTES;
     switch (manner) {

@@ -24,13 +24,13 @@ enum lks_pldm_manner {
     LKS_PLDM_AS_TEXT,   /* exactly as long as it has to be */
     LKS_PLDM_AS_VENDOR, /* a title and a text */
 };
-enum lks_pldm_manner lks_pldm_manner(uint16_t type);
+enum lks_pldm_manner lks_pldm_package_manner(uint16_t type);
 
 /* How many bytes values of this type have; 0: any number, or the type is not known. */
-size_t lks_pldm_descriptor_len(uint16_t type);
+size_t lks_pldm_package_descriptor_len(uint16_t type);
 
 /* 4 bytes of checksum behind the header, or 8 with that of the payload. */
-size_t lks_pldm_checksum_bytes(uint8_t revision);
+size_t lks_pldm_package_checksum_bytes(uint8_t revision);
 
 /* A deviation of a package is noted here. A lenient reader takes a note, a strict one fails. */
 struct lks_pldm_judge {
@@ -38,8 +38,8 @@ struct lks_pldm_judge {
     struct lks_err *err;
 };
 
-enum lks_code lks_pldm_deviates(const struct lks_pldm_judge *judge, const char *fmt,
-                                ...) LKS_MUST_CHECK LKS_PRINTF(2, 3);
+enum lks_code lks_pldm_package_deviates(const struct lks_pldm_judge *judge, const char *fmt,
+                                        ...) LKS_MUST_CHECK LKS_PRINTF(2, 3);
 
 /* All rules about what was decoded, or is about to be encoded: whatever is not a question of
  * lengths alone. `file_size` is where images must end. */
@@ -51,6 +51,6 @@ enum lks_code lks_pldm_package_judge(const struct lks_pldm_package *p, uint64_t 
 uint16_t *lks_pldm_package_order(const struct lks_pldm_package *p);
 
 /* CRC-32 as zlib has it, over any number of bytes; `crc` is 0 to begin with. */
-uint32_t lks_pldm_crc(uint32_t crc, struct lks_str bytes);
+uint32_t lks_pldm_package_crc(uint32_t crc, struct lks_str bytes);
 
 #endif

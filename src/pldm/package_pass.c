@@ -22,7 +22,7 @@ struct lks_pldm_pass_state {
     uint64_t loose;
 };
 
-uint32_t lks_pldm_crc(uint32_t crc, struct lks_str bytes)
+uint32_t lks_pldm_package_crc(uint32_t crc, struct lks_str bytes)
 {
     return (uint32_t)crc32_z(crc, (const unsigned char *)bytes.ptr, bytes.len);
 }
@@ -39,7 +39,7 @@ static void state_free(struct lks_pldm_pass_state *s)
     free(s);
 }
 
-void lks_pldm_pass_fini(struct lks_pldm_pass *pass)
+void lks_pldm_package_pass_fini(struct lks_pldm_pass *pass)
 {
     state_free(pass->state);
     pass->state = NULL;
@@ -75,8 +75,10 @@ static enum lks_code fill_state(struct lks_pldm_pass_state *s, struct lks_err *e
     return all ? LKS_OK : no_digest(err);
 }
 
-enum lks_code lks_pldm_pass_init(struct lks_pldm_pass *pass, const struct lks_pldm_package *package,
-                                 const struct lks_pldm_pass_options *options, struct lks_err *err)
+enum lks_code lks_pldm_package_pass_init(struct lks_pldm_pass *pass,
+                                         const struct lks_pldm_package *package,
+                                         const struct lks_pldm_pass_options *options,
+                                         struct lks_err *err)
 {
     LKS_ASSERT(options->trailer_size <= options->file_size);
     LKS_ASSERT(options->signed_size <= options->file_size);
@@ -160,16 +162,16 @@ static enum lks_code feed_block(struct lks_pldm_pass_state *s, struct lks_str bl
         (covered.len > 0 && EVP_DigestUpdate(s->signed_part, covered.ptr, covered.len) != 1))
         return no_digest(err);
     struct lks_str payload = clip(block, s->at, s->p->header_size, trailer);
-    s->package_crc = lks_pldm_crc(s->package_crc, payload);
+    s->package_crc = lks_pldm_package_crc(s->package_crc, payload);
     struct lks_str behind = clip(block, s->at, trailer, UINT64_MAX);
     if (s->at <= trailer)
         s->payload_crc = s->package_crc;
-    s->payload_crc = lks_pldm_crc(s->payload_crc, behind);
+    s->payload_crc = lks_pldm_package_crc(s->payload_crc, behind);
     return feed_images(s, block, err);
 }
 
-enum lks_code lks_pldm_pass_feed(struct lks_pldm_pass *pass, struct lks_str bytes,
-                                 struct lks_err *err)
+enum lks_code lks_pldm_package_pass_feed(struct lks_pldm_pass *pass, struct lks_str bytes,
+                                         struct lks_err *err)
 {
     struct lks_pldm_pass_state *s = pass->state;
     if (bytes.len > s->options.file_size - s->at)
@@ -186,8 +188,8 @@ enum lks_code lks_pldm_pass_feed(struct lks_pldm_pass *pass, struct lks_str byte
     return LKS_OK;
 }
 
-enum lks_code lks_pldm_pass_finish(struct lks_pldm_pass *pass, struct lks_pldm_sums *out,
-                                   struct lks_err *err)
+enum lks_code lks_pldm_package_pass_finish(struct lks_pldm_pass *pass, struct lks_pldm_sums *out,
+                                           struct lks_err *err)
 {
     struct lks_pldm_pass_state *s = pass->state;
     struct lks_pldm_sums sums = {
@@ -207,8 +209,8 @@ enum lks_code lks_pldm_pass_finish(struct lks_pldm_pass *pass, struct lks_pldm_s
     return LKS_OK;
 }
 
-enum lks_code lks_pldm_sums_check(const struct lks_pldm_package *p,
-                                  const struct lks_pldm_sums *sums, struct lks_err *err)
+enum lks_code lks_pldm_package_sums_check(const struct lks_pldm_package *p,
+                                          const struct lks_pldm_sums *sums, struct lks_err *err)
 {
     if (p->revision < 4 || p->payload_crc == sums->payload_crc ||
         p->payload_crc == sums->package_crc)
@@ -229,9 +231,10 @@ enum lks_code lks_pldm_package_open(struct lks_str file, bool strict, struct lks
     bool signed_too = file.len - end == LKS_PLDM_TRAILER_BYTES;
     struct lks_str payload = clip(file, 0, p.header_size, signed_too ? end : file.len);
     struct lks_str behind = clip(file, 0, signed_too ? end : file.len, file.len);
-    uint32_t crc = p.revision >= 4 ? lks_pldm_crc(0, payload) : 0;
-    struct lks_pldm_sums sums = {.payload_crc = lks_pldm_crc(crc, behind), .package_crc = crc};
-    if (lks_pldm_sums_check(&p, &sums, err) != LKS_OK)
+    uint32_t crc = p.revision >= 4 ? lks_pldm_package_crc(0, payload) : 0;
+    struct lks_pldm_sums sums = {.payload_crc = lks_pldm_package_crc(crc, behind),
+                                 .package_crc = crc};
+    if (lks_pldm_package_sums_check(&p, &sums, err) != LKS_OK)
         return err->code;
     *out = LKS_MOVE(p);
     return LKS_OK;

@@ -35,7 +35,7 @@ void lks_pldm_package_fini(struct lks_pldm_package *p)
     *p = (struct lks_pldm_package){0};
 }
 
-size_t lks_pldm_checksum_bytes(uint8_t revision)
+size_t lks_pldm_package_checksum_bytes(uint8_t revision)
 {
     return revision >= 4 ? 2 * LKS_PLDM_CRC_BYTES : LKS_PLDM_CRC_BYTES;
 }
@@ -265,7 +265,7 @@ static enum lks_code read_beginning(struct lks_str bytes, uint64_t file_size,
         return lks_fail(err, LKS_E_INVALID, "a header of %u bytes of which %zu are here",
                         p->header_size, bytes.len);
     if (p->header_size <
-        LKS_PLDM_HEADER_FIXED + COUNTS_BYTES + lks_pldm_checksum_bytes(p->revision))
+        LKS_PLDM_HEADER_FIXED + COUNTS_BYTES + lks_pldm_package_checksum_bytes(p->revision))
         return lks_fail(err, LKS_E_INVALID, "a header of %u bytes is too short", p->header_size);
     return LKS_OK;
 }
@@ -274,12 +274,12 @@ static enum lks_code read_beginning(struct lks_str bytes, uint64_t file_size,
 static enum lks_code check_crc(struct lks_pldm_package *p, struct lks_str *header,
                                struct lks_err *err)
 {
-    size_t len = header->len - lks_pldm_checksum_bytes(p->revision);
+    size_t len = header->len - lks_pldm_package_checksum_bytes(p->revision);
     struct lks_bytes b = lks_bytes_of((struct lks_str){header->ptr + len, header->len - len});
     header->len = len;
     p->header_crc = lks_bytes_u32(&b);
     p->payload_crc = p->revision >= 4 ? lks_bytes_u32(&b) : 0;
-    uint32_t crc = lks_pldm_crc(0, *header);
+    uint32_t crc = lks_pldm_package_crc(0, *header);
     if (crc != p->header_crc)
         return lks_fail(err, LKS_E_REFUSED,
                         "the header's checksum says %08" PRIx32 ", its bytes give %08" PRIx32

@@ -37,7 +37,7 @@ static uint64_t header_size(const struct lks_pldm_package *p)
         size += LKS_PLDM_COMPONENT_FIXED + (uint64_t)p->components[i].version.bytes.len;
         size += p->revision >= 3 ? 4 + (uint64_t)p->components[i].opaque.len : 0;
     }
-    return size + lks_pldm_checksum_bytes(p->revision);
+    return size + lks_pldm_package_checksum_bytes(p->revision);
 }
 
 static enum lks_code place_images(struct lks_pldm_package *p, struct lks_err *err)
@@ -241,7 +241,7 @@ enum lks_code lks_pldm_package_header(const struct lks_pldm_package *p, uint32_t
     put_header(&header, p);
     if (lks_buf_check(&header, err) != LKS_OK)
         return err->code;
-    lks_bytes_put_u32(&header, lks_pldm_crc(0, lks_buf_view(&header)));
+    lks_bytes_put_u32(&header, lks_pldm_package_crc(0, lks_buf_view(&header)));
     if (p->revision >= 4)
         lks_bytes_put_u32(&header, payload_crc);
     if (lks_buf_check(&header, err) != LKS_OK)
@@ -266,7 +266,7 @@ static enum lks_code put_bytes(struct payload *w, struct lks_str bytes, struct l
 {
     w->at += bytes.len;
     if (w->p->revision >= 4)
-        w->crc = lks_pldm_crc(w->crc, bytes);
+        w->crc = lks_pldm_package_crc(w->crc, bytes);
     return w->sink != NULL ? w->sink->put(w->sink->ctx, bytes, err) : LKS_OK;
 }
 

@@ -97,7 +97,7 @@ enum lks_code lks_pldm_trailer_verify(const struct lks_pldm_trailer *t,
 {
     struct lks_pin embedded;
     if (pin == NULL) {
-        if (lks_pin_parse(t->key, &embedded, err) != LKS_OK)
+        if (lks_signature_pin_parse(t->key, &embedded, err) != LKS_OK)
             return lks_wrap(err, "the key in the signature trailer");
         pin = &embedded;
     }

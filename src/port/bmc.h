@@ -117,8 +117,8 @@ struct lks_bmc_driver {
     const char *(*token)(const void *value);
 };
 
-extern const struct lks_bmc_driver lks_bmc_redfish; /* drivers/bmc/bmc_redfish.c */
-extern const struct lks_bmc_driver lks_bmc_nvos;    /* drivers/bmc/bmc_nvos.c */
+extern const struct lks_bmc_driver lks_bmc_redfish; /* drivers/bmc/redfish.c */
+extern const struct lks_bmc_driver lks_bmc_nvos;    /* drivers/bmc/nvos.c */
 
 /* The driver by name; NULL: there is none. "" is Redfish. */
 const struct lks_bmc_driver *lks_bmc_driver(struct lks_str name);

@@ -69,13 +69,13 @@ static enum lks_conversation_phase phase_of(const struct lks_conversation_ops *o
 
 /* Running one ------------------------------------------------------------------------------- */
 
-void lks_talk_init(struct lks_talk *t)
+void lks_conversation_talk_init(struct lks_talk *t)
 {
     *t = (struct lks_talk){0};
     lks_http_request_init(&t->request);
 }
 
-void lks_talk_fini(struct lks_talk *t)
+void lks_conversation_talk_fini(struct lks_talk *t)
 {
     lks_http_request_fini(&t->request);
     *t = (struct lks_talk){0};
@@ -90,8 +90,8 @@ void lks_conversation_next(const struct lks_conversation_ops *ops, const void *v
                            struct lks_talk *out)
 {
     const struct lks_conversation *c = value;
-    lks_talk_fini(out);
-    lks_talk_init(out);
+    lks_conversation_talk_fini(out);
+    lks_conversation_talk_init(out);
     out->checkpoint = c->checkpoint;
     if (c->ended) {
         out->kind = c->err.code == LKS_OK ? LKS_TALK_DONE : LKS_TALK_FAIL;

@@ -93,8 +93,8 @@ struct lks_conversation_ops {
     enum lks_code (*load)(void *value, struct lks_str saved, struct lks_err *err);
 };
 
-void lks_talk_init(struct lks_talk *t);
-void lks_talk_fini(struct lks_talk *t);
+void lks_conversation_talk_init(struct lks_talk *t);
+void lks_conversation_talk_fini(struct lks_talk *t);
 
 /* `out` was initialised; what it held is gone. */
 void lks_conversation_next(const struct lks_conversation_ops *ops, const void *value, lks_ms now,

@@ -50,6 +50,6 @@ struct lks_verifier {
 extern const struct lks_verifier lks_verifier_signature; /* drivers/verify/verifier_signature.c */
 
 /* Ask all there are: drivers/verify/verifiers.c. */
-void lks_verify(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out);
+void lks_verifier_run(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out);
 
 #endif

@@ -68,7 +68,7 @@ static void signed_text(const struct lks_head *head, struct lks_buf *out)
 {
     lks_buf_init(out, LKS_HEAD_TEXT_MAX + sizeof(SIGNED_AS));
     lks_buf_add(out, LKS_STR(SIGNED_AS));
-    lks_head_text(head, out);
+    lks_row_head_text(head, out);
     if (out->failed != LKS_OK)
         return;
     struct lks_str all = lks_buf_view(out);
@@ -76,7 +76,8 @@ static void signed_text(const struct lks_head *head, struct lks_buf *out)
     lks_buf_truncate(out, all.len - signature.len - 1);
 }
 
-enum lks_code lks_head_sign(const struct lks_key *key, struct lks_head *head, struct lks_err *err)
+enum lks_code lks_chain_head_sign(const struct lks_key *key, struct lks_head *head,
+                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     signed_text(head, &text);
@@ -84,7 +85,7 @@ enum lks_code lks_head_sign(const struct lks_key *key, struct lks_head *head, st
     return code != LKS_OK ? code : lks_key_sign(key, lks_buf_view(&text), head->signature, err);
 }
 
-bool lks_head_verify(const struct lks_public_key *key, const struct lks_head *head)
+bool lks_chain_head_verify(const struct lks_public_key *key, const struct lks_head *head)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     signed_text(head, &text);

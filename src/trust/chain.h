@@ -16,8 +16,8 @@ enum lks_code lks_chain_hash(struct lks_chain *chain, const uint8_t before[LKS_H
                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* What is signed is the head's line without the signature, behind "lockstep-head-1 ". */
-enum lks_code lks_head_sign(const struct lks_key *key, struct lks_head *head,
-                            struct lks_err *err) LKS_MUST_CHECK;
-bool lks_head_verify(const struct lks_public_key *key, const struct lks_head *head);
+enum lks_code lks_chain_head_sign(const struct lks_key *key, struct lks_head *head,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+bool lks_chain_head_verify(const struct lks_public_key *key, const struct lks_head *head);
 
 #endif

@@ -31,7 +31,7 @@ static void write_envelope(const struct lks_public_key *key, const char *type,
 {
     char name[LKS_KEY_TEXT_SIZE];
     struct lks_json_writer w = {.out = out};
-    lks_public_key_text(key, name);
+    lks_key_public_text(key, name);
     lks_json_begin(&w, NULL, '{');
     base64_member(&w, "payload", payload);
     lks_json_cstr(&w, "payloadType", type);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-bool lks_executor_name(struct lks_str s)
+bool lks_envelope_executor_name(struct lks_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
@@ -25,7 +25,7 @@ static bool journal_valid(struct lks_str s)
 
 static bool boot_valid(struct lks_str s)
 {
-    return s.len < LKS_BOOT_ID_SIZE && lks_host_name(s);
+    return s.len < LKS_BOOT_ID_SIZE && lks_hostlist_is_name(s);
 }
 
 /* The members, in the order they are written; all of them are there. */
@@ -46,12 +46,12 @@ static const struct member {
     }
     NUMBER(id),
     TEXT(journal, journal_valid),
-    TEXT(node, lks_host_name),
+    TEXT(node, lks_hostlist_is_name),
     TEXT(boot, boot_valid),
     NUMBER(epoch),
     NUMBER(attempt),
     NUMBER(expires),
-    TEXT(executor, lks_executor_name),
+    TEXT(executor, lks_envelope_executor_name),
 #undef NUMBER
 #undef TEXT
 };

@@ -28,7 +28,7 @@ struct lks_envelope {
 
 /* An executor's name becomes the name of a program in one folder: lower-case letters, digits and
  * '-', which is not the first, so that it leads nowhere else and is no option. */
-bool lks_executor_name(struct lks_str s);
+bool lks_envelope_executor_name(struct lks_str s);
 
 enum lks_code lks_envelope_sign(const struct lks_key *key, const struct lks_envelope *e,
                                 struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;

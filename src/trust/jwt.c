@@ -61,7 +61,7 @@ static bool read_bytes(const struct lks_doc *jwk, const char *member, size_t max
 {
     struct lks_err err = {0};
     lks_buf_init(out, max);
-    return lks_base64url_read(lks_doc_text(jwk, member), out, &err) == LKS_OK && out->len > 0;
+    return lks_base64_url_read(lks_doc_text(jwk, member), out, &err) == LKS_OK && out->len > 0;
 }
 
 static enum lks_code read_rsa(const struct lks_doc *jwk, struct lks_jwk *out, struct lks_err *err)
@@ -146,7 +146,7 @@ static enum lks_code add_key(const struct lks_doc *jwk, struct lks_jwks *out, st
     return code;
 }
 
-enum lks_code lks_jwks_parse(struct lks_str json, struct lks_jwks *out, struct lks_err *err)
+enum lks_code lks_jwt_keys_parse(struct lks_str json, struct lks_jwks *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     *out = (struct lks_jwks){0};
@@ -166,7 +166,7 @@ enum lks_code lks_jwks_parse(struct lks_str json, struct lks_jwks *out, struct l
     return LKS_OK;
 }
 
-void lks_jwks_fini(struct lks_jwks *keys)
+void lks_jwt_keys_fini(struct lks_jwks *keys)
 {
     for (size_t i = 0; i < keys->count; i++)
         EVP_PKEY_free(keys->keys[i].key);
@@ -236,7 +236,7 @@ static enum lks_code read_part(struct lks_str part, const char *what, struct lks
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     struct lks_err why = {0};
     lks_buf_init(&json, LKS_JWT_MAX);
-    if (lks_base64url_read(part, &json, &why) != LKS_OK)
+    if (lks_base64_url_read(part, &json, &why) != LKS_OK)
         return lks_fail(err, LKS_E_DENIED, "ID token: its %s is not base64url", what);
     if (lks_json_parse(lks_buf_view(&json), docs, &why) != LKS_OK)
         return lks_fail(err, LKS_E_DENIED, "ID token: its %s is not JSON that is taken here: %s",
@@ -357,7 +357,7 @@ static enum lks_code check_signature(const struct parts *p, const struct lks_jwk
     const struct lks_jwk *key = find_key(header.first, keys, err);
     if (key == NULL)
         return err->code;
-    if (lks_base64url_read(p->signature, &signature, &why) != LKS_OK ||
+    if (lks_base64_url_read(p->signature, &signature, &why) != LKS_OK ||
         !is_signed(key, p->text, lks_buf_view(&signature)))
         return lks_fail(err, LKS_E_DENIED, "ID token: its signature is not one of key '%s'",
                         key->id);

@@ -11,7 +11,7 @@
 #define LKS_TRUST_JWT_H
 
 #include "base/time.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 #include <openssl/types.h>
 
@@ -37,11 +37,11 @@ struct lks_jwks {
 };
 
 /* The keys of a provider that can be used here; others are passed over. It fails where none is
- * left, or one with our algorithms is weak or malformed. The caller owes lks_jwks_fini(), also
+ * left, or one with our algorithms is weak or malformed. The caller owes lks_jwt_keys_fini(), also
  * after a failure. */
-enum lks_code lks_jwks_parse(struct lks_str json, struct lks_jwks *out,
-                             struct lks_err *err) LKS_MUST_CHECK;
-void lks_jwks_fini(struct lks_jwks *keys);
+enum lks_code lks_jwt_keys_parse(struct lks_str json, struct lks_jwks *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+void lks_jwt_keys_fini(struct lks_jwks *keys);
 
 /* What a token has to say. */
 struct lks_jwt_want {

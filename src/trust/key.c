@@ -37,7 +37,7 @@ struct lks_public_key lks_key_public(const struct lks_key *key)
     return public;
 }
 
-void lks_public_key_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT_SIZE])
+void lks_key_public_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT_SIZE])
 {
     _Static_assert(sizeof(PREFIX) + (LKS_KEY_BYTES + 2) / 3 * (size_t)4 <= LKS_KEY_TEXT_SIZE,
                    "fits");
@@ -45,7 +45,7 @@ void lks_public_key_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT
     EVP_EncodeBlock((unsigned char *)out + sizeof(PREFIX) - 1, key->bytes, LKS_KEY_BYTES);
 }
 
-enum lks_code lks_public_key_parse(struct lks_str text, struct lks_public_key *out,
+enum lks_code lks_key_public_parse(struct lks_str text, struct lks_public_key *out,
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};

@@ -24,8 +24,8 @@ enum lks_code lks_key_make(const uint8_t seed[LKS_KEY_BYTES], struct lks_key *ou
                            struct lks_err *err) LKS_MUST_CHECK;
 void lks_key_wipe(struct lks_key *key);
 struct lks_public_key lks_key_public(const struct lks_key *key);
-void lks_public_key_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT_SIZE]);
-enum lks_code lks_public_key_parse(struct lks_str text, struct lks_public_key *out,
+void lks_key_public_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT_SIZE]);
+enum lks_code lks_key_public_parse(struct lks_str text, struct lks_public_key *out,
                                    struct lks_err *err) LKS_MUST_CHECK;
 
 enum lks_code lks_key_sign(const struct lks_key *key, struct lks_str message,

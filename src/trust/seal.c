@@ -34,12 +34,12 @@ struct stream {
     char bytes[LKS_SEAL_PIECE + TAG_BYTES]; /* waiting for what follows */
 };
 
-struct lks_sealer {
+struct lks_seal_writer {
     struct stream s;
     bool begun; /* the header is out */
 };
 
-struct lks_unsealer {
+struct lks_seal_reader {
     struct stream s;
     struct lks_seal_key sealing;
     char what[LKS_SEAL_HEADER_MAX];
@@ -190,13 +190,13 @@ static enum lks_code stream_feed(struct stream *s, struct lks_str in, size_t siz
     return LKS_OK;
 }
 
-enum lks_code lks_sealer_new(const struct lks_seal_key *key,
-                             const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
-                             lks_seal_sink *sink, void *ctx, struct lks_sealer **out,
-                             struct lks_err *err)
+enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
+                                  const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_writer **out,
+                                  struct lks_err *err)
 {
     LKS_ASSERT(strlen(what) < LKS_SEAL_HEADER_MAX);
-    struct lks_sealer *s = calloc(1, sizeof(*s));
+    struct lks_seal_writer *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return lks_fail_nomem(err);
     s->s.sink = sink;
@@ -205,14 +205,14 @@ enum lks_code lks_sealer_new(const struct lks_seal_key *key,
     memcpy(s->s.header + LINE_LEN, nonce, LKS_SEAL_NONCE_BYTES);
     if (s->s.ctx == NULL || !header_line(key, s->s.header) ||
         !stream_begin(&s->s, key, what, true)) {
-        lks_sealer_free(s);
+        lks_seal_writer_free(s);
         return no_cipher(err);
     }
     *out = s;
     return LKS_OK;
 }
 
-void lks_sealer_free(struct lks_sealer *s)
+void lks_seal_writer_free(struct lks_seal_writer *s)
 {
     if (s == NULL)
         return;
@@ -222,7 +222,7 @@ void lks_sealer_free(struct lks_sealer *s)
 }
 
 /* The header goes out with the first bytes, so that making a sealer writes nothing. */
-static enum lks_code sealer_ready(struct lks_sealer *s, struct lks_err *err)
+static enum lks_code sealer_ready(struct lks_seal_writer *s, struct lks_err *err)
 {
     if (s->s.failed != LKS_OK)
         return gone(err);
@@ -232,13 +232,14 @@ static enum lks_code sealer_ready(struct lks_sealer *s, struct lks_err *err)
     return stop(&s->s, s->s.sink(s->s.sink_ctx, (struct lks_str){s->s.header, HEADER_LEN}, err));
 }
 
-enum lks_code lks_sealer_feed(struct lks_sealer *s, struct lks_str plain, struct lks_err *err)
+enum lks_code lks_seal_writer_feed(struct lks_seal_writer *s, struct lks_str plain,
+                                   struct lks_err *err)
 {
     enum lks_code code = sealer_ready(s, err);
     return code != LKS_OK ? code : stream_feed(&s->s, plain, LKS_SEAL_PIECE, piece_seal, err);
 }
 
-enum lks_code lks_sealer_end(struct lks_sealer *s, struct lks_err *err)
+enum lks_code lks_seal_writer_end(struct lks_seal_writer *s, struct lks_err *err)
 {
     enum lks_code code = sealer_ready(s, err);
     if (code == LKS_OK)
@@ -247,12 +248,12 @@ enum lks_code lks_sealer_end(struct lks_sealer *s, struct lks_err *err)
     return code;
 }
 
-enum lks_code lks_unsealer_new(const struct lks_seal_key *key, const char *what,
-                               lks_seal_sink *sink, void *ctx, struct lks_unsealer **out,
-                               struct lks_err *err)
+enum lks_code lks_seal_reader_new(const struct lks_seal_key *key, const char *what,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_reader **out,
+                                  struct lks_err *err)
 {
     LKS_ASSERT(strlen(what) < LKS_SEAL_HEADER_MAX);
-    struct lks_unsealer *s = calloc(1, sizeof(*s));
+    struct lks_seal_reader *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return lks_fail_nomem(err);
     s->s.sink = sink;
@@ -261,14 +262,14 @@ enum lks_code lks_unsealer_new(const struct lks_seal_key *key, const char *what,
     memcpy(s->what, what, strlen(what) + 1);
     s->s.ctx = EVP_CIPHER_CTX_new();
     if (s->s.ctx == NULL) {
-        lks_unsealer_free(s);
+        lks_seal_reader_free(s);
         return no_cipher(err);
     }
     *out = s;
     return LKS_OK;
 }
 
-void lks_unsealer_free(struct lks_unsealer *s)
+void lks_seal_reader_free(struct lks_seal_reader *s)
 {
     if (s == NULL)
         return;
@@ -278,7 +279,7 @@ void lks_unsealer_free(struct lks_unsealer *s)
 }
 
 /* The header is whole: is it ours, and of this key? */
-static enum lks_code header_check(struct lks_unsealer *s, struct lks_err *err)
+static enum lks_code header_check(struct lks_seal_reader *s, struct lks_err *err)
 {
     char line[LINE_LEN];
     if (!header_line(&s->sealing, line))
@@ -292,7 +293,8 @@ static enum lks_code header_check(struct lks_unsealer *s, struct lks_err *err)
     return stream_begin(&s->s, &s->sealing, s->what, false) ? LKS_OK : no_cipher(err);
 }
 
-enum lks_code lks_unsealer_feed(struct lks_unsealer *s, struct lks_str sealed, struct lks_err *err)
+enum lks_code lks_seal_reader_feed(struct lks_seal_reader *s, struct lks_str sealed,
+                                   struct lks_err *err)
 {
     if (s->s.failed != LKS_OK)
         return gone(err);
@@ -308,7 +310,7 @@ enum lks_code lks_unsealer_feed(struct lks_unsealer *s, struct lks_str sealed, s
     return stream_feed(&s->s, sealed, LKS_SEAL_PIECE + TAG_BYTES, piece_open, err);
 }
 
-enum lks_code lks_unsealer_end(struct lks_unsealer *s, struct lks_err *err)
+enum lks_code lks_seal_reader_end(struct lks_seal_reader *s, struct lks_err *err)
 {
     if (s->s.failed != LKS_OK)
         return gone(err);
@@ -337,29 +339,29 @@ enum lks_code lks_seal(const struct lks_seal_key *key, const uint8_t nonce[LKS_S
                        const char *what, struct lks_str plain, struct lks_buf *out,
                        struct lks_err *err)
 {
-    struct lks_sealer *s = NULL;
+    struct lks_seal_writer *s = NULL;
     size_t before = out->len;
-    enum lks_code code = lks_sealer_new(key, nonce, what, to_buf, out, &s, err);
+    enum lks_code code = lks_seal_writer_new(key, nonce, what, to_buf, out, &s, err);
     if (s == NULL)
         return code;
-    code = lks_sealer_feed(s, plain, err);
+    code = lks_seal_writer_feed(s, plain, err);
     if (code == LKS_OK)
-        code = lks_sealer_end(s, err);
-    lks_sealer_free(s);
+        code = lks_seal_writer_end(s, err);
+    lks_seal_writer_free(s);
     return settle(out, before, code);
 }
 
-enum lks_code lks_unseal(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
-                         struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_seal_open(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
+                            struct lks_buf *out, struct lks_err *err)
 {
-    struct lks_unsealer *s = NULL;
+    struct lks_seal_reader *s = NULL;
     size_t before = out->len;
-    enum lks_code code = lks_unsealer_new(key, what, to_buf, out, &s, err);
+    enum lks_code code = lks_seal_reader_new(key, what, to_buf, out, &s, err);
     if (s == NULL)
         return code;
-    code = lks_unsealer_feed(s, sealed, err);
+    code = lks_seal_reader_feed(s, sealed, err);
     if (code == LKS_OK)
-        code = lks_unsealer_end(s, err);
-    lks_unsealer_free(s);
+        code = lks_seal_reader_end(s, err);
+    lks_seal_reader_free(s);
     return settle(out, before, code);
 }

@@ -33,30 +33,30 @@ enum lks_code lks_seal(const struct lks_seal_key *key, const uint8_t nonce[LKS_S
                        struct lks_err *err) LKS_MUST_CHECK;
 
 /* DENIED for another key, INVALID for what is damaged, cut short or sealed as something else. */
-enum lks_code lks_unseal(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
-                         struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_seal_open(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
+                            struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same as streams, for backups. Feed plain bytes; sealed ones come to `sink`, which may fail.
  */
 typedef enum lks_code lks_seal_sink(void *ctx, struct lks_str bytes, struct lks_err *err);
-struct lks_sealer;
-enum lks_code lks_sealer_new(const struct lks_seal_key *key,
-                             const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
-                             lks_seal_sink *sink, void *ctx, struct lks_sealer **out,
-                             struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_sealer_feed(struct lks_sealer *s, struct lks_str plain,
-                              struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_sealer_end(struct lks_sealer *s, struct lks_err *err) LKS_MUST_CHECK;
-void lks_sealer_free(struct lks_sealer *s);
+struct lks_seal_writer;
+enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
+                                  const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_writer **out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_seal_writer_feed(struct lks_seal_writer *s, struct lks_str plain,
+                                   struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_seal_writer_end(struct lks_seal_writer *s, struct lks_err *err) LKS_MUST_CHECK;
+void lks_seal_writer_free(struct lks_seal_writer *s);
 
 /* And back: feed sealed bytes, plain ones come out; _end fails unless the last piece was seen. */
-struct lks_unsealer;
-enum lks_code lks_unsealer_new(const struct lks_seal_key *key, const char *what,
-                               lks_seal_sink *sink, void *ctx, struct lks_unsealer **out,
-                               struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_unsealer_feed(struct lks_unsealer *s, struct lks_str sealed,
-                                struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_unsealer_end(struct lks_unsealer *s, struct lks_err *err) LKS_MUST_CHECK;
-void lks_unsealer_free(struct lks_unsealer *s);
+struct lks_seal_reader;
+enum lks_code lks_seal_reader_new(const struct lks_seal_key *key, const char *what,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_reader **out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_seal_reader_feed(struct lks_seal_reader *s, struct lks_str sealed,
+                                   struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_seal_reader_end(struct lks_seal_reader *s, struct lks_err *err) LKS_MUST_CHECK;
+void lks_seal_reader_free(struct lks_seal_reader *s);
 
 #endif

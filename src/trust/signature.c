@@ -158,7 +158,7 @@ static bool is_weak(const struct lks_pin *pin)
     return false;
 }
 
-enum lks_code lks_pin_parse(struct lks_str text, struct lks_pin *out, struct lks_err *err)
+enum lks_code lks_signature_pin_parse(struct lks_str text, struct lks_pin *out, struct lks_err *err)
 {
     struct lks_pin pin = {0};
     if (text.len > LKS_PIN_TEXT_MAX)
@@ -173,7 +173,7 @@ enum lks_code lks_pin_parse(struct lks_str text, struct lks_pin *out, struct lks
     return LKS_OK;
 }
 
-void lks_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE])
+void lks_signature_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE])
 {
     /* An Ed25519 key is its last bytes: what precedes them is the same for all. */
     size_t skip = pin->kind == LKS_PIN_ED25519 ? pin->len - LKS_KEY_BYTES : 0;
@@ -185,7 +185,8 @@ void lks_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE])
     EVP_EncodeBlock((unsigned char *)out + word + 1, pin->bytes + skip, (int)(pin->len - skip));
 }
 
-enum lks_code lks_pin_of(const struct lks_key *key, struct lks_pin *out, struct lks_err *err)
+enum lks_code lks_signature_pin_of(const struct lks_key *key, struct lks_pin *out,
+                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_pkey_end)
     EVP_PKEY *pkey =
@@ -195,22 +196,22 @@ enum lks_code lks_pin_of(const struct lks_key *key, struct lks_pin *out, struct 
     return pin_from(pkey, out, err);
 }
 
-enum lks_code lks_pin_make(const uint8_t seed[LKS_KEY_BYTES], struct lks_buf *pem,
-                           struct lks_err *err)
+enum lks_code lks_signature_pin_make(const uint8_t seed[LKS_KEY_BYTES], struct lks_buf *pem,
+                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_pkey_end)
     EVP_PKEY *pkey = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, LKS_KEY_BYTES);
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_secmem());
     if (pkey == NULL || bio == NULL ||
         PEM_write_bio_PKCS8PrivateKey(bio, pkey, NULL, NULL, 0, NULL, NULL) != 1)
-        return lks_pem_fail("write an Ed25519 key", err);
-    return lks_pem_add(bio, pem, err);
+        return lks_x509_pem_fail("write an Ed25519 key", err);
+    return lks_x509_pem_add(bio, pem, err);
 }
 
 /* The private key; NULL, and the failure said, where there is none. */
 static EVP_PKEY *private_key(struct lks_str pem, struct lks_err *err)
 {
-    EVP_PKEY *pkey = lks_pem_key(pem);
+    EVP_PKEY *pkey = lks_x509_pem_key(pem);
     if (pkey == NULL)
         (void)!lks_fail(err, LKS_E_INVALID,
                         "signing key: no PEM with a private key in it that is not encrypted; "
@@ -218,13 +219,14 @@ static EVP_PKEY *private_key(struct lks_str pem, struct lks_err *err)
     return pkey;
 }
 
-enum lks_code lks_pin_of_pem(struct lks_str key_pem, struct lks_pin *out, struct lks_err *err)
+enum lks_code lks_signature_pin_of_pem(struct lks_str key_pem, struct lks_pin *out,
+                                       struct lks_err *err)
 {
     LKS_CLEANUP(lks_pkey_end) EVP_PKEY *pkey = private_key(key_pem, err);
     return pkey == NULL ? err->code : pin_from(pkey, out, err);
 }
 
-bool lks_pin_name(struct lks_str name)
+bool lks_signature_pin_name(struct lks_str name)
 {
     return name.len <= LKS_PIN_NAME_MAX && lks_schema_is_name(name);
 }
@@ -362,7 +364,8 @@ enum lks_code lks_signature_make(const struct lks_key *key, struct lks_str messa
     struct lks_signature s = {.said = true, .kind = LKS_PIN_ED25519, .site = site};
     struct lks_pin pin;
     _Static_assert(LKS_SIGNATURE_BYTES <= LKS_SIGNATURE_BYTES_MAX, "fits");
-    if (lks_pin_of(key, &pin, err) != LKS_OK || lks_key_sign(key, message, s.bytes, err) != LKS_OK)
+    if (lks_signature_pin_of(key, &pin, err) != LKS_OK ||
+        lks_key_sign(key, message, s.bytes, err) != LKS_OK)
         return err->code;
     memcpy(s.key, pin.fingerprint, sizeof(s.key));
     s.len = LKS_SIGNATURE_BYTES;
@@ -383,7 +386,7 @@ enum lks_code lks_signature_by(struct lks_str key_pem, struct lks_str message, b
     memcpy(s.key, pin.fingerprint, sizeof(s.key));
     if (ctx == NULL || EVP_DigestSignInit(ctx, NULL, hash, NULL, pkey) != 1 ||
         EVP_DigestSign(ctx, s.bytes, &s.len, (const unsigned char *)message.ptr, message.len) != 1)
-        return lks_pem_fail("sign", err);
+        return lks_x509_pem_fail("sign", err);
     *out = s;
     return LKS_OK;
 }

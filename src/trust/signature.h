@@ -37,23 +37,23 @@ struct lks_pin {
 };
 
 /* One line, or PEM. A private key is refused, and so is what is neither of the three kinds. */
-enum lks_code lks_pin_parse(struct lks_str text, struct lks_pin *out,
-                            struct lks_err *err) LKS_MUST_CHECK;
-void lks_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE]);
+enum lks_code lks_signature_pin_parse(struct lks_str text, struct lks_pin *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+void lks_signature_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE]);
 
 /* The public half of a key of ours. */
-enum lks_code lks_pin_of(const struct lks_key *key, struct lks_pin *out,
-                         struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_signature_pin_of(const struct lks_key *key, struct lks_pin *out,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 /* A new Ed25519 key of this chance, as PEM that lks_signature_by() and others read; and the public
  * half of such a PEM. */
-enum lks_code lks_pin_make(const uint8_t seed[LKS_KEY_BYTES], struct lks_buf *pem,
-                           struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_pin_of_pem(struct lks_str key_pem, struct lks_pin *out,
-                             struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_signature_pin_make(const uint8_t seed[LKS_KEY_BYTES], struct lks_buf *pem,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_signature_pin_of_pem(struct lks_str key_pem, struct lks_pin *out,
+                                       struct lks_err *err) LKS_MUST_CHECK;
 
 /* How a pinned key may be called: as manifests call things. */
-bool lks_pin_name(struct lks_str name);
+bool lks_signature_pin_name(struct lks_str name);
 
 struct lks_signature {
     char key[LKS_DIGEST_SIZE]; /* fingerprint of the key it says it is by; empty: it does not say */

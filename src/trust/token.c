@@ -24,7 +24,7 @@ static void wipe(struct lks_buf *b)
 
 static bool id_valid(struct lks_str id)
 {
-    return id.len <= LKS_TOKEN_ID_MAX && lks_host_name(id);
+    return id.len <= LKS_TOKEN_ID_MAX && lks_hostlist_is_name(id);
 }
 
 enum lks_code lks_token_make(enum lks_token_kind kind, struct lks_str id,
@@ -39,7 +39,7 @@ enum lks_code lks_token_make(enum lks_token_kind kind, struct lks_str id,
     lks_buf_init(&out, LKS_TOKEN_TEXT_MAX - 1);
     lks_buf_addf(&out, "%s%" LKS_STR_FMT "_", prefixes[kind], LKS_STR_ARG(id));
     size_t front = out.len;
-    lks_base64url_add(&out, (struct lks_str){(const char *)chance, LKS_TOKEN_CHANCE});
+    lks_base64_url_add(&out, (struct lks_str){(const char *)chance, LKS_TOKEN_CHANCE});
     enum lks_code code = lks_buf_check(&out, err);
     if (code != LKS_OK)
         return code;
@@ -54,7 +54,7 @@ static bool secret_valid(struct lks_str secret)
     struct lks_err err = {0};
     LKS_CLEANUP(wipe) struct lks_buf bytes = {0};
     lks_buf_init(&bytes, LKS_TOKEN_CHANCE);
-    return lks_base64url_read(secret, &bytes, &err) == LKS_OK && bytes.len == LKS_TOKEN_CHANCE;
+    return lks_base64_url_read(secret, &bytes, &err) == LKS_OK && bytes.len == LKS_TOKEN_CHANCE;
 }
 
 enum lks_code lks_token_parse(struct lks_str text, struct lks_token *out, struct lks_err *err)

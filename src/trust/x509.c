@@ -36,8 +36,8 @@ enum lks_code lks_x509_key(struct lks_buf *pem, struct lks_err *err)
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_secmem());
     if (key == NULL || bio == NULL ||
         PEM_write_bio_PKCS8PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL) != 1)
-        return lks_pem_fail("make a P-256 key", err);
-    return lks_pem_add(bio, pem, err);
+        return lks_x509_pem_fail("make a P-256 key", err);
+    return lks_x509_pem_add(bio, pem, err);
 }
 
 static bool set_common_name(X509_NAME *subject, struct lks_str name)
@@ -50,10 +50,10 @@ static bool set_common_name(X509_NAME *subject, struct lks_str name)
 enum lks_code lks_x509_request(struct lks_str key_pem, struct lks_str name, struct lks_buf *pem,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *key = lks_pem_key(key_pem);
-    if (!lks_pem_p256(key))
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *key = lks_x509_pem_key(key_pem);
+    if (!lks_x509_pem_p256(key))
         return lks_fail(err, LKS_E_INVALID, "the key is not a P-256 key in PEM");
-    if (!lks_host_name(name))
+    if (!lks_hostlist_is_name(name))
         return lks_fail(err, LKS_E_INVALID, "certificate request: the name is not a host name");
     LKS_CLEANUP(lks_request_end) X509_REQ *request = X509_REQ_new();
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_mem());
@@ -61,8 +61,8 @@ enum lks_code lks_x509_request(struct lks_str key_pem, struct lks_str name, stru
         !set_common_name(X509_REQ_get_subject_name(request), name) ||
         X509_REQ_set_pubkey(request, key) != 1 || X509_REQ_sign(request, key, EVP_sha256()) == 0 ||
         PEM_write_bio_X509_REQ(bio, request) != 1)
-        return lks_pem_fail("make a certificate request", err);
-    return lks_pem_add(bio, pem, err);
+        return lks_x509_pem_fail("make a certificate request", err);
+    return lks_x509_pem_add(bio, pem, err);
 }
 
 static enum lks_code check_wish(const struct lks_x509_wish *wish, struct lks_err *err)
@@ -72,7 +72,7 @@ static enum lks_code check_wish(const struct lks_x509_wish *wish, struct lks_err
         return lks_fail(err, LKS_E_INVALID, "certificate: valid for a second to a hundred years");
     bool good = wish->use == LKS_X509_CA     ? wish->name.len > 0 && lks_str_printable(wish->name)
                 : wish->use == LKS_X509_USER ? lks_x509_user_name(wish->name)
-                                             : lks_host_name(wish->name);
+                                             : lks_hostlist_is_name(wish->name);
     return good ? LKS_OK
                 : lks_fail(err, LKS_E_INVALID,
                            "certificate: the name is not letters, digits, '.', '-' and '_'");
@@ -127,7 +127,7 @@ static bool add_alternative(GENERAL_NAMES *names, struct lks_str s)
     ASN1_OCTET_STRING *address = a2i_IPADDRESS(text);
     if (address != NULL)
         return add_name(names, GEN_IPADD, address);
-    return lks_host_name(s) && add_name(names, GEN_DNS, ia5("", s));
+    return lks_hostlist_is_name(s) && add_name(names, GEN_DNS, ia5("", s));
 }
 
 static enum lks_code add_names(X509 *cert, const struct lks_x509_wish *wish, struct lks_err *err)
@@ -147,7 +147,7 @@ static enum lks_code add_names(X509 *cert, const struct lks_x509_wish *wish, str
     if (sk_GENERAL_NAME_num(names) == 0 && !add_alternative(names, wish->name))
         return lks_fail_nomem(err);
     if (X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT) != 1)
-        return lks_pem_fail("add the names to a certificate", err);
+        return lks_x509_pem_fail("add the names to a certificate", err);
     return LKS_OK;
 }
 
@@ -193,23 +193,23 @@ static enum lks_code sign_and_write(X509 *cert, EVP_PKEY *key, struct lks_buf *p
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_mem());
     if (bio == NULL || X509_sign(cert, key, EVP_sha256()) == 0 ||
         PEM_write_bio_X509(bio, cert) != 1)
-        return lks_pem_fail("sign a certificate", err);
-    return lks_pem_add(bio, pem, err);
+        return lks_x509_pem_fail("sign a certificate", err);
+    return lks_x509_pem_add(bio, pem, err);
 }
 
 enum lks_code lks_x509_make_ca(struct lks_str key_pem, const struct lks_x509_wish *wish,
                                struct lks_buf *pem, struct lks_err *err)
 {
     LKS_ASSERT(wish->use == LKS_X509_CA);
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *key = lks_pem_key(key_pem);
-    if (!lks_pem_p256(key))
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *key = lks_x509_pem_key(key_pem);
+    if (!lks_x509_pem_p256(key))
         return lks_fail(err, LKS_E_INVALID, "the CA's key is not a P-256 key in PEM");
     enum lks_code code = check_wish(wish, err);
     if (code != LKS_OK)
         return code;
     LKS_CLEANUP(lks_cert_end) X509 *cert = X509_new();
     if (cert == NULL || !set_times(cert, wish, INT64_MAX) || !fill(cert, cert, key, wish))
-        return lks_pem_fail("make a CA certificate", err);
+        return lks_x509_pem_fail("make a CA certificate", err);
     return sign_and_write(cert, key, pem, err);
 }
 
@@ -235,7 +235,7 @@ static enum lks_code check_ca(struct lks_str ca_pem, X509 *ca, EVP_PKEY *key, in
 static enum lks_code check_request(X509_REQ *request, struct lks_err *err)
 {
     EVP_PKEY *key = request == NULL ? NULL : X509_REQ_get0_pubkey(request);
-    if (!lks_pem_p256(key))
+    if (!lks_x509_pem_p256(key))
         return lks_fail(err, LKS_E_INVALID,
                         "certificate request: not a request for a P-256 key, in PEM");
     if (X509_REQ_verify(request, key) != 1) {
@@ -251,9 +251,9 @@ enum lks_code lks_x509_issue(struct lks_str ca_pem, struct lks_str ca_key_pem,
                              struct lks_buf *pem, struct lks_x509_about *about, struct lks_err *err)
 {
     LKS_ASSERT(wish->use != LKS_X509_CA);
-    LKS_CLEANUP(lks_cert_end) X509 *ca = lks_pem_cert(ca_pem);
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *ca_key = lks_pem_key(ca_key_pem);
-    LKS_CLEANUP(lks_request_end) X509_REQ *request = lks_pem_request(request_pem);
+    LKS_CLEANUP(lks_cert_end) X509 *ca = lks_x509_pem_cert(ca_pem);
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *ca_key = lks_x509_pem_key(ca_key_pem);
+    LKS_CLEANUP(lks_request_end) X509_REQ *request = lks_x509_pem_request(request_pem);
     LKS_CLEANUP(lks_cert_end) X509 *cert = X509_new();
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_x509_about ca_about = {0}, made = {0};
@@ -267,7 +267,7 @@ enum lks_code lks_x509_issue(struct lks_str ca_pem, struct lks_str ca_key_pem,
         return code;
     if (cert == NULL || !set_times(cert, wish, ca_about.not_after) ||
         !fill(cert, ca, X509_REQ_get0_pubkey(request), wish))
-        return lks_pem_fail("make a certificate", err);
+        return lks_x509_pem_fail("make a certificate", err);
     code = add_names(cert, wish, err);
     if (code == LKS_OK)
         code = sign_and_write(cert, ca_key, &text, err);

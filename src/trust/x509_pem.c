@@ -19,7 +19,7 @@ static BIO *bio_of(struct lks_str pem)
                                                       : BIO_new_mem_buf(pem.ptr, (int)pem.len);
 }
 
-EVP_PKEY *lks_pem_key(struct lks_str pem)
+EVP_PKEY *lks_x509_pem_key(struct lks_str pem)
 {
     LKS_CLEANUP(lks_bio_end) BIO *bio = bio_of(pem);
     EVP_PKEY *key = bio == NULL ? NULL : PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
@@ -27,7 +27,7 @@ EVP_PKEY *lks_pem_key(struct lks_str pem)
     return key;
 }
 
-X509_REQ *lks_pem_request(struct lks_str pem)
+X509_REQ *lks_x509_pem_request(struct lks_str pem)
 {
     LKS_CLEANUP(lks_bio_end) BIO *bio = bio_of(pem);
     X509_REQ *request = bio == NULL ? NULL : PEM_read_bio_X509_REQ(bio, NULL, no_password, NULL);
@@ -35,7 +35,7 @@ X509_REQ *lks_pem_request(struct lks_str pem)
     return request;
 }
 
-X509 *lks_pem_cert(struct lks_str pem_or_der)
+X509 *lks_x509_pem_cert(struct lks_str pem_or_der)
 {
     LKS_CLEANUP(lks_bio_end) BIO *bio = bio_of(pem_or_der);
     X509 *cert = NULL;
@@ -53,7 +53,7 @@ X509 *lks_pem_cert(struct lks_str pem_or_der)
     return cert;
 }
 
-bool lks_pem_p256(const EVP_PKEY *key)
+bool lks_x509_pem_p256(const EVP_PKEY *key)
 {
     char group[32] = "";
     return key != NULL && EVP_PKEY_is_a(key, "EC") == 1 &&
@@ -61,18 +61,18 @@ bool lks_pem_p256(const EVP_PKEY *key)
            lks_str_is(lks_str_from(group), "prime256v1");
 }
 
-enum lks_code lks_pem_fail(const char *what, struct lks_err *err)
+enum lks_code lks_x509_pem_fail(const char *what, struct lks_err *err)
 {
     ERR_clear_error();
     return lks_fail(err, LKS_E_IO, "libcrypto could not %s", what);
 }
 
-enum lks_code lks_pem_add(BIO *bio, struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_x509_pem_add(BIO *bio, struct lks_buf *out, struct lks_err *err)
 {
     char *bytes = NULL;
     long len = BIO_get_mem_data(bio, &bytes);
     if (len <= 0)
-        return lks_pem_fail("write PEM", err);
+        return lks_x509_pem_fail("write PEM", err);
     lks_buf_add(out, (struct lks_str){bytes, (size_t)len});
     return lks_buf_check(out, err);
 }

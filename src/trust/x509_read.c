@@ -49,8 +49,9 @@ bool lks_x509_user_name(struct lks_str name)
 {
     struct lks_str account, place;
     if (!lks_str_cut(name, '@', &account, &place))
-        return lks_host_name(name);
-    return name.len <= LKS_HOST_NAME_MAX && lks_host_name(account) && lks_host_name(place);
+        return lks_hostlist_is_name(name);
+    return name.len <= LKS_HOST_NAME_MAX && lks_hostlist_is_name(account) &&
+           lks_hostlist_is_name(place);
 }
 
 /* Names with anything else in them, such as a zero byte, are no names. */
@@ -58,7 +59,7 @@ static bool copy_name(struct lks_str s, struct lks_x509_about *out)
 {
     bool host = out->use == LKS_X509_NODE || out->use == LKS_X509_CONTROLLER;
     bool good = out->use == LKS_X509_USER ? lks_x509_user_name(s)
-                : host                    ? lks_host_name(s)
+                : host                    ? lks_hostlist_is_name(s)
                                           : lks_str_printable(s);
     if (!good || s.len > LKS_HOST_NAME_MAX)
         return false;
@@ -143,7 +144,7 @@ static enum lks_code read_fingerprint(X509 *cert, char out[LKS_DIGEST_SIZE], str
     unsigned char *der = NULL;
     int len = i2d_X509(cert, &der);
     if (len <= 0)
-        return lks_pem_fail("encode a certificate", err);
+        return lks_x509_pem_fail("encode a certificate", err);
     enum lks_code code = lks_digest_text((struct lks_str){(char *)der, (size_t)len}, out, err);
     OPENSSL_free(der);
     return code;
@@ -152,7 +153,7 @@ static enum lks_code read_fingerprint(X509 *cert, char out[LKS_DIGEST_SIZE], str
 enum lks_code lks_x509_read(struct lks_str pem_or_der, struct lks_x509_about *out,
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_pem_cert(pem_or_der);
+    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_x509_pem_cert(pem_or_der);
     struct lks_x509_about about = {0};
     if (cert == NULL)
         return lks_fail(err, LKS_E_INVALID, "not a certificate in PEM or DER");
@@ -172,8 +173,8 @@ enum lks_code lks_x509_read(struct lks_str pem_or_der, struct lks_x509_about *ou
 
 bool lks_x509_key_fits(struct lks_str cert_pem, struct lks_str key_pem)
 {
-    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_pem_cert(cert_pem);
-    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *key = lks_pem_key(key_pem);
+    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_x509_pem_cert(cert_pem);
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *key = lks_x509_pem_key(key_pem);
     bool fits = cert != NULL && key != NULL && X509_check_private_key(cert, key) == 1;
     ERR_clear_error();
     return fits;

@@ -1,7 +1,7 @@
 #include "tests/real/small.h"
 
 #include "base/file.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "model/record/record.h"
 #include "tests/test.h"
 #include "tests/wait.h"
@@ -200,8 +200,8 @@ static bool add_firmware(struct small *s, struct lks_buf *manifest, const char *
     char file[64], digest[LKS_DIGEST_SIZE];
     lks_buf_init(&package, TEXT_MAX);
     snprintf(file, sizeof(file), FIRMWARE "_%s.fwpkg", version);
-    if (!CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, FIRMWARE, version, 1, PACKAGE_BYTES,
-                                       &package, &err),
+    if (!CHECK_CODE(lks_bmcsim_image_package(LKS_BMCSIM_OPENBMC, FIRMWARE, version, 1,
+                                             PACKAGE_BYTES, &package, &err),
                     LKS_OK) ||
         !flashes_store(&s->f, file, lks_buf_view(&package), digest))
         return false;

@@ -5,7 +5,7 @@
  * other takes over and brings the change to the end that it would have had: everybody runs B, no
  * device was flashed a second time, and there is one journal.
  */
-#include "drivers/store/store_postgres.h"
+#include "drivers/store/postgres.h"
 #include "model/record/record.h"
 #include "tests/postgres.h"
 #include "tests/real/small.h"

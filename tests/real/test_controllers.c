@@ -5,7 +5,7 @@
  */
 #include "base/file.h"
 #include "codec/format/json.h"
-#include "drivers/store/store_postgres.h"
+#include "drivers/store/postgres.h"
 #include "engine/journal.h"
 #include "tests/bmcd.h"
 #include "tests/controller.h"

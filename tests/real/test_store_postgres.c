@@ -1,6 +1,6 @@
 /* The store in a real PostgreSQL: the contract of all stores, and what happens when servers die. */
-#include "drivers/store/store_postgres.h"
-#include "drivers/store/store_pq.h"
+#include "drivers/store/postgres.h"
+#include "drivers/store/pq.h"
 #include "tests/postgres.h"
 #include "tests/rows.h"
 #include "tests/stores.h"

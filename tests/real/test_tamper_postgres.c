@@ -1,7 +1,7 @@
 /* The journal of a real run in PostgreSQL, changed by a person who can write the database and has
  * no key: what they append, rewrite, cut off or bring back from an older copy is found by `journal
  * verify` or at the next start, a single row included. */
-#include "drivers/store/store_postgres.h"
+#include "drivers/store/postgres.h"
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/postgres.h"

@@ -1,6 +1,6 @@
 #include "agent/helper/helper.h"
 
-#include "agent/helper/errand.h"
+#include "agent/helper/subtask.h"
 #include "agent/helper/wire.h"
 #include "agent/state/boot.h"
 #include "agent/state/ledger.h"
@@ -63,7 +63,7 @@ static enum lks_code read_key(const char *path, struct lks_public_key *out, stru
     if (read_mine(path, &text, err) != LKS_OK)
         return err->code;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
-    if (lks_public_key_parse(lks_str_trim(line), out, err) != LKS_OK)
+    if (lks_key_public_parse(lks_str_trim(line), out, err) != LKS_OK)
         return lks_wrap(err, "%s", path);
     return LKS_OK;
 }
@@ -129,7 +129,7 @@ void lks_helper_close(struct lks_helper *h)
 {
     if (h->listener > 0)
         (void)close(h->listener);
-    lks_once_fini(&h->once);
+    lks_at_most_once_fini(&h->once);
     lks_statedir_close(&h->dir);
     *h = (struct lks_helper){0};
 }
@@ -167,7 +167,7 @@ static enum lks_code find_executor(const struct lks_helper *h, const char *name,
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf enabled = {0};
     lks_buf_init(&enabled, LKS_HELPER_ENABLED_MAX);
-    if (!lks_executor_name(lks_str_from(name)))
+    if (!lks_envelope_executor_name(lks_str_from(name)))
         return lks_fail(err, LKS_E_DENIED, "an executor cannot have that name");
     if (check_mine(h->options->executors, true, err) != LKS_OK ||
         read_mine(h->options->enabled, &enabled, err) != LKS_OK)
@@ -182,10 +182,10 @@ static enum lks_code find_executor(const struct lks_helper *h, const char *name,
 
 /* Running ------------------------------------------------------------------------------------ */
 
-static void wait_errand(struct lks_errand *e)
+static void wait_errand(struct lks_subtask *e)
 {
     struct pollfd p = {.fd = e->fd, .events = POLLIN};
-    while (!lks_errand_hear(e)) {
+    while (!lks_subtask_hear(e)) {
         int64_t left = e->ends - lks_clock_ms();
         (void)poll(&p, 1, left > LOOK_MS ? LOOK_MS : left > 0 ? (int)left : 0);
     }
@@ -198,18 +198,18 @@ static enum lks_code run_reader(const struct lks_helper *h, const char *const wo
 {
     const char *path = h->options->reader, *list[READER_WORDS + 2] = {path};
     char *argv[LKS_COUNT(list)];
-    struct lks_errand errand = {0};
+    struct lks_subtask errand = {0};
     struct lks_str said = {0};
     memcpy(list + 1, words, READER_WORDS * sizeof(list[0]));
     memcpy(argv, list, sizeof(argv)); /* execve() promises not to change them */
-    const struct lks_errand_program program = {.path = path, .argv = argv, .max = max, .ms = ms};
+    const struct lks_subtask_program program = {.path = path, .argv = argv, .max = max, .ms = ms};
     if (check_mine(path, false, err) != LKS_OK ||
-        lks_errand_start(&errand, &program, err) != LKS_OK)
+        lks_subtask_start(&errand, &program, err) != LKS_OK)
         return err->code;
     wait_errand(&errand);
-    enum lks_code code = lks_errand_end(&errand, &said, err);
+    enum lks_code code = lks_subtask_end(&errand, &said, err);
     lks_buf_add(text, said);
-    lks_errand_fini(&errand);
+    lks_subtask_fini(&errand);
     return code;
 }
 
@@ -274,7 +274,7 @@ static enum lks_outcome run_executor(const struct lks_helper *h, const char *pat
     char copy[PATH_SIZE], digests[LKS_ENVELOPE_DIGESTS_MAX][LKS_DIGEST_SIZE];
     char *argv[LKS_ENVELOPE_DIGESTS_MAX + 2] = {copy};
     char depot[PATH_SIZE + sizeof(LKS_HELPER_DEPOT) + 1];
-    struct lks_errand errand = {0};
+    struct lks_subtask errand = {0};
     struct lks_str said = {0};
     struct lks_err err = {0};
     snprintf(copy, sizeof(copy), "%s", path);
@@ -283,23 +283,24 @@ static enum lks_outcome run_executor(const struct lks_helper *h, const char *pat
     memcpy(digests, e->digests, sizeof(digests));
     for (size_t i = 0; i < e->digest_count; i++)
         argv[i + 1] = digests[i];
-    const struct lks_errand_program program = {.path = path,
-                                               .argv = argv,
-                                               .variable = h->options->depot != NULL ? depot : NULL,
-                                               .errors = true,
-                                               .cut = true,
-                                               .orphan = true,
-                                               .max = SAID_MAX,
-                                               .ms = executor_ms(h, e)};
-    enum lks_code code = lks_errand_start(&errand, &program, &err);
+    const struct lks_subtask_program program = {.path = path,
+                                                .argv = argv,
+                                                .variable =
+                                                    h->options->depot != NULL ? depot : NULL,
+                                                .errors = true,
+                                                .cut = true,
+                                                .orphan = true,
+                                                .max = SAID_MAX,
+                                                .ms = executor_ms(h, e)};
+    enum lks_code code = lks_subtask_start(&errand, &program, &err);
     if (code == LKS_OK) {
         wait_errand(&errand);
-        code = lks_errand_end(&errand, &said, &err);
+        code = lks_subtask_end(&errand, &said, &err);
     }
     lks_buf_addf(text, "%s%s", code != LKS_OK ? err.msg : "",
                  code != LKS_OK && said.len > 0 ? ": " : "");
     lks_buf_add(text, lks_str_trim(said));
-    lks_errand_fini(&errand);
+    lks_subtask_fini(&errand);
     return outcome_of(code);
 }
 
@@ -310,7 +311,7 @@ static enum lks_outcome begin_and_run(struct lks_helper *h, const struct lks_env
     struct lks_err err = {0};
     char path[PATH_SIZE];
     if (find_executor(h, e->executor, path, &err) != LKS_OK ||
-        lks_once_begin(&h->once, e, &err) != LKS_OK) {
+        lks_at_most_once_begin(&h->once, e, &err) != LKS_OK) {
         lks_buf_add(text, lks_str_from(err.msg));
         return LKS_OUTCOME_REFUSED;
     }
@@ -324,7 +325,7 @@ static enum lks_outcome begin_and_run(struct lks_helper *h, const struct lks_env
         outcome = run_executor(h, path, e, text);
         note(h, LKS_LEVEL_INFO, "executor ended", "outcome", lks_outcome_words[outcome]);
     }
-    lks_once_end(&h->once, e->id, outcome, lks_buf_view(text));
+    lks_at_most_once_end(&h->once, e->id, outcome, lks_buf_view(text));
     if (lks_ledger_save(&h->dir, &h->once, &err) != LKS_OK)
         note(h, LKS_LEVEL_ERROR, "the ledger cannot be written", "why", err.msg);
     return outcome;
@@ -334,7 +335,7 @@ enum lks_outcome lks_helper_command(struct lks_helper *h, struct lks_str envelop
                                     struct lks_buf *text)
 {
     struct lks_envelope e = {0};
-    struct lks_once_entry entry = {0};
+    struct lks_at_most_once_entry entry = {0};
     struct lks_err err = {0};
     char boot[LKS_BOOT_ID_SIZE];
     const char *why = "";
@@ -344,11 +345,11 @@ enum lks_outcome lks_helper_command(struct lks_helper *h, struct lks_str envelop
         lks_buf_add(text, lks_str_from(err.msg));
         return LKS_OUTCOME_REFUSED;
     }
-    enum lks_once_verdict verdict = lks_once_judge(&h->once, &e, lks_str_from(h->options->node),
-                                                   lks_str_from(boot), wall_ms(), &entry, &why);
-    if (verdict == LKS_ONCE_RUN)
+    enum lks_at_most_once_verdict verdict = lks_at_most_once_judge(
+        &h->once, &e, lks_str_from(h->options->node), lks_str_from(boot), wall_ms(), &entry, &why);
+    if (verdict == LKS_AT_MOST_ONCE_RUN)
         return begin_and_run(h, &e, text);
-    if (verdict == LKS_ONCE_REPEAT) {
+    if (verdict == LKS_AT_MOST_ONCE_REPEAT) {
         lks_buf_add(text, lks_str_from(entry.text));
         return entry.outcome;
     }

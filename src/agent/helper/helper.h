@@ -12,7 +12,7 @@
 #include "agent/helper/program.h"
 #include "agent/state/statedir.h"
 #include "base/process/log.h"
-#include "core/agentlink/once.h"
+#include "core/agentlink/at_most_once.h"
 
 #include <sys/types.h>
 
@@ -37,7 +37,7 @@ struct lks_helper {
     struct lks_log *log;                      /* borrowed */
     struct lks_public_key key;
     struct lks_statedir dir;
-    struct lks_once once;
+    struct lks_at_most_once once;
     struct lks_program program;
     int listener;
 };

@@ -175,5 +175,5 @@ int main(int argc, char **argv)
     if (code == LKS_OK)
         return 0;
     fprintf(stderr, "lockstep-helper: %s\n", err.msg);
-    return lks_code_info(code)->exit;
+    return lks_err_code_info(code)->exit;
 }

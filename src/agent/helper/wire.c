@@ -120,7 +120,7 @@ enum lks_code lks_wire_answer(struct lks_str content, enum lks_outcome *outcome,
     struct lks_str word, rest;
     uint64_t number = 0;
     if (!lks_str_cut(content, '\n', &word, &rest) ||
-        !lks_word_find(lks_outcome_words, word, &number))
+        !lks_record_word_find(lks_outcome_words, word, &number))
         return lks_fail(err, LKS_E_INVALID, "the helper's answer has no outcome");
     *outcome = (enum lks_outcome)number;
     *text = rest;

@@ -1,6 +1,6 @@
 #include "agent/loop/agent.h"
 
-#include "agent/loop/thrift.h"
+#include "agent/loop/memory.h"
 #include "probe/root/clock.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static enum lks_code load_controller(struct lks_agent *a, bool *known, struct lk
         return LKS_OK;
     if (code != LKS_OK)
         return code;
-    if (lks_controller_parse(lks_buf_view(&text), &a->controller, err) != LKS_OK)
+    if (lks_answer_controller_parse(lks_buf_view(&text), &a->controller, err) != LKS_OK)
         return lks_wrap(err, "%s/" LKS_AGENT_CONTROLLER_FILE, a->dir.path);
     if (a->options->node != NULL && strcmp(a->options->node, a->controller.node) != 0)
         return lks_fail(err, LKS_E_REFUSED, "--node %s: this state is of node %s", a->options->node,
@@ -68,10 +68,10 @@ static enum lks_code load_controller(struct lks_agent *a, bool *known, struct lk
     return LKS_OK;
 }
 
-static enum lks_code tell_unknown(void *ctx, const struct lks_once_entry *entry,
+static enum lks_code tell_unknown(void *ctx, const struct lks_at_most_once_entry *entry,
                                   struct lks_err *err)
 {
-    return lks_agent_result(ctx, entry, err);
+    return lks_agent_command_result(ctx, entry, err);
 }
 
 /* All that an enrolled node has. */
@@ -82,7 +82,7 @@ static enum lks_code settle(struct lks_agent *a, struct lks_err *err)
                        err) != LKS_OK ||
         lks_agent_reading_load(a, err) != LKS_OK)
         return err->code;
-    lks_once_fini(&a->once);
+    lks_at_most_once_fini(&a->once);
     if (lks_ledger_load(&a->dir, tell_unknown, a, &a->once, err) != LKS_OK)
         return err->code;
     int64_t wall = lks_agent_wall();
@@ -138,19 +138,19 @@ static enum lks_code open_agent(struct lks_agent *a, struct lks_err *err)
     lks_ms beat = known ? a->controller.heartbeat : 10 * LKS_SECOND;
     lks_link_init(&a->link, lks_agent_now(), beat, known, &a->rng);
     a->clock_gap = lks_agent_wall() - lks_clock_ms();
-    if (watch_signals(a, err) != LKS_OK || lks_agent_booted(a, err) != LKS_OK)
+    if (watch_signals(a, err) != LKS_OK || lks_agent_command_booted(a, err) != LKS_OK)
         return err->code;
     return known ? settle(a, err) : LKS_OK;
 }
 
 static void close_agent(struct lks_agent *a)
 {
-    lks_errand_fini(&a->errand);
+    lks_subtask_fini(&a->errand);
     lks_fetch_fini(&a->fetch);
     lks_events_fini(&a->events);
-    lks_errand_fini(&a->load.errand);
+    lks_subtask_fini(&a->load.errand);
     lks_client_free(a->client);
-    lks_once_fini(&a->once);
+    lks_at_most_once_fini(&a->once);
     lks_spool_close(&a->spool);
     lks_statedir_close(&a->dir);
     if (a->signals > 0)
@@ -173,7 +173,7 @@ static void hear_signals(struct lks_agent *a)
 
 static void errand_over(struct lks_agent *a)
 {
-    if (a->errand_kind == LKS_ERRAND_READS)
+    if (a->errand_kind == LKS_SUBTASK_READS)
         lks_agent_reading_over(a);
     else
         lks_agent_command_over(a);
@@ -237,7 +237,7 @@ static enum lks_code enroll(struct lks_agent *a, struct lks_err *err)
     if (await_files(a))
         return LKS_OK;
     enum lks_code code = lks_agent_enroll(a, err);
-    if (code != LKS_OK && lks_code_info(code)->transient) {
+    if (code != LKS_OK && lks_err_code_info(code)->transient) {
         lks_agent_note(a, LKS_LEVEL_WARNING, "cannot enrol yet", "why", err->msg);
         lks_link_failed(&a->link, lks_agent_now(), LKS_LINK_ENROLL, false, &a->rng);
         return LKS_OK;
@@ -255,7 +255,7 @@ static enum lks_code act(struct lks_agent *a, enum lks_link_act what, struct lks
     if (what == LKS_LINK_ENROLL)
         return enroll(a, err);
     bool was_away = a->link.failures > 0;
-    enum lks_code code = lks_agent_talk(a, what, err);
+    enum lks_code code = lks_agent_exchange_act(a, what, err);
     if (code == LKS_OK) {
         if (what == LKS_LINK_BEAT && was_away)
             lks_agent_note(a, LKS_LEVEL_INFO, "the controller is back", NULL, NULL);
@@ -277,14 +277,14 @@ static void rest(struct lks_agent *a, lks_ms at)
         at = a->inventory_at;
     lks_ms load = lks_load_due(a);
     at = load < at ? load : at;
-    const struct lks_errand *errands[] = {&a->errand, &a->fetch.errand};
+    const struct lks_subtask *errands[] = {&a->errand, &a->fetch.errand};
     for (size_t i = 0; i < LKS_COUNT(errands); i++) {
         if (errands[i]->active && (lks_ms)errands[i]->ends < at)
             at = (lks_ms)errands[i]->ends;
     }
     lks_ms wait = at > now ? at - now : 0;
     if (wait >= THRIFT_MS)
-        lks_thrift_rest();
+        lks_agent_memory_trim();
     struct pollfd fds[] = {
         {.fd = a->signals, .events = POLLIN},
         {.fd = a->errand.active ? a->errand.fd : -1, .events = POLLIN},
@@ -292,9 +292,9 @@ static void rest(struct lks_agent *a, lks_ms at)
         {.fd = a->load.errand.active && !a->load.deaf ? a->load.errand.fd : -1, .events = POLLIN}};
     (void)poll(fds, LKS_COUNT(fds), wait < POLL_MAX_MS ? (int)wait : POLL_MAX_MS);
     hear_signals(a);
-    if (a->errand.active && lks_errand_hear(&a->errand))
+    if (a->errand.active && lks_subtask_hear(&a->errand))
         errand_over(a);
-    if (a->fetch.errand.active && lks_errand_hear(&a->fetch.errand))
+    if (a->fetch.errand.active && lks_subtask_hear(&a->fetch.errand))
         lks_agent_fetch_over(a);
     if (a->load.errand.active)
         lks_load_hear(a);
@@ -307,7 +307,7 @@ static enum lks_code loop(struct lks_agent *a, struct lks_err *err)
         watch_clock(a);
         renew(a);
         if (a->link.enrolled && !a->errand.active && a->inventory_at <= now)
-            lks_agent_read(a);
+            lks_agent_reading_start(a);
         enum lks_link_act what = lks_link_next(&a->link, now, &at);
         if (what != LKS_LINK_WAIT && act(a, what, err) != LKS_OK)
             return err->code;

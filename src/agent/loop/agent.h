@@ -10,8 +10,8 @@
 #ifndef LKS_AGENT_AGENT_H
 #define LKS_AGENT_AGENT_H
 
-#include "agent/helper/errand.h"
 #include "agent/helper/program.h"
+#include "agent/helper/subtask.h"
 #include "agent/loop/answers.h"
 #include "agent/loop/captured.h"
 #include "agent/loop/events.h"
@@ -23,8 +23,8 @@
 #include "agent/state/ledger.h"
 #include "agent/state/spool.h"
 #include "core/agentlink/link.h"
-#include "core/state/pulse.h"
-#include "drivers/http/http_tls.h"
+#include "core/state/heartbeat.h"
+#include "drivers/http/client.h"
 
 #define LKS_AGENT_SPOOL_FILES     1024
 #define LKS_AGENT_SPOOL_BYTES     ((size_t)64 << 20)
@@ -36,10 +36,10 @@
 
 /* The kind of the errand in progress. */
 enum lks_agent_errand {
-    LKS_ERRAND_READS,   /* a reading of the machine */
-    LKS_ERRAND_HELPER,  /* a command, by the helper */
-    LKS_ERRAND_IDLE,    /* the look whether anything runs on the GPUs */
-    LKS_ERRAND_HAZARDS, /* the look at the next boot, before a reboot */
+    LKS_SUBTASK_READS,   /* a reading of the machine */
+    LKS_SUBTASK_HELPER,  /* a command, by the helper */
+    LKS_SUBTASK_IDLE,    /* the look whether anything runs on the GPUs */
+    LKS_SUBTASK_HAZARDS, /* the look at the next boot, before a reboot */
 };
 
 struct lks_agent_options {
@@ -62,7 +62,7 @@ struct lks_agent {
     struct lks_log log;
     struct lks_statedir dir;
     struct lks_spool spool;
-    struct lks_once once;
+    struct lks_at_most_once once;
     struct lks_heads heads;
     struct lks_identity identity;
     struct lks_controller controller;
@@ -75,14 +75,14 @@ struct lks_agent {
     uint64_t reserved;            /* numbers of heartbeats up to here are ours */
     char tuple[LKS_DIGEST_SIZE];  /* what the last reading found; empty: none yet */
     char steady[LKS_DIGEST_SIZE]; /* of the reading that was spooled last */
-    struct lks_errand errand;
+    struct lks_subtask errand;
     struct lks_fetch fetch;
     uint64_t fetched; /* the command whose artifacts were last found to be whole */
     enum lks_agent_errand errand_kind;
     bool push_anyway;    /* the next reading is sent though nothing changed */
     lks_ms inventory_at; /* when to read the machine again */
     uint64_t command;    /* the one in progress; 0: none */
-    uint64_t health;     /* bits of core/state/pulse.h that stand */
+    uint64_t health;     /* bits of core/state/heartbeat.h that stand */
     int64_t clock_gap;   /* wall clock less monotonic clock */
     struct lks_events events;
     struct lks_load load;
@@ -107,12 +107,12 @@ void lks_agent_health(struct lks_agent *a, uint64_t bit, bool on);
 /* enroll.c: become a node of the fleet. Transient failures may be tried again. */
 enum lks_code lks_agent_enroll(struct lks_agent *a, struct lks_err *err) LKS_MUST_CHECK;
 /* Keep whom this node belongs to, and how often to say that it lives. */
-enum lks_code lks_agent_keep(const struct lks_agent *a, const struct lks_controller *c,
-                             struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_agent_enroll_keep(const struct lks_agent *a, const struct lks_controller *c,
+                                    struct lks_err *err) LKS_MUST_CHECK;
 
-/* beat.c: one exchange each. `act` is neither WAIT nor ENROLL. */
-enum lks_code lks_agent_talk(struct lks_agent *a, enum lks_link_act act,
-                             struct lks_err *err) LKS_MUST_CHECK;
+/* exchange.c: one exchange each. `act` is neither WAIT nor ENROLL. */
+enum lks_code lks_agent_exchange_act(struct lks_agent *a, enum lks_link_act act,
+                                     struct lks_err *err) LKS_MUST_CHECK;
 /* One exchange with the agents' listener; fails for a status other than 2xx: DENIED (the controller
  * does not know us), REFUSED (it will never take this), UNAVAILABLE (it cannot at the moment). */
 enum lks_code lks_agent_exchange(struct lks_agent *a, const char *method, const char *path,
@@ -120,23 +120,24 @@ enum lks_code lks_agent_exchange(struct lks_agent *a, const char *method, const 
                                  struct lks_err *err) LKS_MUST_CHECK;
 /* SIGTERM and SIGINT end the process at once while `on`: nothing is lost by it, and an exchange may
  * take long. */
-void lks_agent_mortal(bool on);
+void lks_agent_exchange_mortal(bool on);
 
 /* reading.c: the machine, read by a child or the helper. */
-void lks_agent_read(struct lks_agent *a);
+void lks_agent_reading_start(struct lks_agent *a);
 void lks_agent_reading_over(struct lks_agent *a);
 enum lks_code lks_agent_reading_load(struct lks_agent *a, struct lks_err *err) LKS_MUST_CHECK;
 
-/* executors.c: commands. */
+/* command.c: commands. */
 void lks_agent_command(struct lks_agent *a, struct lks_str envelope);
 void lks_agent_command_over(struct lks_agent *a);
 /* A command that was not begun is answered with no. */
-void lks_agent_refuse(struct lks_agent *a, uint64_t id, const char *why);
+void lks_agent_command_refuse(struct lks_agent *a, uint64_t id, const char *why);
 /* The command in progress has ended, if there is one. */
 void lks_agent_command_end(struct lks_agent *a, enum lks_outcome outcome, struct lks_str text);
-enum lks_code lks_agent_result(struct lks_agent *a, const struct lks_once_entry *entry,
-                               struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_agent_command_result(struct lks_agent *a,
+                                       const struct lks_at_most_once_entry *entry,
+                                       struct lks_err *err) LKS_MUST_CHECK;
 /* The boot id, and the numbers that go with it. */
-enum lks_code lks_agent_booted(struct lks_agent *a, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_agent_command_booted(struct lks_agent *a, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -40,7 +40,7 @@ static enum lks_code take_key(const struct lks_doc *top, const char *key,
     char text[LKS_KEY_TEXT_SIZE];
     if (take_text(top, key, text, sizeof(text), err) != LKS_OK)
         return err->code;
-    if (lks_public_key_parse(lks_str_from(text), out, err) != LKS_OK)
+    if (lks_key_public_parse(lks_str_from(text), out, err) != LKS_OK)
         return lks_wrap(err, SOURCE ": %s", key);
     return LKS_OK;
 }
@@ -102,8 +102,8 @@ static enum lks_code take_controller(const struct lks_doc *top, struct lks_contr
     return LKS_OK;
 }
 
-enum lks_code lks_controller_parse(struct lks_str json, struct lks_controller *out,
-                                   struct lks_err *err)
+enum lks_code lks_answer_controller_parse(struct lks_str json, struct lks_controller *out,
+                                          struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *top = NULL;
@@ -112,17 +112,17 @@ enum lks_code lks_controller_parse(struct lks_str json, struct lks_controller *o
     return take_controller(top, out, err);
 }
 
-void lks_controller_json(const struct lks_controller *c, struct lks_buf *out)
+void lks_answer_controller_json(const struct lks_controller *c, struct lks_buf *out)
 {
     char key[LKS_KEY_TEXT_SIZE];
     struct lks_json_writer w = {.out = out};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "agents", c->agents);
-    lks_public_key_text(&c->command_key, key);
+    lks_key_public_text(&c->command_key, key);
     lks_json_cstr(&w, "command_key", key);
     lks_json_int(&w, "heartbeat_ms", (int64_t)c->heartbeat);
     lks_json_cstr(&w, "journal", c->journal);
-    lks_public_key_text(&c->journal_key, key);
+    lks_key_public_text(&c->journal_key, key);
     lks_json_cstr(&w, "journal_key", key);
     lks_json_cstr(&w, "node", c->node);
     lks_json_end(&w, '}');
@@ -209,7 +209,7 @@ static void take_load(struct lks_str name, struct lks_mail *mail)
 
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_mail_fini) struct lks_mail mail = {0};
+    LKS_CLEANUP(lks_answer_mail_fini) struct lks_mail mail = {0};
     const struct lks_doc *top = NULL;
     if (parse(json, &mail.docs, &top, err) != LKS_OK ||
         take_bool(top, "want_tuple", &mail.want_tuple, err) != LKS_OK ||
@@ -221,7 +221,7 @@ enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out, struct 
     return LKS_OK;
 }
 
-void lks_mail_fini(struct lks_mail *mail)
+void lks_answer_mail_fini(struct lks_mail *mail)
 {
     lks_docs_fini(&mail->docs);
     *mail = (struct lks_mail){0};

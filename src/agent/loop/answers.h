@@ -8,7 +8,7 @@
 #define LKS_AGENT_ANSWERS_H
 
 #include "base/time.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "codec/notation/hostlist.h"
 #include "trust/key.h"
 
@@ -30,9 +30,9 @@ struct lks_controller {
     lks_ms heartbeat;
 };
 
-enum lks_code lks_controller_parse(struct lks_str json, struct lks_controller *out,
-                                   struct lks_err *err) LKS_MUST_CHECK;
-void lks_controller_json(const struct lks_controller *c, struct lks_buf *out);
+enum lks_code lks_answer_controller_parse(struct lks_str json, struct lks_controller *out,
+                                          struct lks_err *err) LKS_MUST_CHECK;
+void lks_answer_controller_json(const struct lks_controller *c, struct lks_buf *out);
 
 /* The answer to an enrolment: that, and two texts of certificates, which are initialised here. */
 enum lks_code lks_answer_enroll(struct lks_str json, struct lks_controller *controller,
@@ -56,10 +56,10 @@ struct lks_mail {
     char mirrors[LKS_ANSWER_URL_MAX]; /* servers of artifacts, with blanks between */
     char load[LKS_MAIL_LOAD_SIZE];    /* the reference load to run; empty: none */
 };
-/* The caller owes lks_mail_fini(). */
+/* The caller owes lks_answer_mail_fini(). */
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out,
                               struct lks_err *err) LKS_MUST_CHECK;
-void lks_mail_fini(struct lks_mail *mail);
+void lks_answer_mail_fini(struct lks_mail *mail);
 
 enum lks_code lks_answer_renew(struct lks_str json, struct lks_buf *certificate,
                                struct lks_err *err) LKS_MUST_CHECK;

@@ -74,7 +74,7 @@ static enum lks_code explain_denied(const struct lks_agent *a, struct lks_err *e
         return lks_wrap(err,
                         "the certificates are not valid at the time of this machine's clock, "
                         "%s; set the clock",
-                        lks_day_text(lks_day_of(now), day));
+                        lks_time_day_text(lks_time_day_of(now), day));
     return lks_wrap(err, "cannot trust %s with --ca %s", a->options->controller, a->options->ca);
 }
 
@@ -88,10 +88,10 @@ static enum lks_code ask(const struct lks_agent *a, struct lks_str body,
     struct lks_client *client = NULL;
     if (lks_client_new(&options, &client, err) != LKS_OK)
         return err->code;
-    lks_agent_mortal(true);
+    lks_agent_exchange_mortal(true);
     enum lks_code code = lks_client_exchange(client, "POST", "/v1/enroll", "application/json", body,
                                              PROTOCOL_HEADER, answer, err);
-    lks_agent_mortal(false);
+    lks_agent_exchange_mortal(false);
     lks_client_free(client);
     return code == LKS_E_DENIED ? explain_denied(a, err) : code;
 }
@@ -134,12 +134,12 @@ static enum lks_code check(const struct lks_agent *a, const struct lks_token *to
     return LKS_OK;
 }
 
-enum lks_code lks_agent_keep(const struct lks_agent *a, const struct lks_controller *c,
-                             struct lks_err *err)
+enum lks_code lks_agent_enroll_keep(const struct lks_agent *a, const struct lks_controller *c,
+                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     lks_buf_init(&json, LKS_ANSWER_MAX);
-    lks_controller_json(c, &json);
+    lks_answer_controller_json(c, &json);
     if (lks_buf_check(&json, err) != LKS_OK)
         return err->code;
     return lks_statedir_write(&a->dir, LKS_AGENT_CONTROLLER_FILE, lks_buf_view(&json), err);
@@ -153,7 +153,7 @@ static enum lks_code keep(struct lks_agent *a, const struct lks_controller *c,
     if (lks_statedir_write(&a->dir, LKS_IDENTITY_CERTIFICATE, lks_buf_view(certificate), err) !=
             LKS_OK ||
         lks_statedir_write(&a->dir, LKS_IDENTITY_CA, lks_buf_view(ca), err) != LKS_OK ||
-        lks_agent_keep(a, c, err) != LKS_OK)
+        lks_agent_enroll_keep(a, c, err) != LKS_OK)
         return err->code;
     a->controller = *c;
     return LKS_OK;

@@ -2,7 +2,7 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 #include "model/facts/facts.h"
 
 #include <dirent.h>
@@ -192,13 +192,13 @@ static bool look_at_links(struct lks_events *e, const char *root, lks_ms mono)
     return known;
 }
 
-static uint64_t tell(const struct lks_event_seen *seen, enum lks_pulse_event sort, uint64_t bit,
+static uint64_t tell(const struct lks_event_seen *seen, enum lks_heartbeat_event sort, uint64_t bit,
                      lks_ms mono, lks_ms hold)
 {
     if (!seen->any)
         return 0;
     struct lks_health_event event = {seen->which, mono > seen->at ? mono - seen->at : 0};
-    return lks_health_tell(sort, &event) | (event.age < hold ? bit : 0);
+    return lks_heartbeat_health_tell(sort, &event) | (event.age < hold ? bit : 0);
 }
 
 uint64_t lks_events_look(struct lks_events *e, const char *root, struct lks_now now, lks_ms hold)
@@ -212,6 +212,6 @@ uint64_t lks_events_look(struct lks_events *e, const char *root, struct lks_now 
         health |= LKS_HEALTH_XIDS_KNOWN;
     if (look_at_links(e, root, now.mono))
         health |= LKS_HEALTH_LINKS_KNOWN;
-    return health | tell(&e->xid, LKS_PULSE_XID, LKS_HEALTH_XID, now.mono, hold) |
-           tell(&e->link, LKS_PULSE_LINK_DOWN, LKS_HEALTH_LINK_DOWN, now.mono, hold);
+    return health | tell(&e->xid, LKS_HEARTBEAT_XID, LKS_HEALTH_XID, now.mono, hold) |
+           tell(&e->link, LKS_HEARTBEAT_LINK_DOWN, LKS_HEALTH_LINK_DOWN, now.mono, hold);
 }

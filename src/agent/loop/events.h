@@ -19,7 +19,7 @@
 struct lks_event_seen {
     bool any;
     lks_ms at;      /* mono */
-    uint64_t which; /* as core/state/pulse.h has it */
+    uint64_t which; /* as core/state/heartbeat.h has it */
 };
 
 struct lks_events {
@@ -32,8 +32,8 @@ struct lks_events {
 };
 void lks_events_fini(struct lks_events *e);
 
-/* Look again, and say what stands, as core/state/pulse.h has it in `health`. `hold` is for how long
- * an event has its bit; `root` the captured machine or NULL. */
+/* Look again, and say what stands, as core/state/heartbeat.h has it in `health`. `hold` is for how
+ * long an event has its bit; `root` the captured machine or NULL. */
 uint64_t lks_events_look(struct lks_events *e, const char *root, struct lks_now now, lks_ms hold);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "agent/loop/agent.h"
 #include "drivers/depot/depot_files.h"
-#include "drivers/http/http_artifact.h"
+#include "drivers/http/artifact.h"
 #include "probe/root/clock.h"
 
 #include <errno.h>
@@ -214,7 +214,7 @@ static enum lks_code get(struct fetching *f, const char *digest, struct lks_err 
             if (code == LKS_OK || code == LKS_E_IO || (code == LKS_E_REFUSED && last))
                 return code;
         }
-        if (!lks_code_info(code)->transient)
+        if (!lks_err_code_info(code)->transient)
             return code;
         (void)poll(NULL, 0, rest);
         rest = rest < AGAIN_MAX_MS / 2 ? rest * 2 : AGAIN_MAX_MS;
@@ -264,7 +264,7 @@ enum lks_code lks_fetch_run(const struct lks_fetch_options *options, FILE *out, 
 
 /* The agent ------------------------------------------------------------------------------------ */
 
-bool lks_agent_fetched(const struct lks_agent *a, const struct lks_envelope *e)
+bool lks_agent_fetch_complete(const struct lks_agent *a, const struct lks_envelope *e)
 {
     LKS_CLEANUP(lks_depot_close) struct lks_depot depot = {0};
     char path[PATH_ROOM];
@@ -318,9 +318,9 @@ static enum lks_code start(struct lks_agent *a, const struct lks_envelope *e, st
                            NULL};
     char *argv[LKS_COUNT(words)];
     memcpy(argv, words, sizeof(argv)); /* execve() promises not to change them */
-    const struct lks_errand_program program = {
+    const struct lks_subtask_program program = {
         .path = FETCHER, .argv = argv, .cut = true, .max = SAID_MAX, .ms = patience(e)};
-    return lks_errand_start(&a->fetch.errand, &program, err);
+    return lks_subtask_start(&a->fetch.errand, &program, err);
 }
 
 void lks_agent_fetch(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
@@ -340,7 +340,7 @@ void lks_agent_fetch(struct lks_agent *a, const struct lks_envelope *e, struct l
         return;
     }
     lks_fetch_fini(&a->fetch);
-    lks_agent_refuse(a, e->id, err.msg);
+    lks_agent_command_refuse(a, e->id, err.msg);
 }
 
 /* What the program printed: servers that lied go to the log, and why it failed to `why`. */
@@ -366,7 +366,7 @@ void lks_agent_fetch_over(struct lks_agent *a)
     struct lks_err err = {0};
     struct lks_str said = {0};
     char why[TEXT_MAX] = "", text[TEXT_MAX + LKS_ERR_MSG_MAX];
-    enum lks_code code = lks_errand_end(&f.errand, &said, &err);
+    enum lks_code code = lks_subtask_end(&f.errand, &said, &err);
     hear(a, said, why);
     if (code == LKS_OK) {
         a->fetched = f.id;
@@ -375,13 +375,13 @@ void lks_agent_fetch_over(struct lks_agent *a)
     }
     snprintf(text, sizeof(text), "its artifacts could not be fetched: %s",
              why[0] != '\0' ? why : err.msg);
-    lks_agent_refuse(a, f.id, text);
+    lks_agent_command_refuse(a, f.id, text);
     a->link.mail = true; /* there may be another command */
 }
 
 void lks_fetch_fini(struct lks_fetch *f)
 {
-    lks_errand_fini(&f->errand);
+    lks_subtask_fini(&f->errand);
     lks_buf_fini(&f->envelope);
     *f = (struct lks_fetch){0};
 }

@@ -13,7 +13,7 @@
 #ifndef LKS_AGENT_FETCH_H
 #define LKS_AGENT_FETCH_H
 
-#include "agent/helper/errand.h"
+#include "agent/helper/subtask.h"
 #include "trust/envelope.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ enum lks_code lks_fetch_run(const struct lks_fetch_options *options, FILE *out,
 
 /* A command that waits for its artifacts. */
 struct lks_fetch {
-    struct lks_errand errand;
+    struct lks_subtask errand;
     uint64_t id;
     struct lks_buf envelope;
 };
@@ -44,7 +44,7 @@ struct lks_fetch {
 struct lks_agent;
 
 /* Whether all artifacts of the command are there, and were looked at for it. */
-bool lks_agent_fetched(const struct lks_agent *a, const struct lks_envelope *e);
+bool lks_agent_fetch_complete(const struct lks_agent *a, const struct lks_envelope *e);
 /* Have them fetched, unless something is being fetched already; the command is then looked at
  * again. */
 void lks_agent_fetch(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope);

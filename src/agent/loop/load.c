@@ -36,7 +36,7 @@ void lks_load_want(struct lks_agent *a, const char *name)
 
 void lks_load_stop(struct lks_agent *a)
 {
-    lks_errand_fini(&a->load.errand);
+    lks_subtask_fini(&a->load.errand);
     a->load.part = LKS_LOAD_OFF;
     a->load.ran = false;
     a->load.deaf = false;
@@ -73,9 +73,9 @@ static void begin_look(struct lks_agent *a)
     char *argv[LKS_COUNT(words)];
     struct lks_err err = {0};
     memcpy(argv, words, sizeof(argv)); /* execve() promises not to change them */
-    const struct lks_errand_program program = {
+    const struct lks_subtask_program program = {
         .path = LOOKER, .argv = argv, .errors = true, .cut = true, .max = SAID_MAX, .ms = LOOK_MS};
-    if (lks_errand_start(&a->load.errand, &program, &err) != LKS_OK)
+    if (lks_subtask_start(&a->load.errand, &program, &err) != LKS_OK)
         try_later(a, err.msg);
     else
         a->load.part = LKS_LOAD_LOOKS;
@@ -108,16 +108,16 @@ static void begin_run(struct lks_agent *a)
     char *argv[] = {path, NULL};
     struct lks_err err = {0};
     snprintf(seconds, sizeof(seconds), "LOCKSTEP_LOAD_SECONDS=%d", LKS_LOAD_SLICE_MS / 1000);
-    const struct lks_errand_program program = {.path = path,
-                                               .argv = argv,
-                                               .variable = seconds,
-                                               .errors = true,
-                                               .cut = true,
-                                               .family = true,
-                                               .max = SAID_MAX,
-                                               .ms = LKS_LOAD_SLICE_MS};
+    const struct lks_subtask_program program = {.path = path,
+                                                .argv = argv,
+                                                .variable = seconds,
+                                                .errors = true,
+                                                .cut = true,
+                                                .family = true,
+                                                .max = SAID_MAX,
+                                                .ms = LKS_LOAD_SLICE_MS};
     if (find_program(a, path, &err) != LKS_OK ||
-        lks_errand_start(&a->load.errand, &program, &err) != LKS_OK)
+        lks_subtask_start(&a->load.errand, &program, &err) != LKS_OK)
         try_later(a, err.msg);
     else
         a->load.part = LKS_LOAD_RUNS;
@@ -129,13 +129,13 @@ void lks_load_hear(struct lks_agent *a)
     struct lks_load *l = &a->load;
     struct lks_str text = {0};
     struct lks_err err = {0};
-    if (!l->deaf && lks_errand_hear(&l->errand))
+    if (!l->deaf && lks_subtask_hear(&l->errand))
         l->deaf = true;
-    if (!lks_errand_over(&l->errand))
+    if (!lks_subtask_over(&l->errand))
         return;
     enum lks_load_part was = l->part;
-    enum lks_code code = lks_errand_end(&l->errand, &text, &err);
-    lks_errand_fini(&l->errand);
+    enum lks_code code = lks_subtask_end(&l->errand, &text, &err);
+    lks_subtask_fini(&l->errand);
     l->part = LKS_LOAD_OFF;
     l->deaf = false;
     if (was == LKS_LOAD_LOOKS && code == LKS_OK)

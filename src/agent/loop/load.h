@@ -11,7 +11,7 @@
 #ifndef LKS_AGENT_LOAD_H
 #define LKS_AGENT_LOAD_H
 
-#include "agent/helper/errand.h"
+#include "agent/helper/subtask.h"
 #include "agent/loop/answers.h"
 #include "base/time.h"
 
@@ -28,7 +28,7 @@ struct lks_load {
     enum lks_load_part part;
     bool deaf; /* it closed its output, and runs on */
     bool ran;  /* up to the check in progress: the machine is at work but for that */
-    struct lks_errand errand;
+    struct lks_subtask errand;
 };
 
 struct lks_agent;

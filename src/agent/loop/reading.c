@@ -52,9 +52,9 @@ static enum lks_code start_reader(struct lks_agent *a, struct lks_err *err)
     }
     char *argv[12] = {0};
     memcpy(argv, words, sizeof(argv)); /* execve() promises not to change them */
-    const struct lks_errand_program program = {
+    const struct lks_subtask_program program = {
         .path = READER, .argv = argv, .max = LKS_INVENTORY_MAX, .ms = READER_MS};
-    return lks_errand_start(&a->errand, &program, err);
+    return lks_subtask_start(&a->errand, &program, err);
 }
 
 /* The helper sees more of the machine; where it is away we read what we may. */
@@ -63,9 +63,9 @@ static enum lks_code start_reading(struct lks_agent *a, struct lks_err *err)
     if (a->options->helper == NULL || a->options->root != NULL)
         return start_reader(a, err);
     enum lks_code code =
-        lks_errand_ask(&a->errand, a->options->helper,
-                       a->options->quick ? LKS_WIRE_INVENTORY_QUICK : LKS_WIRE_INVENTORY,
-                       LKS_STR(""), READER_MS, err);
+        lks_subtask_ask(&a->errand, a->options->helper,
+                        a->options->quick ? LKS_WIRE_INVENTORY_QUICK : LKS_WIRE_INVENTORY,
+                        LKS_STR(""), READER_MS, err);
     if (code != LKS_OK && (a->health & LKS_HEALTH_HELPER_AWAY) == 0)
         lks_agent_note(a, LKS_LEVEL_WARNING, "reading without the helper", "why", err->msg);
     lks_agent_health(a, LKS_HEALTH_HELPER_AWAY, code != LKS_OK);
@@ -80,11 +80,11 @@ static void reading_failed(struct lks_agent *a, const struct lks_err *err)
     lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err->msg));
 }
 
-void lks_agent_read(struct lks_agent *a)
+void lks_agent_reading_start(struct lks_agent *a)
 {
     struct lks_err err = {0};
     plan_next(a, false);
-    a->errand_kind = LKS_ERRAND_READS;
+    a->errand_kind = LKS_SUBTASK_READS;
     if (start_reading(a, &err) != LKS_OK)
         reading_failed(a, &err);
 }
@@ -96,7 +96,7 @@ static enum lks_code take_reading(struct lks_agent *a, struct lks_inventory *out
     bool by_helper = a->errand.pid == 0;
     enum lks_outcome outcome = LKS_OUTCOME_DONE;
     struct lks_str text;
-    if (lks_errand_end(&a->errand, &text, err) != LKS_OK)
+    if (lks_subtask_end(&a->errand, &text, err) != LKS_OK)
         return err->code;
     if (by_helper && lks_wire_answer(text, &outcome, &text, err) != LKS_OK)
         return err->code;
@@ -128,7 +128,7 @@ void lks_agent_reading_over(struct lks_agent *a)
     bool of_this_boot = code == LKS_OK && strcmp(found.boot, a->boot) == 0;
     if (of_this_boot)
         code = spool_reading(a, &found, &err);
-    lks_errand_fini(&a->errand);
+    lks_subtask_fini(&a->errand);
     if (code != LKS_OK) {
         reading_failed(a, &err);
         return;

@@ -237,5 +237,5 @@ int lks_start_agent(int argc, char **argv, const struct lks_start *how)
     if (code == LKS_OK)
         return 0;
     fprintf(stderr, "%s: %s\n", how->program, err.msg);
-    return lks_code_info(code)->exit;
+    return lks_err_code_info(code)->exit;
 }

@@ -1,6 +1,6 @@
 #include "agent/reading/hazards.h"
 
-#include "agent/reading/glance.h"
+#include "agent/reading/recheck.h"
 #include "core/conform/consistency.h"
 
 /* A reading that the rules need and that could not be taken; NULL: none. A probe that broke off
@@ -42,8 +42,8 @@ static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple
 
 enum lks_code lks_hazards_look(const char *root, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_glance_fini) struct lks_glance g = LKS_GLANCE_NONE;
-    if (lks_glance_take("kernel", root, &g, err) != LKS_OK)
+    LKS_CLEANUP(lks_recheck_fini) struct lks_recheck g = LKS_RECHECK_NONE;
+    if (lks_recheck_take("kernel", root, &g, err) != LKS_OK)
         return err->code;
     return judge(&g.facts, &g.tuple, out, err);
 }

@@ -1,6 +1,6 @@
 #include "agent/reading/idle.h"
 
-#include "agent/reading/glance.h"
+#include "agent/reading/recheck.h"
 
 #include <stdio.h>
 
@@ -79,8 +79,8 @@ static enum lks_code judge(struct lks_root *root, const struct lks_tuple *t, str
 
 enum lks_code lks_idle_look(const char *root, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_glance_fini) struct lks_glance g = LKS_GLANCE_NONE;
-    if (lks_glance_take("nvidia", root, &g, err) != LKS_OK)
+    LKS_CLEANUP(lks_recheck_fini) struct lks_recheck g = LKS_RECHECK_NONE;
+    if (lks_recheck_take("nvidia", root, &g, err) != LKS_OK)
         return err->code;
     return judge(&g.root, &g.tuple, out, err);
 }

@@ -1,7 +1,7 @@
 #include "agent/state/boot.h"
 
 #include "base/file.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@ bool lks_boot_bytes(struct lks_str text, uint8_t out[LKS_BOOT_BYTES])
 {
     uint8_t bytes[LKS_BOOT_BYTES];
     char again[LKS_BOOT_TEXT_SIZE];
-    if (!lks_boot_parse(text, bytes))
+    if (!lks_heartbeat_boot_parse(text, bytes))
         return false;
-    lks_boot_text(bytes, again);
+    lks_heartbeat_boot_text(bytes, again);
     if (!lks_str_eq_nocase(text, lks_str_from(again)))
         return false;
     memcpy(out, bytes, sizeof(bytes));
@@ -51,7 +51,7 @@ enum lks_code lks_boot_read(const char *root, char out[LKS_BOOT_ID_SIZE], struct
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
     if (!lks_boot_bytes(lks_str_trim(line), bytes))
         return lks_fail(err, LKS_E_INVALID, "%s: not a boot id", path);
-    lks_boot_text(bytes, out);
+    lks_heartbeat_boot_text(bytes, out);
     return LKS_OK;
 }
 
@@ -94,15 +94,15 @@ enum lks_code lks_boot_renew(const char *root, struct lks_err *err)
         return lks_fail(err, LKS_E_IO, "no random numbers: %s", strerror(errno));
     bytes[6] = (uint8_t)((bytes[6] & 0x0f) | 0x40); /* as the kernel makes them: version 4, */
     bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80); /* of RFC 9562 */
-    lks_boot_text(bytes, id);
+    lks_heartbeat_boot_text(bytes, id);
     snprintf(path, sizeof(path), "%s" LKS_BOOT_PATH, root);
     make_dirs(path, strlen(root));
     return write_id(path, id, err);
 }
 
 /* "BOOT LAST" */
-enum lks_code lks_seq_load(const struct lks_statedir *dir, const char *boot, uint64_t *last,
-                           bool *damaged, struct lks_err *err)
+enum lks_code lks_boot_seq_load(const struct lks_statedir *dir, const char *boot, uint64_t *last,
+                                bool *damaged, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_str id, number, rest;
@@ -126,8 +126,8 @@ enum lks_code lks_seq_load(const struct lks_statedir *dir, const char *boot, uin
     return LKS_OK;
 }
 
-enum lks_code lks_seq_reserve(const struct lks_statedir *dir, const char *boot, uint64_t last,
-                              struct lks_err *err)
+enum lks_code lks_boot_seq_reserve(const struct lks_statedir *dir, const char *boot, uint64_t last,
+                                   struct lks_err *err)
 {
     char text[TEXT_MAX];
     snprintf(text, sizeof(text), "%s %llu\n", boot, (unsigned long long)last);

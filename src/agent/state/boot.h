@@ -29,11 +29,11 @@ bool lks_boot_bytes(struct lks_str text, uint8_t out[LKS_BOOT_BYTES]);
 
 /* The last number that may have been used in this boot; 0: none. `damaged` says that the file made
  * no sense and LKS_SEQ_UNCERTAIN was taken. */
-enum lks_code lks_seq_load(const struct lks_statedir *dir, const char *boot, uint64_t *last,
-                           bool *damaged, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_boot_seq_load(const struct lks_statedir *dir, const char *boot, uint64_t *last,
+                                bool *damaged, struct lks_err *err) LKS_MUST_CHECK;
 
 /* From here on numbers up to `last` may be used. */
-enum lks_code lks_seq_reserve(const struct lks_statedir *dir, const char *boot, uint64_t last,
-                              struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_boot_seq_reserve(const struct lks_statedir *dir, const char *boot, uint64_t last,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -38,7 +38,7 @@ static enum lks_code each_line(const struct lks_statedir *dir, line_fn *fn, void
         struct lks_str text, rest;
         struct lks_head head = {0};
         if (!lks_str_cut(lks_str_from(line), '\n', &text, &rest) ||
-            lks_head_parse(text, &head, &ignored) != LKS_OK)
+            lks_row_head_parse(text, &head, &ignored) != LKS_OK)
             continue;
         if (fn(ctx, text, &head, err) != LKS_OK)
             return err->code;
@@ -72,7 +72,7 @@ enum lks_code lks_heads_open(const struct lks_statedir *dir, const struct lks_pu
     struct stat st;
     if (each_line(dir, count_line, &o, err) != LKS_OK)
         return err->code;
-    if (w.newest.seq > 0 && !lks_head_verify(key, &w.newest))
+    if (w.newest.seq > 0 && !lks_chain_head_verify(key, &w.newest))
         w.newest = (struct lks_head){0};
     snprintf(w.newest.journal, sizeof(w.newest.journal), "%s", journal);
     w.contradicted = fstatat(dir->fd, LKS_HEADS_CONTRADICTIONS, &st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -132,7 +132,7 @@ static enum lks_code keep_contradiction(struct lks_heads *w, const struct lks_he
     w->contradicted = true;
     if (text.len >= CONTRADICTORY || lks_str_find(lks_buf_view(&text), line) >= 0)
         return LKS_OK;
-    lks_head_text(before, &text);
+    lks_row_head_text(before, &text);
     lks_buf_addc(&text, '\n');
     lks_buf_add(&text, line);
     lks_buf_addc(&text, '\n');
@@ -172,7 +172,7 @@ enum lks_code lks_heads_see(struct lks_heads *w, struct lks_str line, enum lks_h
     struct lks_head head = {0};
     if (line.len > LKS_HEAD_TEXT_MAX)
         return lks_fail(err, LKS_E_INVALID, "a head of %zu bytes is too long", line.len);
-    if (lks_head_parse(line, &head, err) != LKS_OK)
+    if (lks_row_head_parse(line, &head, err) != LKS_OK)
         return err->code;
     if (strcmp(head.journal, w->newest.journal) != 0)
         return lks_fail(err, LKS_E_REFUSED,
@@ -182,7 +182,7 @@ enum lks_code lks_heads_see(struct lks_heads *w, struct lks_str line, enum lks_h
         *out = LKS_HEADS_KNOWN;
         return LKS_OK;
     }
-    if (!lks_head_verify(&w->key, &head))
+    if (!lks_chain_head_verify(&w->key, &head))
         return lks_fail(err, LKS_E_DENIED, "the head is not signed with the journal's key");
     if (head.seq <= w->newest.seq)
         return see_old(w, &head, line, out, err);

@@ -18,11 +18,11 @@ static bool had_begun(struct lks_str text, uint64_t id)
     return false;
 }
 
-static enum lks_code tell_unknown(const struct lks_once *once, struct lks_str text,
+static enum lks_code tell_unknown(const struct lks_at_most_once *once, struct lks_str text,
                                   lks_ledger_fn *unknown, void *ctx, bool *any, struct lks_err *err)
 {
     for (size_t i = 0; i < once->count; i++) {
-        const struct lks_once_entry *e = &once->entries[i];
+        const struct lks_at_most_once_entry *e = &once->entries[i];
         if (e->outcome != LKS_OUTCOME_UNKNOWN || !had_begun(text, e->id))
             continue;
         *any = true;
@@ -33,10 +33,10 @@ static enum lks_code tell_unknown(const struct lks_once *once, struct lks_str te
 }
 
 enum lks_code lks_ledger_load(const struct lks_statedir *dir, lks_ledger_fn *unknown, void *ctx,
-                              struct lks_once *out, struct lks_err *err)
+                              struct lks_at_most_once *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_once_fini) struct lks_once once = {0};
+    LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once once = {0};
     bool any = false;
     enum lks_code code = lks_statedir_read(dir, LKS_LEDGER_FILE, LEDGER_BYTES_MAX, &text, err);
     if (code == LKS_E_NOT_FOUND) {
@@ -45,7 +45,7 @@ enum lks_code lks_ledger_load(const struct lks_statedir *dir, lks_ledger_fn *unk
     }
     if (code != LKS_OK)
         return code;
-    if (lks_once_parse(lks_buf_view(&text), &once, err) != LKS_OK)
+    if (lks_at_most_once_parse(lks_buf_view(&text), &once, err) != LKS_OK)
         return lks_wrap(err, "%s", dir->path);
     if (tell_unknown(&once, lks_buf_view(&text), unknown, ctx, &any, err) != LKS_OK)
         return err->code;
@@ -55,12 +55,12 @@ enum lks_code lks_ledger_load(const struct lks_statedir *dir, lks_ledger_fn *unk
     return LKS_OK;
 }
 
-enum lks_code lks_ledger_save(const struct lks_statedir *dir, const struct lks_once *once,
+enum lks_code lks_ledger_save(const struct lks_statedir *dir, const struct lks_at_most_once *once,
                               struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LEDGER_BYTES_MAX);
-    lks_once_print(once, &text);
+    lks_at_most_once_print(once, &text);
     if (lks_buf_check(&text, err) != LKS_OK)
         return err->code;
     return lks_statedir_write(dir, LKS_LEDGER_FILE, lks_buf_view(&text), err);

@@ -66,7 +66,7 @@ static void add_quoted(struct lks_log *log, struct lks_str s)
         char known = short_escape(point);
         if (known != '\0')
             lks_buf_addf(&log->line, "\\%c", known);
-        else if (len > 0 && lks_rune_printable(point))
+        else if (len > 0 && lks_str_rune_printable(point))
             lks_buf_add(&log->line, rune);
         else
             add_escape(log, rune, point);
@@ -128,11 +128,11 @@ static void add_time(struct lks_log *log)
     int64_t now = log->now();
     int64_t ms = (now % 1000 + 1000) % 1000;
     int64_t seconds = (now - ms) / 1000;
-    lks_day day = lks_day_of(seconds);
+    lks_day day = lks_time_day_of(seconds);
     int64_t of_day = seconds - (int64_t)day * 86400;
 
     char date[LKS_DAY_TEXT_SIZE], text[64];
-    snprintf(text, sizeof(text), "%sT%02d:%02d:%02d.%03dZ", lks_day_text(day, date),
+    snprintf(text, sizeof(text), "%sT%02d:%02d:%02d.%03dZ", lks_time_day_text(day, date),
              (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60), (int)ms);
     add_field(log, "ts", lks_str_from(text));
 }

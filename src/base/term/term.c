@@ -72,7 +72,7 @@ static size_t glyph(struct lks_str s, size_t at, unsigned *columns)
     *columns = 1;
     if (len == 0)
         return 1;
-    if (!lks_rune_printable(point) || listed(point, zero, LKS_COUNT(zero)))
+    if (!lks_str_rune_printable(point) || listed(point, zero, LKS_COUNT(zero)))
         *columns = 0;
     else if (listed(point, wide, LKS_COUNT(wide)))
         *columns = 2;
@@ -109,7 +109,7 @@ void lks_term_clean(struct lks_buf *out, struct lks_str s)
     for (size_t at = 0; at < s.len;) {
         uint32_t point = 0;
         size_t len = lks_str_rune(s, at, &point);
-        if (len > 0 && lks_rune_printable(point))
+        if (len > 0 && lks_str_rune_printable(point))
             lks_buf_add(out, (struct lks_str){s.ptr + at, len});
         else
             lks_buf_addc(out, '?');

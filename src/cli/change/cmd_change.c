@@ -171,18 +171,18 @@ static enum lks_code print_proposed(struct lks_cli *cli, const struct lks_doc *p
 enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     struct lks_str reason = lks_args_str(args, "--reason");
     if (check_wish(args, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", "/v1/changes");
+    lks_remote_question_init(&q, "POST", "/v1/changes");
     lks_json_begin(&q.w, NULL, '{');
     add_texts(&q, args);
     if (add_numbers(&q, args, err) != LKS_OK || add_times(cli, &q, args, err) != LKS_OK)
         return err->code;
     lks_json_text(&q.w, "reason", reason.len > 0 ? reason : LKS_STR("to see the plan"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);
@@ -215,7 +215,7 @@ enum lks_code lks_cmd_change_ls(struct lks_cli *cli, const struct lks_args *args
 
 static void begin_verb(struct lks_question *q, const struct lks_args *args, const char *verb)
 {
-    lks_question_init(q, "POST", "/v1/changes");
+    lks_remote_question_init(q, "POST", "/v1/changes");
     lks_remote_path_add(&q->path, lks_str_from(args->positional[0]));
     lks_remote_path_add(&q->path, lks_str_from(verb));
     lks_json_begin(&q->w, NULL, '{');
@@ -228,7 +228,7 @@ static enum lks_code end_verb(struct lks_cli *cli, const struct lks_args *args,
 {
     char size[LKS_CHANGE_SIZE_TEXT];
     lks_json_end(&q->w, '}');
-    if (lks_question_ask(cli, args, q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
     struct lks_str state = lks_doc_text(q->answer.doc, "state");
     const struct lks_doc *votes = lks_doc_member(q->answer.doc, "approvals");
@@ -245,7 +245,7 @@ static enum lks_code end_verb(struct lks_cli *cli, const struct lks_args *args,
 enum lks_code lks_cmd_change_verb(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
     begin_verb(&q, args, lks_verbs_word(cli));
@@ -255,7 +255,7 @@ enum lks_code lks_cmd_change_verb(struct lks_cli *cli, const struct lks_args *ar
 enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char until[LKS_TIME_TEXT_SIZE];
     if (lks_listing_need(args, "--gate", "which gate or metric", err) != LKS_OK ||
         lks_listing_need(args, "--until", "for how long", err) != LKS_OK ||
@@ -274,12 +274,12 @@ enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *a
 static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char size[LKS_CHANGE_SIZE_TEXT];
-    lks_question_init(&q, "GET", "/v1/changes");
+    lks_remote_question_init(&q, "GET", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_fail(err, LKS_E_USAGE,
                     "change %s is for %s: nothing started; if that is what you mean, repeat it: "
@@ -303,7 +303,7 @@ static enum lks_code repeated(const struct lks_args *args, const char *option, u
 enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     uint64_t nodes = 0, gpus = 0;
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
         repeated(args, "--nodes", NODES_MAX, &nodes, err) != LKS_OK ||
@@ -327,7 +327,7 @@ enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_cmd_change_resume(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     struct lks_str nodes = lks_args_str(args, "--nodes");
     if (nodes.len == 0 && lks_args_has(args, "--as-is"))
         return lks_fail(err, LKS_E_USAGE, "--as-is goes with --nodes");
@@ -344,7 +344,7 @@ enum lks_code lks_cmd_change_resume(struct lks_cli *cli, const struct lks_args *
 enum lks_code lks_cmd_change_skip(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
     begin_verb(&q, args, "skip");

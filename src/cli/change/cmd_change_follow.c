@@ -288,11 +288,11 @@ static void print_end(const struct follow *f, const struct lks_doc *change)
 static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args, const char *id,
                            struct lks_remote_answer *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", "/v1/changes");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(id));
     lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     *out = LKS_MOVE(q.answer);
     return LKS_OK;
@@ -316,7 +316,7 @@ static enum lks_code run(struct follow *f, const struct lks_args *args, struct l
     for (bool seen = false;; seen = true) {
         LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
         while (fetch(f->cli, args, f->id, &answer, err) != LKS_OK) {
-            if (!seen || !lks_code_info(err->code)->transient)
+            if (!seen || !lks_err_code_info(err->code)->transient)
                 return err->code;
             wait_for(f, err);
         }

@@ -37,17 +37,17 @@ const char *lks_change_size_text(const struct lks_doc *change, char out[LKS_CHAN
     uint64_t nodes = lks_change_number(change, "nodes"), gpus = lks_change_number(change, "gpus");
     uint64_t assets = lks_change_number(change, "assets");
     char one[LKS_COUNT_TEXT_SIZE], other[LKS_COUNT_TEXT_SIZE];
-    int len = snprintf(out, LKS_CHANGE_SIZE_TEXT, "%s, %s", lks_count_text(nodes, "node", one),
-                       lks_count_text(gpus, "GPU", other));
+    int len = snprintf(out, LKS_CHANGE_SIZE_TEXT, "%s, %s", lks_str_count_text(nodes, "node", one),
+                       lks_str_count_text(gpus, "GPU", other));
     if (assets > 0 && len > 0 && len < LKS_CHANGE_SIZE_TEXT)
         snprintf(out + len, LKS_CHANGE_SIZE_TEXT - (size_t)len, ", %s",
-                 lks_count_text(assets, "asset", one));
+                 lks_str_count_text(assets, "asset", one));
     return out;
 }
 
 const char *lks_change_span_text(uint64_t ms, char out[LKS_CHANGE_SPAN_TEXT])
 {
-    return ms > 0 ? lks_span_text(ms, out) : "-";
+    return ms > 0 ? lks_time_span_text(ms, out) : "-";
 }
 
 /* Plans ------------------------------------------------------------------------------------- */
@@ -419,7 +419,7 @@ static void add_terms(struct lks_table *t, const struct lks_doc *change, struct 
         lks_buf_add(text, LKS_STR("when a node fails"));
     else
         lks_buf_addf(text, "when more than %s fail%s, in lab and canary when one does",
-                     lks_count_text(most, "node", count), most == 1 ? "s" : "");
+                     lks_str_count_text(most, "node", count), most == 1 ? "s" : "");
     if (truth(change, "rolls_back"))
         lks_buf_add(text, LKS_STR(", and rolls back at once"));
     add_fact(t, "halts", text);
@@ -545,18 +545,18 @@ static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *a
     } rows[] = {{"needs_hands", "needs hands"}, {"unknown", "unknown"}, {"fenced", "fenced"}};
     const struct lks_doc *members = lks_doc_member(change, "members");
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+        LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
         uint64_t count = lks_change_number(members, rows[i].key);
         char limit[16];
         if (count == 0)
             continue;
         snprintf(limit, sizeof(limit), "%d", PEOPLE_SHOWN);
-        lks_question_init(&q, "GET", "/v1/changes");
+        lks_remote_question_init(&q, "GET", "/v1/changes");
         lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
         lks_remote_path_add(&q.path, LKS_STR("members"));
         lks_remote_path_query(&q.path, "state", lks_str_from(rows[i].state));
         lks_remote_path_query(&q.path, "limit", lks_str_from(limit));
-        if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+        if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
             return err->code;
         const struct lks_doc *list = lks_doc_member(q.answer.doc, "items");
         fprintf(cli->out, "\n%" PRIu64 " %s:\n", count, rows[i].state);
@@ -640,16 +640,16 @@ static enum lks_code check_options(const struct lks_args *args, struct lks_err *
 enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (check_options(args, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--nodes"))
         return print_members(cli, args, err);
     if (lks_args_has(args, "--follow"))
         return lks_change_follow(cli, args, args->positional[0], err);
-    lks_question_init(&q, "GET", "/v1/changes");
+    lks_remote_question_init(&q, "GET", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);

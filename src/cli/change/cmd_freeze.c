@@ -6,16 +6,16 @@
 static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const char *path,
                          const char *done, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     struct lks_str pool = lks_args_str(args, "--pool");
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", path);
+    lks_remote_question_init(&q, "POST", path);
     lks_json_begin(&q.w, NULL, '{');
     lks_output_text(&q.w, "pool", pool);
     lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (pool.len == 0)
         return lks_listing_done(cli, args, &q.answer, err, "the fleet is %s", done);
@@ -40,9 +40,9 @@ static const struct lks_listing_column day_columns[] = {
 
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", "/v1/freeze");
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", "/v1/freeze");
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);

@@ -220,7 +220,7 @@ static void make_title(const struct lks_world *w, const struct lks_args *args, c
 static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_forecast *f, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     const struct {
         const char *key;
         double value;
@@ -235,14 +235,14 @@ static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
         {"kept_high", f->lost.high},
         {"reached_high", f->reached.high},
     };
-    lks_question_init(&q, "POST", "/v1/changes");
+    lks_remote_question_init(&q, "POST", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_add(&q.path, LKS_STR("forecast"));
     lks_json_begin(&q.w, NULL, '{');
     for (size_t i = 0; i < LKS_COUNT(rows); i++)
         lks_json_int(&q.w, rows[i].key, (int64_t)(rows[i].value + 0.5));
     lks_json_end(&q.w, '}');
-    return lks_question_ask(cli, args, &q, err);
+    return lks_remote_question_ask(cli, args, &q, err);
 }
 
 static enum lks_code draw(const char *path, const struct lks_forecast *f,
@@ -336,12 +336,12 @@ static void advise(struct lks_cli *cli, const struct lks_world_seen *seen, doubl
             between, seen->losses, cost);
     for (size_t i = 0; i < LKS_COUNT(sizes); i++) {
         double fails = between * 3600 / sizes[i];
-        double every = lks_checkpoint_daly(cost, fails);
+        double every = lks_ramp_checkpoint_daly(cost, fails);
         fprintf(cli->out,
                 "  a job of %u nodes fails every %.1f h: one every %.0f min, and %.1f %% "
                 "of its time is lost\n",
                 sizes[i], fails / 3600, every / 60,
-                100 * lks_checkpoint_waste(every, cost, fails, RESTART_SECONDS));
+                100 * lks_ramp_checkpoint_waste(every, cost, fails, RESTART_SECONDS));
     }
 }
 

@@ -4,7 +4,7 @@
 #include "cli/change/cmd_rehearse.h"
 
 #include "base/term/progress.h"
-#include "lab/rehearse/remains.h"
+#include "lab/rehearse/eta.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ struct many {
     struct lks_world *world;
     const struct lks_rehearse_faults *faults;
     struct lks_rehearse_runs *out;
-    struct lks_remains remains;
+    struct lks_eta remains;
 };
 
 static volatile sig_atomic_t stopped;
@@ -137,7 +137,7 @@ static enum lks_code keep(struct many *m, const struct child *c, struct lks_err 
     }
     if (LKS_VEC_RESERVE(out->list, out->room, out->count + 1, err) != LKS_OK)
         return err->code;
-    struct lks_remains_kind *kind = &m->remains.kinds[lks_rehearse_bad(m->faults, c->seed)];
+    struct lks_eta_kind *kind = &m->remains.kinds[lks_rehearse_bad(m->faults, c->seed)];
     kind->done++;
     kind->took += now_ms() - c->begun;
     out->list[out->count++] = c->said->run;
@@ -180,15 +180,15 @@ static enum lks_code wait_some(struct many *m, struct lks_err *err)
 
 static lks_ms left(const struct many *m, lks_ms now)
 {
-    struct lks_remains_run running[JOBS_MAX];
+    struct lks_eta_run running[JOBS_MAX];
     size_t count = 0;
     for (unsigned i = 0; i < m->jobs; i++) {
         const struct child *c = &m->children[i];
         if (c->pid != 0)
             running[count++] =
-                (struct lks_remains_run){lks_rehearse_bad(m->faults, c->seed), now - c->begun};
+                (struct lks_eta_run){lks_rehearse_bad(m->faults, c->seed), now - c->begun};
     }
-    return lks_remains(&m->remains, running, count);
+    return lks_eta(&m->remains, running, count);
 }
 
 static enum lks_code go(struct many *m, struct lks_progress *progress, struct lks_err *err)

@@ -23,20 +23,20 @@ static const char *where(const struct lks_args *args, char out[static WHERE_MAX]
 enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char place[WHERE_MAX];
     if (strcmp(args->positional[1], lks_role_words[LKS_ROLE_AGENT]) == 0)
         return lks_fail(err, LKS_E_INVALID,
                         "access grant: agent is the role of an enrolled node, and of "
                         "nothing else; people are viewer, operator, approver or admin");
-    lks_question_init(&q, "POST", "/v1/access");
+    lks_remote_question_init(&q, "POST", "/v1/access");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "identity", args->positional[0]);
     lks_json_cstr(&q.w, "role", args->positional[1]);
     for (size_t i = 0; binding_options[i] != NULL; i++)
         lks_output_text(&q.w, binding_options[i] + 2, lks_args_str(args, binding_options[i]));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_listing_done(cli, args, &q.answer, err, "%s: %s%s", args->positional[0],
                             args->positional[1], where(args, place));
@@ -45,17 +45,17 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char place[WHERE_MAX];
     bool token = lks_args_has(args, "--token"), certificate = lks_args_has(args, "--certificate");
     if ((token && certificate) || (token || certificate) == (args->positional_count == 2))
         return lks_fail(err, LKS_E_USAGE,
                         "access revoke: an identity and its role, or --token and the id of one, or "
                         "--certificate and the serial number of one");
-    lks_question_init(&q, "DELETE",
-                      token         ? "/v1/tokens"
-                      : certificate ? "/v1/certificates"
-                                    : "/v1/access");
+    lks_remote_question_init(&q, "DELETE",
+                             token         ? "/v1/tokens"
+                             : certificate ? "/v1/certificates"
+                                           : "/v1/access");
     if (token || certificate) {
         lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     } else {
@@ -63,7 +63,7 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
         lks_remote_path_query(&q.path, "role", lks_str_from(args->positional[1]));
     }
     lks_remote_path_options(&q.path, args, binding_options);
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (token || certificate)
         return lks_listing_done(cli, args, &q.answer, err, "%s: revoked", args->positional[0]);
@@ -74,8 +74,8 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
 enum lks_code lks_cmd_access_token(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "POST", "/v1/tokens");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "POST", "/v1/tokens");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "id", args->positional[0]);
     lks_json_cstr(&q.w, "identity", args->positional[1]);
@@ -85,9 +85,9 @@ enum lks_code lks_cmd_access_token(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_cmd_access_renew(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "POST", "/v1/tokens/renew");
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "POST", "/v1/tokens/renew");
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     struct lks_str id = lks_doc_text(q.answer.doc, "id"),
                    end = lks_doc_text(q.answer.doc, "expires");

@@ -5,9 +5,9 @@
 #include "cli/shared/controller.h"
 #include "cli/shared/output.h"
 #include "cli/shared/remote.h"
-#include "drivers/store/store_backup.h"
-#include "drivers/store/store_secrets.h"
-#include "drivers/store/store_seen.h"
+#include "drivers/store/backup.h"
+#include "drivers/store/secrets.h"
+#include "drivers/store/seen.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/controller.h"
 #include "cli/shared/output.h"
-#include "cli/shared/witness.h"
+#include "cli/shared/witnesses.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>

@@ -56,9 +56,9 @@ static enum lks_code ask_lockstepd(struct lks_cli *cli, const struct lks_args *a
                                    const struct question *ask, struct lks_buf *json,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char time[LKS_TIME_TEXT_SIZE];
-    lks_question_init(&q, "GET", "/v1/journal/at");
+    lks_remote_question_init(&q, "GET", "/v1/journal/at");
     lks_remote_path_query(&q.path, "time", lks_str_from(lks_time_text(ask->past.at, time)));
     if (ask->past.count > 0)
         lks_remote_path_query(&q.path, "nodes", lks_args_str(args, "--node"));
@@ -66,7 +66,7 @@ static enum lks_code ask_lockstepd(struct lks_cli *cli, const struct lks_args *a
         lks_remote_path_query(&q.path, "pool", ask->past.pool);
     if (ask->past.readings)
         lks_remote_path_query(&q.path, "readings", LKS_STR("true"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     lks_buf_add(json, lks_buf_view(&q.answer.http.body));
     return lks_buf_check(json, err);

@@ -83,14 +83,14 @@ static enum lks_code begin(struct login *l, struct lks_err *err)
 /* Ask once. A controller that is away, or a provider that is, may be back before the end. */
 static enum lks_code poll(struct login *l, struct lks_remote_answer *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "POST", "/v1/login/device/poll");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "POST", "/v1/login/device/poll");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_text(&q.w, "code", l->code);
     lks_json_end(&q.w, '}');
     enum lks_code code = lks_remote_call(&l->remote, q.method, &q.path, "application/json",
                                          lks_buf_view(&q.json), out, err);
-    if (code != LKS_OK && lks_code_info(code)->transient && l->left > 0)
+    if (code != LKS_OK && lks_err_code_info(code)->transient && l->left > 0)
         return LKS_OK;
     if (code == LKS_OK && lks_str_is(lks_doc_text(out->doc, "state"), "slow"))
         l->interval += SLOWER_S;
@@ -169,15 +169,15 @@ enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, st
 /* The file goes when the login is over, and stays when that could not be said to lockstepd. */
 enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     const char *given = lks_args_get(args, "--token-file");
     const char *file = given != NULL ? given : cli->token_file;
     if (file == NULL)
         return lks_fail(err, LKS_E_USAGE,
                         "logout: --token-file or $LOCKSTEP_TOKEN_FILE has to name the token of "
                         "the login");
-    lks_question_init(&q, "POST", "/v1/logout");
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    lks_remote_question_init(&q, "POST", "/v1/logout");
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (unlink(file) != 0)
         return lks_file_fail(err, file);

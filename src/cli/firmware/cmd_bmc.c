@@ -144,12 +144,13 @@ static void print_certificate(struct lks_cli *cli, const struct lks_bmc_at *at,
 {
     char from[LKS_DAY_TEXT_SIZE], to[LKS_DAY_TEXT_SIZE];
     bool expired = c->not_after < cli->now;
-    fprintf(cli->out,
-            "%s shows\n  fingerprint  %s (of its public key)\n  certificate  %s\n"
-            "  subject      %s\n  issuer       %s%s\n  valid        %s to %s%s\n",
-            at->url, c->fingerprint, c->certificate, c->subject, c->issuer,
-            c->self_signed ? " (itself)" : "", lks_day_text(lks_day_of(c->not_before), from),
-            lks_day_text(lks_day_of(c->not_after), to), expired ? ", and has expired" : "");
+    fprintf(
+        cli->out,
+        "%s shows\n  fingerprint  %s (of its public key)\n  certificate  %s\n"
+        "  subject      %s\n  issuer       %s%s\n  valid        %s to %s%s\n",
+        at->url, c->fingerprint, c->certificate, c->subject, c->issuer,
+        c->self_signed ? " (itself)" : "", lks_time_day_text(lks_time_day_of(c->not_before), from),
+        lks_time_day_text(lks_time_day_of(c->not_after), to), expired ? ", and has expired" : "");
 }
 
 static enum lks_code keep(struct lks_cli *cli, const struct lks_bmc_at *at,

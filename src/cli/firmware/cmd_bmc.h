@@ -17,8 +17,8 @@
 
 #include "cli/shared/cli.h"
 #include "cli/shared/path.h"
-#include "drivers/http/http_curl.h"
-#include "drivers/http/http_talks.h"
+#include "drivers/http/curl.h"
+#include "drivers/http/talks.h"
 #include "port/bmc.h"
 
 #define LKS_BMC_STATE_MAX     ((size_t)128 << 10) /* bytes of one of these files */

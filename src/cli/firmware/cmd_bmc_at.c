@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "cli/firmware/cmd_bmc.h"
 #include "codec/format/json.h"
-#include "drivers/http/http_login.h"
+#include "drivers/http/login.h"
 
 #include <netdb.h>
 #include <stdio.h>

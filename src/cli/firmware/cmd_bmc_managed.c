@@ -59,12 +59,12 @@ static enum lks_code ask_about(struct lks_cli *cli, struct lks_bmc_update *u, co
                                const char *suffix, struct lks_err *err)
 {
     static const struct lks_args none;
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char text[LKS_CURL_URL_MAX + 8];
     snprintf(text, sizeof(text), "%s%s", url, suffix);
-    lks_question_init(&q, "GET", "/v1/endpoints");
+    lks_remote_question_init(&q, "GET", "/v1/endpoints");
     lks_remote_path_query(&q.path, "url", lks_str_from(text));
-    if (lks_question_ask(cli, &none, &q, err) == LKS_OK)
+    if (lks_remote_question_ask(cli, &none, &q, err) == LKS_OK)
         return judge(&q.answer, u, err);
     struct lks_err why = *err;
     return lks_fail(err, why.code,

@@ -1,6 +1,6 @@
 /* bmc update --pull: the image is read from where the endpoint is to fetch it, and compared. */
 #include "cli/firmware/cmd_bmc_update.h"
-#include "drivers/http/http_talks.h"
+#include "drivers/http/talks.h"
 #include "drivers/service/image_check.h"
 #include "port/ticket.h"
 

@@ -62,7 +62,7 @@ static const char *payload_word(const struct lks_pldm_file *f)
     struct lks_err ignored = {0};
     if (f->package.revision < 4)
         return "none";
-    return lks_pldm_sums_check(&f->package, &f->sums, &ignored) == LKS_OK ? "good" : "bad";
+    return lks_pldm_package_sums_check(&f->package, &f->sums, &ignored) == LKS_OK ? "good" : "bad";
 }
 
 /* inspect: JSON ------------------------------------------------------------------------------ */
@@ -87,20 +87,20 @@ static void page_fini(struct page *page)
 
 static struct lks_str text_of(struct page *page, struct lks_pldm_string s)
 {
-    return lks_pldm_string_text(s, &page->texts);
+    return lks_pldm_package_string_text(s, &page->texts);
 }
 
 static struct lks_str descriptor_text(struct page *page, const struct lks_pldm_descriptor *d)
 {
     lks_buf_truncate(&page->scratch, 0);
-    lks_pldm_descriptor_text(d, &page->scratch);
+    lks_pldm_package_descriptor_text(d, &page->scratch);
     return lks_buf_view(&page->scratch);
 }
 
 static void descriptor_json(struct lks_json_writer *w, struct page *page,
                             const struct lks_pldm_descriptor *d)
 {
-    const char *name = lks_pldm_descriptor_name(d->type);
+    const char *name = lks_pldm_package_descriptor_name(d->type);
     lks_json_begin(w, NULL, '{');
     lks_json_int(w, "type", d->type);
     if (name != NULL)
@@ -150,7 +150,7 @@ static void component_json(struct lks_json_writer *w, struct page *page,
                            const struct lks_pldm_file *f, size_t index)
 {
     const struct lks_pldm_component *c = &f->package.components[index];
-    const char *class = lks_pldm_classification_name(c->classification);
+    const char *class = lks_pldm_package_classification_name(c->classification);
     char digest[LKS_DIGEST_SIZE];
     lks_json_begin(w, NULL, '{');
     lks_json_int(w, "classification", c->classification);
@@ -162,9 +162,9 @@ static void component_json(struct lks_json_writer *w, struct page *page,
         lks_json_int(w, "stamp", c->stamp);
     options_json(w, c->options, component_words);
     lks_json_begin(w, "activation", '[');
-    for (unsigned bit = 0; lks_pldm_activation_name(bit) != NULL; bit++)
+    for (unsigned bit = 0; lks_pldm_package_activation_name(bit) != NULL; bit++)
         if ((c->activation >> bit & 1) != 0)
-            lks_json_cstr(w, NULL, lks_pldm_activation_name(bit));
+            lks_json_cstr(w, NULL, lks_pldm_package_activation_name(bit));
     lks_json_end(w, ']');
     lks_json_int(w, "offset", c->offset);
     lks_json_int(w, "bytes", c->size);
@@ -231,15 +231,15 @@ static void add_separated(struct lks_buf *out, const char *text)
 static void cell_activation(struct lks_table *t, struct page *page, uint16_t activation)
 {
     lks_buf_truncate(&page->scratch, 0);
-    for (unsigned bit = 0; lks_pldm_activation_name(bit) != NULL; bit++)
+    for (unsigned bit = 0; lks_pldm_package_activation_name(bit) != NULL; bit++)
         if ((activation >> bit & 1) != 0)
-            add_separated(&page->scratch, lks_pldm_activation_name(bit));
+            add_separated(&page->scratch, lks_pldm_package_activation_name(bit));
     lks_output_cell(t, LKS_PLAIN, lks_buf_view(&page->scratch));
 }
 
 static void cell_class(struct lks_table *t, uint16_t classification)
 {
-    const char *name = lks_pldm_classification_name(classification);
+    const char *name = lks_pldm_package_classification_name(classification);
     if (name != NULL)
         lks_table_cell(t, LKS_PLAIN, lks_str_from(name));
     else
@@ -278,7 +278,7 @@ static void cell_descriptors(struct lks_table *t, struct page *page,
     LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
     lks_buf_init(&all, TEXT_MAX);
     for (size_t i = 0; i < r->descriptor_count; i++) {
-        const char *name = lks_pldm_descriptor_name(r->descriptors[i].type);
+        const char *name = lks_pldm_package_descriptor_name(r->descriptors[i].type);
         if (name != NULL)
             add_separated(&all, name);
         else
@@ -408,7 +408,7 @@ static void check_payload(struct checks *c, const struct lks_pldm_file *f)
     struct lks_err why = {0};
     if (f->package.revision < 4)
         add_check(c, "payload", "none", "headers before revision 4 have no checksum of the images");
-    else if (lks_pldm_sums_check(&f->package, &f->sums, &why) != LKS_OK)
+    else if (lks_pldm_package_sums_check(&f->package, &f->sums, &why) != LKS_OK)
         add_check(c, "payload", "bad", why.msg);
     else
         add_check(c, "payload", "good", "the images' checksum is right");

@@ -4,7 +4,7 @@
 #include "cli/shared/output.h"
 #include "cli/shared/path.h"
 #include "codec/format/yaml.h"
-#include "pldm/package_recipe.h"
+#include "pldm/recipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static void making_fini(struct making *m)
         (void)unlink(m->temporary);
     }
     free(m->portion);
-    lks_pldm_pass_fini(&m->pass);
+    lks_pldm_package_pass_fini(&m->pass);
     lks_pldm_recipe_fini(&m->recipe);
     lks_docs_fini(&m->docs);
 }
@@ -177,7 +177,7 @@ static enum lks_code read_image(void *ctx, size_t index, uint32_t at, struct lks
 static enum lks_code put_out(void *ctx, struct lks_str bytes, struct lks_err *err)
 {
     struct making *m = ctx;
-    if (lks_pldm_pass_feed(&m->pass, bytes, err) != LKS_OK)
+    if (lks_pldm_package_pass_feed(&m->pass, bytes, err) != LKS_OK)
         return err->code;
     return lks_file_put(m->out, m->temporary, bytes, err);
 }
@@ -207,11 +207,12 @@ static enum lks_code write_output(struct making *m, struct lks_pldm_sums *sums, 
     m->portion = malloc(PORTION);
     if (m->portion == NULL)
         return lks_fail_nomem(err);
-    if (open_output(m, err) != LKS_OK || lks_pldm_pass_init(&m->pass, p, &options, err) != LKS_OK)
+    if (open_output(m, err) != LKS_OK ||
+        lks_pldm_package_pass_init(&m->pass, p, &options, err) != LKS_OK)
         return err->code;
     if (lks_pldm_package_write(p, &source, &sink, err) != LKS_OK)
         return lks_wrap(err, "%" LKS_STR_FMT, LKS_STR_ARG(m->docs.source));
-    if (lks_pldm_pass_finish(&m->pass, sums, err) != LKS_OK)
+    if (lks_pldm_package_pass_finish(&m->pass, sums, err) != LKS_OK)
         return err->code;
     if (fsync(m->out) != 0 || rename(m->temporary, m->output) != 0)
         return lks_file_fail(err, m->output);

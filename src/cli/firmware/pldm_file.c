@@ -12,7 +12,7 @@ enum { PORTION = 256 << 10 };
 
 void lks_pldm_file_fini(struct lks_pldm_file *f)
 {
-    lks_pldm_pass_fini(&f->pass);
+    lks_pldm_package_pass_fini(&f->pass);
     lks_pldm_package_fini(&f->package);
     if (f->path != NULL)
         close(f->fd);
@@ -92,8 +92,8 @@ static enum lks_code feed_all(struct lks_pldm_file *f, char *portion, struct lks
         if (read_at(f, at, PORTION, portion, &got, err) != LKS_OK)
             return err->code;
         if (got == 0)
-            return lks_pldm_pass_finish(&f->pass, &f->sums, err);
-        if (lks_pldm_pass_feed(&f->pass, (struct lks_str){portion, got}, err) != LKS_OK)
+            return lks_pldm_package_pass_finish(&f->pass, &f->sums, err);
+        if (lks_pldm_package_pass_feed(&f->pass, (struct lks_str){portion, got}, err) != LKS_OK)
             return err->code;
         at += got;
     }
@@ -110,7 +110,7 @@ static enum lks_code sum_up(struct lks_pldm_file *f, struct lks_err *err)
     char *portion = malloc(PORTION);
     if (portion == NULL)
         return lks_fail_nomem(err);
-    enum lks_code code = lks_pldm_pass_init(&f->pass, &f->package, &options, err);
+    enum lks_code code = lks_pldm_package_pass_init(&f->pass, &f->package, &options, err);
     if (code == LKS_OK)
         code = feed_all(f, portion, err);
     free(portion);

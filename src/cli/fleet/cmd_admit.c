@@ -77,19 +77,19 @@ static enum lks_code check_question(const struct lks_args *args, struct lks_err 
 /* An override is recorded before the question is asked that it answers. */
 static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char until[LKS_TIME_TEXT_SIZE];
     if (lks_listing_need(args, "--until", "when the override ends", err) != LKS_OK ||
         lks_listing_until(cli, args, "--until", until, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", "/v1/overrides");
+    lks_remote_question_init(&q, "POST", "/v1/overrides");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_text(&q.w, "job", lks_args_str(args, "--job"));
     lks_json_text(&q.w, "nodes", lks_args_str(args, "--nodes"));
     lks_json_text(&q.w, "reason", lks_args_str(args, "--override"));
     lks_json_cstr(&q.w, "until", until);
     lks_json_end(&q.w, '}');
-    return lks_question_ask(cli, args, &q, err);
+    return lks_remote_question_ask(cli, args, &q, err);
 }
 
 /* The answer -------------------------------------------------------------------------------- */
@@ -254,7 +254,7 @@ static enum lks_code print_observed(struct lks_cli *cli, const struct lks_args *
 
 enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_args_has(args, "--log"))
         return print_log(cli, args, err);
     if (lks_args_has(args, "--observed"))
@@ -266,9 +266,9 @@ enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, st
     if (check_question(args, err) != LKS_OK ||
         (lks_args_has(args, "--override") && override(cli, args, err) != LKS_OK))
         return err->code;
-    lks_question_init(&q, "POST", "/v1/admit");
+    lks_remote_question_init(&q, "POST", "/v1/admit");
     write_question(&q.w, args);
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *admitted = lks_doc_member(q.answer.doc, "admitted");
     if (admitted == NULL || admitted->kind != LKS_DOC_BOOL)
@@ -324,7 +324,7 @@ static enum lks_code write_image(struct lks_json_writer *w, const struct lks_arg
 enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     LKS_CLEANUP(lks_sbom_fini) struct lks_sbom sbom = {0};
     const char *file = lks_args_get(args, "--sbom");
@@ -332,9 +332,9 @@ enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args
     if (file != NULL && (lks_file_read(file, &text, err) != LKS_OK ||
                          lks_sbom_parse(file, lks_buf_view(&text), &sbom, err) != LKS_OK))
         return err->code;
-    lks_question_init(&q, "POST", "/v1/images");
+    lks_remote_question_init(&q, "POST", "/v1/images");
     if (write_image(&q.w, args, &sbom, err) != LKS_OK ||
-        lks_question_ask(cli, args, &q, err) != LKS_OK)
+        lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_listing_done(cli, args, &q.answer, err, "%s: known", args->positional[0]);
 }

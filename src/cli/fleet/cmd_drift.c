@@ -38,12 +38,12 @@ static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *ar
         {"unmeasured", "are not measured,"},
         {"unjudged", "were never evaluated"},
     };
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", "/v1/drift");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", "/v1/drift");
     lks_remote_path_query(&q.path, "limit", LKS_STR("1"));
     if (lks_args_has(args, "--pool"))
         lks_remote_path_query(&q.path, "pool", lks_args_str(args, "--pool"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *found = lks_doc_member(q.answer.doc, "counts");
     for (size_t i = 0; i < LKS_COUNT(counts); i++) {
@@ -165,13 +165,13 @@ static const struct {
 enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char expires[LKS_TIME_TEXT_SIZE];
     if (lks_listing_need(args, "--until", "when it ends: there is none without an end", err) !=
             LKS_OK ||
         lks_listing_until(cli, args, "--until", expires, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", "/v1/deviations");
+    lks_remote_question_init(&q, "POST", "/v1/deviations");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "nodes", args->positional[0]);
     for (size_t i = 0; i < LKS_COUNT(deviation_members); i++) {
@@ -182,7 +182,7 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
     }
     lks_json_cstr(&q.w, "expires", expires);
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *id = lks_doc_member(q.answer.doc, "id");
     struct lks_str warning = lks_doc_text(q.answer.doc, "warning");

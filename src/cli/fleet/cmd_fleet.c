@@ -34,13 +34,13 @@ enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *ar
                                   struct lks_err *err)
 {
     static const char *const passed[] = {"--accept", "--nodes", "--gpus", NULL};
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     bool dry = lks_args_has(args, "--dry-run");
-    lks_question_init(&q, "PUT", "/v1/fleet");
+    lks_remote_question_init(&q, "PUT", "/v1/fleet");
     if (dry)
         lks_remote_path_query(&q.path, "dry_run", LKS_STR("true"));
     lks_remote_path_options(&q.path, args, passed);
-    if (lks_question_send(cli, args, args->positional[0], &q, err) != LKS_OK)
+    if (lks_remote_question_send(cli, args, args->positional[0], &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);

@@ -277,7 +277,7 @@ static void warn_posture(const struct import *im, FILE *err)
             "lockstep: warning: %s without a posture, the first is '%" LKS_STR_FMT
             "': written as dev, where commands by hand need neither a drained node nor an "
             "approval; add a column posture, or --posture\n",
-            lks_count_text(count, "pool", pools), LKS_STR_ARG(first->values[POOL]));
+            lks_str_count_text(count, "pool", pools), LKS_STR_ARG(first->values[POOL]));
 }
 
 /* The manifest is one that 'fleet apply' takes, with the classes of `classes` beside it. */

@@ -77,12 +77,12 @@ static const struct lks_listing_column reading_columns[] = {
 enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", "/v1/nodes");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", "/v1/nodes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     if (lks_args_has(args, "--tuple"))
         lks_remote_path_add(&q.path, LKS_STR("tuple"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *readings = lks_doc_member(q.answer.doc, "readings");
     if (readings == NULL || lks_args_has(args, "--json"))
@@ -94,13 +94,13 @@ enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args
 
 enum lks_code lks_cmd_node_rm(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "DELETE", "/v1/nodes");
+    lks_remote_question_init(&q, "DELETE", "/v1/nodes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     char size[LKS_LISTING_SIZE];
     return lks_listing_done(cli, args, &q.answer, err, "%s: removed%s", args->positional[0],
@@ -110,8 +110,8 @@ enum lks_code lks_cmd_node_rm(struct lks_cli *cli, const struct lks_args *args, 
 enum lks_code lks_cmd_node_enroll(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "POST", "/v1/nodes");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "POST", "/v1/nodes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_add(&q.path, LKS_STR("enroll"));
     lks_json_begin(&q.w, NULL, '{');

@@ -21,12 +21,12 @@ static void put_digests(struct lks_question *q, const struct lks_args *args)
 static enum lks_code look(struct lks_cli *cli, const struct lks_args *args, uint64_t id,
                           struct lks_remote_answer *answer, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char number[24];
     snprintf(number, sizeof(number), "%" PRIu64, id);
-    lks_question_init(&q, "GET", "/v1/commands");
+    lks_remote_question_init(&q, "GET", "/v1/commands");
     lks_remote_path_add(&q.path, lks_str_from(number));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     *answer = LKS_MOVE(q.answer);
     return LKS_OK;
@@ -75,14 +75,14 @@ static enum lks_code ask_wedged(struct lks_cli *cli, const struct lks_args *args
 enum lks_code lks_cmd_node_command(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     uint64_t ttl = 0, id = 0;
     if (lks_args_has(args, "--wedged"))
         return ask_wedged(cli, args, err);
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
         (lks_args_has(args, "--ttl") && lks_listing_span(args, "--ttl", &ttl, err) != LKS_OK))
         return err->code;
-    lks_question_init(&q, "POST", "/v1/nodes");
+    lks_remote_question_init(&q, "POST", "/v1/nodes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_add(&q.path, LKS_STR("command"));
     lks_json_begin(&q.w, NULL, '{');
@@ -92,7 +92,7 @@ enum lks_code lks_cmd_node_command(struct lks_cli *cli, const struct lks_args *a
     if (ttl > 0)
         lks_json_int(&q.w, "ttl_seconds", (int64_t)ttl);
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *number = lks_doc_member(q.answer.doc, "id");
     id = number != NULL ? (uint64_t)number->number : 0;

@@ -272,7 +272,7 @@ enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, stru
                 break; /* the reader is gone */
             continue;
         }
-        if (!cli->term.tty || !lks_code_info(err->code)->transient)
+        if (!cli->term.tty || !lks_err_code_info(err->code)->transient)
             return err->code;
         fprintf(cli->out, "%s; trying again\n", err->msg); /* it may be starting anew */
     }

@@ -37,8 +37,9 @@ static enum lks_code print_rows(struct lks_cli *cli, const struct lks_conformanc
         lks_output_cell(&t, LKS_BOLD, j->subject);
         lks_output_cell(&t, LKS_PLAIN, j->pinned);
         lks_output_cell(&t, LKS_PLAIN, j->actual);
-        lks_table_cell(&t, verdict_colour(j->verdict), lks_str_from(lks_verdict_name(j->verdict)));
-        lks_output_cell(&t, LKS_PLAIN, lks_str_from(lks_cause_name(j->cause)));
+        lks_table_cell(&t, verdict_colour(j->verdict),
+                       lks_str_from(lks_conform_verdict_name(j->verdict)));
+        lks_output_cell(&t, LKS_PLAIN, lks_str_from(lks_conform_cause_name(j->cause)));
         bool said = j->of.len == 0 || lks_str_find(j->evidence, j->of) >= 0;
         lks_table_cellf(&t, LKS_DIM, "%.*s%s%.*s", LKS_STR_ARG(j->evidence), said ? "" : " of ",
                         said ? 0 : (int)j->of.len, j->of.ptr);
@@ -53,8 +54,8 @@ static void row_json(struct lks_json_writer *w, const struct lks_judgement *j)
     lks_output_text(w, "pinned", j->pinned);
     lks_output_text(w, "actual", j->actual);
     lks_output_text(w, "of", j->of);
-    lks_json_cstr(w, "verdict", lks_verdict_name(j->verdict));
-    lks_output_text(w, "cause", lks_str_from(lks_cause_name(j->cause)));
+    lks_json_cstr(w, "verdict", lks_conform_verdict_name(j->verdict));
+    lks_output_text(w, "cause", lks_str_from(lks_conform_cause_name(j->cause)));
     lks_output_text(w, "evidence", j->evidence);
     lks_json_end(w, '}');
 }
@@ -108,7 +109,7 @@ enum lks_code lks_cmd_conform(struct lks_cli *cli, const struct lks_args *args, 
         return lks_fail(err, LKS_E_USAGE, "conform: --pool goes with --fleet");
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     const struct lks_stack *stack = NULL;
     if (lks_input_load(cli, args, file, &input, err) != LKS_OK ||
         lks_input_stack(&input.manifest, lks_args_str(args, "--name"), &stack, err) != LKS_OK ||
@@ -126,7 +127,7 @@ static enum lks_code prove_draft(const struct lks_facts *facts, const struct lks
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     const struct lks_stack *stack = NULL;
     if (lks_manifest_parse("the drafted stack", yaml, facts, NULL, &manifest, err) != LKS_OK ||
         lks_input_stack(&manifest, LKS_STR(""), &stack, err) != LKS_OK ||
@@ -185,7 +186,7 @@ enum lks_code lks_cmd_stack_init(struct lks_cli *cli, const struct lks_args *arg
     lks_buf_init(&yaml, LKS_OUTPUT_BYTES_MAX);
     struct lks_str name = lks_args_str(args, "--name"), version = lks_args_str(args, "--version");
     char today[LKS_DAY_TEXT_SIZE], digest[LKS_DIGEST_SIZE] = "";
-    (void)lks_day_text(cli->today, today);
+    (void)lks_time_day_text(cli->today, today);
     if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
         lks_machine_tuple(cli, args, &facts, NULL, &tuple, NULL, err) != LKS_OK ||
         lks_draft_stack(&facts, &tuple, name.len > 0 ? name : LKS_STR("golden"),

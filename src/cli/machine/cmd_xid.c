@@ -242,7 +242,7 @@ enum lks_code lks_cmd_xid(struct lks_cli *cli, const struct lks_args *args, stru
     bool json = lks_args_has(args, "--json");
     bool is_sxid = q.number >= SXID_FROM || lks_args_has(args, "--sxid");
     const struct lks_xid *xid = is_sxid ? NULL : lks_xid_find(&facts, q.number);
-    const struct lks_sxid *sxid = is_sxid ? lks_sxid_find(&facts, q.number) : NULL;
+    const struct lks_sxid *sxid = is_sxid ? lks_xid_sxid_find(&facts, q.number) : NULL;
     if (xid == NULL && sxid == NULL)
         return lks_fail(err, LKS_E_NOT_FOUND,
                         "no row for %s %lld; a newer table can be given with --data",

@@ -217,7 +217,7 @@ static enum lks_code help_group(struct lks_cli *cli, const char *group, bool jso
     return LKS_OK;
 }
 
-enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+enum lks_code lks_cli_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     int used, count = (int)args->positional_count;
     bool json = lks_args_has(args, "--json");
@@ -238,7 +238,7 @@ enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, str
     return LKS_OK;
 }
 
-enum lks_code lks_cmd_version(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+enum lks_code lks_cli_version(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     (void)err;
     const char *commit = cli->commit != NULL ? cli->commit : "unknown";
@@ -358,5 +358,5 @@ int lks_cli_run(struct lks_cli *cli, int argc, char **argv)
     enum lks_code code = finish_output(cli, dispatch(cli, argc, argv, &err), &err);
     if (code != LKS_OK)
         fprintf(cli->err, "lockstep: %s\n", err.msg);
-    return code == LKS_OK && cli->no ? 1 : lks_code_info(code)->exit;
+    return code == LKS_OK && cli->no ? 1 : lks_err_code_info(code)->exit;
 }

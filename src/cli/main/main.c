@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     struct lks_cli cli = {
         .out = stdout,
         .err = stderr,
-        .today = lks_day_of(now),
+        .today = lks_time_day_of(now),
         .now = now,
         .now_ms = (lks_ms)clock.tv_nsec / NS_PER_MS,
         .data_dir = environment("LOCKSTEP_DATA"),

@@ -505,7 +505,7 @@ const struct lks_command lks_commands[] = {
      "bundle names the file. Nodes keep what is installed. Updates in progress end: refused, or "
      "unknown with an alarm if something was sent. Steps of changes that need the bundle fail. "
      "Needs the role approver.",
-     "{seq}", lks_cmd_verb},
+     "{seq}", lks_verb_cmd},
     {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
      "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The "
      "key is pinned in the lockstepd of --server or $LOCKSTEP_SERVER, or else in the one that "
@@ -619,8 +619,8 @@ const struct lks_command lks_commands[] = {
      "cannot approve it. Only an approved deviation counts in a production pool that enforces, "
      "and permits changes to a stack that is not released and updates by hand to a version that "
      "is not pinned. A change does not preserve the deviation: it installs what its stack changes.",
-     "{seq}", lks_cmd_verb},
-    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_cmd_verb},
+     "{seq}", lks_verb_cmd},
+    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_verb_cmd},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for a short time, or no with the reason for every node and image that "
      "prevents it. In a pool with enforce observe (the default) or warn, refusals are only listed "
@@ -656,7 +656,7 @@ const struct lks_command lks_commands[] = {
     LKS_ACCESS_COMMANDS,
     {"alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
-    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}", lks_cmd_verb},
+    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}", lks_verb_cmd},
     LKS_CHANGE_COMMANDS,
     LKS_JOURNAL_COMMANDS,
     {"doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
@@ -704,8 +704,8 @@ const struct lks_command lks_commands[] = {
     {"sim down", "DIR", 1, 1, NULL, "Stop what 'sim up' started", "", "{ended}", lks_cmd_sim_down},
     {"help", "[COMMAND...]", 0, 2, NULL, "List the commands or those of a group, or explain one",
      "", "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
-     lks_cmd_help},
+     lks_cli_help},
     {"version", "", 0, 0, NULL, "Show version and commit", "", "{version, commit}",
-     lks_cmd_version},
+     lks_cli_version},
 };
 const size_t lks_command_count = LKS_COUNT(lks_commands);

@@ -68,7 +68,7 @@ void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *tru
         .trusted = trusted,
         .trusted_count = count,
     };
-    lks_verify(&ask, &b->verdict);
+    lks_verifier_run(&ask, &b->verdict);
 }
 
 enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, const char *state,
@@ -96,10 +96,10 @@ enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const
                                     bool needed, struct lks_err *err)
 {
     static const struct lks_args none;
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", "/v1/bundles");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", "/v1/bundles");
     lks_remote_path_add(&q.path, lks_str_from(digest));
-    enum lks_code code = lks_question_ask(cli, &none, &q, err);
+    enum lks_code code = lks_remote_question_ask(cli, &none, &q, err);
     if (code == LKS_E_NOT_FOUND && needed)
         return lks_fail(
             err, LKS_E_REFUSED,

@@ -8,11 +8,11 @@ typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args 
                                      struct lks_err *err);
 
 /* cli.c */
-lks_command_fn lks_cmd_help;
-lks_command_fn lks_cmd_version;
+lks_command_fn lks_cli_help;
+lks_command_fn lks_cli_version;
 
 /* verbs.c: commands that are one request, such as node hold. */
-lks_command_fn lks_cmd_verb;
+lks_command_fn lks_verb_cmd;
 
 /* cmd_bmc.c, cmd_bmc_update.c */
 lks_command_fn lks_cmd_bmc_inventory;
@@ -98,7 +98,7 @@ lks_command_fn lks_cmd_image_ls;
 lks_command_fn lks_cmd_stack_publish;
 lks_command_fn lks_cmd_stack_ls;
 lks_command_fn lks_cmd_stack_step;
-lks_command_fn lks_registry_advisories;
+lks_command_fn lks_advisories_list;
 lks_command_fn lks_registry_lifecycle;
 
 /* cmd_bundle.c, cmd_bundle_build.c, cmd_bundle_push.c */

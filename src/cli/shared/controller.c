@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "codec/format/yaml.h"
-#include "drivers/store/store_secrets.h"
+#include "drivers/store/secrets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ enum lks_code lks_controller_public_key(const char *path, struct lks_public_key 
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
-    if (lks_public_key_parse(lks_str_trim(line), out, err) != LKS_OK)
+    if (lks_key_public_parse(lks_str_trim(line), out, err) != LKS_OK)
         return lks_wrap(err, "%s", path);
     return LKS_OK;
 }

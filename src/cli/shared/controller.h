@@ -4,8 +4,8 @@
 
 #include "cli/shared/cli.h"
 #include "cli/shared/path.h"
-#include "codec/format/doc.h"
-#include "drivers/store/store_sqlite.h"
+#include "codec/format/docs.h"
+#include "drivers/store/sqlite.h"
 #include "trust/key.h"
 #include "trust/seal.h"
 

@@ -142,7 +142,7 @@ void lks_listing_members(struct lks_table *t, const struct lks_doc *map, const c
     lks_buf_init(&name, LINE_MAX_BYTES);
     for (const struct lks_doc *i = map->first; i != NULL; i = i->next) {
         uint64_t ignored;
-        if (lks_word_find(skip, i->key, &ignored))
+        if (lks_record_word_find(skip, i->key, &ignored))
             continue;
         lks_buf_add(&name, i->key);
         add_rows(t, &name, i);
@@ -231,7 +231,7 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
 {
     const struct lks_doc *lists[LISTS_MAX] = {0};
     size_t count = 0, items = 0;
-    if (lks_question_ask(cli, args, q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q->answer, err);
@@ -247,8 +247,8 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_listing *listing, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", listing->path);
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", listing->path);
     if (listing->part != NULL) {
         lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
         lks_remote_path_add(&q.path, lks_str_from(listing->part));
@@ -334,7 +334,7 @@ enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args
     if (seconds > 0)
         lks_json_int(&q->w, "ttl_seconds", (int64_t)seconds);
     lks_json_end(&q->w, '}');
-    if (lks_question_ask(cli, args, q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
     struct lks_str token = lks_doc_text(q->answer.doc, "token");
     return lks_listing_done(cli, args, &q->answer, err, "%" LKS_STR_FMT, LKS_STR_ARG(token));
@@ -379,7 +379,7 @@ enum lks_code lks_listing_span(const struct lks_args *args, const char *option, 
     lks_ms span = 0;
     if (text.len == 0)
         return LKS_OK;
-    if (lks_span_parse(text, &span)) {
+    if (lks_time_span_parse(text, &span)) {
         *seconds = span / LKS_SECOND;
         return LKS_OK;
     }
@@ -447,7 +447,7 @@ const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_
     out[0] = '\0';
     if (nodes != NULL && gpus != NULL && nodes->number > 0 && gpus->number >= 0)
         snprintf(out, LKS_LISTING_SIZE, ": %s, %s",
-                 lks_count_text((uint64_t)nodes->number, "node", many),
-                 lks_count_text((uint64_t)gpus->number, "GPU", cards));
+                 lks_str_count_text((uint64_t)nodes->number, "node", many),
+                 lks_str_count_text((uint64_t)gpus->number, "GPU", cards));
     return out;
 }

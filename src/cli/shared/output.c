@@ -52,7 +52,7 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
         const struct lks_finding *f = &report->findings[i];
         lks_json_begin(w, NULL, '{');
         lks_json_cstr(w, "rule", f->rule);
-        lks_json_cstr(w, "severity", lks_severity_name(f->severity));
+        lks_json_cstr(w, "severity", lks_report_severity_name(f->severity));
         lks_output_text(w, "subject", f->subject);
         lks_output_text(w, "text", f->text);
         lks_output_text(w, "remedy", f->remedy);
@@ -79,7 +79,7 @@ enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_re
             if ((int)f->severity != severity)
                 continue;
             lks_table_cell(&t, lks_output_severity(f->severity),
-                           lks_str_from(lks_severity_name(f->severity)));
+                           lks_str_from(lks_report_severity_name(f->severity)));
             lks_table_cell(&t, LKS_PLAIN, lks_str_from(f->rule));
             lks_table_cell(&t, LKS_PLAIN, f->subject);
             lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(f->text),
@@ -97,7 +97,7 @@ void lks_output_findings_aside(struct lks_cli *cli, const char *about,
     for (size_t i = 0; i < report->count; i++) {
         const struct lks_finding *f = &report->findings[i];
         fprintf(cli->err, "lockstep: %s%s%s: %s: %.*s: %.*s%s%.*s\n", about != NULL ? about : "",
-                about != NULL ? ": " : "", lks_severity_name(f->severity), f->rule,
+                about != NULL ? ": " : "", lks_report_severity_name(f->severity), f->rule,
                 LKS_STR_ARG(f->subject), LKS_STR_ARG(f->text), f->remedy.len > 0 ? " -> " : "",
                 LKS_STR_ARG(f->remedy));
     }

@@ -161,7 +161,7 @@ static enum lks_code code_of(struct lks_str type, int status)
 {
     enum lks_code found = status >= 500 ? LKS_E_UNAVAILABLE : LKS_E_REFUSED;
     for (int code = LKS_CODE_COUNT - 1; code > LKS_OK; code--) {
-        const struct lks_code_info *info = lks_code_info((enum lks_code)code);
+        const struct lks_code_info *info = lks_err_code_info((enum lks_code)code);
         if (lks_str_starts(type, PROBLEM) &&
             lks_str_is((struct lks_str){type.ptr + strlen(PROBLEM), type.len - strlen(PROBLEM)},
                        info->text))
@@ -192,7 +192,7 @@ static bool is_json(const struct lks_http_answer *answer)
 /* There was no answer: why, and what a person may do about it. */
 static enum lks_code fail_to_reach(struct lks_err *err)
 {
-    if (!lks_code_info(err->code)->transient)
+    if (!lks_err_code_info(err->code)->transient)
         return err->code;
     struct lks_err why = *err;
     return lks_fail(err, why.code,
@@ -232,7 +232,7 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
     return LKS_OK;
 }
 
-void lks_question_init(struct lks_question *q, const char *method, const char *begin)
+void lks_remote_question_init(struct lks_question *q, const char *method, const char *begin)
 {
     *q = (struct lks_question){.method = method};
     lks_remote_path_init(&q->path, begin);
@@ -240,7 +240,7 @@ void lks_question_init(struct lks_question *q, const char *method, const char *b
     q->w.out = &q->json;
 }
 
-void lks_question_fini(struct lks_question *q)
+void lks_remote_question_fini(struct lks_question *q)
 {
     lks_remote_path_fini(&q->path);
     lks_buf_fini(&q->json);
@@ -248,8 +248,8 @@ void lks_question_fini(struct lks_question *q)
     *q = (struct lks_question){0};
 }
 
-enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
-                               struct lks_question *q, struct lks_err *err)
+enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_question *q, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
     if (lks_buf_check(&q->json, err) != LKS_OK)
@@ -262,8 +262,9 @@ enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
                            &q->answer, err);
 }
 
-enum lks_code lks_question_send(struct lks_cli *cli, const struct lks_args *args, const char *file,
-                                struct lks_question *q, struct lks_err *err)
+enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
+                                       const char *file, struct lks_question *q,
+                                       struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};

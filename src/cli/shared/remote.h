@@ -7,9 +7,9 @@
 #define LKS_CLI_REMOTE_H
 
 #include "cli/shared/cli.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "codec/format/json.h"
-#include "drivers/http/http_tls.h"
+#include "drivers/http/client.h"
 
 /* Where lockstepd listens as the packages start it. */
 #define LKS_REMOTE_DEFAULT "unix:/run/lockstep/lockstepd.sock"
@@ -86,16 +86,17 @@ struct lks_question {
     struct lks_json_writer w;
     struct lks_remote_answer answer;
 };
-void lks_question_init(struct lks_question *q, const char *method, const char *begin);
-void lks_question_fini(struct lks_question *q);
+void lks_remote_question_init(struct lks_question *q, const char *method, const char *begin);
+void lks_remote_question_fini(struct lks_question *q);
 
 /* Open, ask, close; the answer replaces the previous one of `q`. */
-enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
-                               struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same with a file, which is a manifest, as the body. */
-enum lks_code lks_question_send(struct lks_cli *cli, const struct lks_args *args, const char *file,
-                                struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
+                                       const char *file, struct lks_question *q,
+                                       struct lks_err *err) LKS_MUST_CHECK;
 
 /* Fetch all pages of a list, page by page, and hand each item to `fn`. `cursor` is the parameter
  * that asks for the next page: "after" for most. `limit` 0: all. */

@@ -35,7 +35,7 @@ static bool key_name(const char *file, struct lks_str *out)
         return false;
     name.len -= strlen(SUFFIX);
     *out = name;
-    return lks_pin_name(name);
+    return lks_signature_pin_name(name);
 }
 
 static int is_key(const struct dirent *entry)
@@ -55,7 +55,7 @@ static enum lks_code read_key(const char *dir, const char *file, struct lks_trus
     if (lks_path_join(path, dir, file, err) != LKS_OK || lks_path_ours(path, err) != LKS_OK ||
         lks_file_read_plain(path, &text, err) != LKS_OK)
         return err->code;
-    if (lks_pin_parse(lks_buf_view(&text), &out->pin, err) != LKS_OK)
+    if (lks_signature_pin_parse(lks_buf_view(&text), &out->pin, err) != LKS_OK)
         return lks_wrap(err, "%s", path);
     snprintf(out->name, sizeof(out->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
     return LKS_OK;
@@ -134,7 +134,7 @@ static enum lks_code file_of(const char *dir, struct lks_str name, char out[PATH
                              struct lks_err *err)
 {
     char file[FILE_NAME_SIZE];
-    if (!lks_pin_name(name))
+    if (!lks_signature_pin_name(name))
         return lks_fail(err, LKS_E_INVALID,
                         "'%" LKS_STR_FMT
                         "' is no name of a key: lower-case letters, digits, '.', '-', '_'",
@@ -182,7 +182,7 @@ enum lks_code lks_trustdir_add(const struct lks_cli *cli, const char *dir, struc
         return code;
     if (count >= LKS_TRUSTDIR_KEYS_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%s: %zu keys are the most", dir, count);
-    lks_pin_text(pin, line);
+    lks_signature_pin_text(pin, line);
     size_t len = strlen(line);
     line[len++] = '\n';
     if (note(cli, dir, "pinned", name, pin, reason, err) != LKS_OK)
@@ -214,13 +214,13 @@ enum lks_code lks_trustdir_key(const char *text_or_file, struct lks_pin *out, st
     for (size_t i = 0; lks_pin_kind_words[i] != NULL; i++) {
         struct lks_str word, rest;
         if (lks_str_cut(given, ':', &word, &rest) && lks_str_is(word, lks_pin_kind_words[i]))
-            return lks_pin_parse(given, out, err);
+            return lks_signature_pin_parse(given, out, err);
     }
     lks_buf_init(&text, LKS_PIN_TEXT_MAX);
     bool piped = strcmp(text_or_file, "-") == 0;
     if ((piped ? lks_file_read : lks_file_read_plain)(text_or_file, &text, err) != LKS_OK)
         return err->code;
-    if (lks_pin_parse(lks_buf_view(&text), out, err) != LKS_OK)
+    if (lks_signature_pin_parse(lks_buf_view(&text), out, err) != LKS_OK)
         return lks_wrap(err, "%s", text_or_file);
     return LKS_OK;
 }

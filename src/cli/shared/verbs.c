@@ -27,10 +27,10 @@ const char *lks_verbs_word(const struct lks_cli *cli)
 enum lks_code lks_verbs_run(struct lks_cli *cli, const struct lks_args *args,
                             const struct lks_verb *verb, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", verb->base);
+    lks_remote_question_init(&q, "POST", verb->base);
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_buf_addf(&q.path.text, "/%s", verb->verb); /* ours: it may have a '/' */
     lks_json_begin(&q.w, NULL, '{');
@@ -38,14 +38,14 @@ enum lks_code lks_verbs_run(struct lks_cli *cli, const struct lks_args *args,
     if (lks_args_has(args, "--force"))
         lks_json_bool(&q.w, "force", true);
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     char size[LKS_LISTING_SIZE];
     return lks_listing_done(cli, args, &q.answer, err, "%s: %s%s", args->positional[0], verb->done,
                             lks_listing_size(q.answer.doc, size));
 }
 
-enum lks_code lks_cmd_verb(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+enum lks_code lks_verb_cmd(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     size_t i = 0;
     while (i < LKS_COUNT(verbs) && strcmp(verbs[i].command, cli->command->name) != 0)

@@ -4,7 +4,7 @@
 #include "cli/sim/spawn.h"
 #include "codec/format/json.h"
 #include "codec/format/yaml.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -159,7 +159,7 @@ static enum lks_code make_boot_id(const char *root, struct lks_err *err)
     char path[PATH_MAX], id[LKS_BOOT_TEXT_SIZE];
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return lks_fail(err, LKS_E_IO, "the kernel gives no chance");
-    lks_boot_text(bytes, id);
+    lks_heartbeat_boot_text(bytes, id);
     if (lks_path_join(path, root, BOOT_ID, err) != LKS_OK)
         return err->code;
     return lks_file_replace(path, lks_str_from(id), err);

@@ -111,7 +111,8 @@ static void close_fd(int *fd)
 static enum lks_code code_of(int status)
 {
     for (int code = LKS_OK + 1; code < LKS_CODE_COUNT; code++) {
-        if (WIFEXITED(status) && lks_code_info((enum lks_code)code)->exit == WEXITSTATUS(status))
+        if (WIFEXITED(status) &&
+            lks_err_code_info((enum lks_code)code)->exit == WEXITSTATUS(status))
             return (enum lks_code)code;
     }
     return LKS_E_UNAVAILABLE;

@@ -53,11 +53,11 @@ static void advising_fini(struct advising *a)
 static enum lks_code ask(struct advising *a, const char *path, struct lks_remote_answer *answer,
                          const struct lks_doc **items, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", path);
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", path);
     if (lks_args_has(a->args, "--cve"))
         lks_remote_path_query(&q.path, "cve", lks_args_str(a->args, "--cve"));
-    if (lks_question_ask(a->cli, a->args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(a->cli, a->args, &q, err) != LKS_OK)
         return err->code;
     *answer = LKS_MOVE(q.answer);
     *items = lks_doc_member(answer->doc, "items");
@@ -154,13 +154,13 @@ static void tell_made(struct advising *a, const struct lks_doc *change, struct l
 static enum lks_code propose(struct advising *a, struct lks_str digest, struct lks_str stack,
                              struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pools = {0};
     (void)join(a, digest, "pool", &pools);
-    lks_question_init(&q, "POST", "/v1/changes");
+    lks_remote_question_init(&q, "POST", "/v1/changes");
     if (lks_buf_check(&pools, err) != LKS_OK || write_wish(a, digest, &q, err) != LKS_OK)
         return err->code;
-    if (lks_question_ask(a->cli, a->args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(a->cli, a->args, &q, err) != LKS_OK)
         return lks_wrap(err, "%" LKS_STR_FMT " for %" LKS_STR_FMT, LKS_STR_ARG(stack),
                         LKS_STR_ARG(lks_buf_view(&pools)));
     tell_made(a, q.answer.doc, lks_buf_view(&pools));
@@ -326,8 +326,8 @@ static void count_left(struct advising *a)
                    lks_doc_text(p, "remedy").len == 0;
 }
 
-enum lks_code lks_registry_advisories(struct lks_cli *cli, const struct lks_args *args,
-                                      struct lks_err *err)
+enum lks_code lks_advisories_list(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
 {
     LKS_CLEANUP(advising_fini) struct advising a = {.cli = cli, .args = args};
     bool one = lks_args_has(args, "--cve"), made = lks_args_has(args, "--propose");

@@ -168,7 +168,7 @@ static void list_images(struct lks_pldm_package *p, struct lks_buf *out)
 {
     size_t listed = p->component_count < IMAGES_LISTED ? p->component_count : IMAGES_LISTED;
     for (size_t i = 0; i < listed; i++) {
-        struct lks_str version = lks_pldm_string_text(p->components[i].version, &p->arena);
+        struct lks_str version = lks_pldm_package_string_text(p->components[i].version, &p->arena);
         lks_buf_addf(out, "%s%u (%.*s)", i > 0 ? ", " : "", p->components[i].id,
                      version.len < VERSION_LISTED ? (int)version.len : VERSION_LISTED, version.ptr);
     }
@@ -207,7 +207,7 @@ static enum lks_code own_version(struct building *b, const struct lks_doc *file,
     size_t index = 0;
     if (choose_image(b, file, p, &index, err) != LKS_OK)
         return err->code;
-    struct lks_str own = lks_pldm_string_text(p->components[index].version, &p->arena);
+    struct lks_str own = lks_pldm_package_string_text(p->components[index].version, &p->arena);
     if (own.len == 0 || own.len > LKS_BUNDLE_NAME_MAX || memchr(own.ptr, '?', own.len) != NULL)
         return lks_doc_fail(&b->docs, file, err,
                             "say version: that of image %u in the package is %s",
@@ -241,7 +241,7 @@ static enum lks_code compare_version(const struct building *b, const struct lks_
     if (one && choose_image(b, file, p, &index, err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < p->component_count; i++) {
-        struct lks_str own = lks_pldm_string_text(p->components[i].version, &p->arena);
+        struct lks_str own = lks_pldm_package_string_text(p->components[i].version, &p->arena);
         if ((!one || i == index) && (lks_str_eq(own, said) || lks_bmc_version_same(own, said)))
             return LKS_OK;
     }

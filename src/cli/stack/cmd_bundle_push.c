@@ -77,7 +77,8 @@ static enum lks_code take_key(void *ctx, const struct lks_doc *item, struct lks_
     if (trust->count == LKS_COUNT(trust->keys))
         return LKS_OK;
     struct lks_trusted *key = &trust->keys[trust->count];
-    if (!lks_pin_name(name) || lks_pin_parse(lks_doc_text(item, "key"), &key->pin, err) != LKS_OK)
+    if (!lks_signature_pin_name(name) ||
+        lks_signature_pin_parse(lks_doc_text(item, "key"), &key->pin, err) != LKS_OK)
         return lks_fail(err, LKS_E_INVALID, "lockstepd trusts a key that we do not understand");
     snprintf(key->name, sizeof(key->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
     trust->count++;

@@ -12,7 +12,7 @@ static enum lks_code read_day(struct lks_cli *cli, const struct lks_args *args, 
 {
     *out = cli->today;
     const char *text = lks_args_get(args, "--date");
-    if (text != NULL && !lks_day_parse(lks_str_from(text), out))
+    if (text != NULL && !lks_time_day_parse(lks_str_from(text), out))
         return lks_fail(err, LKS_E_USAGE, "--date: '%s' is not a day such as 2026-11-15", text);
     return LKS_OK;
 }
@@ -81,8 +81,8 @@ static enum lks_code check_gpu(const struct lks_check *check, struct lks_err *er
     board = lks_compat_foreign(check->facts, check->gpu, check->stack->vendor);
     if (board != NULL)
         return lks_fail(err, LKS_E_INVALID, "--gpu: %.*s is of %s and the stack of %s",
-                        LKS_STR_ARG(board->product), lks_vendor_name(board->vendor),
-                        lks_vendor_name(check->stack->vendor));
+                        LKS_STR_ARG(board->product), lks_facts_vendor_name(board->vendor),
+                        lks_facts_vendor_name(check->stack->vendor));
     return LKS_OK;
 }
 
@@ -126,7 +126,7 @@ static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advis
         char day[LKS_DAY_TEXT_SIZE];
         lks_json_begin(&w, NULL, '{');
         lks_output_text(&w, "id", open->advisory->id);
-        lks_json_cstr(&w, "exposure", lks_exposure_code(open->exposure));
+        lks_json_cstr(&w, "exposure", lks_advisory_exposure_code(open->exposure));
         lks_output_text(&w, "component", open->component->name);
         lks_output_text(&w, "version", open->component->version);
         if (open->affected != NULL) {
@@ -136,7 +136,7 @@ static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advis
         lks_output_text(&w, "cvss", open->advisory->cvss);
         lks_output_text(&w, "severity", open->advisory->severity);
         if (open->advisory->published != LKS_DAY_NONE)
-            lks_json_cstr(&w, "published", lks_day_text(open->advisory->published, day));
+            lks_json_cstr(&w, "published", lks_time_day_text(open->advisory->published, day));
         lks_output_text(&w, "summary", open->advisory->summary);
         lks_output_text(&w, "source", open->advisory->fact.source);
         lks_json_end(&w, '}');
@@ -172,7 +172,7 @@ static enum lks_code advisories_text(struct lks_cli *cli, const struct lks_advis
         lks_table_cell(&t, LKS_PLAIN, open->component->name);
         lks_table_cell(&t, LKS_PLAIN, open->component->version);
         lks_table_cellf(&t, LKS_GREEN, "%s", fixed_text(open));
-        lks_table_cell(&t, LKS_PLAIN, lks_str_from(lks_exposure_about(open->exposure)));
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(lks_advisory_exposure_about(open->exposure)));
         lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s%s", LKS_STR_ARG(open->advisory->summary),
                         condition.len > 0 ? " (" : "", LKS_STR_ARG(condition),
                         condition.len > 0 ? ")" : "");
@@ -192,10 +192,10 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
     if (!fleet && (lks_args_has(args, "--cve") || lks_args_has(args, "--propose")))
         return lks_fail(err, LKS_E_USAGE, "advisories: --cve and --propose go with --fleet");
     if (fleet)
-        return lks_registry_advisories(cli, args, err);
+        return lks_advisories_list(cli, args, err);
     if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
         lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK ||
-        lks_advisories_of(&input.facts, stack, &list, err) != LKS_OK)
+        lks_advisory_list_of(&input.facts, stack, &list, err) != LKS_OK)
         return err->code;
     cli->no = list.exposed > 0;
     if (lks_args_has(args, "--json"))
@@ -212,15 +212,15 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
 
 static const char *day_or_dash(lks_day day, char out[LKS_DAY_TEXT_SIZE])
 {
-    return day != LKS_DAY_NONE ? lks_day_text(day, out) : "-";
+    return day != LKS_DAY_NONE ? lks_time_day_text(day, out) : "-";
 }
 
 static void add_branch(struct lks_table *t, const struct lks_branch *b, lks_day today)
 {
     char first[LKS_DAY_TEXT_SIZE], end[LKS_DAY_TEXT_SIZE], other[LKS_DAY_TEXT_SIZE];
     char days[24] = "-";
-    bool known = lks_branch_end(b) != LKS_DAY_NONE;
-    int left = known ? lks_branch_end(b) - today : 0;
+    bool known = lks_lifecycle_end(b) != LKS_DAY_NONE;
+    int left = known ? lks_lifecycle_end(b) - today : 0;
     if (known)
         snprintf(days, sizeof(days), "%d", left);
     enum lks_colour colour = !known || left > LKS_CHECK_EOL_DAYS ? LKS_PLAIN
@@ -239,7 +239,7 @@ static void add_branch(struct lks_table *t, const struct lks_branch *b, lks_day 
 /* Of all branches, or of those that matter to `stack` if there is one. */
 static bool is_wanted(const struct lks_facts *facts, const struct lks_stack *stack, int number)
 {
-    return stack == NULL || lks_branch_matters(facts, stack, number);
+    return stack == NULL || lks_lifecycle_matters(facts, stack, number);
 }
 
 static enum lks_code lifecycle_text(struct lks_cli *cli, const struct lks_facts *facts,
@@ -281,11 +281,11 @@ static enum lks_code lifecycle_json(struct lks_cli *cli, const struct lks_facts 
         lks_json_int(&w, "branch", b->number);
         lks_output_text(&w, "type", b->type);
         if (b->eol != LKS_DAY_NONE)
-            lks_json_cstr(&w, "ends", lks_day_text(b->eol, day));
+            lks_json_cstr(&w, "ends", lks_time_day_text(b->eol, day));
         if (b->eol_other != LKS_DAY_NONE)
-            lks_json_cstr(&w, "ends_elsewhere", lks_day_text(b->eol_other, day));
-        if (lks_branch_end(b) != LKS_DAY_NONE)
-            lks_json_int(&w, "days_left", lks_branch_end(b) - today);
+            lks_json_cstr(&w, "ends_elsewhere", lks_time_day_text(b->eol_other, day));
+        if (lks_lifecycle_end(b) != LKS_DAY_NONE)
+            lks_json_int(&w, "days_left", lks_lifecycle_end(b) - today);
         lks_output_text(&w, "latest", b->latest);
         lks_output_text(&w, "source", b->fact.source);
         lks_json_end(&w, '}');

@@ -70,7 +70,7 @@ static enum lks_code check_vendor(const struct lks_args *args, const struct lks_
     if (foreign == NULL)
         return LKS_OK;
     return lks_fail(err, LKS_E_USAGE, "compat: %.*s is a GPU of %s; ask with %s",
-                    LKS_STR_ARG(foreign->product), lks_vendor_name(foreign->vendor),
+                    LKS_STR_ARG(foreign->product), lks_facts_vendor_name(foreign->vendor),
                     amd ? "--driver and --cuda" : "--amdgpu and --rocm");
 }
 
@@ -81,9 +81,9 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "verdict", lks_reason_verdict(a->reason));
-    lks_json_cstr(&w, "reason", lks_reason_name(a->reason));
-    lks_json_cstr(&w, "about", lks_reason_about(a->reason));
+    lks_json_cstr(&w, "verdict", lks_compat_reason_verdict(a->reason));
+    lks_json_cstr(&w, "reason", lks_compat_reason_name(a->reason));
+    lks_json_cstr(&w, "about", lks_compat_reason_about(a->reason));
     lks_output_text(&w, "driver", q->driver);
     lks_output_text(&w, "toolkit", q->toolkit);
     lks_output_text(&w, "gpu", q->gpu);
@@ -95,8 +95,8 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
     for (size_t i = 0; i < a->other_count; i++) {
         lks_json_begin(&w, NULL, '{');
         lks_output_text(&w, "board", a->others[i].gpu->product);
-        lks_json_cstr(&w, "verdict", lks_reason_verdict(a->others[i].reason));
-        lks_json_cstr(&w, "reason", lks_reason_name(a->others[i].reason));
+        lks_json_cstr(&w, "verdict", lks_compat_reason_verdict(a->others[i].reason));
+        lks_json_cstr(&w, "reason", lks_compat_reason_name(a->others[i].reason));
         lks_json_end(&w, '}');
     }
     lks_json_end(&w, ']');
@@ -134,13 +134,15 @@ static enum lks_code compat_text(struct lks_cli *cli, const struct lks_compat_qu
                                                         : LKS_RED;
     struct lks_str board = a->board != NULL ? a->board->product : q->gpu;
     fprintf(cli->out, "%s%s%s: %s on %.*s: %s\n", lks_term_on(&cli->term, colour),
-            lks_reason_verdict(a->reason), lks_term_off(&cli->term, colour),
-            lks_reason_name(a->reason), LKS_STR_ARG(board), lks_reason_about(a->reason));
+            lks_compat_reason_verdict(a->reason), lks_term_off(&cli->term, colour),
+            lks_compat_reason_name(a->reason), LKS_STR_ARG(board),
+            lks_compat_reason_about(a->reason));
     if (a->remedy.len > 0)
         fprintf(cli->out, "remedy: %.*s\n", LKS_STR_ARG(a->remedy));
     for (size_t i = 0; i < a->other_count; i++)
         fprintf(cli->out, "but %.*s: %s (%s)\n", LKS_STR_ARG(a->others[i].gpu->product),
-                lks_reason_verdict(a->others[i].reason), lks_reason_name(a->others[i].reason));
+                lks_compat_reason_verdict(a->others[i].reason),
+                lks_compat_reason_name(a->others[i].reason));
     fprintf(cli->out, "\n");
     return print_rules(cli, &a->rules, sources, err);
 }

@@ -16,16 +16,16 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
 {
     static const char *const passed[] = {"--reason", NULL};
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     const struct lks_stack *stack;
     const char *file = args->positional[0];
     if (lks_input_load(cli, args, file, &input, err) != LKS_OK ||
         lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", "/v1/stacks");
+    lks_remote_question_init(&q, "POST", "/v1/stacks");
     lks_remote_path_query(&q.path, "stack", stack->name);
     lks_remote_path_options(&q.path, args, passed);
-    if (lks_question_send(cli, args, file, &q, err) != LKS_OK ||
+    if (lks_remote_question_send(cli, args, file, &q, err) != LKS_OK ||
         lks_stack_warn(cli, &input.facts, stack, file, err) != LKS_OK)
         return err->code;
     struct lks_str digest = lks_doc_text(q.answer.doc, "digest");
@@ -62,11 +62,11 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
 enum lks_code lks_cmd_stack_step(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_listing_need(args, "--evidence", "what it rests on; it is recorded for ever", err) !=
         LKS_OK)
         return err->code;
-    lks_question_init(&q, "POST", "/v1/stacks");
+    lks_remote_question_init(&q, "POST", "/v1/stacks");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_add(&q.path, lks_str_from(lks_verbs_word(cli)));
     lks_json_begin(&q.w, NULL, '{');
@@ -74,7 +74,7 @@ enum lks_code lks_cmd_stack_step(struct lks_cli *cli, const struct lks_args *arg
         lks_json_cstr(&q.w, "to", args->positional[1]);
     lks_json_text(&q.w, "evidence", lks_args_str(args, "--evidence"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_listing_done(cli, args, &q.answer, err, "%s: %s", args->positional[0],
                             args->positional_count > 1 ? args->positional[1] : "retired");
@@ -104,9 +104,9 @@ static const struct lks_listing_column matrix_columns[] = {
 enum lks_code lks_registry_lifecycle(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "GET", "/v1/exposure/lifecycle");
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "GET", "/v1/exposure/lifecycle");
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);

@@ -264,7 +264,7 @@ enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *arg
     if (lks_args_has(args, "--json"))
         return show_json(cli, stack, err);
     fprintf(cli->out, "%.*s %.*s (%s)\n%s\nhardware:", LKS_STR_ARG(stack->name),
-            LKS_STR_ARG(stack->version), lks_vendor_name(stack->vendor), stack->digest);
+            LKS_STR_ARG(stack->version), lks_facts_vendor_name(stack->vendor), stack->digest);
     for (size_t i = 0; i < stack->class_count; i++)
         fprintf(cli->out, " %.*s (%lld x %.*s)", LKS_STR_ARG(stack->classes[i]->name),
                 (long long)stack->classes[i]->gpus, LKS_STR_ARG(stack->classes[i]->gpu));
@@ -288,7 +288,7 @@ static enum lks_code classes_json(struct lks_cli *cli, const struct lks_facts *f
         const struct lks_class *c = &facts->classes.rows[i];
         lks_json_begin(&w, NULL, '{');
         lks_output_text(&w, "name", c->name);
-        lks_json_cstr(&w, "vendor", lks_vendor_name(c->vendor));
+        lks_json_cstr(&w, "vendor", lks_facts_vendor_name(c->vendor));
         lks_output_text(&w, "gpu", c->gpu);
         lks_json_int(&w, "gpus", c->gpus);
         lks_json_int(&w, "nvswitches", c->nvswitches);

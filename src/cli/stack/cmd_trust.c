@@ -56,16 +56,16 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args, cons
 static enum lks_code add_remote(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_pin *pin, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     char line[LKS_PIN_LINE_SIZE];
-    lks_pin_text(pin, line);
-    lks_question_init(&q, "POST", "/v1/trust");
+    lks_signature_pin_text(pin, line);
+    lks_remote_question_init(&q, "POST", "/v1/trust");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "name", args->positional[0]);
     lks_json_cstr(&q.w, "key", line);
     lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
     lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_listing_done(cli, args, &q.answer, err, "%s: pinned at lockstepd, fingerprint %s",
                             args->positional[0], pin->fingerprint);
@@ -122,7 +122,7 @@ static enum lks_code list_json(struct lks_cli *cli, const struct lks_trusted *ke
     lks_json_begin(&w, "items", '[');
     for (size_t i = 0; i < count; i++) {
         char line[LKS_PIN_LINE_SIZE];
-        lks_pin_text(&keys[i].pin, line);
+        lks_signature_pin_text(&keys[i].pin, line);
         lks_json_begin(&w, NULL, '{');
         lks_json_cstr(&w, "name", keys[i].name);
         lks_json_cstr(&w, "key", line);
@@ -179,11 +179,11 @@ enum lks_code lks_cmd_trust_ls(struct lks_cli *cli, const struct lks_args *args,
 static enum lks_code remove_remote(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    lks_question_init(&q, "DELETE", "/v1/trust");
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    lks_remote_question_init(&q, "DELETE", "/v1/trust");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
-    if (lks_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     return lks_listing_done(cli, args, &q.answer, err,
                             "%s: removed; bundles that were found good by it stay so, 'lockstep "
@@ -215,9 +215,9 @@ static enum lks_code make_pair(struct lks_buf *pem, struct lks_pin *pin, struct 
     uint8_t seed[LKS_KEY_BYTES];
     if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
         return lks_fail(err, LKS_E_IO, "no chance to be had from the system");
-    enum lks_code code = lks_pin_make(seed, pem, err);
+    enum lks_code code = lks_signature_pin_make(seed, pem, err);
     explicit_bzero(seed, sizeof(seed));
-    return code == LKS_OK ? lks_pin_of_pem(lks_buf_view(pem), pin, err) : code;
+    return code == LKS_OK ? lks_signature_pin_of_pem(lks_buf_view(pem), pin, err) : code;
 }
 
 /* The private half is written and never shown; the public one lies beside it. */
@@ -228,7 +228,7 @@ enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args
     struct lks_pin pin;
     char public_path[PATH_MAX], line[LKS_PIN_LINE_SIZE + 1];
     const char *name = args->positional[0], *path = lks_args_get(args, "--output");
-    if (!lks_pin_name(lks_str_from(name)))
+    if (!lks_signature_pin_name(lks_str_from(name)))
         return lks_fail(err, LKS_E_INVALID,
                         "'%s' is no name of a key: lower-case letters, digits, '.', '-', '_'",
                         name);
@@ -245,7 +245,7 @@ enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args
         explicit_bzero(pem.ptr, pem.len);
     if (code != LKS_OK)
         return code;
-    lks_pin_text(&pin, line);
+    lks_signature_pin_text(&pin, line);
     size_t end = strlen(line);
     line[end++] = '\n';
     if (lks_file_new(public_path, 0644, (struct lks_str){line, end}, err) != LKS_OK) {

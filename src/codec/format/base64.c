@@ -55,7 +55,7 @@ void lks_base64_add(struct lks_buf *out, struct lks_str bytes)
     encode(&plain, out, bytes);
 }
 
-void lks_base64url_add(struct lks_buf *out, struct lks_str bytes)
+void lks_base64_url_add(struct lks_buf *out, struct lks_str bytes)
 {
     encode(&url, out, bytes);
 }
@@ -116,7 +116,7 @@ enum lks_code lks_base64_read(struct lks_str text, struct lks_buf *out, struct l
     return decode(&plain, text, out, err);
 }
 
-enum lks_code lks_base64url_read(struct lks_str text, struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_base64_url_read(struct lks_str text, struct lks_buf *out, struct lks_err *err)
 {
     return decode(&url, text, out, err);
 }

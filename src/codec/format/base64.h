@@ -5,12 +5,12 @@
 #include "base/buf.h"
 
 void lks_base64_add(struct lks_buf *out, struct lks_str bytes);
-void lks_base64url_add(struct lks_buf *out, struct lks_str bytes);
+void lks_base64_url_add(struct lks_buf *out, struct lks_str bytes);
 
 /* Strict: no blanks, padding as it has to be, no bits left over. INVALID for anything else. */
 enum lks_code lks_base64_read(struct lks_str text, struct lks_buf *out,
                               struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_base64url_read(struct lks_str text, struct lks_buf *out,
-                                 struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_base64_url_read(struct lks_str text, struct lks_buf *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

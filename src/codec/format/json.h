@@ -10,7 +10,7 @@
 #define LKS_CODEC_JSON_H
 
 #include "base/buf.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 /* Add the one document `text` holds to `docs`, which was initialised. What is not JSON fails with
  * "source:line:column: ", what we do not take with "source: path: ". On failure `docs` may hold a

@@ -9,7 +9,7 @@
 #ifndef LKS_CODEC_YAML_H
 #define LKS_CODEC_YAML_H
 
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 /* Add the documents of `text` to `docs`, which was initialised. On failure `docs` may hold a part
  * and is only good for lks_docs_fini(). */

@@ -41,7 +41,7 @@ static void parse_name(struct lks_str file, struct lks_boot_entry *out)
     out->bad = n == 0;
 }
 
-void lks_boot_entry_parse(struct lks_str file, struct lks_str text, struct lks_boot_entry *out)
+void lks_bootcfg_entry_parse(struct lks_str file, struct lks_str text, struct lks_boot_entry *out)
 {
     struct lks_boot_entry e = {0};
     const struct {
@@ -145,7 +145,7 @@ static int newer_cmp(struct lks_str a, struct lks_str b)
     }
 }
 
-int lks_boot_entry_cmp(const struct lks_boot_entry *a, const struct lks_boot_entry *b)
+int lks_bootcfg_entry_cmp(const struct lks_boot_entry *a, const struct lks_boot_entry *b)
 {
     if (a->bad != b->bad)
         return a->bad ? 1 : -1;
@@ -161,7 +161,7 @@ int lks_boot_entry_cmp(const struct lks_boot_entry *a, const struct lks_boot_ent
     return order != 0 ? order : lks_str_cmp(b->id, a->id);
 }
 
-struct lks_str lks_boot_loader_value(struct lks_str text, const char *wanted)
+struct lks_str lks_bootcfg_loader_value(struct lks_str text, const char *wanted)
 {
     struct lks_str found = {0};
     for (bool more = true; more;) {
@@ -173,7 +173,7 @@ struct lks_str lks_boot_loader_value(struct lks_str text, const char *wanted)
     return found;
 }
 
-struct lks_str lks_grub_env(struct lks_str env, struct lks_str wanted)
+struct lks_str lks_bootcfg_grub_env(struct lks_str env, struct lks_str wanted)
 {
     for (bool more = true; more;) {
         struct lks_str line, key, value;
@@ -186,7 +186,7 @@ struct lks_str lks_grub_env(struct lks_str env, struct lks_str wanted)
     return (struct lks_str){0};
 }
 
-struct lks_str lks_boot_release(struct lks_str path)
+struct lks_str lks_bootcfg_release(struct lks_str path)
 {
     if (path.len == 0)
         return path;

@@ -36,14 +36,14 @@ struct lks_boot_entry {
 };
 
 /* One file: lines of a key, blanks and a value. Of a key that is repeated the first counts. */
-void lks_boot_entry_parse(struct lks_str file, struct lks_str text, struct lks_boot_entry *out);
+void lks_bootcfg_entry_parse(struct lks_str file, struct lks_str text, struct lks_boot_entry *out);
 
 /* The order of the menu, where the first is taken when nothing else is said: negative when `a`
  * comes before `b`. */
-int lks_boot_entry_cmp(const struct lks_boot_entry *a, const struct lks_boot_entry *b);
+int lks_bootcfg_entry_cmp(const struct lks_boot_entry *a, const struct lks_boot_entry *b);
 
 /* The value of `wanted` in loader.conf, which has lines of the same form; the last counts. */
-struct lks_str lks_boot_loader_value(struct lks_str text, const char *wanted);
+struct lks_str lks_bootcfg_loader_value(struct lks_str text, const char *wanted);
 
 /* GRUB ---------------------------------------------------------------------------------------- */
 
@@ -72,10 +72,10 @@ enum lks_code lks_grub_entry_of(struct lks_str cfg, const struct lks_boot_entry 
                                 struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The value of `wanted` in an environment block; empty when it has none. */
-struct lks_str lks_grub_env(struct lks_str env, struct lks_str wanted);
+struct lks_str lks_bootcfg_grub_env(struct lks_str env, struct lks_str wanted);
 
 /* The release a kernel's path is named after ("/boot/vmlinuz-6.8.0-90-generic"), as a view of it;
  * empty when the name does not say. */
-struct lks_str lks_boot_release(struct lks_str path);
+struct lks_str lks_bootcfg_release(struct lks_str path);
 
 #endif

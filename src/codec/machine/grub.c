@@ -634,7 +634,7 @@ static enum lks_code choose(struct script *s, struct lks_grub_choice *out, struc
         menu = (size_t)(e - s->entries) + 1;
         rest = after_part(rest);
     }
-    struct lks_str next = lks_grub_env(s->env, LKS_STR("next_entry"));
+    struct lks_str next = lks_bootcfg_grub_env(s->env, LKS_STR("next_entry"));
     struct entry taken = *e;
     if (taken.body.len > 0 && read_body(s, taken.body, &taken, 0, err) != LKS_OK)
         return err->code;
@@ -712,7 +712,7 @@ static enum lks_code starts_release(struct script *s, const struct entry *e, str
         return LKS_OK;
     if (taken.body.len > 0 && read_body(s, taken.body, &taken, 0, err) != LKS_OK)
         return err->code;
-    *out = !taken.ambiguous && lks_str_eq(lks_boot_release(taken.kernel), release);
+    *out = !taken.ambiguous && lks_str_eq(lks_bootcfg_release(taken.kernel), release);
     return LKS_OK;
 }
 
@@ -755,7 +755,7 @@ static enum lks_code check_saved(struct lks_str cfg, const struct lks_boot_entry
                         "' and not the saved entry; set GRUB_DEFAULT=saved in /etc/default/grub "
                         "and make grub.cfg again",
                         LKS_STR_ARG(choice.wanted));
-    if (!lks_str_eq(lks_boot_release(choice.kernel), release))
+    if (!lks_str_eq(lks_bootcfg_release(choice.kernel), release))
         return lks_fail(err, LKS_E_REFUSED, "entry '%" LKS_STR_FMT "' starts another kernel",
                         LKS_STR_ARG(path));
     return LKS_OK;

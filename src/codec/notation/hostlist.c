@@ -389,7 +389,7 @@ static int split_cmp(const void *left, const void *right)
     return order != 0 ? order : lks_str_cmp(a->digits, b->digits);
 }
 
-bool lks_host_name(struct lks_str s)
+bool lks_hostlist_is_name(struct lks_str s)
 {
     if (s.len == 0 || s.len > LKS_HOST_NAME_MAX || !is_first_byte(s.ptr[0]))
         return false;
@@ -404,7 +404,7 @@ static enum lks_code split_names(const struct lks_str *names, size_t count, stru
                                  struct lks_err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!lks_host_name(names[i]))
+        if (!lks_hostlist_is_name(names[i]))
             return lks_fail(
                 err, LKS_E_INVALID, "'%.*s' is not a host name",
                 (int)(names[i].len < LKS_HOST_NAME_MAX ? names[i].len : LKS_HOST_NAME_MAX),

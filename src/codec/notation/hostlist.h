@@ -25,7 +25,7 @@ struct lks_hostlist {
 
 /* Whether `s` is a name by itself: letters, digits, '.', '-' and '_', beginning with neither '.'
  * nor '-'. */
-bool lks_host_name(struct lks_str s);
+bool lks_hostlist_is_name(struct lks_str s);
 
 /* How many names `text` stands for, judged as lks_hostlist_parse() would, without making them. */
 enum lks_code lks_hostlist_count(struct lks_str text, size_t *out,

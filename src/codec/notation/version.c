@@ -538,11 +538,11 @@ static bool is_satisfiable(const struct lks_range *range, enum lks_version_schem
     if (low.len == 0 || high.len == 0)
         return true;
     int order = lks_version_cmp(low, high, scheme);
-    return order < 0 || (order == 0 && lks_range_has(range, low, scheme));
+    return order < 0 || (order == 0 && lks_version_range_has(range, low, scheme));
 }
 
-enum lks_code lks_range_parse(struct lks_str text, enum lks_version_scheme scheme,
-                              struct lks_range *out, struct lks_err *err)
+enum lks_code lks_version_range_parse(struct lks_str text, enum lks_version_scheme scheme,
+                                      struct lks_range *out, struct lks_err *err)
 {
     if (text.len > LKS_RANGE_LEN_MAX)
         return lks_fail(err, LKS_E_LIMIT, "a range of more than %d bytes", LKS_RANGE_LEN_MAX);
@@ -566,7 +566,8 @@ enum lks_code lks_range_parse(struct lks_str text, enum lks_version_scheme schem
     return LKS_OK;
 }
 
-bool lks_range_has(const struct lks_range *range, struct lks_str v, enum lks_version_scheme scheme)
+bool lks_version_range_has(const struct lks_range *range, struct lks_str v,
+                           enum lks_version_scheme scheme)
 {
     if (!lks_version_valid(v, scheme))
         return false;

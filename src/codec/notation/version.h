@@ -97,11 +97,12 @@ struct lks_range {
 
 /* The message says what is wrong with which condition. A range nothing can satisfy (">=2 <1", or
  * "<0" where 0 is the least there is) is refused: it is always a mistake. */
-enum lks_code lks_range_parse(struct lks_str text, enum lks_version_scheme scheme,
-                              struct lks_range *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_version_range_parse(struct lks_str text, enum lks_version_scheme scheme,
+                                      struct lks_range *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Whether `v` meets every condition. What is not a valid version is in no range, however wide: a
  * machine that reports nonsense must not pass as new enough. */
-bool lks_range_has(const struct lks_range *range, struct lks_str v, enum lks_version_scheme scheme);
+bool lks_version_range_has(const struct lks_range *range, struct lks_str v,
+                           enum lks_version_scheme scheme);
 
 #endif

@@ -121,7 +121,7 @@ static bool day_parse(struct lks_str *s, lks_day today, lks_day *out)
     }
     if (s->len < DATE_LEN || s->ptr[4] != '-')
         return s->len > 0;
-    if (!lks_day_parse((struct lks_str){s->ptr, DATE_LEN}, out))
+    if (!lks_time_day_parse((struct lks_str){s->ptr, DATE_LEN}, out))
         return false;
     struct lks_str rest = from(*s, DATE_LEN);
     if (rest.len > 0 && rest.ptr[0] != ' ' && (rest.ptr[0] != 'T' || rest.len == 1))
@@ -148,7 +148,7 @@ static bool clock_parse(struct lks_str s, lks_day day, int64_t *ms, bool *exact)
     bool brief = length == 5; /* "03:37" */
     lks_ms at;
     *exact = zone.len > 0;
-    snprintf(text, sizeof(text), "%sT%.*s%s%.*s", lks_day_text(day, date),
+    snprintf(text, sizeof(text), "%sT%.*s%s%.*s", lks_time_day_text(day, date),
              length > 0 ? (int)length : 5, length > 0 ? s.ptr : "00:00",
              brief || length == 0 ? ":00" : "", zone.len > 0 ? (int)zone.len : 1,
              zone.len > 0 ? zone.ptr : "Z");
@@ -178,7 +178,7 @@ static bool local_to_utc(const struct lks_tz *tz, int64_t local_ms, int64_t *utc
 static lks_day today_of(const struct lks_moment_of *of)
 {
     int64_t now = (int64_t)(of->now / LKS_SECOND);
-    return lks_day_of(now + lks_tz_offset(of->zone, now));
+    return lks_time_day_of(now + lks_tz_offset(of->zone, now));
 }
 
 static enum lks_code fail_forms(struct lks_str text, struct lks_err *err)

@@ -1,6 +1,6 @@
 #include "core/actions/actions.h"
-#include "core/actions/emptied.h"
-#include "core/state/standing.h"
+#include "core/actions/drained.h"
+#include "core/state/node_status.h"
 #include "model/manifest/executor.h"
 
 #include "trust/envelope.h"
@@ -14,13 +14,13 @@ static bool check_digests(struct lks_deciding *d, struct lks_str digests)
     size_t count = 0;
     while (lks_str_word(&rest, &word)) {
         if (!lks_digest_valid(word)) {
-            lks_deciding_refuse(d, LKS_E_INVALID,
+            lks_decision_refuse(d, LKS_E_INVALID,
                                 "'%" LKS_STR_FMT "' is no digest: sha256: and 64 digits",
                                 LKS_STR_ARG(word));
             return false;
         }
         if (++count > LKS_ENVELOPE_DIGESTS_MAX) {
-            lks_deciding_refuse(d, LKS_E_INVALID, "a command carries at most %d digests",
+            lks_decision_refuse(d, LKS_E_INVALID, "a command carries at most %d digests",
                                 LKS_ENVELOPE_DIGESTS_MAX);
             return false;
         }
@@ -32,16 +32,16 @@ static bool check_order(struct lks_deciding *d, const struct lks_rec_command *co
 {
     struct lks_str executor = command->executor;
     lks_ms expires = command->expires;
-    if (!lks_executor_name(executor))
-        lks_deciding_refuse(d, LKS_E_INVALID,
+    if (!lks_envelope_executor_name(executor))
+        lks_decision_refuse(d, LKS_E_INVALID,
                             "'%" LKS_STR_FMT
                             "' is no executor: lower-case letters, digits and '-', "
                             "at most %d",
                             LKS_STR_ARG(executor), LKS_EXECUTOR_NAME_MAX);
     else if (expires <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "a command that has expired would not be run");
+        lks_decision_refuse(d, LKS_E_INVALID, "a command that has expired would not be run");
     else if (expires - d->now.wall > LIFE_MAX)
-        lks_deciding_refuse(d, LKS_E_INVALID, "a command lives at most %d hours", LIFE_MAX_HOURS);
+        lks_decision_refuse(d, LKS_E_INVALID, "a command lives at most %d hours", LIFE_MAX_HOURS);
     else
         return check_digests(d, command->digests);
     return false;
@@ -59,13 +59,13 @@ static const struct lks_state_command *pending(const struct lks_state *s, uint32
     return NULL;
 }
 
-bool lks_deciding_answered(struct lks_deciding *d, uint32_t node)
+bool lks_decide_command_answered(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state_command *open = pending(d->state, node);
     struct lks_str name = lks_state_name(d->state, node);
     if (open == NULL || lks_executor_reads(lks_state_text(d->state, open->executor)))
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " has not answered command %llu (%" LKS_STR_FMT
                         ") yet, and stays out of service until then",
                         LKS_STR_ARG(name), (unsigned long long)open->id,
@@ -75,22 +75,22 @@ bool lks_deciding_answered(struct lks_deciding *d, uint32_t node)
 
 /* Where jobs are refused by us, a yes that was given stays good for a while: no step begins on a
  * node before every yes that could name it has expired. */
-bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node)
+bool lks_decide_command_quiet(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state *s = d->state;
     uint32_t pool = s->nodes[node].pool;
-    lks_ms quiet = lks_standing_quiet(s, node);
+    lks_ms quiet = lks_node_status_quiet(s, node);
     struct lks_str name = lks_state_name(s, node);
     if (pool >= s->pool_count || !lks_str_is(lks_state_text(s, s->pools[pool].enforce), "on") ||
         quiet <= d->now.wall)
         return true;
     if (quiet == UINT64_MAX)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "jobs may start on %" LKS_STR_FMT
                             "; hold it first: lockstep node hold %" LKS_STR_FMT,
                             LKS_STR_ARG(name), LKS_STR_ARG(name));
     else
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_REFUSED,
             "a job may have been admitted to %" LKS_STR_FMT " and not started; try again in %llu "
             "s",
@@ -107,42 +107,42 @@ static bool check_target(struct lks_deciding *d, uint32_t node)
     struct lks_str name = lks_state_name(d->state, node);
     const struct lks_state_command *open = pending(d->state, node);
     if (n->asset != 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
                             LKS_STR_ARG(name));
     else if (!n->enrolled)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is not enrolled",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is not enrolled",
                             LKS_STR_ARG(name));
     else if (n->liveness != LKS_LIVE || n->boot == 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is %s, and only a live node is commanded",
                             LKS_STR_ARG(name), lks_liveness_words[n->liveness]);
     else if (open != NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " has not answered command %llu (%" LKS_STR_FMT ") yet",
                             LKS_STR_ARG(name), (unsigned long long)open->id,
                             LKS_STR_ARG(lks_state_text(d->state, open->executor)));
     else
-        return n->flashing == 0 || lks_deciding_unflashed(d, node);
+        return n->flashing == 0 || lks_decide_flash_unflashed(d, node);
     return false;
 }
 
 /* All that follows from the node and the order; the checks of a person's word are done. */
-bool lks_deciding_command(struct lks_deciding *d, uint32_t node, struct lks_rec_command command,
-                          bool disrupts)
+bool lks_decide_command_issue(struct lks_deciding *d, uint32_t node, struct lks_rec_command command,
+                              bool disrupts)
 {
     const struct lks_state *s = d->state;
     if (!check_order(d, &command) || !check_target(d, node) ||
-        (disrupts && !lks_deciding_quiet(d, node)))
+        (disrupts && !lks_decide_command_quiet(d, node)))
         return false;
     if (s->commands_open + (d->next_command - s->next_command) >= LKS_STATE_COMMANDS_MAX) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",
+        lks_decision_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",
                             LKS_STATE_COMMANDS_MAX);
         return false;
     }
     command.id = d->next_command++;
     command.node = lks_state_name(s, node);
     command.boot = lks_state_text(s, s->nodes[node].boot);
-    lks_deciding_add(d, LKS_RECORD_COMMAND)->command = command;
+    lks_decision_add(d, LKS_RECORD_COMMAND)->command = command;
     return true;
 }
 
@@ -153,7 +153,7 @@ static bool check_no_change(struct lks_deciding *d, uint32_t node)
     struct lks_str name = lks_state_name(d->state, node);
     if (c == NULL)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "change %llu is in progress on %" LKS_STR_FMT
                         "; pause or abort it, or wait for its end",
                         (unsigned long long)c->id, LKS_STR_ARG(name));
@@ -172,22 +172,22 @@ void lks_decide_command(struct lks_deciding *d)
         .by = e->by,
         .reason = lks_str_trim(e->reason),
     };
-    if (!lks_deciding_reason(d) || !check_order(d, &command) || !lks_deciding_node(d, &node))
+    if (!lks_decision_reason(d) || !check_order(d, &command) || !lks_decision_node(d, &node))
         return;
-    lks_deciding_touch(d, node);
+    lks_decision_touch(d, node);
     bool reads = lks_executor_reads(command.executor);
-    if (lks_deciding_thaws(d, node) && lks_deciding_vouched(d, command.digests) &&
-        lks_deciding_pins_command(d, node, command.digests) && check_target(d, node) &&
-        (reads || (check_no_change(d, node) && lks_deciding_emptied(d, node))))
-        (void)lks_deciding_command(d, node, command, !reads);
+    if (lks_decide_hand_thaws(d, node) && lks_decide_hand_vouched(d, command.digests) &&
+        lks_decide_hand_pins_command(d, node, command.digests) && check_target(d, node) &&
+        (reads || (check_no_change(d, node) && lks_decide_hand_drained(d, node))))
+        (void)lks_decide_command_issue(d, node, command, !reads);
 }
 
 /* Results ----------------------------------------------------------------------------------- */
 
-void lks_deciding_ended(struct lks_deciding *d, const struct lks_state_command *c,
-                        enum lks_outcome outcome, struct lks_str text)
+void lks_decide_command_ended(struct lks_deciding *d, const struct lks_state_command *c,
+                              enum lks_outcome outcome, struct lks_str text)
 {
-    lks_deciding_add(d, LKS_RECORD_COMMAND_ENDED)->command_ended = (struct lks_rec_command_ended){
+    lks_decision_add(d, LKS_RECORD_COMMAND_ENDED)->command_ended = (struct lks_rec_command_ended){
         .id = c->id,
         .node = lks_state_name(d->state, c->node),
         .outcome = outcome,
@@ -208,6 +208,7 @@ void lks_decide_command_tick(struct lks_deciding *d)
             d->out->more = true;
             return;
         }
-        lks_deciding_ended(d, c, LKS_OUTCOME_EXPIRED, LKS_STR("no answer came before its expiry"));
+        lks_decide_command_ended(d, c, LKS_OUTCOME_EXPIRED,
+                                 LKS_STR("no answer came before its expiry"));
     }
 }

@@ -5,7 +5,7 @@
 #include "core/conform/basis.h"
 #include "core/conform/verdict.h"
 #include "core/state/access.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 enum {
     JUDGED_SLICE = 32,         /* verdicts that a tick makes */
@@ -36,7 +36,7 @@ static struct lks_deciding_basis as_asset(struct lks_deciding *d, const struct l
     struct lks_str side = lks_state_text(s, n->side);
     const char *line = side.len > 0 ? "asset.side\t\t\t=\t" : "";
     return (struct lks_deciding_basis){
-        .text = lks_deciding_text(d, "asset\t\t\t=\t%" LKS_STR_FMT "\n%s%" LKS_STR_FMT "%s",
+        .text = lks_decision_text(d, "asset\t\t\t=\t%" LKS_STR_FMT "\n%s%" LKS_STR_FMT "%s",
                                   LKS_STR_ARG(lks_state_text(s, n->asset)), line, LKS_STR_ARG(side),
                                   side.len > 0 ? "\n" : ""),
         .digest = {"", 0}};
@@ -50,19 +50,19 @@ static void record_outband(struct lks_deciding *d, uint32_t node, struct lks_rec
     const struct lks_node *n = &d->state->nodes[node];
     struct lks_deciding_basis inband = n->asset != 0 && outband->digest.len > 0
                                            ? as_asset(d, n)
-                                           : lks_deciding_known(d, n->inband);
-    if (!lks_deciding_whole(d, &inband, outband, expired, &whole))
+                                           : lks_decide_tuple_known(d, n->inband);
+    if (!lks_decide_tuple_whole(d, &inband, outband, expired, &whole))
         return;
-    lks_deciding_basis(d, outband);
-    lks_deciding_basis(d, &whole);
-    (void)lks_deciding_judge(d, &whole, lks_state_intent(d->state, node));
+    lks_decide_tuple_basis(d, outband);
+    lks_decide_tuple_basis(d, &whole);
+    (void)lks_decide_tuple_judge(d, &whole, lks_state_intent(d->state, node));
     record.node = name_of(d, node);
     record.basis = outband->digest;
     record.whole = whole.digest;
-    lks_deciding_add(d, LKS_RECORD_OUTBAND)->outband = record;
+    lks_decision_add(d, LKS_RECORD_OUTBAND)->outband = record;
 }
 
-void lks_deciding_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+void lks_decide_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
     static const struct lks_deciding_basis none = {.text = {"", 0}, .digest = {"", 0}};
     if (d->state->nodes[node].outband != 0)
@@ -88,18 +88,18 @@ static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
     struct lks_str name = name_of(d, node);
     const struct lks_state_flash *flash = lks_state_flashing(d->state, node);
     if (flash != NULL && flash->outcome == LKS_BMC_OPEN) /* it is on its way to something else */
-        (void)lks_deciding_unflashed(d, node);
+        (void)lks_decide_flash_unflashed(d, node);
     else if (t->node.len > 0 && !lks_str_eq(t->node, name))
-        lks_deciding_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT,
+        lks_decision_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT,
                             LKS_STR_ARG(t->node));
     else if (taken > d->now.wall + d->state->limits.skew)
-        lks_deciding_refuse(d, LKS_E_INVALID, "they were taken in the future; check the clocks");
+        lks_decision_refuse(d, LKS_E_INVALID, "they were taken in the future; check the clocks");
     else if (taken < d->state->nodes[node].outband_taken)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " was read out of band after these were taken",
                             LKS_STR_ARG(name));
     else if (is_before_update(d->state, node, taken))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " was updated after these were taken",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " was updated after these were taken",
                             LKS_STR_ARG(name));
     else
         return true;
@@ -113,27 +113,27 @@ void lks_decide_outband(struct lks_deciding *d)
     const struct lks_tuple *t = e->outband.tuple;
     struct lks_deciding_basis outband;
     uint32_t node = LKS_NO_NODE;
-    if (!lks_deciding_node(d, &node))
+    if (!lks_decision_node(d, &node))
         return;
     if (t == NULL) {
-        if (lks_deciding_reason(d))
-            lks_deciding_outband_over(d, node, lks_str_trim(e->reason));
+        if (lks_decision_reason(d))
+            lks_decide_outband_over(d, node, lks_str_trim(e->reason));
         return;
     }
     lks_ms taken = t->taken > 0 ? (lks_ms)t->taken * LKS_SECOND : d->now.wall;
-    if (check_outband(d, node, taken) && lks_deciding_readings(d, t, &outband))
+    if (check_outband(d, node, taken) && lks_decide_tuple_readings(d, t, &outband))
         record_outband(d, node,
                        (struct lks_rec_outband){.report = e->outband.report,
                                                 .taken = taken,
                                                 .by = e->by,
                                                 .reason = lks_str_trim(e->reason)},
-                       &outband, lks_deciding_expired(d, taken));
+                       &outband, lks_decide_tuple_expired(d, taken));
 }
 
 static void end_outband(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];
-    struct lks_deciding_basis outband = lks_deciding_known(d, n->outband);
+    struct lks_deciding_basis outband = lks_decide_tuple_known(d, n->outband);
     record_outband(d, node,
                    (struct lks_rec_outband){.report = lks_state_text(d->state, n->outband_report),
                                             .taken = n->outband_taken,
@@ -148,7 +148,7 @@ static void end_outband(struct lks_deciding *d, uint32_t node)
 static void verdict_tick(struct lks_deciding *d)
 {
     LKS_CLEANUP(lks_bitset_fini) struct lks_bitset done = {0};
-    const struct lks_standing *st = d->state->standing;
+    const struct lks_node_status *st = d->state->standing;
     struct lks_err err = {0};
     size_t judged = 0;
     if (st->lacking == 0)
@@ -163,9 +163,9 @@ static void verdict_tick(struct lks_deciding *d)
         if (lks_bitset_test(&done, whole - 1))
             continue;
         lks_bitset_set(&done, whole - 1);
-        struct lks_deciding_basis basis = lks_deciding_known(d, whole);
+        struct lks_deciding_basis basis = lks_decide_tuple_known(d, whole);
         size_t before = d->out->count;
-        (void)lks_deciding_judge(d, &basis, lks_state_intent(d->state, (uint32_t)n));
+        (void)lks_decide_tuple_judge(d, &basis, lks_state_intent(d->state, (uint32_t)n));
         judged += d->out->count > before;
         if (judged == JUDGED_SLICE || !lks_deciding_room(d)) {
             d->out->more = true;
@@ -180,7 +180,7 @@ static bool check_target(struct lks_deciding *d, struct lks_str digest)
 {
     if (digest.len == 0 || lks_book_stack(d->book, digest) != NULL)
         return true;
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND,
+    lks_decision_refuse(d, LKS_E_NOT_FOUND,
                         "no stack '%" LKS_STR_FMT "' is known; publish it first",
                         LKS_STR_ARG(digest));
     return false;
@@ -190,9 +190,9 @@ static bool check_target(struct lks_deciding *d, struct lks_str digest)
 static bool check_attested(struct lks_deciding *d, lks_ms until)
 {
     if (until <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "until: an attestation ends in the future");
+        lks_decision_refuse(d, LKS_E_INVALID, "until: an attestation ends in the future");
     else if (until - d->now.wall > ATTESTED_MAX)
-        lks_deciding_refuse(d, LKS_E_INVALID, "until: an attestation is for at most 7 days");
+        lks_decision_refuse(d, LKS_E_INVALID, "until: an attestation is for at most 7 days");
     else
         return true;
     return false;
@@ -207,13 +207,13 @@ static bool check_condition(struct lks_deciding *d)
     bool needs_text = on && (e->condition.condition == LKS_CONDITION_UNHEALTHY ||
                              e->condition.condition == LKS_CONDITION_CHANGING);
     if ((needs_text || e->condition.text.len > 0) &&
-        !lks_deciding_line(d, "text", e->condition.text, LKS_REASON_MAX))
+        !lks_decision_line(d, "text", e->condition.text, LKS_REASON_MAX))
         return false;
     if (on && e->condition.condition == LKS_CONDITION_ATTESTED)
         return check_attested(d, until);
     if (on && e->condition.condition == LKS_CONDITION_CHECKED &&
         until > d->now.wall + d->state->limits.skew)
-        lks_deciding_refuse(d, LKS_E_INVALID, "until: a check that passed did so in the past");
+        lks_decision_refuse(d, LKS_E_INVALID, "until: a check that passed did so in the past");
     else
         return e->condition.condition != LKS_CONDITION_CHANGING || !on ||
                check_target(d, e->condition.stack);
@@ -245,7 +245,7 @@ static bool check_no_change(struct lks_deciding *d, uint32_t node)
     uint64_t change = d->state->nodes[node].change;
     if (change == 0)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "change %llu has %" LKS_STR_FMT "; pause, abort or release it there",
                         (unsigned long long)change, LKS_STR_ARG(name_of(d, node)));
     return false;
@@ -254,7 +254,7 @@ static bool check_no_change(struct lks_deciding *d, uint32_t node)
 /* By hand, too, production is led to nothing but what was released. */
 static bool may_target(struct lks_deciding *d, uint32_t node, struct lks_str digest)
 {
-    return digest.len == 0 || lks_deciding_takes(d, node, digest);
+    return digest.len == 0 || lks_decide_hand_takes(d, node, digest);
 }
 
 /* Jobs start by it, and gates rely on it, as on an override: it takes a person who may give one.
@@ -268,7 +268,7 @@ static bool may_attest(struct lks_deciding *d, const struct lks_hostlist *hosts)
     for (size_t i = 0; i < hosts->count; i++) {
         if (lks_access_sees(d->state, &sight, lks_state_node(d->state, hosts->names[i])))
             continue;
-        lks_deciding_refuse(d, LKS_E_DENIED,
+        lks_decision_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may not approve for %" LKS_STR_FMT
                             ": that a node is attested is an approver's to say",
                             LKS_STR_ARG(e->by), LKS_STR_ARG(hosts->names[i]));
@@ -281,7 +281,7 @@ void lks_decide_condition(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     struct lks_hostlist hosts = {0};
-    if (!check_condition(d) || !lks_deciding_few(d, &hosts) || !may_attest(d, &hosts))
+    if (!check_condition(d) || !lks_decision_few(d, &hosts) || !may_attest(d, &hosts))
         return;
     bool changing = e->condition.condition == LKS_CONDITION_CHANGING;
     bool checked = e->condition.condition == LKS_CONDITION_CHECKED;
@@ -299,12 +299,12 @@ void lks_decide_condition(struct lks_deciding *d)
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(d->state, hosts.names[i]);
         record.node = hosts.names[i];
-        if (changing &&
-            (!check_no_change(d, node) || !may_target(d, node, record.stack) ||
-             (!record.on && (!lks_deciding_unflashed(d, node) || !lks_deciding_answered(d, node)))))
+        if (changing && (!check_no_change(d, node) || !may_target(d, node, record.stack) ||
+                         (!record.on && (!lks_decide_flash_unflashed(d, node) ||
+                                         !lks_decide_command_answered(d, node)))))
             return;
         if (!is_said(d, &d->state->nodes[node], &record))
-            lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = record;
+            lks_decision_add(d, LKS_RECORD_CONDITION)->condition = record;
     }
 }
 
@@ -342,9 +342,9 @@ static void begin_acts(struct lks_deciding *d, uint32_t node, struct lks_str tex
 {
     const struct lks_node *n = &d->state->nodes[node];
     if ((acts & LKS_ACT_ALARM) != 0)
-        (void)lks_deciding_alarm(d, LKS_ALARM_DRIFT, name_of(d, node), text);
+        (void)lks_decision_alarm(d, LKS_ALARM_DRIFT, name_of(d, node), text);
     if ((acts & LKS_ACT_DRAIN) != 0 && n->asset == 0 && n->drained_by == 0)
-        lks_deciding_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
+        lks_decision_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
             .node = name_of(d, node), .owner = LKS_STR(OWNER), .reason = text};
 }
 
@@ -365,24 +365,24 @@ static void release_alarm(struct lks_deciding *d, const struct lks_state_alarm *
                           struct lks_str reason)
 {
     if (alarm != NULL)
-        lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+        lks_decision_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
             (struct lks_rec_alarm_released){.id = alarm->id, .reason = reason};
 }
 
 static void undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
     if (is_text(d, d->state->nodes[node].drained_by, OWNER))
-        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained = (struct lks_rec_undrained){
+        lks_decision_add(d, LKS_RECORD_UNDRAINED)->undrained = (struct lks_rec_undrained){
             .node = name_of(d, node), .owner = LKS_STR(OWNER), .reason = reason};
 }
 
-void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+void lks_decide_drift_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
     if (d->state->nodes[node].change == 0)
         undrain(d, node, reason);
 }
 
-void lks_deciding_changed(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+void lks_decide_drift_changed(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
     const struct lks_state_verdict *v = lks_state_verdict(d->state, node);
     if (!d->state->nodes[node].drifting && v != NULL && v->judged == LKS_JUDGED_CONFORMS)
@@ -394,7 +394,7 @@ void lks_deciding_changed(struct lks_deciding *d, uint32_t node, struct lks_str 
 /* Nodes of a pool that drift once this decision is true. */
 static bool will_drift(const struct lks_deciding *d, size_t n, uint32_t pool)
 {
-    const struct lks_standing *st = d->state->standing;
+    const struct lks_node_status *st = d->state->standing;
     return d->state->nodes[n].pool == pool && lks_bitset_test(&st->differs, n);
 }
 
@@ -415,12 +415,12 @@ static struct lks_str proposal_text(struct lks_deciding *d, uint32_t pool)
     }
     if (count == 0)
         return hosts;
-    if (!lks_deciding_fold(d, names, count, &hosts) || hosts.len > PROPOSAL_BYTES_MAX)
+    if (!lks_decision_fold(d, names, count, &hosts) || hosts.len > PROPOSAL_BYTES_MAX)
         hosts = LKS_STR("more than can be listed");
     struct lks_str stack = lks_state_text(d->state, d->state->pools[pool].stack);
     char many[LKS_COUNT_TEXT_SIZE];
-    return lks_deciding_text(d, "%s should be brought back to %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                             lks_count_text(count, "node", many), LKS_STR_ARG(stack),
+    return lks_decision_text(d, "%s should be brought back to %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                             lks_str_count_text(count, "node", many), LKS_STR_ARG(stack),
                              LKS_STR_ARG(hosts));
 }
 
@@ -439,7 +439,7 @@ static void propose(struct lks_deciding *d, uint32_t pool, unsigned acts)
                                : LKS_STR("no node of the pool drifts any more"));
     if (text.len == 0 || (acts & LKS_ACT_PROPOSE) == 0)
         return;
-    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm =
+    lks_decision_add(d, LKS_RECORD_ALARM)->alarm =
         (struct lks_rec_alarm){.id = d->next_alarm++,
                                .kind = LKS_ALARM_PROPOSAL,
                                .subject = lks_state_text(d->state, p->name),
@@ -458,7 +458,7 @@ static bool is_partial(const struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state *s = d->state;
     for (uint32_t i = 0; i < s->change_count; i++) {
-        const struct lks_member *m = lks_change_member(&s->changes[i], node);
+        const struct lks_member *m = lks_state_change_member(&s->changes[i], node);
         if (m != NULL && m->state == LKS_MEMBER_DONE && s->changes[i].stack != 0 &&
             s->changes[i].stack == s->nodes[node].right)
             return true;
@@ -477,17 +477,17 @@ static void tell_again(struct lks_deciding *d, uint32_t node, struct lks_str tex
     if (open == NULL)
         return;
     release_alarm(d, open, LKS_STR("it should run another stack by now"));
-    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+    lks_decision_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
         .id = d->next_alarm++, .kind = LKS_ALARM_DRIFT, .subject = name_of(d, node), .text = text};
 }
 
 static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];
-    struct lks_cause_told told = lks_cause_tell(causes, node);
+    struct lks_cause_told told = lks_drift_cause_tell(causes, node);
     if (n->change != 0 || is_partial(d, node)) /* on its way from one to the other it is neither */
         told.cause = LKS_DRIFT_WAVE;
-    lks_deciding_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
+    lks_decision_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
         .node = name_of(d, node),
         .on = true,
         .stack = lks_state_text(d->state, lks_state_intent(d->state, node)),
@@ -499,8 +499,8 @@ static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t no
         tell_again(d, node, told.text);
     if (n->change != 0 || n->drifting)
         return;
-    lks_deciding_turn(d, node, "drift");
-    if (!lks_deciding_waits(d, n->pool))
+    lks_decision_turn(d, node, "drift");
+    if (!lks_decision_waits(d, n->pool))
         begin_acts(d, node, told.text, acts_now(d, n->pool, acts_of(d, pool_of(d, node))));
 }
 
@@ -516,9 +516,9 @@ static struct lks_str how_ended(struct lks_deciding *d, uint32_t node, bool *rig
         struct lks_str lines = lks_state_text(d->state, v->wrong);
         struct lks_wrong wrong;
         uint64_t id = 0;
-        while (id == 0 && lks_wrong_next(&lines, &wrong))
-            id = lks_standing_covered(d->state, node, wrong.subject, wrong.actual);
-        return lks_deciding_text(d, "deviation %llu covers it", (unsigned long long)id);
+        while (id == 0 && lks_verdict_wrong_next(&lines, &wrong))
+            id = lks_node_status_covered(d->state, node, wrong.subject, wrong.actual);
+        return lks_decision_text(d, "deviation %llu covers it", (unsigned long long)id);
     }
     *right = false;
     if (v != NULL)
@@ -531,7 +531,7 @@ static void end(struct lks_deciding *d, uint32_t node)
     const struct lks_node *n = &d->state->nodes[node];
     bool right;
     struct lks_str how = how_ended(d, node, &right);
-    lks_deciding_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
+    lks_decision_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
         .node = name_of(d, node),
         .stack = lks_state_text(d->state, lks_state_intent(d->state, node)),
         .cause = n->drift_cause,
@@ -542,7 +542,7 @@ static void end(struct lks_deciding *d, uint32_t node)
     if (lks_intern_find(&d->state->texts, name_of(d, node), &subject))
         release_alarm(d, open_alarm(d, LKS_ALARM_DRIFT, subject), how);
     if (right)
-        lks_deciding_undrain(d, node, how);
+        lks_decide_drift_undrain(d, node, how);
 }
 
 /* A verdict is about to be made, and then it is known whether drift ended. */
@@ -557,9 +557,9 @@ static bool is_awaited(const struct lks_deciding *d, size_t node)
 /* Begin or end what is news, and note whose pools it was in. */
 static void drift_news(struct lks_deciding *d, struct lks_bitset *pools)
 {
-    const struct lks_standing *st = d->state->standing;
+    const struct lks_node_status *st = d->state->standing;
     struct lks_causes causes;
-    lks_causes_init(&causes, d);
+    lks_drift_causes_init(&causes, d);
     enum { WORD = 64 };
     for (size_t w = 0; w * WORD < st->differs.size; w++) {
         uint64_t news = st->differs.words[w] ^ st->recorded.words[w];
@@ -585,7 +585,7 @@ void lks_decide_drift_tick(struct lks_deciding *d)
     struct lks_err err = {0};
     if (!lks_deciding_room(d))
         return;
-    (void)lks_deciding_due(d, &d->state->outband_ends, d->now.wall, ENDED_SLICE, end_outband);
+    (void)lks_decision_due(d, &d->state->outband_ends, d->now.wall, ENDED_SLICE, end_outband);
     verdict_tick(d);
     if (d->state->standing->news == 0 || d->out->failed != LKS_OK)
         return;
@@ -596,7 +596,7 @@ void lks_decide_drift_tick(struct lks_deciding *d)
     drift_news(d, &pools);
     for (size_t p = lks_bitset_next(&pools, 0); p < pools.size;
          p = lks_bitset_next(&pools, p + 1)) {
-        if (!lks_deciding_waits(d, (uint32_t)p))
+        if (!lks_decision_waits(d, (uint32_t)p))
             propose(d, (uint32_t)p, acts_now(d, (uint32_t)p, acts_of(d, &d->state->pools[p])));
     }
 }
@@ -614,13 +614,13 @@ static void act_on_all(struct lks_deciding *d, uint32_t pool, unsigned acts)
     propose(d, pool, acts);
 }
 
-void lks_deciding_acts(struct lks_deciding *d, uint32_t pool)
+void lks_decide_acts(struct lks_deciding *d, uint32_t pool)
 {
     act_on_all(d, pool, acts_now(d, pool, acts_of(d, &d->state->pools[pool])));
 }
 
-void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
-                             unsigned on_drift)
+void lks_decide_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
+                           unsigned on_drift)
 {
     const struct lks_bitset *recorded = &d->state->standing->recorded;
     unsigned acts = acts_under(enforce, on_drift);
@@ -629,18 +629,18 @@ void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_s
     for (size_t n = lks_bitset_next(recorded, 0); (acts & LKS_ACT_DRAIN) != 0 && n < recorded->size;
          n = lks_bitset_next(recorded, n + 1)) {
         if (d->state->nodes[n].pool == pool)
-            lks_deciding_turn(d, (uint32_t)n, "drained");
+            lks_decision_turn(d, (uint32_t)n, "drained");
     }
-    if (!lks_deciding_waits(d, pool))
+    if (!lks_decision_waits(d, pool))
         act_on_all(d, pool, acts_now(d, pool, acts));
 }
 
-void lks_deciding_thawed(struct lks_deciding *d, uint32_t pool)
+void lks_decide_drift_thawed(struct lks_deciding *d, uint32_t pool)
 {
     for (uint32_t p = 0; p < d->state->pool_count; p++) {
         const struct lks_state_pool *its = &d->state->pools[p];
         bool stays = pool == UINT32_MAX ? its->frozen : d->state->frozen;
-        if (its->known && !stays && (pool == UINT32_MAX || pool == p) && !lks_deciding_waits(d, p))
+        if (its->known && !stays && (pool == UINT32_MAX || pool == p) && !lks_decision_waits(d, p))
             act_on_all(d, p, acts_of(d, its));
     }
 }

@@ -27,24 +27,24 @@ static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 static bool check_words(struct lks_deciding *d, const struct lks_rec_flash *f)
 {
     if (f->act >= LKS_BMC_ACT_COUNT) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "act: there is no such act");
+        lks_decision_refuse(d, LKS_E_INVALID, "act: there is no such act");
         return false;
     }
-    if (!lks_deciding_line(d, "component", f->component, WORD_BYTES_MAX))
+    if (!lks_decision_line(d, "component", f->component, WORD_BYTES_MAX))
         return false;
     if ((needs[f->act].version || f->version.len > 0) &&
-        !lks_deciding_line(d, "version", f->version, WORD_BYTES_MAX))
+        !lks_decision_line(d, "version", f->version, WORD_BYTES_MAX))
         return false;
     return f->apply_time.len == 0 ||
-           lks_deciding_line(d, "apply_time", f->apply_time, WORD_BYTES_MAX);
+           lks_decision_line(d, "apply_time", f->apply_time, WORD_BYTES_MAX);
 }
 
 static bool check_deadline(struct lks_deciding *d, lks_ms deadline)
 {
     if (deadline <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "deadline: that time has passed");
+        lks_decision_refuse(d, LKS_E_INVALID, "deadline: that time has passed");
     else if (deadline - d->now.wall > LIFE_MAX)
-        lks_deciding_refuse(d, LKS_E_INVALID, "deadline: at most %d hours from now",
+        lks_decision_refuse(d, LKS_E_INVALID, "deadline: at most %d hours from now",
                             LIFE_MAX_HOURS);
     else
         return true;
@@ -57,7 +57,7 @@ static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
     const struct lks_firmware_update *known = lks_facts_firmware(d->book->facts, f->component);
     if (!needs[f->act].one_way || f->one_way || known == NULL || !known->one_way)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " is irreversible (%" LKS_STR_FMT
                         "); acknowledge that with one_way",
                         LKS_STR_ARG(f->component), LKS_STR_ARG(known->revert));
@@ -90,13 +90,13 @@ static void refuse_none(struct lks_deciding *d, uint32_t node, const struct lks_
 {
     struct lks_str revision = revision_of(d, node);
     if (named == 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "bundle: %" LKS_STR_FMT " has no firmware for %" LKS_STR_FMT
                             " %" LKS_STR_FMT "%s",
                             LKS_STR_ARG(d->event->said->name), LKS_STR_ARG(f->component),
                             LKS_STR_ARG(f->version), f->image.len > 0 ? " in that image" : "");
     else
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "bundle: what %" LKS_STR_FMT " has for %" LKS_STR_FMT " %" LKS_STR_FMT
                             " is for other hardware than %" LKS_STR_FMT ", which by the fleet's "
                             "file is of class %" LKS_STR_FMT ", revision %" LKS_STR_FMT,
@@ -128,7 +128,7 @@ static const struct lks_bundle_artifact *find_artifact(struct lks_deciding *d, u
         refuse_none(d, node, f, named);
     if (files <= 1 || !needs[f->act].image)
         return found;
-    lks_deciding_refuse(d, LKS_E_INVALID,
+    lks_decision_refuse(d, LKS_E_INVALID,
                         "image: the bundle has %zu for %" LKS_STR_FMT " %" LKS_STR_FMT
                         "; say which one, by its digest",
                         files, LKS_STR_ARG(f->component), LKS_STR_ARG(f->version));
@@ -145,7 +145,8 @@ static bool may_follow(const struct lks_deciding *d, uint32_t node,
     char name[LKS_READING_NAME_MAX + 1];
     struct lks_err err = {0};
     size_t count = 0, known = 0;
-    if (lks_deciding_expired(d, n->outband_taken) || lks_basis_parse(basis, &read, &err) != LKS_OK)
+    if (lks_decide_tuple_expired(d, n->outband_taken) ||
+        lks_basis_parse(basis, &read, &err) != LKS_OK)
         return false;
     snprintf(name, sizeof(name), "firmware/%" LKS_STR_FMT, LKS_STR_ARG(a->component));
     const struct lks_reading *r = lks_tuple_range(&read, lks_str_from(name), &count);
@@ -163,12 +164,12 @@ static bool check_said(struct lks_deciding *d, uint32_t node, const struct lks_r
                        const struct lks_bundle_artifact *a)
 {
     if (a->one_way && needs[f->act].one_way && !f->one_way)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "the bundle declares as irreversible: %" LKS_STR_FMT " %" LKS_STR_FMT
                             "; acknowledge that with one_way",
                             LKS_STR_ARG(f->component), LKS_STR_ARG(f->version));
     else if (a->from != NULL && needs[f->act].image && !f->force && !may_follow(d, node, a))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "the bundle does not say that %" LKS_STR_FMT " %" LKS_STR_FMT
                             " may follow what %" LKS_STR_FMT
                             " runs, or that was not read yet; force does it all the same",
@@ -184,14 +185,14 @@ static bool check_image(struct lks_deciding *d, const struct lks_state_bundle *b
                         struct lks_rec_flash *f)
 {
     const struct lks_state_artifact *artifact = lks_state_artifact(d->state, f->image);
-    if (!lks_bundle_names(d->state, bundle, f->image)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+    if (!lks_state_bundle_names(d->state, bundle, f->image)) {
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "image: %" LKS_STR_FMT " is not in bundle %" LKS_STR_FMT,
                             LKS_STR_ARG(f->image), LKS_STR_ARG(f->bundle));
         return false;
     }
     if (artifact == NULL) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "image: %" LKS_STR_FMT
                             " is not in the depot; put it there with 'lockstep bundle push'",
                             LKS_STR_ARG(f->image));
@@ -212,7 +213,7 @@ static bool check_artifact(struct lks_deciding *d, uint32_t node, bool planned,
     if (planned) /* the planner compared its manifest with the node */
         return true;
     if (d->event->said == NULL) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: its manifest could not be read");
+        lks_decision_refuse(d, LKS_E_REFUSED, "bundle: its manifest could not be read");
         return false;
     }
     const struct lks_bundle_artifact *a = find_artifact(d, node, f);
@@ -231,14 +232,14 @@ static bool check_bundle(struct lks_deciding *d, uint32_t node, bool planned,
         return true;
     const struct lks_state_bundle *bundle = lks_state_bundle(d->state, f->bundle);
     if (f->bundle.len == 0)
-        lks_deciding_refuse(d, LKS_E_INVALID, "bundle: say from which one, by its digest");
+        lks_decision_refuse(d, LKS_E_INVALID, "bundle: say from which one, by its digest");
     else if (bundle == NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "bundle: no good verdict on %" LKS_STR_FMT
                             "; put it there with 'lockstep bundle push'",
                             LKS_STR_ARG(f->bundle));
     else if (bundle->revoked != 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
+        lks_decision_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
                             LKS_STR_ARG(text_of(d, bundle->name)),
                             LKS_STR_ARG(text_of(d, bundle->revoked_reason)));
     else
@@ -247,7 +248,7 @@ static bool check_bundle(struct lks_deciding *d, uint32_t node, bool planned,
     return false;
 }
 
-bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b)
+bool lks_decide_flash_other_side(const struct lks_node *a, const struct lks_node *b)
 {
     if (a->side == 0 || b->side == 0 || a->side == b->side || !b->placed)
         return false;
@@ -264,7 +265,7 @@ static uint64_t side_update(const struct lks_deciding *d, uint32_t node, uint32_
     const struct lks_node *n = &s->nodes[node];
     for (uint32_t i = n->side != 0 ? s->flash_count : 0; i-- > 0;) {
         const struct lks_state_flash *f = &s->flashes[i];
-        if (!lks_flash_over(f) && lks_deciding_other_side(n, &s->nodes[f->node])) {
+        if (!lks_state_flash_over(f) && lks_decide_flash_other_side(n, &s->nodes[f->node])) {
             *of = f->node;
             return f->id;
         }
@@ -273,7 +274,7 @@ static uint64_t side_update(const struct lks_deciding *d, uint32_t node, uint32_
         const struct lks_record *r = &d->out->records[i];
         uint32_t other =
             r->kind == LKS_RECORD_FLASH ? lks_state_node(s, r->flash.node) : LKS_NO_NODE;
-        if (other != LKS_NO_NODE && lks_deciding_other_side(n, &s->nodes[other])) {
+        if (other != LKS_NO_NODE && lks_decide_flash_other_side(n, &s->nodes[other])) {
             *of = other;
             return r->flash.id;
         }
@@ -281,7 +282,7 @@ static uint64_t side_update(const struct lks_deciding *d, uint32_t node, uint32_
     return 0;
 }
 
-bool lks_deciding_side_busy(const struct lks_deciding *d, uint32_t node)
+bool lks_decide_flash_side_busy(const struct lks_deciding *d, uint32_t node)
 {
     uint32_t other = 0;
     return side_update(d, node, &other) != 0;
@@ -293,25 +294,25 @@ static bool check_side(struct lks_deciding *d, uint32_t node)
     uint32_t other = 0;
     uint64_t id = side_update(d, node, &other);
     if (id != 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is the redundant peer, and its update %llu is not "
                             "finished",
                             LKS_STR_ARG(lks_state_name(d->state, other)), (unsigned long long)id);
     return id == 0;
 }
 
-bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)
+bool lks_decide_flash_unflashed(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);
     struct lks_str name = lks_state_name(d->state, node);
     if (f == NULL)
         return true;
     if (f->outcome == LKS_BMC_OPEN)
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_REFUSED, "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT " is in progress",
             LKS_STR_ARG(name), (unsigned long long)f->id, LKS_STR_ARG(text_of(d, f->component)));
     else
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_REFUSED,
             "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT
             " has an unknown outcome; inspect it, then: lockstep node resolve %" LKS_STR_FMT,
@@ -328,19 +329,19 @@ static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
     struct lks_str name = lks_state_name(d->state, node);
     struct lks_endpoint endpoint = {0};
     if (!lks_endpoint_find(d->book, name, &endpoint))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has no management endpoint",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has no management endpoint",
                             LKS_STR_ARG(name));
     else if (n->changing == 0 && !beside)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT
                             " is outside a change; nothing is updated there before it is in one",
                             LKS_STR_ARG(name));
     else if (n->pending > 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has not answered a command yet",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has not answered a command yet",
                             LKS_STR_ARG(name));
     else
-        return lks_deciding_unflashed(d, node) && check_side(d, node) &&
-               (beside || lks_deciding_quiet(d, node));
+        return lks_decide_flash_unflashed(d, node) && check_side(d, node) &&
+               (beside || lks_decide_command_quiet(d, node));
     return false;
 }
 
@@ -348,12 +349,13 @@ static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
  */
 static bool check_empty(struct lks_deciding *d, uint32_t node, bool planned, enum lks_bmc_act act)
 {
-    return planned || act == LKS_BMC_STAGE || act == LKS_BMC_ABORT || lks_deciding_emptied(d, node);
+    return planned || act == LKS_BMC_STAGE || act == LKS_BMC_ABORT ||
+           lks_decide_hand_drained(d, node);
 }
 
 /* What was read of it is over: it is about to become something else. */
-bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
-                        bool planned)
+bool lks_decide_flash_issue(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
+                            bool planned)
 {
     const struct lks_state *s = d->state;
     bool beside = planned && (flash.act == LKS_BMC_STAGE || flash.act == LKS_BMC_ABORT);
@@ -363,14 +365,14 @@ bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_fl
         !check_empty(d, node, planned, (enum lks_bmc_act)flash.act))
         return false;
     if (s->flashes_open + (d->next_flash - s->next_flash) >= LKS_STATE_FLASHES_MAX) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are in progress, which is the most",
+        lks_decision_refuse(d, LKS_E_LIMIT, "%d updates are in progress, which is the most",
                             LKS_STATE_FLASHES_MAX);
         return false;
     }
-    lks_deciding_outband_over(d, node, LKS_STR("an update of its firmware starts"));
+    lks_decide_outband_over(d, node, LKS_STR("an update of its firmware starts"));
     flash.id = d->next_flash++;
     flash.node = lks_state_name(s, node);
-    lks_deciding_add(d, LKS_RECORD_FLASH)->flash = flash;
+    lks_decision_add(d, LKS_RECORD_FLASH)->flash = flash;
     return true;
 }
 
@@ -379,16 +381,16 @@ void lks_decide_flash(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     uint32_t node = LKS_NO_NODE;
     struct lks_rec_flash flash = e->flash;
-    if (!lks_deciding_reason(d) || !check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
-        !lks_deciding_node(d, &node))
+    if (!lks_decision_reason(d) || !check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
+        !lks_decision_node(d, &node))
         return;
     flash.by = e->by;
     flash.reason = lks_str_trim(e->reason);
     bool begins = flash.act != LKS_BMC_ABORT;
-    if (begins && (!lks_deciding_thaws(d, node) || !lks_deciding_pins_flash(d, node, &flash)))
+    if (begins && (!lks_decide_hand_thaws(d, node) || !lks_decide_hand_pins_flash(d, node, &flash)))
         return;
-    lks_deciding_touch(d, node);
-    (void)lks_deciding_flash(d, node, flash, false);
+    lks_decision_touch(d, node);
+    (void)lks_decide_flash_issue(d, node, flash, false);
 }
 
 /* On its way -------------------------------------------------------------------------------- */
@@ -399,7 +401,7 @@ static const struct lks_state_flash *find(struct lks_deciding *d, uint64_t id, b
     const struct lks_state_flash *f = lks_state_flash(d->state, id);
     *known = f != NULL || (id > 0 && id < d->state->next_flash);
     if (!*known)
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never an update %llu",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "there was never an update %llu",
                             (unsigned long long)id);
     return f;
 }
@@ -412,17 +414,17 @@ void lks_decide_flash_saved(struct lks_deciding *d)
     if (!known)
         return;
     if (f == NULL || f->outcome != LKS_BMC_OPEN)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "update %llu has ended", (unsigned long long)e->id);
+        lks_decision_refuse(d, LKS_E_REFUSED, "update %llu has ended", (unsigned long long)e->id);
     else if (f->revoked)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "the bundle of update %llu was revoked",
+        lks_decision_refuse(d, LKS_E_REFUSED, "the bundle of update %llu was revoked",
                             (unsigned long long)e->id);
     else if (e->saved.len > LKS_FLASH_SAVED_MAX)
-        lks_deciding_refuse(d, LKS_E_LIMIT, "what is saved of an update has at most %zu bytes",
+        lks_decision_refuse(d, LKS_E_LIMIT, "what is saved of an update has at most %zu bytes",
                             LKS_FLASH_SAVED_MAX);
     else if (e->phase.len > PHASE_BYTES_MAX || !lks_str_printable(e->phase) || e->percent > 100)
-        lks_deciding_refuse(d, LKS_E_INVALID, "no phase that an update can be in");
+        lks_decision_refuse(d, LKS_E_INVALID, "no phase that an update can be in");
     else
-        lks_deciding_add(d, LKS_RECORD_FLASH_SAVED)->flash_saved = *e;
+        lks_decision_add(d, LKS_RECORD_FLASH_SAVED)->flash_saved = *e;
 }
 
 /* A text that a device chose, as one printable line: nothing a device says keeps its update from
@@ -437,11 +439,11 @@ static struct lks_str as_line(struct lks_deciding *d, struct lks_str text, size_
     for (size_t i = 0, n = 0; i < text.len && line.len + RUNE_BYTES_MAX <= max; i += n) {
         uint32_t point = 0;
         n = lks_str_rune(text, i, &point);
-        bool prints = n > 0 && lks_rune_printable(point);
+        bool prints = n > 0 && lks_str_rune_printable(point);
         n = n > 0 ? n : 1;
         lks_buf_add(&line, prints ? (struct lks_str){text.ptr + i, n} : LKS_STR("?"));
     }
-    return lks_deciding_copy(d, lks_buf_view(&line));
+    return lks_decision_copy(d, lks_buf_view(&line));
 }
 
 static void end(struct lks_deciding *d, const struct lks_state_flash *f,
@@ -452,11 +454,11 @@ static void end(struct lks_deciding *d, const struct lks_state_flash *f,
     ended.node = name;
     ended.found = as_line(d, ended.found, WORD_BYTES_MAX);
     ended.text = as_line(d, ended.text, LKS_REASON_MAX);
-    lks_deciding_add(d, LKS_RECORD_FLASH_ENDED)->flash_ended = ended;
+    lks_decision_add(d, LKS_RECORD_FLASH_ENDED)->flash_ended = ended;
     if (ended.outcome == LKS_BMC_UNKNOWN)
-        (void)lks_deciding_alarm(
+        (void)lks_decision_alarm(
             d, LKS_ALARM_FLASH, name,
-            lks_deciding_text(
+            lks_decision_text(
                 d, "update %llu of %" LKS_STR_FMT " has an unknown outcome: %" LKS_STR_FMT,
                 (unsigned long long)f->id, LKS_STR_ARG(text_of(d, f->component)),
                 LKS_STR_ARG(ended.text)));
@@ -471,7 +473,7 @@ void lks_decide_flash_ended(struct lks_deciding *d)
     if (!known)
         return;
     if (e->outcome == LKS_BMC_OPEN || e->outcome >= LKS_BMC_OUTCOME_COUNT)
-        lks_deciding_refuse(d, LKS_E_INVALID, "no outcome that an update can have");
+        lks_decision_refuse(d, LKS_E_INVALID, "no outcome that an update can have");
     else if (f != NULL && f->outcome == LKS_BMC_OPEN)
         end(d, f, *e);
 }
@@ -482,8 +484,8 @@ static struct lks_str revoked_text(struct lks_deciding *d, const struct lks_stat
     const struct lks_state_bundle *bundle = lks_state_bundle(d->state, text_of(d, f->bundle));
     struct lks_str why = bundle != NULL ? text_of(d, bundle->revoked_reason) : LKS_STR("");
     if (f->saved == NULL)
-        return lks_deciding_text(d, "its bundle was revoked: %" LKS_STR_FMT, LKS_STR_ARG(why));
-    return lks_deciding_text(d,
+        return lks_decision_text(d, "its bundle was revoked: %" LKS_STR_FMT, LKS_STR_ARG(why));
+    return lks_decision_text(d,
                              "its bundle was revoked: %" LKS_STR_FMT " (it was %" LKS_STR_FMT
                              "; %" LKS_STR_FMT " %" LKS_STR_FMT " may be staged there, or run)",
                              LKS_STR_ARG(why), LKS_STR_ARG(text_of(d, f->phase)),
@@ -531,20 +533,20 @@ void lks_decide_flash_resolve(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     uint32_t node = LKS_NO_NODE;
-    if (!lks_deciding_reason(d) || !lks_deciding_node(d, &node))
+    if (!lks_decision_reason(d) || !lks_decision_node(d, &node))
         return;
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);
     if (f == NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "no update of %" LKS_STR_FMT " waits for a person",
+        lks_decision_refuse(d, LKS_E_REFUSED, "no update of %" LKS_STR_FMT " waits for a person",
                             LKS_STR_ARG(e->name));
     else if (f->outcome == LKS_BMC_OPEN)
-        (void)lks_deciding_unflashed(d, node);
+        (void)lks_decide_flash_unflashed(d, node);
     else {
-        lks_deciding_add(d, LKS_RECORD_FLASH_RESOLVED)->flash_resolved =
+        lks_decision_add(d, LKS_RECORD_FLASH_RESOLVED)->flash_resolved =
             (struct lks_rec_flash_resolved){.id = f->id,
                                             .node = lks_state_name(d->state, node),
                                             .by = e->by,
                                             .reason = lks_str_trim(e->reason)};
-        lks_deciding_alarm_over(d, LKS_ALARM_FLASH, e->name, lks_str_trim(e->reason));
+        lks_decision_alarm_over(d, LKS_ALARM_FLASH, e->name, lks_str_trim(e->reason));
     }
 }

@@ -2,10 +2,10 @@
  * given what its stack pins, on nodes that are drained and read, and nothing is done while it is
  * frozen. */
 #include "core/actions/actions.h"
-#include "core/actions/emptied.h"
+#include "core/actions/drained.h"
 #include "core/firmware/firmware_names.h"
 #include "core/governance/delta.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <stdio.h>
 
@@ -20,15 +20,15 @@ static struct lks_str where_of(struct lks_deciding *d, uint32_t node)
     const struct lks_state *s = d->state;
     uint32_t pool = s->nodes[node].pool;
     if (pool >= s->pool_count)
-        return lks_deciding_text(d, "its domain is production");
-    return lks_deciding_text(d, "pool '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") is production",
+        return lks_decision_text(d, "its domain is production");
+    return lks_decision_text(d, "pool '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") is production",
                              LKS_STR_ARG(text_of(d, s->pools[pool].name)),
                              LKS_STR_ARG(text_of(d, s->pools[pool].posture)));
 }
 
 /* Stacks ------------------------------------------------------------------------------------ */
 
-bool lks_deciding_takes(struct lks_deciding *d, uint32_t node, struct lks_str stack)
+bool lks_decide_hand_takes(struct lks_deciding *d, uint32_t node, struct lks_str stack)
 {
     const struct lks_state *s = d->state;
     if (d->book->judge != NULL || /* a copy: that is what rehearsals are for */
@@ -37,7 +37,7 @@ bool lks_deciding_takes(struct lks_deciding *d, uint32_t node, struct lks_str st
     const struct lks_state_stack *known = lks_state_stack(s, stack);
     struct lks_str name = known != NULL ? text_of(d, known->name) : stack;
     struct lks_str where = where_of(d, node), node_name = lks_state_name(s, node);
-    lks_deciding_refuse(
+    lks_decision_refuse(
         d, LKS_E_REFUSED,
         "%" LKS_STR_FMT ": %" LKS_STR_FMT " and takes only released stacks; '%" LKS_STR_FMT
         "' is %s: lead it on with 'lockstep stack promote', try it in a pool of "
@@ -49,7 +49,7 @@ bool lks_deciding_takes(struct lks_deciding *d, uint32_t node, struct lks_str st
     return false;
 }
 
-bool lks_deciding_takes_plan(struct lks_deciding *d, const struct lks_plan *plan)
+bool lks_decide_hand_takes_plan(struct lks_deciding *d, const struct lks_plan *plan)
 {
     struct lks_str stack = plan->change.stack;
     if (stack.len == 0 || lks_delta_released(d->state, stack))
@@ -63,20 +63,20 @@ bool lks_deciding_takes_plan(struct lks_deciding *d, const struct lks_plan *plan
         }
         for (size_t k = 0; k < hosts.count; k++) {
             uint32_t node = lks_state_node(d->state, hosts.names[k]);
-            if (node != LKS_NO_NODE && !lks_deciding_takes(d, node, stack))
+            if (node != LKS_NO_NODE && !lks_decide_hand_takes(d, node, stack))
                 return false;
         }
     }
     return true;
 }
 
-bool lks_deciding_takes_change(struct lks_deciding *d, const struct lks_state_change *c)
+bool lks_decide_hand_takes_change(struct lks_deciding *d, const struct lks_state_change *c)
 {
     struct lks_str stack = text_of(d, c->stack);
     if (stack.len == 0 || lks_delta_released(d->state, stack))
         return true;
     for (uint32_t i = 0; i < c->member_count; i++) {
-        if (!lks_deciding_takes(d, c->members[i].node, stack))
+        if (!lks_decide_hand_takes(d, c->members[i].node, stack))
             return false;
     }
     return true;
@@ -98,7 +98,7 @@ static bool is_excused(const struct lks_deciding *d, uint32_t node, struct lks_s
 {
     char subject[LKS_READING_NAME_MAX + 1];
     snprintf(subject, sizeof(subject), "firmware/%" LKS_STR_FMT, LKS_STR_ARG(component));
-    return lks_standing_excused(d->state, node, lks_str_from(subject), version, d->now.wall);
+    return lks_node_status_excused(d->state, node, lks_str_from(subject), version, d->now.wall);
 }
 
 /* The stack that the node should run, which production may be given; 0: none is pinned, so nothing
@@ -108,11 +108,11 @@ static bool find_intent(struct lks_deciding *d, uint32_t node, lks_text *out)
     *out = lks_delta_in_production(d->state, d->book->facts, node)
                ? lks_state_intent(d->state, node)
                : 0;
-    return *out == 0 || lks_deciding_takes(d, node, text_of(d, *out));
+    return *out == 0 || lks_decide_hand_takes(d, node, text_of(d, *out));
 }
 
-bool lks_deciding_pins_flash(struct lks_deciding *d, uint32_t node,
-                             const struct lks_rec_flash *flash)
+bool lks_decide_hand_pins_flash(struct lks_deciding *d, uint32_t node,
+                                const struct lks_rec_flash *flash)
 {
     struct lks_str component = component_of(d, flash->component);
     lks_text intent = 0;
@@ -124,7 +124,7 @@ bool lks_deciding_pins_flash(struct lks_deciding *d, uint32_t node,
     if (stack != NULL && lks_delta_has_firmware(d->book->facts, stack, component, flash->version))
         return true;
     struct lks_str where = where_of(d, node), name = lks_state_name(d->state, node);
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and its stack '%" LKS_STR_FMT
                         "' does not pin %" LKS_STR_FMT " %" LKS_STR_FMT
                         ": publish a stack that does and propose a change to it, "
@@ -140,12 +140,12 @@ bool lks_deciding_pins_flash(struct lks_deciding *d, uint32_t node,
 
 /* Commands ---------------------------------------------------------------------------------- */
 
-bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks_str digests)
+bool lks_decide_hand_pins_command(struct lks_deciding *d, uint32_t node, struct lks_str digests)
 {
     struct lks_str rest = digests, word;
     lks_text intent = 0;
     if (lks_str_trim(digests).len == 0 ||
-        lks_standing_excused(d->state, node, LKS_STR("*"), LKS_STR(""), d->now.wall))
+        lks_node_status_excused(d->state, node, LKS_STR("*"), LKS_STR(""), d->now.wall))
         return true;
     if (!find_intent(d, node, &intent) || intent == 0)
         return d->out->refused.code == LKS_OK;
@@ -153,9 +153,9 @@ bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks
     struct lks_str has = stack != NULL ? text_of(d, stack->artifacts) : LKS_STR("");
     struct lks_str where = where_of(d, node), name = lks_state_name(d->state, node);
     while (lks_str_word(&rest, &word)) {
-        if (lks_words_have(has, word))
+        if (lks_facts_words_have(has, word))
             continue;
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_REFUSED,
             "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and its stack '%" LKS_STR_FMT
             "' does not have %" LKS_STR_FMT
@@ -170,13 +170,13 @@ bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks
     return true;
 }
 
-bool lks_deciding_vouched(struct lks_deciding *d, struct lks_str artifacts)
+bool lks_decide_hand_vouched(struct lks_deciding *d, struct lks_str artifacts)
 {
     struct lks_str word;
     while (lks_str_word(&artifacts, &word)) {
         if (lks_state_vouched(d->state, word))
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "no verified bundle names %" LKS_STR_FMT
                             ", or it was revoked: sign a bundle with it and bring it with "
                             "'lockstep bundle push'",
@@ -189,31 +189,31 @@ bool lks_deciding_vouched(struct lks_deciding *d, struct lks_str artifacts)
 /* Drained and read -------------------------------------------------------------------------- */
 
 /* What is wrong, and what to do about it. */
-static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum lks_emptied how)
+static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum lks_drained how)
 {
     const struct lks_state *s = d->state;
     struct lks_str name = lks_state_name(s, node);
-    const struct lks_state_command *look = lks_emptied_look(s, node, 0);
+    const struct lks_state_command *look = lks_drained_look(s, node, 0);
     switch (how) {
-    case LKS_EMPTIED_YES:
+    case LKS_DRAINED_YES:
         break;
-    case LKS_EMPTIED_IN_SERVICE:
-        return lks_deciding_text(
+    case LKS_DRAINED_IN_SERVICE:
+        return lks_decision_text(
             d, "it is in service; drain it first: lockstep node hold %" LKS_STR_FMT,
             LKS_STR_ARG(name));
-    case LKS_EMPTIED_SCHED:
-        return lks_deciding_text(d,
+    case LKS_DRAINED_SCHED:
+        return lks_decision_text(d,
                                  "scheduler %" LKS_STR_FMT " may run a job there, and cannot be "
                                  "asked yet; nothing disruptive is done there by hand",
                                  LKS_STR_ARG(text_of(d, s->pools[s->nodes[node].pool].sched)));
-    case LKS_EMPTIED_UNREAD:
-        return lks_deciding_text(d,
+    case LKS_DRAINED_UNREAD:
+        return lks_decision_text(d,
                                  "its agent did not read its GPU processes since it was drained, "
                                  "or not in the last 10 minutes; read it: lockstep node command "
                                  "%" LKS_STR_FMT " idle",
                                  LKS_STR_ARG(name));
-    case LKS_EMPTIED_BUSY:
-        return lks_deciding_text(
+    case LKS_DRAINED_BUSY:
+        return lks_decision_text(
             d,
             "its agent did not find it idle (%" LKS_STR_FMT
             "); end what runs there and read it again, or have it reset by two "
@@ -223,14 +223,14 @@ static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum l
     return LKS_STR("");
 }
 
-bool lks_deciding_emptied(struct lks_deciding *d, uint32_t node)
+bool lks_decide_hand_drained(struct lks_deciding *d, uint32_t node)
 {
-    enum lks_emptied how = LKS_EMPTIED_YES;
-    uint32_t other = lks_emptied_not(d->state, d->book->facts, node, d->now.wall, &how);
-    if (other == LKS_NO_NODE || !lks_deciding_quiet(d, other))
+    enum lks_drained how = LKS_DRAINED_YES;
+    uint32_t other = lks_drained_not(d->state, d->book->facts, node, d->now.wall, &how);
+    if (other == LKS_NO_NODE || !lks_decide_command_quiet(d, other))
         return other == LKS_NO_NODE;
     struct lks_str where = where_of(d, other), why = emptied_text(d, other, how);
-    lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and %" LKS_STR_FMT,
+    lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and %" LKS_STR_FMT,
                         LKS_STR_ARG(lks_state_name(d->state, other)), LKS_STR_ARG(where),
                         LKS_STR_ARG(why));
     return false;
@@ -238,7 +238,7 @@ bool lks_deciding_emptied(struct lks_deciding *d, uint32_t node)
 
 /* Freezes ----------------------------------------------------------------------------------- */
 
-bool lks_deciding_thaws(struct lks_deciding *d, uint32_t node)
+bool lks_decide_hand_thaws(struct lks_deciding *d, uint32_t node)
 {
     struct lks_freeze f = lks_state_freeze(d->state, node);
     char since[LKS_TIME_TEXT_SIZE];
@@ -246,9 +246,9 @@ bool lks_deciding_thaws(struct lks_deciding *d, uint32_t node)
         return true;
     struct lks_str pool = text_of(d, f.pool);
     struct lks_str which = f.pool != 0
-                               ? lks_deciding_text(d, "pool '%" LKS_STR_FMT "'", LKS_STR_ARG(pool))
+                               ? lks_decision_text(d, "pool '%" LKS_STR_FMT "'", LKS_STR_ARG(pool))
                                : LKS_STR("the fleet");
-    lks_deciding_refuse(
+    lks_decision_refuse(
         d, LKS_E_REFUSED,
         "%" LKS_STR_FMT ": %" LKS_STR_FMT " is frozen by %" LKS_STR_FMT " since %s (%" LKS_STR_FMT
         "); ask an approver to end it: lockstep unfreeze%s%" LKS_STR_FMT,

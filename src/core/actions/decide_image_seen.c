@@ -70,7 +70,7 @@ static size_t read_seen(const struct lks_tuple *t, struct seen list[SEEN_MAX])
 
 static struct lks_str this_node(struct lks_deciding *d)
 {
-    return lks_deciding_text(d, LKS_IMAGE_NODE "%" LKS_STR_FMT,
+    return lks_decision_text(d, LKS_IMAGE_NODE "%" LKS_STR_FMT,
                              LKS_STR_ARG(lks_state_name(d->state, d->event->node)));
 }
 
@@ -88,7 +88,7 @@ static void record(struct lks_deciding *d, const struct seen *s, bool differ, st
         .source = differ ? LKS_STR(LKS_IMAGE_DIFFERS) : LKS_STR(LKS_IMAGE_LAYERS),
         .by = by,
     };
-    lks_deciding_add(d, LKS_RECORD_IMAGE)->image = image;
+    lks_decision_add(d, LKS_RECORD_IMAGE)->image = image;
 }
 
 static bool has_any(const struct seen *s)

@@ -33,18 +33,18 @@ static bool keep_basis(struct lks_deciding *d, enum lks_code code, const struct 
                        struct lks_deciding_basis *out)
 {
     if (code == LKS_E_LIMIT)
-        lks_deciding_refuse(d, LKS_E_LIMIT, "%s", err->msg);
+        lks_decision_refuse(d, LKS_E_LIMIT, "%s", err->msg);
     else if (code != LKS_OK)
         fail(d, code);
     if (code != LKS_OK)
         return false;
-    out->text = lks_deciding_copy(d, text->ptr == NULL ? LKS_STR("") : lks_buf_view(text));
-    out->digest = lks_deciding_text(d, "%s", digest);
+    out->text = lks_decision_copy(d, text->ptr == NULL ? LKS_STR("") : lks_buf_view(text));
+    out->digest = lks_decision_text(d, "%s", digest);
     return d->out->failed == LKS_OK;
 }
 
-bool lks_deciding_readings(struct lks_deciding *d, const struct lks_tuple *tuple,
-                           struct lks_deciding_basis *out)
+bool lks_decide_tuple_readings(struct lks_deciding *d, const struct lks_tuple *tuple,
+                               struct lks_deciding_basis *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     char digest[LKS_DIGEST_SIZE];
@@ -54,9 +54,9 @@ bool lks_deciding_readings(struct lks_deciding *d, const struct lks_tuple *tuple
     return keep_basis(d, code, &text, digest, &err, out);
 }
 
-bool lks_deciding_whole(struct lks_deciding *d, const struct lks_deciding_basis *inband,
-                        const struct lks_deciding_basis *outband, bool expired,
-                        struct lks_deciding_basis *out)
+bool lks_decide_tuple_whole(struct lks_deciding *d, const struct lks_deciding_basis *inband,
+                            const struct lks_deciding_basis *outband, bool expired,
+                            struct lks_deciding_basis *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     char digest[LKS_DIGEST_SIZE];
@@ -70,7 +70,7 @@ bool lks_deciding_whole(struct lks_deciding *d, const struct lks_deciding_basis 
     return keep_basis(d, code, &text, digest, &err, out);
 }
 
-struct lks_deciding_basis lks_deciding_known(const struct lks_deciding *d, uint32_t handle)
+struct lks_deciding_basis lks_decide_tuple_known(const struct lks_deciding *d, uint32_t handle)
 {
     if (handle == 0)
         return (struct lks_deciding_basis){.text = {"", 0}, .digest = {"", 0}};
@@ -80,13 +80,13 @@ struct lks_deciding_basis lks_deciding_known(const struct lks_deciding *d, uint3
     };
 }
 
-bool lks_deciding_expired(const struct lks_deciding *d, lks_ms taken)
+bool lks_decide_tuple_expired(const struct lks_deciding *d, lks_ms taken)
 {
     lks_ms age = d->state->limits.outband_age;
     return d->now.wall >= taken && d->now.wall - taken >= age;
 }
 
-void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis *basis)
+void lks_decide_tuple_basis(struct lks_deciding *d, const struct lks_deciding_basis *basis)
 {
     uint32_t handle = lks_state_basis(d->state, basis->digest);
     if (basis->digest.len == 0 || lks_state_readings(d->state, handle).len > 0)
@@ -96,7 +96,7 @@ void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis 
         if (r->kind == LKS_RECORD_BASIS && lks_str_eq(r->basis.digest, basis->digest))
             return;
     }
-    lks_deciding_add(d, LKS_RECORD_BASIS)->basis =
+    lks_decision_add(d, LKS_RECORD_BASIS)->basis =
         (struct lks_rec_basis){.digest = basis->digest, .readings = basis->text};
 }
 
@@ -114,8 +114,9 @@ static struct lks_rec_verdict recorded(const struct lks_deciding *d,
     return base;
 }
 
-struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
-                                          const struct lks_deciding_basis *basis, lks_text intent)
+struct lks_rec_verdict lks_decide_tuple_judge(struct lks_deciding *d,
+                                              const struct lks_deciding_basis *basis,
+                                              lks_text intent)
 {
     struct lks_rec_verdict v = {.basis = basis->digest,
                                 .stack = lks_state_text(d->state, intent),
@@ -130,7 +131,7 @@ struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
         return recorded(d, &d->state->verdicts[known], v);
     const struct lks_judge *judge = d->book->judge;
     if (judge != NULL && intent != 0 && judge->say(judge->ctx, basis->text, &d->out->arena, &v)) {
-        lks_deciding_add(d, LKS_RECORD_VERDICT)->verdict = v;
+        lks_decision_add(d, LKS_RECORD_VERDICT)->verdict = v;
         return v;
     }
     const struct lks_stack *stack = intent != 0 ? lks_book_stack(d->book, v.stack) : NULL;
@@ -139,7 +140,7 @@ struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
     if (lks_verdict_make(d->book->facts, stack, basis->text, &d->out->arena, &v, &err) != LKS_OK)
         fail(d, err.code);
     else
-        lks_deciding_add(d, LKS_RECORD_VERDICT)->verdict = v;
+        lks_decision_add(d, LKS_RECORD_VERDICT)->verdict = v;
     return v;
 }
 
@@ -226,12 +227,12 @@ static void look_at_part(struct lks_deciding *d, const struct lks_node *node, en
     describe(kinds[part].word, lks_buf_view(&serials), list);
     if (lks_str_is(had, digest))
         return;
-    p->digests[part] = lks_deciding_text(d, "%s", digest);
+    p->digests[part] = lks_decision_text(d, "%s", digest);
     p->differ = true;
     if (had.len > 0)
         p->changed = p->changed == NULL
                          ? kinds[part].word
-                         : lks_deciding_text(d, "%s and %s", p->changed, kinds[part].word).ptr;
+                         : lks_decision_text(d, "%s and %s", p->changed, kinds[part].word).ptr;
 }
 
 static struct parts look_at_parts(struct lks_deciding *d, const struct lks_node *node)
@@ -243,7 +244,7 @@ static struct parts look_at_parts(struct lks_deciding *d, const struct lks_node 
         look_at_part(d, node, part, &p, &list);
     /* A list that is too long to be read is left out; the digests say what counts. */
     if (p.differ && list.failed == LKS_OK)
-        p.list = lks_deciding_text(d, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&list)));
+        p.list = lks_decision_text(d, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&list)));
     return p;
 }
 
@@ -252,7 +253,7 @@ static struct parts look_at_parts(struct lks_deciding *d, const struct lks_node 
 static bool is_wrong(struct lks_str lines, struct lks_str component)
 {
     struct lks_wrong wrong;
-    while (lks_wrong_next(&lines, &wrong)) {
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
         if (lks_str_eq(wrong.subject, component))
             return true;
     }
@@ -269,7 +270,7 @@ static struct lks_str changed_line(struct lks_deciding *d, const struct lks_read
     if (!lks_str_printable(r->value) || !lks_str_printable(manager))
         return LKS_STR("");
     struct lks_str line =
-        lks_deciding_text(d, "%" LKS_STR_FMT "\t%" LKS_STR_FMT ": %" LKS_STR_FMT,
+        lks_decision_text(d, "%" LKS_STR_FMT "\t%" LKS_STR_FMT ": %" LKS_STR_FMT,
                           LKS_STR_ARG(component), LKS_STR_ARG(manager), LKS_STR_ARG(r->value));
     line.len = line.len > CHANGED_LINE_MAX ? CHANGED_LINE_MAX : line.len;
     while (!lks_str_utf8(line, NULL))
@@ -297,7 +298,7 @@ static struct lks_str changed(struct lks_deciding *d, struct lks_str wrong)
     }
     if (lines.failed != LKS_OK)
         fail(d, lines.failed);
-    return lines.len > 0 ? lks_deciding_copy(d, lks_buf_view(&lines)) : LKS_STR("");
+    return lines.len > 0 ? lks_decision_copy(d, lks_buf_view(&lines)) : LKS_STR("");
 }
 
 /* Writing it down --------------------------------------------------------------------------- */
@@ -317,12 +318,12 @@ static bool is_news(const struct lks_deciding *d, const struct lks_node *node,
 static void record_tuple(struct lks_deciding *d, const struct bases *b, struct lks_str boot)
 {
     const struct lks_tuple *t = d->event->tuple.tuple;
-    lks_deciding_basis(d, &b->inband);
-    lks_deciding_basis(d, &b->whole);
+    lks_decide_tuple_basis(d, &b->inband);
+    lks_decide_tuple_basis(d, &b->whole);
     struct lks_rec_verdict v =
-        lks_deciding_judge(d, &b->whole, lks_state_intent(d->state, d->event->node));
+        lks_decide_tuple_judge(d, &b->whole, lks_state_intent(d->state, d->event->node));
     struct lks_str told = changed(d, v.wrong);
-    lks_deciding_add(d, LKS_RECORD_TUPLE)->tuple = (struct lks_rec_tuple){
+    lks_decision_add(d, LKS_RECORD_TUPLE)->tuple = (struct lks_rec_tuple){
         .node = lks_state_name(d->state, d->event->node),
         .digest = lks_str_from(t->digest),
         .report = d->event->tuple.report,
@@ -338,12 +339,12 @@ static void record_tuple(struct lks_deciding *d, const struct bases *b, struct l
         .changed = told,
     };
     if (v.judged == LKS_JUDGED_CONFORMS && !d->state->nodes[d->event->node].drifting)
-        lks_deciding_undrain(d, d->event->node, LKS_STR("it conforms again"));
+        lks_decide_drift_undrain(d, d->event->node, LKS_STR("it conforms again"));
 }
 
 static void record_parts(struct lks_deciding *d, const struct parts *p)
 {
-    lks_deciding_add(d, LKS_RECORD_PARTS)->parts = (struct lks_rec_parts){
+    lks_decision_add(d, LKS_RECORD_PARTS)->parts = (struct lks_rec_parts){
         .node = lks_state_name(d->state, d->event->node),
         .board = p->digests[LKS_PART_BOARD],
         .gpus = p->digests[LKS_PART_GPUS],
@@ -358,13 +359,13 @@ static void take_in(struct lks_deciding *d, const struct lks_node *node, const s
     struct lks_str name = lks_state_name(d->state, d->event->node);
     struct lks_str why = LKS_STR("first seen");
     if (p->changed != NULL)
-        why = lks_deciding_text(d, "other serial numbers than before: %s", p->changed);
+        why = lks_decision_text(d, "other serial numbers than before: %s", p->changed);
     else if (node->tuple != 0 || node->accepted || node->intake)
         return;
-    lks_deciding_add(d, LKS_RECORD_INTAKE)->intake =
+    lks_decision_add(d, LKS_RECORD_INTAKE)->intake =
         (struct lks_rec_intake){.node = name, .why = why};
     if (p->changed != NULL)
-        (void)lks_deciding_alarm(d, LKS_ALARM_PARTS, name, why);
+        (void)lks_decision_alarm(d, LKS_ALARM_PARTS, name, why);
 }
 
 /* The boot it was read in, as the journal writes it; false after a refusal. A reading without one
@@ -372,7 +373,7 @@ static void take_in(struct lks_deciding *d, const struct lks_node *node, const s
 static bool boot_of(struct lks_deciding *d, const struct lks_node *node, struct lks_str *out,
                     bool *stale)
 {
-    const struct lks_pulse *pulse = &d->state->pulses[d->event->node];
+    const struct lks_heartbeat *pulse = &d->state->pulses[d->event->node];
     struct lks_str said = d->event->tuple.tuple->boot_id;
     static const uint8_t none[16];
     uint8_t boot[16];
@@ -381,14 +382,14 @@ static bool boot_of(struct lks_deciding *d, const struct lks_node *node, struct 
     *stale = false;
     if (said.len == 0)
         return true;
-    if (!lks_boot_parse(said, boot)) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "the tuple's boot id is not a UUID");
+    if (!lks_heartbeat_boot_parse(said, boot)) {
+        lks_decision_refuse(d, LKS_E_INVALID, "the tuple's boot id is not a UUID");
         return false;
     }
     *stale = pulse->heard && memcmp(pulse->boot, none, sizeof(none)) != 0 &&
              memcmp(pulse->boot, boot, sizeof(boot)) != 0;
-    lks_boot_text(boot, text);
-    *out = lks_deciding_text(d, "%s", text);
+    lks_heartbeat_boot_text(boot, text);
+    *out = lks_decision_text(d, "%s", text);
     return true;
 }
 
@@ -396,11 +397,11 @@ static const struct lks_node *reporter(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     if (e->node >= d->state->node_count || !d->state->nodes[e->node].placed) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "this node is not in the fleet");
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "this node is not in the fleet");
         return NULL;
     }
     if (!lks_str_eq(e->tuple.tuple->node, lks_state_name(d->state, e->node))) {
-        lks_deciding_refuse(d, LKS_E_DENIED, "an agent reports its own node and no other");
+        lks_decision_refuse(d, LKS_E_DENIED, "an agent reports its own node and no other");
         return NULL;
     }
     return &d->state->nodes[e->node];
@@ -410,10 +411,10 @@ static const struct lks_node *reporter(struct lks_deciding *d)
 static bool read_bases(struct lks_deciding *d, const struct lks_node *node, bool changed,
                        struct bases *out)
 {
-    struct lks_deciding_basis outband = lks_deciding_known(d, changed ? 0 : node->outband);
-    return lks_deciding_readings(d, d->event->tuple.tuple, &out->inband) &&
-           lks_deciding_whole(d, &out->inband, &outband,
-                              lks_deciding_expired(d, node->outband_taken), &out->whole);
+    struct lks_deciding_basis outband = lks_decide_tuple_known(d, changed ? 0 : node->outband);
+    return lks_decide_tuple_readings(d, d->event->tuple.tuple, &out->inband) &&
+           lks_decide_tuple_whole(d, &out->inband, &outband,
+                                  lks_decide_tuple_expired(d, node->outband_taken), &out->whole);
 }
 
 /* A tuple that waited on the node while it booted anew is of a boot that is over: it is taken off
@@ -430,10 +431,10 @@ void lks_decide_tuple(struct lks_deciding *d)
     if (!read_bases(d, node, parts.changed != NULL, &bases))
         return;
     if (!lks_str_eq(boot, lks_state_text(d->state, node->boot)))
-        lks_deciding_add(d, LKS_RECORD_BOOTED)->booted =
+        lks_decision_add(d, LKS_RECORD_BOOTED)->booted =
             (struct lks_rec_booted){.node = lks_state_name(d->state, d->event->node), .boot = boot};
     if (parts.changed != NULL)
-        lks_deciding_outband_over(d, d->event->node, LKS_STR("other serial numbers than before"));
+        lks_decide_outband_over(d, d->event->node, LKS_STR("other serial numbers than before"));
     if (parts.differ || is_news(d, node, &bases, boot))
         record_tuple(d, &bases, boot);
     if (parts.differ)

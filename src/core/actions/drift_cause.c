@@ -5,7 +5,7 @@
 #include "core/conform/conform.h"
 #include "core/conform/node_readings.h"
 #include "core/conform/verdict.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <stdio.h>
 
@@ -25,9 +25,9 @@ struct asking {
 /* Take the next line off that counts as drift and is not covered. */
 static bool next_wrong(const struct asking *a, struct lks_str *lines, struct lks_wrong *out)
 {
-    while (lks_wrong_next(lines, out)) {
-        if (!lks_str_is(out->cause, lks_cause_name(LKS_CAUSE_UNMEASURED)) &&
-            lks_standing_covered(a->d->state, a->node, out->subject, out->actual) == 0)
+    while (lks_verdict_wrong_next(lines, out)) {
+        if (!lks_str_is(out->cause, lks_conform_cause_name(LKS_CAUSE_UNMEASURED)) &&
+            lks_node_status_covered(a->d->state, a->node, out->subject, out->actual) == 0)
             return true;
     }
     return false;
@@ -50,7 +50,7 @@ static bool any_cause(const struct asking *a, enum lks_cause cause)
     struct lks_str lines = lks_state_text(a->d->state, a->v->wrong);
     struct lks_wrong wrong;
     while (next_wrong(a, &lines, &wrong)) {
-        if (lks_str_is(wrong.cause, lks_cause_name(cause)))
+        if (lks_str_is(wrong.cause, lks_conform_cause_name(cause)))
             return true;
     }
     return false;
@@ -73,8 +73,8 @@ static struct lks_str before(struct lks_str text, const char *mark)
 
 static bool is_other_version(const struct lks_wrong *w)
 {
-    return lks_str_is(w->cause, lks_cause_name(LKS_CAUSE_OTHER_VERSION)) ||
-           lks_str_is(w->cause, lks_cause_name(LKS_CAUSE_PARTIAL));
+    return lks_str_is(w->cause, lks_conform_cause_name(LKS_CAUSE_OTHER_VERSION)) ||
+           lks_str_is(w->cause, lks_conform_cause_name(LKS_CAUSE_PARTIAL));
 }
 
 /* Rules ------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static bool is_wave(const struct asking *a)
     if (v != 0)
         return s->verdicts[v].judged == LKS_JUDGED_CONFORMS;
     const struct lks_stack *stack = lks_book_stack(a->d->book, lks_state_text(s, pinned));
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     struct lks_err err = {0};
     return stack != NULL && a->tuple.count > 0 &&
            lks_conform(a->d->book->facts, stack, &a->tuple, &c, &err) == LKS_OK &&
@@ -150,7 +150,7 @@ static bool is_of_package(const struct asking *a, const struct lks_wrong *w)
         return false;
     snprintf(package, sizeof(package), "%" LKS_STR_FMT ".package", LKS_STR_ARG(c->name));
     return lks_node_measured(&a->tuple, lks_str_from(package)) != NULL &&
-           lks_package_agrees(a->d->book->facts, &a->tuple, c->name, w->actual);
+           lks_node_package_agrees(a->d->book->facts, &a->tuple, c->name, w->actual);
 }
 
 /* Whether the version that came with a change is what the line says there is, or among it, where
@@ -162,12 +162,12 @@ static bool came_so(const struct asking *a, struct lks_str component, struct lks
     const struct lks_str forms[] = {lks_version_upstream(came), came};
     for (size_t i = 0; i < LKS_COUNT(forms) && came.len > 0; i++) {
         struct lks_str actual = w->actual, word, rest;
-        if (lks_package_is(facts, component, forms[i], w->pinned))
+        if (lks_node_package_is(facts, component, forms[i], w->pinned))
             return false;
         while (lks_str_word(&actual, &word)) {
             (void)lks_str_cut(word, ',', &word, &rest);
             (void)lks_str_cut(word, ';', &word, &rest);
-            if (word.len > 0 && lks_package_is(facts, component, forms[i], word))
+            if (word.len > 0 && lks_node_package_is(facts, component, forms[i], word))
                 return true;
         }
     }
@@ -180,8 +180,8 @@ static struct lks_str logged(const struct asking *a, const struct lks_wrong *w)
 {
     struct lks_str lines = lks_state_text(a->d->state, a->n->changed);
     const struct lks_component *c = pinned_component(a, w->subject);
-    bool version =
-        is_other_version(w) || lks_str_is(w->cause, lks_cause_name(LKS_CAUSE_HALF_UPGRADED));
+    bool version = is_other_version(w) ||
+                   lks_str_is(w->cause, lks_conform_cause_name(LKS_CAUSE_HALF_UPGRADED));
     while (c != NULL && version && lines.len > 0) {
         struct lks_str line, component, words, manager, change;
         (void)lks_str_cut(lines, '\n', &line, &lines);
@@ -297,14 +297,14 @@ static struct lks_str shown(const struct asking *a, enum lks_drift_cause cause)
         if (count++ == 0 || tells)
             first = wrong;
     }
-    struct lks_str text = lks_deciding_text(
+    struct lks_str text = lks_decision_text(
         a->d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
         LKS_STR_ARG(first.subject), LKS_STR_ARG(first.actual), LKS_STR_ARG(first.pinned));
     if (words.len > 0)
-        text = lks_deciding_text(a->d, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")", LKS_STR_ARG(text),
+        text = lks_decision_text(a->d, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")", LKS_STR_ARG(text),
                                  LKS_STR_ARG(words));
     return count <= 1 ? text
-                      : lks_deciding_text(a->d, "%" LKS_STR_FMT ", and %zu more", LKS_STR_ARG(text),
+                      : lks_decision_text(a->d, "%" LKS_STR_FMT ", and %zu more", LKS_STR_ARG(text),
                                           count - 1);
 }
 
@@ -325,7 +325,7 @@ static struct lks_cause_told tell(struct asking *a)
     return told;
 }
 
-void lks_causes_init(struct lks_causes *c, struct lks_deciding *d)
+void lks_drift_causes_init(struct lks_causes *c, struct lks_deciding *d)
 {
     *c = (struct lks_causes){.deciding = d};
 }
@@ -350,7 +350,7 @@ static struct lks_cause_told tell_once(struct lks_causes *c, struct asking *a)
     return told;
 }
 
-struct lks_cause_told lks_cause_tell(struct lks_causes *c, uint32_t node)
+struct lks_cause_told lks_drift_cause_tell(struct lks_causes *c, uint32_t node)
 {
     struct lks_deciding *d = c->deciding;
     const struct lks_node *n = &d->state->nodes[node];
@@ -368,7 +368,7 @@ struct lks_cause_told lks_cause_tell(struct lks_causes *c, uint32_t node)
     const struct lks_deviation *dev = expired(&a);
     if (dev != NULL) {
         told.cause = LKS_DRIFT_EXPIRED;
-        told.text = lks_deciding_text(d, "deviation %llu ended; %" LKS_STR_FMT,
+        told.text = lks_decision_text(d, "deviation %llu ended; %" LKS_STR_FMT,
                                       (unsigned long long)dev->id, LKS_STR_ARG(told.text));
     } else if (is_part(&a)) {
         told.cause = LKS_DRIFT_PART;

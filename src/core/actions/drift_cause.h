@@ -5,7 +5,7 @@
 #ifndef LKS_CORE_DRIFT_CAUSE_H
 #define LKS_CORE_DRIFT_CAUSE_H
 
-#include "core/decision/deciding.h"
+#include "core/decision/decision.h"
 
 enum { LKS_CAUSES_KEPT = 64 };
 
@@ -25,9 +25,9 @@ struct lks_causes {
     } kept[LKS_CAUSES_KEPT]; /* by verdict modulo their number */
 };
 
-void lks_causes_init(struct lks_causes *c, struct lks_deciding *d);
+void lks_drift_causes_init(struct lks_causes *c, struct lks_deciding *d);
 
 /* Of a node whose verdict is drift that no deviation covers. */
-struct lks_cause_told lks_cause_tell(struct lks_causes *c, uint32_t node);
+struct lks_cause_told lks_drift_cause_tell(struct lks_causes *c, uint32_t node);
 
 #endif

@@ -1,6 +1,6 @@
 #include "core/actions/sched.h"
 
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 
 const char *const lks_sched_verb_words[] = {"drain", "look", "release", NULL};
 
@@ -18,7 +18,7 @@ static const struct lks_state_pool *driven(const struct lks_state *s, uint32_t n
     if (!n->placed || n->asset != 0 || n->pool >= s->pool_count)
         return NULL;
     const struct lks_state_pool *pool = &s->pools[n->pool];
-    return lks_leave_sched(lks_state_text(s, pool->sched)) == LKS_LEAVE_DRIVEN ? pool : NULL;
+    return lks_drain_sched(lks_state_text(s, pool->sched)) == LKS_DRAIN_DRIVEN ? pool : NULL;
 }
 
 /* A drain of ours that is not wanted any more, such as one that arrived after it was given up. */
@@ -40,7 +40,7 @@ bool lks_sched_next(const struct lks_state *s, const struct lks_facts *facts, ui
         .node = lks_state_name(s, node),
         .owner = wanted,
         .reason = lks_state_text(s, n->drained_reason),
-        .checkpoint = lks_leave_rule(facts, lks_state_text(s, pool->posture)).way == LKS_LEAVE_JOB,
+        .checkpoint = lks_drain_rule(facts, lks_state_text(s, pool->posture)).way == LKS_DRAIN_JOB,
         .revision = last != NULL ? last->revision : 0,
     };
     if (last == NULL || !last->known)

@@ -17,17 +17,17 @@
 
 /* Reasons ------------------------------------------------------------------------------------ */
 
-void lks_admitting_fail(struct lks_admitting *a)
+void lks_admit_fail(struct lks_admitting *a)
 {
     a->out->failed = a->out->arena.out_of_memory ? LKS_E_NOMEM : LKS_E_LIMIT;
 }
 
-bool lks_admitting_lists(const struct lks_admitting *a, bool refuse)
+bool lks_admit_lists(const struct lks_admitting *a, bool refuse)
 {
     return (refuse ? &a->out->refused : &a->out->warned)->count < LKS_ADMIT_LISTED_MAX;
 }
 
-struct lks_str lks_admitting_text(struct lks_admitting *a, const char *fmt, ...)
+struct lks_str lks_admit_text(struct lks_admitting *a, const char *fmt, ...)
 {
     char text[LKS_ADMIT_TEXT_MAX];
     va_list ap;
@@ -41,11 +41,11 @@ struct lks_str lks_admitting_text(struct lks_admitting *a, const char *fmt, ...)
         made.len--;
     struct lks_str copy = lks_arena_copy(&a->out->arena, made);
     if (copy.ptr == NULL)
-        lks_admitting_fail(a);
+        lks_admit_fail(a);
     return copy.ptr != NULL ? copy : LKS_STR("");
 }
 
-void lks_admitting_add(struct lks_admitting *a, bool refuse, const struct lks_admit_no *no)
+void lks_admit_add(struct lks_admitting *a, bool refuse, const struct lks_admit_no *no)
 {
     struct lks_admit_list *list = refuse ? &a->out->refused : &a->out->warned;
     list->total++;
@@ -58,18 +58,18 @@ void lks_admitting_add(struct lks_admitting *a, bool refuse, const struct lks_ad
         LKS_OK)
         list->items[list->count++] = *no;
     else
-        lks_admitting_fail(a);
+        lks_admit_fail(a);
 }
 
 /* Pools -------------------------------------------------------------------------------------- */
 
-struct lks_admit_part *lks_admitting_part(const struct lks_admitting *a, uint32_t node)
+struct lks_admit_part *lks_admit_part(const struct lks_admitting *a, uint32_t node)
 {
     uint32_t pool = a->state->nodes[node].pool;
     return &a->parts[pool < a->state->pool_count ? pool : a->state->pool_count];
 }
 
-bool lks_admitting_enforced(const struct lks_admitting *a, bool sync)
+bool lks_admit_enforced(const struct lks_admitting *a, bool sync)
 {
     for (uint32_t i = 0; i < a->taken_count; i++) {
         if (a->taken[i]->enforces && (a->taken[i]->sync || !sync))
@@ -109,10 +109,10 @@ static void look_at_pool(struct lks_admitting *a, struct lks_admit_part *part, u
         a->out->pools[a->out->pool_count++] = pool;
 }
 
-struct lks_str lks_admitting_stack(const struct lks_admitting *a, uint32_t node, lks_text digest)
+struct lks_str lks_admit_stack(const struct lks_admitting *a, uint32_t node, lks_text digest)
 {
     const struct lks_state *s = a->state;
-    const struct lks_state_pool *pool = lks_admitting_part(a, node)->pool;
+    const struct lks_state_pool *pool = lks_admit_part(a, node)->pool;
     if (pool != NULL && pool->stack_digest == digest)
         return lks_state_text(s, pool->stack);
     const struct lks_state_stack *published = lks_state_stack(s, lks_state_text(s, digest));
@@ -142,7 +142,7 @@ static void look_at_times(struct lks_admitting *a, const struct lks_state_pool *
         look_at_end(a, n->checked_at == 0 || checked < a->now.wall, checked);
 }
 
-struct lks_admit_key lks_admitting_key(const struct lks_admitting *a, uint32_t node)
+struct lks_admit_key lks_admit_key(const struct lks_admitting *a, uint32_t node)
 {
     const struct lks_state_verdict *v = &a->state->verdicts[a->state->nodes[node].verdict];
     bool deviates = lks_bitset_test(&a->state->standing->deviates, node);
@@ -151,7 +151,7 @@ struct lks_admit_key lks_admitting_key(const struct lks_admitting *a, uint32_t n
 
 static void look_at_key(struct lks_admitting *a, uint32_t node)
 {
-    struct lks_admit_key key = lks_admitting_key(a, node);
+    struct lks_admit_key key = lks_admit_key(a, node);
     if (a->key.stack == 0)
         a->key = key;
     a->odd |= key.stack != a->key.stack || key.values != a->key.values || key.wrong != a->key.wrong;
@@ -162,7 +162,7 @@ static bool fits(const struct lks_admitting *a, uint32_t node, lks_text intent)
     struct lks_str asked = a->ask->stack;
     return lks_str_starts(asked, "sha256:")
                ? lks_named_begins(asked, lks_state_text(a->state, intent))
-               : lks_str_eq(lks_admitting_stack(a, node, intent), asked);
+               : lks_str_eq(lks_admit_stack(a, node, intent), asked);
 }
 
 /* Most nodes of a job have one intent, so that the last answer is kept. */
@@ -185,7 +185,7 @@ static void look_at_node(struct lks_admitting *a, uint32_t node)
 {
     const struct lks_state *s = a->state;
     const struct lks_node *n = &s->nodes[node];
-    struct lks_admit_part *part = lks_admitting_part(a, node);
+    struct lks_admit_part *part = lks_admit_part(a, node);
     lks_text intent = lks_state_intent(s, node);
     if (a->taken_count == 0)
         a->intent = intent;
@@ -262,7 +262,7 @@ static enum lks_code find_nodes(struct lks_admitting *a, struct lks_err *err)
 /* Whether a bar stands for one of the nodes, a word of them at a time. */
 static bool any_barred(const struct lks_admitting *a)
 {
-    const struct lks_standing *standing = a->state->standing;
+    const struct lks_node_status *standing = a->state->standing;
     size_t words = (a->set.size + 63) / 64;
     uint64_t found = 0;
     for (size_t w = 0; w < words; w++) {
@@ -280,14 +280,14 @@ static void add_unknown(struct lks_admitting *a, struct lks_str name)
 {
     uint32_t node = lks_state_node(a->state, name);
     struct lks_admit_no no = {.bar = LKS_BAR_UNKNOWN, .node = name};
-    if (lks_admitting_lists(a, true))
-        no.text = node == LKS_NO_NODE
-                      ? lks_admitting_text(a, "no node '%" LKS_STR_FMT "' in the fleet",
-                                           LKS_STR_ARG(name))
-                      : lks_admitting_text(
-                            a, "an asset (%" LKS_STR_FMT "), not a node",
-                            LKS_STR_ARG(lks_state_text(a->state, a->state->nodes[node].asset)));
-    lks_admitting_add(a, true, &no);
+    if (lks_admit_lists(a, true))
+        no.text =
+            node == LKS_NO_NODE
+                ? lks_admit_text(a, "no node '%" LKS_STR_FMT "' in the fleet", LKS_STR_ARG(name))
+                : lks_admit_text(
+                      a, "an asset (%" LKS_STR_FMT "), not a node",
+                      LKS_STR_ARG(lks_state_text(a->state, a->state->nodes[node].asset)));
+    lks_admit_add(a, true, &no);
 }
 
 /* Whether the node is a canary that this job is not for. */
@@ -304,19 +304,19 @@ static struct lks_str canary_text(struct lks_admitting *a, uint32_t node)
     if (!a->ask->canary_ok)
         return LKS_STR("a canary of a change whose gate has not passed it yet: for jobs that say "
                        "they may run there (canary_ok)");
-    return lks_admitting_text(a,
-                              "a canary of a change whose gate has not passed it yet: for jobs of "
-                              "criticality %d or less, and this one has %u",
-                              LKS_ADMIT_CANARY_MAX, criticality_of(a));
+    return lks_admit_text(a,
+                          "a canary of a change whose gate has not passed it yet: for jobs of "
+                          "criticality %d or less, and this one has %u",
+                          LKS_ADMIT_CANARY_MAX, criticality_of(a));
 }
 
 static struct lks_str other_stack_text(struct lks_admitting *a, uint32_t node, lks_text intent)
 {
     if (intent == 0)
         return LKS_STR("it has no stack: its pool is not pinned");
-    return lks_admitting_text(a, "its stack is '%" LKS_STR_FMT "' (%" LKS_STR_FMT ")",
-                              LKS_STR_ARG(lks_admitting_stack(a, node, intent)),
-                              LKS_STR_ARG(lks_state_text(a->state, intent)));
+    return lks_admit_text(a, "its stack is '%" LKS_STR_FMT "' (%" LKS_STR_FMT ")",
+                          LKS_STR_ARG(lks_admit_stack(a, node, intent)),
+                          LKS_STR_ARG(lks_state_text(a->state, intent)));
 }
 
 /* Every reason of every node, in the order of ranks; only where there is one at all. */
@@ -328,29 +328,29 @@ static void add_nodes(struct lks_admitting *a)
             add_unknown(a, a->ask->names[i]);
             continue;
         }
-        const struct lks_admit_part *part = lks_admitting_part(a, node);
+        const struct lks_admit_part *part = lks_admit_part(a, node);
         struct lks_admit_no no = {.node = a->ask->names[i]};
         if (part->pool != NULL)
             no.pool = lks_state_text(a->state, part->pool->name);
-        uint64_t bars = lks_standing_bars(a->state, node, a->now.wall);
+        uint64_t bars = lks_node_status_bars(a->state, node, a->now.wall);
         for (unsigned bar = 0; bar < LKS_BAR_NODE_COUNT; bar++) {
             if ((bars >> bar & 1) == 0)
                 continue;
             no.bar = (enum lks_bar)bar;
-            if (lks_admitting_lists(a, part->enforces))
-                no.text = lks_admitting_why(a, node, no.bar);
-            lks_admitting_add(a, part->enforces, &no);
+            if (lks_admit_lists(a, part->enforces))
+                no.text = lks_admit_why(a, node, no.bar);
+            lks_admit_add(a, part->enforces, &no);
         }
         if (is_fenced(a, node)) {
             no.bar = LKS_BAR_CANARY;
             no.text = canary_text(a, node);
-            lks_admitting_add(a, part->enforces, &no);
+            lks_admit_add(a, part->enforces, &no);
         }
         lks_text intent = lks_state_intent(a->state, node);
         if (a->other_stack && !as_asked(a, node, intent)) {
             no.bar = LKS_BAR_STACK;
             no.text = other_stack_text(a, node, intent);
-            lks_admitting_add(a, part->enforces, &no);
+            lks_admit_add(a, part->enforces, &no);
         }
     }
 }
@@ -363,10 +363,10 @@ static void add_behind(struct lks_admitting *a)
         return;
     struct lks_admit_no no = {
         .bar = LKS_BAR_BEHIND,
-        .text = lks_admitting_text(
+        .text = lks_admit_text(
             a, "this controller's knowledge may be %llu ms old, and %llu ms is the limit",
             (unsigned long long)a->ask->behind, (unsigned long long)a->state->limits.staleness)};
-    lks_admitting_add(a, lks_admitting_enforced(a, false), &no);
+    lks_admit_add(a, lks_admit_enforced(a, false), &no);
 }
 
 /* Whether all nodes of the job are among `hosts`. */
@@ -424,7 +424,7 @@ static void conclude(struct lks_admitting *a)
     out->yes = out->refused.total == 0;
     if (!a->several && !a->unknown && a->intent != 0) {
         out->digest = lks_state_text(s, a->intent);
-        out->stack = lks_admitting_stack(a, a->nodes[0], a->intent);
+        out->stack = lks_admit_stack(a, a->nodes[0], a->intent);
     }
     if (!out->yes)
         override(a);
@@ -441,7 +441,7 @@ static enum lks_code check_ask(const struct lks_admit_ask *ask, struct lks_err *
         return lks_fail(err, LKS_E_INVALID, "a job needs nodes, and none is named");
     if (ask->count > LKS_HOSTLIST_MAX)
         return lks_fail(err, LKS_E_LIMIT, "more than %d nodes in one job", LKS_HOSTLIST_MAX);
-    return lks_admitting_ranks(ask, err);
+    return lks_admit_ranks(ask, err);
 }
 
 static enum lks_code make_room(struct lks_admitting *a, struct lks_err *err)
@@ -463,14 +463,14 @@ static enum lks_code answer(struct lks_admitting *a, struct lks_err *err)
         return err->code;
     add_behind(a);
     if (a->taken_count > 1)
-        lks_admitting_postures(a);
+        lks_admit_postures(a);
     a->soaks &= a->loaded || !is_for_canaries(a);
     if (a->unknown || a->late || a->other_stack || a->soaks || any_barred(a))
         add_nodes(a);
     if (a->odd)
-        lks_admitting_odd(a);
+        lks_admit_odd(a);
     if (a->ask->image_count > 0 || a->ask->nccl.len > 0)
-        lks_admitting_images(a);
+        lks_admit_images(a);
     conclude(a);
     return a->out->failed == LKS_OK ? LKS_OK : lks_arena_fail(&a->out->arena, err);
 }

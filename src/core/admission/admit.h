@@ -14,7 +14,7 @@
 
 #include "core/registry/book.h"
 #include "core/registry/images.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #define LKS_ADMIT_IMAGES_MAX 256
 #define LKS_ADMIT_JOB_MAX    256 /* bytes of a job's name */

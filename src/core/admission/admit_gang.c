@@ -15,19 +15,19 @@ static void add_posture(struct lks_admitting *a, const struct lks_admit_part *on
     struct lks_admit_no no = {
         .bar = LKS_BAR_POSTURE,
         .pool = pool_name(a, other),
-        .text = lks_admitting_text(a,
-                                   "pools '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") and '%" LKS_STR_FMT
-                                   "' (%" LKS_STR_FMT ") do not share a job: %s",
-                                   LKS_STR_ARG(pool_name(a, one)),
-                                   LKS_STR_ARG(lks_state_text(a->state, one->posture)),
-                                   LKS_STR_ARG(pool_name(a, other)),
-                                   LKS_STR_ARG(lks_state_text(a->state, other->posture)), why)};
-    lks_admitting_add(a, lks_admitting_enforced(a, false), &no);
+        .text = lks_admit_text(a,
+                               "pools '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") and '%" LKS_STR_FMT
+                               "' (%" LKS_STR_FMT ") do not share a job: %s",
+                               LKS_STR_ARG(pool_name(a, one)),
+                               LKS_STR_ARG(lks_state_text(a->state, one->posture)),
+                               LKS_STR_ARG(pool_name(a, other)),
+                               LKS_STR_ARG(lks_state_text(a->state, other->posture)), why)};
+    lks_admit_add(a, lks_admit_enforced(a, false), &no);
 }
 
 /* Development shares nothing with production, and those that pin without exception share nothing
  * with others. What is left is a trainer with its rollout workers, or pools that tolerate it. */
-void lks_admitting_postures(struct lks_admitting *a)
+void lks_admit_postures(struct lks_admitting *a)
 {
     const struct lks_admit_part *first = a->taken[0], *never = NULL, *mixed = NULL, *apart = NULL;
     for (uint32_t i = 0; i < a->taken_count; i++) {
@@ -81,7 +81,7 @@ static struct group *group_of(struct groups *g, struct lks_admit_key key)
 static uint32_t compared(const struct lks_admitting *a, size_t rank)
 {
     uint32_t node = a->nodes[rank];
-    if (node == LKS_NO_NODE || !lks_admitting_part(a, node)->sync)
+    if (node == LKS_NO_NODE || !lks_admit_part(a, node)->sync)
         return 0;
     return a->state->nodes[node].verdict;
 }
@@ -95,7 +95,7 @@ static bool make_groups(struct lks_admitting *a, struct groups *g)
     g->items = lks_arena_array(arena, room, sizeof(g->items[0]));
     g->of_verdict = lks_arena_array(arena, s->verdict_count, sizeof(g->of_verdict[0]));
     if (g->items == NULL || g->of_verdict == NULL) {
-        lks_admitting_fail(a);
+        lks_admit_fail(a);
         return false;
     }
     for (size_t i = 0; i < a->ask->count; i++) {
@@ -104,7 +104,7 @@ static bool make_groups(struct lks_admitting *a, struct groups *g)
             continue;
         if (g->of_verdict[verdict] == 0)
             g->of_verdict[verdict] =
-                (uint32_t)(group_of(g, lks_admitting_key(a, a->nodes[i])) - g->items) + 1;
+                (uint32_t)(group_of(g, lks_admit_key(a, a->nodes[i])) - g->items) + 1;
         struct group *group = &g->items[g->of_verdict[verdict] - 1];
         if (group->count++ == 0)
             group->node = a->nodes[i];
@@ -123,13 +123,13 @@ static void compare_others(struct lks_admitting *a, const struct groups *g, stru
                            struct lks_agreed *agreed)
 {
     struct lks_value one, other;
-    if (lks_agreed_add(agreed, a->state, group->key.values, &one, &other))
+    if (lks_agree_add(agreed, a->state, group->key.values, &one, &other))
         return;
     group->differs = true;
     group->text =
         one.subject.len == 0
-            ? lks_admitting_text(a, "its values are of more than %d kinds", LKS_AGREE_KINDS_MAX)
-            : lks_admitting_text(
+            ? lks_admit_text(a, "its values are of more than %d kinds", LKS_AGREE_KINDS_MAX)
+            : lks_admit_text(
                   a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where others of %u have %" LKS_STR_FMT,
                   LKS_STR_ARG(one.subject), LKS_STR_ARG(one.value), g->nodes,
                   LKS_STR_ARG(other.value));
@@ -142,14 +142,14 @@ static struct lks_str deviates_text(struct lks_admitting *a, const struct groups
     struct lks_wrong wrong = {0};
     struct lks_str own = lks_state_text(a->state, group->key.wrong);
     struct lks_str others = lks_state_text(a->state, g->most->key.wrong);
-    if (lks_wrong_next(&own, &wrong))
-        return lks_admitting_text(
+    if (lks_verdict_wrong_next(&own, &wrong))
+        return lks_admit_text(
             a, "%" LKS_STR_FMT " %" LKS_STR_FMT " by a deviation that %u of %u do not run",
             LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual), g->most->count, g->nodes);
-    (void)lks_wrong_next(&others, &wrong);
-    return lks_admitting_text(
-        a, "not the deviation that %u of %u run: %" LKS_STR_FMT " %" LKS_STR_FMT, g->most->count,
-        g->nodes, LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual));
+    (void)lks_verdict_wrong_next(&others, &wrong);
+    return lks_admit_text(a, "not the deviation that %u of %u run: %" LKS_STR_FMT " %" LKS_STR_FMT,
+                          g->most->count, g->nodes, LKS_STR_ARG(wrong.subject),
+                          LKS_STR_ARG(wrong.actual));
 }
 
 static void compare_group(struct lks_admitting *a, const struct groups *g, struct group *group)
@@ -157,30 +157,30 @@ static void compare_group(struct lks_admitting *a, const struct groups *g, struc
     const struct lks_state *s = a->state;
     const struct group *most = g->most;
     struct lks_value one = {0}, other = {0};
-    bool values = lks_values_contradict(lks_state_text(s, group->key.values),
-                                        lks_state_text(s, most->key.values), &one, &other);
+    bool values = lks_agree_contradict(lks_state_text(s, group->key.values),
+                                       lks_state_text(s, most->key.values), &one, &other);
     bool stacks = group->key.stack != most->key.stack;
     bool apart = group->key.wrong != most->key.wrong;
     group->differs = values || stacks || apart;
     if (values)
-        group->text = lks_admitting_text(
+        group->text = lks_admit_text(
             a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where %u of %u have %" LKS_STR_FMT "%s",
             LKS_STR_ARG(one.subject), LKS_STR_ARG(one.value), most->count, g->nodes,
             LKS_STR_ARG(other.value), stacks ? ", and another stack" : "");
     else if (stacks)
-        group->text = lks_admitting_text(
+        group->text = lks_admit_text(
             a, "stack '%" LKS_STR_FMT "', where %u of %u have '%" LKS_STR_FMT "'",
-            LKS_STR_ARG(lks_admitting_stack(a, group->node, group->key.stack)), most->count,
-            g->nodes, LKS_STR_ARG(lks_admitting_stack(a, most->node, most->key.stack)));
+            LKS_STR_ARG(lks_admit_stack(a, group->node, group->key.stack)), most->count, g->nodes,
+            LKS_STR_ARG(lks_admit_stack(a, most->node, most->key.stack)));
     else if (apart)
         group->text = deviates_text(a, g, group);
 }
 
-void lks_admitting_odd(struct lks_admitting *a)
+void lks_admit_odd(struct lks_admitting *a)
 {
     struct groups g = {0};
     struct lks_agreed agreed = {.count = 1};
-    bool refuse = lks_admitting_enforced(a, true);
+    bool refuse = lks_admit_enforced(a, true);
     if (!make_groups(a, &g))
         return;
     agreed.kinds[0] = g.most->key.values;
@@ -198,9 +198,9 @@ void lks_admitting_odd(struct lks_admitting *a)
         const struct lks_admit_no no = {
             .bar = LKS_BAR_DISAGREES,
             .node = a->ask->names[i],
-            .pool = pool_name(a, lks_admitting_part(a, a->nodes[i])),
+            .pool = pool_name(a, lks_admit_part(a, a->nodes[i])),
             .text = group->text,
         };
-        lks_admitting_add(a, refuse, &no);
+        lks_admit_add(a, refuse, &no);
     }
 }

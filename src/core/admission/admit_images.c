@@ -35,7 +35,7 @@ static enum lks_code check_ranks(const struct lks_admit_image *image, size_t cou
                          LKS_STR_ARG(image->ref), count - 1);
 }
 
-enum lks_code lks_admitting_ranks(const struct lks_admit_ask *ask, struct lks_err *err)
+enum lks_code lks_admit_ranks(const struct lks_admit_ask *ask, struct lks_err *err)
 {
     struct lks_str nccl = lks_version_stated(ask->nccl, LKS_STR(""));
     if (ask->nccl.len > 0 &&
@@ -80,7 +80,7 @@ static struct lks_admit_pin measured_pin(const struct lks_admitting *a,
     const struct lks_state_verdict *v = lks_state_verdict(a->state, part->first);
     struct lks_str lines = v != NULL ? lks_state_text(a->state, v->values) : LKS_STR("");
     struct lks_value value;
-    while (libraries[lib].collective && lks_value_next(&lines, &value)) {
+    while (libraries[lib].collective && lks_verdict_value_next(&lines, &value)) {
         if (lks_str_is(value.subject, libraries[lib].component))
             return (struct lks_admit_pin){.version = value.value};
     }
@@ -141,7 +141,7 @@ static void mark_parts(struct looking *l)
     while (next_range(&rest, a->ask->count, &from, &to)) {
         for (uint64_t rank = from; rank <= to; rank++) {
             if (a->nodes[rank] != LKS_NO_NODE)
-                lks_admitting_part(a, a->nodes[rank])->image = l->number;
+                lks_admit_part(a, a->nodes[rank])->image = l->number;
         }
     }
 }
@@ -167,7 +167,7 @@ static void add_image(struct looking *l, bool refuse, const struct lks_admit_par
     }
     if (part->pool != NULL)
         no.pool = lks_state_text(l->a->state, part->pool->name);
-    lks_admitting_add(l->a, refuse, &no);
+    lks_admit_add(l->a, refuse, &no);
 }
 
 /* Its libraries are unknown: of the pools it runs in the strictest one answers. */
@@ -213,17 +213,16 @@ static struct lks_str fit_text(struct looking *l, const struct lks_admit_part *p
     struct lks_admit_pin pin = part->pins[lib];
     const char *shown = libraries[lib].shown;
     if (fit == UNSAID)
-        return lks_admitting_text(l->a, "its %s is not known (%" LKS_STR_FMT " %" LKS_STR_FMT ")",
-                                  shown, LKS_STR_ARG(l->found.source),
-                                  LKS_STR_ARG(l->found.detail));
-    return lks_admitting_text(l->a,
-                              "%s %s %" LKS_STR_FMT " (%" LKS_STR_FMT "%s%" LKS_STR_FMT
-                              "), pinned %" LKS_STR_FMT "%s%" LKS_STR_FMT,
-                              l->image != NULL ? "brings" : "the job loads", shown,
-                              LKS_STR_ARG(brought(&l->found, lib)), LKS_STR_ARG(l->found.source),
-                              l->found.detail.len > 0 ? " " : "", LKS_STR_ARG(l->found.detail),
-                              LKS_STR_ARG(pin.version), pin.window.len > 0 ? ", tested " : "",
-                              LKS_STR_ARG(pin.window));
+        return lks_admit_text(l->a, "its %s is not known (%" LKS_STR_FMT " %" LKS_STR_FMT ")",
+                              shown, LKS_STR_ARG(l->found.source), LKS_STR_ARG(l->found.detail));
+    return lks_admit_text(l->a,
+                          "%s %s %" LKS_STR_FMT " (%" LKS_STR_FMT "%s%" LKS_STR_FMT
+                          "), pinned %" LKS_STR_FMT "%s%" LKS_STR_FMT,
+                          l->image != NULL ? "brings" : "the job loads", shown,
+                          LKS_STR_ARG(brought(&l->found, lib)), LKS_STR_ARG(l->found.source),
+                          l->found.detail.len > 0 ? " " : "", LKS_STR_ARG(l->found.detail),
+                          LKS_STR_ARG(pin.version), pin.window.len > 0 ? ", tested " : "",
+                          LKS_STR_ARG(pin.window));
 }
 
 /* One library of an image against all pools it runs in: one line, of a pool that refuses if there
@@ -276,12 +275,12 @@ static void look_at_gang(struct looking *l, struct gang *gang)
     }
     if (l->wrong || (lib == gang->lib && lks_image_same(version, gang->version)))
         return;
-    struct lks_str text = lks_admitting_text(
+    struct lks_str text = lks_admit_text(
         l->a, "brings %s %" LKS_STR_FMT ", where %s%" LKS_STR_FMT " %s %s %" LKS_STR_FMT,
         libraries[lib].shown, LKS_STR_ARG(version), gang->image.len > 0 ? "" : "the job",
         LKS_STR_ARG(gang->image), gang->image.len > 0 ? "brings" : "loads",
         libraries[gang->lib].shown, LKS_STR_ARG(gang->version));
-    add_image(l, lks_admitting_enforced(l->a, true), part, text);
+    add_image(l, lks_admit_enforced(l->a, true), part, text);
 }
 
 static void look_at_image(struct looking *l, struct gang *gang)
@@ -318,7 +317,7 @@ static bool find_pins(struct lks_admitting *a)
     struct lks_admit_pin *pins =
         lks_arena_array(&a->out->arena, (size_t)a->taken_count * LIBRARY_COUNT, sizeof(pins[0]));
     if (pins == NULL) {
-        lks_admitting_fail(a);
+        lks_admit_fail(a);
         return false;
     }
     for (uint32_t i = 0; i < a->taken_count; i++, pins += LIBRARY_COUNT) {
@@ -332,7 +331,7 @@ static bool find_pins(struct lks_admitting *a)
     return true;
 }
 
-void lks_admitting_images(struct lks_admitting *a)
+void lks_admit_images(struct lks_admitting *a)
 {
     struct gang gang = {0};
     if (!find_pins(a))

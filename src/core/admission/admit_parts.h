@@ -61,41 +61,40 @@ struct lks_admitting {
 };
 
 /* Whether a pool that enforces has nodes in it; `sync`: that must agree. */
-bool lks_admitting_enforced(const struct lks_admitting *a, bool sync);
+bool lks_admit_enforced(const struct lks_admitting *a, bool sync);
 
 /* Whether a reason of the refused or of the warned list will be spelled out, and not only counted:
  * who makes a text asks before. */
-bool lks_admitting_lists(const struct lks_admitting *a, bool refuse);
+bool lks_admit_lists(const struct lks_admitting *a, bool refuse);
 
 /* A reason; texts of `no` live as long as the state, the question and the answer. */
-void lks_admitting_add(struct lks_admitting *a, bool refuse, const struct lks_admit_no *no);
+void lks_admit_add(struct lks_admitting *a, bool refuse, const struct lks_admit_no *no);
 
 /* Memory ran out; the answer will be that. */
-void lks_admitting_fail(struct lks_admitting *a);
+void lks_admit_fail(struct lks_admitting *a);
 
 /* A text that lives as long as the answer, cut at LKS_ADMIT_TEXT_MAX. */
-struct lks_str lks_admitting_text(struct lks_admitting *a, const char *fmt, ...) LKS_PRINTF(2, 3);
+struct lks_str lks_admit_text(struct lks_admitting *a, const char *fmt, ...) LKS_PRINTF(2, 3);
 
 /* The part a node belongs to. */
-struct lks_admit_part *lks_admitting_part(const struct lks_admitting *a, uint32_t node);
+struct lks_admit_part *lks_admit_part(const struct lks_admitting *a, uint32_t node);
 
 /* The name of the stack with this digest, as the node's pool, the registry or the book has it. */
-struct lks_str lks_admitting_stack(const struct lks_admitting *a, uint32_t node, lks_text digest);
+struct lks_str lks_admit_stack(const struct lks_admitting *a, uint32_t node, lks_text digest);
 
 /* admit_why.c: why a node is barred; `bar` is one that a node can have. */
-struct lks_str lks_admitting_why(struct lks_admitting *a, uint32_t node, enum lks_bar bar);
+struct lks_str lks_admit_why(struct lks_admitting *a, uint32_t node, enum lks_bar bar);
 
 /* admit_gang.c: what the job's nodes are to each other: postures that do not mix, values that
  * differ. */
-void lks_admitting_postures(struct lks_admitting *a);
-void lks_admitting_odd(struct lks_admitting *a);
+void lks_admit_postures(struct lks_admitting *a);
+void lks_admit_odd(struct lks_admitting *a);
 
 /* What a node that was judged is to be compared by with others of its gang. */
-struct lks_admit_key lks_admitting_key(const struct lks_admitting *a, uint32_t node);
+struct lks_admit_key lks_admit_key(const struct lks_admitting *a, uint32_t node);
 
 /* admit_images.c: ranks that are there, and the libraries that images bring. */
-enum lks_code lks_admitting_ranks(const struct lks_admit_ask *ask,
-                                  struct lks_err *err) LKS_MUST_CHECK;
-void lks_admitting_images(struct lks_admitting *a);
+enum lks_code lks_admit_ranks(const struct lks_admit_ask *ask, struct lks_err *err) LKS_MUST_CHECK;
+void lks_admit_images(struct lks_admitting *a);
 
 #endif

@@ -31,8 +31,8 @@ static struct lks_str why_stale(const struct asked *q)
     if (q->n->liveness == LKS_LIVE)
         return q->n->tuple_boot == 0 ? LKS_STR("nothing was read of it in this boot")
                                      : LKS_STR("what was read of it is of another boot");
-    return lks_admitting_text(q->a, "%s since %s", lks_liveness_words[q->n->liveness],
-                              at(q->n->liveness_since, "it was placed", since));
+    return lks_admit_text(q->a, "%s since %s", lks_liveness_words[q->n->liveness],
+                          at(q->n->liveness_since, "it was placed", since));
 }
 
 /* The first line of its verdict that is of this kind and that no deviation covers; false: none. */
@@ -40,9 +40,9 @@ static bool first_wrong(const struct asked *q, bool unmeasured, struct lks_wrong
 {
     const struct lks_state_verdict *v = lks_state_verdict(q->s, q->number);
     struct lks_str lines = v != NULL ? text_of(q, v->wrong) : LKS_STR("");
-    while (lks_wrong_next(&lines, out)) {
+    while (lks_verdict_wrong_next(&lines, out)) {
         if (lks_str_is(out->cause, "unmeasured") == unmeasured &&
-            lks_standing_covered(q->s, q->number, out->subject, out->actual) == 0)
+            lks_node_status_covered(q->s, q->number, out->subject, out->actual) == 0)
             return true;
     }
     return false;
@@ -54,9 +54,9 @@ static struct lks_str why_unmeasured(const struct asked *q)
     if (lks_state_intent(q->s, q->number) == 0)
         return LKS_STR("it has no stack to be held against: its pool is not pinned");
     if (first_wrong(q, true, &wrong))
-        return lks_admitting_text(q->a, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
-                                  LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual),
-                                  LKS_STR_ARG(wrong.pinned));
+        return lks_admit_text(q->a, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
+                              LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual),
+                              LKS_STR_ARG(wrong.pinned));
     return q->n->whole == 0 ? LKS_STR("it was not read yet")
                             : LKS_STR("what was read is not held against its stack yet");
 }
@@ -68,7 +68,7 @@ static struct lks_str why_drift(const struct asked *q)
     if (!first_wrong(q, false, &wrong))
         return text_of(q, q->n->drift_text);
     struct lks_str cause = told ? lks_str_from(lks_drift_words[q->n->drift_cause]) : wrong.cause;
-    return lks_admitting_text(
+    return lks_admit_text(
         q->a, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
         LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual), LKS_STR_ARG(wrong.pinned),
         LKS_STR_ARG(cause));
@@ -87,9 +87,9 @@ static struct lks_str why_changing(const struct asked *q)
         return LKS_STR("an update of its firmware is open, or its outcome is unknown");
     if (q->n->changing == 0)
         return LKS_STR("it was sent a command and has not answered yet");
-    return lks_admitting_text(
-        q->a, "changing since %s%s%" LKS_STR_FMT, at(q->n->changing, "now", since),
-        q->n->condition_text != 0 ? ": " : "", LKS_STR_ARG(text_of(q, q->n->condition_text)));
+    return lks_admit_text(q->a, "changing since %s%s%" LKS_STR_FMT,
+                          at(q->n->changing, "now", since), q->n->condition_text != 0 ? ": " : "",
+                          LKS_STR_ARG(text_of(q, q->n->condition_text)));
 }
 
 static struct lks_str why_unattested(const struct asked *q)
@@ -97,8 +97,8 @@ static struct lks_str why_unattested(const struct asked *q)
     char ended[LKS_TIME_TEXT_SIZE];
     if (q->n->attested_until == 0)
         return LKS_STR("it was never attested");
-    return lks_admitting_text(q->a, "its attestation ended %s",
-                              lks_time_text(q->n->attested_until, ended));
+    return lks_admit_text(q->a, "its attestation ended %s",
+                          lks_time_text(q->n->attested_until, ended));
 }
 
 static struct lks_str why_unchecked(const struct asked *q)
@@ -106,14 +106,14 @@ static struct lks_str why_unchecked(const struct asked *q)
     char passed[LKS_TIME_TEXT_SIZE];
     if (q->n->checked_at == 0)
         return LKS_STR("no active check of it passed yet");
-    return lks_admitting_text(q->a, "its last active check passed %s, which is too long ago",
-                              lks_time_text(q->n->checked_at, passed));
+    return lks_admit_text(q->a, "its last active check passed %s, which is too long ago",
+                          lks_time_text(q->n->checked_at, passed));
 }
 
 static struct lks_str by_for(const struct asked *q, const char *what, lks_text by, lks_text reason)
 {
-    return lks_admitting_text(q->a, "%s by %" LKS_STR_FMT ": %" LKS_STR_FMT, what,
-                              LKS_STR_ARG(text_of(q, by)), LKS_STR_ARG(text_of(q, reason)));
+    return lks_admit_text(q->a, "%s by %" LKS_STR_FMT ": %" LKS_STR_FMT, what,
+                          LKS_STR_ARG(text_of(q, by)), LKS_STR_ARG(text_of(q, reason)));
 }
 
 static struct lks_str why_held(const struct asked *q)
@@ -128,8 +128,8 @@ static struct lks_str why_drained(const struct asked *q)
 
 static struct lks_str why_intake(const struct asked *q)
 {
-    return lks_admitting_text(q->a, "not accepted yet: %" LKS_STR_FMT,
-                              LKS_STR_ARG(text_of(q, q->n->intake_why)));
+    return lks_admit_text(q->a, "not accepted yet: %" LKS_STR_FMT,
+                          LKS_STR_ARG(text_of(q, q->n->intake_why)));
 }
 
 static struct lks_str why_deviation(const struct asked *q)
@@ -137,14 +137,14 @@ static struct lks_str why_deviation(const struct asked *q)
     const struct lks_state_verdict *v = lks_state_verdict(q->s, q->number);
     struct lks_str lines = v != NULL ? text_of(q, v->wrong) : LKS_STR("");
     struct lks_wrong wrong;
-    while (lks_wrong_next(&lines, &wrong)) {
-        uint64_t id = lks_standing_covered(q->s, q->number, wrong.subject, wrong.actual);
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
+        uint64_t id = lks_node_status_covered(q->s, q->number, wrong.subject, wrong.actual);
         if (id != 0)
-            return lks_admitting_text(q->a,
-                                      "runs deviation %llu (%" LKS_STR_FMT " %" LKS_STR_FMT
-                                      "), which its pool does not admit",
-                                      (unsigned long long)id, LKS_STR_ARG(wrong.subject),
-                                      LKS_STR_ARG(wrong.actual));
+            return lks_admit_text(q->a,
+                                  "runs deviation %llu (%" LKS_STR_FMT " %" LKS_STR_FMT
+                                  "), which its pool does not admit",
+                                  (unsigned long long)id, LKS_STR_ARG(wrong.subject),
+                                  LKS_STR_ARG(wrong.actual));
     }
     return LKS_STR("runs a deviation, which its pool does not admit");
 }
@@ -152,13 +152,13 @@ static struct lks_str why_deviation(const struct asked *q)
 static struct lks_str why_domain(const struct asked *q)
 {
     struct lks_str domain = text_of(q, q->n->domain);
-    uint32_t odd = lks_standing_domain_odd(q->s, q->number);
+    uint32_t odd = lks_node_status_domain_odd(q->s, q->number);
     if (odd == LKS_NO_NODE)
-        return lks_admitting_text(q->a, "its domain '%" LKS_STR_FMT "' serves mixed",
-                                  LKS_STR_ARG(domain));
-    return lks_admitting_text(q->a,
-                              "its domain '%" LKS_STR_FMT "' serves mixed: see '%" LKS_STR_FMT "'",
-                              LKS_STR_ARG(domain), LKS_STR_ARG(lks_state_name(q->s, odd)));
+        return lks_admit_text(q->a, "its domain '%" LKS_STR_FMT "' serves mixed",
+                              LKS_STR_ARG(domain));
+    return lks_admit_text(q->a,
+                          "its domain '%" LKS_STR_FMT "' serves mixed: see '%" LKS_STR_FMT "'",
+                          LKS_STR_ARG(domain), LKS_STR_ARG(lks_state_name(q->s, odd)));
 }
 
 static struct lks_str (*const whys[LKS_BAR_NODE_COUNT])(const struct asked *q) = {
@@ -170,7 +170,7 @@ static struct lks_str (*const whys[LKS_BAR_NODE_COUNT])(const struct asked *q) =
     [LKS_BAR_DEVIATION] = why_deviation, [LKS_BAR_DOMAIN] = why_domain,
 };
 
-struct lks_str lks_admitting_why(struct lks_admitting *a, uint32_t node, enum lks_bar bar)
+struct lks_str lks_admit_why(struct lks_admitting *a, uint32_t node, enum lks_bar bar)
 {
     const struct asked q = {a, a->state, node, &a->state->nodes[node]};
     return whys[bar] != NULL ? whys[bar](&q) : LKS_STR("not in the fleet");

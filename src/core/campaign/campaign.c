@@ -3,9 +3,9 @@
 
 #include "core/campaign/campaign_parts.h"
 #include "core/firmware/endpoint.h"
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 #include "core/state/mass.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 enum {
     UNITS_SLICE = 4096, /* units of a wave that are looked at at once */
@@ -24,14 +24,14 @@ static bool is_to_look(const struct lks_deciding *d, const struct lks_state_chan
 void lks_campaign_move(struct lks_deciding *d, const struct lks_state_change *c,
                        enum lks_change_state state, struct lks_str reason)
 {
-    lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved =
+    lks_decision_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved =
         (struct lks_rec_change_moved){.change = c->id, .state = state, .reason = reason};
 }
 
 static void move_wave(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave,
                       enum lks_wave_state state, lks_ms until, struct lks_str text)
 {
-    lks_deciding_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
+    lks_decision_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
         .change = c->id, .index = wave, .state = state, .until = until, .text = text};
 }
 
@@ -39,8 +39,8 @@ void lks_campaign_alarm(struct lks_deciding *d, const struct lks_state_change *c
                         struct lks_str text)
 {
     char owner[LKS_CHANGE_OWNER_SIZE];
-    struct lks_str subject = lks_deciding_copy(d, lks_change_owner(c->id, owner));
-    (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, subject, text);
+    struct lks_str subject = lks_decision_copy(d, lks_state_change_owner(c->id, owner));
+    (void)lks_decision_alarm(d, LKS_ALARM_CHANGE, subject, text);
 }
 
 /* No further node starts from here on; nodes in progress finish or roll back. Nothing failed, so
@@ -74,11 +74,11 @@ static bool is_its_time(const struct lks_deciding *d, const struct lks_state_cha
 /* Why a unit that is meant did not begin, by the first of it that says so. */
 static struct lks_str why_waits(const struct lks_unit_look *l)
 {
-    struct lks_str barred = lks_unit_barred(l->d, l->c, l->u, l->back);
+    struct lks_str barred = lks_campaign_unit_barred(l->d, l->c, l->u, l->back);
     if (barred.len > 0)
-        return lks_deciding_text(l->d, LKS_WAVE_WAITS "%" LKS_STR_FMT, LKS_STR_ARG(barred));
-    const char *crowds = lks_unit_crowds(l->d, l->c, l->u, 0, NULL);
-    return lks_deciding_text(l->d, LKS_WAVE_WAITS "%s",
+        return lks_decision_text(l->d, LKS_WAVE_WAITS "%" LKS_STR_FMT, LKS_STR_ARG(barred));
+    const char *crowds = lks_campaign_unit_crowds(l->d, l->c, l->u, 0, NULL);
+    return lks_decision_text(l->d, LKS_WAVE_WAITS "%s",
                              crowds != NULL ? crowds : "for others of its wave");
 }
 
@@ -104,26 +104,26 @@ static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_chang
     struct lks_downs downs = {0};
     struct lks_unit_look l = {.d = d, .c = c, .downs = &downs};
     const struct lks_unit *waits = NULL;
-    uint32_t busy = w->busy, width = lks_ramp_room(c, wave);
+    uint32_t busy = w->busy, width = lks_campaign_ramp_room(c, wave);
     uint32_t seen = 0, absent = 0, shown = 0, meant = 0, barred = 0, begun = 0;
     for (uint32_t u = w->next != 0 ? w->next : w->first_unit;
          u != 0 && busy < width && seen < UNITS_SLICE && barred < BARRED_MAX &&
          lks_deciding_room(d);
          u = l.u->next, seen++) {
         l.u = &c->units[u - 1];
-        if (!lks_unit_meant(&l))
+        if (!lks_campaign_unit_meant(&l))
             continue;
-        enum lks_unit_bar_kind bar = lks_unit_bar_beside(&l, begun);
+        enum lks_unit_bar_kind bar = lks_campaign_unit_bar_beside(&l, begun);
         meant++;
         barred = bar == LKS_UNIT_BAR_WAITS ? barred + 1 : 0;
         absent += bar == LKS_UNIT_BAR_ABSENT;
         waits = waits == NULL && (bar == LKS_UNIT_BAR_WAITS || bar == LKS_UNIT_BAR_ABSENT) ? l.u
                                                                                            : waits;
-        shown += bar == LKS_UNIT_BAR_WAITS && lks_unit_unproven(&l);
+        shown += bar == LKS_UNIT_BAR_WAITS && lks_campaign_unit_unproven(&l);
         if (bar == LKS_UNIT_BAR_OTHER)
-            lks_unit_skip(&l);
+            lks_campaign_unit_skip(&l);
         if (bar == LKS_UNIT_BAR_NOT) {
-            lks_unit_begin(&l);
+            lks_campaign_unit_begin(&l);
             busy++;
             begun += l.u->count;
         }
@@ -141,15 +141,15 @@ static void skip_units(struct lks_deciding *d, const struct lks_state_change *c,
     for (uint32_t u = w->next != 0 ? w->next : w->first_unit; u != 0 && lks_deciding_room(d);
          u = l.u->next) {
         l.u = &c->units[u - 1];
-        if (lks_unit_meant(&l) && lks_unit_bar(&l) == LKS_UNIT_BAR_ABSENT)
-            lks_unit_skip(&l);
+        if (lks_campaign_unit_meant(&l) && lks_campaign_unit_bar(&l) == LKS_UNIT_BAR_ABSENT)
+            lks_campaign_unit_skip(&l);
     }
 }
 
 /* Waves ------------------------------------------------------------------------------------- */
 
 /* How many of a wave, or of a whole change, are in progress. */
-uint32_t lks_members_moving(const uint32_t members[LKS_MEMBER_STATE_COUNT])
+uint32_t lks_campaign_members_moving(const uint32_t members[LKS_MEMBER_STATE_COUNT])
 {
     uint32_t count = 0;
     for (uint32_t i = LKS_MEMBER_WAITING; i <= (uint32_t)LKS_MEMBER_READING; i++)
@@ -185,7 +185,7 @@ static struct lks_str way_out(struct lks_deciding *d, const struct lks_state_cha
     for (uint32_t i = 0; i < c->member_count; i++) {
         const struct lks_member *m = &c->members[i];
         if (shows_for(d->state, m, of) && lks_member_over(m) && m->state != LKS_MEMBER_SKIPPED)
-            return lks_deciding_text(
+            return lks_decision_text(
                 d, "resume it and try %" LKS_STR_FMT " again, or abort it: what is done stays",
                 LKS_STR_ARG(lks_state_name(d->state, m->node)));
     }
@@ -209,7 +209,7 @@ static const struct lks_member *never_shown(struct lks_deciding *d,
         for (uint32_t i = 0; i < l.u->count; i++) {
             const struct lks_member *m = &c->members[l.u->first + i];
             if (m->state == LKS_MEMBER_PENDING && d->state->nodes[m->node].placed &&
-                lks_member_unproven(&l, m))
+                lks_campaign_member_unproven(&l, m))
                 return is_being_shown(d->state, c, m, wave) ? NULL : m;
         }
     }
@@ -223,14 +223,14 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
     const struct lks_wave *w = &c->waves[wave];
     char left[LKS_COUNT_TEXT_SIZE];
     if (w->members[LKS_MEMBER_PENDING] > 0 && w->busy == 0 && lks_change_late(c, d->now.wall))
-        return lks_deciding_text(d, "its time has expired, and " LKS_CHANGE_LATE_TEXT,
-                                 lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
+        return lks_decision_text(d, "its time has expired, and " LKS_CHANGE_LATE_TEXT,
+                                 lks_str_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
     bool just = c->moved > c->started && d->now.wall < c->moved + TRY_AGAIN_MAX;
     const struct lks_member *m = just ? NULL : never_shown(d, c, wave);
     if (m == NULL)
         return LKS_STR("");
     const struct lks_node *n = &d->state->nodes[m->node];
-    return lks_deciding_text(
+    return lks_decision_text(
         d,
         "the rollback was not exercised yet on %" LKS_STR_FMT ": %" LKS_STR_FMT
         " does not start before that; %" LKS_STR_FMT,
@@ -241,17 +241,17 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
 static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
 {
     const struct lks_wave *w = &c->waves[wave];
-    struct lks_gate_said said = lks_gate_judge(d, c, wave);
+    struct lks_gate_said said = lks_campaign_gate_judge(d, c, wave);
     if (said.verdict == LKS_GATE_HALT) {
         halt(d, c, wave, said.text);
         return;
     }
-    struct lks_str held = lks_ramp_grow(d, c, wave);
+    struct lks_str held = lks_campaign_ramp_grow(d, c, wave);
     if (held.len > 0) {
         stop(d, c, wave, LKS_WAVE_HALTED, held);
         return;
     }
-    if (w->members[LKS_MEMBER_PENDING] == 0 && lks_members_moving(w->members) == 0) {
+    if (w->members[LKS_MEMBER_PENDING] == 0 && lks_campaign_members_moving(w->members) == 0) {
         lks_ms until = w->soak < UINT64_MAX - d->now.wall ? d->now.wall + w->soak : UINT64_MAX;
         move_wave(d, c, wave, LKS_WAVE_SOAKS, until, LKS_STR("all are finished"));
         return;
@@ -260,7 +260,7 @@ static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, 
     if (stuck.len > 0)
         stop(d, c, wave, LKS_WAVE_HALTED, stuck);
     else if (w->members[LKS_MEMBER_PENDING] > 0 && is_its_time(d, c) &&
-             !lks_deciding_lacks(d, c, wave) && /* an approval may be withdrawn meanwhile */
+             !lks_campaign_lacks(d, c, wave) && /* an approval may be withdrawn meanwhile */
              begin_units(d, c, wave) > 0 && d->now.wall >= w->since + LKS_CAMPAIGN_GRACE)
         skip_units(d, c, wave);
 }
@@ -268,8 +268,8 @@ static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, 
 static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
 {
     const struct lks_wave *w = &c->waves[wave];
-    struct lks_gate_said said = lks_gate_judge(d, c, wave);
-    if (w->members[LKS_MEMBER_PENDING] + lks_members_moving(w->members) > 0) {
+    struct lks_gate_said said = lks_campaign_gate_judge(d, c, wave);
+    if (w->members[LKS_MEMBER_PENDING] + lks_campaign_members_moving(w->members) > 0) {
         /* One joined, or is tried again. */
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("not all are finished"));
         return;
@@ -277,7 +277,7 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
     switch (said.verdict) {
     case LKS_GATE_PASS:
         move_wave(d, c, wave, LKS_WAVE_PASSED, 0,
-                  lks_deciding_text(d, "%u done", w->members[LKS_MEMBER_DONE]));
+                  lks_decision_text(d, "%u done", w->members[LKS_MEMBER_DONE]));
         break;
     case LKS_GATE_EXTEND:
     case LKS_GATE_COUNT:
@@ -293,7 +293,7 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
 
 /* The end ----------------------------------------------------------------------------------- */
 
-uint32_t lks_change_kept(const struct lks_state_change *c)
+uint32_t lks_campaign_change_kept(const struct lks_state_change *c)
 {
     return c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
            c->states[LKS_MEMBER_UNKNOWN];
@@ -303,12 +303,12 @@ static void complete(struct lks_deciding *d, const struct lks_state_change *c)
 {
     if (lks_campaign_absorb(d, c))
         return;
-    uint32_t kept = lks_change_kept(c);
+    uint32_t kept = lks_campaign_change_kept(c);
     /* A change with no node at its target did not succeed. */
     bool none = c->states[LKS_MEMBER_DONE] == 0 && c->states[LKS_MEMBER_REVERTED] + kept > 0;
     lks_campaign_pin(d, c);
     lks_campaign_move(d, c, none ? LKS_CHANGE_ROLLED_BACK : LKS_CHANGE_DONE,
-                      lks_deciding_text(d,
+                      lks_decision_text(d,
                                         "%u done, %u rolled back, %u skipped, %u out of "
                                         "service",
                                         c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
@@ -319,15 +319,15 @@ static void begin_wave(struct lks_deciding *d, const struct lks_state_change *c,
 {
     char at[LKS_TIME_TEXT_SIZE];
     struct lks_str stuck = stuck_text(d, c, wave);
-    bool begins = stuck.len == 0 && is_its_time(d, c) && !lks_deciding_lacks(d, c, wave);
-    struct lks_str drifted = begins ? lks_wave_drifted(d, c, wave) : LKS_STR("");
+    bool begins = stuck.len == 0 && is_its_time(d, c) && !lks_campaign_lacks(d, c, wave);
+    struct lks_str drifted = begins ? lks_campaign_wave_drifted(d, c, wave) : LKS_STR("");
     if (stuck.len > 0 || drifted.len > 0)
         stop(d, c, wave, LKS_WAVE_HALTED, stuck.len > 0 ? stuck : drifted);
     else if (begins)
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR(""));
     else if (c->waves[wave].text == 0)
         move_wave(d, c, wave, LKS_WAVE_PLANNED, 0,
-                  lks_deciding_text(d, LKS_WAVE_WAITS "no node starts before %s",
+                  lks_decision_text(d, LKS_WAVE_WAITS "no node starts before %s",
                                     lks_time_text(c->not_before, at)));
 }
 
@@ -338,7 +338,7 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
     if (queue == LKS_QUEUE_BEGUN)
         return;
     while (wave < c->wave_count && c->waves[wave].state == LKS_WAVE_PASSED &&
-           lks_members_moving(c->waves[wave].members) == 0)
+           lks_campaign_members_moving(c->waves[wave].members) == 0)
         wave++;
     if (wave == c->wave_count) {
         if (queue == LKS_QUEUE_EMPTY)
@@ -359,7 +359,7 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
         move_wave(d, c, wave, LKS_WAVE_PASSED, 0, LKS_STR("a person let it pass"));
         break;
     case LKS_WAVE_HALTED: /* it may have been so before it began: a resume is no approval */
-        if (c->waves[wave].members[LKS_MEMBER_PENDING] == 0 || !lks_deciding_lacks(d, c, wave))
+        if (c->waves[wave].members[LKS_MEMBER_PENDING] == 0 || !lks_campaign_lacks(d, c, wave))
             move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("a person resumed it"));
         break;
     case LKS_WAVE_PASSED: /* a person tried one of it again */
@@ -372,11 +372,11 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
 
 /* The tick ---------------------------------------------------------------------------------- */
 
-void lks_decide_campaign_tick(struct lks_deciding *d)
+void lks_campaign_tick(struct lks_deciding *d)
 {
     const struct lks_state *s = d->state;
     if (s->change_count == 0 || !lks_deciding_room(d) ||
-        !lks_deciding_due(d, &s->members_due, d->now.wall, SIZE_MAX, lks_member_tick))
+        !lks_decision_due(d, &s->members_due, d->now.wall, SIZE_MAX, lks_campaign_member_tick))
         return;
     size_t before = d->out->count;
     uint64_t turn = d->now.mono / (s->limits.heartbeat > 0 ? s->limits.heartbeat : 1);

@@ -25,7 +25,7 @@ static bool goes_back(const struct lks_state_change *c)
 static bool is_sent_away(const struct lks_look *k)
 {
     return k->m->state == LKS_MEMBER_ASKED && k->step != NULL &&
-           (k->step->kind == LKS_DO_REBOOT || lks_step_by_endpoint(k->step));
+           (k->step->kind == LKS_DO_REBOOT || lks_campaign_step_by_endpoint(k->step));
 }
 
 /* When it has to be up again behind the last update of it by this change; 0: there was none, or it
@@ -39,7 +39,7 @@ static lks_ms boot_ends(const struct lks_look *k)
     lks_ms silent = k->n->liveness == LKS_LATE ? k->s->limits.late : k->s->limits.lost;
     if (k->n->liveness_since > f->ended + silent)
         return 0;
-    uint32_t at = lks_path_find(k->r, LKS_DO_REBOOT);
+    uint32_t at = lks_campaign_path_find(k->r, LKS_DO_REBOOT);
     lks_ms limit = at < k->r->count ? k->r->steps[at].limit : 0;
     return f->ended + (limit > 0 ? limit : BOOT_MAX);
 }
@@ -49,7 +49,7 @@ static bool is_away(const struct lks_look *k)
     return k->n->asset == 0 && k->n->liveness != LKS_LIVE;
 }
 
-lks_ms lks_look_gone(const struct lks_look *k)
+lks_ms lks_campaign_look_gone(const struct lks_look *k)
 {
     if (!goes_back(k->c) || !is_away(k) || k->n->liveness == LKS_LATE || is_sent_away(k))
         return UINT64_MAX;
@@ -93,7 +93,8 @@ static uint32_t nodes_of(const struct going *g, const struct lks_unit *u, bool a
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < u->count; i++) {
-        struct lks_look k = lks_look_at(g->l.d->state, g->l.c, &g->l.c->members[u->first + i]);
+        struct lks_look k =
+            lks_campaign_look_at(g->l.d->state, g->l.c, &g->l.c->members[u->first + i]);
         bool moves = !lks_member_over(k.m) && k.m->state != LKS_MEMBER_PENDING;
         count += k.n->asset == 0 && k.n->placed && !is_away(&k) && (!active || moves);
     }
@@ -111,7 +112,8 @@ static bool is_slow(const struct going *g, const struct lks_look *k)
 static bool has_slot(const struct going *g, const struct lks_unit *u)
 {
     for (uint32_t i = 0; i < u->count && u->active > 0; i++) {
-        struct lks_look k = lks_look_at(g->l.d->state, g->l.c, &g->l.c->members[u->first + i]);
+        struct lks_look k =
+            lks_campaign_look_at(g->l.d->state, g->l.c, &g->l.c->members[u->first + i]);
         if (!lks_member_over(k.m) && k.m->state != LKS_MEMBER_PENDING && is_slow(g, &k))
             return false;
     }
@@ -130,7 +132,7 @@ static bool count_slots(struct going *g)
         g->l.d->out->failed = lks_arena_fail(arena, &err);
         return false;
     }
-    for (uint32_t u = 0; u < c->unit_count && lks_members_moving(c->states) > 0; u++) {
+    for (uint32_t u = 0; u < c->unit_count && lks_campaign_members_moving(c->states) > 0; u++) {
         uint32_t pool = pool_of(g, &c->units[u]);
         g->slots[pool] += has_slot(g, &c->units[u]);
         g->out[pool] += c->units[u].active > 0 ? nodes_of(g, &c->units[u], true) : 0;
@@ -176,17 +178,18 @@ static void take_slot(struct going *g, const struct lks_unit *u)
  * redundant peer that is kept. */
 static bool can_go_back(const struct lks_unit_look *l)
 {
-    if (lks_unit_left(l->d->state, l->c, l->u) != LKS_NO_NODE)
+    if (lks_campaign_unit_left(l->d->state, l->c, l->u) != LKS_NO_NODE)
         return false;
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
         const struct lks_recipe *r = &l->c->recipes[m->recipe];
         const struct lks_node *n = &l->d->state->nodes[m->node];
-        bool ours = !lks_member_taken(l, m) && (l->c->stack == 0 || n->pin == l->c->stack);
-        if (m->state == LKS_MEMBER_DONE && n->placed && (!ours || lks_member_pair_kept(l, m)))
+        bool ours = !lks_campaign_member_taken(l, m) && (l->c->stack == 0 || n->pin == l->c->stack);
+        if (m->state == LKS_MEMBER_DONE && n->placed &&
+            (!ours || lks_campaign_member_pair_kept(l, m)))
             return false; /* another change has it, or brought it elsewhere since */
         for (uint32_t step = 0; step < r->count && m->state == LKS_MEMBER_DONE; step++) {
-            if (lks_step_one_way(&r->steps[step]))
+            if (lks_campaign_step_one_way(&r->steps[step]))
                 return false;
         }
     }
@@ -195,15 +198,15 @@ static bool can_go_back(const struct lks_unit_look *l)
 
 static void begin_unit(struct going *g)
 {
-    enum lks_unit_bar_kind bar = lks_unit_bar_beside(&g->l, g->begun);
+    enum lks_unit_bar_kind bar = lks_campaign_unit_bar_beside(&g->l, g->begun);
     if (bar == LKS_UNIT_BAR_ABSENT && nodes_of(g, g->l.u, false) > 0 &&
-        lks_unit_crowds(g->l.d, g->l.c, g->l.u, g->begun, &g->l.crowded) != NULL)
+        lks_campaign_unit_crowds(g->l.d, g->l.c, g->l.u, g->begun, &g->l.crowded) != NULL)
         return; /* those of it that are there would be taken from a pool that needs them */
     if (bar == LKS_UNIT_BAR_OTHER) {
-        lks_unit_skip(&g->l);
+        lks_campaign_unit_skip(&g->l);
     } else if (bar == LKS_UNIT_BAR_NOT || bar == LKS_UNIT_BAR_ABSENT) {
         g->l.spared = bar == LKS_UNIT_BAR_NOT;
-        lks_unit_begin(&g->l);
+        lks_campaign_unit_begin(&g->l);
         take_slot(g, g->l.u);
     }
 }
@@ -216,7 +219,7 @@ static void begin_wave(struct going *g, uint32_t wave)
     uint32_t u = w->members[LKS_MEMBER_DONE] > 0 ? w->first_unit : 0;
     for (; u != 0 && lks_deciding_room(g->l.d); u = g->l.u->next) {
         g->l.u = &c->units[u - 1];
-        if (!lks_unit_meant(&g->l) || !can_go_back(&g->l))
+        if (!lks_campaign_unit_meant(&g->l) || !can_go_back(&g->l))
             continue;
         g->left = true;
         if (!is_full(g, g->l.u) && !is_needed(g, g->l.u))
@@ -243,27 +246,28 @@ static bool may_join(struct going *g, const struct lks_look *k)
     const struct lks_node *n = k->n;
     return is_lost_of(k) && n->liveness == LKS_LIVE && n->boot != 0 && n->enrolled && !n->held &&
            n->pending == 0 && n->flashing == 0 && !is_beside_others(k) &&
-           !lks_look_past_return(k) && g->l.d->now.wall < k->c->moved + JOIN_MAX &&
-           !lks_state_frozen(k->s, k->m->node) && !lks_deciding_waits(g->l.d, n->pool) &&
-           lks_member_pair(g->l.d, k->c, k->m, &g->downs) == LKS_PAIR_UP && !is_full(g, k->u);
+           !lks_campaign_look_past_return(k) && g->l.d->now.wall < k->c->moved + JOIN_MAX &&
+           !lks_state_frozen(k->s, k->m->node) && !lks_decision_waits(g->l.d, n->pool) &&
+           lks_campaign_member_pair(g->l.d, k->c, k->m, &g->downs) == LKS_PAIR_UP &&
+           !is_full(g, k->u);
 }
 
 /* It leaves service once more and is read, and what may have been done to it is undone; a node that
  * nothing was done to returns as it is. */
 static void join(struct lks_deciding *d, const struct lks_look *k)
 {
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     struct lks_rec_member r = {.state = LKS_MEMBER_WAITING,
                                .attempt = 1,
                                .back = true,
                                .failure = LKS_FAILURE_LOST,
                                .text = LKS_STR("the node was lost, is heard of again and joins the "
                                                "rollback")};
-    r.step = lks_path_back(k, k->m->step, false);
-    if (lks_look_changed(k))
-        r.step = leave < k->r->count ? leave : lks_path_back(k, k->r->count, true);
-    lks_member_list(d, k, r);
-    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, lks_look_name(k), r.text);
+    r.step = lks_campaign_path_back(k, k->m->step, false);
+    if (lks_campaign_look_changed(k))
+        r.step = leave < k->r->count ? leave : lks_campaign_path_back(k, k->r->count, true);
+    lks_campaign_member_list(d, k, r);
+    lks_decision_alarm_over(d, LKS_ALARM_CHANGE, lks_look_name(k), r.text);
 }
 
 static void join_all(struct going *g)
@@ -271,12 +275,12 @@ static void join_all(struct going *g)
     const struct lks_state_change *c = g->l.c;
     uint32_t left = c->states[LKS_MEMBER_FENCED];
     for (uint32_t i = 0; i < c->member_count && left > 0 && lks_deciding_room(g->l.d); i++) {
-        struct lks_look k = lks_look_at(g->l.d->state, c, &c->members[i]);
+        struct lks_look k = lks_campaign_look_at(g->l.d->state, c, &c->members[i]);
         left -= k.m->state == LKS_MEMBER_FENCED;
         if (!may_join(g, &k))
             continue;
         join(g->l.d, &k);
-        lks_downs_add(g->l.d, &g->downs, k.m->node);
+        lks_campaign_downs_add(g->l.d, &g->downs, k.m->node);
         take_slot(g, k.u);
     }
 }
@@ -297,16 +301,16 @@ static bool leave_lost(struct lks_deciding *d, const struct lks_state_change *c,
         return false;
     }
     for (uint32_t i = 0; i < c->member_count && left > 0; i++) {
-        struct lks_look k = lks_look_at(d->state, c, &c->members[i]);
+        struct lks_look k = lks_campaign_look_at(d->state, c, &c->members[i]);
         left -= k.m->state == LKS_MEMBER_FENCED;
         if (!is_lost_of(&k))
             continue;
         if (!lks_deciding_room(d))
             return false;
-        lks_member_keep_out(d, &k, lks_member_target(&k, true));
+        lks_campaign_member_keep_out(d, &k, lks_campaign_member_target(&k, true));
         names[count++] = lks_look_name(&k);
     }
-    if (count > 0 && !lks_deciding_fold(d, names, count, hosts))
+    if (count > 0 && !lks_decision_fold(d, names, count, hosts))
         *hosts = LKS_STR("more than can be listed");
     return d->out->failed == LKS_OK;
 }
@@ -315,14 +319,14 @@ static struct lks_str lost_text(struct lks_deciding *d, struct lks_str hosts)
 {
     if (hosts.len == 0)
         return hosts;
-    return lks_deciding_text(d, "; lost, and drained until they are back: %" LKS_STR_FMT,
+    return lks_decision_text(d, "; lost, and drained until they are back: %" LKS_STR_FMT,
                              LKS_STR_ARG(hosts));
 }
 
 static bool begin_going(struct going *g, struct lks_deciding *d, const struct lks_state_change *c)
 {
     *g = (struct going){.l = {.d = d, .c = c, .back = true},
-                        .left = lks_members_moving(c->states) > 0};
+                        .left = lks_campaign_members_moving(c->states) > 0};
     g->l.downs = &g->downs;
     return count_slots(g);
 }
@@ -338,10 +342,10 @@ void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_chang
     join_all(&g);
     if (g.left || !lks_deciding_room(d) || !leave_lost(d, c, &lost))
         return;
-    struct lks_str stays = lks_change_stays(d, c);
-    struct lks_str text = lks_deciding_text(
+    struct lks_str stays = lks_campaign_change_stays(d, c);
+    struct lks_str text = lks_decision_text(
         d, "%u rolled back, %u could not roll back%" LKS_STR_FMT "%" LKS_STR_FMT,
-        c->states[LKS_MEMBER_REVERTED], c->states[LKS_MEMBER_DONE] + lks_change_kept(c),
+        c->states[LKS_MEMBER_REVERTED], c->states[LKS_MEMBER_DONE] + lks_campaign_change_kept(c),
         LKS_STR_ARG(lost_text(d, lost)), LKS_STR_ARG(stays));
     lks_campaign_move(d, c, LKS_CHANGE_ROLLED_BACK, text);
     if (stays.len > 0 || lost.len > 0)
@@ -359,10 +363,10 @@ void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c
         return;
     lks_campaign_move(
         d, c, LKS_CHANGE_ABORTED,
-        lks_deciding_text(d,
+        lks_decision_text(d,
                           "%u stay as they are, %u rolled back, %u did not start, %u out of "
                           "service%" LKS_STR_FMT,
                           c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
-                          c->states[LKS_MEMBER_PENDING], lks_change_kept(c),
+                          c->states[LKS_MEMBER_PENDING], lks_campaign_change_kept(c),
                           LKS_STR_ARG(lost_text(d, lost))));
 }

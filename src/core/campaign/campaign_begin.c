@@ -2,7 +2,7 @@
  */
 #include "core/campaign/campaign_parts.h"
 #include "core/state/mass.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 /* Who may begin ----------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static bool is_stopped(const struct lks_unit_look *l, const struct lks_member *m
 {
     uint32_t pool = node_of(l, m)->pool;
     return lks_state_frozen(l->d->state, m->node) ||
-           (pool < l->d->state->pool_count && lks_deciding_waits(l->d, pool));
+           (pool < l->d->state->pool_count && lks_decision_waits(l->d, pool));
 }
 
 /* Its time, windows of the change and of its pool, by the clock of its site. Back it goes at any.
@@ -34,7 +34,7 @@ static bool is_untimely(const struct lks_unit_look *l, const struct lks_member *
 }
 
 /* Another change has it; the one of this member is not yet there. */
-bool lks_member_taken(const struct lks_unit_look *l, const struct lks_member *m)
+bool lks_campaign_member_taken(const struct lks_unit_look *l, const struct lks_member *m)
 {
     uint64_t other = node_of(l, m)->change;
     return other != 0 && other != l->c->id;
@@ -45,13 +45,13 @@ static bool is_elsewhere(const struct lks_unit_look *l, const struct lks_member 
     lks_text intent = lks_state_intent(l->d->state, m->node);
     if (l->back)
         return l->c->stack != 0 && intent != 0 && intent != l->c->stack;
-    return lks_member_elsewhere(l->d->state, l->c, m);
+    return lks_campaign_member_elsewhere(l->d->state, l->c, m);
 }
 
 static bool is_apart(const struct lks_unit_look *l, const struct lks_member *m)
 {
     bool first = m == &l->c->members[l->u->first];
-    return !l->back && first && lks_unit_apart(l->d->state, l->c, l->u);
+    return !l->back && first && lks_campaign_unit_apart(l->d->state, l->c, l->u);
 }
 
 /* A person holds it, and may be at work on it. A member in progress continues. */
@@ -61,10 +61,10 @@ static bool is_held(const struct lks_unit_look *l, const struct lks_member *m)
 }
 
 /* The rollback was not exercised yet on its hardware, and this is not the member that does it. */
-bool lks_member_unproven(const struct lks_unit_look *l, const struct lks_member *m)
+bool lks_campaign_member_unproven(const struct lks_unit_look *l, const struct lks_member *m)
 {
     const struct lks_node *n = node_of(l, m);
-    if (l->back || m->proves || !lks_path_reversible(&l->c->recipes[m->recipe]))
+    if (l->back || m->proves || !lks_campaign_path_reversible(&l->c->recipes[m->recipe]))
         return false;
     return lks_state_proven(l->d->state, n->asset != 0 ? n->asset : n->class, m->from,
                             l->c->stack != 0 ? l->c->stack : l->c->name) == NULL;
@@ -72,24 +72,24 @@ bool lks_member_unproven(const struct lks_unit_look *l, const struct lks_member 
 
 static bool is_pair_down(const struct lks_unit_look *l, const struct lks_member *m)
 {
-    return lks_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_DOWN;
+    return lks_campaign_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_DOWN;
 }
 
-bool lks_member_pair_kept(const struct lks_unit_look *l, const struct lks_member *m)
+bool lks_campaign_member_pair_kept(const struct lks_unit_look *l, const struct lks_member *m)
 {
-    return lks_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_KEPT;
+    return lks_campaign_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_KEPT;
 }
 
 /* Its own unit drains with it. */
 static bool is_around(const struct lks_unit_look *l, const struct lks_member *m)
 {
-    return !l->back && lks_domain_used(l->d->state, l->c, m->node) != LKS_NO_NODE;
+    return !l->back && lks_campaign_domain_used(l->d->state, l->c, m->node) != LKS_NO_NODE;
 }
 
 /* Its checks would fail. */
 static bool is_drifted(const struct lks_unit_look *l, const struct lks_member *m)
 {
-    return !l->back && lks_member_drifted(l->d->state, l->c, m);
+    return !l->back && lks_campaign_member_drifted(l->d->state, l->c, m);
 }
 
 /* One row a question, and what people are told meanwhile. */
@@ -99,18 +99,19 @@ static const struct {
     const char *why;
 } bars[] = {
     {is_stopped, LKS_UNIT_BAR_WAITS, "so many of its pool turned at once that acts wait"},
-    {lks_member_taken, LKS_UNIT_BAR_ABSENT, "another change has it"},
+    {lks_campaign_member_taken, LKS_UNIT_BAR_ABSENT, "another change has it"},
     {is_elsewhere, LKS_UNIT_BAR_OTHER, "it is elsewhere by now"},
     {is_drifted, LKS_UNIT_BAR_OTHER, "it drifted since this was planned"},
     {is_apart, LKS_UNIT_BAR_ABSENT,
      "others of its domain are not in this change, and do not run its stack"},
     {is_around, LKS_UNIT_BAR_ABSENT, "nodes of its domain are in service, and not in this change"},
-    {lks_member_unproven, LKS_UNIT_BAR_WAITS,
+    {lks_campaign_member_unproven, LKS_UNIT_BAR_WAITS,
      "the rollback was not exercised on its hardware "
      "yet"},
     {is_untimely, LKS_UNIT_BAR_WAITS, "outside its windows"},
     {is_pair_down, LKS_UNIT_BAR_WAITS, "its redundant peer is in progress"},
-    {lks_member_pair_kept, LKS_UNIT_BAR_ABSENT, "its redundant peer is on hold, or out of service"},
+    {lks_campaign_member_pair_kept, LKS_UNIT_BAR_ABSENT,
+     "its redundant peer is on hold, or out of service"},
     {is_held, LKS_UNIT_BAR_ABSENT, "a person holds it"},
 };
 
@@ -130,7 +131,7 @@ static bool is_meant(const struct lks_unit_look *l, const struct lks_member *m)
 }
 
 /* A domain can do without members that are away, as many as it has spares. */
-enum lks_unit_bar_kind lks_unit_bar(const struct lks_unit_look *l)
+enum lks_unit_bar_kind lks_campaign_unit_bar(const struct lks_unit_look *l)
 {
     uint32_t away = 0, late = 0, meant = 0;
     for (uint32_t i = 0; i < l->u->count; i++) {
@@ -151,28 +152,29 @@ enum lks_unit_bar_kind lks_unit_bar(const struct lks_unit_look *l)
         return LKS_UNIT_BAR_NOT;
     if (late > 0)
         return LKS_UNIT_BAR_WAITS; /* it turns live or lost within a moment */
-    uint32_t spares = l->u->domain == 0 ? 0 : lks_domain_spares(l->d, l->u->domain);
+    uint32_t spares = l->u->domain == 0 ? 0 : lks_campaign_domain_spares(l->d, l->u->domain);
     return away <= spares && away < meant ? LKS_UNIT_BAR_NOT : LKS_UNIT_BAR_ABSENT;
 }
 
 /* The same, beside what other changes have of its pools now. */
-enum lks_unit_bar_kind lks_unit_bar_beside(struct lks_unit_look *l, uint32_t begun)
+enum lks_unit_bar_kind lks_campaign_unit_bar_beside(struct lks_unit_look *l, uint32_t begun)
 {
-    enum lks_unit_bar_kind bar = lks_unit_bar(l);
+    enum lks_unit_bar_kind bar = lks_campaign_unit_bar(l);
     if (bar != LKS_UNIT_BAR_NOT)
         return bar;
-    return lks_unit_crowds(l->d, l->c, l->u, begun, &l->crowded) != NULL ? LKS_UNIT_BAR_WAITS
-                                                                         : LKS_UNIT_BAR_NOT;
+    return lks_campaign_unit_crowds(l->d, l->c, l->u, begun, &l->crowded) != NULL
+               ? LKS_UNIT_BAR_WAITS
+               : LKS_UNIT_BAR_NOT;
 }
 
 /* Beginning --------------------------------------------------------------------------------- */
 
 static void say_skipped(struct lks_deciding *d, const struct lks_look *k, const char *why)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_SKIPPED;
     r.text = lks_str_from(why);
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* A node alone that runs the target already is left alone. */
@@ -191,14 +193,14 @@ static void begin_there(const struct lks_unit_look *l, const struct lks_look *k)
         say_skipped(l->d, k, "it is not in the fleet any more");
     } else if (!is_here(k->n)) {
         /* It may come back at any time, and not beside the others as it is now. */
-        lks_member_fence(l->d, k, LKS_MEMBER_FENCED, LKS_FAILURE_NONE, false,
-                         LKS_STR("it is not heard of, and its domain does without it"));
+        lks_campaign_member_fence(l->d, k, LKS_MEMBER_FENCED, LKS_FAILURE_NONE, false,
+                                  LKS_STR("it is not heard of, and its domain does without it"));
     } else if (has_it(l, k)) {
         say_skipped(l->d, k, "it has it already");
     } else {
         struct lks_rec_member r = {.state = LKS_MEMBER_WAITING, .attempt = 1};
-        r.step = lks_path_there(k, 0);
-        lks_member_list(l->d, k, r);
+        r.step = lks_campaign_path_there(k, 0);
+        lks_campaign_member_list(l->d, k, r);
     }
 }
 
@@ -209,34 +211,34 @@ static void begin_back(const struct lks_unit_look *l, const struct lks_look *k)
         say_skipped(l->d, k, "it is not in the fleet any more");
         return;
     }
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     if (!is_here(k->n)) { /* it was not even drained */
         struct lks_member at = *k->m;
         struct lks_look there = *k;
         at.step = leave;
         there.m = &at;
-        lks_member_fence(l->d, &there, LKS_MEMBER_FENCED,
-                         l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
-                         l->spared ? LKS_STR("it is lost, and its domain rolls back without it")
-                                   : LKS_STR("it is lost, and could not be rolled back"));
+        lks_campaign_member_fence(
+            l->d, &there, LKS_MEMBER_FENCED, l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
+            l->spared ? LKS_STR("it is lost, and its domain rolls back without it")
+                      : LKS_STR("it is lost, and could not be rolled back"));
         return;
     }
     struct lks_rec_member r = {.state = LKS_MEMBER_WAITING,
                                .attempt = 1,
                                .back = true,
                                .text = LKS_STR("the change is rolled back")};
-    r.step = leave < k->r->count ? leave : lks_path_back(k, k->r->count, true);
-    lks_member_list(l->d, k, r);
+    r.step = leave < k->r->count ? leave : lks_campaign_path_back(k, k->r->count, true);
+    lks_campaign_member_list(l->d, k, r);
 }
 
-void lks_unit_begin(const struct lks_unit_look *l)
+void lks_campaign_unit_begin(const struct lks_unit_look *l)
 {
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
-        struct lks_look k = lks_look_at(l->d->state, l->c, m);
+        struct lks_look k = lks_campaign_look_at(l->d->state, l->c, m);
         if (!is_meant(l, m))
             continue;
-        lks_downs_add(l->d, l->downs, m->node);
+        lks_campaign_downs_add(l->d, l->downs, m->node);
         if (l->back)
             begin_back(l, &k);
         else
@@ -250,9 +252,10 @@ static struct lks_str why_skipped(const struct lks_unit_look *l, const struct lk
         bool (*asks)(const struct lks_unit_look *l, const struct lks_member *m);
         const char *why;
     } rows[] = {
-        {lks_member_taken, "another change keeps it"},
+        {lks_campaign_member_taken, "another change keeps it"},
         {is_held, "a person held it for too long"},
-        {lks_member_pair_kept, "its redundant peer was on hold, or out of service, for too long"},
+        {lks_campaign_member_pair_kept,
+         "its redundant peer was on hold, or out of service, for too long"},
         {is_around, "nodes of its domain that are not in this change were in service for too "
                     "long"},
         {is_elsewhere,
@@ -273,9 +276,9 @@ static struct lks_str why_apart(const struct lks_unit_look *l)
         const struct lks_member *m = &l->c->members[l->u->first + i];
         const struct lks_node *n = node_of(l, m);
         if (is_meant(l, m) && is_drifted(l, m))
-            return lks_drifted_text(l->d, m->node);
+            return lks_campaign_drifted_text(l->d, m->node);
         if (is_meant(l, m) && n->placed && !is_here(n))
-            return lks_deciding_text(l->d, "%" LKS_STR_FMT " is %s since %s, and was waited for",
+            return lks_decision_text(l->d, "%" LKS_STR_FMT " is %s since %s, and was waited for",
                                      LKS_STR_ARG(lks_state_name(l->d->state, m->node)),
                                      lks_liveness_words[n->liveness],
                                      lks_time_text(n->liveness_since, since));
@@ -283,21 +286,21 @@ static struct lks_str why_apart(const struct lks_unit_look *l)
     return LKS_STR("it, or its domain, was not there in time");
 }
 
-void lks_unit_skip(const struct lks_unit_look *l)
+void lks_campaign_unit_skip(const struct lks_unit_look *l)
 {
     struct lks_str apart = why_apart(l);
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
-        struct lks_look k = lks_look_at(l->d->state, l->c, m);
+        struct lks_look k = lks_campaign_look_at(l->d->state, l->c, m);
         struct lks_str why = is_meant(l, m) ? why_skipped(l, m) : LKS_STR("");
         if (why.len > 0)
             say_skipped(l->d, &k, why.ptr);
         else if (is_meant(l, m))
-            lks_member_leave(l->d, &k, apart);
+            lks_campaign_member_leave(l->d, &k, apart);
     }
 }
 
-bool lks_unit_meant(const struct lks_unit_look *l)
+bool lks_campaign_unit_meant(const struct lks_unit_look *l)
 {
     for (uint32_t i = 0; i < l->u->count; i++) {
         if (is_meant(l, &l->c->members[l->u->first + i]))
@@ -308,11 +311,11 @@ bool lks_unit_meant(const struct lks_unit_look *l)
 
 /* It starts once another member has exercised the rollback: an absent node cannot wait for that,
  * too. */
-bool lks_unit_unproven(const struct lks_unit_look *l)
+bool lks_campaign_unit_unproven(const struct lks_unit_look *l)
 {
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
-        if (is_meant(l, m) && node_of(l, m)->placed && lks_member_unproven(l, m))
+        if (is_meant(l, m) && node_of(l, m)->placed && lks_campaign_member_unproven(l, m))
             return true;
     }
     return false;
@@ -331,7 +334,7 @@ static struct lks_str why_not(const struct lks_unit_look *l, const struct lks_me
     if (b == LKS_COUNT(bars))
         return is_here(n) ? LKS_STR("") : LKS_STR("not heard of");
     if (bars[b].asks == is_held)
-        return lks_deciding_text(l->d, "held by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+        return lks_decision_text(l->d, "held by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                  LKS_STR_ARG(lks_state_text(s, n->held_by)),
                                  LKS_STR_ARG(lks_state_text(s, n->held_reason)));
     if (bars[b].asks == is_stopped && lks_state_frozen(s, m->node))
@@ -340,12 +343,12 @@ static struct lks_str why_not(const struct lks_unit_look *l, const struct lks_me
         lks_plan_may_begin(s, l->d->book, l->c, m->node, l->d->now.wall, &next) ||
         next == UINT64_MAX)
         return lks_str_from(bars[b].why);
-    return lks_deciding_text(l->d, "%s, which open at %s", bars[b].why, lks_time_text(next, at));
+    return lks_decision_text(l->d, "%s, which open at %s", bars[b].why, lks_time_text(next, at));
 }
 
 /* Of the first of its unit that has a reason: "n1: frozen". */
-struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
-                               const struct lks_unit *u, bool back)
+struct lks_str lks_campaign_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
+                                        const struct lks_unit *u, bool back)
 {
     struct lks_downs downs = {0};
     const struct lks_unit_look l = {.d = d, .c = c, .u = u, .downs = &downs, .back = back};
@@ -354,7 +357,7 @@ struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_ch
         bool meant = is_meant(&l, m) && node_of(&l, m)->placed;
         struct lks_str why = meant ? why_not(&l, m) : LKS_STR("");
         if (why.len > 0)
-            return lks_deciding_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT,
+            return lks_decision_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT,
                                      LKS_STR_ARG(lks_state_name(d->state, m->node)),
                                      LKS_STR_ARG(why));
     }

@@ -3,7 +3,7 @@
 #include "core/campaign/campaign_parts.h"
 
 #include "core/state/mass.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #define HOUR       (3600 * LKS_SECOND)
 #define MASS_PAUSE (60 * LKS_SECOND) /* until it is looked again whether acts still wait */
@@ -26,7 +26,7 @@ static bool is_left_out(const struct lks_state *s, uint32_t node)
 {
     const struct lks_node *n = &s->nodes[node];
     const struct lks_state_change *c = n->change != 0 ? lks_state_change(s, n->change) : NULL;
-    const struct lks_member *m = c != NULL ? lks_change_member(c, node) : NULL;
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, node) : NULL;
     return m != NULL && lks_member_over(m) && n->flashing == 0;
 }
 
@@ -60,20 +60,20 @@ static enum lks_pair pair_of(struct lks_deciding *d, struct lks_downs *downs, ui
     for (uint32_t i = 0; i < downs->count && pair != LKS_PAIR_DOWN; i++) {
         uint32_t n = downs->nodes[i];
         bool kept = is_left_out(d->state, n) || (is_kept(&nodes[n]) && !is_down(&nodes[n]));
-        if (lks_deciding_other_side(&nodes[node], &nodes[n]))
+        if (lks_decide_flash_other_side(&nodes[node], &nodes[n]))
             pair = kept ? LKS_PAIR_KEPT : LKS_PAIR_DOWN;
     }
     return pair;
 }
 
-enum lks_pair lks_member_pair(struct lks_deciding *d, const struct lks_state_change *c,
-                              const struct lks_member *m, struct lks_downs *downs)
+enum lks_pair lks_campaign_member_pair(struct lks_deciding *d, const struct lks_state_change *c,
+                                       const struct lks_member *m, struct lks_downs *downs)
 {
     bool alone = d->state->nodes[m->node].side != 0 && c->units[m->unit].domain == 0;
     return alone ? pair_of(d, downs, m->node) : LKS_PAIR_UP;
 }
 
-void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node)
+void lks_campaign_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node)
 {
     if (d->state->nodes[node].side != 0 && downs->known && downs->count < downs->room)
         downs->nodes[downs->count++] = node;
@@ -84,12 +84,12 @@ typedef bool side_fn(const struct lks_look *k, uint32_t node);
 /* The redundant peer within its domain of which that is so. */
 static uint32_t find_side(const struct lks_look *k, side_fn *is_so)
 {
-    const struct lks_standing *st = k->s->standing;
+    const struct lks_node_status *st = k->s->standing;
     uint32_t node = k->m->node;
     if (k->n->side == 0 || st->domain[node] == 0)
         return LKS_NO_NODE;
     for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        if (lks_deciding_other_side(k->n, &k->s->nodes[n]) && is_so(k, n))
+        if (lks_decide_flash_other_side(k->n, &k->s->nodes[n]) && is_so(k, n))
             return n;
     }
     return LKS_NO_NODE;
@@ -97,7 +97,7 @@ static uint32_t find_side(const struct lks_look *k, side_fn *is_so)
 
 static bool is_dead(const struct lks_look *k, uint32_t node)
 {
-    const struct lks_member *m = lks_change_member(k->c, node);
+    const struct lks_member *m = lks_state_change_member(k->c, node);
     const struct lks_node *n = &k->s->nodes[node];
     return m == NULL ? is_down(n) : n->changing != 0 && lks_member_over(m);
 }
@@ -107,36 +107,36 @@ static bool is_held(const struct lks_look *k, uint32_t node)
     return is_kept(&k->s->nodes[node]);
 }
 
-uint32_t lks_side_kept(const struct lks_look *k)
+uint32_t lks_campaign_side_kept(const struct lks_look *k)
 {
     return find_side(k, is_dead);
 }
 
 /* Nodes of its domain ----------------------------------------------------------------------- */
 
-uint32_t lks_domain_used(const struct lks_state *s, const struct lks_state_change *without,
-                         uint32_t node)
+uint32_t lks_campaign_domain_used(const struct lks_state *s, const struct lks_state_change *without,
+                                  uint32_t node)
 {
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     if (s->nodes[node].asset == 0 || st->domain[node] == 0)
         return LKS_NO_NODE;
     for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        if (lks_node_in_use(&s->nodes[n]) &&
-            (without == NULL || lks_change_member(without, n) == NULL))
+        if (lks_campaign_node_in_use(&s->nodes[n]) &&
+            (without == NULL || lks_state_change_member(without, n) == NULL))
             return n;
     }
     return LKS_NO_NODE;
 }
 
-bool lks_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
-                    const struct lks_unit *u)
+bool lks_campaign_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
+                             const struct lks_unit *u)
 {
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     uint32_t first = c->members[u->first].node;
     if (c->stack == 0 || u->domain == 0 || st->domain[first] == 0)
         return false;
     for (uint32_t n = st->domain_next[first]; n != first; n = st->domain_next[n]) {
-        if (s->nodes[n].asset == 0 && lks_change_member(c, n) == NULL &&
+        if (s->nodes[n].asset == 0 && lks_state_change_member(c, n) == NULL &&
             (s->nodes[n].change != 0 || lks_state_intent(s, n) != c->stack))
             return true;
     }
@@ -147,32 +147,33 @@ bool lks_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
 static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look *k)
 {
     struct lks_downs downs = {0};
-    uint32_t used = lks_domain_used(k->s, NULL, k->m->node), held = find_side(k, is_held);
+    uint32_t used = lks_campaign_domain_used(k->s, NULL, k->m->node), held = find_side(k, is_held);
     if (used != LKS_NO_NODE)
-        return lks_deciding_text(d, "%" LKS_STR_FMT " of its domain is in service",
+        return lks_decision_text(d, "%" LKS_STR_FMT " of its domain is in service",
                                  LKS_STR_ARG(lks_state_name(k->s, used)));
     if (held != LKS_NO_NODE)
-        return lks_deciding_text(d, "%" LKS_STR_FMT ", its redundant peer, is on hold",
+        return lks_decision_text(d, "%" LKS_STR_FMT ", its redundant peer, is on hold",
                                  LKS_STR_ARG(lks_state_name(k->s, held)));
-    if (lks_member_pair(d, k->c, k->m, &downs) != LKS_PAIR_UP)
+    if (lks_campaign_member_pair(d, k->c, k->m, &downs) != LKS_PAIR_UP)
         return LKS_STR("its redundant peer is on hold, or down");
     return LKS_STR("");
 }
 
-bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k)
+bool lks_campaign_look_clear(struct lks_deciding *d, const struct lks_look *k)
 {
-    uint32_t kept = lks_side_kept(k);
+    uint32_t kept = lks_campaign_side_kept(k);
     if (kept != LKS_NO_NODE) {
-        lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1,
-                        lks_deciding_text(d,
-                                          "%" LKS_STR_FMT ", its redundant peer, is out of "
-                                          "service: repair that one first",
-                                          LKS_STR_ARG(lks_state_name(k->s, kept))));
+        lks_campaign_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1,
+                                 lks_decision_text(d,
+                                                   "%" LKS_STR_FMT
+                                                   ", its redundant peer, is out of "
+                                                   "service: repair that one first",
+                                                   LKS_STR_ARG(lks_state_name(k->s, kept))));
         return false;
     }
     struct lks_str why = why_not_yet(d, k);
     if (why.len > 0)
-        lks_step_refused(d, k, LKS_E_LIMIT, why);
+        lks_campaign_step_refused(d, k, LKS_E_LIMIT, why);
     return why.len == 0;
 }
 
@@ -183,8 +184,8 @@ bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k)
 static bool has_left(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
-        struct lks_look o = lks_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
-        if (o.n->asset == 0 && lks_look_out(&o))
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
+        if (o.n->asset == 0 && lks_campaign_look_out(&o))
             return true;
     }
     return false;
@@ -196,7 +197,7 @@ static bool is_first(const struct lks_look *k)
            k->m->state == LKS_MEMBER_WAITING && !has_left(k);
 }
 
-bool lks_unit_stopped(const struct lks_look *k)
+bool lks_campaign_unit_stopped(const struct lks_look *k)
 {
     if (!is_first(k))
         return false;
@@ -211,10 +212,10 @@ bool lks_unit_stopped(const struct lks_look *k)
 static void wait_until(struct lks_deciding *d, const struct lks_look *k, lks_ms until,
                        struct lks_str why)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.until = until < d->now.wall + HOUR ? until : d->now.wall + HOUR;
     r.text = why;
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* Of one of the unit. Where the time of the change is over for good it gives up what is staged, and
@@ -222,23 +223,24 @@ static void wait_until(struct lks_deciding *d, const struct lks_look *k, lks_ms 
 static bool may_leave(struct lks_deciding *d, const struct lks_look *k, uint32_t node)
 {
     lks_ms next = UINT64_MAX;
-    if (lks_deciding_waits(d, k->s->nodes[node].pool))
+    if (lks_decision_waits(d, k->s->nodes[node].pool))
         wait_until(d, k, d->now.wall + MASS_PAUSE,
                    LKS_STR("so many of its pool turned at once that acts wait"));
     else if (lks_plan_may_begin(k->s, d->book, k->c, node, d->now.wall, &next))
         return true;
-    else if (lks_change_late(k->c, d->now.wall) && lks_look_retried(k))
-        lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, false,
-                         LKS_STR("the time of the change expired before it was tried again"));
+    else if (lks_change_late(k->c, d->now.wall) && lks_campaign_look_retried(k))
+        lks_campaign_member_fence(
+            d, k, LKS_MEMBER_FENCED, k->m->failure, false,
+            LKS_STR("the time of the change expired before it was tried again"));
     else if (lks_change_late(k->c, d->now.wall))
-        lks_member_turn(d, k, false, LKS_FAILURE_NONE,
-                        LKS_STR("the time of the change expired before it drained"));
+        lks_campaign_member_turn(d, k, false, LKS_FAILURE_NONE,
+                                 LKS_STR("the time of the change expired before it drained"));
     else
         wait_until(d, k, next, LKS_STR("outside its windows"));
     return false;
 }
 
-bool lks_unit_may_leave(struct lks_deciding *d, const struct lks_look *k)
+bool lks_campaign_unit_may_leave(struct lks_deciding *d, const struct lks_look *k)
 {
     if (!is_first(k))
         return true;

@@ -4,7 +4,7 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <math.h>
 
@@ -95,7 +95,7 @@ static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned
 {
     const struct lks_plan_metric *metric = j->out->rows[row].metric;
     struct gathered *g = &j->of[row];
-    const struct lks_measure *m = lks_change_measure(j->c, j->wave, node, metric->name);
+    const struct lks_measure *m = lks_state_change_measure(j->c, j->wave, node, metric->name);
     uint32_t unit = unit_of(j, metric, node);
     if (control == 0)
         expect(g, unit, m);
@@ -107,7 +107,8 @@ static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned
         add_value(control == 0 ? g->canary : g->control, control == 0 ? &g->canaries : &g->controls,
                   unit, m);
     } else if (m != NULL) {
-        g->events[control] += m->events > 0 && !lks_waves_had(j->c, node, j->wave, metric->name);
+        g->events[control] +=
+            m->events > 0 && !lks_campaign_waves_had(j->c, node, j->wave, metric->name);
     }
 }
 
@@ -115,7 +116,7 @@ static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned
 static void gather_hard(struct judging *j, uint32_t row, uint32_t node)
 {
     const struct lks_measure *m =
-        lks_change_measure(j->c, j->wave, node, j->out->rows[row].metric->name);
+        lks_state_change_measure(j->c, j->wave, node, j->out->rows[row].metric->name);
     j->of[row].events[0] += m != NULL && m->events > 0;
 }
 
@@ -126,10 +127,11 @@ static void gather_earlier(struct judging *j, const struct lks_member *m)
         return;
     for (uint32_t i = 0; i < j->out->count; i++) {
         const struct lks_plan_metric *metric = j->out->rows[i].metric;
-        const struct lks_measure *had = lks_change_measure(j->c, j->wave, m->node, metric->name);
+        const struct lks_measure *had =
+            lks_state_change_measure(j->c, j->wave, m->node, metric->name);
         if (metric->kind != LKS_METRIC_MEAN && had != NULL && had->events > 0 &&
             lks_gate_metric_is_of(j->s, metric, j->s->nodes[m->node].pool) &&
-            !lks_waves_had(j->c, m->node, j->wave, metric->name))
+            !lks_campaign_waves_had(j->c, m->node, j->wave, metric->name))
             j->of[i].events[0]++;
     }
 }
@@ -227,7 +229,7 @@ static enum lks_code gather_controls(struct judging *j, uint32_t row)
             gather_node(j, row, node, 1);
     }
     if (m->kind == LKS_METRIC_RATE &&
-        !lks_waves_count(j->s, j->c, j->wave, m, j->arena, &j->of[row].counted))
+        !lks_campaign_waves_count(j->s, j->c, j->wave, m, j->arena, &j->of[row].counted))
         return lks_arena_fail(j->arena, j->err);
     return LKS_OK;
 }
@@ -285,12 +287,12 @@ static void look_at_row(struct judging *j, uint32_t i)
 {
     struct lks_metric_found *row = &j->out->rows[i];
     const struct gathered *g = &j->of[i];
-    const struct lks_gate_look *l = lks_change_look(j->c, j->wave, row->metric->name);
+    const struct lks_gate_look *l = lks_state_change_look(j->c, j->wave, row->metric->name);
     row->expected = g->expected;
     row->canary_events = g->events[0];
     row->control_events = g->events[1];
     row->look = l != NULL ? l->look : 0;
-    row->waived = lks_change_waived(j->s, j->c, j->wave, lks_state_text(j->s, row->metric->name),
+    row->waived = lks_govern_waived(j->s, j->c, j->wave, lks_state_text(j->s, row->metric->name),
                                     row->metric, j->wall);
     if (row->metric->kind == LKS_METRIC_MEAN) {
         row->canaries = values_there(g->canary, g->canaries);
@@ -345,7 +347,7 @@ static const struct lks_metric_found *lacking(const struct judging *j)
 static uint32_t looks_done(const struct judging *j)
 {
     const struct lks_wave *w = &j->c->waves[j->wave];
-    const struct lks_gate_look *l = lks_change_look(j->c, j->wave, 0);
+    const struct lks_gate_look *l = lks_state_change_look(j->c, j->wave, 0);
     return l != NULL && l->at > w->since ? l->look : 0;
 }
 
@@ -391,7 +393,7 @@ static struct lks_compared compare(const struct judging *j, uint32_t i)
         .canary_count = g->canaries,
         .control_count = g->controls,
         .expected = m->critical ? g->expected : 0,
-        .vouched = j->last && lks_waves_vouch(j->s, j->c, j->wave, m),
+        .vouched = j->last && lks_campaign_waves_vouch(j->s, j->c, j->wave, m),
     };
 }
 
@@ -477,7 +479,7 @@ static void tell_events(const struct judging *j)
             continue;
         bool hard = row->metric->kind == LKS_METRIC_HARD && g->events[0] > 0 && g->events[1] == 0;
         bool many = row->metric->kind == LKS_METRIC_RATE &&
-                    lks_counted_ln(&g->counted) >= j->plan.count_limit;
+                    lks_evidence_counted_ln(&g->counted) >= j->plan.count_limit;
         row->verdict = hard || many ? LKS_GATE_HALT : LKS_GATE_PASS;
         row->text = events_text(j, g, row->metric->kind == LKS_METRIC_RATE);
     }
@@ -523,7 +525,7 @@ static struct lks_gate_said conclude(struct judging *j, const struct lks_evidenc
         return all;
     if (w->state != LKS_WAVE_SOAKS || w->soak == 0)
         return (struct lks_gate_said){LKS_GATE_PASS, LKS_STR("")};
-    const struct lks_gate_look *l = lks_change_look(j->c, j->wave, 0);
+    const struct lks_gate_look *l = lks_state_change_look(j->c, j->wave, 0);
     if (j->out->look == LKS_LOOK_BETWEEN && looks_done(j) == LKS_COUNT(lks_evidence_at))
         return (struct lks_gate_said){l->verdict, lks_state_text(j->s, l->text)};
     if (lacks != NULL && (j->last || all.verdict == LKS_GATE_PASS)) {
@@ -583,9 +585,10 @@ static enum lks_code judge(struct judging *j)
     return LKS_OK;
 }
 
-enum lks_code lks_wave_evidence(const struct lks_state *s, const struct lks_state_change *c,
-                                uint32_t wave, lks_ms wall, struct lks_arena *arena,
-                                struct lks_wave_evidence *out, struct lks_err *err)
+enum lks_code lks_campaign_wave_evidence(const struct lks_state *s,
+                                         const struct lks_state_change *c, uint32_t wave,
+                                         lks_ms wall, struct lks_arena *arena,
+                                         struct lks_wave_evidence *out, struct lks_err *err)
 {
     const struct lks_wave *w = &c->waves[wave];
     struct judging j = {.s = s, .c = c, .wave = wave, .arena = arena, .err = err, .out = out};
@@ -606,15 +609,16 @@ enum lks_code lks_wave_evidence(const struct lks_state *s, const struct lks_stat
     return judge(&j);
 }
 
-struct lks_gate_said lks_gate_evidence(const struct lks_state *s, const struct lks_state_change *c,
-                                       uint32_t wave, lks_ms wall, struct lks_arena *arena)
+struct lks_gate_said lks_campaign_gate_evidence(const struct lks_state *s,
+                                                const struct lks_state_change *c, uint32_t wave,
+                                                lks_ms wall, struct lks_arena *arena)
 {
     struct lks_wave_evidence found;
     struct lks_err err = {0};
     if (c->metric_count == 0)
         return (struct lks_gate_said){LKS_GATE_PASS, LKS_STR("")};
     /* Without memory nothing is known, and the next tick looks again. */
-    if (lks_wave_evidence(s, c, wave, wall, arena, &found, &err) != LKS_OK)
+    if (lks_campaign_wave_evidence(s, c, wave, wall, arena, &found, &err) != LKS_OK)
         return (struct lks_gate_said){LKS_GATE_EXTEND, LKS_STR("")};
     return found.said;
 }
@@ -625,7 +629,7 @@ static void list_look(struct lks_deciding *d, const struct lks_state_change *c, 
                       struct lks_str metric, uint32_t look, enum lks_gate_verdict verdict,
                       struct lks_str text)
 {
-    lks_deciding_add(d, LKS_RECORD_GATE_LOOKED)->gate_looked =
+    lks_decision_add(d, LKS_RECORD_GATE_LOOKED)->gate_looked =
         (struct lks_rec_gate_looked){.change = c->id,
                                      .wave = wave,
                                      .metric = metric,
@@ -639,7 +643,7 @@ static void note(struct lks_deciding *d, const struct lks_state_change *c, uint3
                  const struct lks_wave_evidence *found)
 {
     bool planned = found->look != LKS_LOOK_BETWEEN;
-    const struct lks_gate_look *before = lks_change_look(c, wave, 0);
+    const struct lks_gate_look *before = lks_state_change_look(c, wave, 0);
     uint32_t number = planned ? (uint32_t)found->look + 1 : before != NULL ? before->look : 0;
     if (!planned && found->said.verdict != LKS_GATE_HALT)
         return;
@@ -652,14 +656,15 @@ static void note(struct lks_deciding *d, const struct lks_state_change *c, uint3
     list_look(d, c, wave, LKS_STR(""), number, found->said.verdict, found->said.text);
 }
 
-struct lks_gate_said lks_evidence_look(struct lks_deciding *d, const struct lks_state_change *c,
-                                       uint32_t wave)
+struct lks_gate_said lks_campaign_evidence_look(struct lks_deciding *d,
+                                                const struct lks_state_change *c, uint32_t wave)
 {
     struct lks_wave_evidence found = {0};
     struct lks_err err = {0};
     if (c->metric_count == 0)
         return (struct lks_gate_said){LKS_GATE_PASS, LKS_STR("")};
-    if (lks_wave_evidence(d->state, c, wave, d->now.wall, &d->out->arena, &found, &err) != LKS_OK) {
+    if (lks_campaign_wave_evidence(d->state, c, wave, d->now.wall, &d->out->arena, &found, &err) !=
+        LKS_OK) {
         d->out->failed = LKS_E_NOMEM;
         return (struct lks_gate_said){LKS_GATE_EXTEND, LKS_STR("")};
     }

@@ -34,12 +34,15 @@ struct lks_wave_evidence {
 };
 
 /* NOMEM alone. */
-enum lks_code lks_wave_evidence(const struct lks_state *s, const struct lks_state_change *c,
-                                uint32_t wave, lks_ms wall, struct lks_arena *arena,
-                                struct lks_wave_evidence *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_campaign_wave_evidence(const struct lks_state *s,
+                                         const struct lks_state_change *c, uint32_t wave,
+                                         lks_ms wall, struct lks_arena *arena,
+                                         struct lks_wave_evidence *out,
+                                         struct lks_err *err) LKS_MUST_CHECK;
 
 /* The gate's row. */
-struct lks_gate_said lks_gate_evidence(const struct lks_state *s, const struct lks_state_change *c,
-                                       uint32_t wave, lks_ms wall, struct lks_arena *arena);
+struct lks_gate_said lks_campaign_gate_evidence(const struct lks_state *s,
+                                                const struct lks_state_change *c, uint32_t wave,
+                                                lks_ms wall, struct lks_arena *arena);
 
 #endif

@@ -14,11 +14,12 @@ struct epoch {
  * for one that has not, from the beginning. */
 static uint32_t first_of(const struct lks_state_change *c, uint32_t node, uint32_t wave)
 {
-    const struct lks_member *m = lks_change_member(c, node);
+    const struct lks_member *m = lks_state_change_member(c, node);
     return m != NULL && c->units[m->unit].wave <= wave ? c->units[m->unit].wave : 0;
 }
 
-bool lks_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wave, lks_text metric)
+bool lks_campaign_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wave,
+                            lks_text metric)
 {
     uint32_t first = first_of(c, node, wave);
     uint32_t at = node < c->measured_room ? c->measured[node] : 0;
@@ -32,9 +33,9 @@ bool lks_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wav
 
 static void add(const struct lks_state_change *c, const struct lks_measure *m, struct epoch *e)
 {
-    const struct lks_member *member = lks_change_member(c, m->node);
+    const struct lks_member *member = lks_state_change_member(c, m->node);
     bool changed = member != NULL && c->units[member->unit].wave <= m->wave;
-    if (lks_waves_had(c, m->node, m->wave, m->metric))
+    if (lks_campaign_waves_had(c, m->node, m->wave, m->metric))
         return;
     e->events[!changed] += m->events > 0;
     e->exposure[!changed] += m->exposure;
@@ -44,16 +45,16 @@ static void add(const struct lks_state_change *c, const struct lks_measure *m, s
 static uint32_t first_unseen(const struct lks_state_change *c, uint32_t wave, lks_text metric)
 {
     for (uint32_t w = wave; w > 0; w--) {
-        const struct lks_gate_look *l = lks_change_look(c, w - 1, metric);
+        const struct lks_gate_look *l = lks_state_change_look(c, w - 1, metric);
         if (l != NULL && l->verdict == LKS_GATE_HALT)
             return w;
     }
     return 0;
 }
 
-bool lks_waves_count(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
-                     const struct lks_plan_metric *metric, struct lks_arena *arena,
-                     struct lks_counted *out)
+bool lks_campaign_waves_count(const struct lks_state *s, const struct lks_state_change *c,
+                              uint32_t wave, const struct lks_plan_metric *metric,
+                              struct lks_arena *arena, struct lks_counted *out)
 {
     struct epoch *epochs = lks_arena_array(arena, (size_t)wave + 1, sizeof(*epochs));
     uint32_t first = first_unseen(c, wave, metric->name);
@@ -68,12 +69,12 @@ bool lks_waves_count(const struct lks_state *s, const struct lks_state_change *c
     }
     struct epoch all = {0};
     for (uint32_t w = first; w <= wave; w++) {
-        lks_counted_feed(out, epochs[w].events[0], (double)epochs[w].exposure[0] / HOUR,
-                         epochs[w].events[1], (double)epochs[w].exposure[1] / HOUR);
+        lks_evidence_counted_feed(out, epochs[w].events[0], (double)epochs[w].exposure[0] / HOUR,
+                                  epochs[w].events[1], (double)epochs[w].exposure[1] / HOUR);
         all.events[0] += epochs[w].events[0];
         all.exposure[0] += epochs[w].exposure[0];
     }
-    lks_counted_known(out, all.events[0], (double)all.exposure[0] / HOUR, metric->normal);
+    lks_evidence_counted_known(out, all.events[0], (double)all.exposure[0] / HOUR, metric->normal);
     return true;
 }
 
@@ -94,7 +95,7 @@ static bool shows_for(const struct lks_state *s, const struct lks_state_change *
         const struct lks_measure *m = &c->measures[i];
         if (m->metric != metric || m->wave != canary || !m->has_before || !m->has_after)
             continue;
-        const struct lks_member *member = lks_change_member(c, m->node);
+        const struct lks_member *member = lks_state_change_member(c, m->node);
         bool changed = member != NULL && c->units[member->unit].wave == canary;
         canaries += changed;
         controls += !changed;
@@ -107,7 +108,7 @@ static bool shows_for(const struct lks_state *s, const struct lks_state_change *
 static uint32_t canary_of(const struct lks_state_change *c, uint32_t wave, lks_text metric)
 {
     for (uint32_t w = 0; w < wave; w++) {
-        const struct lks_gate_look *l = lks_change_look(c, w, metric);
+        const struct lks_gate_look *l = lks_state_change_look(c, w, metric);
         if (c->waves[w].kind == LKS_WAVE_CANARY && c->waves[w].state == LKS_WAVE_PASSED &&
             l != NULL && l->verdict == LKS_GATE_PASS && l->look == LKS_COUNT(lks_evidence_at))
             return w;
@@ -125,8 +126,8 @@ static bool is_one(const struct lks_state_change *c, lks_text name)
     return named == 1;
 }
 
-bool lks_waves_vouch(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
-                     const struct lks_plan_metric *metric)
+bool lks_campaign_waves_vouch(const struct lks_state *s, const struct lks_state_change *c,
+                              uint32_t wave, const struct lks_plan_metric *metric)
 {
     uint32_t canary = canary_of(c, wave, metric->name), last = UINT32_MAX;
     if (canary == wave || c->waves[wave].kind != LKS_WAVE_RING || !is_one(c, metric->name))

@@ -9,17 +9,18 @@
 /* Nodes that had an event while each wave was on, those that had the change and controls, up to and
  * with `wave`. A node that had one counts no more; and what a person has seen, who let the change
  * go on since, is not held against it again. False without memory. */
-bool lks_waves_count(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
-                     const struct lks_plan_metric *metric, struct lks_arena *arena,
-                     struct lks_counted *out);
+bool lks_campaign_waves_count(const struct lks_state *s, const struct lks_state_change *c,
+                              uint32_t wave, const struct lks_plan_metric *metric,
+                              struct lks_arena *arena, struct lks_counted *out);
 
 /* Whether the node had an event by the metric in an earlier wave, as what it is in this one: with
  * the change, or without it. */
-bool lks_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wave, lks_text metric);
+bool lks_campaign_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wave,
+                            lks_text metric);
 
 /* Whether a canary passed the metric at its last look, with data of a node of the pool and class of
  * each that is done in this ring. */
-bool lks_waves_vouch(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
-                     const struct lks_plan_metric *metric);
+bool lks_campaign_waves_vouch(const struct lks_state *s, const struct lks_state_change *c,
+                              uint32_t wave, const struct lks_plan_metric *metric);
 
 #endif

@@ -3,12 +3,12 @@
 #include "core/campaign/campaign_parts.h"
 
 #include "core/firmware/endpoint.h"
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 
 enum { PAUSE_SHIFT_MAX = 4 };
 #define PAUSE (30 * LKS_SECOND) /* before the second attempt; then twice as long each time */
 
-uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain)
+uint32_t lks_campaign_domain_spares(const struct lks_deciding *d, lks_text domain)
 {
     const struct lks_fleet *fleet = lks_book_fleet(d->book);
     const struct lks_doc *domains =
@@ -33,7 +33,7 @@ static struct lks_str hands_text(struct lks_deciding *d, const struct lks_look *
                                  struct lks_str text)
 {
     struct lks_str part = k->step != NULL ? lks_look_text(k, k->step->component) : LKS_STR("");
-    return lks_deciding_text(
+    return lks_decision_text(
         d,
         "site %" LKS_STR_FMT ", rack %" LKS_STR_FMT ": %" LKS_STR_FMT " (%" LKS_STR_FMT
         "). Go there: check power and cable of the management port, cycle it, restore %" LKS_STR_FMT
@@ -44,10 +44,11 @@ static struct lks_str hands_text(struct lks_deciding *d, const struct lks_look *
         LKS_STR_ARG(text), LKS_STR_ARG(or_unknown(part)), LKS_STR_ARG(lks_look_name(k)));
 }
 
-void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks_member_state state,
-                      enum lks_failure failure, bool unit_returns, struct lks_str text)
+void lks_campaign_member_fence(struct lks_deciding *d, const struct lks_look *k,
+                               enum lks_member_state state, enum lks_failure failure,
+                               bool unit_returns, struct lks_str text)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = state;
     r.failure = failure;
     r.until = 0;
@@ -57,17 +58,18 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
     r.text = text;
     /* Nothing may start on it, however early it failed. One that is lost on the way is meant to be
      * where the others of its unit go. */
-    bool undone =
-        (failure == LKS_FAILURE_LOST || lks_look_retried(k)) && r.back && lks_look_changed(k);
-    lks_member_keep_out(
-        d, k, k->n->changing != 0 && !undone ? k->n->target : lks_member_target(k, r.back));
-    lks_member_list(d, k, r);
+    bool undone = (failure == LKS_FAILURE_LOST || lks_campaign_look_retried(k)) && r.back &&
+                  lks_campaign_look_changed(k);
+    lks_campaign_member_keep_out(
+        d, k,
+        k->n->changing != 0 && !undone ? k->n->target : lks_campaign_member_target(k, r.back));
+    lks_campaign_member_list(d, k, r);
     if (state == LKS_MEMBER_HANDS)
-        (void)lks_deciding_alarm(d, LKS_ALARM_HANDS, lks_look_name(k), hands_text(d, k, text));
+        (void)lks_decision_alarm(d, LKS_ALARM_HANDS, lks_look_name(k), hands_text(d, k, text));
     else
-        (void)lks_deciding_alarm(
+        (void)lks_decision_alarm(
             d, LKS_ALARM_CHANGE, lks_look_name(k),
-            lks_deciding_text(d, "change %llu holds it out of service: %" LKS_STR_FMT,
+            lks_decision_text(d, "change %llu holds it out of service: %" LKS_STR_FMT,
                               (unsigned long long)k->c->id, LKS_STR_ARG(text)));
 }
 
@@ -76,7 +78,8 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
 /* It rolls back as a whole where it would be left with too few members. */
 static bool is_too_few(const struct lks_deciding *d, const struct lks_look *k)
 {
-    return k->u->domain != 0 && lks_unit_missing(k) + 1 > lks_domain_spares(d, k->u->domain);
+    return k->u->domain != 0 &&
+           lks_campaign_unit_missing(k) + 1 > lks_campaign_domain_spares(d, k->u->domain);
 }
 
 static bool is_going_back(const struct lks_look *k)
@@ -86,7 +89,7 @@ static bool is_going_back(const struct lks_look *k)
 
 static bool goes_back(const struct lks_look *k)
 {
-    return is_going_back(k) || lks_unit_returns(k->c, k->u);
+    return is_going_back(k) || lks_campaign_unit_returns(k->c, k->u);
 }
 
 /* In a rollback a bank can be switched, or else the image before flashed again. And what is staged
@@ -100,7 +103,8 @@ static bool has_two_ways(const struct lks_look *k)
 /* Firmware of one side of a pair, and the other is down: there is no spare for both. */
 static bool is_last_side(const struct lks_look *k)
 {
-    return k->step != NULL && lks_step_by_endpoint(k->step) && lks_side_kept(k) != LKS_NO_NODE;
+    return k->step != NULL && lks_campaign_step_by_endpoint(k->step) &&
+           lks_campaign_side_kept(k) != LKS_NO_NODE;
 }
 
 /* As often as its step allows. A step that no person inspected is not repeated, and a member that
@@ -131,7 +135,7 @@ static bool is_settled(const struct lks_look *k, enum lks_failure failure)
 static void try_again(struct lks_deciding *d, const struct lks_look *k, enum lks_failure failure,
                       struct lks_str text)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     uint32_t times = k->m->attempt > 0 ? k->m->attempt - 1 : 0;
     r.state = LKS_MEMBER_WAITING;
     r.attempt = (uint64_t)k->m->attempt + 1;
@@ -143,7 +147,7 @@ static void try_again(struct lks_deciding *d, const struct lks_look *k, enum lks
         r.failure = k->m->back ? LKS_FAILURE_NONE : failure;
         r.text = text;
     }
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* A node that did not drain stays retained for a person where its posture says so; a domain returns
@@ -156,7 +160,7 @@ static bool is_kept(const struct lks_deciding *d, const struct lks_look *k,
         return false;
     struct lks_str posture =
         pool < k->s->pool_count ? lks_look_text(k, k->s->pools[pool].posture) : LKS_STR("");
-    return lks_leave_rule(d->book->facts, posture).then == LKS_LEAVE_HOLD;
+    return lks_drain_rule(d->book->facts, posture).then == LKS_DRAIN_HOLD;
 }
 
 /* It is not known yet that nothing runs on it. */
@@ -174,8 +178,8 @@ static bool is_left_behind(const struct lks_deciding *d, const struct lks_look *
            k->step->kind > LKS_DO_LEAVE && !goes_back(k) && !is_too_few(d, k) && !is_last_side(k);
 }
 
-void lks_member_fail(struct lks_deciding *d, const struct lks_look *k, enum lks_failure failure,
-                     bool done, struct lks_str text)
+void lks_campaign_member_fail(struct lks_deciding *d, const struct lks_look *k,
+                              enum lks_failure failure, bool done, struct lks_str text)
 {
     if (is_retried(k, failure)) {
         try_again(d, k, failure, text);
@@ -188,11 +192,11 @@ void lks_member_fail(struct lks_deciding *d, const struct lks_look *k, enum lks_
     if (k->m->back && !worse)
         failure = LKS_FAILURE_REVERT;
     const struct lks_failure_rule *rule = &lks_failure_rules[failure];
-    bool can = !k->m->back && lks_unit_can_return(k);
-    if (rule->reverts && can && !lks_look_retried(k) && !is_kept(d, k, failure) &&
+    bool can = !k->m->back && lks_campaign_unit_can_return(k);
+    if (rule->reverts && can && !lks_campaign_look_retried(k) && !is_kept(d, k, failure) &&
         !is_left_behind(d, k, failure))
-        lks_member_turn(d, k, done, failure, text);
+        lks_campaign_member_turn(d, k, done, failure, text);
     else
-        lks_member_fence(d, k, rule->ends, failure, can && (is_too_few(d, k) || is_in_use(k)),
-                         text);
+        lks_campaign_member_fence(d, k, rule->ends, failure,
+                                  can && (is_too_few(d, k) || is_in_use(k)), text);
 }

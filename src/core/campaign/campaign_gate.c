@@ -4,7 +4,7 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #define GRACE (3600 * LKS_SECOND) /* behind the soak, for nodes that cannot be judged */
 
@@ -110,7 +110,7 @@ static struct lks_gate_said failure_count(const struct lks_state *s,
     return say(
         arena, LKS_GATE_HALT,
         "%s failed %s, and at most %u may; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
-        lks_count_text(here ? f.count : all, "node", count),
+        lks_str_count_text(here ? f.count : all, "node", count),
         here ? "in this wave" : "in this change", here ? w->failures_max : c->failures_max,
         LKS_STR_ARG(f.first != NULL ? lks_state_name(s, f.first->node)
                                     : LKS_STR("of an earlier wave")),
@@ -264,21 +264,21 @@ const struct lks_gate lks_gates[] = {
      "every node that was accepted still conforms, is healthy and attested after the soak", true,
      acceptance},
     {"evidence", "every metric is within its margin, compared with the controls", false,
-     lks_gate_evidence},
+     lks_campaign_gate_evidence},
 };
 const size_t lks_gate_count = LKS_COUNT(lks_gates);
 
-struct lks_gate_said lks_gate_judge(struct lks_deciding *d, const struct lks_state_change *c,
-                                    uint32_t wave)
+struct lks_gate_said lks_campaign_gate_judge(struct lks_deciding *d,
+                                             const struct lks_state_change *c, uint32_t wave)
 {
     struct lks_gate_said worst = pass();
     for (size_t i = 0; i < lks_gate_count; i++) {
         struct lks_gate_said said =
-            lks_gates[i].look == lks_gate_evidence
-                ? lks_evidence_look(d, c, wave)
+            lks_gates[i].look == lks_campaign_gate_evidence
+                ? lks_campaign_evidence_look(d, c, wave)
                 : lks_gates[i].look(d->state, c, wave, d->now.wall, &d->out->arena);
         bool waived = said.verdict > LKS_GATE_PASS && lks_gates[i].waivable &&
-                      lks_change_waived(d->state, c, wave, lks_str_from(lks_gates[i].name), NULL,
+                      lks_govern_waived(d->state, c, wave, lks_str_from(lks_gates[i].name), NULL,
                                         d->now.wall);
         if (said.verdict > worst.verdict && !waived)
             worst = said;

@@ -1,26 +1,27 @@
 /* The deadline of a step: what becomes of a member that did not come to its end in time. */
 #include "core/campaign/campaign_parts.h"
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 
 static bool is_away(const struct lks_look *k)
 {
     return k->n->asset == 0 && k->n->liveness != LKS_LIVE;
 }
 
-void lks_late_lost(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_late_lost(struct lks_deciding *d, const struct lks_look *k)
 {
     bool done = k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1;
-    lks_member_fail(d, k, LKS_FAILURE_LOST, done,
-                    lks_deciding_text(d, "the node is %s, and did not come back in time",
-                                      lks_liveness_words[k->n->liveness]));
+    lks_campaign_member_fail(d, k, LKS_FAILURE_LOST, done,
+                             lks_decision_text(d, "the node is %s, and did not come back in time",
+                                               lks_liveness_words[k->n->liveness]));
 }
 
-void lks_late_reboot(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_late_reboot(struct lks_deciding *d, const struct lks_look *k)
 {
     if (is_away(k))
-        lks_late_lost(d, k);
+        lks_campaign_late_lost(d, k);
     else
-        lks_member_fail(d, k, LKS_FAILURE_STEP, true, LKS_STR("it did not reboot in time"));
+        lks_campaign_member_fail(d, k, LKS_FAILURE_STEP, true,
+                                 LKS_STR("it did not reboot in time"));
 }
 
 /* A node alone that was lost before anything was done to it is skipped: that is no failure of the
@@ -29,32 +30,33 @@ void lks_late_reboot(struct lks_deciding *d, const struct lks_look *k)
 static void lost_early(struct lks_deciding *d, const struct lks_look *k)
 {
     char since[LKS_TIME_TEXT_SIZE];
-    struct lks_str text = lks_deciding_text(d, "the node is %s since %s; nothing was done to it",
+    struct lks_str text = lks_decision_text(d, "the node is %s since %s; nothing was done to it",
                                             lks_liveness_words[k->n->liveness],
                                             lks_time_text(k->n->liveness_since, since));
-    if (k->u->count > 1 || k->m->back || k->m->proves || lks_look_changed(k))
-        lks_late_lost(d, k);
-    else if (lks_look_untouched(k))
-        lks_member_leave(d, k, text);
+    if (k->u->count > 1 || k->m->back || k->m->proves || lks_campaign_look_changed(k))
+        lks_campaign_late_lost(d, k);
+    else if (lks_campaign_look_untouched(k))
+        lks_campaign_member_leave(d, k, text);
     else
-        lks_member_turn(d, k, false, LKS_FAILURE_NONE, text);
+        lks_campaign_member_turn(d, k, false, LKS_FAILURE_NONE, text);
 }
 
-void lks_late_leave(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_late_leave(struct lks_deciding *d, const struct lks_look *k)
 {
     if (is_away(k))
         lost_early(d, k);
     else
-        lks_member_fail(d, k, LKS_FAILURE_BUSY, false,
-                        lks_look_sched(k) == LKS_LEAVE_DRIVEN && k->m->state == LKS_MEMBER_ASKED
-                            ? LKS_STR("its scheduler did not drain it in time")
-                            : LKS_STR("it was not found empty within its time"));
+        lks_campaign_member_fail(d, k, LKS_FAILURE_BUSY, false,
+                                 lks_campaign_look_sched(k) == LKS_DRAIN_DRIVEN &&
+                                         k->m->state == LKS_MEMBER_ASKED
+                                     ? LKS_STR("its scheduler did not drain it in time")
+                                     : LKS_STR("it was not found empty within its time"));
 }
 
-void lks_late_check(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_late_check(struct lks_deciding *d, const struct lks_look *k)
 {
     if (is_away(k))
-        lks_late_lost(d, k);
+        lks_campaign_late_lost(d, k);
     else
-        lks_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_wrong_text(d, k));
+        lks_campaign_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_campaign_wrong_text(d, k));
 }

@@ -25,23 +25,25 @@ static bool is_to_turn(const struct lks_look *k)
     bool all = k->c->state == LKS_CHANGE_ABORTING || k->c->state == LKS_CHANGE_ROLLING_BACK;
     if (lks_member_returns(k->m) || (all && k->n->asset == 0 && k->n->liveness != LKS_LIVE))
         return false;
-    return (all || lks_unit_returns(k->c, k->u)) && is_free(k) && lks_unit_can_return(k);
+    return (all || lks_campaign_unit_returns(k->c, k->u)) && is_free(k) &&
+           lks_campaign_unit_can_return(k);
 }
 
 /* It was done and rolls back, or cannot roll back any more, but one of its unit did not drain for
  * that. */
 static bool is_stranded(const struct lks_look *k)
 {
-    if (k->u->count == 1 || k->step == NULL || !is_free(k) || lks_unit_unsure(k) == NULL)
+    if (k->u->count == 1 || k->step == NULL || !is_free(k) || lks_campaign_unit_unsure(k) == NULL)
         return false;
     if (!lks_member_returns(k->m))
-        return k->step->kind != LKS_DO_RETURN && !lks_unit_can_return(k);
-    return k->step->kind != LKS_DO_RETURN || lks_look_touched(k);
+        return k->step->kind != LKS_DO_RETURN && !lks_campaign_unit_can_return(k);
+    return k->step->kind != LKS_DO_RETURN || lks_campaign_look_touched(k);
 }
 
 static bool is_not_kept_out(const struct lks_look *k)
 {
-    return lks_look_out(k) && (k->n->changing == 0 || (k->n->asset == 0 && k->n->drained_by == 0));
+    return lks_campaign_look_out(k) &&
+           (k->n->changing == 0 || (k->n->asset == 0 && k->n->drained_by == 0));
 }
 
 /* A person resolved what had to be inspected. A command has a number, too, and cannot be resolved:
@@ -49,13 +51,14 @@ static bool is_not_kept_out(const struct lks_look *k)
 static bool is_looked_at(const struct lks_look *k)
 {
     if (k->m->state != LKS_MEMBER_UNKNOWN || k->m->failure != LKS_FAILURE_UNKNOWN ||
-        k->step == NULL || !lks_step_by_endpoint(k->step))
+        k->step == NULL || !lks_campaign_step_by_endpoint(k->step))
         return false;
     const struct lks_state_flash *f = lks_state_flash(k->s, k->m->work);
-    return f != NULL && f->node == k->m->node && f->outcome == LKS_BMC_UNKNOWN && lks_flash_over(f);
+    return f != NULL && f->node == k->m->node && f->outcome == LKS_BMC_UNKNOWN &&
+           lks_state_flash_over(f);
 }
 
-struct lks_next lks_member_next(const struct lks_look *k)
+struct lks_next lks_campaign_member_next(const struct lks_look *k)
 {
     const struct lks_member *m = k->m;
     if (lks_member_over(m))
@@ -70,8 +73,8 @@ struct lks_next lks_member_next(const struct lks_look *k)
         return lks_next_at(0, LKS_NEXT_STAYS);
     if (is_not_kept_out(k))
         return lks_next_at(0, LKS_NEXT_KEEP);
-    struct lks_next next = lks_step_next(k);
-    lks_ms gone = lks_look_gone(k);
+    struct lks_next next = lks_campaign_step_next(k);
+    lks_ms gone = lks_campaign_look_gone(k);
     bool first = gone != UINT64_MAX && (next.act == LKS_NEXT_BEGIN || next.at > gone);
     return first ? lks_next_at(gone, LKS_NEXT_GONE) : next;
 }
@@ -79,32 +82,33 @@ struct lks_next lks_member_next(const struct lks_look *k)
 lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change *c,
                         const struct lks_member *m)
 {
-    struct lks_look k = lks_look_at(s, c, m);
-    return lks_member_next(&k).at;
+    struct lks_look k = lks_campaign_look_at(s, c, m);
+    return lks_campaign_member_next(&k).at;
 }
 
 /* Records ----------------------------------------------------------------------------------- */
 
-struct lks_rec_member lks_member_record(const struct lks_look *k)
+struct lks_rec_member lks_campaign_member_record(const struct lks_look *k)
 {
-    struct lks_rec_member r = lks_member_said(k->m);
+    struct lks_rec_member r = lks_state_member_said(k->m);
     r.change = k->c->id;
     r.node = lks_look_name(k);
     r.text = lks_look_text(k, k->m->text);
     return r;
 }
 
-void lks_member_list(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r)
+void lks_campaign_member_list(struct lks_deciding *d, const struct lks_look *k,
+                              struct lks_rec_member r)
 {
     /* The reason of its rollback is what people want to know, until it is there. */
     if (r.back && k->m->back && r.state < LKS_MEMBER_OVER && k->m->failure != LKS_FAILURE_NONE)
         r.text = lks_look_text(k, k->m->text);
     r.change = k->c->id;
     r.node = lks_look_name(k);
-    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = r;
+    lks_decision_add(d, LKS_RECORD_MEMBER)->member = r;
 }
 
-lks_text lks_member_target(const struct lks_look *k, bool back)
+lks_text lks_campaign_member_target(const struct lks_look *k, bool back)
 {
     return k->c->stack == 0 ? 0 : back ? k->m->from : k->c->stack;
 }
@@ -112,26 +116,26 @@ lks_text lks_member_target(const struct lks_look *k, bool back)
 static struct lks_str owner_of(struct lks_deciding *d, const struct lks_look *k)
 {
     char owner[LKS_CHANGE_OWNER_SIZE];
-    return lks_deciding_copy(d, lks_change_owner(k->c->id, owner));
+    return lks_decision_copy(d, lks_state_change_owner(k->c->id, owner));
 }
 
 static struct lks_str why_out(struct lks_deciding *d, const struct lks_look *k)
 {
-    return lks_deciding_text(d, "change %llu to %" LKS_STR_FMT, (unsigned long long)k->c->id,
+    return lks_decision_text(d, "change %llu to %" LKS_STR_FMT, (unsigned long long)k->c->id,
                              LKS_STR_ARG(lks_look_text(k, k->c->name)));
 }
 
 /* An earlier owner of the drain stays its owner. */
-void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_text target)
+void lks_campaign_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_text target)
 {
     struct lks_str name = lks_look_name(k);
-    if (lks_path_find(k->r, LKS_DO_LEAVE) == k->r->count)
+    if (lks_campaign_path_find(k->r, LKS_DO_LEAVE) == k->r->count)
         return; /* it never drains */
     if (k->n->asset == 0 && k->n->drained_by == 0)
-        lks_deciding_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
+        lks_decision_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
             .node = name, .owner = owner_of(d, k), .reason = why_out(d, k)};
     if (k->n->changing == 0 || k->n->target != target)
-        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition =
+        lks_decision_add(d, LKS_RECORD_CONDITION)->condition =
             (struct lks_rec_condition){.node = name,
                                        .condition = LKS_CONDITION_CHANGING,
                                        .on = true,
@@ -144,13 +148,13 @@ void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_t
 static void put_in_use(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
 {
     struct lks_str name = lks_look_name(k), owner = owner_of(d, k);
-    if (k->n->changing != 0 && lks_path_find(k->r, LKS_DO_LEAVE) < k->r->count)
-        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
+    if (k->n->changing != 0 && lks_campaign_path_find(k->r, LKS_DO_LEAVE) < k->r->count)
+        lks_decision_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
             .node = name, .condition = LKS_CONDITION_CHANGING, .by = owner, .text = text};
     if (lks_str_eq(lks_look_text(k, k->n->drained_by), owner))
-        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
+        lks_decision_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = text};
-    lks_deciding_changed(d, k->m->node, text);
+    lks_decide_drift_changed(d, k->m->node, text);
 }
 
 /* Moving on --------------------------------------------------------------------------------- */
@@ -164,28 +168,29 @@ static void finish(struct lks_deciding *d, const struct lks_look *k)
     if (back && k->m->failure != LKS_FAILURE_NONE)
         text = lks_look_text(k, k->m->text);
     put_in_use(d, k, text);
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = back ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE;
     r.work = r.until = 0;
     if (!back)
         r.failure = LKS_FAILURE_NONE;
     r.text = text;
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* Nothing was done to it: it is in service as it was, and a person is told. */
-void lks_member_leave(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+void lks_campaign_member_leave(struct lks_deciding *d, const struct lks_look *k,
+                               struct lks_str text)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     if (k->m->state != LKS_MEMBER_PENDING)
         put_in_use(d, k, text);
     r.state = LKS_MEMBER_SKIPPED;
     r.work = r.until = 0;
     r.failure = LKS_FAILURE_NONE;
     r.text = text;
-    lks_member_list(d, k, r);
-    (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, lks_look_name(k),
-                             lks_deciding_text(d, "change %llu skipped it: %" LKS_STR_FMT,
+    lks_campaign_member_list(d, k, r);
+    (void)lks_decision_alarm(d, LKS_ALARM_CHANGE, lks_look_name(k),
+                             lks_decision_text(d, "change %llu skipped it: %" LKS_STR_FMT,
                                                (unsigned long long)k->c->id, LKS_STR_ARG(text)));
 }
 
@@ -205,29 +210,29 @@ static void go(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_
         r.failure = LKS_FAILURE_NONE;
         r.text = LKS_STR("");
     }
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* It was there: to exercise the rollback, it rolls back now. */
 static void show_back(struct lks_deciding *d, const struct lks_look *k)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.back = true;
     r.pass = 1;
     r.failure = LKS_FAILURE_NONE;
     r.text = LKS_STR("exercises the rollback");
-    lks_member_keep_out(d, k, lks_member_target(k, true));
-    go(d, k, r, lks_path_back(k, k->m->step, true));
+    lks_campaign_member_keep_out(d, k, lks_campaign_member_target(k, true));
+    go(d, k, r, lks_campaign_path_back(k, k->m->step, true));
 }
 
 /* It was there and is back, as it was: that is the proof, and now it goes there to stay. */
 static void show_there(struct lks_deciding *d, const struct lks_look *k)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     lks_text class = k->n->asset != 0 ? k->n->asset : k->n->class;
     lks_text to = k->c->stack != 0 ? k->c->stack : k->c->name;
     if (lks_state_proven(k->s, class, k->m->from, to) == NULL)
-        lks_deciding_add(d, LKS_RECORD_REVERT_PROVEN)->revert_proven =
+        lks_decision_add(d, LKS_RECORD_REVERT_PROVEN)->revert_proven =
             (struct lks_rec_revert_proven){
                 .class = lks_look_text(k, class),
                 .from = lks_look_text(k, k->m->from),
@@ -238,13 +243,13 @@ static void show_there(struct lks_deciding *d, const struct lks_look *k)
             };
     r.back = false;
     r.pass = 2;
-    lks_member_keep_out(d, k, lks_member_target(k, false));
+    lks_campaign_member_keep_out(d, k, lks_campaign_member_target(k, false));
     struct lks_member again = *k->m; /* as it will be: drained, and not to exercise the rollback */
     again.pass = 2;
     again.back = false;
     struct lks_look then = *k;
     then.m = &again;
-    go(d, k, r, lks_path_there(&then, 0));
+    go(d, k, r, lks_campaign_path_there(&then, 0));
 }
 
 /* Whether what comes next is behind all that changes something. */
@@ -254,11 +259,11 @@ static bool is_behind(const struct lks_look *k, uint32_t step)
     return kind >= LKS_DO_ACCEPT;
 }
 
-void lks_member_advance(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_member_advance(struct lks_deciding *d, const struct lks_look *k)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     if (k->m->back) {
-        uint32_t next = lks_path_back_next(k);
+        uint32_t next = lks_campaign_path_back_next(k);
         bool shown =
             k->m->pass == 1 && (next >= k->r->count || k->r->steps[next].kind == LKS_DO_RETURN);
         if (shown)
@@ -267,8 +272,8 @@ void lks_member_advance(struct lks_deciding *d, const struct lks_look *k)
             go(d, k, r, next);
         return;
     }
-    uint32_t next = lks_path_there(k, k->m->step + 1);
-    if (lks_look_proves(k) && is_behind(k, next))
+    uint32_t next = lks_campaign_path_there(k, k->m->step + 1);
+    if (lks_campaign_look_proves(k) && is_behind(k, next))
         show_back(d, k);
     else
         go(d, k, r, next);
@@ -279,7 +284,7 @@ static void return_unit(struct lks_deciding *d, const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
-        struct lks_look o = lks_look_at(k->s, k->c, m);
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, m);
         if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING)
             finish(d, &o);
     }
@@ -289,13 +294,13 @@ static void return_unit(struct lks_deciding *d, const struct lks_look *k)
 static void keep_unit(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
 {
     struct lks_str text =
-        lks_deciding_text(d, "%" LKS_STR_FMT " stays out of service: %" LKS_STR_FMT,
+        lks_decision_text(d, "%" LKS_STR_FMT " stays out of service: %" LKS_STR_FMT,
                           LKS_STR_ARG(lks_look_text(k, k->u->domain)), LKS_STR_ARG(why));
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
-        struct lks_look o = lks_look_at(k->s, k->c, m);
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, m);
         if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING)
-            lks_member_fence(d, &o, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, m->back, text);
+            lks_campaign_member_fence(d, &o, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, m->back, text);
     }
 }
 
@@ -307,7 +312,8 @@ static bool is_listed(const struct lks_deciding *d, const struct lks_look *k, bo
         const struct lks_record *r = &d->out->records[i];
         if (r->kind != LKS_RECORD_MEMBER || r->member.change != k->c->id)
             continue;
-        const struct lks_member *m = lks_change_member(k->c, lks_state_node(k->s, r->member.node));
+        const struct lks_member *m =
+            lks_state_change_member(k->c, lks_state_node(k->s, r->member.node));
         if (m == k->m || (any && m != NULL && m->unit == k->m->unit))
             return true;
     }
@@ -318,18 +324,18 @@ static bool is_listed(const struct lks_deciding *d, const struct lks_look *k, bo
 static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_look *k)
 {
     char count[LKS_COUNT_TEXT_SIZE];
-    bool as_it_was = k->m->back && !lks_look_touched(k);
+    bool as_it_was = k->m->back && !lks_campaign_look_touched(k);
     if (k->u->domain == 0 || as_it_was)
         return LKS_STR("");
-    uint32_t missing = lks_unit_missing(k);
-    uint32_t spares = missing == 0 ? 0 : lks_domain_spares(d, k->u->domain);
+    uint32_t missing = lks_campaign_unit_missing(k);
+    uint32_t spares = missing == 0 ? 0 : lks_campaign_domain_spares(d, k->u->domain);
     if (missing > spares)
-        return lks_deciding_text(d, "%s of it cannot return, and it has %u spare",
-                                 lks_count_text(missing, "member", count), spares);
-    uint32_t other = lks_unit_beside(k);
+        return lks_decision_text(d, "%s of it cannot return, and it has %u spare",
+                                 lks_str_count_text(missing, "member", count), spares);
+    uint32_t other = lks_campaign_unit_beside(k);
     if (other == LKS_NO_NODE)
         return LKS_STR("");
-    return lks_deciding_text(d,
+    return lks_decision_text(d,
                              "%" LKS_STR_FMT
                              " of it is in service and does not run the same; bring all of it to "
                              "one stack by a change, or put that one on hold (node hold)",
@@ -344,11 +350,11 @@ static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
     struct lks_str why = why_not_return(d, k);
     if (why.len == 0)
         return_unit(d, k);
-    else if (!k->m->back && lks_unit_can_return(k))
-        lks_member_turn(d, k, false, LKS_FAILURE_NONE,
-                        lks_deciding_text(d, "%" LKS_STR_FMT " rolls back: %" LKS_STR_FMT,
-                                          LKS_STR_ARG(lks_look_text(k, k->u->domain)),
-                                          LKS_STR_ARG(why)));
+    else if (!k->m->back && lks_campaign_unit_can_return(k))
+        lks_campaign_member_turn(d, k, false, LKS_FAILURE_NONE,
+                                 lks_decision_text(d, "%" LKS_STR_FMT " rolls back: %" LKS_STR_FMT,
+                                                   LKS_STR_ARG(lks_look_text(k, k->u->domain)),
+                                                   LKS_STR_ARG(why)));
     else
         keep_unit(d, k, why);
 }
@@ -358,7 +364,7 @@ static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
 /* Whether something that changes the node is among the steps up to `last`. */
 static bool is_changed(const struct lks_look *k, uint32_t steps)
 {
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     for (uint32_t i = leave < k->r->count ? leave : 0; i < steps && i < k->r->count; i++) {
         enum lks_step_kind kind = k->r->steps[i].kind;
         if (kind == LKS_DO_APPLY || kind == LKS_DO_FLASH || kind == LKS_DO_ACTIVATE ||
@@ -370,23 +376,23 @@ static bool is_changed(const struct lks_look *k, uint32_t steps)
 
 /* A member that rolls back has what it comes from as its intent from where something was done to
  * it. */
-bool lks_look_changed(const struct lks_look *k)
+bool lks_campaign_look_changed(const struct lks_look *k)
 {
-    return k->m->pass != 0 || lks_look_touched(k) || lks_look_retried(k) ||
+    return k->m->pass != 0 || lks_campaign_look_touched(k) || lks_campaign_look_retried(k) ||
            (!k->m->back && is_changed(k, k->m->step + 1));
 }
 
-bool lks_look_untouched(const struct lks_look *k)
+bool lks_campaign_look_untouched(const struct lks_look *k)
 {
-    uint32_t back = lks_path_back(k, k->m->step, false);
-    return !k->m->back && !lks_look_changed(k) &&
+    uint32_t back = lks_campaign_path_back(k, k->m->step, false);
+    return !k->m->back && !lks_campaign_look_changed(k) &&
            (back >= k->r->count || k->r->steps[back].kind == LKS_DO_RETURN);
 }
 
-void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done,
-                     enum lks_failure failure, struct lks_str text)
+void lks_campaign_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done,
+                              enum lks_failure failure, struct lks_str text)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     uint32_t steps = k->m->step + done;
     bool touched = k->m->back || k->m->pass == 2 || is_changed(k, steps);
     r.back = true;
@@ -394,12 +400,12 @@ void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done
     r.failure = failure;
     r.text = text;
     if (k->m->back) { /* it rolls back already, and now for good */
-        lks_member_list(d, k, r);
+        lks_campaign_member_list(d, k, r);
         return;
     }
     if (touched)
-        lks_member_keep_out(d, k, lks_member_target(k, true));
-    go(d, k, r, lks_path_back(k, steps > 0 ? steps - 1 : 0, touched));
+        lks_campaign_member_keep_out(d, k, lks_campaign_member_target(k, true));
+    go(d, k, r, lks_campaign_path_back(k, steps > 0 ? steps - 1 : 0, touched));
 }
 
 static struct lks_str why_turn(struct lks_deciding *d, const struct lks_look *k)
@@ -408,63 +414,65 @@ static struct lks_str why_turn(struct lks_deciding *d, const struct lks_look *k)
         return LKS_STR("the change was aborted");
     if (k->c->state == LKS_CHANGE_ROLLING_BACK)
         return LKS_STR("the change is rolled back");
-    return lks_deciding_text(d, "%" LKS_STR_FMT " rolls back as a whole",
+    return lks_decision_text(d, "%" LKS_STR_FMT " rolls back as a whole",
                              LKS_STR_ARG(lks_look_text(k, k->u->domain)));
 }
 
 static void turn(struct lks_deciding *d, const struct lks_look *k)
 {
     bool done = k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1;
-    if (lks_look_retried(k))
-        lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, true, why_turn(d, k));
+    if (lks_campaign_look_retried(k))
+        lks_campaign_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, true, why_turn(d, k));
     else
-        lks_member_turn(d, k, done, k->m->failure, why_turn(d, k));
+        lks_campaign_member_turn(d, k, done, k->m->failure, why_turn(d, k));
 }
 
 /* The tick ---------------------------------------------------------------------------------- */
 
 static void skip(struct lks_deciding *d, const struct lks_look *k)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_SKIPPED;
     r.work = r.until = 0;
     r.text = LKS_STR("it is not in the fleet any more");
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 static void looked(struct lks_deciding *d, const struct lks_look *k)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_FENCED;
     r.text = lks_change_over(k->c)
                  ? LKS_STR("inspect it, then return it as it is; another change has to bring it "
                            "to its intent")
                  : LKS_STR("inspect it, then return it as it is, or try it again while the "
                            "change is running");
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 static void stays(struct lks_deciding *d, const struct lks_look *k)
 {
     if (is_listed(d, k, false))
         return; /* its unit returned */
-    lks_member_fence(
+    lks_campaign_member_fence(
         d, k, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, true,
-        lks_deciding_text(d, "one of %" LKS_STR_FMT " did not drain: all of it stays as it is",
+        lks_decision_text(d, "one of %" LKS_STR_FMT " did not drain: all of it stays as it is",
                           LKS_STR_ARG(lks_look_text(k, k->u->domain))));
 }
 
 static void keep(struct lks_deciding *d, const struct lks_look *k)
 {
-    lks_text target = k->n->changing != 0 ? k->n->target : lks_member_target(k, k->m->back);
-    lks_member_keep_out(d, k, target);
+    lks_text target =
+        k->n->changing != 0 ? k->n->target : lks_campaign_member_target(k, k->m->back);
+    lks_campaign_member_keep_out(d, k, target);
     if (k->step == NULL || k->step->kind != LKS_DO_LEAVE)
         return;
-    struct lks_rec_member r = lks_member_record(k); /* it was returned as is: all of it once more */
+    struct lks_rec_member r =
+        lks_campaign_member_record(k); /* it was returned as is: all of it once more */
     r.state = LKS_MEMBER_ASKED;
     r.attempt = 1;
     r.work = 0;
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* No member waits for it. It stays drained, and is not touched before it is heard of again. */
@@ -473,9 +481,9 @@ static void gone(struct lks_deciding *d, const struct lks_look *k)
     char since[LKS_TIME_TEXT_SIZE];
     if (is_listed(d, k, false))
         return; /* its unit returned */
-    lks_member_fence(
-        d, k, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, k->m->back || lks_unit_can_return(k),
-        lks_deciding_text(d,
+    lks_campaign_member_fence(
+        d, k, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, k->m->back || lks_campaign_unit_can_return(k),
+        lks_decision_text(d,
                           "the node is %s since %s and the change rolls back without it; it is "
                           "drained, and joins when it is heard of again",
                           lks_liveness_words[k->n->liveness],
@@ -489,7 +497,7 @@ static void begin(struct lks_deciding *d, const struct lks_look *k)
     else if (k->step->kind == LKS_DO_RETURN)
         return_or_not(d, k);
     else
-        lks_step_begin(d, k);
+        lks_campaign_step_begin(d, k);
 }
 
 static void (*const acts[LKS_NEXT_COUNT])(struct lks_deciding *d, const struct lks_look *k) = {
@@ -499,21 +507,21 @@ static void (*const acts[LKS_NEXT_COUNT])(struct lks_deciding *d, const struct l
     [LKS_NEXT_STAYS] = stays,
     [LKS_NEXT_KEEP] = keep,
     [LKS_NEXT_BEGIN] = begin,
-    [LKS_NEXT_ENDED] = lks_step_ended,
-    [LKS_NEXT_READ] = lks_step_read,
-    [LKS_NEXT_LATE] = lks_step_late,
+    [LKS_NEXT_ENDED] = lks_campaign_step_ended,
+    [LKS_NEXT_READ] = lks_campaign_step_read,
+    [LKS_NEXT_LATE] = lks_campaign_step_late,
     [LKS_NEXT_GONE] = gone,
 };
 
-void lks_member_tick(struct lks_deciding *d, uint32_t node)
+void lks_campaign_member_tick(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state *s = d->state;
     for (uint32_t i = 0; i < s->change_count; i++) {
-        const struct lks_member *m = lks_change_member(&s->changes[i], node);
+        const struct lks_member *m = lks_state_change_member(&s->changes[i], node);
         if (m == NULL || (lks_change_over(&s->changes[i]) && s->nodes[node].change == 0))
             continue;
-        struct lks_look k = lks_look_at(s, &s->changes[i], m);
-        struct lks_next next = lks_member_next(&k);
+        struct lks_look k = lks_campaign_look_at(s, &s->changes[i], m);
+        struct lks_next next = lks_campaign_member_next(&k);
         if (next.at <= d->now.wall && acts[next.act] != NULL)
             acts[next.act](d, &k);
     }
@@ -523,27 +531,27 @@ void lks_member_tick(struct lks_deciding *d, uint32_t node)
 
 /* A scheduler says of a node that it takes no new work and that nothing runs there, by the drain
  * that is recorded, ours or one that was there before; or that this is not so any more. */
-void lks_decide_sched(struct lks_deciding *d)
+void lks_campaign_sched(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     const struct lks_state *s = d->state;
     const struct lks_state_change *c =
         e->node < s->node_count ? lks_state_changing(s, e->node) : NULL;
-    const struct lks_member *m = c != NULL ? lks_change_member(c, e->node) : NULL;
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
     if (m == NULL)
         return;
-    struct lks_look k = lks_look_at(s, c, m);
+    struct lks_look k = lks_campaign_look_at(s, c, m);
     bool drained = e->sched.drained && k.n->drained_by != 0 &&
                    lks_str_eq(e->sched.owner, lks_state_text(s, k.n->drained_by));
     bool asked = m->state == LKS_MEMBER_ASKED;
     if (k.step == NULL || k.step->kind != LKS_DO_LEAVE || m->state == LKS_MEMBER_WAITING ||
         drained != asked)
         return;
-    struct lks_rec_member r = lks_member_record(&k);
+    struct lks_rec_member r = lks_campaign_member_record(&k);
     r.state = drained ? LKS_MEMBER_READING : LKS_MEMBER_ASKED;
     r.attempt = 1;
     r.work = 0; /* an answer that is still to come was found before this */
     r.text = drained ? LKS_STR("its scheduler says that nothing runs there")
                      : LKS_STR("its scheduler says that it is not drained any more");
-    lks_member_list(d, &k, r);
+    lks_campaign_member_list(d, &k, r);
 }

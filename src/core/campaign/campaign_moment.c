@@ -10,7 +10,7 @@ void lks_campaign_settle(struct lks_state *s, struct lks_now now)
         lks_ms due = UINT64_MAX;
         struct lks_err err;
         for (uint32_t i = 0; i < s->change_count; i++) {
-            const struct lks_member *m = lks_change_member(&s->changes[i], node);
+            const struct lks_member *m = lks_state_change_member(&s->changes[i], node);
             lks_ms its = m != NULL ? lks_campaign_due(s, &s->changes[i], m) : UINT64_MAX;
             due = its < due ? its : due;
         }

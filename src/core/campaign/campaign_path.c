@@ -1,10 +1,10 @@
 /* The way of a member through its steps, there and back, and beside the others of its unit. */
 #include "core/campaign/campaign_parts.h"
 #include "core/state/agree.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
-struct lks_look lks_look_at(const struct lks_state *s, const struct lks_state_change *c,
-                            const struct lks_member *m)
+struct lks_look lks_campaign_look_at(const struct lks_state *s, const struct lks_state_change *c,
+                                     const struct lks_member *m)
 {
     return (struct lks_look){
         .s = s,
@@ -30,12 +30,12 @@ static const struct {
     [LKS_DO_ACTIVATE] = {true, true},
 };
 
-bool lks_step_by_endpoint(const struct lks_step *step)
+bool lks_campaign_step_by_endpoint(const struct lks_step *step)
 {
     return kinds[step->kind].endpoint;
 }
 
-uint32_t lks_path_find(const struct lks_recipe *r, enum lks_step_kind kind)
+uint32_t lks_campaign_path_find(const struct lks_recipe *r, enum lks_step_kind kind)
 {
     uint32_t i = 0;
     while (i < r->count && r->steps[i].kind != kind)
@@ -43,7 +43,7 @@ uint32_t lks_path_find(const struct lks_recipe *r, enum lks_step_kind kind)
     return i;
 }
 
-bool lks_step_one_way(const struct lks_step *step)
+bool lks_campaign_step_one_way(const struct lks_step *step)
 {
     if (step->kind == LKS_DO_APPLY)
         return step->one_way || step->order_back == 0;
@@ -58,10 +58,10 @@ static bool is_change(const struct lks_step *step)
     return kinds[step->kind].undone && step->kind != LKS_DO_STAGE;
 }
 
-bool lks_path_reversible(const struct lks_recipe *r)
+bool lks_campaign_path_reversible(const struct lks_recipe *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
-        if (is_change(&r->steps[i]) && !lks_step_one_way(&r->steps[i]))
+        if (is_change(&r->steps[i]) && !lks_campaign_step_one_way(&r->steps[i]))
             return true;
     }
     return false;
@@ -75,9 +75,9 @@ static lks_text class_of(const struct lks_node *n)
 }
 
 /* Evidence from before it began, or by itself on an earlier try, is enough. */
-bool lks_look_proves(const struct lks_look *k)
+bool lks_campaign_look_proves(const struct lks_look *k)
 {
-    if (!k->m->proves || k->m->pass != 0 || k->m->back || !lks_path_reversible(k->r))
+    if (!k->m->proves || k->m->pass != 0 || k->m->back || !lks_campaign_path_reversible(k->r))
         return false;
     const struct lks_proven *p = lks_state_proven(k->s, class_of(k->n), k->m->from,
                                                   k->c->stack != 0 ? k->c->stack : k->c->name);
@@ -89,12 +89,12 @@ bool lks_look_proves(const struct lks_look *k)
  * drained already. */
 static bool is_left_out(const struct lks_look *k, const struct lks_step *step)
 {
-    if ((step->one_way || lks_step_one_way(step)) && lks_look_proves(k))
+    if ((step->one_way || lks_campaign_step_one_way(step)) && lks_campaign_look_proves(k))
         return true;
     return step->kind == LKS_DO_LEAVE && k->m->pass == 2 && k->m->turned != 0;
 }
 
-uint32_t lks_path_there(const struct lks_look *k, uint32_t from)
+uint32_t lks_campaign_path_there(const struct lks_look *k, uint32_t from)
 {
     while (from < k->r->count && is_left_out(k, &k->r->steps[from]))
         from++;
@@ -104,7 +104,7 @@ uint32_t lks_path_there(const struct lks_look *k, uint32_t from)
 /* Back -------------------------------------------------------------------------------------- */
 
 /* What is still only staged is given up; once it was activated there is nothing to give up. */
-bool lks_path_staged(const struct lks_look *k, const struct lks_step *step)
+bool lks_campaign_path_staged(const struct lks_look *k, const struct lks_step *step)
 {
     uint32_t place = k->n->flash;
     while (place != 0 && k->s->flashes[place - 1].component != step->component)
@@ -115,15 +115,15 @@ bool lks_path_staged(const struct lks_look *k, const struct lks_step *step)
 
 static bool is_undone(const struct lks_look *k, const struct lks_step *step)
 {
-    return step->kind == LKS_DO_STAGE ? lks_path_staged(k, step)
-                                      : is_change(step) && !lks_step_one_way(step);
+    return step->kind == LKS_DO_STAGE ? lks_campaign_path_staged(k, step)
+                                      : is_change(step) && !lks_campaign_step_one_way(step);
 }
 
 /* Where it is compared with what it had: as a whole, or by what was read if there are no acceptance
  * checks. */
 static uint32_t last_check(const struct lks_look *k)
 {
-    uint32_t accept = lks_path_find(k->r, LKS_DO_ACCEPT);
+    uint32_t accept = lks_campaign_path_find(k->r, LKS_DO_ACCEPT);
     for (uint32_t i = accept < k->r->count ? 0 : k->r->count; i-- > 0;) {
         if (k->r->steps[i].kind == LKS_DO_CHECK)
             return i;
@@ -137,18 +137,18 @@ enum ending { END_REBOOT, END_CHECK, END_RETURN, END };
 static uint32_t ending(const struct lks_look *k, enum ending from)
 {
     const uint32_t at[END] = {
-        [END_REBOOT] = lks_path_find(k->r, LKS_DO_REBOOT),
+        [END_REBOOT] = lks_campaign_path_find(k->r, LKS_DO_REBOOT),
         [END_CHECK] = last_check(k),
-        [END_RETURN] = lks_path_find(k->r, LKS_DO_RETURN),
+        [END_RETURN] = lks_campaign_path_find(k->r, LKS_DO_RETURN),
     };
     while (from < END && at[from] >= k->r->count)
         from++;
     return from < END ? at[from] : k->r->count;
 }
 
-uint32_t lks_path_back(const struct lks_look *k, uint32_t from, bool touched)
+uint32_t lks_campaign_path_back(const struct lks_look *k, uint32_t from, bool touched)
 {
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     for (uint32_t i = from < k->r->count ? from + 1 : k->r->count; i-- > 0;) {
         bool before = leave < k->r->count && i < leave;
         if ((touched || before) && is_undone(k, &k->r->steps[i]))
@@ -157,7 +157,7 @@ uint32_t lks_path_back(const struct lks_look *k, uint32_t from, bool touched)
     return ending(k, touched ? END_REBOOT : END_RETURN);
 }
 
-uint32_t lks_path_back_next(const struct lks_look *k)
+uint32_t lks_campaign_path_back_next(const struct lks_look *k)
 {
     static const enum ending behind[LKS_DO_COUNT] = {
         [LKS_DO_REBOOT] = END_CHECK,
@@ -167,12 +167,12 @@ uint32_t lks_path_back_next(const struct lks_look *k)
     };
     enum lks_step_kind kind = k->step->kind;
     if (kind == LKS_DO_LEAVE) /* of one that was done: all of it is undone */
-        return lks_path_back(k, k->r->count, true);
+        return lks_campaign_path_back(k, k->r->count, true);
     if (behind[kind] != END_REBOOT)
         return ending(k, behind[kind]);
     if (k->m->step > 0)
-        return lks_path_back(k, k->m->step - 1, lks_look_touched(k));
-    return ending(k, lks_look_touched(k) ? END_REBOOT : END_RETURN);
+        return lks_campaign_path_back(k, k->m->step - 1, lks_campaign_look_touched(k));
+    return ending(k, lks_campaign_look_touched(k) ? END_REBOOT : END_RETURN);
 }
 
 static bool is_touched(const struct lks_look *k, const struct lks_member *m)
@@ -184,7 +184,7 @@ static bool is_touched(const struct lks_look *k, const struct lks_member *m)
 /* From where something was done to it its intent is what it comes from. Our own agent has no such
  * intent: there it is enough to be in the rollback. A member that was only drained for the sake of
  * others is touched as they are. */
-bool lks_look_touched(const struct lks_look *k)
+bool lks_campaign_look_touched(const struct lks_look *k)
 {
     bool touched = k->c->stack == 0 || is_touched(k, k->m);
     for (uint32_t i = 0; i < k->u->count && k->m->from == k->c->stack && !touched; i++)
@@ -193,22 +193,22 @@ bool lks_look_touched(const struct lks_look *k)
 }
 
 /* A node that drains for the first time has not failed: LEAVE itself is not tried again. */
-bool lks_look_retried(const struct lks_look *k)
+bool lks_campaign_look_retried(const struct lks_look *k)
 {
     return k->step != NULL && k->step->kind == LKS_DO_LEAVE && !k->m->back &&
            k->m->failure != LKS_FAILURE_NONE;
 }
 
-bool lks_look_out(const struct lks_look *k)
+bool lks_campaign_look_out(const struct lks_look *k)
 {
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     const struct lks_member *m = k->m;
     if (leave == k->r->count || m->state == LKS_MEMBER_PENDING || lks_member_over(m))
         return false;
     if (m->step == leave)
         return m->state != LKS_MEMBER_WAITING;
     if (m->turned != 0 && (m->back || m->pass == 2))
-        return lks_look_touched(k) || m->pass == 2;
+        return lks_campaign_look_touched(k) || m->pass == 2;
     return m->step > leave;
 }
 
@@ -238,13 +238,13 @@ static uint32_t part_of(const struct lks_look *k)
         return BACK;
     if (k->m->pass == 1)
         return SHOWS_BACK;
-    return lks_look_proves(k) ? SHOWS_THERE : THERE;
+    return lks_campaign_look_proves(k) ? SHOWS_THERE : THERE;
 }
 
 /* Staged or about to drain. */
 static bool is_early(const struct lks_look *k)
 {
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     if (leave == k->r->count || k->step == NULL)
         return false;
     if (k->m->step == leave)
@@ -260,26 +260,26 @@ static bool is_unsure(const struct lks_look *k)
         return false;
     bool kept = k->m->state == LKS_MEMBER_FENCED || k->m->state == LKS_MEMBER_HANDS ||
                 k->m->state == LKS_MEMBER_UNKNOWN;
-    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     return kept && k->n->asset == 0 && k->n->placed && leave < k->r->count && k->m->step <= leave;
 }
 
-const struct lks_member *lks_unit_unsure(const struct lks_look *k)
+const struct lks_member *lks_campaign_unit_unsure(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
-        struct lks_look o = lks_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
         if (o.m != k->m && is_unsure(&o))
             return o.m;
     }
     return NULL;
 }
 
-const struct lks_member *lks_look_behind(const struct lks_look *k)
+const struct lks_member *lks_campaign_look_behind(const struct lks_look *k)
 {
     if (k->u->count == 1 || is_early(k))
         return NULL;
     const struct lks_member *unsure =
-        k->step != NULL && k->step->kind != LKS_DO_RETURN ? lks_unit_unsure(k) : NULL;
+        k->step != NULL && k->step->kind != LKS_DO_RETURN ? lks_campaign_unit_unsure(k) : NULL;
     if (unsure != NULL)
         return unsure;
     uint32_t mine = part_of(k), key = key_of(k);
@@ -287,7 +287,7 @@ const struct lks_member *lks_look_behind(const struct lks_look *k)
         const struct lks_member *other = &k->c->members[k->u->first + i];
         if (other == k->m || lks_member_over(other) || other->state == LKS_MEMBER_PENDING)
             continue;
-        struct lks_look o = lks_look_at(k->s, k->c, other);
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, other);
         uint32_t its = is_early(&o) ? 0 : part_of(&o);
         if (is_early(&o) || its < mine || (its == mine && key_of(&o) < key))
             return other;
@@ -295,7 +295,7 @@ const struct lks_member *lks_look_behind(const struct lks_look *k)
     return NULL;
 }
 
-lks_ms lks_unit_since(const struct lks_look *k)
+lks_ms lks_campaign_unit_since(const struct lks_look *k)
 {
     lks_ms since = 0;
     for (uint32_t i = 0; i < k->u->count; i++) {
@@ -305,7 +305,7 @@ lks_ms lks_unit_since(const struct lks_look *k)
     return since;
 }
 
-bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u)
+bool lks_campaign_unit_returns(const struct lks_state_change *c, const struct lks_unit *u)
 {
     for (uint32_t i = 0; i < u->count; i++) {
         const struct lks_member *m = &c->members[u->first + i];
@@ -315,32 +315,33 @@ bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u
     return false;
 }
 
-bool lks_look_past_return(const struct lks_look *k)
+bool lks_campaign_look_past_return(const struct lks_look *k)
 {
-    if (k->m->back || lks_look_proves(k))
+    if (k->m->back || lks_campaign_look_proves(k))
         return false;
     uint32_t done = k->m->step;
     if (k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1)
         done++;
     for (uint32_t i = 0; i < done && i < k->r->count; i++) {
-        if (lks_step_one_way(&k->r->steps[i]))
+        if (lks_campaign_step_one_way(&k->r->steps[i]))
             return true;
     }
     return false;
 }
 
-bool lks_unit_can_return(const struct lks_look *k)
+bool lks_campaign_unit_can_return(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
-        struct lks_look o = lks_look_at(k->s, k->c, m);
-        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING && lks_look_past_return(&o))
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, m);
+        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING &&
+            lks_campaign_look_past_return(&o))
             return false;
     }
     return true;
 }
 
-uint32_t lks_unit_missing(const struct lks_look *k)
+uint32_t lks_campaign_unit_missing(const struct lks_look *k)
 {
     uint32_t missing = 0;
     for (uint32_t i = 0; i < k->u->count; i++) {
@@ -352,7 +353,7 @@ uint32_t lks_unit_missing(const struct lks_look *k)
     return missing;
 }
 
-bool lks_node_in_use(const struct lks_node *n)
+bool lks_campaign_node_in_use(const struct lks_node *n)
 {
     return n->placed && n->asset == 0 && !n->held && n->changing == 0;
 }
@@ -375,26 +376,26 @@ static const struct lks_member *returning_node(const struct lks_look *k)
 static bool is_mixed_with(const struct lks_look *k, uint32_t node, uint32_t other)
 {
     const struct lks_state *s = k->s;
-    const struct lks_member *m = lks_change_member(k->c, other);
+    const struct lks_member *m = lks_state_change_member(k->c, other);
     const struct lks_state_verdict *mine = lks_state_verdict(s, node);
     const struct lks_state_verdict *its = lks_state_verdict(s, other);
     struct lks_value one, two;
     if (m != NULL && m->state == LKS_MEMBER_DONE && m->unit == k->m->unit)
         return true;
     return mine != NULL && its != NULL && its->judged == LKS_JUDGED_CONFORMS &&
-           lks_values_contradict(lks_look_text(k, mine->values), lks_look_text(k, its->values),
-                                 &one, &two);
+           lks_agree_contradict(lks_look_text(k, mine->values), lks_look_text(k, its->values), &one,
+                                &two);
 }
 
-uint32_t lks_unit_beside(const struct lks_look *k)
+uint32_t lks_campaign_unit_beside(const struct lks_look *k)
 {
-    const struct lks_standing *st = k->s->standing;
+    const struct lks_node_status *st = k->s->standing;
     const struct lks_member *m = k->u->domain == 0 ? NULL : returning_node(k);
     if (m == NULL || st->domain[m->node] == 0)
         return LKS_NO_NODE;
     lks_text target = k->m->back ? m->from : k->c->stack;
     for (uint32_t n = st->domain_next[m->node]; n != m->node; n = st->domain_next[n]) {
-        if (lks_node_in_use(&k->s->nodes[n]) && lks_state_intent(k->s, n) != target &&
+        if (lks_campaign_node_in_use(&k->s->nodes[n]) && lks_state_intent(k->s, n) != target &&
             is_mixed_with(k, m->node, n))
             return n;
     }
@@ -413,21 +414,21 @@ static bool has_asset_done(const struct lks_state *s, const struct lks_state_cha
     return false;
 }
 
-uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change *c,
-                       const struct lks_unit *u)
+uint32_t lks_campaign_unit_left(const struct lks_state *s, const struct lks_state_change *c,
+                                const struct lks_unit *u)
 {
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     uint32_t first = c->members[u->first].node;
     if (u->domain == 0 || c->stack == 0 || st->domain[first] == 0)
         return LKS_NO_NODE;
     uint32_t n = first;
     do {
-        const struct lks_member *m = lks_change_member(c, n);
+        const struct lks_member *m = lks_state_change_member(c, n);
         const struct lks_node *node = &s->nodes[n];
         uint32_t v = lks_state_verdict_find(s, node->whole, c->stack);
         bool same = node->liveness == LKS_LIVE && node->change == 0 && v != 0 &&
                     s->verdicts[v].judged == LKS_JUDGED_CONFORMS;
-        if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && lks_node_in_use(node) &&
+        if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && lks_campaign_node_in_use(node) &&
             (same || has_asset_done(s, c, u)))
             return n;
         n = st->domain_next[n];
@@ -441,16 +442,16 @@ static struct lks_str why_stays(struct lks_deciding *d, const struct lks_state_c
 {
     const struct lks_state *s = d->state;
     const struct lks_unit *u = &c->units[m->unit];
-    uint32_t left = lks_unit_left(s, c, u);
+    uint32_t left = lks_campaign_unit_left(s, c, u);
     if (left != LKS_NO_NODE)
-        return lks_deciding_text(
+        return lks_decision_text(
             d,
             "; %" LKS_STR_FMT " stays on it whole, since %" LKS_STR_FMT
             " is in service there, and would not change with it: propose a change of all of that "
             "domain",
             LKS_STR_ARG(lks_state_text(s, u->domain)), LKS_STR_ARG(lks_state_name(s, left)));
-    if (lks_member_pair(d, c, m, downs) == LKS_PAIR_KEPT)
-        return lks_deciding_text(
+    if (lks_campaign_member_pair(d, c, m, downs) == LKS_PAIR_KEPT)
+        return lks_decision_text(
             d,
             "; %" LKS_STR_FMT
             " stays on it, since its redundant peer is on hold, or out of service",
@@ -458,7 +459,7 @@ static struct lks_str why_stays(struct lks_deciding *d, const struct lks_state_c
     return LKS_STR("");
 }
 
-struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c)
+struct lks_str lks_campaign_change_stays(struct lks_deciding *d, const struct lks_state_change *c)
 {
     struct lks_str why = LKS_STR("");
     struct lks_downs downs = {0};
@@ -470,8 +471,8 @@ struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_c
     return why;
 }
 
-bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,
-                          const struct lks_member *m)
+bool lks_campaign_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,
+                                   const struct lks_member *m)
 {
     lks_text intent = lks_state_intent(s, m->node);
     if (c->stack == 0 || intent == 0)

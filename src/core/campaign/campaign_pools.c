@@ -33,7 +33,7 @@ struct taking {
 
 static bool is_of_unit(const struct taking *t, uint32_t node)
 {
-    const struct lks_member *m = lks_change_member(t->c, node);
+    const struct lks_member *m = lks_state_change_member(t->c, node);
     return m != NULL && &t->c->units[m->unit] == t->u;
 }
 
@@ -56,13 +56,13 @@ static bool is_of_other(const struct taking *t, uint32_t node)
 static bool is_of_earlier(const struct taking *t, uint32_t node)
 {
     const struct lks_state *s = t->d->state;
-    const struct lks_member *own = lks_change_member(t->c, node);
+    const struct lks_member *own = lks_state_change_member(t->c, node);
     if (goes_back(t) || s->nodes[node].pin == 0 || (own != NULL && own->state == LKS_MEMBER_DONE))
         return false;
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_state_change *o = &s->changes[i];
         const struct lks_member *m =
-            o->id < t->c->id && !lks_change_over(o) ? lks_change_member(o, node) : NULL;
+            o->id < t->c->id && !lks_change_over(o) ? lks_state_change_member(o, node) : NULL;
         if (m != NULL && m->state == LKS_MEMBER_DONE)
             return true;
     }
@@ -158,7 +158,7 @@ static void add_draw(const struct taking *t, uint32_t node, uint64_t watts, stru
     const struct lks_state *s = t->d->state;
     const struct lks_node *n = &s->nodes[node];
     const struct lks_state_change *c = lks_state_changing(s, node);
-    const struct lks_member *m = lks_change_member(t->c, node);
+    const struct lks_member *m = lks_state_change_member(t->c, node);
     lks_text to = c != NULL ? c->stack : n->pin;
     lks_text from = n->pool < s->pool_count ? s->pools[n->pool].stack_digest : 0;
     bool ours = c != NULL ? c == t->c : m != NULL && m->state == LKS_MEMBER_DONE;
@@ -238,8 +238,9 @@ static const char *unit_lacks(const struct taking *t, bool alone)
     return lacks;
 }
 
-const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
-                            const struct lks_unit *u, uint32_t begun, struct lks_crowded *last)
+const char *lks_campaign_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
+                                     const struct lks_unit *u, uint32_t begun,
+                                     struct lks_crowded *last)
 {
     const struct taking t = {d, c, u, begun};
     bool alone = is_alone(d->state, c);
@@ -263,13 +264,14 @@ bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *
         return false;
     for (uint32_t n = 0; n < s->node_count && lks_deciding_room(d); n++) {
         struct lks_rec_plan_part part = {0};
-        if (!s->nodes[n].placed || s->nodes[n].asset != 0 || lks_change_member(c, n) != NULL ||
-            !lks_plan_joins(s, d->book, c, n, &part) || part.wave >= c->wave_count)
+        if (!s->nodes[n].placed || s->nodes[n].asset != 0 ||
+            lks_state_change_member(c, n) != NULL || !lks_plan_joins(s, d->book, c, n, &part) ||
+            part.wave >= c->wave_count)
             continue;
         part.change = c->id;
-        lks_deciding_add(d, LKS_RECORD_PLAN_PART)->plan_part = part;
+        lks_decision_add(d, LKS_RECORD_PLAN_PART)->plan_part = part;
         if (!any)
-            lks_deciding_add(d, LKS_RECORD_WAVE)->wave =
+            lks_decision_add(d, LKS_RECORD_WAVE)->wave =
                 (struct lks_rec_wave){.change = c->id,
                                       .index = part.wave,
                                       .state = LKS_WAVE_BEGUN,
@@ -297,7 +299,7 @@ static bool took_most(const struct lks_state *s, const struct lks_state_change *
 {
     uint32_t further = 0, here = 0;
     for (uint32_t n = 0; n < s->node_count; n++) {
-        const struct lks_member *m = lks_change_member(o, n);
+        const struct lks_member *m = lks_state_change_member(o, n);
         if (!s->nodes[n].placed || s->nodes[n].pool != pool)
             continue;
         here += s->nodes[n].pin == c->stack;
@@ -329,7 +331,7 @@ static void pin_pool(struct lks_deciding *d, uint32_t pool, lks_text name, lks_t
     };
     const struct lks_state *s = d->state;
     const struct lks_state_pool *p = &s->pools[pool];
-    lks_deciding_add(d, LKS_RECORD_POOL)->pool = (struct lks_rec_pool){
+    lks_decision_add(d, LKS_RECORD_POOL)->pool = (struct lks_rec_pool){
         .name = lks_state_text(s, p->name),
         .posture = lks_state_text(s, p->posture),
         .criticality = p->criticality,
@@ -362,7 +364,7 @@ void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
         return;
     }
     for (uint32_t n = 0; n < s->node_count; n++) {
-        const struct lks_member *m = lks_change_member(c, n);
+        const struct lks_member *m = lks_state_change_member(c, n);
         uint32_t pool = s->nodes[n].pool;
         if (!s->nodes[n].placed || pool >= s->pool_count)
             continue;

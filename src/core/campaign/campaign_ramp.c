@@ -43,7 +43,7 @@ static struct reached count_begun(const struct lks_state_change *c, uint32_t wav
     return r;
 }
 
-uint32_t lks_ramp_room(const struct lks_state_change *c, uint32_t wave)
+uint32_t lks_campaign_ramp_room(const struct lks_state_change *c, uint32_t wave)
 {
     const struct lks_wave *w = &c->waves[wave];
     uint32_t width = w->width > 0 ? w->width : 1;
@@ -62,11 +62,11 @@ static void list_limit(struct lks_deciding *d, const struct lks_state_change *c,
     uint64_t left = (uint64_t)(r->units - r->begun) * r->nodes / (r->units > 0 ? r->units : 1);
     uint64_t nodes = lks_ramp_next(done, c->failed, left, gate->loss_budget, CONFIDENCE);
     uint64_t units = nodes * r->units / (r->nodes > 0 ? r->nodes : 1);
-    lks_deciding_add(d, LKS_RECORD_WAVE_LIMIT)->wave_limit = (struct lks_rec_wave_limit){
+    lks_decision_add(d, LKS_RECORD_WAVE_LIMIT)->wave_limit = (struct lks_rec_wave_limit){
         .change = c->id,
         .wave = wave,
         .limit = r->begun + (units > 0 ? units : 1),
-        .text = lks_deciding_text(
+        .text = lks_decision_text(
             d, "%u of %llu failed: of the next %llu no more than %u would, with 95 %%", c->failed,
             (unsigned long long)done, (unsigned long long)nodes, gate->loss_budget),
     };
@@ -78,20 +78,21 @@ static struct lks_str lacking(struct lks_deciding *d, const struct lks_state_cha
 {
     struct lks_wave_evidence found;
     struct lks_err err = {0};
-    if (lks_wave_evidence(d->state, c, wave, d->now.wall, &d->out->arena, &found, &err) != LKS_OK)
+    if (lks_campaign_wave_evidence(d->state, c, wave, d->now.wall, &d->out->arena, &found, &err) !=
+        LKS_OK)
         return LKS_STR("there was no memory for the evaluation");
     for (uint32_t i = 0; i < found.count; i++) {
         const struct lks_metric_found *row = &found.rows[i];
         if (row->metric->critical && !row->waived && row->canaries < row->expected)
-            return lks_deciding_text(d, "%" LKS_STR_FMT ": %u of %u have data",
+            return lks_decision_text(d, "%" LKS_STR_FMT ": %u of %u have data",
                                      LKS_STR_ARG(lks_state_text(d->state, row->metric->name)),
                                      row->canaries, row->expected);
     }
     return LKS_STR("");
 }
 
-struct lks_str lks_ramp_grow(struct lks_deciding *d, const struct lks_state_change *c,
-                             uint32_t wave)
+struct lks_str lks_campaign_ramp_grow(struct lks_deciding *d, const struct lks_state_change *c,
+                                      uint32_t wave)
 {
     const struct lks_wave *w = &c->waves[wave];
     const struct lks_pool_gate *gate = gate_of(c, wave);

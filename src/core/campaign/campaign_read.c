@@ -2,7 +2,7 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/conform/basis.h"
 #include "core/conform/verdict.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 /* What is known of it is of this boot, and it is heard of. An asset is read by its endpoint alone,
  * and what was read before the last update of it is over. */
@@ -57,7 +57,7 @@ static bool is_due(const struct lks_look *k, struct lks_str subject)
 {
     for (uint32_t i = 0; i < k->m->step; i++) {
         const struct lks_step *step = &k->r->steps[i];
-        bool left_out = lks_step_one_way(step) && lks_look_proves(k);
+        bool left_out = lks_campaign_step_one_way(step) && lks_campaign_look_proves(k);
         if (step->layer > 0 && step->layer <= k->step->layer && !left_out &&
             is_about(subject, lks_look_text(k, step->component)))
             return true;
@@ -87,9 +87,9 @@ static enum lks_read read_layers(const struct lks_look *k)
     struct lks_str lines = lks_look_text(k, v->wrong);
     struct lks_wrong wrong;
     enum lks_read read = LKS_READ_RIGHT;
-    while (lks_wrong_next(&lines, &wrong)) {
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
         if ((!is_due(k, wrong.subject) && !is_broken(k, &wrong)) ||
-            lks_standing_covered(k->s, k->m->node, wrong.subject, wrong.actual) != 0)
+            lks_node_status_covered(k->s, k->m->node, wrong.subject, wrong.actual) != 0)
             continue;
         if (!lks_str_is(wrong.cause, "unmeasured"))
             return LKS_READ_WRONG;
@@ -121,7 +121,7 @@ static enum lks_read read_agent(const struct lks_look *k)
 
 /* What its endpoint had read of it ended with an update, also one that only staged something or was
  * refused, and it was not read since. */
-bool lks_look_unread(const struct lks_look *k)
+bool lks_campaign_look_unread(const struct lks_look *k)
 {
     const struct lks_state_verdict *v = lks_state_verdict(k->s, k->m->node);
     if (k->n->outband != 0 || (k->n->asset == 0 && (v == NULL || v->unmeasured == 0)))
@@ -129,7 +129,7 @@ bool lks_look_unread(const struct lks_look *k)
     return k->n->flash != 0 && k->s->flashes[k->n->flash - 1].begun >= k->m->begun;
 }
 
-enum lks_read lks_look_read(const struct lks_look *k)
+enum lks_read lks_campaign_look_read(const struct lks_look *k)
 {
     if (k->c->kind == LKS_CHANGE_AGENT)
         return read_agent(k);
@@ -145,7 +145,7 @@ static bool find_wrong(const struct lks_look *k, const struct lks_state_verdict 
     struct lks_str lines = lks_look_text(k, v->wrong);
     struct lks_wrong wrong;
     bool found = false;
-    while (lks_wrong_next(&lines, &wrong)) {
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
         bool kernel = lks_str_is(wrong.subject, "kernel");
         if ((found && !kernel) ||
             (k->step->kind == LKS_DO_CHECK && !is_due(k, wrong.subject) && !is_broken(k, &wrong)))
@@ -157,7 +157,7 @@ static bool find_wrong(const struct lks_look *k, const struct lks_state_verdict 
 }
 
 /* What is wrong, for people. */
-struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
+struct lks_str lks_campaign_wrong_text(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_verdict *v = lks_state_verdict(k->s, k->m->node);
     if (!is_known(k))
@@ -169,7 +169,7 @@ struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
     struct lks_wrong wrong = {0};
     if (!find_wrong(k, v, &wrong))
         return LKS_STR("not all of it could be measured");
-    return lks_deciding_text(
+    return lks_decision_text(
         d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
         LKS_STR_ARG(wrong.subject), LKS_STR_ARG(wrong.actual), LKS_STR_ARG(wrong.pinned),
         LKS_STR_ARG(wrong.cause));

@@ -2,8 +2,8 @@
 #include "core/campaign/campaign_parts.h"
 
 #include "core/gate/gate.h"
-#include "core/plan/leave.h"
-#include "core/state/standing.h"
+#include "core/plan/drain.h"
+#include "core/state/node_status.h"
 #include "model/manifest/executor.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static lks_ms later(lks_ms time, lks_ms by)
 /* Steps of a plan that never drains the node do not disrupt it. */
 static bool disrupts(const struct lks_look *k)
 {
-    return lks_path_find(k->r, LKS_DO_LEAVE) < k->r->count;
+    return lks_campaign_path_find(k->r, LKS_DO_LEAVE) < k->r->count;
 }
 
 /* When it may be touched: no yes that was given can bring a job to it any more. */
@@ -44,7 +44,7 @@ static lks_ms quiet_at(const struct lks_look *k)
     if (!disrupts(k) || pool >= s->pool_count ||
         !lks_str_is(lks_state_text(s, s->pools[pool].enforce), "on"))
         return 0;
-    return lks_standing_quiet(s, k->m->node);
+    return lks_node_status_quiet(s, k->m->node);
 }
 
 /* When it can begin ------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static struct lks_next when_now(const struct lks_look *k)
 
 static struct lks_next when_leave(const struct lks_look *k)
 {
-    return lks_unit_stopped(k) ? never : when_now(k);
+    return lks_campaign_unit_stopped(k) ? never : when_now(k);
 }
 
 static struct lks_next when_checked(const struct lks_look *k)
@@ -106,16 +106,16 @@ static bool is_ready(const struct lks_look *k)
     if (m->state != LKS_MEMBER_WAITING || k->step == NULL || k->step->kind != LKS_DO_RETURN ||
         !k->n->placed)
         return false;
-    if (m->back && !lks_look_touched(k))
-        return !lks_look_unread(k);
-    return lks_look_read(k) == LKS_READ_RIGHT;
+    if (m->back && !lks_campaign_look_touched(k))
+        return !lks_campaign_look_unread(k);
+    return lks_campaign_look_read(k) == LKS_READ_RIGHT;
 }
 
 static bool is_unit_ready(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
-        struct lks_look o = lks_look_at(k->s, k->c, m);
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, m);
         if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING &&
             (!is_ready(&o) || m->back != k->m->back))
             return false;
@@ -127,10 +127,11 @@ static bool is_unit_ready(const struct lks_look *k)
  * delays it until it is late. */
 static struct lks_next when_return(const struct lks_look *k)
 {
-    bool as_it_was = k->m->back && !lks_look_touched(k); /* whatever that is */
+    bool as_it_was = k->m->back && !lks_campaign_look_touched(k); /* whatever that is */
     if (!is_ready(k))
-        return !as_it_was && lks_look_read(k) == LKS_READ_WRONG ? lks_next_at(0, LKS_NEXT_LATE)
-                                                                : when_lost(k);
+        return !as_it_was && lks_campaign_look_read(k) == LKS_READ_WRONG
+                   ? lks_next_at(0, LKS_NEXT_LATE)
+                   : when_lost(k);
     return is_unit_ready(k) ? lks_next_at(0, LKS_NEXT_BEGIN) : never;
 }
 
@@ -174,7 +175,7 @@ static struct lks_next asked_reboot(const struct lks_look *k)
 
 static struct lks_next reads(const struct lks_look *k)
 {
-    if (lks_look_read(k) == LKS_READ_NOT_YET)
+    if (lks_campaign_look_read(k) == LKS_READ_NOT_YET)
         return lks_next_at(k->m->until, LKS_NEXT_LATE);
     return lks_next_at(0, LKS_NEXT_READ);
 }
@@ -182,16 +183,16 @@ static struct lks_next reads(const struct lks_look *k)
 /* Draining: a scheduler reports that it is drained, every yes has expired, its agent finds nothing
  * that runs. How long that may take is the deadline of the whole. */
 
-enum lks_leave_sched lks_look_sched(const struct lks_look *k)
+enum lks_drain_sched lks_campaign_look_sched(const struct lks_look *k)
 {
     uint32_t pool = k->n->pool;
-    return pool < k->s->pool_count ? lks_leave_sched(lks_look_text(k, k->s->pools[pool].sched))
-                                   : LKS_LEAVE_AGENT;
+    return pool < k->s->pool_count ? lks_drain_sched(lks_look_text(k, k->s->pools[pool].sched))
+                                   : LKS_DRAIN_AGENT;
 }
 
 /* Its jobs may take as long as its posture says; an agent that is not heard of answers no question,
  * and is waited for no longer than one that did not begin. */
-struct lks_next lks_leave_ends(const struct lks_look *k)
+struct lks_next lks_campaign_leave_ends(const struct lks_look *k)
 {
     lks_ms at = k->m->until, lost = later(k->n->liveness_since, LKS_CAMPAIGN_GRACE);
     bool away = k->n->liveness != LKS_LIVE && k->n->liveness != LKS_LATE;
@@ -200,7 +201,7 @@ struct lks_next lks_leave_ends(const struct lks_look *k)
 
 static struct lks_next when_idle(const struct lks_look *k, lks_ms from)
 {
-    struct lks_next late = lks_leave_ends(k);
+    struct lks_next late = lks_campaign_leave_ends(k);
     const struct lks_node *n = k->n;
     if (n->liveness != LKS_LIVE || n->boot == 0 || !n->enrolled || n->pending > 0 ||
         n->flashing > 0)
@@ -211,8 +212,8 @@ static struct lks_next when_idle(const struct lks_look *k, lks_ms from)
 
 static struct lks_next asked_leave(const struct lks_look *k)
 {
-    if (lks_look_sched(k) != LKS_LEAVE_AGENT)
-        return lks_leave_ends(k);
+    if (lks_campaign_look_sched(k) != LKS_DRAIN_AGENT)
+        return lks_campaign_leave_ends(k);
     return when_idle(k, 0);
 }
 
@@ -230,14 +231,14 @@ static struct lks_next reads_leave(const struct lks_look *k)
 static struct lks_str owner_of(struct lks_deciding *d, const struct lks_look *k)
 {
     char owner[LKS_CHANGE_OWNER_SIZE];
-    return lks_deciding_copy(d, lks_change_owner(k->c->id, owner));
+    return lks_decision_copy(d, lks_state_change_owner(k->c->id, owner));
 }
 
 static struct lks_str both(struct lks_deciding *d, struct lks_str order, struct lks_str artifacts)
 {
     if (artifacts.len == 0)
         return order;
-    return lks_deciding_text(d, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(order),
+    return lks_decision_text(d, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(order),
                              LKS_STR_ARG(artifacts));
 }
 
@@ -248,7 +249,7 @@ static struct lks_str step_text(struct lks_deciding *d, const struct lks_look *k
     struct lks_str component = lks_look_text(k, k->step->component);
     if (component.len == 0)
         return what;
-    return lks_deciding_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT "%s", LKS_STR_ARG(what),
+    return lks_decision_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT "%s", LKS_STR_ARG(what),
                              LKS_STR_ARG(component), k->m->back ? ", back" : "");
 }
 
@@ -256,7 +257,7 @@ static struct lks_str step_text(struct lks_deciding *d, const struct lks_look *k
  * for a day at the most. Draining has its own pauses, and a deadline as a whole. */
 static void ask_later(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
 {
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.work = 0;
     r.text = why;
     if (k->step->kind == LKS_DO_LEAVE) {
@@ -266,20 +267,20 @@ static void ask_later(struct lks_deciding *d, const struct lks_look *k, struct l
         r.state = LKS_MEMBER_WAITING;
         r.until = later(d->now.wall, LATER_PAUSE);
     }
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* It was refused: as many as there may be wait for answers, the redundant peer is being updated, or
  * that is how the step ended. */
-void lks_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
-                      struct lks_str why)
+void lks_campaign_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
+                               struct lks_str why)
 {
-    bool passes = code == LKS_E_LIMIT ||
-                  (lks_step_by_endpoint(k->step) && lks_deciding_side_busy(d, k->m->node));
-    if (passes && d->now.wall < later(lks_unit_since(k), LIMIT_MAX))
+    bool passes = code == LKS_E_LIMIT || (lks_campaign_step_by_endpoint(k->step) &&
+                                          lks_decide_flash_side_busy(d, k->m->node));
+    if (passes && d->now.wall < later(lks_campaign_unit_since(k), LIMIT_MAX))
         ask_later(d, k, why);
     else
-        lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);
+        lks_campaign_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);
 }
 
 /* It is in progress from here on, or was refused. */
@@ -287,11 +288,11 @@ static void asked(struct lks_deciding *d, const struct lks_look *k, size_t count
                   struct lks_rec_member r)
 {
     struct lks_str why = LKS_STR("");
-    enum lks_code code = lks_deciding_unrefuse(d, count, &why);
+    enum lks_code code = lks_decision_unrefuse(d, count, &why);
     if (code != LKS_OK)
-        lks_step_refused(d, k, code, why);
+        lks_campaign_step_refused(d, k, code, why);
     else
-        lks_member_list(d, k, r);
+        lks_campaign_member_list(d, k, r);
 }
 
 /* `state` is what the member is while the command runs. */
@@ -302,14 +303,14 @@ static void command(struct lks_deciding *d, const struct lks_look *k, const char
     bool leaves = k->step->kind == LKS_DO_LEAVE; /* which has a deadline as a whole */
     bool idle = leaves && strcmp(executor, LKS_EXECUTOR_IDLE) == 0;
     lks_ms until = later(d->now.wall, idle ? IDLE_LIMIT : limit_of(k->step));
-    struct lks_str name = lks_deciding_copy(d, lks_str_from(executor));
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_str name = lks_decision_copy(d, lks_str_from(executor));
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = state;
     r.work = d->next_command;
     if (!leaves)
         r.until = until;
     r.text = step_text(d, k, name);
-    (void)lks_deciding_command(
+    (void)lks_decide_command_issue(
         d, k->m->node,
         (struct lks_rec_command){.executor = name,
                                  .digests = digests,
@@ -329,10 +330,10 @@ static void begin_apply(struct lks_deciding *d, const struct lks_look *k)
     struct lks_str executor = lks_look_text(k, step->executor);
     struct lks_str artifacts = lks_look_text(k, back ? step->artifacts_back : step->artifacts);
     struct lks_str order = lks_look_text(k, back ? step->order_back : step->order);
-    if (lks_deciding_vouched(d, artifacts)) /* at the moment it is sent */
+    if (lks_decide_hand_vouched(d, artifacts)) /* at the moment it is sent */
         command(d, k, executor.ptr, both(d, order, artifacts), LKS_MEMBER_ASKED);
     else
-        asked(d, k, count, lks_member_record(k));
+        asked(d, k, count, lks_campaign_member_record(k));
 }
 
 static void begin_reboot(struct lks_deciding *d, const struct lks_look *k)
@@ -359,12 +360,12 @@ static void begin_check(struct lks_deciding *d, const struct lks_look *k)
         command(d, k, LKS_EXECUTOR_INVENTORY, LKS_STR(""), LKS_MEMBER_ASKED);
         return;
     }
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_READING;
     r.until = later(d->now.wall, limit_of(k->step));
     r.text = by_endpoint ? LKS_STR("read again by its endpoint")
                          : LKS_STR("it was just read, and all readings are evaluated");
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* Where the other bank cannot be switched to, the image before is flashed again, if there is one.
@@ -385,7 +386,7 @@ static enum lks_bmc_act act_of(const struct lks_look *k)
         [LKS_DO_FLASH] = LKS_BMC_UPDATE,
         [LKS_DO_ACTIVATE] = LKS_BMC_ACTIVATE,
     };
-    if (!k->m->back && k->step->kind == LKS_DO_ACTIVATE && !lks_path_staged(k, k->step))
+    if (!k->m->back && k->step->kind == LKS_DO_ACTIVATE && !lks_campaign_path_staged(k, k->step))
         return LKS_BMC_UPDATE;
     if (!k->m->back)
         return there[k->step->kind];
@@ -445,14 +446,14 @@ static void begin_flash(struct lks_deciding *d, const struct lks_look *k)
 {
     size_t count = d->out->count;
     struct lks_rec_flash flash = flash_of(d, k);
-    struct lks_rec_member r = lks_member_record(k);
-    if (!is_beside(k) && !lks_look_clear(d, k))
+    struct lks_rec_member r = lks_campaign_member_record(k);
+    if (!is_beside(k) && !lks_campaign_look_clear(d, k))
         return;
     r.state = LKS_MEMBER_ASKED;
     r.work = d->next_flash;
     r.until = flash.deadline;
     r.text = flash.reason;
-    (void)lks_deciding_flash(d, k->m->node, flash, true);
+    (void)lks_decide_flash_issue(d, k->m->node, flash, true);
     asked(d, k, count, r);
 }
 
@@ -463,9 +464,9 @@ static lks_ms leave_limit(const struct lks_deciding *d, const struct lks_look *k
     uint32_t pool = k->n->pool;
     struct lks_str posture =
         pool < k->s->pool_count ? lks_look_text(k, k->s->pools[pool].posture) : LKS_STR("");
-    struct lks_leave_rule rule = lks_leave_rule(d->book->facts, posture);
-    return k->step->limit > 0 ? lks_leave_longest(k->step->limit, k->step->retries)
-                              : lks_leave_longest(rule.limit, rule.retries);
+    struct lks_drain_rule rule = lks_drain_rule(d->book->facts, posture);
+    return k->step->limit > 0 ? lks_drain_longest(k->step->limit, k->step->retries)
+                              : lks_drain_longest(rule.limit, rule.retries);
 }
 
 static void begin_idle(struct lks_deciding *d, const struct lks_look *k)
@@ -480,26 +481,27 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
         begin_idle(d, k);
         return;
     }
-    if (lks_look_sched(k) == LKS_LEAVE_NOT_YET) {
-        lks_member_fail(d, k, LKS_FAILURE_REFUSED, false,
-                        LKS_STR("the scheduler of its pool cannot be asked to drain it"));
+    if (lks_campaign_look_sched(k) == LKS_DRAIN_NOT_YET) {
+        lks_campaign_member_fail(d, k, LKS_FAILURE_REFUSED, false,
+                                 LKS_STR("the scheduler of its pool cannot be asked to drain it"));
         return;
     }
-    if (!lks_unit_may_leave(d, k))
+    if (!lks_campaign_unit_may_leave(d, k))
         return;
-    lks_member_keep_out(d, k, lks_member_target(k, k->m->back));
+    lks_campaign_member_keep_out(d, k, lks_campaign_member_target(k, k->m->back));
     if (k->n->asset != 0) {
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
         return;
     }
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_ASKED;
     r.until = later(d->now.wall, leave_limit(d, k));
     r.attempt = 1;
     r.work = 0;
-    r.text = lks_look_sched(k) == LKS_LEAVE_DRIVEN ? LKS_STR("waits until its scheduler drained it")
-                                                   : LKS_STR("waits until nothing runs on it");
-    lks_member_list(d, k, r);
+    r.text = lks_campaign_look_sched(k) == LKS_DRAIN_DRIVEN
+                 ? LKS_STR("waits until its scheduler drained it")
+                 : LKS_STR("waits until nothing runs on it");
+    lks_campaign_member_list(d, k, r);
 }
 
 /* How it ended ------------------------------------------------------------------------------ */
@@ -542,9 +544,9 @@ static void failed(struct lks_deciding *d, const struct lks_look *k,
         failure = LKS_FAILURE_ACCEPT;
     struct lks_str text =
         c == NULL ? LKS_STR("its command was forgotten") : lks_look_text(k, c->text);
-    lks_member_fail(
+    lks_campaign_member_fail(
         d, k, failure, outcomes[outcome].done || was_tried(k),
-        lks_deciding_text(d, "%" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
+        lks_decision_text(d, "%" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
                           LKS_STR_ARG(c == NULL ? LKS_STR("?") : lks_look_text(k, c->executor)),
                           lks_outcome_words[outcome], text.len > 0 ? ": " : "", LKS_STR_ARG(text)));
 }
@@ -553,7 +555,7 @@ static void ended_apply(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_command *c = command_of(k);
     if (c != NULL && c->outcome == LKS_OUTCOME_DONE)
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
     else
         failed(d, k, c);
 }
@@ -562,7 +564,7 @@ static void ended_reboot(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_command *c = command_of(k);
     if (c != NULL && is_booted(k, c))
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
     else
         failed(d, k, c);
 }
@@ -576,19 +578,19 @@ static void ended_check(struct lks_deciding *d, const struct lks_look *k)
         return;
     }
     if (!is_executor(k, c, LKS_EXECUTOR_INVENTORY)) {
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
         return;
     }
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_READING;
     r.until = later(d->now.wall, limit_of(k->step));
     r.text = LKS_STR("it was read again, and the readings are evaluated");
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 static const char *acceptor(const struct lks_look *k)
 {
-    uint32_t at = lks_path_find(k->r, LKS_DO_ACCEPT);
+    uint32_t at = lks_campaign_path_find(k->r, LKS_DO_ACCEPT);
     struct lks_str executor =
         at < k->r->count ? lks_look_text(k, k->r->steps[at].executor) : LKS_STR("");
     return executor.len > 0 ? executor.ptr : LKS_EXECUTOR_ACCEPT;
@@ -599,20 +601,20 @@ static const char *acceptor(const struct lks_look *k)
 static void read_accept(struct lks_deciding *d, const struct lks_look *k)
 {
     bool shows = k->m->back && k->m->pass == 1;
-    if (lks_look_read(k) != LKS_READ_RIGHT)
-        lks_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_wrong_text(d, k));
+    if (lks_campaign_look_read(k) != LKS_READ_RIGHT)
+        lks_campaign_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_campaign_wrong_text(d, k));
     else if (k->n->asset != 0 || shows)
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
     else
         command(d, k, acceptor(k), LKS_STR(""), LKS_MEMBER_ASKED);
 }
 
 static void read_check(struct lks_deciding *d, const struct lks_look *k)
 {
-    if (lks_look_read(k) == LKS_READ_RIGHT)
-        lks_member_advance(d, k);
+    if (lks_campaign_look_read(k) == LKS_READ_RIGHT)
+        lks_campaign_member_advance(d, k);
     else
-        lks_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_wrong_text(d, k));
+        lks_campaign_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_campaign_wrong_text(d, k));
 }
 
 /* What an update's end means. Where the endpoint answers nothing any more, not even its version,
@@ -645,20 +647,21 @@ static void ended_flash(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_flash *f = lks_state_flash(k->s, k->m->work);
     if (f == NULL) {
-        lks_member_fail(d, k, LKS_FAILURE_UNKNOWN, true, LKS_STR("its update was forgotten"));
+        lks_campaign_member_fail(d, k, LKS_FAILURE_UNKNOWN, true,
+                                 LKS_STR("its update was forgotten"));
         return;
     }
     enum lks_failure failure = flash_failure(k, f);
     struct lks_str text = lks_look_text(k, f->text);
     if (failure == LKS_FAILURE_NONE)
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
     else
-        lks_member_fail(d, k, failure, failure != LKS_FAILURE_REFUSED || was_tried(k),
-                        lks_deciding_text(d, "update %llu of %" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
-                                          (unsigned long long)f->id,
-                                          LKS_STR_ARG(lks_look_text(k, f->component)),
-                                          lks_bmc_outcome_words[f->outcome],
-                                          text.len > 0 ? ": " : "", LKS_STR_ARG(text)));
+        lks_campaign_member_fail(
+            d, k, failure, failure != LKS_FAILURE_REFUSED || was_tried(k),
+            lks_decision_text(
+                d, "update %llu of %" LKS_STR_FMT ": %s%s%" LKS_STR_FMT, (unsigned long long)f->id,
+                LKS_STR_ARG(lks_look_text(k, f->component)), lks_bmc_outcome_words[f->outcome],
+                text.len > 0 ? ": " : "", LKS_STR_ARG(text)));
 }
 
 /* Nothing runs on it, or it is asked again in a while, until its deadline. Where a gate wants to
@@ -672,21 +675,21 @@ static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
         return;
     }
     if (c != NULL && (c->outcome == LKS_OUTCOME_DONE || !is_executor(k, c, LKS_EXECUTOR_IDLE))) {
-        lks_member_advance(d, k);
+        lks_campaign_member_advance(d, k);
         return;
     }
     if (c != NULL && c->outcome == LKS_OUTCOME_REFUSED) {
         failed(d, k, c);
         return;
     }
-    struct lks_rec_member r = lks_member_record(k);
+    struct lks_rec_member r = lks_campaign_member_record(k);
     r.attempt = k->m->attempt + 1;
     r.work = 0;
     r.text = c == NULL || lks_look_text(k, c->text).len == 0
                  ? LKS_STR("its agent did not find it empty")
-                 : lks_deciding_text(d, "its agent did not find it empty: %" LKS_STR_FMT,
+                 : lks_decision_text(d, "its agent did not find it empty: %" LKS_STR_FMT,
                                      LKS_STR_ARG(lks_look_text(k, c->text)));
-    lks_member_list(d, k, r);
+    lks_campaign_member_list(d, k, r);
 }
 
 /* The table --------------------------------------------------------------------------------- */
@@ -699,24 +702,25 @@ static const struct {
     act_fn *begin, *ended, *read, *late;
 } kinds[LKS_DO_COUNT] = {
     [LKS_DO_STAGE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                      lks_late_lost},
+                      lks_campaign_late_lost},
     [LKS_DO_LEAVE] = {when_leave, asked_leave, reads_leave, begin_leave, ended_leave, NULL,
-                      lks_late_leave},
-    [LKS_DO_APPLY] = {when_agent, asked_agent, NULL, begin_apply, ended_apply, NULL, lks_late_lost},
+                      lks_campaign_late_leave},
+    [LKS_DO_APPLY] = {when_agent, asked_agent, NULL, begin_apply, ended_apply, NULL,
+                      lks_campaign_late_lost},
     [LKS_DO_FLASH] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                      lks_late_lost},
+                      lks_campaign_late_lost},
     [LKS_DO_ACTIVATE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                         lks_late_lost},
+                         lks_campaign_late_lost},
     [LKS_DO_REBOOT] = {when_agent, asked_reboot, NULL, begin_reboot, ended_reboot, NULL,
-                       lks_late_reboot},
+                       lks_campaign_late_reboot},
     [LKS_DO_CHECK] = {when_checked, asked_agent, reads, begin_check, ended_check, read_check,
-                      lks_late_check},
+                      lks_campaign_late_check},
     [LKS_DO_ACCEPT] = {when_checked, asked_agent, reads, begin_check, ended_check, read_accept,
-                       lks_late_check},
-    [LKS_DO_RETURN] = {when_return, NULL, NULL, NULL, NULL, NULL, lks_late_check},
+                       lks_campaign_late_check},
+    [LKS_DO_RETURN] = {when_return, NULL, NULL, NULL, NULL, NULL, lks_campaign_late_check},
 };
 
-struct lks_next lks_step_next(const struct lks_look *k)
+struct lks_next lks_campaign_step_next(const struct lks_look *k)
 {
     if (k->step == NULL)
         return lks_next_at(lks_look_open(k) ? 0 : UINT64_MAX, LKS_NEXT_BEGIN);
@@ -732,22 +736,22 @@ struct lks_next lks_step_next(const struct lks_look *k)
     return next;
 }
 
-void lks_step_begin(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_step_begin(struct lks_deciding *d, const struct lks_look *k)
 {
     kinds[k->step->kind].begin(d, k);
 }
 
-void lks_step_ended(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_step_ended(struct lks_deciding *d, const struct lks_look *k)
 {
     kinds[k->step->kind].ended(d, k);
 }
 
-void lks_step_read(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_step_read(struct lks_deciding *d, const struct lks_look *k)
 {
     kinds[k->step->kind].read(d, k);
 }
 
-void lks_step_late(struct lks_deciding *d, const struct lks_look *k)
+void lks_campaign_step_late(struct lks_deciding *d, const struct lks_look *k)
 {
     kinds[k->step->kind].late(d, k);
 }

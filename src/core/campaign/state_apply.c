@@ -7,7 +7,7 @@ static enum lks_code reckon(struct lks_state *s, uint32_t n, struct lks_err *err
 {
     uint64_t has = s->nodes[n].change;
     const struct lks_state_change *c = has != 0 ? lks_state_change(s, has) : NULL;
-    const struct lks_member *m = c != NULL ? lks_change_member(c, n) : NULL;
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, n) : NULL;
     lks_ms due = m != NULL ? lks_campaign_due(s, c, m) : UINT64_MAX;
     if (due != UINT64_MAX)
         return lks_heap_set(&s->members_due, n, due, err);

@@ -9,40 +9,40 @@ static const struct {
     lks_rule_fn *run;
 } rules[] = {
     {{"compat", "driver, toolkit and modules run on every GPU of the hardware classes"},
-     lks_rule_compat},
+     lks_check_compat},
     {{"driver-family", "fabric manager, IMEX and NSCQ have exactly the driver's version"},
-     lks_rule_driver_family},
-    {{"kernel", "the kernel is new enough for the open modules"}, lks_rule_kernel},
-    {{"nccl", "one job has one NCCL, built for the CUDA major and the GPUs"}, lks_rule_nccl},
+     lks_check_driver_family},
+    {{"kernel", "the kernel is new enough for the open modules"}, lks_check_kernel},
+    {{"nccl", "one job has one NCCL, built for the CUDA major and the GPUs"}, lks_check_nccl},
     {{"cudnn", "cuDNN is built for the CUDA major, lists the GPUs and accepts the driver"},
-     lks_rule_cudnn},
+     lks_check_cudnn},
     {{"cdmm", "driver-managed memory is for Grace, and excludes MIG and GPUDirect Storage"},
-     lks_rule_cdmm},
-    {{"mig", "MIG profiles exist on the board and fit on it"}, lks_rule_mig},
+     lks_check_cdmm},
+    {{"mig", "MIG profiles exist on the board and fit on it"}, lks_check_mig},
     {{"toolkit-library", "container toolkit and libnvidia-container have one version"},
-     lks_rule_toolkit_library},
+     lks_check_toolkit_library},
     {{"bundled-driver", "packages of CUDA bring no other driver than the packaged one along"},
-     lks_rule_bundled_driver},
-    {{"dcgm", "DCGM accepts the driver"}, lks_rule_dcgm},
+     lks_check_bundled_driver},
+    {{"dcgm", "DCGM accepts the driver"}, lks_check_dcgm},
     {{"gpu-operator", "what GPU Operator owns is what that release carries"},
-     lks_rule_gpu_operator},
-    {{"rocm-parts", "RCCL and MIOpen are those of the ROCm release"}, lks_rule_rocm_parts},
+     lks_check_gpu_operator},
+    {{"rocm-parts", "RCCL and MIOpen are those of the ROCm release"}, lks_check_rocm_parts},
     {{"rocm-firmware", "the firmware bundle is one the ROCm release names"},
-     lks_rule_rocm_firmware},
+     lks_check_rocm_firmware},
     {{"requires", "every requires and conflicts edge holds, the site's own included"},
-     lks_rule_edges},
+     lks_check_edges},
     {{"lifecycle",
       "the driver branch is supported, and for " TEXT_OF(LKS_CHECK_EOL_DAYS) " days more"},
-     lks_rule_lifecycle},
+     lks_check_lifecycle},
     {{"last-branch", "hardware that can never leave its driver branch is named"},
-     lks_rule_last_branch},
-    {{"unattended-upgrades", "no package manager replaces what is pinned"}, lks_rule_unattended},
-    {{"one-way", "irreversible firmware is named"}, lks_rule_one_way},
-    {{"spelling", "an unknown component is not a misspelled one"}, lks_rule_spelling},
+     lks_check_last_branch},
+    {{"unattended-upgrades", "no package manager replaces what is pinned"}, lks_check_unattended},
+    {{"one-way", "irreversible firmware is named"}, lks_check_one_way},
+    {{"spelling", "an unknown component is not a misspelled one"}, lks_check_spelling},
     {{"known-version", "driver and CUDA have versions that the tables know"},
-     lks_rule_known_version},
-    {{"advisories", "no advisory is open"}, lks_rule_advisories},
-    {{"version-policy", "the stack is one the pools that pin it accept"}, lks_rule_policy},
+     lks_check_known_version},
+    {{"advisories", "no advisory is open"}, lks_check_advisories},
+    {{"version-policy", "the stack is one the pools that pin it accept"}, lks_check_policy},
 };
 
 const struct lks_check_rule *lks_check_rule(size_t index)
@@ -56,10 +56,10 @@ enum lks_code lks_check_names(const struct lks_facts *facts, const struct lks_st
     const struct lks_check check = {.facts = facts, .stack = stack};
     struct lks_checking c = {.in = &check, .facts = facts, .stack = stack, .out = out, .err = err};
     c.rule = "spelling";
-    if (lks_rule_spelling(&c) != LKS_OK)
+    if (lks_check_spelling(&c) != LKS_OK)
         return err->code;
     c.rule = "known-version";
-    if (lks_rule_known_version(&c) != LKS_OK)
+    if (lks_check_known_version(&c) != LKS_OK)
         return err->code;
     return lks_report_check(out, err);
 }

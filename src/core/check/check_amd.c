@@ -7,7 +7,7 @@ static const struct lks_rocm *pinned_rocm(const struct lks_checking *c)
     return version.len > 0 ? lks_compat_rocm(c->facts, version) : NULL;
 }
 
-enum lks_code lks_rule_rocm_parts(struct lks_checking *c)
+enum lks_code lks_check_rocm_parts(struct lks_checking *c)
 {
     const struct lks_rocm *rocm = pinned_rocm(c);
     if (rocm == NULL)
@@ -63,7 +63,7 @@ static void check_bundle(struct lks_checking *c, const struct lks_rocm *rocm,
     }
 }
 
-enum lks_code lks_rule_rocm_firmware(struct lks_checking *c)
+enum lks_code lks_check_rocm_firmware(struct lks_checking *c)
 {
     const struct lks_rocm *rocm = pinned_rocm(c);
     for (size_t i = 0; i < c->stack->component_count && rocm != NULL; i++) {

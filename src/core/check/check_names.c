@@ -18,7 +18,7 @@ static void note_spelling(struct lks_checking *c, const struct lks_component *co
                          lks_near_hint(&near, hint));
 }
 
-enum lks_code lks_rule_spelling(struct lks_checking *c)
+enum lks_code lks_check_spelling(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->stack->component_count; i++) {
         if (lks_facts_component(c->facts, c->stack->components[i].name) == NULL)
@@ -78,7 +78,7 @@ static bool is_listed(const struct lks_facts *facts, enum list list, struct lks_
     return false;
 }
 
-enum lks_code lks_rule_known_version(struct lks_checking *c)
+enum lks_code lks_check_known_version(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->stack->component_count; i++) {
         const struct lks_component *component = &c->stack->components[i];

@@ -21,11 +21,11 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
     const struct lks_finding *last =
         a->rules.count > 0 ? &a->rules.findings[a->rules.count - 1] : &nothing;
     struct lks_fact fact = {.source = last->source};
-    LKS_NOTE_FINDING(c, severities[a->reason], a->board != NULL ? a->board->product : q->gpu, &fact,
-                     "driver %" LKS_STR_FMT " with toolkit %" LKS_STR_FMT ": %s: %s (%" LKS_STR_FMT
-                     ")",
-                     LKS_STR_ARG(q->driver), LKS_STR_ARG(q->toolkit), lks_reason_name(a->reason),
-                     lks_reason_about(a->reason), LKS_STR_ARG(last->text));
+    LKS_NOTE_FINDING(
+        c, severities[a->reason], a->board != NULL ? a->board->product : q->gpu, &fact,
+        "driver %" LKS_STR_FMT " with toolkit %" LKS_STR_FMT ": %s: %s (%" LKS_STR_FMT ")",
+        LKS_STR_ARG(q->driver), LKS_STR_ARG(q->toolkit), lks_compat_reason_name(a->reason),
+        lks_compat_reason_about(a->reason), LKS_STR_ARG(last->text));
     if (a->remedy.len > 0)
         lks_report_remedy(c->out, "%" LKS_STR_FMT, LKS_STR_ARG(a->remedy));
     for (size_t i = 0; i < a->rules.count; i++) {
@@ -43,14 +43,14 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
 static void note_others(struct lks_checking *c, const struct lks_compat_answer *a)
 {
     for (size_t i = 0; i < a->other_count; i++)
-        LKS_NOTE_FINDING(c, LKS_INFO, a->others[i].gpu->product, NULL,
-                         "this board answers %s (%s); evaluated is %" LKS_STR_FMT
-                         ", which is supported best",
-                         lks_reason_name(a->others[i].reason),
-                         lks_reason_verdict(a->others[i].reason), LKS_STR_ARG(a->board->product));
+        LKS_NOTE_FINDING(
+            c, LKS_INFO, a->others[i].gpu->product, NULL,
+            "this board answers %s (%s); evaluated is %" LKS_STR_FMT ", which is supported best",
+            lks_compat_reason_name(a->others[i].reason),
+            lks_compat_reason_verdict(a->others[i].reason), LKS_STR_ARG(a->board->product));
 }
 
-enum lks_code lks_rule_compat(struct lks_checking *c)
+enum lks_code lks_check_compat(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->gpu_count; i++) {
         struct lks_compat_question q = lks_compat_of_stack(c->stack, c->gpus[i]);
@@ -71,7 +71,7 @@ enum lks_code lks_rule_compat(struct lks_checking *c)
 
 /* driver-family ----------------------------------------------------------------------------- */
 
-enum lks_code lks_rule_driver_family(struct lks_checking *c)
+enum lks_code lks_check_driver_family(struct lks_checking *c)
 {
     static const char *const members[] = {"fabric-manager", "imex", "nscq"};
     static const struct lks_fact fact = {
@@ -104,7 +104,7 @@ enum lks_code lks_rule_driver_family(struct lks_checking *c)
 
 /* kernel ------------------------------------------------------------------------------------ */
 
-enum lks_code lks_rule_kernel(struct lks_checking *c)
+enum lks_code lks_check_kernel(struct lks_checking *c)
 {
     const struct lks_component *driver = lks_stack_find(c->stack, "driver");
     struct lks_str kernel = version(c, "kernel");
@@ -168,7 +168,7 @@ static void check_nccl_window(struct lks_checking *c, const struct lks_component
     struct lks_range range;
     struct lks_err ignored = {0};
     if (nccl->window.len == 0 ||
-        lks_range_parse(nccl->window, LKS_VERSION_DOTTED, &range, &ignored) != LKS_OK)
+        lks_version_range_parse(nccl->window, LKS_VERSION_DOTTED, &range, &ignored) != LKS_OK)
         return;
     if (range.count == 1 && range.terms[0].op == LKS_RANGE_EQ)
         return;
@@ -179,7 +179,7 @@ static void check_nccl_window(struct lks_checking *c, const struct lks_component
     lks_report_remedy(c->out, "remove the window: the pin is the only version");
 }
 
-enum lks_code lks_rule_nccl(struct lks_checking *c)
+enum lks_code lks_check_nccl(struct lks_checking *c)
 {
     const struct lks_component *rccl = lks_stack_find(c->stack, "rccl");
     const struct lks_component *nccl = lks_stack_find(c->stack, "nccl");
@@ -196,7 +196,7 @@ enum lks_code lks_rule_nccl(struct lks_checking *c)
     }
     struct lks_str cuda = version(c, "cuda"), major, rest;
     lks_str_cut(cuda, '.', &major, &rest);
-    if (cuda.len > 0 && row->cuda_majors.len > 0 && !lks_words_have(row->cuda_majors, major))
+    if (cuda.len > 0 && row->cuda_majors.len > 0 && !lks_facts_words_have(row->cuda_majors, major))
         LKS_NOTE_FINDING(
             c, LKS_ERROR, nccl->name, &row->fact,
             "NCCL %" LKS_STR_FMT " is built for CUDA %" LKS_STR_FMT ", the stack has %" LKS_STR_FMT,
@@ -231,8 +231,8 @@ static const struct lks_cudnn *row_for(const struct lks_checking *c, struct lks_
         const struct lks_cudnn *row = &c->facts->cudnns.rows[i];
         if (!lks_version_covers(row->version, cudnn) || row->cuda_major != major)
             continue;
-        bool lists = lks_words_have(row->targets, gpu->target);
-        bool best_lists = best != NULL && lks_words_have(best->targets, gpu->target);
+        bool lists = lks_facts_words_have(row->targets, gpu->target);
+        bool best_lists = best != NULL && lks_facts_words_have(best->targets, gpu->target);
         if (best == NULL ||
             (lists && (!best_lists || lks_dotted_cmp(row->min_driver, best->min_driver) < 0)))
             best = row;
@@ -244,7 +244,7 @@ static void check_cudnn_gpu(struct lks_checking *c, const struct lks_cudnn *row,
                             const struct lks_gpu *gpu)
 {
     struct lks_str driver = version(c, "driver");
-    if (row->targets.len > 0 && !lks_words_have(row->targets, gpu->target)) {
+    if (row->targets.len > 0 && !lks_facts_words_have(row->targets, gpu->target)) {
         bool too_old = lks_dotted_cmp(gpu->target, least_target(row->targets)) < 0;
         LKS_NOTE_FINDING(c, too_old ? LKS_ERROR : LKS_WARNING, gpu->product, &row->fact,
                          "cuDNN %" LKS_STR_FMT " for CUDA %d does not list compute capability "
@@ -270,7 +270,7 @@ static bool cudnn_known(const struct lks_facts *facts, struct lks_str cudnn)
     return false;
 }
 
-enum lks_code lks_rule_cudnn(struct lks_checking *c)
+enum lks_code lks_check_cudnn(struct lks_checking *c)
 {
     struct lks_str cudnn = version(c, "cudnn"), cuda = version(c, "cuda");
     if (cudnn.len == 0 || cuda.len == 0)
@@ -332,7 +332,7 @@ static void check_cdmm_board(struct lks_checking *c, const struct lks_gpu *gpu)
     }
 }
 
-enum lks_code lks_rule_cdmm(struct lks_checking *c)
+enum lks_code lks_check_cdmm(struct lks_checking *c)
 {
     if (setting_is(c, "memory_mode", "cdmm")) {
         if (setting_is(c, "mig.mode", "enabled")) {
@@ -386,7 +386,7 @@ static void check_mig_board(struct lks_checking *c, const struct lks_doc *profil
     const struct lks_doc *first = profiles != NULL ? profiles->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
         used += slices_of(item->text);
-        if (lks_words_have(gpu->mig_profiles, item->text))
+        if (lks_facts_words_have(gpu->mig_profiles, item->text))
             continue;
         LKS_NOTE_FINDING(c, LKS_ERROR, gpu->product, &gpu->fact,
                          "no MIG profile '%" LKS_STR_FMT "'; there are %" LKS_STR_FMT,
@@ -399,7 +399,7 @@ static void check_mig_board(struct lks_checking *c, const struct lks_doc *profil
                          (unsigned long long)used, (unsigned long long)most);
 }
 
-enum lks_code lks_rule_mig(struct lks_checking *c)
+enum lks_code lks_check_mig(struct lks_checking *c)
 {
     if (!setting_is(c, "mig.mode", "enabled"))
         return LKS_OK;
@@ -410,7 +410,7 @@ enum lks_code lks_rule_mig(struct lks_checking *c)
 
 /* Container toolkit ------------------------------------------------------------------------- */
 
-enum lks_code lks_rule_toolkit_library(struct lks_checking *c)
+enum lks_code lks_check_toolkit_library(struct lks_checking *c)
 {
     static const struct lks_fact fact = {
         .source = LKS_STR_C("https://github.com/NVIDIA/cloud-native-docs/blob/main/"
@@ -431,7 +431,7 @@ enum lks_code lks_rule_toolkit_library(struct lks_checking *c)
 
 /* Only where packages bring both: a driver of an image or of GPU Operator is not in reach of CUDA's
  * package, and a toolkit in an image brings none. */
-enum lks_code lks_rule_bundled_driver(struct lks_checking *c)
+enum lks_code lks_check_bundled_driver(struct lks_checking *c)
 {
     const struct lks_component *cuda = lks_stack_find(c->stack, "cuda");
     const struct lks_component *driver = lks_stack_find(c->stack, "driver");
@@ -452,7 +452,7 @@ enum lks_code lks_rule_bundled_driver(struct lks_checking *c)
 
 /* Management software ----------------------------------------------------------------------- */
 
-enum lks_code lks_rule_dcgm(struct lks_checking *c)
+enum lks_code lks_check_dcgm(struct lks_checking *c)
 {
     struct lks_str dcgm = version(c, "dcgm"), driver = version(c, "driver");
     bool nvswitch = false;
@@ -478,7 +478,7 @@ static void check_carried(struct lks_checking *c, const struct lks_operator *row
     const struct lks_component *component = lks_stack_find(c->stack, name);
     if (component == NULL || !lks_str_is(component->owner, "gpu-operator") || carried.len == 0 ||
         lks_dotted_cmp(component->version, carried) == 0 ||
-        lks_words_have(listed, component->version))
+        lks_facts_words_have(listed, component->version))
         return;
     LKS_NOTE_FINDING(c, LKS_WARNING, component->name, &row->fact,
                      "%" LKS_STR_FMT " is not what GPU Operator %" LKS_STR_FMT
@@ -487,7 +487,7 @@ static void check_carried(struct lks_checking *c, const struct lks_operator *row
                      LKS_STR_ARG(carried), listed.len > 0 ? "; listed " : "", LKS_STR_ARG(listed));
 }
 
-enum lks_code lks_rule_gpu_operator(struct lks_checking *c)
+enum lks_code lks_check_gpu_operator(struct lks_checking *c)
 {
     struct lks_str pinned = version(c, "gpu-operator");
     for (size_t i = 0; i < c->facts->operators.count && pinned.len > 0; i++) {

@@ -81,8 +81,8 @@ static bool inside(const struct lks_checking *c, struct lks_str name, const stru
     enum lks_version_scheme scheme = lks_facts_scheme(c->facts, name);
     struct lks_range range;
     struct lks_err ignored = {0};
-    return lks_range_parse(range_text, scheme, &range, &ignored) == LKS_OK &&
-           lks_range_has(&range, value->text, scheme);
+    return lks_version_range_parse(range_text, scheme, &range, &ignored) == LKS_OK &&
+           lks_version_range_has(&range, value->text, scheme);
 }
 
 static bool edge_applies(const struct lks_checking *c, const struct lks_edge *edge)
@@ -147,7 +147,7 @@ static void note_missing(struct lks_checking *c, const struct lks_edge *edge)
                           : LKS_STR("the stack does not pin it"));
 }
 
-enum lks_code lks_rule_edges(struct lks_checking *c)
+enum lks_code lks_check_edges(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->facts->edges.count; i++) {
         const struct lks_edge *edge = &c->facts->edges.rows[i];
@@ -173,12 +173,12 @@ static const struct lks_branch *pinned_branch(const struct lks_checking *c)
     return driver.len > 0 ? lks_facts_branch(c->facts, lks_version_major(driver)) : NULL;
 }
 
-enum lks_code lks_rule_lifecycle(struct lks_checking *c)
+enum lks_code lks_check_lifecycle(struct lks_checking *c)
 {
     const struct lks_branch *branch = pinned_branch(c);
     if (branch == NULL)
         return LKS_OK;
-    lks_day end = lks_branch_end(branch), other = lks_branch_other_end(branch);
+    lks_day end = lks_lifecycle_end(branch), other = lks_lifecycle_other_end(branch);
     if (end == LKS_DAY_NONE) {
         LKS_NOTE_FINDING(c, LKS_INFO, LKS_STR("driver"), &branch->fact,
                          "no end of support is published for R%d", branch->number);
@@ -189,37 +189,37 @@ enum lks_code lks_rule_lifecycle(struct lks_checking *c)
         return LKS_OK;
     char end_text[LKS_DAY_TEXT_SIZE], other_text[LKS_DAY_TEXT_SIZE] = "";
     if (other != LKS_DAY_NONE)
-        lks_day_text(other, other_text);
+        lks_time_day_text(other, other_text);
     LKS_NOTE_FINDING(c, LKS_WARNING, LKS_STR("driver"), &branch->fact,
                      "support of branch R%d %s %s (%d days %s)%s%s", branch->number,
-                     left < 0 ? "ended on" : "ends on", lks_day_text(end, end_text),
+                     left < 0 ? "ended on" : "ends on", lks_time_day_text(end, end_text),
                      left < 0 ? -left : left, left < 0 ? "ago" : "left",
                      other != LKS_DAY_NONE ? "; another source says " : "", other_text);
     lks_report_remedy(c->out, "plan the move to a branch that lives: lockstep lifecycle");
     return LKS_OK;
 }
 
-enum lks_code lks_rule_last_branch(struct lks_checking *c)
+enum lks_code lks_check_last_branch(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->board_count; i++) {
         const struct lks_gpu *gpu = c->boards[i];
         const struct lks_branch *last =
             gpu->max_driver_branch > 0 ? lks_facts_branch(c->facts, gpu->max_driver_branch) : NULL;
         char end[LKS_DAY_TEXT_SIZE];
-        if (last == NULL || lks_branch_end(last) == LKS_DAY_NONE)
+        if (last == NULL || lks_lifecycle_end(last) == LKS_DAY_NONE)
             continue;
         LKS_NOTE_FINDING(c, LKS_WARNING, gpu->product, &gpu->fact,
                          "%" LKS_STR_FMT " can never leave R%d, whose support ends on %s: that is "
                          "the end of the hardware's support",
                          LKS_STR_ARG(gpu->architecture), gpu->max_driver_branch,
-                         lks_day_text(lks_branch_end(last), end));
+                         lks_time_day_text(lks_lifecycle_end(last), end));
     }
     return LKS_OK;
 }
 
 /* People and habits ------------------------------------------------------------------------- */
 
-enum lks_code lks_rule_unattended(struct lks_checking *c)
+enum lks_code lks_check_unattended(struct lks_checking *c)
 {
     const struct lks_doc *setting = lks_stack_setting(c->stack, "unattended_upgrades");
     if (setting != NULL && setting->kind == LKS_DOC_BOOL && !setting->truth)
@@ -231,7 +231,7 @@ enum lks_code lks_rule_unattended(struct lks_checking *c)
     return LKS_OK;
 }
 
-enum lks_code lks_rule_one_way(struct lks_checking *c)
+enum lks_code lks_check_one_way(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->stack->component_count; i++) {
         const struct lks_component *component = &c->stack->components[i];
@@ -245,10 +245,10 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
     return LKS_OK;
 }
 
-enum lks_code lks_rule_advisories(struct lks_checking *c)
+enum lks_code lks_check_advisories(struct lks_checking *c)
 {
     LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list list = {0};
-    if (lks_advisories_of(c->facts, c->stack, &list, c->err) != LKS_OK)
+    if (lks_advisory_list_of(c->facts, c->stack, &list, c->err) != LKS_OK)
         return c->err->code;
     size_t unsure = list.count - list.exposed;
     if (list.exposed > 0) {
@@ -317,12 +317,12 @@ static void check_reason(struct lks_checking *c, const struct policy *policy)
         if (!lks_policy_takes_reason(policy->rules, reason))
             LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, NULL,
                              "%" LKS_STR_FMT " runs as %s, which the pool does not accept",
-                             LKS_STR_ARG(c->boards[i]->product), lks_reason_name(reason));
+                             LKS_STR_ARG(c->boards[i]->product), lks_compat_reason_name(reason));
     }
 }
 
 /* Every fleet counts: a stack that some pool refuses is not one for all that pin it. */
-enum lks_code lks_rule_policy(struct lks_checking *c)
+enum lks_code lks_check_policy(struct lks_checking *c)
 {
     for (size_t f = 0; f < c->in->fleet_count; f++) {
         const struct lks_fleet *fleet = &c->in->fleets[f];

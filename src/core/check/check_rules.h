@@ -26,27 +26,27 @@ struct lks_checking {
 
 typedef enum lks_code lks_rule_fn(struct lks_checking *c);
 
-lks_rule_fn lks_rule_compat;
-lks_rule_fn lks_rule_driver_family;
-lks_rule_fn lks_rule_nccl;
-lks_rule_fn lks_rule_cudnn;
-lks_rule_fn lks_rule_cdmm;
-lks_rule_fn lks_rule_mig;
-lks_rule_fn lks_rule_toolkit_library;
-lks_rule_fn lks_rule_bundled_driver;
-lks_rule_fn lks_rule_kernel;
-lks_rule_fn lks_rule_dcgm;
-lks_rule_fn lks_rule_gpu_operator;
-lks_rule_fn lks_rule_rocm_parts;
-lks_rule_fn lks_rule_rocm_firmware;
-lks_rule_fn lks_rule_edges;
-lks_rule_fn lks_rule_lifecycle;
-lks_rule_fn lks_rule_last_branch;
-lks_rule_fn lks_rule_unattended;
-lks_rule_fn lks_rule_one_way;
-lks_rule_fn lks_rule_spelling;
-lks_rule_fn lks_rule_known_version;
-lks_rule_fn lks_rule_advisories;
-lks_rule_fn lks_rule_policy;
+lks_rule_fn lks_check_compat;
+lks_rule_fn lks_check_driver_family;
+lks_rule_fn lks_check_nccl;
+lks_rule_fn lks_check_cudnn;
+lks_rule_fn lks_check_cdmm;
+lks_rule_fn lks_check_mig;
+lks_rule_fn lks_check_toolkit_library;
+lks_rule_fn lks_check_bundled_driver;
+lks_rule_fn lks_check_kernel;
+lks_rule_fn lks_check_dcgm;
+lks_rule_fn lks_check_gpu_operator;
+lks_rule_fn lks_check_rocm_parts;
+lks_rule_fn lks_check_rocm_firmware;
+lks_rule_fn lks_check_edges;
+lks_rule_fn lks_check_lifecycle;
+lks_rule_fn lks_check_last_branch;
+lks_rule_fn lks_check_unattended;
+lks_rule_fn lks_check_one_way;
+lks_rule_fn lks_check_spelling;
+lks_rule_fn lks_check_known_version;
+lks_rule_fn lks_check_advisories;
+lks_rule_fn lks_check_policy;
 
 #endif

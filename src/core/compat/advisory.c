@@ -15,13 +15,13 @@ static const struct {
     [LKS_BY_HAND] = {"by-hand", "check by hand"},
 };
 
-const char *lks_exposure_code(enum lks_exposure exposure)
+const char *lks_advisory_exposure_code(enum lks_exposure exposure)
 {
     LKS_ASSERT((size_t)exposure < LKS_COUNT(exposures));
     return exposures[exposure].code;
 }
 
-const char *lks_exposure_about(enum lks_exposure exposure)
+const char *lks_advisory_exposure_about(enum lks_exposure exposure)
 {
     LKS_ASSERT((size_t)exposure < LKS_COUNT(exposures));
     return exposures[exposure].about;
@@ -69,8 +69,8 @@ static bool is_exposed(const struct lks_facts *facts, const struct lks_affected 
     if (scheme == LKS_VERSION_DOTTED)
         version = lks_version_stated(version, a->range);
     *out = LKS_EXPOSED;
-    return lks_range_parse(a->range, scheme, &range, &ignored) == LKS_OK &&
-           lks_range_has(&range, version, scheme);
+    return lks_version_range_parse(a->range, scheme, &range, &ignored) == LKS_OK &&
+           lks_version_range_has(&range, version, scheme);
 }
 
 /* A driver branch the bulletin does not mention, and which had ended by then. */
@@ -85,7 +85,7 @@ static bool is_unfixed(const struct lks_facts *facts, const struct lks_advisory 
             return false;
     }
     const struct lks_branch *branch = lks_facts_branch(facts, lks_version_major(c->version));
-    lks_day end = branch != NULL ? lks_branch_end(branch) : LKS_DAY_NONE;
+    lks_day end = branch != NULL ? lks_lifecycle_end(branch) : LKS_DAY_NONE;
     return end != LKS_DAY_NONE && advisory->published != LKS_DAY_NONE && end < advisory->published;
 }
 
@@ -169,8 +169,8 @@ static int worst_first(const void *left, const void *right)
     return order != 0 ? order : (a->component > b->component) - (a->component < b->component);
 }
 
-enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,
-                                struct lks_advisory_list *out, struct lks_err *err)
+enum lks_code lks_advisory_list_of(const struct lks_facts *facts, const struct lks_stack *stack,
+                                   struct lks_advisory_list *out, struct lks_err *err)
 {
     struct finder f = {.facts = facts, .err = err};
     f.board_count = lks_boards_of(facts, stack, f.boards, LKS_COUNT(f.boards));

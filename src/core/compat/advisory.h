@@ -9,8 +9,8 @@ enum lks_exposure {
     LKS_UNFIXED, /* its branch had ended when it was published: neither evaluated nor fixed */
     LKS_BY_HAND, /* the bulletin's words cannot be compared by a program */
 };
-const char *lks_exposure_code(enum lks_exposure exposure);  /* for programs: by-hand */
-const char *lks_exposure_about(enum lks_exposure exposure); /* for people: check by hand */
+const char *lks_advisory_exposure_code(enum lks_exposure exposure);  /* for programs: by-hand */
+const char *lks_advisory_exposure_about(enum lks_exposure exposure); /* for people: check by hand */
 
 struct lks_open_advisory {
     const struct lks_advisory *advisory;
@@ -38,8 +38,9 @@ bool lks_advisory_reaches(const struct lks_facts *facts, const struct lks_adviso
                           const struct lks_advisory_subject *subject,
                           const struct lks_affected **affected, enum lks_exposure *exposure);
 
-enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,
-                                struct lks_advisory_list *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_advisory_list_of(const struct lks_facts *facts, const struct lks_stack *stack,
+                                   struct lks_advisory_list *out,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 void lks_advisory_list_fini(struct lks_advisory_list *list);
 
 /* The first component by which the stack is EXPOSED to the vulnerability, and the entry that says

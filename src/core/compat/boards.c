@@ -9,7 +9,8 @@ bool lks_board_in_families(const struct lks_gpu *gpu, struct lks_str families)
         return false;
     for (size_t i = 0; i < gpu->family.len; i++)
         name[i] = gpu->family.ptr[i] == ' ' ? '-' : gpu->family.ptr[i];
-    return families.len == 0 || lks_words_have(families, (struct lks_str){name, gpu->family.len});
+    return families.len == 0 ||
+           lks_facts_words_have(families, (struct lks_str){name, gpu->family.len});
 }
 
 bool lks_board_among(const struct lks_gpu *gpu, const struct lks_gpu *const *boards, size_t count)

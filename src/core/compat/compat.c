@@ -17,19 +17,19 @@ static const struct {
     [LKS_NO_MODULE] = {"NO_MODULE", "no", "wrong flavour of kernel modules"},
 };
 
-const char *lks_reason_name(enum lks_reason reason)
+const char *lks_compat_reason_name(enum lks_reason reason)
 {
     LKS_ASSERT((size_t)reason < LKS_COUNT(reasons));
     return reasons[reason].name;
 }
 
-const char *lks_reason_verdict(enum lks_reason reason)
+const char *lks_compat_reason_verdict(enum lks_reason reason)
 {
     LKS_ASSERT((size_t)reason < LKS_COUNT(reasons));
     return reasons[reason].verdict;
 }
 
-const char *lks_reason_about(enum lks_reason reason)
+const char *lks_compat_reason_about(enum lks_reason reason)
 {
     LKS_ASSERT((size_t)reason < LKS_COUNT(reasons));
     return reasons[reason].about;
@@ -96,7 +96,7 @@ static bool has_pci_id(const struct lks_gpu *gpu, struct lks_str name)
         name = (struct lks_str){name.ptr + strlen(vendor), name.len - strlen(vendor)};
     else if (lks_str_starts(name, "0x"))
         name = (struct lks_str){name.ptr + 2, name.len - 2};
-    return lks_words_have(gpu->pci_ids, name);
+    return lks_facts_words_have(gpu->pci_ids, name);
 }
 
 size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,

@@ -31,9 +31,9 @@ enum lks_reason {
     LKS_NO_ARCH,
     LKS_NO_MODULE,
 };
-const char *lks_reason_name(enum lks_reason reason);
-const char *lks_reason_verdict(enum lks_reason reason); /* yes, limited, unknown, no */
-const char *lks_reason_about(enum lks_reason reason);
+const char *lks_compat_reason_name(enum lks_reason reason);
+const char *lks_compat_reason_verdict(enum lks_reason reason); /* yes, limited, unknown, no */
+const char *lks_compat_reason_about(enum lks_reason reason);
 
 struct lks_compat_question {
     struct lks_str driver;         /* NVIDIA's, or amdgpu */

@@ -34,7 +34,7 @@ static enum lks_reason refusal(const struct case_ *c, const struct lks_fact *fac
     if (fact->status != LKS_UNCONFIRMED)
         return reason;
     NOTE(c, "known", LKS_WARNING, fact, "%s would follow from this, and nothing else says so",
-         lks_reason_name(reason));
+         lks_compat_reason_name(reason));
     return LKS_UNKNOWN;
 }
 
@@ -95,9 +95,10 @@ static void note_floors(const struct case_ *c, const char *component)
         struct lks_err ignored = {0};
         if (edge->component.len > 0 || !lks_str_is(edge->other, component) ||
             !lks_board_in_families(c->gpu, edge->gpus) ||
-            lks_range_parse(edge->other_range, LKS_VERSION_DOTTED, &range, &ignored) != LKS_OK)
+            lks_version_range_parse(edge->other_range, LKS_VERSION_DOTTED, &range, &ignored) !=
+                LKS_OK)
             continue;
-        bool inside = lks_range_has(&range, c->q->driver, LKS_VERSION_DOTTED);
+        bool inside = lks_version_range_has(&range, c->q->driver, LKS_VERSION_DOTTED);
         if (inside == (edge->kind == LKS_CONFLICTS))
             NOTE(c, "platform-floor", LKS_WARNING, &edge->fact,
                  "%" LKS_STR_FMT " %s %s %" LKS_STR_FMT "%s%" LKS_STR_FMT,
@@ -152,7 +153,7 @@ static bool judge_driver_knows(const struct case_ *c, enum lks_reason *out)
              LKS_STR_ARG(c->q->driver), LKS_STR_ARG(first));
         return refuse(c, &gpu->fact, LKS_NO_DRIVER, out);
     }
-    if (!ended && !lks_words_have(branch->architectures, gpu->architecture)) {
+    if (!ended && !lks_facts_words_have(branch->architectures, gpu->architecture)) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &branch->fact, "R%d is older than %" LKS_STR_FMT,
              c->branch, LKS_STR_ARG(gpu->architecture));
         return refuse(c, &branch->fact, LKS_NO_DRIVER, out);
@@ -356,7 +357,7 @@ static bool judge_amd_arch(const struct case_ *c, enum lks_reason *out)
              gpu->max_toolkit_major);
         return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
-    if (c->rocm->targets.len > 0 && !lks_words_have(c->rocm->targets, gpu->target)) {
+    if (c->rocm->targets.len > 0 && !lks_facts_words_have(c->rocm->targets, gpu->target)) {
         NOTE(c, "architecture", LKS_INFO, &c->rocm->fact,
              "ROCm %" LKS_STR_FMT " does not target %" LKS_STR_FMT, LKS_STR_ARG(c->rocm->version),
              LKS_STR_ARG(gpu->target));
@@ -375,7 +376,7 @@ static bool judge_amd_arch(const struct case_ *c, enum lks_reason *out)
 
 static bool named_by_rocm(const struct case_ *c)
 {
-    bool older = lks_words_have(c->rocm->older_gpus, c->gpu->family);
+    bool older = lks_facts_words_have(c->rocm->older_gpus, c->gpu->family);
     return any_covers(c->rocm->amdgpu, c->q->driver) ||
            (older && any_covers(c->rocm->amdgpu_older, c->q->driver));
 }

@@ -2,7 +2,7 @@
 
 #include "core/compat/boards.h"
 
-lks_day lks_branch_end(const struct lks_branch *branch)
+lks_day lks_lifecycle_end(const struct lks_branch *branch)
 {
     if (branch->eol == LKS_DAY_NONE)
         return branch->eol_other;
@@ -11,7 +11,7 @@ lks_day lks_branch_end(const struct lks_branch *branch)
     return branch->eol < branch->eol_other ? branch->eol : branch->eol_other;
 }
 
-lks_day lks_branch_other_end(const struct lks_branch *branch)
+lks_day lks_lifecycle_other_end(const struct lks_branch *branch)
 {
     bool differ = branch->eol != LKS_DAY_NONE && branch->eol_other != LKS_DAY_NONE &&
                   branch->eol != branch->eol_other;
@@ -20,7 +20,7 @@ lks_day lks_branch_other_end(const struct lks_branch *branch)
     return branch->eol < branch->eol_other ? branch->eol_other : branch->eol;
 }
 
-bool lks_branch_matters(const struct lks_facts *facts, const struct lks_stack *stack, int number)
+bool lks_lifecycle_matters(const struct lks_facts *facts, const struct lks_stack *stack, int number)
 {
     if (lks_version_major(lks_stack_version(stack, "driver")) == number)
         return true;

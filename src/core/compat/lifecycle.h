@@ -6,12 +6,13 @@
 
 /* The earlier of the days two sources name, or the only one: a plan for the later date may be
  * without support. LKS_DAY_NONE where no source names any. */
-lks_day lks_branch_end(const struct lks_branch *branch);
+lks_day lks_lifecycle_end(const struct lks_branch *branch);
 
 /* The other of the two days, where they differ; else LKS_DAY_NONE. */
-lks_day lks_branch_other_end(const struct lks_branch *branch);
+lks_day lks_lifecycle_other_end(const struct lks_branch *branch);
 
 /* Whether the branch is the one the stack pins, or the last one of its boards. */
-bool lks_branch_matters(const struct lks_facts *facts, const struct lks_stack *stack, int number);
+bool lks_lifecycle_matters(const struct lks_facts *facts, const struct lks_stack *stack,
+                           int number);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { REPORT_BYTES_MAX = 64 * 1024 * 1024 };
 
-const char *lks_severity_name(enum lks_severity severity)
+const char *lks_report_severity_name(enum lks_severity severity)
 {
     static const char *const names[] = {"info", "warning", "error"};
     LKS_ASSERT((size_t)severity < LKS_COUNT(names));

@@ -6,7 +6,7 @@
 #include "model/facts/facts.h"
 
 enum lks_severity { LKS_INFO, LKS_WARNING, LKS_ERROR };
-const char *lks_severity_name(enum lks_severity severity);
+const char *lks_report_severity_name(enum lks_severity severity);
 
 struct lks_finding {
     const char *rule;

@@ -232,8 +232,9 @@ static bool is_tolerated(const struct differ *d, const struct lks_component *c,
     enum lks_version_scheme scheme = lks_facts_scheme(d->facts, c->name);
     struct lks_range range;
     struct lks_err ignored = {0};
-    return c->window.len > 0 && lks_range_parse(c->window, scheme, &range, &ignored) == LKS_OK &&
-           lks_range_has(&range, version, scheme);
+    return c->window.len > 0 &&
+           lks_version_range_parse(c->window, scheme, &range, &ignored) == LKS_OK &&
+           lks_version_range_has(&range, version, scheme);
 }
 
 static enum lks_code diff_version(struct differ *d, const struct lks_component *a,
@@ -332,7 +333,7 @@ static enum lks_code diff_components(struct differ *d)
         const struct lks_component *a =
             i < d->from->component_count ? &d->from->components[i] : NULL;
         const struct lks_component *b = j < d->to->component_count ? &d->to->components[j] : NULL;
-        int order = a == NULL ? 1 : b == NULL ? -1 : lks_component_cmp(a, b);
+        int order = a == NULL ? 1 : b == NULL ? -1 : lks_stack_component_cmp(a, b);
         i += order <= 0;
         j += order >= 0;
         if (diff_component(d, order <= 0 ? a : NULL, order >= 0 ? b : NULL) != LKS_OK)
@@ -406,8 +407,8 @@ static enum lks_code diff_flaws(struct differ *d)
 {
     LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list before = {0};
     LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list after = {0};
-    if (lks_advisories_of(d->facts, d->from, &before, d->err) != LKS_OK ||
-        lks_advisories_of(d->facts, d->to, &after, d->err) != LKS_OK ||
+    if (lks_advisory_list_of(d->facts, d->from, &before, d->err) != LKS_OK ||
+        lks_advisory_list_of(d->facts, d->to, &after, d->err) != LKS_OK ||
         only_in(d, &before, &after, &d->out->closed) != LKS_OK)
         return d->err->code;
     return only_in(d, &after, &before, &d->out->opened);

@@ -11,7 +11,7 @@ const struct lks_xid *lks_xid_find(const struct lks_facts *facts, int64_t number
     return LKS_VEC_FIND(facts->xids.rows, facts->xids.count, row, row->number == number);
 }
 
-const struct lks_sxid *lks_sxid_find(const struct lks_facts *facts, int64_t number)
+const struct lks_sxid *lks_xid_sxid_find(const struct lks_facts *facts, int64_t number)
 {
     return LKS_VEC_FIND(facts->sxids.rows, facts->sxids.count, row, row->number == number);
 }

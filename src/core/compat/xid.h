@@ -5,7 +5,7 @@
 #include "model/facts/facts.h"
 
 const struct lks_xid *lks_xid_find(const struct lks_facts *facts, int64_t number);
-const struct lks_sxid *lks_sxid_find(const struct lks_facts *facts, int64_t number);
+const struct lks_sxid *lks_xid_sxid_find(const struct lks_facts *facts, int64_t number);
 const struct lks_xid_action *lks_xid_action_find(const struct lks_facts *facts,
                                                  struct lks_str action);
 

@@ -205,7 +205,7 @@ static void add_cmdline(struct lks_buf *out, struct lks_str value)
     struct lks_str word;
     const char *before = "";
     while (lks_str_word(&value, &word)) {
-        if (lks_parameter_of_host(word))
+        if (lks_reading_parameter_of_host(word))
             continue;
         lks_buf_addf(out, "%s%" LKS_STR_FMT, before, LKS_STR_ARG(word));
         before = " ";

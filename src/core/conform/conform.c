@@ -8,7 +8,7 @@
 /* A row for each pin a stack can have, with texts. */
 #define CONFORM_BYTES_MAX ((size_t)64 << 20)
 
-const char *lks_verdict_name(enum lks_verdict verdict)
+const char *lks_conform_verdict_name(enum lks_verdict verdict)
 {
     static const char *const names[] = {
         [LKS_CONFORMS] = "conforms",
@@ -20,7 +20,7 @@ const char *lks_verdict_name(enum lks_verdict verdict)
     return names[verdict];
 }
 
-const char *lks_cause_name(enum lks_cause cause)
+const char *lks_conform_cause_name(enum lks_cause cause)
 {
     static const char *const names[LKS_CAUSE_COUNT] = {
         [LKS_CAUSE_NONE] = "",
@@ -41,7 +41,7 @@ const char *lks_cause_name(enum lks_cause cause)
     return names[cause];
 }
 
-void lks_conformance_fini(struct lks_conformance *c)
+void lks_conform_fini(struct lks_conformance *c)
 {
     lks_arena_fini(&c->arena);
     *c = (struct lks_conformance){0};
@@ -54,7 +54,7 @@ static bool make_room(struct lks_conformance *c)
     return c->count < c->room;
 }
 
-struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgement *row)
+struct lks_judgement *lks_conform_row(struct lks_judge *j, const struct lks_judgement *row)
 {
     if (!make_room(j->out))
         return NULL;
@@ -79,9 +79,9 @@ static void judge_asset(struct lks_judge *j)
     for (size_t i = 0; i < j->stack->component_count; i++) {
         const struct lks_component *c = &j->stack->components[i];
         bool other_side = c->side.len > 0 && j->side.len > 0 && !lks_str_eq(c->side, j->side);
-        if (lks_component_is_firmware(c->name) && lks_judge_elsewhere(j, c) && !other_side &&
-            lks_judge_called(j, c->name).count > 0)
-            lks_judge_firmware(j, c);
+        if (lks_component_is_firmware(c->name) && lks_conform_elsewhere(j, c) && !other_side &&
+            lks_conform_called(j, c->name).count > 0)
+            lks_conform_firmware(j, c);
     }
 }
 
@@ -94,9 +94,9 @@ static void judge_components(struct lks_judge *j)
             if (lks_component_is_firmware(c->name) != (firmware == 1))
                 continue;
             if (firmware)
-                lks_judge_firmware(j, c);
+                lks_conform_firmware(j, c);
             else
-                lks_judge_component(j, c);
+                lks_conform_component(j, c);
         }
     }
 }
@@ -105,20 +105,20 @@ enum lks_code lks_conform(const struct lks_facts *facts, const struct lks_stack 
                           const struct lks_tuple *tuple, struct lks_conformance *out,
                           struct lks_err *err)
 {
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     struct lks_judge j = {.facts = facts, .stack = stack, .tuple = tuple, .out = &c};
     lks_arena_init(&c.arena, CONFORM_BYTES_MAX);
-    j.asset = lks_judge_called(&j, LKS_STR("asset")).count > 0;
-    struct lks_readings side = lks_judge_called(&j, LKS_STR("asset.side"));
+    j.asset = lks_conform_called(&j, LKS_STR("asset")).count > 0;
+    struct lks_readings side = lks_conform_called(&j, LKS_STR("asset.side"));
     j.side = side.count > 0 ? side.list[0]->value : LKS_STR("");
-    c.class = lks_judge_class(&j);
+    c.class = lks_conform_class(&j);
     if (j.asset) {
         judge_asset(&j);
     } else {
         judge_components(&j);
-        lks_judge_settings(&j);
-        lks_judge_tuning(&j);
-        lks_judge_devices(&j);
+        lks_conform_settings(&j);
+        lks_conform_tuning(&j);
+        lks_conform_devices(&j);
     }
     if (c.failed != LKS_OK)
         return lks_arena_fail(&c.arena, err);

@@ -35,8 +35,9 @@ enum lks_cause {
     LKS_CAUSE_BANDS,          /* "bands disagree": in-band and out-of-band readings differ */
     LKS_CAUSE_COUNT
 };
-const char *lks_verdict_name(enum lks_verdict verdict); /* "conforms", "with image", "drift", ... */
-const char *lks_cause_name(enum lks_cause cause);
+const char *
+lks_conform_verdict_name(enum lks_verdict verdict); /* "conforms", "with image", "drift", ... */
+const char *lks_conform_cause_name(enum lks_cause cause);
 
 /* One judged pin. Texts live in the conformance's arena, the stack or the tuple. */
 struct lks_judgement {
@@ -60,7 +61,7 @@ struct lks_conformance {
     enum lks_code failed;
 };
 
-void lks_conformance_fini(struct lks_conformance *c);
+void lks_conform_fini(struct lks_conformance *c);
 
 /* Judge all of it. Of several hardware classes the one that fits best is taken. */
 enum lks_code lks_conform(const struct lks_facts *facts, const struct lks_stack *stack,

@@ -46,7 +46,7 @@ static void set_cause(struct lks_judgement *row, const struct expectation *e,
     for (size_t i = 0; i < readings->count; i++) {
         int64_t number;
         const struct lks_reading *r = readings->list[i];
-        if (r->state != LKS_MEASURED || lks_judge_holds(pin, r) || !number_of(r, &number))
+        if (r->state != LKS_MEASURED || lks_conform_holds(pin, r) || !number_of(r, &number))
             continue;
         row->cause = number < pin->number ? e->less : e->more;
         break;
@@ -59,14 +59,14 @@ static void judge_count(struct lks_judge *j, const struct expectation *e)
         return;
     struct lks_pin pin = {
         .subject = lks_str_from(e->name),
-        .pinned = lks_judge_text(j, "%lld", (long long)e->count),
+        .pinned = lks_conform_text(j, "%lld", (long long)e->count),
         .holds = e->holds,
         .changed = e->less,
         .gone = LKS_CAUSE_DEVICE_MISSING,
         .number = e->count,
     };
-    struct lks_readings readings = lks_judge_called(j, pin.subject);
-    struct lks_judgement *row = lks_judge_readings(j, &pin, &readings);
+    struct lks_readings readings = lks_conform_called(j, pin.subject);
+    struct lks_judgement *row = lks_conform_readings(j, &pin, &readings);
     if (row != NULL && row->verdict == LKS_DRIFT && e->less != e->more)
         set_cause(row, e, &pin, &readings);
 }
@@ -85,7 +85,7 @@ static bool holds_board(const struct lks_pin *pin, const struct lks_reading *r)
         return false;
     for (size_t i = 0; i < pin->board_count; i++) {
         if (lks_str_eq_nocase(vendor, lks_str_from(vendors[pin->boards[i]->vendor])) &&
-            lks_words_have(pin->boards[i]->pci_ids, device))
+            lks_facts_words_have(pin->boards[i]->pci_ids, device))
             return true;
     }
     return false;
@@ -107,7 +107,8 @@ static void name_product(struct lks_judge *j, const struct lks_pin *pin,
                          const struct lks_readings *ids, struct lks_judgement *row)
 {
     size_t at = 0, count;
-    while (at < ids->count && lks_judge_holds(pin, ids->list[at]) != (row->verdict == LKS_CONFORMS))
+    while (at < ids->count &&
+           lks_conform_holds(pin, ids->list[at]) != (row->verdict == LKS_CONFORMS))
         at++;
     const struct lks_reading *product = lks_tuple_range(j->tuple, LKS_STR("gpu.product"), &count);
     if (at == ids->count || lks_str_is(ids->list[at]->name, "gpu.product"))
@@ -115,8 +116,8 @@ static void name_product(struct lks_judge *j, const struct lks_pin *pin,
     for (size_t i = 0; i < count; i++) {
         if (product[i].state != LKS_MEASURED || !lks_str_eq(product[i].of, ids->list[at]->of))
             continue;
-        row->actual = lks_judge_text(j, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-                                     LKS_STR_ARG(product[i].value), LKS_STR_ARG(row->actual));
+        row->actual = lks_conform_text(j, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+                                       LKS_STR_ARG(product[i].value), LKS_STR_ARG(row->actual));
         return;
     }
 }
@@ -132,7 +133,7 @@ static enum which board_by_name(const struct lks_judge *j, const struct lks_pin 
     size_t names = 0, wanted = 0, all = 0, others = 0;
     for (size_t i = 0; i < count; i++)
         others += !lks_board_among(same[i], pin->boards, pin->board_count);
-    if (others == 0 || !lks_judge_holds(pin, id) || lks_str_eq_nocase(pin->pinned, id->value))
+    if (others == 0 || !lks_conform_holds(pin, id) || lks_str_eq_nocase(pin->pinned, id->value))
         return WANTED; /* or what the id itself says */
     if (product != NULL && product->state == LKS_MEASURED)
         names = lks_compat_boards(j->facts, product->value, named, LKS_COUNT(named));
@@ -153,10 +154,10 @@ static struct lks_reading *untold(struct lks_judge *j, const struct lks_reading 
     }
     *r = *id;
     r->state = LKS_UNMEASURED;
-    r->value = lks_judge_text(j,
-                              "%" LKS_STR_FMT " is the id of several boards, and gpu.product "
-                              "does not tell which",
-                              LKS_STR_ARG(id->value));
+    r->value = lks_conform_text(j,
+                                "%" LKS_STR_FMT " is the id of several boards, and gpu.product "
+                                "does not tell which",
+                                LKS_STR_ARG(id->value));
     return r;
 }
 
@@ -195,13 +196,13 @@ static void judge_product(struct lks_judge *j, const struct lks_class *class)
         .boards = boards,
         .board_count = lks_compat_boards(j->facts, class->gpu, boards, LKS_COUNT(boards)),
     };
-    struct lks_readings ids = lks_judge_called(j, LKS_STR("gpu.pci_id"));
-    struct lks_readings products = lks_judge_called(j, LKS_STR("gpu.product"));
+    struct lks_readings ids = lks_conform_called(j, LKS_STR("gpu.pci_id"));
+    struct lks_readings products = lks_conform_called(j, LKS_STR("gpu.product"));
     bool by_id = pin.board_count > 0 || products.count == 0;
     pin.holds = by_id ? holds_board : holds_product;
     if (by_id)
         ask_names(j, &pin, &ids);
-    struct lks_judgement *row = lks_judge_readings(j, &pin, by_id ? &ids : &products);
+    struct lks_judgement *row = lks_conform_readings(j, &pin, by_id ? &ids : &products);
     if (row != NULL && by_id && row->verdict != LKS_NOT_MEASURED)
         name_product(j, &pin, &ids, row);
 }
@@ -213,7 +214,7 @@ static void judge_product(struct lks_judge *j, const struct lks_class *class)
 static bool judge_fabric(struct lks_judge *j, const struct lks_class *class)
 {
     const struct lks_reading *ports = lks_tuple_find(j->tuple, "devices.nics");
-    struct lks_readings speeds = lks_judge_called(j, LKS_STR("devices.nic_gbps"));
+    struct lks_readings speeds = lks_conform_called(j, LKS_STR("devices.nic_gbps"));
     int64_t all, number, fast = 0;
     if (class->nic_gbps == 0 || ports == NULL || ports->state != LKS_MEASURED ||
         !number_of(ports, &all) || (size_t)all != speeds.count || all <= class->nics)
@@ -226,12 +227,12 @@ static bool judge_fabric(struct lks_judge *j, const struct lks_class *class)
     }
     if (fast != class->nics)
         return false;
-    (void)lks_judge_row(
+    (void)lks_conform_row(
         j, &(struct lks_judgement){
                .subject = LKS_STR("devices.nics"),
-               .pinned = lks_judge_text(j, "%lld at %lld Gb/s", (long long)class->nics,
-                                        (long long)class->nic_gbps),
-               .actual = lks_judge_text(j, "%lld of %lld ports", (long long)fast, (long long)all),
+               .pinned = lks_conform_text(j, "%lld at %lld Gb/s", (long long)class->nics,
+                                          (long long)class->nic_gbps),
+               .actual = lks_conform_text(j, "%lld of %lld ports", (long long)fast, (long long)all),
                .verdict = LKS_CONFORMS,
                .evidence = ports->evidence,
            });
@@ -283,7 +284,7 @@ static struct misfit misfit(struct lks_judge *j, const struct lks_class *class)
     return m;
 }
 
-const struct lks_class *lks_judge_class(struct lks_judge *j)
+const struct lks_class *lks_conform_class(struct lks_judge *j)
 {
     const struct lks_class *best = NULL;
     struct misfit least = {0};
@@ -301,7 +302,7 @@ const struct lks_class *lks_judge_class(struct lks_judge *j)
     return best;
 }
 
-void lks_judge_devices(struct lks_judge *j)
+void lks_conform_devices(struct lks_judge *j)
 {
     if (j->out->class != NULL)
         judge_class(j, j->out->class);

@@ -142,7 +142,7 @@ static struct lks_str shown_parts(struct lks_judge *j, const struct lks_readings
         shown++;
     }
     lks_buf_addf(&text, " on %zu of the devices", list->count);
-    return lks_judge_copy(j, &text);
+    return lks_conform_copy(j, &text);
 }
 
 /* Whether `c` is the last pin of its class, and one of them wants a version. */
@@ -177,16 +177,16 @@ static void judge_unpinned(struct lks_judge *j, const struct lks_component *c,
     }
     if (others.count == 0)
         return;
-    (void)lks_judge_row(j,
-                        &(struct lks_judgement){
-                            .subject = c->name,
-                            .pinned = LKS_STR("no other part"),
-                            .actual = shown_parts(j, &others),
-                            .of = others.count == 1 ? others.list[0]->of : (struct lks_str){"", 0},
-                            .verdict = LKS_DRIFT,
-                            .cause = LKS_CAUSE_UNWANTED,
-                            .evidence = others.list[0]->evidence,
-                        });
+    (void)lks_conform_row(
+        j, &(struct lks_judgement){
+               .subject = c->name,
+               .pinned = LKS_STR("no other part"),
+               .actual = shown_parts(j, &others),
+               .of = others.count == 1 ? others.list[0]->of : (struct lks_str){"", 0},
+               .verdict = LKS_DRIFT,
+               .cause = LKS_CAUSE_UNWANTED,
+               .evidence = others.list[0]->evidence,
+           });
 }
 
 /* Nothing there that the pin is about. That may be as it should be: the devices are of other parts,
@@ -217,7 +217,7 @@ static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
         row.verdict = LKS_DRIFT;
         row.cause = LKS_CAUSE_MISSING;
     }
-    (void)lks_judge_row(j, &row);
+    (void)lks_conform_row(j, &row);
 }
 
 /* No reading of the class tells sides, so none can be told to be of the pin's. */
@@ -241,7 +241,8 @@ static bool holds_firmware(const struct lks_pin *pin, const struct lks_reading *
                 : pin->scheme == LKS_VERSION_FIRMWARE
                     ? lks_str_eq_nocase(pin->pin->version, r->value)
                     : lks_version_cmp(pin->pin->version, r->value, pin->scheme) == 0;
-    return same || (pin->window != NULL && lks_range_has(pin->window, r->value, pin->scheme));
+    return same ||
+           (pin->window != NULL && lks_version_range_has(pin->window, r->value, pin->scheme));
 }
 
 static bool holds_nothing(const struct lks_pin *pin, const struct lks_reading *r)
@@ -259,13 +260,13 @@ static void judge_pin(struct lks_judge *j, const struct lks_component *c,
     bool wanted = c->version.len > 0;
     struct lks_pin pin = {
         .subject = c->label,
-        .pinned = lks_judge_pinned(j, c),
+        .pinned = lks_conform_pinned(j, c),
         .holds = wanted ? holds_firmware : holds_nothing,
         .absent_holds = !wanted,
         .changed = wanted ? LKS_CAUSE_OTHER_VERSION : LKS_CAUSE_UNWANTED,
         .gone = LKS_CAUSE_MISSING,
         .pin = c,
-        .window = lks_judge_window(j, c, &range),
+        .window = lks_conform_window(j, c, &range),
         .scheme = lks_facts_scheme(j->facts, c->name),
     };
     struct lks_readings mine = own(j, c, all);
@@ -273,19 +274,19 @@ static void judge_pin(struct lks_judge *j, const struct lks_component *c,
         judge_none(j, &pin, all);
         return;
     }
-    struct lks_judgement *row = lks_judge_readings(j, &pin, &mine);
+    struct lks_judgement *row = lks_conform_readings(j, &pin, &mine);
     if (row != NULL && row->verdict == LKS_DRIFT && !wanted)
         row->cause = LKS_CAUSE_UNWANTED;
     if (row != NULL && wanted)
-        lks_judge_each_gpu(j, row, all);
+        lks_conform_each_gpu(j, row, all);
     if (row != NULL && row->verdict == LKS_CONFORMS && wanted)
-        lks_judge_build(j, c);
+        lks_conform_build(j, c);
 }
 
-void lks_judge_firmware(struct lks_judge *j, const struct lks_component *c)
+void lks_conform_firmware(struct lks_judge *j, const struct lks_component *c)
 {
-    struct lks_readings all = lks_judge_called(j, c->name);
-    if (all.count == 0 && lks_judge_elsewhere(j, c))
+    struct lks_readings all = lks_conform_called(j, c->name);
+    if (all.count == 0 && lks_conform_elsewhere(j, c))
         return;
     judge_pin(j, c, &all);
     if (ends_class(j->stack, c))

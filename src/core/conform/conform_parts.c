@@ -26,7 +26,7 @@ static bool holds_version(const struct lks_pin *pin, const struct lks_reading *r
         return true;
     if (pin->scheme == LKS_VERSION_DOTTED)
         v = lks_version_stated(v, pin->pin->window);
-    return pin->window != NULL && lks_range_has(pin->window, v, pin->scheme);
+    return pin->window != NULL && lks_version_range_has(pin->window, v, pin->scheme);
 }
 
 /* Aspects ----------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static struct lks_str shown_aspects(struct lks_judge *j, const struct lks_compon
                 lks_buf_addf(&text, " (%" LKS_STR_FMT ")", LKS_STR_ARG(r->of));
         }
     }
-    return lks_judge_copy(j, &text);
+    return lks_conform_copy(j, &text);
 }
 
 /* The first side that is not what the running one is, or NULL. */
@@ -132,7 +132,8 @@ static const struct lks_reading *odd_package(const struct lks_judge *j, const st
         if (lks_str_eq(d->key, best->name))
             return NULL;
     }
-    return lks_package_agrees(j->facts, j->tuple, pin->pin->name, running->value) ? NULL : best;
+    return lks_node_package_agrees(j->facts, j->tuple, pin->pin->name, running->value) ? NULL
+                                                                                       : best;
 }
 
 /* Flavour and build ------------------------------------------------------------------------- */
@@ -148,24 +149,24 @@ static void judge_text(struct lks_judge *j, const struct lks_component *c, const
                        struct lks_str pinned, const struct lks_readings *of)
 {
     struct lks_pin pin = {
-        .subject = lks_judge_path(j, c->label, lks_str_from(which)),
+        .subject = lks_conform_path(j, c->label, lks_str_from(which)),
         .pinned = pinned,
         .holds = holds_text,
         .changed = LKS_CAUSE_OTHER_BUILD,
         .gone = LKS_CAUSE_MISSING,
     };
-    (void)lks_judge_readings(j, &pin, of);
+    (void)lks_conform_readings(j, &pin, of);
 }
 
 static void judge_aspect_text(struct lks_judge *j, const struct lks_component *c, const char *which,
                               struct lks_str pinned)
 {
-    struct lks_str name = lks_judge_path(j, c->name, lks_str_from(which));
-    struct lks_readings all = lks_judge_called(j, name);
+    struct lks_str name = lks_conform_path(j, c->name, lks_str_from(which));
+    struct lks_readings all = lks_conform_called(j, name);
     judge_text(j, c, which, pinned, &all);
 }
 
-void lks_judge_build(struct lks_judge *j, const struct lks_component *c)
+void lks_conform_build(struct lks_judge *j, const struct lks_component *c)
 {
     const struct lks_doc *build = lks_doc_member(c->doc, "build");
     const struct lks_doc *first = build != NULL ? build->first : NULL;
@@ -191,21 +192,21 @@ static struct lks_judgement judge_version(struct lks_judge *j, const struct lks_
     bool sided = has_aspects(pin->pin);
     const struct lks_reading *odd = sided ? odd_aspect(j, pin, r) : odd_package(j, pin, r);
     const struct lks_reading *unread = sided ? unread_aspect(j, pin->pin) : NULL;
-    if (odd != NULL && (sided || lks_judge_holds(pin, r))) {
+    if (odd != NULL && (sided || lks_conform_holds(pin, r))) {
         row.cause = LKS_CAUSE_HALF_UPGRADED;
         row.actual = sided ? shown_aspects(j, pin->pin)
-                           : lks_judge_text(j, "%" LKS_STR_FMT "; %" LKS_STR_FMT " %" LKS_STR_FMT,
-                                            LKS_STR_ARG(r->value), LKS_STR_ARG(odd->name),
-                                            LKS_STR_ARG(odd->value));
+                           : lks_conform_text(j, "%" LKS_STR_FMT "; %" LKS_STR_FMT " %" LKS_STR_FMT,
+                                              LKS_STR_ARG(r->value), LKS_STR_ARG(odd->name),
+                                              LKS_STR_ARG(odd->value));
         row.evidence = odd->evidence;
-    } else if (!lks_judge_holds(pin, r)) {
+    } else if (!lks_conform_holds(pin, r)) {
         row.cause = LKS_CAUSE_OTHER_VERSION;
     } else if (unread != NULL) {
         row.verdict = LKS_NOT_MEASURED;
         row.cause = LKS_CAUSE_UNMEASURED;
-        row.actual = lks_judge_text(j, "%" LKS_STR_FMT "; %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                    LKS_STR_ARG(r->value), LKS_STR_ARG(unread->name),
-                                    LKS_STR_ARG(unread->value));
+        row.actual = lks_conform_text(j, "%" LKS_STR_FMT "; %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                      LKS_STR_ARG(r->value), LKS_STR_ARG(unread->name),
+                                      LKS_STR_ARG(unread->value));
         row.evidence = unread->evidence;
     } else {
         row.verdict = LKS_CONFORMS;
@@ -218,17 +219,18 @@ static void judge_missing(struct lks_judge *j, const struct lks_pin *pin,
 {
     struct lks_str sides = shown_aspects(j, pin->pin);
     const char *gone = has_aspects(pin->pin) ? "not loaded" : "absent";
-    (void)lks_judge_row(j, &(struct lks_judgement){
-                               .subject = pin->subject,
-                               .pinned = pin->pinned,
-                               .actual = sides.len == 0 ? LKS_STR("absent")
-                                                        : lks_judge_text(j, "%s; %" LKS_STR_FMT,
-                                                                         gone, LKS_STR_ARG(sides)),
-                               .of = {"", 0},
-                               .verdict = LKS_DRIFT,
-                               .cause = LKS_CAUSE_MISSING,
-                               .evidence = r->evidence,
-                           });
+    (void)lks_conform_row(
+        j, &(struct lks_judgement){
+               .subject = pin->subject,
+               .pinned = pin->pinned,
+               .actual = sides.len == 0
+                             ? LKS_STR("absent")
+                             : lks_conform_text(j, "%s; %" LKS_STR_FMT, gone, LKS_STR_ARG(sides)),
+               .of = {"", 0},
+               .verdict = LKS_DRIFT,
+               .cause = LKS_CAUSE_MISSING,
+               .evidence = r->evidence,
+           });
 }
 
 /* What runs or would be loaded. The package speaks for a component that nothing else tells of, and
@@ -240,7 +242,7 @@ static const struct lks_reading *installed(const struct lks_judge *j, const stru
     size_t count;
     const struct lks_reading *first = lks_tuple_range(j->tuple, c->name, &count);
     for (size_t i = 0; i < count; i++) {
-        if (first[i].state != LKS_MEASURED || !lks_judge_holds(pin, &first[i]))
+        if (first[i].state != LKS_MEASURED || !lks_conform_holds(pin, &first[i]))
             return &first[i];
     }
     return first != NULL || has_aspects(c) ? first : package_of(j, c);
@@ -250,10 +252,10 @@ static void judge_installed(struct lks_judge *j, const struct lks_pin *pin)
 {
     const struct lks_component *c = pin->pin;
     const struct lks_reading *r = installed(j, pin);
-    if (r == NULL && lks_judge_elsewhere(j, c))
+    if (r == NULL && lks_conform_elsewhere(j, c))
         return;
     if (r == NULL || r->state == LKS_UNMEASURED) {
-        lks_judge_unmeasured(j, pin->subject, pin->pinned, r);
+        lks_conform_unmeasured(j, pin->subject, pin->pinned, r);
         return;
     }
     if (r->state == LKS_ABSENT) {
@@ -261,11 +263,11 @@ static void judge_installed(struct lks_judge *j, const struct lks_pin *pin)
         return;
     }
     struct lks_judgement row = judge_version(j, pin, r);
-    (void)lks_judge_row(j, &row);
+    (void)lks_conform_row(j, &row);
     if (c->modules.len > 0)
         judge_aspect_text(j, c, "modules", c->modules);
     if (row.verdict == LKS_CONFORMS && is_version(c->version, r->value, pin->scheme))
-        lks_judge_build(j, c);
+        lks_conform_build(j, c);
 }
 
 /* Deliberately not there: neither the software nor its package. */
@@ -273,24 +275,24 @@ static void judge_absent(struct lks_judge *j, const struct lks_pin *pin)
 {
     const struct lks_reading *r = lks_tuple_component(j->tuple, pin->pin->name);
     const struct lks_reading *package = package_of(j, pin->pin);
-    if (r == NULL && lks_judge_elsewhere(j, pin->pin))
+    if (r == NULL && lks_conform_elsewhere(j, pin->pin))
         return;
     if (r != NULL && r->state == LKS_ABSENT && package != NULL && package->state == LKS_UNMEASURED)
         r = package;
     if (r == NULL || r->state == LKS_UNMEASURED) {
-        lks_judge_unmeasured(j, pin->subject, pin->pinned, r);
+        lks_conform_unmeasured(j, pin->subject, pin->pinned, r);
         return;
     }
     bool there = r->state == LKS_MEASURED;
-    (void)lks_judge_row(j, &(struct lks_judgement){
-                               .subject = pin->subject,
-                               .pinned = pin->pinned,
-                               .actual = there ? r->value : LKS_STR("absent"),
-                               .of = {"", 0},
-                               .verdict = there ? LKS_DRIFT : LKS_CONFORMS,
-                               .cause = there ? LKS_CAUSE_UNWANTED : LKS_CAUSE_NONE,
-                               .evidence = r->evidence,
-                           });
+    (void)lks_conform_row(j, &(struct lks_judgement){
+                                 .subject = pin->subject,
+                                 .pinned = pin->pinned,
+                                 .actual = there ? r->value : LKS_STR("absent"),
+                                 .of = {"", 0},
+                                 .verdict = there ? LKS_DRIFT : LKS_CONFORMS,
+                                 .cause = there ? LKS_CAUSE_UNWANTED : LKS_CAUSE_NONE,
+                                 .evidence = r->evidence,
+                             });
 }
 
 /* Copies of images -------------------------------------------------------------------------- */
@@ -320,13 +322,13 @@ static bool is_of_release(const struct lks_pin *pin, const struct lks_reading *r
 static void note_copy(struct copies *found, const struct lks_pin *pin, const struct lks_reading *r)
 {
     bool process = lks_str_is(r->part, "process");
-    if (!lks_copy_of_image(r) || r->state == LKS_ABSENT)
+    if (!lks_node_copy_of_image(r) || r->state == LKS_ABSENT)
         return;
     if (r->state == LKS_UNMEASURED) {
         found->unread = found->unread == NULL || process ? r : found->unread;
         return;
     }
-    if (lks_judge_holds(pin, r) || is_of_release(pin, r)) {
+    if (lks_conform_holds(pin, r) || is_of_release(pin, r)) {
         found->equal = found->equal == NULL ? r : found->equal;
         return;
     }
@@ -378,9 +380,9 @@ static struct lks_str shown_copy(struct lks_judge *j, const struct copies *found
     const struct lks_reading *r = found->equal;
     if (found->others == 0)
         return r->value;
-    return lks_judge_text(j, "%" LKS_STR_FMT "; beside it %" LKS_STR_FMT " (%" LKS_STR_FMT "%s)",
-                          LKS_STR_ARG(r->value), LKS_STR_ARG(found->other->value),
-                          LKS_STR_ARG(found->other->of), found->others > 1 ? " and others" : "");
+    return lks_conform_text(j, "%" LKS_STR_FMT "; beside it %" LKS_STR_FMT " (%" LKS_STR_FMT "%s)",
+                            LKS_STR_ARG(r->value), LKS_STR_ARG(found->other->value),
+                            LKS_STR_ARG(found->other->of), found->others > 1 ? " and others" : "");
 }
 
 static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_pin *pin,
@@ -406,8 +408,8 @@ static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_p
     } else if (found->equal == NULL && skipped != NULL) {
         row.verdict = LKS_NOT_MEASURED;
         row.cause = LKS_CAUSE_UNMEASURED;
-        row.actual = lks_judge_text(j, "copies were not searched for: %" LKS_STR_FMT,
-                                    LKS_STR_ARG(skipped->value));
+        row.actual = lks_conform_text(j, "copies were not searched for: %" LKS_STR_FMT,
+                                      LKS_STR_ARG(skipped->value));
         row.evidence = skipped->evidence;
     } else if (found->equal == NULL) {
         row.verdict = LKS_WITH_IMAGE;
@@ -425,7 +427,7 @@ static bool is_pinned_copy(const struct lks_pin *pin, const struct lks_reading *
                            size_t count, struct lks_str path)
 {
     for (; count > 0; count--, copies++) {
-        if (lks_str_eq(copies->of, path) && lks_copy_of_image(copies) &&
+        if (lks_str_eq(copies->of, path) && lks_node_copy_of_image(copies) &&
             copies->state == LKS_MEASURED &&
             is_version(pin->pin->version, copies->value, pin->scheme))
             return true;
@@ -446,7 +448,7 @@ static void judge_image_build(struct lks_judge *j, const struct lks_pin *pin)
         const struct lks_reading *ids = copies_of(j, pin->pin, what, &count);
         struct lks_readings all = {0};
         if (count > 0)
-            all = lks_judge_called(j, ids->name);
+            all = lks_conform_called(j, ids->name);
         all.count = 0;
         for (size_t i = 0; i < count && all.list != NULL; i++) {
             if (is_pinned_copy(pin, copies, copy_count, ids[i].of))
@@ -462,21 +464,21 @@ static void judge_image(struct lks_judge *j, const struct lks_pin *pin)
 {
     struct copies found = look_at_copies(j, pin);
     struct lks_judgement row = judge_copies(j, pin, &found);
-    (void)lks_judge_row(j, &row);
+    (void)lks_conform_row(j, &row);
     if (row.verdict == LKS_CONFORMS &&
         is_version(pin->pin->version, found.equal->value, pin->scheme))
         judge_image_build(j, pin);
 }
 
-void lks_judge_component(struct lks_judge *j, const struct lks_component *c)
+void lks_conform_component(struct lks_judge *j, const struct lks_component *c)
 {
     struct lks_range range;
     struct lks_pin pin = {
         .subject = c->label,
-        .pinned = lks_judge_pinned(j, c),
+        .pinned = lks_conform_pinned(j, c),
         .holds = holds_version,
         .pin = c,
-        .window = lks_judge_window(j, c, &range),
+        .window = lks_conform_window(j, c, &range),
         .scheme = lks_facts_scheme(j->facts, c->name),
     };
     if (c->version.len == 0)

@@ -17,7 +17,7 @@ static struct lks_str kept(struct lks_judge *j, struct lks_str text)
     return (struct lks_str){"", 0};
 }
 
-struct lks_str lks_judge_text(struct lks_judge *j, const char *fmt, ...)
+struct lks_str lks_conform_text(struct lks_judge *j, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -26,7 +26,7 @@ struct lks_str lks_judge_text(struct lks_judge *j, const char *fmt, ...)
     return kept(j, text);
 }
 
-struct lks_str lks_judge_path(struct lks_judge *j, struct lks_str a, struct lks_str b)
+struct lks_str lks_conform_path(struct lks_judge *j, struct lks_str a, struct lks_str b)
 {
     char *text = lks_arena_alloc(&j->out->arena, a.len + 1 + b.len + 1);
     if (text == NULL)
@@ -37,7 +37,7 @@ struct lks_str lks_judge_path(struct lks_judge *j, struct lks_str a, struct lks_
     return (struct lks_str){text, a.len + 1 + b.len};
 }
 
-struct lks_str lks_judge_copy(struct lks_judge *j, const struct lks_buf *text)
+struct lks_str lks_conform_copy(struct lks_judge *j, const struct lks_buf *text)
 {
     if (text->failed != LKS_OK)
         j->out->failed = LKS_E_LIMIT;
@@ -60,7 +60,7 @@ static const char *devices_word(const struct lks_readings *readings)
 
 /* Readings ---------------------------------------------------------------------------------- */
 
-struct lks_readings lks_judge_called(struct lks_judge *j, struct lks_str name)
+struct lks_readings lks_conform_called(struct lks_judge *j, struct lks_str name)
 {
     struct lks_readings found = {0};
     size_t count;
@@ -77,7 +77,7 @@ struct lks_readings lks_judge_called(struct lks_judge *j, struct lks_str name)
     return found;
 }
 
-bool lks_judge_holds(const struct lks_pin *pin, const struct lks_reading *r)
+bool lks_conform_holds(const struct lks_pin *pin, const struct lks_reading *r)
 {
     return r->state == LKS_MEASURED ? pin->holds(pin, r)
                                     : r->state == LKS_ABSENT && pin->absent_holds;
@@ -88,7 +88,7 @@ enum fit { FITS, DIFFERS, UNREAD };
 
 static enum fit fit_of(const struct lks_pin *pin, const struct lks_reading *r)
 {
-    return lks_judge_holds(pin, r) ? FITS : r->state == LKS_UNMEASURED ? UNREAD : DIFFERS;
+    return lks_conform_holds(pin, r) ? FITS : r->state == LKS_UNMEASURED ? UNREAD : DIFFERS;
 }
 
 struct tally {
@@ -174,7 +174,7 @@ static struct lks_str shown_values(struct lks_judge *j, const struct lks_pin *pi
     }
     lks_buf_addf(&text, "%s of %zu %s", more ? ", ..." : "", readings->count,
                  devices_word(readings));
-    return lks_judge_copy(j, &text);
+    return lks_conform_copy(j, &text);
 }
 
 /* Which devices, where it is not all of them. */
@@ -195,7 +195,7 @@ static struct lks_str shown_devices(struct lks_judge *j, const struct lks_pin *p
     }
     if (shown > 0 && among > shown)
         lks_buf_addf(&text, " and %zu more", among - shown);
-    return lks_judge_copy(j, &text);
+    return lks_conform_copy(j, &text);
 }
 
 /* Rows -------------------------------------------------------------------------------------- */
@@ -207,12 +207,12 @@ static enum lks_cause cause_of(const struct lks_pin *pin, const struct tally *t)
     return t->absent == t->count[DIFFERS] ? pin->gone : pin->changed;
 }
 
-struct lks_judgement *lks_judge_readings(struct lks_judge *j, const struct lks_pin *pin,
-                                         const struct lks_readings *readings)
+struct lks_judgement *lks_conform_readings(struct lks_judge *j, const struct lks_pin *pin,
+                                           const struct lks_readings *readings)
 {
     struct tally t = count_fits(pin, readings);
     if (readings->count == 0) {
-        lks_judge_unmeasured(j, pin->subject, pin->pinned, NULL);
+        lks_conform_unmeasured(j, pin->subject, pin->pinned, NULL);
         return NULL;
     }
     enum fit fit = t.count[DIFFERS] > 0 ? DIFFERS : t.count[UNREAD] > 0 ? UNREAD : FITS;
@@ -231,22 +231,23 @@ struct lks_judgement *lks_judge_readings(struct lks_judge *j, const struct lks_p
     };
     if (fit != FITS)
         row.of = shown_devices(j, pin, readings, fit, t.count[fit]);
-    return lks_judge_row(j, &row);
+    return lks_conform_row(j, &row);
 }
 
-void lks_judge_each_gpu(struct lks_judge *j, struct lks_judgement *row,
-                        const struct lks_readings *readings)
+void lks_conform_each_gpu(struct lks_judge *j, struct lks_judgement *row,
+                          const struct lks_readings *readings)
 {
     const struct lks_class *class = j->out->class;
     int64_t read = 0;
     for (size_t i = 0; i < readings->count; i++)
-        read += lks_reading_of_gpu(readings->list[i]);
+        read += lks_node_reading_of_gpu(readings->list[i]);
     if (row->verdict != LKS_CONFORMS || class == NULL || read == 0 || read >= class->gpus)
         return;
     row->verdict = LKS_NOT_MEASURED;
     row->cause = LKS_CAUSE_UNMEASURED;
-    row->actual = lks_judge_text(j, "%" LKS_STR_FMT ", read of %lld of %lld GPUs",
-                                 LKS_STR_ARG(row->actual), (long long)read, (long long)class->gpus);
+    row->actual =
+        lks_conform_text(j, "%" LKS_STR_FMT ", read of %lld of %lld GPUs", LKS_STR_ARG(row->actual),
+                         (long long)read, (long long)class->gpus);
     j->out->unmeasured++;
 }
 
@@ -259,52 +260,52 @@ static struct lks_str never_read(struct lks_str subject)
     return hashed ? LKS_STR("was not hashed") : LKS_STR("no probe reads this");
 }
 
-void lks_judge_unmeasured(struct lks_judge *j, struct lks_str subject, struct lks_str pinned,
-                          const struct lks_reading *r)
+void lks_conform_unmeasured(struct lks_judge *j, struct lks_str subject, struct lks_str pinned,
+                            const struct lks_reading *r)
 {
-    (void)lks_judge_row(j, &(struct lks_judgement){
-                               .subject = subject,
-                               .pinned = pinned,
-                               .actual = r != NULL ? r->value : never_read(subject),
-                               .of = r != NULL ? r->of : (struct lks_str){"", 0},
-                               .verdict = LKS_NOT_MEASURED,
-                               .cause = LKS_CAUSE_UNMEASURED,
-                               .evidence = r != NULL ? r->evidence : (struct lks_str){"", 0},
-                           });
+    (void)lks_conform_row(j, &(struct lks_judgement){
+                                 .subject = subject,
+                                 .pinned = pinned,
+                                 .actual = r != NULL ? r->value : never_read(subject),
+                                 .of = r != NULL ? r->of : (struct lks_str){"", 0},
+                                 .verdict = LKS_NOT_MEASURED,
+                                 .cause = LKS_CAUSE_UNMEASURED,
+                                 .evidence = r != NULL ? r->evidence : (struct lks_str){"", 0},
+                             });
 }
 
 /* Pins -------------------------------------------------------------------------------------- */
 
-struct lks_str lks_judge_scope(const struct lks_judge *j, const struct lks_component *c)
+struct lks_str lks_conform_scope(const struct lks_judge *j, const struct lks_component *c)
 {
     const struct lks_component_kind *kind = lks_facts_component(j->facts, c->name);
     bool said = lks_doc_member(c->doc, "scope") != NULL;
     return said || kind == NULL ? c->scope : kind->scope;
 }
 
-bool lks_judge_elsewhere(const struct lks_judge *j, const struct lks_component *c)
+bool lks_conform_elsewhere(const struct lks_judge *j, const struct lks_component *c)
 {
-    struct lks_str scope = lks_judge_scope(j, c);
+    struct lks_str scope = lks_conform_scope(j, c);
     return lks_str_is(scope, "domain") || lks_str_is(scope, "site");
 }
 
-struct lks_str lks_judge_pinned(struct lks_judge *j, const struct lks_component *c)
+struct lks_str lks_conform_pinned(struct lks_judge *j, const struct lks_component *c)
 {
     if (c->version.len == 0)
         return LKS_STR("absent");
     if (c->window.len == 0)
         return c->version;
-    return lks_judge_text(j, "%" LKS_STR_FMT ", or %" LKS_STR_FMT, LKS_STR_ARG(c->version),
-                          LKS_STR_ARG(c->window));
+    return lks_conform_text(j, "%" LKS_STR_FMT ", or %" LKS_STR_FMT, LKS_STR_ARG(c->version),
+                            LKS_STR_ARG(c->window));
 }
 
-const struct lks_range *lks_judge_window(const struct lks_judge *j, const struct lks_component *c,
-                                         struct lks_range *range)
+const struct lks_range *lks_conform_window(const struct lks_judge *j, const struct lks_component *c,
+                                           struct lks_range *range)
 {
     struct lks_err ignored = {0};
     if (c->window.len == 0)
         return NULL;
     enum lks_version_scheme scheme = lks_facts_scheme(j->facts, c->name);
     /* A window that does not parse is refused with its stack. */
-    return lks_range_parse(c->window, scheme, range, &ignored) == LKS_OK ? range : NULL;
+    return lks_version_range_parse(c->window, scheme, range, &ignored) == LKS_OK ? range : NULL;
 }

@@ -82,7 +82,7 @@ static bool holds_set(const struct lks_pin *pin, const struct lks_reading *r)
             return false;
     }
     for (const struct lks_doc *item = pin->doc->first; item != NULL; item = item->next) {
-        if (!lks_words_have(r->value, scalar_text(item, number)))
+        if (!lks_facts_words_have(r->value, scalar_text(item, number)))
             return false;
     }
     return true;
@@ -206,7 +206,7 @@ static struct lks_str shown(struct lks_judge *j, const struct lks_doc *doc)
         lks_buf_add(&text, item != first ? LKS_STR(" ") : LKS_STR(""));
         lks_buf_add(&text, scalar_text(item, number));
     }
-    return lks_judge_copy(j, &text);
+    return lks_conform_copy(j, &text);
 }
 
 /* What is different ------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *l
         struct lks_str wanted = item->text, each;
         while (lks_str_word(&wanted, &each)) {
             struct lks_str other = overriding(list, r->value, each);
-            if (!lks_words_have(r->value, each))
+            if (!lks_facts_words_have(r->value, each))
                 lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? ", " : "without ",
                              LKS_STR_ARG(each));
             else if (other.len > 0)
@@ -231,7 +231,7 @@ static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *l
     }
     if (text.len == 0)
         lks_buf_add(&text, LKS_STR("in another order"));
-    return lks_judge_copy(j, &text);
+    return lks_conform_copy(j, &text);
 }
 
 /* Modes that change at the next reset or reboot, and what tells which they will be then. */
@@ -283,7 +283,7 @@ static bool all_pending(const struct lks_judge *j, const struct lks_pin *pin,
         const struct lks_reading *r = readings->list[i];
         const struct lks_reading *next = r->state == LKS_MEASURED ? next_of(j, name, r) : NULL;
         bool waits = next != NULL && is_pending(pin->doc, next->value);
-        if (!lks_judge_holds(pin, r) && !waits)
+        if (!lks_conform_holds(pin, r) && !waits)
             return false;
     }
     return name != NULL;
@@ -313,16 +313,16 @@ static void judge_next(struct lks_judge *j, const struct lks_pin *pin,
         const struct lks_reading *next = next_of(j, name, readings->list[i]);
         if (next == NULL || is_pending(pin->doc, next->value))
             continue;
-        (void)lks_judge_row(j, &(struct lks_judgement){
-                                   .subject = pin->subject,
-                                   .pinned = pin->pinned,
-                                   .actual = lks_judge_text(j, "%" LKS_STR_FMT " after a reset",
-                                                            LKS_STR_ARG(next->value)),
-                                   .of = next->of,
-                                   .verdict = LKS_DRIFT,
-                                   .cause = LKS_CAUSE_PENDING,
-                                   .evidence = next->evidence,
-                               });
+        (void)lks_conform_row(j, &(struct lks_judgement){
+                                     .subject = pin->subject,
+                                     .pinned = pin->pinned,
+                                     .actual = lks_conform_text(j, "%" LKS_STR_FMT " after a reset",
+                                                                LKS_STR_ARG(next->value)),
+                                     .of = next->of,
+                                     .verdict = LKS_DRIFT,
+                                     .cause = LKS_CAUSE_PENDING,
+                                     .evidence = next->evidence,
+                                 });
         return;
     }
 }
@@ -333,7 +333,7 @@ static const struct lks_reading *first_failing(const struct lks_pin *pin,
                                                const struct lks_readings *readings)
 {
     for (size_t i = 0; i < readings->count; i++) {
-        if (!lks_judge_holds(pin, readings->list[i]) && readings->list[i]->state == LKS_MEASURED)
+        if (!lks_conform_holds(pin, readings->list[i]) && readings->list[i]->state == LKS_MEASURED)
             return readings->list[i];
     }
     return NULL;
@@ -352,15 +352,15 @@ static void judge_value(struct lks_judge *j, struct lks_str path, struct lks_str
                  : set   ? holds_set
                  : list  ? holds_list
                          : holds_scalar,
-        .absent_holds = is_off(doc) && lks_setting_lacks_as_off(path),
+        .absent_holds = is_off(doc) && lks_node_setting_lacks_as_off(path),
         .changed = LKS_CAUSE_SETTING,
         .gone = lks_str_starts(path, "settings.clocks.") ? LKS_CAUSE_SETTING : LKS_CAUSE_MISSING,
         .doc = doc,
     };
-    struct lks_readings readings = lks_judge_called(j, name);
-    struct lks_judgement *row = lks_judge_readings(j, &pin, &readings);
+    struct lks_readings readings = lks_conform_called(j, name);
+    struct lks_judgement *row = lks_conform_readings(j, &pin, &readings);
     if (row != NULL)
-        lks_judge_each_gpu(j, row, &readings);
+        lks_conform_each_gpu(j, row, &readings);
     if (row != NULL && row->verdict == LKS_CONFORMS)
         judge_next(j, &pin, &readings);
     if (row == NULL || row->verdict != LKS_DRIFT)
@@ -382,7 +382,7 @@ static void walk_form(struct lks_judge *j, struct lks_str path, const struct lks
         const struct lks_doc *item = lks_doc_member(map, form->fields[i].key);
         if (item == NULL)
             continue;
-        walk(j, lks_judge_path(j, path, item->key), &form->fields[i], item);
+        walk(j, lks_conform_path(j, path, item->key), &form->fields[i], item);
     }
 }
 
@@ -408,12 +408,12 @@ static void walk(struct lks_judge *j, struct lks_str path, const struct lks_fiel
         return;
     }
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        struct lks_str inner = lks_judge_path(j, path, item->key);
+        struct lks_str inner = lks_conform_path(j, path, item->key);
         judge_value(j, inner, reading_name(inner), item, false);
     }
 }
 
-void lks_judge_settings(struct lks_judge *j)
+void lks_conform_settings(struct lks_judge *j)
 {
     const struct lks_field *field = lks_schema_field(&lks_stack_form, LKS_STR("settings"));
     LKS_ASSERT(field != NULL);
@@ -423,17 +423,17 @@ void lks_judge_settings(struct lks_judge *j)
 
 /* Jobs may bring their own environment; what the node itself sets must be what is pinned. Where the
  * file of variables could not be read any of them may be set. */
-void lks_judge_tuning(struct lks_judge *j)
+void lks_conform_tuning(struct lks_judge *j)
 {
     const struct lks_doc *env = lks_doc_member(j->stack->tuning, "env");
     const struct lks_doc *first = env != NULL ? env->first : NULL;
     const struct lks_reading *file = lks_tuple_find(j->tuple, "tuning.env.*");
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        struct lks_str path = lks_judge_path(j, LKS_STR("tuning.env"), item->key);
+        struct lks_str path = lks_conform_path(j, LKS_STR("tuning.env"), item->key);
         const struct lks_reading *r = lks_node_best(j->tuple, path);
         if (r != NULL && r->state != LKS_ABSENT)
             judge_value(j, path, path, item, false);
         else if (file != NULL && file->state == LKS_UNMEASURED)
-            lks_judge_unmeasured(j, path, shown(j, item), file);
+            lks_conform_unmeasured(j, path, shown(j, item), file);
     }
 }

@@ -204,7 +204,7 @@ static void note_spread(struct look *l, enum lks_severity severity, struct lks_s
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, TEXT_MAX);
-    lks_spread_text(spread, noun, &text);
+    lks_node_spread_text(spread, noun, &text);
     struct lks_str said = lks_buf_view(&text);
     NOTE(l, severity, called, "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
          LKS_STR_ARG(called), LKS_STR_ARG(said), LKS_STR_ARG(spread->values[0].first->evidence));
@@ -223,7 +223,7 @@ static void rule_gpus_differ(struct look *l)
         count = same_name(t, at);
         if (r->kind->class != LKS_READING_IDENTITY || is_firmware(r))
             continue;
-        struct lks_spread spread = lks_spread_of(r, count, true);
+        struct lks_spread spread = lks_node_spread_of(r, count, true);
         if (spread.count < 2)
             continue;
         /* A board that was replaced may have another number and be the same otherwise. */
@@ -253,7 +253,7 @@ static void compare_firmware(struct look *l, const struct lks_reading *readings,
     for (size_t at = 0, end; at < count; at = end) {
         for (end = at + 1; end < count && lks_str_eq(sorted[end].part, sorted[at].part);)
             end++;
-        struct lks_spread spread = lks_spread_of(&sorted[at], end - at, false);
+        struct lks_spread spread = lks_node_spread_of(&sorted[at], end - at, false);
         if (spread.count < 2)
             continue;
         struct lks_str called = sorted[at].name;
@@ -555,7 +555,7 @@ static void rule_package_differs(struct look *l)
             !between(package->name, "", ".package", &component) || has_own_rule(component))
             continue;
         const struct lks_reading *own = lks_node_measured(l->tuple, component);
-        if (own == NULL || lks_package_agrees(l->facts, l->tuple, component, own->value))
+        if (own == NULL || lks_node_package_agrees(l->facts, l->tuple, component, own->value))
             continue;
         NOTE(l, LKS_WARNING, component,
              "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ") and its package %" LKS_STR_FMT

@@ -15,7 +15,7 @@ bool lks_draft_lacks_gpus(const struct lks_draft *d, const struct lks_reading *r
 {
     int64_t read = 0;
     for (size_t i = 0; i < count; i++)
-        read += lks_reading_of_gpu(&r[i]);
+        read += lks_node_reading_of_gpu(&r[i]);
     return read > 0 && read < d->gpus;
 }
 
@@ -24,7 +24,7 @@ struct lks_accord_of lks_draft_accord(const struct lks_draft *d, struct lks_str 
     size_t count;
     const struct lks_reading *r = lks_tuple_range(d->tuple, name, &count);
     struct lks_accord_of of = {.value = {"", 0}};
-    struct lks_spread spread = lks_spread_of(r, count, false);
+    struct lks_spread spread = lks_node_spread_of(r, count, false);
     if (spread.unmeasured != NULL) {
         of = (struct lks_accord_of){LKS_ACCORD_UNMEASURED, {"", 0}, spread.unmeasured};
     } else if (spread.count > 0) {
@@ -154,7 +154,7 @@ static void put_head(const struct lks_draft *d, struct lks_str version, const ch
     lks_draft_quote(out, d->name);
     lks_buf_addf(out, "\nversion: ");
     lks_draft_quote(out, version);
-    lks_buf_addf(out, "\nvendor: %s\nhardware: [", lks_vendor_name(d->vendor));
+    lks_buf_addf(out, "\nvendor: %s\nhardware: [", lks_facts_vendor_name(d->vendor));
     lks_draft_quote(out, d->class_name);
     lks_buf_addf(out, "]\n");
 }
@@ -174,7 +174,7 @@ static enum lks_code assemble(struct lks_draft *d, struct lks_str version, lks_d
     char day[LKS_DAY_TEXT_SIZE];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
     lks_buf_init(&all, PART_MAX);
-    (void)lks_day_text(today, day);
+    (void)lks_time_day_text(today, day);
     put_head(d, version, day, &all);
     put_part(&all, "\ncomponents:\n", &d->components);
     put_part(&all, "\nfirmware: # observed; what lockstep shall flash gets owner: bundle\n",

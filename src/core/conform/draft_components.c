@@ -149,7 +149,7 @@ static void check_package(struct lks_draft *d, struct lks_str component, struct 
     struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", LKS_STR_ARG(component));
     struct lks_accord_of of = lks_draft_accord(d, name);
     const struct lks_reading *package = lks_node_measured(d->tuple, name);
-    bool agrees = lks_package_agrees(d->facts, d->tuple, component, version);
+    bool agrees = lks_node_package_agrees(d->facts, d->tuple, component, version);
     bool kernel = lks_str_is(component, "kernel");
     bool writable = of.accord == LKS_ACCORD_ONE && lks_str_trim(of.value).len > 0 &&
                     of.value.len <= LKS_VERSION_LEN_MAX;
@@ -186,7 +186,7 @@ static struct lks_str image_version(struct lks_draft *d, struct lks_str componen
     size_t count;
     const struct lks_reading *r = lks_tuple_range(d->tuple, name, &count);
     for (; count > 0; count--, r++) {
-        if (!lks_copy_of_image(r) || r->state != LKS_MEASURED)
+        if (!lks_node_copy_of_image(r) || r->state != LKS_MEASURED)
             continue;
         first = first == NULL ? r : first;
         if (lks_version_cmp(first->value, r->value, scheme) == 0)

@@ -113,7 +113,7 @@ static struct lks_str shared_parameters(struct lks_draft *d, struct lks_str valu
     while (lks_str_word(&rest, &word)) {
         struct lks_str key, tail;
         lks_str_cut(word, '=', &key, &tail);
-        bool drop = lks_parameter_of_host(word) || is_of_slot(word);
+        bool drop = lks_reading_parameter_of_host(word) || is_of_slot(word);
         struct lks_buf *to = drop ? &out : &kept;
         lks_buf_addf(to, "%s%" LKS_STR_FMT, to->len > 0 ? " " : "", LKS_STR_ARG(drop ? key : word));
     }
@@ -147,7 +147,7 @@ static void put_setting(struct lks_draft *d, struct lks_buf *out, const struct l
     struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%" LKS_STR_FMT, LKS_STR_ARG(path));
     struct lks_accord_of of = lks_draft_accord(d, name);
     bool none = of.accord == LKS_ACCORD_ABSENT && field->shape.type == LKS_TYPE_LIST &&
-                lks_setting_lacks_as_off(name); /* then a list of nothing says it */
+                lks_node_setting_lacks_as_off(name); /* then a list of nothing says it */
     if (of.accord != LKS_ACCORD_ONE && !none)
         return;
     bool cmdline = lks_str_is(path, "kernel_cmdline");

@@ -29,7 +29,7 @@ struct lks_node_vendors lks_node_vendors(const struct lks_tuple *tuple)
     return found;
 }
 
-bool lks_reading_of_gpu(const struct lks_reading *r)
+bool lks_node_reading_of_gpu(const struct lks_reading *r)
 {
     return lks_str_starts(r->of, "gpu ");
 }
@@ -75,8 +75,8 @@ static bool is_coarse(const struct lks_facts *facts, struct lks_str component)
     return false;
 }
 
-bool lks_package_is(const struct lks_facts *facts, struct lks_str component, struct lks_str has,
-                    struct lks_str running)
+bool lks_node_package_is(const struct lks_facts *facts, struct lks_str component,
+                         struct lks_str has, struct lks_str running)
 {
     enum lks_version_scheme scheme = lks_facts_scheme(facts, component);
     return lks_version_cmp(has, running, scheme) == 0 ||
@@ -86,8 +86,8 @@ bool lks_package_is(const struct lks_facts *facts, struct lks_str component, str
            (is_coarse(facts, component) && lks_version_covers(has, running));
 }
 
-bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
-                        struct lks_str component, struct lks_str running)
+bool lks_node_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
+                             struct lks_str component, struct lks_str running)
 {
     char name[LKS_READING_NAME_MAX + sizeof(".package")];
     size_t count, measured = 0;
@@ -95,13 +95,13 @@ bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *t
     const struct lks_reading *r = lks_tuple_range(tuple, lks_str_from(name), &count);
     for (; count > 0; count--, r++) {
         measured += r->state == LKS_MEASURED;
-        if (r->state == LKS_MEASURED && lks_package_is(facts, component, r->value, running))
+        if (r->state == LKS_MEASURED && lks_node_package_is(facts, component, r->value, running))
             return true;
     }
     return measured == 0;
 }
 
-bool lks_copy_of_image(const struct lks_reading *r)
+bool lks_node_copy_of_image(const struct lks_reading *r)
 {
     static const char *const places[] = {"python", "container", "process"};
     for (size_t i = 0; i < LKS_COUNT(places); i++) {
@@ -129,7 +129,7 @@ bool lks_node_has_memory(const struct lks_reading *r, int64_t gib)
     return counted <= gib && counted >= gib - slack;
 }
 
-bool lks_setting_lacks_as_off(struct lks_str name)
+bool lks_node_setting_lacks_as_off(struct lks_str name)
 {
     static const char *const settings[] = {
         "settings.mig.mode",    "settings.mig.profiles",  "settings.ecc",     "settings.gds",
@@ -170,12 +170,13 @@ static int by_count(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-struct lks_spread lks_spread_of(const struct lks_reading *readings, size_t count, bool gpus_only)
+struct lks_spread lks_node_spread_of(const struct lks_reading *readings, size_t count,
+                                     bool gpus_only)
 {
     struct lks_spread spread = {0};
     for (size_t i = 0; i < count; i++) {
         const struct lks_reading *r = &readings[i];
-        if (gpus_only && !lks_reading_of_gpu(r))
+        if (gpus_only && !lks_node_reading_of_gpu(r))
             continue;
         if (r->state != LKS_UNMEASURED)
             add(&spread, r);
@@ -186,7 +187,7 @@ struct lks_spread lks_spread_of(const struct lks_reading *readings, size_t count
     return spread;
 }
 
-void lks_spread_text(const struct lks_spread *spread, const char *noun, struct lks_buf *out)
+void lks_node_spread_text(const struct lks_spread *spread, const char *noun, struct lks_buf *out)
 {
     for (size_t i = 0; i < spread->count; i++) {
         const struct lks_spread_value *v = &spread->values[i];

@@ -16,7 +16,7 @@ struct lks_node_vendors {
 struct lks_node_vendors lks_node_vendors(const struct lks_tuple *tuple);
 
 /* Whether a reading is of a GPU. */
-bool lks_reading_of_gpu(const struct lks_reading *r);
+bool lks_node_reading_of_gpu(const struct lks_reading *r);
 
 /* The reading called `name` of the device `of`, or NULL. */
 const struct lks_reading *lks_node_reading(const struct lks_tuple *tuple, const char *name,
@@ -27,16 +27,16 @@ const struct lks_reading *lks_node_measured(const struct lks_tuple *tuple, struc
 const struct lks_reading *lks_node_best(const struct lks_tuple *tuple, struct lks_str name);
 
 /* Whether a package of `component` that has the version `has` holds the version `running`. */
-bool lks_package_is(const struct lks_facts *facts, struct lks_str component, struct lks_str has,
-                    struct lks_str running);
+bool lks_node_package_is(const struct lks_facts *facts, struct lks_str component,
+                         struct lks_str has, struct lks_str running);
 
 /* Whether one of the packages of `component` holds the version `running`, or none was read. Where
  * packages tell less than the component (CUDA's two numbers) that much has to agree. */
-bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
-                        struct lks_str component, struct lks_str running);
+bool lks_node_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
+                             struct lks_str component, struct lks_str running);
 
 /* Whether a copy of a library is in one of the places where an image puts it. */
-bool lks_copy_of_image(const struct lks_reading *r);
+bool lks_node_copy_of_image(const struct lks_reading *r);
 
 /* Whether a machine with the memory that `r` tells has the `gib` that a class states. Modules are
  * counted exactly; of the kernel's blocks a little is missing, since firmware keeps some. */
@@ -47,7 +47,7 @@ bool lks_node_memory_in_blocks(const struct lks_reading *r);
 
 /* Whether the setting called `name` is off, or a list of nothing, on a device that does not have
  * it: there is no MIG to turn off on a GPU without. */
-bool lks_setting_lacks_as_off(struct lks_str name);
+bool lks_node_setting_lacks_as_off(struct lks_str name);
 
 /* Readings that say the same, from `first` on. */
 struct lks_spread_value {
@@ -67,9 +67,10 @@ struct lks_spread {
 };
 
 /* Of the `count` readings from `readings` on; with `gpus_only` of those of GPUs. */
-struct lks_spread lks_spread_of(const struct lks_reading *readings, size_t count, bool gpus_only);
+struct lks_spread lks_node_spread_of(const struct lks_reading *readings, size_t count,
+                                     bool gpus_only);
 
 /* "true on 7 GPUs and false on gpu 0000:06:00.0", with `noun` for what there are many of. */
-void lks_spread_text(const struct lks_spread *spread, const char *noun, struct lks_buf *out);
+void lks_node_spread_text(const struct lks_spread *spread, const char *noun, struct lks_buf *out);
 
 #endif

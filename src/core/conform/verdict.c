@@ -38,7 +38,7 @@ static struct lks_str shown_of(struct lks_str of)
 static void add_wrong(struct lks_buf *out, const struct lks_judgement *row)
 {
     add_field(out, row->subject, '\t');
-    add_field(out, lks_str_from(lks_cause_name(row->cause)), '\t');
+    add_field(out, lks_str_from(lks_conform_cause_name(row->cause)), '\t');
     add_field(out, row->pinned, '\t');
     add_field(out, row->actual, '\t');
     add_field(out, shown_of(row->of), '\n');
@@ -103,7 +103,7 @@ enum lks_code lks_verdict_make(const struct lks_facts *facts, const struct lks_s
                                struct lks_rec_verdict *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    LKS_CLEANUP(lks_conform_fini) struct lks_conformance c = {0};
     LKS_CLEANUP(draft_fini) struct draft d = {0};
     if (lks_basis_parse(basis, &tuple, err) != LKS_OK ||
         lks_conform(facts, stack, &tuple, &c, err) != LKS_OK)
@@ -134,7 +134,7 @@ enum lks_code lks_verdict_make(const struct lks_facts *facts, const struct lks_s
 
 /* Reading ----------------------------------------------------------------------------------- */
 
-bool lks_wrong_next(struct lks_str *lines, struct lks_wrong *out)
+bool lks_verdict_wrong_next(struct lks_str *lines, struct lks_wrong *out)
 {
     struct lks_str line;
     if (lines->len == 0)
@@ -147,7 +147,7 @@ bool lks_wrong_next(struct lks_str *lines, struct lks_wrong *out)
     return true;
 }
 
-bool lks_value_next(struct lks_str *lines, struct lks_value *out)
+bool lks_verdict_value_next(struct lks_str *lines, struct lks_value *out)
 {
     struct lks_str line;
     if (lines->len == 0)

@@ -28,8 +28,8 @@ void lks_size_add(const struct lks_state *s, const struct lks_book *book, uint32
     size->gpus += lks_size_gpus(s, book, node);
 }
 
-struct lks_change_size lks_change_size(const struct lks_state *s, const struct lks_book *book,
-                                       const struct lks_state_change *c)
+struct lks_change_size lks_size_of_change(const struct lks_state *s, const struct lks_book *book,
+                                          const struct lks_state_change *c)
 {
     struct lks_change_size size = {.units = c->unit_count};
     for (uint32_t i = 0; i < c->member_count; i++)

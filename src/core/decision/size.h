@@ -15,7 +15,7 @@ uint32_t lks_size_gpus(const struct lks_state *s, const struct lks_book *book, u
 void lks_size_add(const struct lks_state *s, const struct lks_book *book, uint32_t node,
                   struct lks_change_size *size);
 
-struct lks_change_size lks_change_size(const struct lks_state *s, const struct lks_book *book,
-                                       const struct lks_state_change *c);
+struct lks_change_size lks_size_of_change(const struct lks_state *s, const struct lks_book *book,
+                                          const struct lks_state_change *c);
 
 #endif

@@ -11,15 +11,15 @@
 
 /* Classes of pools -------------------------------------------------------------------------- */
 
-void lks_pool_classes_fini(struct lks_pool_classes *c)
+void lks_cadence_classes_fini(struct lks_pool_classes *c)
 {
     free(c->list);
     free(c->first);
     *c = (struct lks_pool_classes){0};
 }
 
-enum lks_code lks_pool_classes_add(struct lks_pool_classes *c, const struct lks_state *s,
-                                   uint32_t node, struct lks_err *err)
+enum lks_code lks_cadence_classes_add(struct lks_pool_classes *c, const struct lks_state *s,
+                                      uint32_t node, struct lks_err *err)
 {
     const struct lks_node *n = &s->nodes[node];
     if (!n->placed || n->asset != 0 || n->pool >= s->pool_count)
@@ -40,17 +40,17 @@ enum lks_code lks_pool_classes_add(struct lks_pool_classes *c, const struct lks_
     return LKS_OK;
 }
 
-enum lks_code lks_pool_classes_all(struct lks_pool_classes *c, const struct lks_state *s,
-                                   struct lks_err *err)
+enum lks_code lks_cadence_classes_all(struct lks_pool_classes *c, const struct lks_state *s,
+                                      struct lks_err *err)
 {
     for (uint32_t n = 0; n < s->node_count; n++) {
-        if (lks_pool_classes_add(c, s, n, err) != LKS_OK)
+        if (lks_cadence_classes_add(c, s, n, err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;
 }
 
-uint32_t lks_pool_classes_first(const struct lks_pool_classes *c, uint32_t pool)
+uint32_t lks_cadence_classes_first(const struct lks_pool_classes *c, uint32_t pool)
 {
     return pool < c->pool_room ? c->first[pool] : 0;
 }
@@ -62,7 +62,7 @@ static const struct lks_component *find_component(const struct lks_stack *stack,
 {
     for (size_t i = 0; i < stack->component_count; i++) {
         const struct lks_component *c = &stack->components[i];
-        if (c->version.len > 0 && lks_component_cmp(c, like) == 0)
+        if (c->version.len > 0 && lks_stack_component_cmp(c, like) == 0)
             return c;
     }
     return NULL;
@@ -116,7 +116,7 @@ static struct asked ask(const struct lks_state *s, const struct lks_book *book, 
         .out = known == NULL                      ? 0
                : known->step == LKS_STEP_RELEASED ? known->stepped
                                                   : known->published,
-        .today = lks_day_of((int64_t)(wall / LKS_SECOND)),
+        .today = lks_time_day_of((int64_t)(wall / LKS_SECOND)),
     };
 }
 
@@ -186,7 +186,7 @@ static const struct lks_state_stack *for_all(const struct asked *a,
         const struct lks_state_stack *row = &a->s->stacks[i];
         const struct lks_stack *to =
             newest != NULL && row->stepped < newest->stepped ? NULL : follows(a, row);
-        uint32_t at = lks_pool_classes_first(classes, pool);
+        uint32_t at = lks_cadence_classes_first(classes, pool);
         while (to != NULL && at != 0 &&
                lks_stack_is_for(to, lks_state_text(a->s, classes->list[at - 1].class)))
             at = classes->list[at - 1].next;
@@ -204,7 +204,7 @@ struct lks_cadence lks_cadence_of(const struct lks_state *s, const struct lks_bo
     struct lks_cadence c = {.pool = pool,
                             .behind = {.known = a.pin != NULL},
                             .limit = lks_cadence_limit(s, book, pool)};
-    for (uint32_t at = lks_pool_classes_first(classes, pool); at != 0;
+    for (uint32_t at = lks_cadence_classes_first(classes, pool); at != 0;
          at = classes->list[at - 1].next) {
         lks_text class = classes->list[at - 1].class;
         struct lks_behind b = lks_cadence_behind(s, book, pool, class, wall);
@@ -225,7 +225,7 @@ bool lks_cadence_is_draft(const struct lks_state *s, const struct lks_state_chan
 {
     return (c->state == LKS_CHANGE_PROPOSED || c->state == LKS_CHANGE_APPROVED) &&
            lks_str_is(lks_state_text(s, c->by), LKS_CADENCE_BY) &&
-           lks_change_is_of_pool(s, c, pool);
+           lks_state_change_is_of_pool(s, c, pool);
 }
 
 /* It was tried, or a person decided against it: that is no matter of time any more. */
@@ -273,7 +273,7 @@ const char *lks_cadence_waits(const struct lks_state *s, const struct lks_book *
         const struct lks_state_change *other = &s->changes[i];
         bool open = !lks_change_over(other);
         bool settled = other->stack == c->to->digest && is_settled(s, other);
-        if ((open || settled) && lks_change_is_of_pool(s, other, c->pool))
+        if ((open || settled) && lks_state_change_is_of_pool(s, other, c->pool))
             return open ? "another change of the pool is open"
                         : "a change to that stack was tried, or turned down";
     }
@@ -284,7 +284,7 @@ uint32_t lks_cadence_wanted(const struct lks_state *s, const struct lks_book *bo
                             const struct lks_pool_classes *classes, uint32_t from, lks_ms wall)
 {
     for (uint32_t p = from; p < s->pool_count; p++) {
-        if (!s->pools[p].known || lks_pool_classes_first(classes, p) == 0)
+        if (!s->pools[p].known || lks_cadence_classes_first(classes, p) == 0)
             continue;
         struct lks_cadence c = lks_cadence_of(s, book, classes, p, wall);
         if (lks_cadence_waits(s, book, &c, wall) == NULL)

@@ -28,16 +28,16 @@ struct lks_pool_classes {
     uint32_t *first; /* by pool: place + 1; 0: none */
     uint32_t pool_room;
 };
-void lks_pool_classes_fini(struct lks_pool_classes *c);
+void lks_cadence_classes_fini(struct lks_pool_classes *c);
 
 /* One node, if it is one of a pool; or all of them. */
-enum lks_code lks_pool_classes_add(struct lks_pool_classes *c, const struct lks_state *s,
-                                   uint32_t node, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_pool_classes_all(struct lks_pool_classes *c, const struct lks_state *s,
-                                   struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_cadence_classes_add(struct lks_pool_classes *c, const struct lks_state *s,
+                                      uint32_t node, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_cadence_classes_all(struct lks_pool_classes *c, const struct lks_state *s,
+                                      struct lks_err *err) LKS_MUST_CHECK;
 
 /* The first of a pool: place + 1; 0: it has no nodes. */
-uint32_t lks_pool_classes_first(const struct lks_pool_classes *c, uint32_t pool);
+uint32_t lks_cadence_classes_first(const struct lks_pool_classes *c, uint32_t pool);
 
 /* By what the two pin and are called alone. */
 bool lks_cadence_supersedes(const struct lks_facts *facts, const struct lks_stack *from,

@@ -533,11 +533,11 @@ static enum lks_code put_item(struct work *w, const struct hit *hits, size_t cou
         return w->err->code;
     lks_json_begin(out, NULL, '{');
     lks_json_text(out, "id", advisory->id);
-    lks_json_cstr(out, "exposure", lks_exposure_code(hits->exposure));
+    lks_json_cstr(out, "exposure", lks_advisory_exposure_code(hits->exposure));
     put_text(out, "severity", advisory->severity);
     put_text(out, "cvss", advisory->cvss);
     if (advisory->published != LKS_DAY_NONE) {
-        lks_json_cstr(out, "published", lks_day_text(advisory->published, day));
+        lks_json_cstr(out, "published", lks_time_day_text(advisory->published, day));
         lks_json_int(out, "days", today - advisory->published);
     }
     lks_json_text(out, "component", w->subjects.items[hits->subject].name);

@@ -30,9 +30,9 @@ enum lks_code lks_exposure_read(struct lks_exposure_fleet *e, const struct lks_s
 /* {"items": [{id, exposure, severity?, cvss?, published?, days?, component, fixed?, summary?,
  * nodes, gpus, pools: [{pool, hosts, drifted?, nodes, gpus, versions}], images: [{ref,
  * version}]}]}: each advisory with what it reaches, the worst first; one CVE where `cve` is not
- * empty. `exposure` is a word of lks_exposure_code(), `hosts` a host list (of the first nodes only
- * where one of all would be too long), `versions` a list; `nodes` and `gpus` are counts, `days` is
- * since it was disclosed.
+ * empty. `exposure` is a word of lks_advisory_exposure_code(), `hosts` a host list (of the first
+ * nodes only where one of all would be too long), `versions` a list; `nodes` and `gpus` are counts,
+ * `days` is since it was disclosed.
  */
 enum lks_code lks_exposure_advisories(struct lks_exposure_fleet *e, struct lks_str cve,
                                       lks_day today, struct lks_json_writer *w,

@@ -1,6 +1,6 @@
 #include "base/vec.h"
 #include "core/exposure/exposure_parts.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <stdlib.h>
 

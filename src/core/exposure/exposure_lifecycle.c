@@ -185,7 +185,7 @@ static const struct lks_branch *branch_of(const struct work *w, const struct sup
 static lks_day end_of(const struct work *w, const struct support *s)
 {
     const struct lks_branch *branch = branch_of(w, s);
-    return branch != NULL ? lks_branch_end(branch) : LKS_DAY_NONE;
+    return branch != NULL ? lks_lifecycle_end(branch) : LKS_DAY_NONE;
 }
 
 /* The earliest end comes first; an unknown end comes last. */
@@ -216,7 +216,7 @@ static void put_support(struct work *w, lks_day today, struct lks_json_writer *o
         if (branch != NULL && branch->type.len > 0)
             lks_json_text(out, "type", branch->type);
         if (end != LKS_DAY_NONE) {
-            lks_json_cstr(out, "ends", lks_day_text(end, text));
+            lks_json_cstr(out, "ends", lks_time_day_text(end, text));
             lks_json_int(out, "days_left", end - today);
         }
         lks_json_int(out, "nodes", (int64_t)s->nodes);
@@ -248,15 +248,15 @@ static void put_verdict(const struct work *w, const struct lks_compat_question *
     const struct lks_gpu *best =
         q->driver.len > 0 && q->toolkit.len > 0 ? lks_compat_best(w->fleet->facts, q) : NULL;
     if (best == NULL) {
-        lks_json_cstr(out, "verdict", lks_reason_verdict(LKS_UNKNOWN));
+        lks_json_cstr(out, "verdict", lks_compat_reason_verdict(LKS_UNKNOWN));
         if (q->toolkit.len == 0 || q->driver.len == 0)
             lks_json_cstr(out, "reason",
                           q->driver.len == 0 ? "no driver was measured" : "no toolkit is known");
         return;
     }
     enum lks_reason reason = lks_compat_judge(w->fleet->facts, q, best, NULL);
-    lks_json_cstr(out, "verdict", lks_reason_verdict(reason));
-    lks_json_cstr(out, "reason", lks_reason_name(reason));
+    lks_json_cstr(out, "verdict", lks_compat_reason_verdict(reason));
+    lks_json_cstr(out, "reason", lks_compat_reason_name(reason));
 }
 
 static void put_matrix(struct work *w, struct lks_json_writer *out)

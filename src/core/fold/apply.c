@@ -4,8 +4,8 @@
 #include "codec/notation/hostlist.h"
 #include "core/fold/fold.h"
 #include "core/state/barred.h"
-#include "core/state/pulse.h"
-#include "core/state/standing.h"
+#include "core/state/heartbeat.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_
 void lks_apply_drop(struct lks_state *s, lks_text *text)
 {
     if ((*text & LKS_TEXT_PASSING) != 0)
-        lks_passing_drop(&s->passing, *text & ~LKS_TEXT_PASSING);
+        lks_refintern_drop(&s->passing, *text & ~LKS_TEXT_PASSING);
     *text = 0;
 }
 
@@ -39,7 +39,7 @@ void lks_apply_drop(struct lks_state *s, lks_text *text)
 enum lks_code lks_apply_pass(const struct lks_applying *a, struct lks_str text, lks_text *out)
 {
     uint32_t id = 0;
-    if (text.len > 0 && lks_passing_take(&a->s->passing, text, &id, a->err) != LKS_OK)
+    if (text.len > 0 && lks_refintern_take(&a->s->passing, text, &id, a->err) != LKS_OK)
         return a->err->code;
     lks_apply_drop(a->s, out);
     *out = text.len > 0 ? id | LKS_TEXT_PASSING : 0;
@@ -88,7 +88,7 @@ static void count(struct lks_state *s, const struct lks_node *node, int by)
 
 static enum lks_code arm(const struct lks_applying *a, uint32_t n)
 {
-    lks_ms at = lks_pulse_deadline(a->s, n);
+    lks_ms at = lks_heartbeat_deadline(a->s, n);
     if (at != UINT64_MAX)
         return lks_heap_set(&a->s->deadlines, n, at, a->err);
     (void)lks_heap_remove(&a->s->deadlines, n);
@@ -228,7 +228,7 @@ static enum lks_code apply_pool(const struct lks_applying *a)
     pool->criticality = from->criticality > UINT32_MAX ? UINT32_MAX : (uint32_t)from->criticality;
     pin(pool, digest);
     care(pool, from);
-    lks_standing_update_pool(a->s, p);
+    lks_node_status_update_pool(a->s, p);
     return LKS_OK;
 }
 
@@ -244,7 +244,7 @@ static enum lks_code apply_pool_removed(const struct lks_applying *a)
     memcpy(left.liveness, pool->liveness, sizeof(left.liveness));
     *pool = left;
     lks_mass_clear(&a->s->mass[p], a->s->turns);
-    lks_standing_update_pool(a->s, p);
+    lks_node_status_update_pool(a->s, p);
     return LKS_OK;
 }
 
@@ -303,7 +303,7 @@ static enum lks_code place(const struct lks_applying *a, struct lks_str name, vo
     }
     count(s, node, 1);
     lks_apply_joined(a);
-    if (lks_standing_place(s, n, a->err) != LKS_OK)
+    if (lks_node_status_place(s, n, a->err) != LKS_OK)
         return a->err->code;
     return lks_apply_touched(a, n);
 }
@@ -332,7 +332,7 @@ static enum lks_code forget_machine(const struct lks_applying *a, struct lks_nod
     node->token_hash = node->endpoint = 0;
     node->token_expires = 0;
     memset(node->certificates, 0, sizeof(node->certificates));
-    a->s->pulses[lks_apply_number(a, node)] = (struct lks_pulse){0};
+    a->s->pulses[lks_apply_number(a, node)] = (struct lks_heartbeat){0};
     return arm(a, lks_apply_number(a, node));
 }
 
@@ -356,8 +356,8 @@ static enum lks_code remove_node(const struct lks_applying *a, struct lks_str na
         .change = node->change,
     };
     uint32_t n = lks_apply_number(a, node);
-    lks_resets_forget(a->s, n);
-    if (lks_standing_place(a->s, n, a->err) != LKS_OK)
+    lks_fold_resets_forget(a->s, n);
+    if (lks_node_status_place(a->s, n, a->err) != LKS_OK)
         return a->err->code;
     return lks_apply_touched(a, n);
 }
@@ -375,7 +375,7 @@ static enum lks_code apply_replaced(const struct lks_applying *a)
     count(a->s, node, -1);
     enum lks_code code = forget_machine(a, node);
     count(a->s, node, 1);
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return code;
 }
 
@@ -412,7 +412,7 @@ static void set_enrolled(const struct lks_applying *a, struct lks_node *node, bo
     count(a->s, node, -1);
     node->enrolled = enrolled;
     count(a->s, node, 1);
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
 }
 
 /* The token is used, and certificates from before are good for nothing. */
@@ -438,7 +438,7 @@ static enum lks_code apply_certified(const struct lks_applying *a)
     if (node == NULL)
         return LKS_OK;
     set_enrolled(a, node, true);
-    if (lks_certificate_text(&node->certificates[0], newest)[0] != '\0')
+    if (lks_state_certificate_text(&node->certificates[0], newest)[0] != '\0')
         node->certificates[1] = node->certificates[0];
     node->certificates[0] = certificate(c->fingerprint, c->expires);
     return LKS_OK;
@@ -469,7 +469,7 @@ static enum lks_code apply_liveness(const struct lks_applying *a)
     node->liveness = (enum lks_liveness)l->state;
     node->liveness_since = a->time;
     count(a->s, node, 1);
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     if (worse && node->change == 0)
         lks_apply_turned(a, lks_apply_number(a, node));
     return arm(a, lks_apply_number(a, node));
@@ -481,7 +481,7 @@ static enum lks_code apply_booted(const struct lks_applying *a)
     if (node == NULL)
         return LKS_OK;
     enum lks_code code = lks_apply_keep(a, a->r->booted.boot, &node->boot);
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return code;
 }
 
@@ -516,7 +516,7 @@ static enum lks_code apply_noted(const struct lks_applying *a)
         return LKS_OK;
     uint32_t bit = UINT32_C(1) << r->note;
     node->notes = r->on ? node->notes | bit : node->notes & ~bit;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -529,7 +529,7 @@ static enum lks_code apply_intake(const struct lks_applying *a)
         return LKS_OK;
     node->intake = true;
     node->accepted = false;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return lks_apply_keep(a, a->r->intake.why, &node->intake_why);
 }
 
@@ -542,7 +542,7 @@ static enum lks_code accept_node(const struct lks_applying *a, struct lks_str na
     node->intake = false;
     node->accepted = true;
     node->intake_why = 0;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return lks_apply_touched(a, lks_apply_number(a, node));
 }
 
@@ -559,7 +559,7 @@ static enum lks_code apply_held(const struct lks_applying *a)
         return LKS_OK;
     node->held_since = node->held ? node->held_since : a->time;
     node->held = true;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     const struct lks_kept list[] = {{h->by, &node->held_by}, {h->reason, &node->held_reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
@@ -572,7 +572,7 @@ static enum lks_code apply_unheld(const struct lks_applying *a)
     node->held = false;
     node->held_since = 0;
     node->held_by = node->held_reason = 0;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -612,7 +612,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_ARTIFACT_GONE] = lks_apply_artifact_gone,
     [LKS_RECORD_JOB] = lks_apply_job,
     [LKS_RECORD_OVERRIDE] = lks_apply_override,
-    [LKS_RECORD_RESET] = lks_apply_reset,
+    [LKS_RECORD_RESET] = lks_fold_reset_apply,
     [LKS_RECORD_OBSERVED] = lks_apply_observed,
     [LKS_RECORD_LED] = lks_apply_led,
     [LKS_RECORD_SIGNED] = lks_apply_signing,
@@ -648,9 +648,9 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_WAVE_LIMIT] = lks_apply_wave_limit,
     [LKS_RECORD_FORECAST] = lks_apply_forecast,
     [LKS_RECORD_LOWERED] = lks_apply_lowered,
-    [LKS_RECORD_TICKET_HEARD] = lks_apply_ticket_heard,
-    [LKS_RECORD_TICKET_TOLD] = lks_apply_ticket_told,
-    [LKS_RECORD_TICKET_DUE] = lks_apply_ticket_due,
+    [LKS_RECORD_TICKET_HEARD] = lks_fold_ticket_heard,
+    [LKS_RECORD_TICKET_TOLD] = lks_fold_ticket_told,
+    [LKS_RECORD_TICKET_DUE] = lks_fold_ticket_due,
     [LKS_RECORD_PARTS] = apply_parts,
     [LKS_RECORD_NOTED] = apply_noted,
     [LKS_RECORD_INTAKE] = apply_intake,
@@ -684,7 +684,7 @@ enum lks_code lks_apply_record(struct lks_state *s, uint64_t seq, lks_ms time,
     lks_applier *fn = kind < LKS_COUNT(appliers) ? appliers[kind] : NULL;
     if (fn == NULL)
         return LKS_OK;
-    if (fn(&a) != LKS_OK || lks_apply_tickets(&a) != LKS_OK)
+    if (fn(&a) != LKS_OK || lks_fold_tickets_apply(&a) != LKS_OK)
         return err->code;
     return lks_apply_campaign(&a);
 }

@@ -93,13 +93,13 @@ lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_
 lks_applier lks_apply_lowered;
 
 /* fold_ticket.c: what a ticket system and we told each other */
-lks_applier lks_apply_ticket_heard, lks_apply_ticket_told, lks_apply_ticket_due;
+lks_applier lks_fold_ticket_heard, lks_fold_ticket_told, lks_fold_ticket_due;
 
 /* Behind any record: a change that it moved is to be told of. */
-lks_applier lks_apply_tickets;
+lks_applier lks_fold_tickets_apply;
 
 /* fold_reset.c */
-lks_applier lks_apply_reset;
+lks_applier lks_fold_reset_apply;
 
 /* Behind any record: who waited for it in a change is looked at again. */
 lks_applier lks_apply_campaign;

@@ -55,7 +55,7 @@ static enum lks_code read_roles(const struct lks_applying *a, struct lks_str tex
     while (lks_str_word(&text, &word) && out->role_count < LKS_LOGIN_ROLES) {
         if (!lks_str_cut(word, '@', &role, &pool))
             pool = LKS_STR("");
-        if (!lks_word_find(lks_role_words, role, &number))
+        if (!lks_record_word_find(lks_role_words, role, &number))
             continue;
         struct lks_login_role *to = &out->roles[out->role_count++];
         to->role = (enum lks_role)number;

@@ -4,7 +4,7 @@
 #include "core/state/change_index.h"
 #include "core/state/change_room.h"
 #include "core/state/failure.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void fence_node(struct lks_state *s, uint32_t n)
     struct lks_bitset *set = &s->standing->soaks;
     bool on = false;
     for (uint32_t i = 0; i < s->change_count && !on; i++) {
-        const struct lks_member *m = lks_change_member(&s->changes[i], n);
+        const struct lks_member *m = lks_state_change_member(&s->changes[i], n);
         on = m != NULL && soaks(&s->changes[i], m);
     }
     if (on)
@@ -51,7 +51,7 @@ static bool is_brought_to(const struct lks_state *s, uint32_t n, lks_text stack)
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_state_change *c = &s->changes[i];
         if (c->stack == stack && !lks_change_over(c) &&
-            lks_change_brought(c, lks_change_member(c, n)))
+            lks_change_brought(c, lks_state_change_member(c, n)))
             return true;
     }
     return false;
@@ -72,7 +72,7 @@ static void bind_node(struct lks_state *s, uint32_t n)
     fence_node(s, n);
     for (uint32_t i = 0; i < s->change_count; i++) {
         struct lks_state_change *c = &s->changes[i];
-        const struct lks_member *m = lks_change_member(c, n);
+        const struct lks_member *m = lks_state_change_member(c, n);
         if (m == NULL)
             continue;
         if (node->change == 0 && holds(m->state))
@@ -92,7 +92,7 @@ static void bind_node(struct lks_state *s, uint32_t n)
     if (pin == node->pin && (had == node->change || !node->drifting) && node->domain == 0)
         return;
     node->pin = pin;
-    lks_standing_update(s, n);
+    lks_node_status_update(s, n);
 }
 
 /* The change that has the node is asked again when it is to be looked at. Others that wait for it
@@ -105,7 +105,7 @@ enum lks_code lks_apply_touched(const struct lks_applying *a, uint32_t n)
         struct lks_state_change *c = &s->changes[i];
         if (lks_change_over(c) || c->id == has)
             continue;
-        const struct lks_member *m = lks_change_member(c, n);
+        const struct lks_member *m = lks_state_change_member(c, n);
         if (m != NULL && m->state == LKS_MEMBER_PENDING &&
             c->waves[c->units[m->unit].wave].state == LKS_WAVE_BEGUN)
             c->looked = 0;
@@ -314,7 +314,7 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
 enum lks_code lks_apply_change_moved(const struct lks_applying *a)
 {
     const struct lks_rec_change_moved *from = &a->r->change_moved;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || lks_change_over(c) || from->state >= LKS_CHANGE_STATE_COUNT)
         return LKS_OK;
     c->state = (enum lks_change_state)from->state;
@@ -374,7 +374,7 @@ static enum lks_code fill_step(const struct lks_applying *a, struct lks_step *to
 enum lks_code lks_apply_plan_step(const struct lks_applying *a)
 {
     const struct lks_rec_plan_step *from = &a->r->plan_step;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->recipe >= LKS_CHANGE_RECIPES || from->index >= LKS_CHANGE_STEPS ||
         from->kind >= LKS_DO_COUNT || from->revert >= LKS_BMC_ACT_COUNT)
         return LKS_OK;
@@ -398,7 +398,7 @@ enum lks_code lks_apply_plan_step(const struct lks_applying *a)
 enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
 {
     const struct lks_rec_plan_wave *from = &a->r->plan_wave;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->index != c->wave_count || from->index >= LKS_CHANGE_WAVES ||
         from->kind >= LKS_WAVE_KIND_COUNT)
         return LKS_OK;
@@ -421,11 +421,12 @@ enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
 enum lks_code lks_apply_plan_order(const struct lks_applying *a)
 {
     const struct lks_rec_plan_order *from = &a->r->plan_order;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     struct lks_change_order made = {0};
     uint32_t at = 0;
     if (c == NULL || from->digest.len == 0 || from->text.len > LKS_CHANGE_ORDER_MAX ||
-        c->order_count == LKS_CHANGE_ORDERS || lks_change_order_at(a->s, c, from->digest, &at))
+        c->order_count == LKS_CHANGE_ORDERS ||
+        lks_state_change_order_at(a->s, c, from->digest, &at))
         return LKS_OK;
     if (LKS_VEC_INSERT(c->orders, c->order_room, c->order_count, at, LKS_CHANGE_ORDERS, a->err) !=
         LKS_OK)
@@ -439,7 +440,7 @@ enum lks_code lks_apply_plan_order(const struct lks_applying *a)
 enum lks_code lks_apply_plan_note(const struct lks_applying *a)
 {
     const struct lks_rec_plan_note *from = &a->r->plan_note;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || c->note_count == LKS_CHANGE_NOTES || from->kind >= LKS_PLAN_NOTE_COUNT)
         return LKS_OK;
     if (LKS_VEC_RESERVE_MAX(c->notes, c->note_room, c->note_count + 1, LKS_CHANGE_NOTES, a->err) !=
@@ -555,7 +556,7 @@ static enum lks_code add_member(const struct lks_applying *a, struct lks_str nam
     lks_text domain = 0;
     if (lks_state_place(a->s, name, &made.node, a->err) != LKS_OK)
         return a->err->code;
-    if (lks_change_member(c, made.node) != NULL)
+    if (lks_state_change_member(c, made.node) != NULL)
         return LKS_OK;
     if (lks_apply_keep(a, from->domain, &domain) != LKS_OK ||
         lks_apply_keep(a, from->from, &made.from) != LKS_OK ||
@@ -574,7 +575,7 @@ static enum lks_code add_member(const struct lks_applying *a, struct lks_str nam
 enum lks_code lks_apply_plan_part(const struct lks_applying *a)
 {
     const struct lks_rec_plan_part *from = &a->r->plan_part;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || lks_change_over(c) || from->wave >= c->wave_count ||
         from->recipe >= c->recipe_count)
         return LKS_OK;
@@ -584,7 +585,7 @@ enum lks_code lks_apply_plan_part(const struct lks_applying *a)
 enum lks_code lks_apply_wave(const struct lks_applying *a)
 {
     const struct lks_rec_wave *from = &a->r->wave;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->index >= c->wave_count || from->state >= LKS_WAVE_STATE_COUNT)
         return LKS_OK;
     struct lks_wave *wave = &c->waves[from->index];
@@ -646,10 +647,10 @@ static void find_begun(const struct lks_state_change *c, struct lks_unit *u)
 enum lks_code lks_apply_member(const struct lks_applying *a)
 {
     const struct lks_rec_member *from = &a->r->member;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     uint32_t n = 0;
     if (c == NULL || from->state >= LKS_MEMBER_STATE_COUNT || from->failure >= LKS_FAILURE_COUNT ||
-        !lks_intern_find(&a->s->names, from->node, &n) || lks_change_member(c, n) == NULL)
+        !lks_intern_find(&a->s->names, from->node, &n) || lks_state_change_member(c, n) == NULL)
         return LKS_OK;
     struct lks_member *m = &c->members[c->places[n] - 1];
     struct lks_unit *u = &c->units[m->unit];

@@ -2,7 +2,7 @@
 #include "base/vec.h"
 #include "core/conform/basis.h"
 #include "core/fold/apply.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>
@@ -135,7 +135,7 @@ enum lks_code lks_apply_verdict(const struct lks_applying *a)
     verdict->drifted = small(from->drifted);
     verdict->unmeasured = small(from->unmeasured);
     a->s->standing->tried = 0; /* there may be more to judge */
-    lks_standing_update_basis(a->s, basis);
+    lks_node_status_update_basis(a->s, basis);
     return LKS_OK;
 }
 
@@ -204,7 +204,7 @@ enum lks_code lks_apply_tuple(const struct lks_applying *a)
     node->tuple_since = a->time;
     if (t->judged == LKS_JUDGED_CONFORMS)
         node->right = stack;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -223,7 +223,7 @@ enum lks_code lks_apply_outband(const struct lks_applying *a)
     use_whole(a->s, node, whole);
     node->outband_taken = outband != 0 ? o->taken : 0;
     uint32_t n = lks_apply_number(a, node);
-    lks_standing_update(a->s, n);
+    lks_node_status_update(a->s, n);
     return lks_apply_age(a, n, a->time >= ends_at(a->s, o->taken));
 }
 
@@ -247,7 +247,7 @@ enum lks_code lks_apply_drift(const struct lks_applying *a)
     node->drifting = d->on;
     node->drift_stack = stack;
     node->drift_cause = (enum lks_drift_cause)d->cause;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -281,7 +281,7 @@ enum lks_code lks_apply_condition(const struct lks_applying *a)
         node->checked_at = c->on ? c->until : 0;
         break;
     }
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     if (c->condition != LKS_CONDITION_UNHEALTHY && c->condition != LKS_CONDITION_CHANGING)
         return LKS_OK;
     return lks_apply_pass(a, c->text, &node->condition_text);
@@ -297,7 +297,7 @@ enum lks_code lks_apply_drained(const struct lks_applying *a)
                                     {d->reason, &node->drained_reason}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -309,7 +309,7 @@ enum lks_code lks_apply_undrained(const struct lks_applying *a)
     if (node == NULL || !lks_str_eq(lks_state_text(a->s, node->drained_by), u->owner))
         return LKS_OK;
     node->drained_by = node->drained_reason = 0;
-    lks_standing_update(a->s, lks_apply_number(a, node));
+    lks_node_status_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -340,7 +340,7 @@ static void thin_deviations(struct lks_state *s)
         LKS_VEC_REMOVE(s->deviations, kept, 0);
         s->deviation_count = kept;
         oldest.ended = 1;
-        lks_standing_deviation(s, &oldest);
+        lks_node_status_deviation(s, &oldest);
         free(oldest.nodes);
     }
     s->deviation_count = kept;
@@ -386,7 +386,7 @@ static enum lks_code add_deviation(const struct lks_applying *a, struct lks_devi
     s->deviations[s->deviation_count++] = *made;
     s->next_deviation = made->id + 1;
     find_due(s);
-    lks_standing_deviation(s, made);
+    lks_node_status_deviation(s, made);
     return LKS_OK;
 }
 
@@ -423,7 +423,7 @@ enum lks_code lks_apply_deviation_agreed(const struct lks_applying *a)
         return a->err->code;
     d->agreed = a->time > 0 ? a->time : 1;
     if (d->waits && d->ended == 0)
-        lks_standing_deviation(a->s, d);
+        lks_node_status_deviation(a->s, d);
     return LKS_OK;
 }
 
@@ -439,6 +439,6 @@ enum lks_code lks_apply_deviation_ended(const struct lks_applying *a)
         return a->err->code;
     d->ended = a->time > 0 ? a->time : 1;
     find_due(a->s);
-    lks_standing_deviation(a->s, d);
+    lks_node_status_deviation(a->s, d);
     return LKS_OK;
 }

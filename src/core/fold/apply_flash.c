@@ -1,7 +1,7 @@
 /* Records about firmware out of band: keys and bundles, endpoints, and updates by them. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>
@@ -117,7 +117,7 @@ enum lks_code lks_apply_endpoint(const struct lks_applying *a)
 static void count_flashing(struct lks_state *s, uint32_t node, uint32_t by)
 {
     s->nodes[node].flashing += by;
-    lks_standing_update(s, node);
+    lks_node_status_update(s, node);
 }
 
 static void forget_saved(struct lks_state_flash *f)
@@ -149,7 +149,7 @@ static void thin_flashes(struct lks_state *s)
     for (uint32_t i = 0; i < s->flash_count; i++)
         s->nodes[s->flashes[i].node].flash = 0;
     for (uint32_t i = 0; i < s->flash_count; i++) {
-        if (i >= half || !lks_flash_over(&s->flashes[i]))
+        if (i >= half || !lks_state_flash_over(&s->flashes[i]))
             s->flashes[kept++] = s->flashes[i];
         else
             drop_flash(s, &s->flashes[i]);
@@ -253,7 +253,7 @@ enum lks_code lks_apply_flash_ended(const struct lks_applying *a)
     f->uploads = from->uploads;
     a->s->flashes_open--;
     a->s->flashes_moved = true;
-    if (lks_flash_over(f))
+    if (lks_state_flash_over(f))
         count_flashing(a->s, f->node, UINT32_MAX);
     const struct lks_kept list[] = {{from->found, &f->found}, {from->text, &f->text}};
     return lks_apply_pass_all(a, list, LKS_COUNT(list));

@@ -92,7 +92,8 @@ static bool has_metric(const struct lks_state *s, const struct lks_state_change 
 static enum lks_code measure_place(const struct lks_applying *a, struct lks_state_change *c,
                                    const struct lks_measure *made, struct lks_measure **out)
 {
-    const struct lks_measure *had = lks_change_measure(c, made->wave, made->node, made->metric);
+    const struct lks_measure *had =
+        lks_state_change_measure(c, made->wave, made->node, made->metric);
     *out = had == NULL ? NULL : &c->measures[had - c->measures];
     if (had != NULL || c->measure_count == LKS_CHANGE_MEASURES)
         return LKS_OK;
@@ -151,13 +152,13 @@ enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
         return LKS_OK;
     if (lks_apply_keep(a, from->metric, &metric) != LKS_OK)
         return a->err->code;
-    const struct lks_gate_look *had = lks_change_look(c, (uint32_t)from->wave, metric);
+    const struct lks_gate_look *had = lks_state_change_look(c, (uint32_t)from->wave, metric);
     if (had == NULL && c->look_count == LKS_CHANGE_LOOKS)
         return LKS_OK;
     if (LKS_VEC_RESERVE_MAX(c->looks, c->look_room, c->look_count + (had == NULL), LKS_CHANGE_LOOKS,
                             a->err) != LKS_OK)
         return lks_wrap(a->err, "looks");
-    had = lks_change_look(c, (uint32_t)from->wave, metric);
+    had = lks_state_change_look(c, (uint32_t)from->wave, metric);
     struct lks_gate_look *look = &c->looks[had != NULL ? had - c->looks : c->look_count++];
     look->wave = (uint32_t)from->wave;
     look->metric = metric;

@@ -17,7 +17,7 @@ static uint32_t vote_of(const struct lks_applying *a, const struct lks_state_cha
 enum lks_code lks_apply_change_voted(const struct lks_applying *a)
 {
     const struct lks_rec_change_voted *from = &a->r->change_voted;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     uint32_t at = c == NULL ? LKS_CHANGE_VOTES : vote_of(a, c, from->by);
     if (at == LKS_CHANGE_VOTES)
         return LKS_OK;
@@ -35,7 +35,7 @@ enum lks_code lks_apply_change_voted(const struct lks_applying *a)
 enum lks_code lks_apply_vote_withdrawn(const struct lks_applying *a)
 {
     const struct lks_rec_vote_withdrawn *from = &a->r->vote_withdrawn;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     uint32_t at = c == NULL ? 0 : vote_of(a, c, from->by);
     if (c == NULL || at == c->vote_count)
         return LKS_OK;
@@ -48,7 +48,7 @@ enum lks_code lks_apply_vote_withdrawn(const struct lks_applying *a)
 enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
 {
     const struct lks_rec_glass_broken *from = &a->r->glass_broken;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || c->glass.at != 0)
         return LKS_OK;
     c->glass.at = a->time > 0 ? a->time : 1;
@@ -64,7 +64,7 @@ enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
 enum lks_code lks_apply_waived(const struct lks_applying *a)
 {
     const struct lks_rec_waived *from = &a->r->waived;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     struct lks_waiver made = {.at = a->time, .until = from->until};
     const struct lks_kept list[] = {{from->gate, &made.gate},
                                     {from->by, &made.by},
@@ -91,7 +91,7 @@ enum lks_code lks_apply_waived(const struct lks_applying *a)
 enum lks_code lks_apply_reviewed(const struct lks_applying *a)
 {
     const struct lks_rec_reviewed *from = &a->r->reviewed;
-    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || c->glass.at == 0 || c->glass.reviewed != 0)
         return LKS_OK;
     c->glass.reviewed = a->time > 0 ? a->time : 1;

@@ -1,7 +1,7 @@
 /* Records about what the state lists beside the fleet: alarms, access, commands. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 /* Alarms ------------------------------------------------------------------------------------ */
@@ -92,7 +92,7 @@ enum lks_code lks_apply_mass(const struct lks_applying *a)
 static void count_pending(struct lks_state *s, uint32_t node, uint32_t by)
 {
     s->nodes[node].pending += by;
-    lks_standing_update(s, node);
+    lks_node_status_update(s, node);
 }
 
 /* Of the older half those that ended go; were none ended, the oldest of all. */

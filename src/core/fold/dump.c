@@ -24,7 +24,7 @@ static void dump_journal(struct lks_dump *d)
                             .begun = {.journal = lks_str_from(d->s->journal), .version = {"", 0}}});
     lks_dump_say(d, d->s->clock,
                  (struct lks_record){.kind = LKS_RECORD_LIMITS,
-                                     .limits = lks_limits_record(l, d->s->yeses_until)});
+                                     .limits = lks_state_limits_record(l, d->s->yeses_until)});
     if (d->s->fleet_name != 0 || d->s->fleet_manifest != 0)
         lks_dump_say(
             d, d->s->clock,
@@ -104,7 +104,7 @@ static void dump_certificates(struct lks_dump *d, const struct lks_node *node, s
     const struct lks_certificate *c = node->certificates;
     char texts[2][LKS_DIGEST_SIZE];
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
-        (void)lks_certificate_text(&c[i], texts[i]);
+        (void)lks_state_certificate_text(&c[i], texts[i]);
     bool two = texts[1][0] != '\0';
     if (node->enrolled)
         lks_dump_say(d, d->s->clock,
@@ -300,7 +300,7 @@ static void dump_nodes(struct lks_dump *d)
 /* Pools before nodes, bases with their verdicts before both, and changes before what nodes run:
  * nothing is then judged by what it is not judged by in the end. Nodes before MASS, since drift
  * counts for it; alarms before it too, since their release ends it. */
-enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, void *ctx,
+enum lks_code lks_dump_state(const struct lks_state *s, lks_state_emit *emit, void *ctx,
                              struct lks_err *err)
 {
     struct lks_dump d = {.s = s, .emit = emit, .ctx = ctx, .err = err};
@@ -316,10 +316,10 @@ enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, vo
     lks_dump_bases(&d);
     lks_dump_verdicts(&d, true);
     lks_dump_changes(&d);
-    lks_dump_tickets(&d);
+    lks_fold_tickets_dump(&d);
     dump_nodes(&d);
     lks_dump_verdicts(&d, false);
     lks_dump_lists(&d);
-    lks_dump_resets(&d);
+    lks_fold_resets_dump(&d);
     return d.code;
 }

@@ -44,17 +44,17 @@ static void dump_persons(struct lks_dump *d)
     for (uint32_t i = 0; i < d->s->person_count; i++) {
         const struct lks_state_person *p = &d->s->persons[i];
         lks_dump_say(d, 0,
-                     (struct lks_record){
-                         .kind = LKS_RECORD_PERSON_CERTIFIED,
-                         .person_certified = {.identity = lks_dump_text(d, p->identity),
-                                              .serial = lks_dump_text(d, p->serial),
-                                              .fingerprint = lks_str_from(lks_certificate_text(
-                                                  &p->certificate, fingerprint)),
-                                              .expires = p->certificate.expires,
-                                              .minter = lks_dump_text(d, p->made.by),
-                                              .minters = lks_dump_text(d, p->made.minters),
-                                              .root = p->made.root,
-                                              .life = p->life}});
+                     (struct lks_record){.kind = LKS_RECORD_PERSON_CERTIFIED,
+                                         .person_certified = {
+                                             .identity = lks_dump_text(d, p->identity),
+                                             .serial = lks_dump_text(d, p->serial),
+                                             .fingerprint = lks_str_from(lks_state_certificate_text(
+                                                 &p->certificate, fingerprint)),
+                                             .expires = p->certificate.expires,
+                                             .minter = lks_dump_text(d, p->made.by),
+                                             .minters = lks_dump_text(d, p->made.minters),
+                                             .root = p->made.root,
+                                             .life = p->life}});
     }
 }
 

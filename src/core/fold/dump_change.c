@@ -224,7 +224,7 @@ static void dump_moves(struct lks_dump *d, const struct lks_state_change *c)
 static void say_member(struct lks_dump *d, const struct lks_state_change *c,
                        const struct lks_member *m, lks_ms time)
 {
-    struct lks_record r = {.kind = LKS_RECORD_MEMBER, .member = lks_member_said(m)};
+    struct lks_record r = {.kind = LKS_RECORD_MEMBER, .member = lks_state_member_said(m)};
     r.member.change = c->id;
     r.member.node = lks_state_name(d->s, m->node);
     r.member.text = lks_dump_text(d, m->text);

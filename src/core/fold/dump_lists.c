@@ -1,6 +1,6 @@
 /* What a state lists beside its nodes, as records. */
 #include "core/fold/dump.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
 
@@ -260,8 +260,8 @@ static void dump_barred(struct lks_dump *d)
             d, d->s->clock,
             (struct lks_record){.kind = LKS_RECORD_BARRED,
                                 .barred = {.node = lks_state_name(d->s, b->node),
-                                           .fingerprint = lks_str_from(
-                                               lks_certificate_text(&b->certificate, fingerprint)),
+                                           .fingerprint = lks_str_from(lks_state_certificate_text(
+                                               &b->certificate, fingerprint)),
                                            .expires = b->certificate.expires}});
     }
 }
@@ -295,7 +295,7 @@ static void dump_jobs(struct lks_dump *d)
 
 void lks_dump_lists(struct lks_dump *d)
 {
-    const struct lks_standing *st = d->s->standing; /* drift that is to be told anew is in one */
+    const struct lks_node_status *st = d->s->standing; /* drift that is to be told anew is in one */
     bool drift = lks_bitset_any(&st->recorded) || lks_bitset_any(&st->differs);
     dump_deviations(d);
     dump_alarms(d);

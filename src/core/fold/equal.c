@@ -3,7 +3,7 @@
 #include "core/fold/equal_parts.h"
 #include "core/fold/fold.h"
 #include "core/state/barred.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 static const struct member node_texts[] = {
@@ -93,7 +93,7 @@ static bool same_verdict(const struct pair *p, uint32_t a, uint32_t b)
 /* Times are no part of it: bars that follow from them have no bits. */
 static bool same_standing(const struct pair *p, uint32_t a, uint32_t b)
 {
-    const struct lks_standing *x = p->a->standing, *y = p->b->standing;
+    const struct lks_node_status *x = p->a->standing, *y = p->b->standing;
     for (uint32_t bar = 0; bar < LKS_BAR_NODE_COUNT; bar++) {
         if (lks_bitset_test(&x->bars[bar], a) != lks_bitset_test(&y->bars[bar], b))
             return false;
@@ -708,7 +708,7 @@ static bool same_changes(const struct pair *p)
     return true;
 }
 
-bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
+bool lks_equal_state(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
 {
     const struct pair p = {a, b, why}, turned = {b, a, why};
     if (strcmp(a->journal, b->journal) != 0 || a->clock != b->clock || a->seq != b->seq ||
@@ -719,9 +719,9 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         a->placed_count != b->placed_count || a->standing->news != b->standing->news ||
         memcmp(a->liveness, b->liveness, sizeof(a->liveness)) != 0)
         return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
-    if (!lks_tickets_equal(a, b))
+    if (!lks_fold_tickets_equal(a, b))
         return differs(&p, "messages of", LKS_STR("tickets"));
-    if (!lks_resets_equal(a, b))
+    if (!lks_fold_resets_equal(a, b))
         return differs(&p, "resets of", LKS_STR("nodes"));
     return same_pools(&p) && same_nodes(&p) && lks_equal_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&

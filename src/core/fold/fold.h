@@ -6,13 +6,13 @@
 
 struct lks_dump;
 
-void lks_dump_tickets(struct lks_dump *d);
-bool lks_tickets_equal(const struct lks_state *a, const struct lks_state *b);
+void lks_fold_tickets_dump(struct lks_dump *d);
+bool lks_fold_tickets_equal(const struct lks_state *a, const struct lks_state *b);
 
-void lks_dump_resets(struct lks_dump *d);
-bool lks_resets_equal(const struct lks_state *a, const struct lks_state *b);
+void lks_fold_resets_dump(struct lks_dump *d);
+bool lks_fold_resets_equal(const struct lks_state *a, const struct lks_state *b);
 
 /* The node left the fleet: so does its reset. */
-void lks_resets_forget(struct lks_state *s, uint32_t node);
+void lks_fold_resets_forget(struct lks_state *s, uint32_t node);
 
 #endif

@@ -10,7 +10,7 @@ static void take_out(struct lks_resets *r, uint32_t at)
     LKS_VEC_REMOVE(r->list, r->count, at);
 }
 
-void lks_resets_forget(struct lks_state *s, uint32_t node)
+void lks_fold_resets_forget(struct lks_state *s, uint32_t node)
 {
     const struct lks_reset *found = lks_resets_find(s, node);
     if (found != NULL)
@@ -44,7 +44,7 @@ static enum lks_code ask(const struct lks_applying *a, uint32_t node)
         return LKS_OK; /* it is to be reviewed first */
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    lks_resets_forget(a->s, node);
+    lks_fold_resets_forget(a->s, node);
     make_room(r);
     if (LKS_VEC_RESERVE_MAX(r->list, r->room, r->count + 1, LKS_RESETS_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "resets");
@@ -67,7 +67,7 @@ static enum lks_code approve(const struct lks_applying *a, uint32_t node)
 }
 
 /* A snapshot says how many there were by a record without a node. */
-enum lks_code lks_apply_reset(const struct lks_applying *a)
+enum lks_code lks_fold_reset_apply(const struct lks_applying *a)
 {
     const struct lks_rec_reset *from = &a->r->reset;
     const struct lks_node *node = lks_apply_find(a, from->node);
@@ -80,7 +80,7 @@ enum lks_code lks_apply_reset(const struct lks_applying *a)
         return ask(a, n);
     if (from->step == LKS_RESET_APPROVED)
         return approve(a, n);
-    lks_resets_forget(a->s, n);
+    lks_fold_resets_forget(a->s, n);
     return LKS_OK;
 }
 
@@ -107,7 +107,7 @@ static void dump_one(struct lks_dump *d, const struct lks_reset *r)
     lks_dump_say(d, r->approved, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
 }
 
-void lks_dump_resets(struct lks_dump *d)
+void lks_fold_resets_dump(struct lks_dump *d)
 {
     uint64_t listed = 0;
     for (uint32_t i = 0; i < d->s->resets.count; i++) {
@@ -131,7 +131,7 @@ static bool same(const struct lks_state *a, const struct lks_state *b, lks_text 
     return lks_str_eq(lks_state_text(a, x), lks_state_text(b, y));
 }
 
-bool lks_resets_equal(const struct lks_state *a, const struct lks_state *b)
+bool lks_fold_resets_equal(const struct lks_state *a, const struct lks_state *b)
 {
     if (a->resets.count != b->resets.count || a->resets.given != b->resets.given)
         return false;

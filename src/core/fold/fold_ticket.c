@@ -36,10 +36,10 @@ static enum lks_code remember(const struct lks_applying *a, const struct lks_rec
     return lks_apply_pass(a, r->event, &at->event);
 }
 
-enum lks_code lks_apply_ticket_heard(const struct lks_applying *a)
+enum lks_code lks_fold_ticket_heard(const struct lks_applying *a)
 {
     const struct lks_rec_ticket_heard *r = &a->r->ticket_heard;
-    struct lks_state_change *c = lks_change_find(a->s, r->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, r->change);
     if (remember(a, r) != LKS_OK)
         return a->err->code;
     for (uint32_t i = 0; c != NULL && i < c->vote_count; i++) {
@@ -63,7 +63,7 @@ static void drop_due(struct lks_state *s, uint32_t count)
     t->due_count -= count;
 }
 
-enum lks_code lks_apply_ticket_told(const struct lks_applying *a)
+enum lks_code lks_fold_ticket_told(const struct lks_applying *a)
 {
     const struct lks_rec_ticket_told *r = &a->r->ticket_told;
     struct lks_tickets *t = &a->s->tickets;
@@ -96,12 +96,12 @@ static enum lks_code add_due(const struct lks_applying *a, struct lks_rec_ticket
     return lks_apply_pass_all(a, kept, LKS_COUNT(kept));
 }
 
-enum lks_code lks_apply_ticket_due(const struct lks_applying *a)
+enum lks_code lks_fold_ticket_due(const struct lks_applying *a)
 {
     return add_due(a, a->r->ticket_due);
 }
 
-enum lks_code lks_apply_tickets(const struct lks_applying *a)
+enum lks_code lks_fold_tickets_apply(const struct lks_applying *a)
 {
     bool made = a->r->kind == LKS_RECORD_CHANGE, moved = a->r->kind == LKS_RECORD_CHANGE_MOVED;
     if (!a->s->tickets.on || (!made && !moved))
@@ -141,7 +141,7 @@ static void dump_votes(struct lks_dump *d, const struct lks_state_change *c)
 
 /* Behind all changes: notifications are off until then, so what the changes went through is not
  * sent. */
-void lks_dump_tickets(struct lks_dump *d)
+void lks_fold_tickets_dump(struct lks_dump *d)
 {
     const struct lks_tickets *t = &d->s->tickets;
     for (uint32_t i = 0; i < d->s->change_count; i++)
@@ -197,7 +197,7 @@ static bool same_heard(const struct lks_state *a, const struct lks_state *b)
     return i == a->tickets.heard_count && k == b->tickets.heard_count;
 }
 
-bool lks_tickets_equal(const struct lks_state *a, const struct lks_state *b)
+bool lks_fold_tickets_equal(const struct lks_state *a, const struct lks_state *b)
 {
     const struct lks_tickets *t = &a->tickets, *u = &b->tickets;
     if (t->on != u->on || t->told != u->told || t->due_count != u->due_count || !same_heard(a, b))

@@ -36,7 +36,7 @@ static bool of_member(const struct lks_state *s, const struct lks_record *r,
     const struct lks_state_change *c = lks_state_change(s, r->member.change);
     uint32_t node = lks_state_node(s, r->member.node);
     const struct lks_member *m =
-        c != NULL && node != LKS_NO_NODE ? lks_change_member(c, node) : NULL;
+        c != NULL && node != LKS_NO_NODE ? lks_state_change_member(c, node) : NULL;
     if (m == NULL)
         return false;
     *out = (struct lks_transition){&lks_moves_member, m->state, state_of(r->member.state)};

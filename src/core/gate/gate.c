@@ -1,7 +1,7 @@
 #include "core/gate/gate.h"
 
 #include "codec/notation/hostlist.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 bool lks_gate_metric_is_of(const struct lks_state *s, const struct lks_plan_metric *m,
                            uint32_t pool)
@@ -49,7 +49,7 @@ static bool is_still(const struct lks_node *n)
 static bool is_untouched(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                          uint32_t node)
 {
-    const struct lks_member *m = lks_change_member(c, node);
+    const struct lks_member *m = lks_state_change_member(c, node);
     return is_still(&s->nodes[node]) &&
            (m == NULL || (m->begun == 0 && c->units[m->unit].wave != wave));
 }
@@ -74,7 +74,7 @@ bool lks_gate_counts_on(const struct lks_state *s, const struct lks_state_change
 static bool is_settled(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                        uint32_t node, lks_ms begun)
 {
-    const struct lks_member *m = lks_change_member(c, node);
+    const struct lks_member *m = lks_state_change_member(c, node);
     return m != NULL && is_earlier(s, c, m, wave) && m->since + c->waves[wave].soak <= begun;
 }
 
@@ -95,7 +95,7 @@ static bool was_taken(const struct lks_state *s, const struct lks_state_change *
 {
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_member *m =
-            &s->changes[i] != c ? lks_change_member(&s->changes[i], node) : NULL;
+            &s->changes[i] != c ? lks_state_change_member(&s->changes[i], node) : NULL;
         if (m != NULL && m->begun > 0 && m->since >= begun)
             return true;
     }
@@ -178,7 +178,7 @@ struct lks_str lks_gate_load(const struct lks_state *s, uint32_t node)
         return LKS_STR("");
     for (uint32_t i = s->change_count; i > 0; i--) {
         const struct lks_state_change *c = &s->changes[i - 1];
-        const struct lks_member *m = lks_change_member(c, node);
+        const struct lks_member *m = lks_state_change_member(c, node);
         const struct lks_pool_gate *gate =
             m != NULL && is_loaded(c, m) ? lks_gate_of(s, c, n->pool) : NULL;
         if (gate != NULL && gate->reference_load != 0)
@@ -201,7 +201,7 @@ bool lks_gate_wants_before(const struct lks_state *s, const struct lks_state_cha
         return false;
     for (uint32_t i = 0; i < c->metric_count; i++) {
         const struct lks_plan_metric *metric = &c->metrics[i];
-        const struct lks_measure *had = lks_change_measure(c, wave, m->node, metric->name);
+        const struct lks_measure *had = lks_state_change_measure(c, wave, m->node, metric->name);
         if (metric->source == LKS_SOURCE_ACCEPT && metric->kind == LKS_METRIC_MEAN &&
             lks_gate_metric_is_of(s, metric, s->nodes[m->node].pool) &&
             (had == NULL || !had->has_before))
@@ -231,7 +231,7 @@ static lks_ms settled(const struct wanting *w, uint32_t node, bool earlier)
     lks_ms since = 0;
     for (uint32_t i = 0; i < w->s->change_count; i++) {
         const struct lks_state_change *c = &w->s->changes[i];
-        const struct lks_member *m = c != w->c || earlier ? lks_change_member(c, node) : NULL;
+        const struct lks_member *m = c != w->c || earlier ? lks_state_change_member(c, node) : NULL;
         if (m != NULL && m->begun > 0 && m->since > since)
             since = m->since;
     }

@@ -2,17 +2,17 @@
 #include "core/gate/gate_agents.h"
 
 #include "core/gate/gate.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #define LIST_MAX 200000
 
 static const struct {
     const char *name;
     uint64_t known; /* the bit that says that the agent would know */
-    enum lks_pulse_event event;
+    enum lks_heartbeat_event event;
 } kinds[] = {
-    {"xid-fatal", LKS_HEALTH_XIDS_KNOWN, LKS_PULSE_XID},
-    {"link-down", LKS_HEALTH_LINKS_KNOWN, LKS_PULSE_LINK_DOWN},
+    {"xid-fatal", LKS_HEALTH_XIDS_KNOWN, LKS_HEARTBEAT_XID},
+    {"link-down", LKS_HEALTH_LINKS_KNOWN, LKS_HEARTBEAT_LINK_DOWN},
 };
 
 struct listing {
@@ -35,11 +35,12 @@ static uint64_t load_of(const struct lks_state *s, const struct lks_gate_want *w
                         const struct lks_measure *had)
 {
     const struct lks_node *n = &s->nodes[want->node];
-    const struct lks_pulse *p = &s->pulses[want->node];
+    const struct lks_heartbeat *p = &s->pulses[want->node];
     uint64_t before = had != NULL ? had->load : 0;
     if ((p->health & LKS_HEALTH_LOAD) == 0 || n->liveness != LKS_LIVE || n->whole == 0)
         return before;
-    lks_ms from = p->events[LKS_PULSE_LOAD] > want->from ? p->events[LKS_PULSE_LOAD] : want->from;
+    lks_ms from =
+        p->events[LKS_HEARTBEAT_LOAD] > want->from ? p->events[LKS_HEARTBEAT_LOAD] : want->from;
     from = had != NULL && had->until > from ? had->until : from;
     lks_ms time = want->until > from ? want->until - from : 0;
     return before + time / LKS_SECOND * s->bases[n->whole - 1].gpus;
@@ -61,7 +62,7 @@ static bool is_loaded(const struct lks_state *s, const struct lks_gate_want *wan
 static void add_load(struct listing *l, const struct lks_gate_want *want)
 {
     const struct lks_measure *had =
-        lks_change_measure(lks_state_change(l->s, want->change), want->wave, want->node, 0);
+        lks_state_change_measure(lks_state_change(l->s, want->change), want->wave, want->node, 0);
     uint64_t load = load_of(l->s, want, had);
     if (load == 0)
         return;
@@ -79,9 +80,9 @@ static void add_load(struct listing *l, const struct lks_gate_want *want)
 static void add_event(struct listing *l, const struct lks_gate_want *want, size_t kind)
 {
     const struct lks_state *s = l->s;
-    const struct lks_pulse *p = &s->pulses[want->node];
-    const struct lks_measure *had = lks_change_measure(lks_state_change(s, want->change),
-                                                       want->wave, want->node, want->metric->name);
+    const struct lks_heartbeat *p = &s->pulses[want->node];
+    const struct lks_measure *had = lks_state_change_measure(
+        lks_state_change(s, want->change), want->wave, want->node, want->metric->name);
     lks_ms at = p->events[kinds[kind].event];
     bool before = had != NULL && had->events > 0, now = at > 0 && at >= want->from;
     bool knows = s->nodes[want->node].liveness == LKS_LIVE && (p->health & kinds[kind].known) != 0;

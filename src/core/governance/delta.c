@@ -1,7 +1,7 @@
 #include "core/governance/delta.h"
 
 #include "codec/notation/version.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "model/tuple/tuple.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool is_production(const struct lks_state *s, const struct lks_facts *fac
 bool lks_delta_in_production(const struct lks_state *s, const struct lks_facts *facts,
                              uint32_t node)
 {
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     if (is_production(s, facts, s->nodes[node].pool))
         return true;
     if (s->nodes[node].asset == 0 || st->domain[node] == 0)
@@ -54,7 +54,7 @@ bool lks_delta_takes(const struct lks_state *s, const struct lks_facts *facts, u
 {
     uint32_t pool = s->nodes[node].pool;
     return pool >= s->pool_count || lks_delta_pins(s, facts, pool, stack) ||
-           lks_standing_excused(s, node, LKS_STR("*"), LKS_STR(""), wall);
+           lks_node_status_excused(s, node, LKS_STR("*"), LKS_STR(""), wall);
 }
 
 bool lks_delta_has_firmware(const struct lks_facts *facts, const struct lks_stack *stack,
@@ -71,8 +71,9 @@ bool lks_delta_has_firmware(const struct lks_facts *facts, const struct lks_stac
         if (lks_str_eq(c->version, version))
             return true;
         enum lks_version_scheme scheme = lks_facts_scheme(facts, c->name);
-        if (c->window.len > 0 && lks_range_parse(c->window, scheme, &range, &ignored) == LKS_OK &&
-            lks_range_has(&range, version, scheme))
+        if (c->window.len > 0 &&
+            lks_version_range_parse(c->window, scheme, &range, &ignored) == LKS_OK &&
+            lks_version_range_has(&range, version, scheme))
             return true;
     }
     return false;

@@ -1,7 +1,7 @@
 #include "core/governance/govern.h"
 
 #include "core/gate/gate.h"
-#include "core/governance/lowered.h"
+#include "core/governance/relaxed.h"
 
 struct lks_backing lks_govern_proposer(const struct lks_state *s, const struct lks_state_change *c)
 {
@@ -58,7 +58,7 @@ static struct voters voters_of(const struct lks_state *s, const struct lks_state
 static bool has_lowered(const struct lks_state *s, uint32_t pool, struct lks_backing who,
                         lks_ms wall)
 {
-    return lks_lowered_stands(s, pool, wall) &&
+    return lks_relaxed_pending(s, pool, wall) &&
            lks_backing_shared(
                who, (struct lks_backing){lks_state_text(s, s->pools[pool].lowered_by),
                                          lks_state_text(s, s->pools[pool].lowered_minters)});
@@ -97,7 +97,7 @@ struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_st
         if (given >= t.given)
             continue;
         t.given = given;
-        t.where = lks_scope_of_node(s, c->members[i].node);
+        t.where = lks_access_scope_of_node(s, c->members[i].node);
     }
     return t;
 }
@@ -117,7 +117,7 @@ static bool has_node_at(const struct lks_state *s, const struct lks_state_change
                         struct lks_scope scope)
 {
     for (uint32_t i = 0; i < c->member_count; i++) {
-        struct lks_scope of = lks_scope_of_node(s, c->members[i].node);
+        struct lks_scope of = lks_access_scope_of_node(s, c->members[i].node);
         if ((scope.site.len == 0 || lks_str_eq(scope.site, of.site)) &&
             (scope.pool.len == 0 || lks_str_eq(scope.pool, of.pool)))
             return true;
@@ -185,13 +185,13 @@ static bool is_seen(const struct lks_state_change *c, uint32_t wave,
 {
     if (metric == NULL || metric->kind != LKS_METRIC_HARD)
         return true;
-    const struct lks_gate_look *l = lks_change_look(c, wave, metric->name);
+    const struct lks_gate_look *l = lks_state_change_look(c, wave, metric->name);
     *since = l != NULL ? l->at : 0;
     return l != NULL && l->verdict == LKS_GATE_HALT;
 }
 
 /* Neighbours are mostly of one pool and site, and each of these is asked about once in a row. */
-bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
+bool lks_govern_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                        struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall)
 {
     const struct lks_node *last = NULL;

@@ -64,7 +64,7 @@ const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, stru
  * its author may approve for now, and all of the wave have to be among these. With `metric`: that
  * metric, of the nodes of its pools. A metric that halts by one event is waived once a person saw
  * that event: by waivers after it halted this wave. */
-bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
+bool lks_govern_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                        struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall);
 
 /* It began without its approvals, and does not have them yet: no ring begins. */

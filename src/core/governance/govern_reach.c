@@ -3,7 +3,7 @@
  */
 #include "core/governance/govern.h"
 
-#include "core/governance/lowered.h"
+#include "core/governance/relaxed.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
@@ -40,7 +40,7 @@ static void add_voice(struct reach *r, struct lks_str identity, struct lks_str m
     if (!lks_access_sees(s, &sight, r->node) || is_covered(r, who) ||
         lks_backing_shared(who, lks_govern_proposer(s, r->c)))
         return;
-    if (lks_lowered_stands(s, pool, r->wall) &&
+    if (lks_relaxed_pending(s, pool, r->wall) &&
         lks_backing_shared(who,
                            (struct lks_backing){lks_state_text(s, s->pools[pool].lowered_by),
                                                 lks_state_text(s, s->pools[pool].lowered_minters)}))
@@ -77,7 +77,7 @@ static void add_peer(struct reach *r, const struct lks_binding *b)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_str identity = lks_state_text(r->s, b->identity);
     lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
-    if (!lks_str_starts(identity, "unix:") || !lks_role_may(b->role, LKS_MAY_APPROVE))
+    if (!lks_str_starts(identity, "unix:") || !lks_access_role_may(b->role, LKS_MAY_APPROVE))
         return;
     lks_backing_minters(r->s, identity, identity, &text);
     add_voice(r, identity, text.len > 0 ? lks_buf_view(&text) : LKS_STR(""));
@@ -124,7 +124,7 @@ struct lks_tally lks_govern_reach(const struct lks_state *s, const struct lks_st
         if (found >= t.given)
             continue;
         t.given = found;
-        t.where = lks_scope_of_node(s, r.node);
+        t.where = lks_access_scope_of_node(s, r.node);
     }
     lks_arena_fini(&r.arena);
     return t;

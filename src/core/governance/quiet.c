@@ -24,7 +24,7 @@ bool lks_quiet_over(const struct lks_fleet *fleet, struct lks_str pool, struct l
     for (size_t i = 0; i < fleet->quiet_count; i++) {
         const struct lks_quiet *q = &fleet->quiets[i];
         lks_ms from = midnight(&tz, q->from), until = midnight(&tz, q->until);
-        if (!lks_quiet_is_of(q, pool) || wall >= until)
+        if (!lks_fleet_quiet_is_of(q, pool) || wall >= until)
             continue;
         bool on = wall >= from;
         lks_ms turn = on ? until : from;

@@ -1,6 +1,6 @@
 #include "core/plan/plan.h"
 
-#include "codec/time/window.h"
+#include "codec/time/windows.h"
 #include "core/plan/plan_work.h"
 #include "core/registry/named.h"
 
@@ -17,7 +17,7 @@ const char *const lks_change_order_words[] = {"start", "pause",    "resume",
 
 /* Memory ------------------------------------------------------------------------------------ */
 
-void *lks_planning_array(struct lks_planning *p, size_t count, size_t size)
+void *lks_plan_array(struct lks_planning *p, size_t count, size_t size)
 {
     void *array = lks_arena_array(&p->out->memory, count + 1, size);
     if (array != NULL || lks_arena_fail(&p->out->memory, p->err) != LKS_OK)
@@ -25,7 +25,7 @@ void *lks_planning_array(struct lks_planning *p, size_t count, size_t size)
     return NULL;
 }
 
-struct lks_str lks_planning_text(struct lks_planning *p, const char *fmt, ...)
+struct lks_str lks_plan_text(struct lks_planning *p, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -34,8 +34,7 @@ struct lks_str lks_planning_text(struct lks_planning *p, const char *fmt, ...)
     return text;
 }
 
-enum lks_code lks_planning_note(struct lks_planning *p, enum lks_plan_note kind, const char *fmt,
-                                ...)
+enum lks_code lks_plan_note(struct lks_planning *p, enum lks_plan_note kind, const char *fmt, ...)
 {
     struct lks_plan *out = p->out;
     if (out->note_count == LKS_CHANGE_NOTES)
@@ -56,8 +55,8 @@ enum lks_code lks_planning_note(struct lks_planning *p, enum lks_plan_note kind,
     return LKS_OK;
 }
 
-enum lks_code lks_planning_fold(struct lks_planning *p, const struct lks_str *names, size_t count,
-                                struct lks_str *out)
+enum lks_code lks_plan_fold(struct lks_planning *p, const struct lks_str *names, size_t count,
+                            struct lks_str *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
@@ -68,19 +67,19 @@ enum lks_code lks_planning_fold(struct lks_planning *p, const struct lks_str *na
     return out->ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 
-enum lks_code lks_planning_hosts(struct lks_planning *p, const struct lks_str *names, size_t count,
-                                 struct lks_str *out)
+enum lks_code lks_plan_hosts(struct lks_planning *p, const struct lks_str *names, size_t count,
+                             struct lks_str *out)
 {
     char many[LKS_COUNT_TEXT_SIZE];
-    if (lks_planning_fold(p, names, count, out) != LKS_OK)
+    if (lks_plan_fold(p, names, count, out) != LKS_OK)
         return p->err->code;
     if (out->len > HOSTS_MAX)
-        *out = lks_planning_text(p, "%s, %" LKS_STR_FMT " the first",
-                                 lks_count_text(count, "node", many), LKS_STR_ARG(names[0]));
+        *out = lks_plan_text(p, "%s, %" LKS_STR_FMT " the first",
+                             lks_str_count_text(count, "node", many), LKS_STR_ARG(names[0]));
     return out->ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 
-const struct lks_pool *lks_planning_pool(const struct lks_planning *p, uint32_t pool)
+const struct lks_pool *lks_plan_pool(const struct lks_planning *p, uint32_t pool)
 {
     if (p->fleet == NULL || pool >= p->state->pool_count)
         return NULL;
@@ -196,7 +195,7 @@ static enum lks_code describe(struct lks_planning *p)
         return p->err->code;
     if (w->hosts.len > 0)
         return keep(p, w->hosts, &c->hosts);
-    c->hosts = lks_planning_text(p, LKS_PLAN_POOL "%" LKS_STR_FMT, LKS_STR_ARG(w->pool));
+    c->hosts = lks_plan_text(p, LKS_PLAN_POOL "%" LKS_STR_FMT, LKS_STR_ARG(w->pool));
     return c->hosts.ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 
@@ -206,9 +205,8 @@ enum lks_code lks_plan_make(const struct lks_state *s, const struct lks_book *bo
                             struct lks_err *err)
 {
     static enum lks_code (*const parts[])(struct lks_planning *) = {
-        check_wish,         find_target,           lks_planning_who,   check_clocks,
-        lks_planning_class, lks_planning_waves,    lks_planning_gates, lks_planning_after,
-        describe,           lks_planning_forecast,
+        check_wish,     find_target,    lks_plan_who,   check_clocks, lks_plan_class_whole,
+        lks_plan_waves, lks_plan_gates, lks_plan_after, describe,     lks_plan_forecast,
     };
     static const struct lks_bundle_set none = {0};
     LKS_CLEANUP(lks_plan_fini) struct lks_plan plan = {0};

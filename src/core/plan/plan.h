@@ -56,7 +56,7 @@ struct lks_plan_wish {
     lks_ms soak;               /* of the canary; rings have a part of it */
     bool rolls_back, one_way;
     lks_ms not_before, not_after;
-    struct lks_str windows;  /* codec/time/window.h */
+    struct lks_str windows;  /* codec/time/windows.h */
     struct lks_str class;    /* of change; never less than what the plan does */
     struct lks_str advisory; /* the published vulnerability that it is to close */
 };

@@ -5,7 +5,7 @@
 /* A person holds them: no change starts on them. */
 static enum lks_code note_held(struct lks_planning *p)
 {
-    struct lks_str *names = lks_planning_array(p, p->member_count, sizeof(*names)), hosts;
+    struct lks_str *names = lks_plan_array(p, p->member_count, sizeof(*names)), hosts;
     size_t count = 0;
     if (names == NULL)
         return p->err->code;
@@ -15,11 +15,11 @@ static enum lks_code note_held(struct lks_planning *p)
     }
     if (count == 0)
         return LKS_OK;
-    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
+    if (lks_plan_hosts(p, names, count, &hosts) != LKS_OK)
         return p->err->code;
-    return lks_planning_note(p, LKS_PLAN_WARNING,
-                             "on hold by a person, and waited for before they start: %" LKS_STR_FMT,
-                             LKS_STR_ARG(hosts));
+    return lks_plan_note(p, LKS_PLAN_WARNING,
+                         "on hold by a person, and waited for before they start: %" LKS_STR_FMT,
+                         LKS_STR_ARG(hosts));
 }
 
 /* Nodes by pool: those that change, and those that are neither among them nor there already. */
@@ -33,10 +33,10 @@ static enum lks_code share(struct lks_planning *p, struct shares *out)
 {
     const struct lks_state *s = p->state;
     *out = (struct shares){
-        .changes = lks_planning_array(p, s->node_count, sizeof(*out->changes)),
-        .ours = lks_planning_array(p, s->pool_count, sizeof(*out->ours)),
-        .rest = lks_planning_array(p, s->pool_count, sizeof(*out->rest)),
-        .names = lks_planning_array(p, p->member_count, sizeof(*out->names)),
+        .changes = lks_plan_array(p, s->node_count, sizeof(*out->changes)),
+        .ours = lks_plan_array(p, s->pool_count, sizeof(*out->ours)),
+        .rest = lks_plan_array(p, s->pool_count, sizeof(*out->rest)),
+        .names = lks_plan_array(p, p->member_count, sizeof(*out->names)),
     };
     if (out->changes == NULL || out->ours == NULL || out->rest == NULL || out->names == NULL)
         return p->err->code;
@@ -64,19 +64,19 @@ static enum lks_code note_pool(struct lks_planning *p, const struct shares *all,
         if (s->nodes[p->members[i].node].pool == pool)
             all->names[count++] = lks_state_name(s, p->members[i].node);
     }
-    if (lks_planning_hosts(p, all->names, count, &hosts) != LKS_OK)
+    if (lks_plan_hosts(p, all->names, count, &hosts) != LKS_OK)
         return p->err->code;
-    return lks_planning_note(p, LKS_PLAN_WARNING,
-                             "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
-                             ", for %s of it %s not among these: when this is finished, drift from "
-                             "that pin is %" LKS_STR_FMT,
-                             LKS_STR_ARG(lks_state_text(s, s->pools[pool].name)),
-                             LKS_STR_ARG(lks_state_text(s, s->pools[pool].stack)),
-                             lks_count_text(all->rest[pool], "node", rest),
-                             all->rest[pool] == 1 ? "is" : "are", LKS_STR_ARG(hosts));
+    return lks_plan_note(p, LKS_PLAN_WARNING,
+                         "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
+                         ", for %s of it %s not among these: when this is finished, drift from "
+                         "that pin is %" LKS_STR_FMT,
+                         LKS_STR_ARG(lks_state_text(s, s->pools[pool].name)),
+                         LKS_STR_ARG(lks_state_text(s, s->pools[pool].stack)),
+                         lks_str_count_text(all->rest[pool], "node", rest),
+                         all->rest[pool] == 1 ? "is" : "are", LKS_STR_ARG(hosts));
 }
 
-enum lks_code lks_planning_after(struct lks_planning *p)
+enum lks_code lks_plan_after(struct lks_planning *p)
 {
     const struct lks_state *s = p->state;
     struct shares all;

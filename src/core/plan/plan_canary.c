@@ -53,10 +53,10 @@ static enum lks_code base_of(struct choosing *c, uint32_t node, uint32_t *out)
         struct lks_str text = lks_state_readings(s, basis);
         struct lks_str bmc = lks_basis_value(text, "firmware/bmc");
         struct lks_str bios = lks_basis_value(text, "firmware/bios");
-        struct lks_str both = lks_planning_text(c->p, "%s%" LKS_STR_FMT "%s%s%" LKS_STR_FMT,
-                                                bmc.len > 0 ? "bmc " : "", LKS_STR_ARG(bmc),
-                                                bmc.len > 0 && bios.len > 0 ? ", " : "",
-                                                bios.len > 0 ? "bios " : "", LKS_STR_ARG(bios));
+        struct lks_str both =
+            lks_plan_text(c->p, "%s%" LKS_STR_FMT "%s%s%" LKS_STR_FMT, bmc.len > 0 ? "bmc " : "",
+                          LKS_STR_ARG(bmc), bmc.len > 0 && bios.len > 0 ? ", " : "",
+                          bios.len > 0 ? "bios " : "", LKS_STR_ARG(bios));
         if (both.ptr == NULL)
             return lks_arena_fail(&c->p->out->memory, c->p->err);
         uint32_t id;
@@ -105,12 +105,12 @@ static enum lks_code list_candidates(struct choosing *c)
 {
     struct lks_planning *p = c->p;
     lks_intern_init(&c->bases, LKS_PLAN_MEMORY_MAX);
-    c->rows = lks_planning_array(p, p->member_count, ATTRIBUTES * sizeof(*c->rows));
-    c->units = lks_planning_array(p, p->unit_count, sizeof(*c->units));
-    c->candidates = lks_planning_array(p, p->unit_count, sizeof(*c->candidates));
-    c->base_of = lks_planning_array(p, p->state->basis_room, sizeof(*c->base_of));
-    c->picked = lks_planning_array(p, p->unit_count, sizeof(*c->picked));
-    c->order = lks_planning_array(p, p->unit_count, sizeof(*c->order));
+    c->rows = lks_plan_array(p, p->member_count, ATTRIBUTES * sizeof(*c->rows));
+    c->units = lks_plan_array(p, p->unit_count, sizeof(*c->units));
+    c->candidates = lks_plan_array(p, p->unit_count, sizeof(*c->candidates));
+    c->base_of = lks_plan_array(p, p->state->basis_room, sizeof(*c->base_of));
+    c->picked = lks_plan_array(p, p->unit_count, sizeof(*c->picked));
+    c->order = lks_plan_array(p, p->unit_count, sizeof(*c->order));
     if (c->rows == NULL || c->units == NULL || c->candidates == NULL || c->base_of == NULL ||
         c->picked == NULL || c->order == NULL)
         return p->err->code;
@@ -131,7 +131,7 @@ static int by_number(const void *left, const void *right)
 static enum lks_code values_of(struct choosing *c, enum attribute attribute, uint32_t **out,
                                size_t *count)
 {
-    uint32_t *values = lks_planning_array(c->p, c->row_count, sizeof(*values));
+    uint32_t *values = lks_plan_array(c->p, c->row_count, sizeof(*values));
     size_t kept = 0;
     if (values == NULL)
         return c->p->err->code;
@@ -159,9 +159,9 @@ static enum lks_code drop_places(struct choosing *c)
         return LKS_OK;
     for (size_t i = 0; i < c->row_count; i++)
         c->rows[i * ATTRIBUTES + PLACE] = 0;
-    return lks_planning_note(c->p, LKS_PLAN_UNCOVERED,
-                             "%zu racks or power zones are too many for each to be in the canary",
-                             count);
+    return lks_plan_note(c->p, LKS_PLAN_UNCOVERED,
+                         "%zu racks or power zones are too many for each to be in the canary",
+                         count);
 }
 
 /* What is not covered ----------------------------------------------------------------------- */
@@ -233,8 +233,8 @@ static enum lks_code name_uncovered(struct choosing *c, const struct lks_cover_i
                           ? "the canary would be larger than it may be"
                           : "nodes that have it are on hold, unhealthy, lost, drained or in "
                             "intake";
-    return lks_planning_note(c->p, LKS_PLAN_UNCOVERED, "%" LKS_STR_FMT " is not in the canary: %s",
-                             LKS_STR_ARG(lks_buf_view(&text)), why);
+    return lks_plan_note(c->p, LKS_PLAN_UNCOVERED, "%" LKS_STR_FMT " is not in the canary: %s",
+                         LKS_STR_ARG(lks_buf_view(&text)), why);
 }
 
 static enum lks_code note_uncovered(struct choosing *c, const struct lks_cover *cover)
@@ -248,9 +248,9 @@ static enum lks_code note_uncovered(struct choosing *c, const struct lks_cover *
     }
     if (count <= LKS_PLAN_NOTES_OF)
         return LKS_OK;
-    return lks_planning_note(c->p, LKS_PLAN_UNCOVERED,
-                             "%zu more combinations of %zu are not in the canary",
-                             count - LKS_PLAN_NOTES_OF, cover->items);
+    return lks_plan_note(c->p, LKS_PLAN_UNCOVERED,
+                         "%zu more combinations of %zu are not in the canary",
+                         count - LKS_PLAN_NOTES_OF, cover->items);
 }
 
 /* More of each ------------------------------------------------------------------------------ */
@@ -317,7 +317,7 @@ static enum lks_code fill_stratum(struct choosing *c, enum attribute attribute, 
     }
     if (have >= wanted)
         return LKS_OK;
-    return lks_planning_note(
+    return lks_plan_note(
         c->p, LKS_PLAN_UNCOVERED,
         "%s '%" LKS_STR_FMT "': a fault that %u.%04u %% of its %llu nodes have needs %llu in the "
         "canary to be met, and there are %llu",
@@ -330,7 +330,7 @@ static enum lks_code fill_stratum(struct choosing *c, enum attribute attribute, 
  * others are compared with. */
 static enum lks_code fill_gate(struct choosing *c, enum attribute attribute, uint32_t value)
 {
-    const struct lks_pool *pool = lks_planning_pool(c->p, value);
+    const struct lks_pool *pool = lks_plan_pool(c->p, value);
     uint64_t all = 0, have = 0, most = c->p->wish.canary_max;
     uint32_t dislike = 0;
     if (pool == NULL || pool->gate == NULL)
@@ -369,7 +369,7 @@ static enum lks_code fill_attribute(struct choosing *c, enum attribute attribute
     size_t count = 0;
     if (values_of(c, attribute, &values, &count) != LKS_OK)
         return c->p->err->code;
-    struct stratum *strata = lks_planning_array(c->p, count, sizeof(*strata));
+    struct stratum *strata = lks_plan_array(c->p, count, sizeof(*strata));
     if (strata == NULL)
         return c->p->err->code;
     for (size_t i = 0; i < count; i++)
@@ -436,7 +436,7 @@ static enum lks_code choose(struct choosing *c)
     return note_uncovered(c, &cover);
 }
 
-enum lks_code lks_planning_canary(struct lks_planning *p, uint32_t wave, uint32_t *count)
+enum lks_code lks_plan_canary(struct lks_planning *p, uint32_t wave, uint32_t *count)
 {
     struct choosing c = {.p = p};
     enum lks_code code = list_candidates(&c);
@@ -467,7 +467,7 @@ struct match {
 static struct match match_of(const struct lks_planning *p, uint32_t node)
 {
     const struct lks_node *n = &p->state->nodes[node];
-    const struct lks_pool *pool = lks_planning_pool(p, n->pool);
+    const struct lks_pool *pool = lks_plan_pool(p, n->pool);
     uint32_t wanted =
         pool != NULL && pool->gate != NULL ? (uint32_t)pool->gate->controls : CONTROLS_A_NODE;
     return (struct match){n->class, n->hardware_revision,
@@ -546,22 +546,22 @@ static void take_earlier(const struct lks_planning *p, uint32_t wave, size_t nod
     c->max = nodes < c->max ? nodes : c->max;
     for (uint32_t i = 0; i < p->unit_count && c->found < c->max; i++) {
         const struct lks_plan_unit *u = &p->units[i];
-        const struct lks_pool *pool = lks_planning_pool(p, u->pool);
+        const struct lks_pool *pool = lks_plan_pool(p, u->pool);
         if (u->wave < wave && pool != NULL && pool->gate != NULL)
             take_unit(p, u, c);
     }
 }
 
 /* Nodes of later waves, and of none. */
-enum lks_code lks_planning_controls(struct lks_planning *p, const uint32_t *units, size_t count,
-                                    uint32_t wave, size_t max, struct lks_str *out)
+enum lks_code lks_plan_controls(struct lks_planning *p, const uint32_t *units, size_t count,
+                                uint32_t wave, size_t max, struct lks_str *out)
 {
     size_t nodes = 0;
     for (size_t i = 0; i < count; i++)
         nodes += p->units[units[i]].wave == wave ? p->units[units[i]].nodes : 0;
     struct controls c = {.max = max < CONTROLS_MAX ? max : CONTROLS_MAX};
-    c.matches = lks_planning_array(p, nodes, sizeof(*c.matches));
-    c.names = lks_planning_array(p, c.max, sizeof(*c.names));
+    c.matches = lks_plan_array(p, nodes, sizeof(*c.matches));
+    c.names = lks_plan_array(p, c.max, sizeof(*c.names));
     if (c.matches == NULL || c.names == NULL)
         return p->err->code;
     c.sorts = list_matches(p, units, count, wave, c.matches);
@@ -570,5 +570,5 @@ enum lks_code lks_planning_controls(struct lks_planning *p, const uint32_t *unit
             take_unit(p, &p->units[units[i]], &c);
     }
     take_earlier(p, wave, nodes, &c);
-    return lks_planning_fold(p, c.names, c.found, out);
+    return lks_plan_fold(p, c.names, c.found, out);
 }

@@ -54,7 +54,7 @@ static enum lks_code sum_up(struct lks_planning *p, const uint32_t *units, size_
                             uint32_t (*key)(const struct lks_plan_unit *), struct sum **out,
                             size_t *sums)
 {
-    struct sum *list = lks_planning_array(p, count, sizeof(*list));
+    struct sum *list = lks_plan_array(p, count, sizeof(*list));
     size_t kept = 0;
     if (list == NULL)
         return p->err->code;
@@ -103,7 +103,7 @@ static enum lks_code count_out(struct lks_planning *p)
 {
     if (p->out_now != NULL)
         return LKS_OK;
-    p->out_now = lks_planning_array(p, p->state->pool_count, sizeof(*p->out_now));
+    p->out_now = lks_plan_array(p, p->state->pool_count, sizeof(*p->out_now));
     if (p->out_now == NULL)
         return p->err->code;
     for (uint32_t i = 0; i < p->state->node_count; i++) {
@@ -159,7 +159,7 @@ static enum lks_code limit_pool(struct lks_planning *p, const struct sum *sum, u
     if (sum->key >= p->state->pool_count || sum->largest == 0)
         return LKS_OK;
     const struct lks_state_pool *pool = &p->state->pools[sum->key];
-    const struct lks_pool *said = lks_planning_pool(p, sum->key);
+    const struct lks_pool *said = lks_plan_pool(p, sum->key);
     bool stated = false;
     uint64_t spared = spared_by(said, pool->nodes, &stated), out = p->out_now[sum->key];
     if (stated && spared < sum->largest)
@@ -198,10 +198,10 @@ static int by_rack(const void *left, const void *right)
     return (a->rack > b->rack) - (a->rack < b->rack);
 }
 
-enum lks_code lks_planning_racks(struct lks_planning *p)
+enum lks_code lks_plan_racks(struct lks_planning *p)
 {
     size_t kept = 0;
-    p->racks = lks_planning_array(p, p->unit_count, sizeof(*p->racks));
+    p->racks = lks_plan_array(p, p->unit_count, sizeof(*p->racks));
     if (p->racks == NULL)
         return p->err->code;
     for (uint32_t i = 0; i < p->unit_count; i++)
@@ -218,7 +218,7 @@ enum lks_code lks_planning_racks(struct lks_planning *p)
     return LKS_OK;
 }
 
-uint32_t lks_planning_rack_limit(const struct lks_planning *p, lks_text rack)
+uint32_t lks_plan_rack_limit(const struct lks_planning *p, lks_text rack)
 {
     const struct lks_plan_rack wanted = {rack, 0};
     const struct lks_plan_rack *found =
@@ -234,7 +234,7 @@ static enum lks_code limit_racks(struct lks_planning *p, const uint32_t *units, 
     if (sum_up(p, units, count, rack_key, &sums, &sum_count) != LKS_OK)
         return p->err->code;
     for (size_t i = 0; i < sum_count; i++) {
-        uint32_t together = lks_planning_rack_limit(p, sums[i].key);
+        uint32_t together = lks_plan_rack_limit(p, sums[i].key);
         if (sums[i].units > together)
             *width = least(*width, together);
     }
@@ -243,7 +243,7 @@ static enum lks_code limit_racks(struct lks_planning *p, const uint32_t *units, 
 
 static uint64_t watts_of(const struct lks_planning *p, uint32_t pool)
 {
-    const struct lks_pool *said = lks_planning_pool(p, pool);
+    const struct lks_pool *said = lks_plan_pool(p, pool);
     return said != NULL ? (uint64_t)said->node_power_w : 0;
 }
 
@@ -287,11 +287,10 @@ static enum lks_code limit_zones(struct lks_planning *p, const uint32_t *units, 
             continue;
         uint64_t together = (uint64_t)ramp * WATTS / watts;
         if (together == 0 &&
-            lks_planning_note(p, LKS_PLAN_WARNING,
-                              "power zone %" LKS_STR_FMT ": one unit draws %llu W when it returns, "
-                              "and the zone bears steps of %lld kW",
-                              LKS_STR_ARG(zone), (unsigned long long)watts,
-                              (long long)ramp) != LKS_OK)
+            lks_plan_note(p, LKS_PLAN_WARNING,
+                          "power zone %" LKS_STR_FMT ": one unit draws %llu W when it returns, "
+                          "and the zone bears steps of %lld kW",
+                          LKS_STR_ARG(zone), (unsigned long long)watts, (long long)ramp) != LKS_OK)
             return p->err->code;
         if (together < sums[i].units)
             *width = least(*width, together > 0 ? together : 1);
@@ -309,8 +308,8 @@ static void limit_spares(const struct lks_planning *p, const uint32_t *units, si
     }
 }
 
-enum lks_code lks_planning_width(struct lks_planning *p, const uint32_t *units, size_t count,
-                                 bool racks, uint64_t *out)
+enum lks_code lks_plan_width(struct lks_planning *p, const uint32_t *units, size_t count,
+                             bool racks, uint64_t *out)
 {
     uint64_t width = count;
     if (p->wish.kind == LKS_CHANGE_STACK &&
@@ -433,32 +432,32 @@ static enum lks_code note_pool(struct forecast *f, uint32_t pool)
 {
     struct lks_planning *p = f->p;
     const struct course *c = &f->courses[pool];
-    const struct lks_pool *said = lks_planning_pool(p, pool);
+    const struct lks_pool *said = lks_plan_pool(p, pool);
     struct lks_str name = lks_state_text(p->state, p->state->pools[pool].name);
     unsigned long long hours = c->least_at / (60 * LKS_PLAN_MINUTE);
     char all[LKS_COUNT_TEXT_SIZE];
-    if (lks_planning_note(p, LKS_PLAN_CAPACITY,
-                          "pool %" LKS_STR_FMT
-                          ": at least %llu of %s stay in service; the largest gang on one "
-                          "stack is %llu at the least, after about %llu h",
-                          LKS_STR_ARG(name), (unsigned long long)c->least_in_use,
-                          lks_count_text(c->nodes, "node", all), (unsigned long long)c->least_gang,
-                          hours) != LKS_OK)
+    if (lks_plan_note(p, LKS_PLAN_CAPACITY,
+                      "pool %" LKS_STR_FMT
+                      ": at least %llu of %s stay in service; the largest gang on one "
+                      "stack is %llu at the least, after about %llu h",
+                      LKS_STR_ARG(name), (unsigned long long)c->least_in_use,
+                      lks_str_count_text(c->nodes, "node", all), (unsigned long long)c->least_gang,
+                      hours) != LKS_OK)
         return p->err->code;
     if (said == NULL || said->min_gang == 0 || c->least_gang >= (uint64_t)said->min_gang)
         return LKS_OK;
-    return lks_planning_note(
-        p, LKS_PLAN_WARNING,
-        "pool %" LKS_STR_FMT ": its min_gang of %lld nodes cannot be kept while "
-        "one part has the old stack and the other the new one; the largest "
-        "gang is %llu for a while",
-        LKS_STR_ARG(name), (long long)said->min_gang, (unsigned long long)c->least_gang);
+    return lks_plan_note(p, LKS_PLAN_WARNING,
+                         "pool %" LKS_STR_FMT ": its min_gang of %lld nodes cannot be kept while "
+                         "one part has the old stack and the other the new one; the largest "
+                         "gang is %llu for a while",
+                         LKS_STR_ARG(name), (long long)said->min_gang,
+                         (unsigned long long)c->least_gang);
 }
 
 static enum lks_code note_pools(struct forecast *f)
 {
     struct lks_planning *p = f->p;
-    struct sum *pools = lks_planning_array(p, p->state->pool_count, sizeof(*pools));
+    struct sum *pools = lks_plan_array(p, p->state->pool_count, sizeof(*pools));
     size_t count = 0;
     if (pools == NULL)
         return p->err->code;
@@ -481,8 +480,8 @@ static enum lks_code bucket(struct forecast *f)
 {
     struct lks_planning *p = f->p;
     size_t waves = p->out->wave_count;
-    f->units = lks_planning_array(p, p->unit_count, sizeof(*f->units));
-    f->first = lks_planning_array(p, waves + 1, sizeof(*f->first));
+    f->units = lks_plan_array(p, p->unit_count, sizeof(*f->units));
+    f->first = lks_plan_array(p, waves + 1, sizeof(*f->first));
     if (f->units == NULL || f->first == NULL)
         return p->err->code;
     for (uint32_t i = 0; i < p->unit_count; i++)
@@ -546,7 +545,7 @@ static enum lks_code check_power(struct lks_planning *p)
     if (p->fleet == NULL || lks_plan_power_limit(p->to) == 0)
         return LKS_OK;
     const struct lks_state *s = p->state;
-    struct draw *draws = lks_planning_array(p, s->node_count, sizeof(*draws));
+    struct draw *draws = lks_plan_array(p, s->node_count, sizeof(*draws));
     if (draws == NULL)
         return p->err->code;
     for (uint32_t i = 0; i < s->node_count; i++) {
@@ -570,10 +569,10 @@ static enum lks_code check_power(struct lks_planning *p)
     return LKS_OK;
 }
 
-enum lks_code lks_planning_forecast(struct lks_planning *p)
+enum lks_code lks_plan_forecast(struct lks_planning *p)
 {
     struct forecast f = {.p = p};
-    f.courses = lks_planning_array(p, p->state->pool_count, sizeof(*f.courses));
+    f.courses = lks_plan_array(p, p->state->pool_count, sizeof(*f.courses));
     if (f.courses == NULL || count_out(p) != LKS_OK || bucket(&f) != LKS_OK ||
         check_power(p) != LKS_OK)
         return p->err->code;

@@ -36,9 +36,9 @@ static bool by_endpoint(const struct lks_plan_cook *k, struct lks_str transport)
 {
     static const char *const words[] = {"redfish", "pldm", "controller"};
     if (k->recipe->kind.endpoint == LKS_PLAN_NVOS)
-        return lks_words_have(transport, LKS_STR("nvos"));
+        return lks_facts_words_have(transport, LKS_STR("nvos"));
     for (size_t i = 0; k->recipe->kind.endpoint == LKS_PLAN_REDFISH && i < LKS_COUNT(words); i++) {
-        if (lks_words_have(transport, lks_str_from(words[i])))
+        if (lks_facts_words_have(transport, lks_str_from(words[i])))
             return true;
     }
     return false;
@@ -53,7 +53,7 @@ struct lks_str lks_plan_transport(const struct lks_component *c,
 bool lks_plan_reached(const struct lks_plan_cook *k, struct lks_str transport)
 {
     return by_endpoint(k, transport) ||
-           (k->recipe->kind.asset == 0 && lks_words_have(transport, LKS_STR("in-band")));
+           (k->recipe->kind.asset == 0 && lks_facts_words_have(transport, LKS_STR("in-band")));
 }
 
 /* Images ------------------------------------------------------------------------------------ */
@@ -193,7 +193,7 @@ static enum lks_code prepare_orders(struct lks_plan_cook *k, size_t layer)
 {
     struct lks_planning *p = k->p;
     struct lks_plan_work *work = &k->layers.list[layer];
-    const struct lks_difference **ours = lks_planning_array(p, work->count, sizeof(*ours));
+    const struct lks_difference **ours = lks_plan_array(p, work->count, sizeof(*ours));
     size_t count = 0;
     if (ours == NULL)
         return p->err->code;
@@ -256,10 +256,10 @@ static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_pla
                         LKS_STR_ARG(d->from.len > 0 ? d->from : LKS_STR("none")),
                         LKS_STR_ARG(d->to), LKS_STR_ARG(class));
     if (work->update == NULL)
-        return lks_planning_note(p, LKS_PLAN_ONE_WAY,
-                                 "software of %" LKS_STR_FMT " is irreversible: no bundle has "
-                                 "what it runs now",
-                                 LKS_STR_ARG(class));
+        return lks_plan_note(p, LKS_PLAN_ONE_WAY,
+                             "software of %" LKS_STR_FMT " is irreversible: no bundle has "
+                             "what it runs now",
+                             LKS_STR_ARG(class));
     int64_t spares = p->fleet != NULL ? lks_fleet_spares(p->fleet, work->update->component) : 0;
     if (spares == 0 && p->fleet != NULL)
         spares = lks_fleet_spares(p->fleet, class);
@@ -271,15 +271,15 @@ static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_pla
                         LKS_STR_ARG(class));
     if (spares < (int64_t)k->recipe->spares)
         k->recipe->spares = (uint32_t)spares;
-    return lks_planning_note(p, LKS_PLAN_ONE_WAY,
-                             "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
-                             " on %" LKS_STR_FMT
-                             " can only be replaced by a spare, of which there are %lld",
-                             LKS_STR_ARG(d->subject), LKS_STR_ARG(d->from), LKS_STR_ARG(d->to),
-                             LKS_STR_ARG(class), (long long)spares);
+    return lks_plan_note(p, LKS_PLAN_ONE_WAY,
+                         "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
+                         " on %" LKS_STR_FMT
+                         " can only be replaced by a spare, of which there are %lld",
+                         LKS_STR_ARG(d->subject), LKS_STR_ARG(d->from), LKS_STR_ARG(d->to),
+                         LKS_STR_ARG(class), (long long)spares);
 }
 
-enum lks_code lks_planning_prepare(struct lks_plan_cook *k)
+enum lks_code lks_plan_prepare(struct lks_plan_cook *k)
 {
     for (size_t i = 0; i < k->layers.count; i++) {
         struct lks_plan_work *work = &k->layers.list[i];

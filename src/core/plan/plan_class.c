@@ -9,7 +9,7 @@
  */
 #include "base/near.h"
 #include "core/governance/delta.h"
-#include "core/governance/lowered.h"
+#include "core/governance/relaxed.h"
 #include "core/plan/plan_work.h"
 
 #define HOUR       (60 * LKS_PLAN_MINUTE)
@@ -17,7 +17,7 @@
 #define USUAL_SOAK HOUR
 
 /* Each difference of the layers, which are those that the plan carries out. */
-void lks_planning_does(const struct lks_plan_cook *k)
+void lks_plan_does(const struct lks_plan_cook *k)
 {
     struct lks_plan_recipe *r = k->recipe;
     r->does = LKS_COVERS_WINDOW;
@@ -127,13 +127,13 @@ static enum lks_code note_lowered(struct lks_planning *p, uint64_t *quorum)
     uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < p->member_count; i++) {
         uint32_t pool = s->nodes[p->members[i].node].pool;
-        if (pool == last || !lks_lowered_stands(s, pool, p->wall))
+        if (pool == last || !lks_relaxed_pending(s, pool, p->wall))
             continue;
         last = pool;
         const struct lks_state_pool *its = &s->pools[pool];
         char at[LKS_TIME_TEXT_SIZE];
         *quorum = *quorum > 0 ? *quorum : 1;
-        if (lks_planning_note(
+        if (lks_plan_note(
                 p, LKS_PLAN_WARNING,
                 "pool %" LKS_STR_FMT " asks less of its changes by %" LKS_STR_FMT
                 " since %s: %" LKS_STR_FMT "; the approver, another person, agrees to that",
@@ -204,7 +204,7 @@ static void ask_somebody(const struct lks_planning *p, struct lks_plan_recipe *d
     decides->because = lks_str_from(why);
 }
 
-enum lks_code lks_planning_class(struct lks_planning *p)
+enum lks_code lks_plan_class_whole(struct lks_planning *p)
 {
     struct lks_plan_recipe *decides = most(p);
     LKS_ASSERT(decides != NULL); /* some node changes */

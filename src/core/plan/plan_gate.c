@@ -59,8 +59,8 @@ static enum lks_code add_metric(struct lks_planning *p, const struct lks_gate_me
         if (!says_same(&out->metrics[i], &made))
             continue;
         out->metrics[i].pools =
-            lks_planning_text(p, "%" LKS_STR_FMT " %" LKS_STR_FMT,
-                              LKS_STR_ARG(out->metrics[i].pools), LKS_STR_ARG(pool));
+            lks_plan_text(p, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(out->metrics[i].pools),
+                          LKS_STR_ARG(pool));
         return out->metrics[i].pools.ptr != NULL ? LKS_OK : lks_arena_fail(&out->memory, p->err);
     }
     if (out->metric_count == LKS_CHANGE_METRICS)
@@ -94,8 +94,8 @@ static enum lks_code add_gate(struct lks_planning *p, const struct lks_pool *poo
 /* Pools that the plan has nodes of, in the order of the fleet's file. */
 static enum lks_code add_gates(struct lks_planning *p, const bool *has)
 {
-    p->out->metrics = lks_planning_array(p, LKS_CHANGE_METRICS, sizeof(*p->out->metrics));
-    p->out->gates = lks_planning_array(p, p->fleet->pool_count, sizeof(*p->out->gates));
+    p->out->metrics = lks_plan_array(p, LKS_CHANGE_METRICS, sizeof(*p->out->metrics));
+    p->out->gates = lks_plan_array(p, p->fleet->pool_count, sizeof(*p->out->gates));
     if (p->out->metrics == NULL || p->out->gates == NULL)
         return p->err->code;
     for (size_t i = 0; i < p->fleet->pool_count; i++) {
@@ -118,10 +118,10 @@ struct spread {
 static bool add_change(struct lks_planning *p, const struct lks_state_change *c, lks_text metric,
                        struct spread *all)
 {
-    struct spread *waves = lks_planning_array(p, c->wave_count, sizeof(*waves));
+    struct spread *waves = lks_plan_array(p, c->wave_count, sizeof(*waves));
     for (uint32_t i = 0; waves != NULL && i < c->measure_count; i++) {
         const struct lks_measure *m = &c->measures[i];
-        const struct lks_member *member = lks_change_member(c, m->node);
+        const struct lks_member *member = lks_state_change_member(c, m->node);
         bool changed = member != NULL && c->units[member->unit].wave == m->wave;
         if (m->metric != metric || changed || !m->has_before || !m->has_after || m->before <= 0 ||
             m->after <= 0)
@@ -173,7 +173,7 @@ static bool is_of(const struct lks_planning *p, const struct lks_rec_plan_metric
 {
     uint32_t pool = p->state->nodes[node].pool;
     return pool < p->state->pool_count &&
-           lks_words_have(m->pools, lks_state_text(p->state, p->state->pools[pool].name));
+           lks_facts_words_have(m->pools, lks_state_text(p->state, p->state->pools[pool].name));
 }
 
 /* Samples among the units of the wave. */
@@ -201,7 +201,7 @@ struct noting {
 static bool list_waves(struct noting *n)
 {
     struct lks_planning *p = n->p;
-    n->waves = lks_planning_array(p, p->state->node_count, sizeof(*n->waves));
+    n->waves = lks_plan_array(p, p->state->node_count, sizeof(*n->waves));
     for (uint32_t i = 0; n->waves != NULL && i < p->state->node_count; i++)
         n->waves[i] = LKS_PLAN_NONE;
     for (uint32_t i = 0; n->waves != NULL && i < p->unit_count; i++) {
@@ -255,7 +255,7 @@ static enum lks_code note_metric(const struct noting *n, const struct lks_rec_pl
     if (count_controls(n, m, w, &controls) != LKS_OK)
         return p->err->code;
     if (canaries < 2 || controls.all < 2)
-        return lks_planning_note(
+        return lks_plan_note(
             p, LKS_PLAN_EVIDENCE,
             "wave %llu, %s: %u %s with %u control%s: too few to compare %" LKS_STR_FMT ", %s",
             (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries,
@@ -267,7 +267,7 @@ static enum lks_code note_metric(const struct noting *n, const struct lks_rec_pl
         return LKS_OK;
     struct lks_evidence_power power =
         lks_evidence_power(&n->plan, canaries, controls.all, sigma->value, margin, CHANCE);
-    return lks_planning_note(
+    return lks_plan_note(
         p, LKS_PLAN_EVIDENCE,
         "wave %llu, %s: %u %s with %u controls%s do not pass a loss of %.2g %% of %" LKS_STR_FMT
         " with %d %%, and halt one of %.2g %% (%s differ by %.2g %%, by %s)",
@@ -284,7 +284,7 @@ static enum lks_code note_waves(struct lks_planning *p)
     struct noting n = {.p = p,
                        .plan = lks_evidence_plan(lks_evidence_at, LKS_COUNT(lks_evidence_at), tests,
                                                  LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT)};
-    struct sigma *sigmas = lks_planning_array(p, tests, sizeof(*sigmas));
+    struct sigma *sigmas = lks_plan_array(p, tests, sizeof(*sigmas));
     if (sigmas == NULL || !list_waves(&n))
         return p->err->code;
     for (size_t k = 0; k < tests; k++) {
@@ -323,9 +323,9 @@ static void lengthen_soaks(struct lks_planning *p)
     }
 }
 
-enum lks_code lks_planning_gates(struct lks_planning *p)
+enum lks_code lks_plan_gates(struct lks_planning *p)
 {
-    bool *has = lks_planning_array(p, p->state->pool_count, sizeof(*has));
+    bool *has = lks_plan_array(p, p->state->pool_count, sizeof(*has));
     if (has == NULL)
         return p->err->code;
     if (p->fleet == NULL)

@@ -1,6 +1,6 @@
 /* What a change in progress asks about its plan: may this node start now, and where does one that
  * came late belong. */
-#include "codec/time/window.h"
+#include "codec/time/windows.h"
 #include "core/governance/quiet.h"
 #include "core/plan/plan_work.h"
 
@@ -138,7 +138,7 @@ bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
     const struct lks_node *n = &s->nodes[node];
     uint64_t wave = 0;
     if (!n->placed || n->asset != 0 || n->domain != 0 || c->kind != LKS_CHANGE_STACK ||
-        !is_for_pool(s, c, node) || lks_change_member(c, node) != NULL ||
+        !is_for_pool(s, c, node) || lks_state_change_member(c, node) != NULL ||
         lks_plan_drifted(s, node) || !last_wave(s, c, node, &wave))
         return false;
     const struct lks_member *like = find_like(s, book, c, node);

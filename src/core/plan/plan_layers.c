@@ -60,15 +60,15 @@ static enum lks_code list_sides(struct searching *x)
 {
     const struct lks_stack *from = x->from, *to = x->p->to;
     size_t most = from->component_count + to->component_count, i = 0, j = 0;
-    x->sides = lks_planning_array(x->p, most, sizeof(*x->sides));
-    x->room = lks_planning_array(x->p, most, sizeof(*x->room));
-    x->judged = lks_planning_array(x->p, STATES_MAX, sizeof(*x->judged));
+    x->sides = lks_plan_array(x->p, most, sizeof(*x->sides));
+    x->room = lks_plan_array(x->p, most, sizeof(*x->room));
+    x->judged = lks_plan_array(x->p, STATES_MAX, sizeof(*x->judged));
     if (x->sides == NULL || x->room == NULL || x->judged == NULL)
         return x->p->err->code;
     while (i < from->component_count || j < to->component_count) {
         const struct lks_component *a = i < from->component_count ? &from->components[i] : NULL;
         const struct lks_component *b = j < to->component_count ? &to->components[j] : NULL;
-        int order = a == NULL ? 1 : b == NULL ? -1 : lks_component_cmp(a, b);
+        int order = a == NULL ? 1 : b == NULL ? -1 : lks_stack_component_cmp(a, b);
         a = order <= 0 ? a : NULL;
         b = order >= 0 ? b : NULL;
         LKS_ASSERT(a != NULL || b != NULL);
@@ -111,7 +111,7 @@ static enum lks_code judge(struct searching *x, const struct lks_stack *stack,
 {
     struct lks_check check = {.facts = x->p->book->facts,
                               .stack = stack,
-                              .today = lks_day_of((int64_t)(x->p->wall / LKS_SECOND))};
+                              .today = lks_time_day_of((int64_t)(x->p->wall / LKS_SECOND))};
     return lks_check_run(&check, out, x->p->err);
 }
 
@@ -218,7 +218,7 @@ static struct lks_str name_pair(struct searching *x)
                          done ? "" : "still ", LKS_STR_ARG(d->subject), LKS_STR_ARG(version));
         }
     }
-    return lks_planning_text(x->p, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&text)));
+    return lks_plan_text(x->p, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&text)));
 }
 
 static enum lks_code refuse(struct searching *x)
@@ -267,8 +267,8 @@ static void usual_order(struct lks_plan_layers *layers)
     }
 }
 
-enum lks_code lks_planning_order(struct lks_planning *p, const struct lks_plan_kind *kind,
-                                 const struct lks_stack *from, struct lks_plan_layers *layers)
+enum lks_code lks_plan_order(struct lks_planning *p, const struct lks_plan_kind *kind,
+                             const struct lks_stack *from, struct lks_plan_layers *layers)
 {
     struct searching x = {.p = p, .kind = kind, .from = from, .layers = layers};
     usual_order(layers);

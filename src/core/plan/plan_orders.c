@@ -68,7 +68,7 @@ static enum lks_code add_item(struct maker *m, struct way *way, struct lks_order
 static enum lks_code add_name(struct maker *m, enum lks_order_kind kind, struct lks_str component)
 {
     struct lks_str *named = &m->named[kind];
-    if (lks_words_have(*named, component))
+    if (lks_facts_words_have(*named, component))
         return LKS_OK;
     *named = lks_arena_format(m->arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(*named),
                               named->len > 0 ? " " : "", LKS_STR_ARG(component));
@@ -425,7 +425,7 @@ static enum lks_code list_files(struct maker *m, const struct way *way, struct l
     lks_buf_init(&text, LKS_ORDER_BYTES_MAX);
     for (size_t i = 0; i < way->count; i++) {
         struct lks_str digest = way->items[i].digest;
-        if (digest.len == 0 || lks_words_have(lks_buf_view(&text), digest))
+        if (digest.len == 0 || lks_facts_words_have(lks_buf_view(&text), digest))
             continue;
         lks_buf_addf(&text, "%s%" LKS_STR_FMT, count > 0 ? " " : "", LKS_STR_ARG(digest));
         count++;

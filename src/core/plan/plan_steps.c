@@ -173,7 +173,7 @@ static bool is_external(const struct lks_component *c)
 static enum lks_code note_external(struct lks_plan_cook *k, const struct lks_difference *d,
                                    const struct lks_component *c)
 {
-    return lks_planning_note(
+    return lks_plan_note(
         k->p, LKS_PLAN_EXTERNAL,
         "%" LKS_STR_FMT " differs (%" LKS_STR_FMT " to %" LKS_STR_FMT ") and is %" LKS_STR_FMT
         ": it is not changed by this",
@@ -227,7 +227,7 @@ static enum lks_code add_work(struct lks_plan_cook *k, const struct lks_firmware
                             LKS_PLAN_LAYERS_MAX);
         work = &k->layers.list[k->layers.count++];
         *work = (struct lks_plan_work){.update = update};
-        work->list = lks_planning_array(k->p, most, sizeof(*work->list));
+        work->list = lks_plan_array(k->p, most, sizeof(*work->list));
         if (work->list == NULL)
             return k->p->err->code;
     }
@@ -250,11 +250,11 @@ static enum lks_code sort_in(struct lks_plan_cook *k, const struct lks_differenc
     if (!is_its_own(k, lks_component_bare(c->name)) || lks_str_eq(d->from, d->to))
         return LKS_OK; /* another's, or it runs it already */
     if (is_elsewhere(k, c, d))
-        return lks_planning_note(k->p, LKS_PLAN_WARNING,
-                                 "%" LKS_STR_FMT " differs, and %" LKS_STR_FMT
-                                 " has no asset that it is of: no step changes it",
-                                 LKS_STR_ARG(d->subject),
-                                 LKS_STR_ARG(lks_state_name(k->p->state, k->recipe->node)));
+        return lks_plan_note(k->p, LKS_PLAN_WARNING,
+                             "%" LKS_STR_FMT " differs, and %" LKS_STR_FMT
+                             " has no asset that it is of: no step changes it",
+                             LKS_STR_ARG(d->subject),
+                             LKS_STR_ARG(lks_state_name(k->p->state, k->recipe->node)));
     if (d->update != NULL)
         return add_work(k, d->update, d, most);
     if (k->p->wish.hook.len > 0)
@@ -281,7 +281,8 @@ static void find_edges(struct lks_plan_cook *k)
         struct lks_plan_work *work = &k->layers.list[i];
         for (size_t j = 0; work->update != NULL && j < k->layers.count; j++) {
             const struct lks_firmware_update *other = k->layers.list[j].update;
-            if (j != i && other != NULL && lks_words_have(work->update->after, other->component))
+            if (j != i && other != NULL &&
+                lks_facts_words_have(work->update->after, other->component))
                 work->after |= UINT64_C(1) << j;
         }
     }
@@ -426,10 +427,10 @@ static enum lks_code cook_stack(struct lks_plan_cook *k, const struct lks_stackd
 {
     bool node = k->recipe->kind.asset == 0;
     if ((node && check_class(k) != LKS_OK) || list_layers(k, diff) != LKS_OK ||
-        lks_planning_prepare(k) != LKS_OK ||
-        lks_planning_order(k->p, &k->recipe->kind, k->from, &k->layers) != LKS_OK)
+        lks_plan_prepare(k) != LKS_OK ||
+        lks_plan_order(k->p, &k->recipe->kind, k->from, &k->layers) != LKS_OK)
         return k->p->err->code;
-    lks_planning_does(k);
+    lks_plan_does(k);
     return node || k->layers.count > 0 ? write_steps(k) : LKS_OK;
 }
 
@@ -556,7 +557,7 @@ static void number(struct lks_planning *p, struct lks_plan_recipe *recipe)
 
 static enum lks_code cook_kind(struct lks_planning *p, struct lks_plan_recipe *recipe)
 {
-    struct lks_plan_cook *k = lks_planning_array(p, 1, sizeof(*k));
+    struct lks_plan_cook *k = lks_plan_array(p, 1, sizeof(*k));
     struct lks_stackdiff diff = {0};
     if (k == NULL)
         return p->err->code;
@@ -576,7 +577,7 @@ static enum lks_code cook_kind(struct lks_planning *p, struct lks_plan_recipe *r
     return code;
 }
 
-enum lks_code lks_planning_steps(struct lks_planning *p, struct lks_plan_recipe *recipe)
+enum lks_code lks_plan_steps(struct lks_planning *p, struct lks_plan_recipe *recipe)
 {
     if (cook_kind(p, recipe) != LKS_OK)
         return p->err->code;

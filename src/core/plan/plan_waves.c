@@ -82,14 +82,14 @@ static enum lks_code finish_wave(struct waving *w, uint32_t index)
 {
     struct lks_rec_plan_wave *wave = &w->p->out->waves[index];
     list_wave(w, index, &wave->pool);
-    return lks_planning_width(w->p, w->units, w->count, true, &wave->width);
+    return lks_plan_width(w->p, w->units, w->count, true, &wave->width);
 }
 
 static enum lks_code plan_canary(struct waving *w)
 {
     struct lks_planning *p = w->p;
     uint32_t index = (uint32_t)p->out->wave_count, count = 0;
-    if (lks_planning_canary(p, index, &count) != LKS_OK)
+    if (lks_plan_canary(p, index, &count) != LKS_OK)
         return p->err->code;
     if (count == 0)
         return LKS_OK;
@@ -98,7 +98,7 @@ static enum lks_code plan_canary(struct waving *w)
         return p->err->code;
     for (uint32_t i = 0; i < p->unit_count; i++)
         w->units[i] = i;
-    return lks_planning_controls(p, w->units, p->unit_count, index, SIZE_MAX, &wave->controls);
+    return lks_plan_controls(p, w->units, p->unit_count, index, SIZE_MAX, &wave->controls);
 }
 
 /* Rings ------------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static enum lks_code width_of(struct waving *w, const struct place *places, size
         w->scratch[(*found)++] = places[i];
     }
     *width = 0;
-    return *found == 0 ? LKS_OK : lks_planning_width(w->p, w->units, *found, false, width);
+    return *found == 0 ? LKS_OK : lks_plan_width(w->p, w->units, *found, false, width);
 }
 
 /* Each unit of the size gets the number of its slice, from `first` on; how many there are then.
@@ -220,7 +220,7 @@ static uint32_t cut(struct waving *w, size_t count, uint64_t width, uint32_t fir
         const struct place *place = &w->scratch[i];
         bool same = i > 0 && place->rack != 0 && place->rack == w->scratch[i - 1].rack;
         before = same ? before + 1 : 0;
-        uint32_t limit = lks_planning_rack_limit(w->p, place->rack);
+        uint32_t limit = lks_plan_rack_limit(w->p, place->rack);
         uint32_t slice = first + (limit < width ? before / limit : 0);
         w->slices[place->unit] = slice;
         slices = slice + 1 > slices ? slice + 1 : slices;
@@ -274,14 +274,14 @@ static enum lks_code plan_slice(struct waving *w, enum lks_wave_kind kind,
         several |= places[i].pool != places[0].pool;
     }
     wave->pool = several ? LKS_STR("") : places[0].pool_name;
-    return lks_planning_width(w->p, w->units, w->count, true, &wave->width);
+    return lks_plan_width(w->p, w->units, w->count, true, &wave->width);
 }
 
 /* Whether a gate with metrics decides about a node of these places. */
 static bool has_gate(const struct waving *w, const struct place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct lks_pool *pool = lks_planning_pool(w->p, places[i].pool);
+        const struct lks_pool *pool = lks_plan_pool(w->p, places[i].pool);
         if (pool != NULL && pool->gate != NULL)
             return true;
     }
@@ -309,8 +309,8 @@ static enum lks_code plan_ring(struct waving *w, enum lks_wave_kind kind,
             p->out->waves[index].soak = 0;
         for (size_t i = 0; i < all; i++)
             w->units[i] = places[i].unit;
-        if (lks_planning_controls(p, w->units, all, (uint32_t)index, RING_CONTROLS,
-                                  &p->out->waves[index].controls) != LKS_OK)
+        if (lks_plan_controls(p, w->units, all, (uint32_t)index, RING_CONTROLS,
+                              &p->out->waves[index].controls) != LKS_OK)
             return p->err->code;
     }
     return LKS_OK;
@@ -331,7 +331,7 @@ static enum lks_code plan_pool(struct waving *w, const struct place *places, siz
     struct lks_str rest = w->p->class->rings, word;
     uint64_t percent = 0;
     size_t done = 0;
-    const struct lks_pool *pool = lks_planning_pool(w->p, places[0].pool);
+    const struct lks_pool *pool = lks_plan_pool(w->p, places[0].pool);
     /* With a budget for losses it is one ring, which the evidence lets grow. */
     bool grows = pool != NULL && pool->gate != NULL && pool->gate->loss_budget > 0;
     if (grows)
@@ -411,7 +411,7 @@ static bool all_claimed(const struct lks_planning *p, const bool *claimed)
 static enum lks_code plan_provers(struct waving *w)
 {
     struct lks_planning *p = w->p;
-    bool *claimed = lks_planning_array(p, p->recipe_count, sizeof(*claimed));
+    bool *claimed = lks_plan_array(p, p->recipe_count, sizeof(*claimed));
     if (claimed == NULL)
         return p->err->code;
     for (size_t i = 0; i < p->recipe_count; i++)
@@ -470,7 +470,7 @@ static enum lks_code add_part(struct waving *w, const struct lks_plan_unit *u, u
         .from = w->p->recipes[recipe].kind.before,
         .proves = u->proves,
     };
-    return lks_planning_fold(w->p, names, count, &part->hosts);
+    return lks_plan_fold(w->p, names, count, &part->hosts);
 }
 
 /* A domain: a part for each recipe, next to each other. `told` is by recipe. */
@@ -519,10 +519,10 @@ static enum lks_code add_nodes(struct waving *w, size_t at, struct lks_str *name
 static enum lks_code plan_parts(struct waving *w)
 {
     struct lks_planning *p = w->p;
-    struct lks_str *names = lks_planning_array(p, p->member_count, sizeof(*names));
+    struct lks_str *names = lks_plan_array(p, p->member_count, sizeof(*names));
     const struct lks_plan_unit **told =
-        lks_planning_array(p, p->recipe_count, sizeof(const struct lks_plan_unit *));
-    p->out->parts = lks_planning_array(p, p->member_count, sizeof(*p->out->parts));
+        lks_plan_array(p, p->recipe_count, sizeof(const struct lks_plan_unit *));
+    p->out->parts = lks_plan_array(p, p->member_count, sizeof(*p->out->parts));
     if (names == NULL || told == NULL || p->out->parts == NULL)
         return p->err->code;
     sort_units(w);
@@ -536,15 +536,15 @@ static enum lks_code plan_parts(struct waving *w)
     return LKS_OK;
 }
 
-enum lks_code lks_planning_waves(struct lks_planning *p)
+enum lks_code lks_plan_waves(struct lks_planning *p)
 {
     struct waving w = {.p = p};
-    w.places = lks_planning_array(p, p->unit_count, sizeof(*w.places));
-    w.units = lks_planning_array(p, p->unit_count, sizeof(*w.units));
-    w.scratch = lks_planning_array(p, p->unit_count, sizeof(*w.scratch));
-    w.slices = lks_planning_array(p, p->unit_count, sizeof(*w.slices));
+    w.places = lks_plan_array(p, p->unit_count, sizeof(*w.places));
+    w.units = lks_plan_array(p, p->unit_count, sizeof(*w.units));
+    w.scratch = lks_plan_array(p, p->unit_count, sizeof(*w.scratch));
+    w.slices = lks_plan_array(p, p->unit_count, sizeof(*w.slices));
     if (w.places == NULL || w.units == NULL || w.scratch == NULL || w.slices == NULL ||
-        lks_planning_racks(p) != LKS_OK)
+        lks_plan_racks(p) != LKS_OK)
         return p->err->code;
     for (size_t i = 0; i < p->recipe_count; i++)
         w.one_way |= p->recipes[i].one_way;

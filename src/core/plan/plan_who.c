@@ -1,8 +1,8 @@
 /* Whom a plan is about: nodes, the assets of their domains, and the units they change in. */
 #include "core/conform/basis.h"
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 #include "core/plan/plan_work.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static enum lks_code find_groups_of(struct lks_planning *p, const struct lks_gro
 {
     for (size_t i = 0; i < count; i++) {
         const struct lks_hostlist *hosts = &groups[i].hosts;
-        uint32_t *ids = lks_planning_array(p, hosts->count, sizeof(*ids));
+        uint32_t *ids = lks_plan_array(p, hosts->count, sizeof(*ids));
         if (ids == NULL)
             return p->err->code;
         lks_intern_find_all(&p->state->names, hosts->names, hosts->count, ids);
@@ -55,8 +55,8 @@ static void find_outages(struct lks_planning *p)
 
 static enum lks_code find_places(struct lks_planning *p)
 {
-    p->groups = lks_planning_array(p, p->state->node_count, sizeof(*p->groups));
-    p->outages = lks_planning_array(p, p->state->node_count, sizeof(*p->outages));
+    p->groups = lks_plan_array(p, p->state->node_count, sizeof(*p->groups));
+    p->outages = lks_plan_array(p, p->state->node_count, sizeof(*p->outages));
     if (p->groups == NULL || p->outages == NULL)
         return p->err->code;
     if (p->fleet == NULL)
@@ -89,14 +89,14 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
     const struct lks_node *n = &p->state->nodes[node];
     const struct lks_state_pool *pool =
         n->pool < p->state->pool_count ? &p->state->pools[n->pool] : NULL;
-    const struct lks_pool *said = lks_planning_pool(p, n->pool);
+    const struct lks_pool *said = lks_plan_pool(p, n->pool);
     struct lks_str posture = pool != NULL ? lks_state_text(p->state, pool->posture) : LKS_STR("");
-    struct lks_leave_rule rule = lks_leave_rule(p->book->facts, posture);
-    kind->leave = lks_leave_longest(rule.limit, rule.retries);
+    struct lks_drain_rule rule = lks_drain_rule(p->book->facts, posture);
+    kind->leave = lks_drain_longest(rule.limit, rule.retries);
     if (said != NULL && said->drain_minutes > 0)
         kind->leave = (lks_ms)said->drain_minutes * LKS_PLAN_MINUTE;
     if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT ||
-        lks_leave_sched(lks_state_text(p->state, pool->sched)) != LKS_LEAVE_NOT_YET)
+        lks_drain_sched(lks_state_text(p->state, pool->sched)) != LKS_DRAIN_NOT_YET)
         return LKS_OK;
     return lks_fail(p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT " is in pool %" LKS_STR_FMT ", whose scheduler (%" LKS_STR_FMT
@@ -174,7 +174,7 @@ static enum lks_code add_recipe(struct lks_planning *p, const struct lks_plan_ki
     recipe->kind.reads = lks_arena_copy(&p->out->memory, kind->reads);
     if (recipe->kind.reads.ptr == NULL)
         return lks_arena_fail(&p->out->memory, p->err);
-    return lks_planning_steps(p, recipe);
+    return lks_plan_steps(p, recipe);
 }
 
 /* Neighbours are mostly alike: the last one that fitted is looked at first. */
@@ -279,7 +279,7 @@ static bool is_drifted(const struct lks_planning *p, uint32_t node)
 /* A domain changes as one, so that one of it that drifted keeps all of it. */
 static void leave_domain(const struct lks_planning *p, struct crowd *c, uint32_t node)
 {
-    const struct lks_standing *st = p->state->standing;
+    const struct lks_node_status *st = p->state->standing;
     bool drifted = is_drifted(p, node);
     uint32_t n = node;
     if (st->domain[node] != 0) {
@@ -301,7 +301,7 @@ static enum lks_code note_apart(struct lks_planning *p, const struct crowd *c, b
                                 uint32_t *first)
 {
     const struct lks_state *s = p->state;
-    struct lks_str *names = lks_planning_array(p, s->node_count, sizeof(*names)), hosts;
+    struct lks_str *names = lks_plan_array(p, s->node_count, sizeof(*names)), hosts;
     size_t count = 0;
     if (names == NULL)
         return p->err->code;
@@ -313,11 +313,11 @@ static enum lks_code note_apart(struct lks_planning *p, const struct crowd *c, b
     }
     if (count == 0)
         return LKS_OK;
-    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
+    if (lks_plan_hosts(p, names, count, &hosts) != LKS_OK)
         return p->err->code;
     const struct lks_state_verdict *v = lks_state_verdict(s, *first);
     struct lks_str wrong = drifted && v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
-    return lks_planning_note(
+    return lks_plan_note(
         p, LKS_PLAN_LEFT_OUT,
         "%" LKS_STR_FMT " %s%s%" LKS_STR_FMT "%s; repair what drifted ('lockstep drift') and "
         "propose a change for the rest",
@@ -330,21 +330,21 @@ static enum lks_code note_apart(struct lks_planning *p, const struct crowd *c, b
 /* A domain never serves mixed: all of its nodes come along, or none. */
 static enum lks_code check_domain(struct lks_planning *p, const struct crowd *c, uint32_t node)
 {
-    const struct lks_standing *st = p->state->standing;
+    const struct lks_node_status *st = p->state->standing;
     struct lks_str *names = NULL, hosts;
     size_t count = 0;
     for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
         if (c->named[n] || p->state->nodes[n].asset != 0 || is_there(p, n))
             continue;
         if (names == NULL)
-            names = lks_planning_array(p, p->state->node_count, sizeof(*names));
+            names = lks_plan_array(p, p->state->node_count, sizeof(*names));
         if (names == NULL)
             return p->err->code;
         names[count++] = lks_state_name(p->state, n);
     }
     if (count == 0)
         return LKS_OK;
-    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
+    if (lks_plan_hosts(p, names, count, &hosts) != LKS_OK)
         return p->err->code;
     return lks_fail(
         p->err, LKS_E_REFUSED,
@@ -355,7 +355,7 @@ static enum lks_code check_domain(struct lks_planning *p, const struct crowd *c,
 /* The assets of the domain of one that is named, and of itself. */
 static void name_assets(const struct lks_planning *p, struct crowd *c, uint32_t node)
 {
-    const struct lks_standing *st = p->state->standing;
+    const struct lks_node_status *st = p->state->standing;
     uint32_t n = node;
     do {
         lks_text asset = p->state->nodes[n].asset;
@@ -384,7 +384,7 @@ static bool comes_along(const struct lks_planning *p, uint32_t node)
 
 static size_t count_along(const struct lks_planning *p, uint32_t node)
 {
-    const struct lks_standing *st = p->state->standing;
+    const struct lks_node_status *st = p->state->standing;
     size_t count = 0;
     uint32_t n = node;
     do {
@@ -397,7 +397,7 @@ static size_t count_along(const struct lks_planning *p, uint32_t node)
 /* Whether firmware of an asset of its domain is to change. */
 static enum lks_code find_asset_work(struct lks_planning *p, uint32_t node, bool *found)
 {
-    const struct lks_standing *st = p->state->standing;
+    const struct lks_node_status *st = p->state->standing;
     uint32_t n = node, recipe = LKS_PLAN_NONE;
     do {
         bool asset = p->state->nodes[n].asset != 0 && !is_there(p, n);
@@ -413,7 +413,7 @@ static enum lks_code find_asset_work(struct lks_planning *p, uint32_t node, bool
  * target already drain, too. One that only should run it could not return. */
 static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_t node)
 {
-    const struct lks_standing *st = p->state->standing;
+    const struct lks_node_status *st = p->state->standing;
     size_t count = count_along(p, node);
     bool works = false;
     if (count > 0 && find_asset_work(p, node, &works) != LKS_OK)
@@ -429,19 +429,19 @@ static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_
         n = st->domain_next[n];
     } while (n != node);
     char nodes[LKS_COUNT_TEXT_SIZE];
-    return lks_planning_note(p, LKS_PLAN_WARNING,
-                             "%s of domain %" LKS_STR_FMT
-                             " should run it already, and drain while its assets change",
-                             lks_count_text(count, "node", nodes),
-                             LKS_STR_ARG(lks_state_text(p->state, p->state->nodes[node].domain)));
+    return lks_plan_note(p, LKS_PLAN_WARNING,
+                         "%s of domain %" LKS_STR_FMT
+                         " should run it already, and drain while its assets change",
+                         lks_str_count_text(count, "node", nodes),
+                         LKS_STR_ARG(lks_state_text(p->state, p->state->nodes[node].domain)));
 }
 
 /* Each domain once. */
 static enum lks_code name_domains(struct lks_planning *p, struct crowd *c)
 {
-    const struct lks_standing *st = p->state->standing;
-    bool *seen = lks_planning_array(p, lks_intern_count(&st->domains), sizeof(*seen));
-    p->beside = lks_planning_array(p, lks_intern_count(&st->domains), sizeof(*p->beside));
+    const struct lks_node_status *st = p->state->standing;
+    bool *seen = lks_plan_array(p, lks_intern_count(&st->domains), sizeof(*seen));
+    p->beside = lks_plan_array(p, lks_intern_count(&st->domains), sizeof(*p->beside));
     if (seen == NULL || p->beside == NULL)
         return p->err->code;
     for (uint32_t n = 0; p->wish.kind == LKS_CHANGE_STACK && n < p->state->node_count; n++) {
@@ -519,9 +519,9 @@ static enum lks_code note_some(struct lks_planning *p, const struct some *some, 
 {
     if (some->count == 0)
         return LKS_OK;
-    return lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them %s: %" LKS_STR_FMT "%s", some->count,
-                             what, LKS_STR_ARG(lks_state_name(p->state, some->first)),
-                             some->count > 1 ? " is the first" : "");
+    return lks_plan_note(p, LKS_PLAN_WARNING, "%zu of them %s: %" LKS_STR_FMT "%s", some->count,
+                         what, LKS_STR_ARG(lks_state_name(p->state, some->first)),
+                         some->count > 1 ? " is the first" : "");
 }
 
 static enum lks_code note_left_out(struct lks_planning *p, const struct left_out *l, size_t count)
@@ -529,8 +529,8 @@ static enum lks_code note_left_out(struct lks_planning *p, const struct left_out
     if (count == 0)
         return refuse_none(p, l);
     if (l->there.count > 0 &&
-        lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them should run it already",
-                          l->there.count) != LKS_OK)
+        lks_plan_note(p, LKS_PLAN_WARNING, "%zu of them should run it already", l->there.count) !=
+            LKS_OK)
         return p->err->code;
     if (note_some(p, &l->apart, "found to run it already, though another is pinned") != LKS_OK)
         return p->err->code;
@@ -657,8 +657,8 @@ static void judge_unit(const struct lks_planning *p, struct lks_plan_unit *unit)
 static enum lks_code make_units(struct lks_planning *p, const struct crowd *c)
 {
     uint32_t recipe = LKS_PLAN_NONE;
-    p->members = lks_planning_array(p, c->count, sizeof(*p->members));
-    p->units = lks_planning_array(p, c->count, sizeof(*p->units));
+    p->members = lks_plan_array(p, c->count, sizeof(*p->members));
+    p->units = lks_plan_array(p, c->count, sizeof(*p->units));
     if (p->members == NULL || p->units == NULL)
         return p->err->code;
     for (size_t i = 0; i < c->count;) {
@@ -679,13 +679,13 @@ static enum lks_code make_units(struct lks_planning *p, const struct crowd *c)
     return LKS_OK;
 }
 
-enum lks_code lks_planning_who(struct lks_planning *p)
+enum lks_code lks_plan_who(struct lks_planning *p)
 {
     struct crowd c = {0};
-    c.named = lks_planning_array(p, p->state->node_count, sizeof(*c.named));
-    c.along = lks_planning_array(p, p->state->node_count, sizeof(*c.along));
-    c.apart = lks_planning_array(p, p->state->node_count, sizeof(*c.apart));
-    c.list = lks_planning_array(p, p->state->node_count, sizeof(*c.list));
+    c.named = lks_plan_array(p, p->state->node_count, sizeof(*c.named));
+    c.along = lks_plan_array(p, p->state->node_count, sizeof(*c.along));
+    c.apart = lks_plan_array(p, p->state->node_count, sizeof(*c.apart));
+    c.list = lks_plan_array(p, p->state->node_count, sizeof(*c.list));
     if (c.named == NULL || c.along == NULL || c.apart == NULL || c.list == NULL)
         return p->err->code;
     if ((p->wish.hosts.len > 0 ? name_hosts(p, &c) : name_pool(p, &c)) != LKS_OK ||

@@ -94,30 +94,29 @@ struct lks_planning {
 };
 
 /* In plan.c. Memory of the plan: NULL, and err says so, where there is none. */
-void *lks_planning_array(struct lks_planning *p, size_t count, size_t size);
+void *lks_plan_array(struct lks_planning *p, size_t count, size_t size);
 /* Capacity for `wanted` elements of an array of the plan. */
 #define LKS_PLANNING_RESERVE(p, array, room, wanted)                                               \
     LKS_VEC_RESERVE_IN(&(p)->out->memory, array, room, wanted, (p)->err)
-struct lks_str lks_planning_text(struct lks_planning *p, const char *fmt, ...) LKS_PRINTF(2, 3);
+struct lks_str lks_plan_text(struct lks_planning *p, const char *fmt, ...) LKS_PRINTF(2, 3);
 /* Each once, whichever part notes it. */
-enum lks_code lks_planning_note(struct lks_planning *p, enum lks_plan_note kind, const char *fmt,
-                                ...) LKS_PRINTF(3, 4) LKS_MUST_CHECK;
+enum lks_code lks_plan_note(struct lks_planning *p, enum lks_plan_note kind, const char *fmt, ...)
+    LKS_PRINTF(3, 4) LKS_MUST_CHECK;
 /* The names as a host list. */
-enum lks_code lks_planning_fold(struct lks_planning *p, const struct lks_str *names, size_t count,
-                                struct lks_str *out) LKS_MUST_CHECK;
+enum lks_code lks_plan_fold(struct lks_planning *p, const struct lks_str *names, size_t count,
+                            struct lks_str *out) LKS_MUST_CHECK;
 /* The same for people: where it is too long for a line, how many they are, and the first. */
-enum lks_code lks_planning_hosts(struct lks_planning *p, const struct lks_str *names, size_t count,
-                                 struct lks_str *out) LKS_MUST_CHECK;
-const struct lks_pool *lks_planning_pool(const struct lks_planning *p, uint32_t pool);
+enum lks_code lks_plan_hosts(struct lks_planning *p, const struct lks_str *names, size_t count,
+                             struct lks_str *out) LKS_MUST_CHECK;
+const struct lks_pool *lks_plan_pool(const struct lks_planning *p, uint32_t pool);
 
 /* In plan_who.c: members and units. */
-enum lks_code lks_planning_who(struct lks_planning *p) LKS_MUST_CHECK;
+enum lks_code lks_plan_who(struct lks_planning *p) LKS_MUST_CHECK;
 /* The bit of a class of assets in lks_plan_kind.beside; 0: firmware of nodes only. */
 uint32_t lks_plan_asset_bit(struct lks_str asset_class);
 
 /* In plan_steps.c: the steps of a recipe. */
-enum lks_code lks_planning_steps(struct lks_planning *p,
-                                 struct lks_plan_recipe *recipe) LKS_MUST_CHECK;
+enum lks_code lks_plan_steps(struct lks_planning *p, struct lks_plan_recipe *recipe) LKS_MUST_CHECK;
 
 /* In plan_layers.c: layers in an order in which every state in between can work. */
 #define LKS_PLAN_LAYERS_MAX 48
@@ -131,11 +130,11 @@ struct lks_plan_work {
 struct lks_plan_layers {
     struct lks_plan_work list[LKS_PLAN_LAYERS_MAX];
     size_t count;
-    size_t order[LKS_PLAN_LAYERS_MAX]; /* found by lks_planning_order() */
+    size_t order[LKS_PLAN_LAYERS_MAX]; /* found by lks_plan_order() */
 };
-enum lks_code lks_planning_order(struct lks_planning *p, const struct lks_plan_kind *kind,
-                                 const struct lks_stack *from,
-                                 struct lks_plan_layers *layers) LKS_MUST_CHECK;
+enum lks_code lks_plan_order(struct lks_planning *p, const struct lks_plan_kind *kind,
+                             const struct lks_stack *from,
+                             struct lks_plan_layers *layers) LKS_MUST_CHECK;
 
 /* In plan_carry.c: what carries each layer out. */
 /* How the firmware of one class is installed and reverted. */
@@ -168,7 +167,7 @@ struct lks_str lks_plan_transport(const struct lks_component *c,
                                   const struct lks_firmware_update *update);
 /* Whether this node or asset can be reached for it, by its endpoint or by a tool of the node. */
 bool lks_plan_reached(const struct lks_plan_cook *k, struct lks_str transport);
-enum lks_code lks_planning_prepare(struct lks_plan_cook *k) LKS_MUST_CHECK;
+enum lks_code lks_plan_prepare(struct lks_plan_cook *k) LKS_MUST_CHECK;
 
 /* In plan_reads.c. What was read of the firmware that the change brings to the node, as lines for
  * lks_plan_kind.reads; nothing where the change brings none. */
@@ -180,33 +179,33 @@ struct lks_str lks_plan_runs(const struct lks_plan_kind *kind, struct lks_str ba
 bool lks_plan_one_bank(const struct lks_plan_kind *kind, struct lks_str bare);
 
 /* In plan_class.c. What the layers of a recipe make of it; and the class of the whole. */
-void lks_planning_does(const struct lks_plan_cook *k);
-enum lks_code lks_planning_class(struct lks_planning *p) LKS_MUST_CHECK;
+void lks_plan_does(const struct lks_plan_cook *k);
+enum lks_code lks_plan_class_whole(struct lks_planning *p) LKS_MUST_CHECK;
 
 /* In plan_canary.c: which units are canaries, and who is compared with them. */
-enum lks_code lks_planning_canary(struct lks_planning *p, uint32_t wave,
-                                  uint32_t *count) LKS_MUST_CHECK;
+enum lks_code lks_plan_canary(struct lks_planning *p, uint32_t wave,
+                              uint32_t *count) LKS_MUST_CHECK;
 /* A host list of matched nodes for the units of `wave`, of those in `units` that come later. */
-enum lks_code lks_planning_controls(struct lks_planning *p, const uint32_t *units, size_t count,
-                                    uint32_t wave, size_t max, struct lks_str *out) LKS_MUST_CHECK;
+enum lks_code lks_plan_controls(struct lks_planning *p, const uint32_t *units, size_t count,
+                                uint32_t wave, size_t max, struct lks_str *out) LKS_MUST_CHECK;
 
 /* In plan_waves.c: waves and parts. */
-enum lks_code lks_planning_waves(struct lks_planning *p) LKS_MUST_CHECK;
+enum lks_code lks_plan_waves(struct lks_planning *p) LKS_MUST_CHECK;
 
 /* In plan_gate.c: what is measured of them, and what that can find. */
-enum lks_code lks_planning_gates(struct lks_planning *p) LKS_MUST_CHECK;
+enum lks_code lks_plan_gates(struct lks_planning *p) LKS_MUST_CHECK;
 
 /* In plan_after.c: what is left open, and what follows for pools that it does not cover whole. */
-enum lks_code lks_planning_after(struct lks_planning *p) LKS_MUST_CHECK;
+enum lks_code lks_plan_after(struct lks_planning *p) LKS_MUST_CHECK;
 
 /* In plan_capacity.c. How many units of these, which are those of a wave, may be out of service
  * together; without `racks` their racks are not asked. */
-enum lks_code lks_planning_width(struct lks_planning *p, const uint32_t *units, size_t count,
-                                 bool racks, uint64_t *out) LKS_MUST_CHECK;
+enum lks_code lks_plan_width(struct lks_planning *p, const uint32_t *units, size_t count,
+                             bool racks, uint64_t *out) LKS_MUST_CHECK;
 /* Units of a rack that may be out of service together: a quarter of it, at least one. */
-uint32_t lks_planning_rack_limit(const struct lks_planning *p, lks_text rack);
-enum lks_code lks_planning_racks(struct lks_planning *p) LKS_MUST_CHECK;
+uint32_t lks_plan_rack_limit(const struct lks_planning *p, lks_text rack);
+enum lks_code lks_plan_racks(struct lks_planning *p) LKS_MUST_CHECK;
 /* What stays in use over time, as moments and notes. */
-enum lks_code lks_planning_forecast(struct lks_planning *p) LKS_MUST_CHECK;
+enum lks_code lks_plan_forecast(struct lks_planning *p) LKS_MUST_CHECK;
 
 #endif

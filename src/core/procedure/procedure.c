@@ -54,8 +54,8 @@ static enum lks_code add_record(void *ctx, lks_ms time, const struct lks_record 
     return lks_buf_check(&h->all, err);
 }
 
-enum lks_code lks_plan_digest(const struct lks_state *s, const struct lks_state_change *c,
-                              char out[LKS_DIGEST_SIZE], struct lks_err *err)
+enum lks_code lks_procedure_plan_digest(const struct lks_state *s, const struct lks_state_change *c,
+                                        char out[LKS_DIGEST_SIZE], struct lks_err *err)
 {
     struct hashing h = {0};
     struct lks_dump d = {.s = s, .emit = add_record, .ctx = &h, .err = err};
@@ -72,7 +72,7 @@ enum lks_code lks_plan_digest(const struct lks_state *s, const struct lks_state_
 
 /* Helpers ----------------------------------------------------------------------------------- */
 
-bool lks_price_parse(struct lks_str text, struct lks_price *out)
+bool lks_procedure_price_parse(struct lks_str text, struct lks_price *out)
 {
     struct lks_str number, rest;
     double hour = 0;
@@ -103,16 +103,16 @@ struct lks_str lks_procedure_hosts(struct lks_procedure_work *w, const struct lk
         return LKS_STR("");
     lks_buf_init(&list, LKS_HOSTLIST_BYTES_MAX);
     if (lks_hostlist_fold(names, count, &list, &err) == LKS_OK && list.len <= HOSTS_TOLD)
-        return lks_paper_copy(w->p, lks_buf_view(&list));
-    return lks_paper_text(w->p, "%zu of them: lockstep change show %llu --nodes all", count,
-                          (unsigned long long)w->c->id);
+        return lks_document_copy(w->p, lks_buf_view(&list));
+    return lks_document_text(w->p, "%zu of them: lockstep change show %llu --nodes all", count,
+                             (unsigned long long)w->c->id);
 }
 
 struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struct lks_step *step)
 {
     struct lks_str of = lks_procedure_text(w, step->component);
-    return lks_paper_text(w->p, "%s%s%" LKS_STR_FMT, lks_step_kind_words[step->kind],
-                          of.len > 0 ? " " : "", LKS_STR_ARG(of));
+    return lks_document_text(w->p, "%s%s%" LKS_STR_FMT, lks_step_kind_words[step->kind],
+                             of.len > 0 ? " " : "", LKS_STR_ARG(of));
 }
 
 /* Steps of all recipes, those that a table says the same of once. */
@@ -185,13 +185,13 @@ static bool count(struct lks_procedure_work *w)
 
 static void add_pools(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"pool", "pool"},        {"posture", "posture"}, {"criticality", "criticality"},
         {"enforce", "enforces"}, {"nodes", "nodes"},     {"gpus", "GPUs"},
         {"assets", "assets"},    {"of", "of its nodes"}, {"frozen", "frozen now"},
     };
-    lks_paper_table(w->p, "pools", "Pools", "None of them is in a pool.", columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "pools", "Pools", "None of them is in a pool.", columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->s->pool_count; i++) {
         const struct lks_state_pool *pool = &w->s->pools[i];
         const struct lks_change_size *size = &w->by_pool[i];
@@ -208,7 +208,7 @@ static void add_pools(struct lks_procedure_work *w)
             lks_cell_count(pool->nodes),
             lks_cell_truth(pool->frozen || w->s->frozen),
         };
-        lks_paper_row(w->p, row);
+        lks_document_row(w->p, row);
     }
 }
 
@@ -241,12 +241,12 @@ static uint64_t members_from(const struct lks_procedure_work *w, struct lks_str 
 
 static void add_froms(struct lks_procedure_work *w, const struct lks_str *froms, uint32_t count)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"name", "from"}, {"digest", "digest"}, {"members", "nodes and assets"}};
-    lks_paper_table(w->p, "from", "Stacks they come from",
-                    "The stack that they run is not "
-                    "known.",
-                    columns, LKS_COUNT(columns));
+    lks_document_table(w->p, "from", "Stacks they come from",
+                       "The stack that they run is not "
+                       "known.",
+                       columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < count; i++) {
         const struct lks_stack *stack = lks_book_stack(w->book, froms[i]);
         bool digest = lks_digest_valid(froms[i]);
@@ -257,12 +257,12 @@ static void add_froms(struct lks_procedure_work *w, const struct lks_str *froms,
             lks_cell_code(digest ? froms[i] : LKS_STR("")),
             lks_cell_count(members_from(w, froms[i])),
         };
-        lks_paper_row(w->p, row);
+        lks_document_row(w->p, row);
     }
     if (w->c->index.from_count > count)
-        lks_paper_row(w->p, (const struct lks_cell[]){lks_cell_text(LKS_STR("and others")),
-                                                      lks_cell_text(LKS_STR("")),
-                                                      lks_cell_text(LKS_STR(""))});
+        lks_document_row(w->p, (const struct lks_cell[]){lks_cell_text(LKS_STR("and others")),
+                                                         lks_cell_text(LKS_STR("")),
+                                                         lks_cell_text(LKS_STR(""))});
 }
 
 static void add_difference(struct lks_procedure_work *w, const struct lks_stack *from,
@@ -270,30 +270,30 @@ static void add_difference(struct lks_procedure_work *w, const struct lks_stack 
 {
     const struct lks_cell row[] = {
         lks_cell_text(from->name),
-        lks_cell_text(lks_paper_copy(w->p, d->subject)),
-        lks_cell_text(lks_paper_copy(w->p, d->from)),
-        lks_cell_text(lks_paper_copy(w->p, d->to)),
+        lks_cell_text(lks_document_copy(w->p, d->subject)),
+        lks_cell_text(lks_document_copy(w->p, d->from)),
+        lks_cell_text(lks_document_copy(w->p, d->to)),
         lks_cell_text(lks_str_from(d->direction)),
-        lks_cell_text(lks_paper_copy(w->p, d->class)),
-        lks_cell_text(lks_paper_copy(w->p, d->reboot)),
-        lks_cell_text(lks_paper_copy(w->p, d->revert)),
+        lks_cell_text(lks_document_copy(w->p, d->class)),
+        lks_cell_text(lks_document_copy(w->p, d->reboot)),
+        lks_cell_text(lks_document_copy(w->p, d->revert)),
         lks_cell_truth(d->one_way),
     };
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 static void add_differences(struct lks_procedure_work *w, const struct lks_str *froms,
                             uint32_t count)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"from", "from"},         {"what", "what"},         {"old", "old"},
         {"new", "new"},           {"change", "change"},     {"class", "class of update"},
         {"reboot", "interrupts"}, {"way_back", "way back"}, {"one_way", "one way"},
     };
     const struct lks_stack *to = lks_book_stack(w->book, lks_procedure_text(w, w->c->stack));
-    lks_paper_table(w->p, "differences", "What differs",
-                    "Nothing that the registry knows: the steps below say all of it.", columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "differences", "What differs",
+                       "Nothing that the registry knows: the steps below say all of it.", columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; to != NULL && i < count; i++) {
         const struct lks_stack *from = lks_book_stack(w->book, froms[i]);
         struct lks_stackdiff diff = {0};
@@ -309,34 +309,35 @@ static void add_differences(struct lks_procedure_work *w, const struct lks_str *
 static void add_facts(struct lks_procedure_work *w, const char *digest)
 {
     const struct lks_state_change *c = w->c;
-    struct lks_paper *p = w->p;
-    lks_paper_fact(p, "id", "Change", lks_cell_count(c->id));
-    lks_paper_fact(p, "plan", "Plan", lks_cell_code(lks_paper_copy(p, lks_str_from(digest))));
-    lks_paper_fact(p, "state", "State",
-                   lks_cell_text(lks_str_from(lks_change_state_words[c->state])));
-    lks_paper_fact(p, "class", "Class", lks_cell_text(lks_procedure_text(w, c->class)));
-    lks_paper_fact(p, "advisory", "Closes", lks_cell_text(lks_procedure_text(w, c->advisory)));
-    lks_paper_fact(p, "by", "Proposed by", lks_cell_text(lks_procedure_text(w, c->by)));
-    lks_paper_fact(p, "proposed", "Proposed at", lks_cell_time(c->proposed));
-    lks_paper_fact(p, "reason", "Because", lks_cell_text(lks_procedure_text(w, c->reason)));
-    lks_paper_fact(p, "nodes", "Nodes", lks_cell_count(w->whole.nodes));
-    lks_paper_fact(p, "gpus", "GPUs", lks_cell_count(w->whole.gpus));
-    lks_paper_fact(p, "assets", "Assets", lks_cell_count(w->whole.assets));
-    lks_paper_fact(p, "hosts", "Asked for", lks_cell_text(lks_procedure_text(w, c->hosts)));
-    lks_paper_fact(p, "to", c->kind == LKS_CHANGE_AGENT ? "To agent" : "To stack",
-                   lks_cell_text(lks_procedure_text(w, c->name)));
-    lks_paper_fact(p, "to_digest", "Its digest", lks_cell_text(lks_procedure_text(w, c->stack)));
+    struct lks_document *p = w->p;
+    lks_document_fact(p, "id", "Change", lks_cell_count(c->id));
+    lks_document_fact(p, "plan", "Plan", lks_cell_code(lks_document_copy(p, lks_str_from(digest))));
+    lks_document_fact(p, "state", "State",
+                      lks_cell_text(lks_str_from(lks_change_state_words[c->state])));
+    lks_document_fact(p, "class", "Class", lks_cell_text(lks_procedure_text(w, c->class)));
+    lks_document_fact(p, "advisory", "Closes", lks_cell_text(lks_procedure_text(w, c->advisory)));
+    lks_document_fact(p, "by", "Proposed by", lks_cell_text(lks_procedure_text(w, c->by)));
+    lks_document_fact(p, "proposed", "Proposed at", lks_cell_time(c->proposed));
+    lks_document_fact(p, "reason", "Because", lks_cell_text(lks_procedure_text(w, c->reason)));
+    lks_document_fact(p, "nodes", "Nodes", lks_cell_count(w->whole.nodes));
+    lks_document_fact(p, "gpus", "GPUs", lks_cell_count(w->whole.gpus));
+    lks_document_fact(p, "assets", "Assets", lks_cell_count(w->whole.assets));
+    lks_document_fact(p, "hosts", "Asked for", lks_cell_text(lks_procedure_text(w, c->hosts)));
+    lks_document_fact(p, "to", c->kind == LKS_CHANGE_AGENT ? "To agent" : "To stack",
+                      lks_cell_text(lks_procedure_text(w, c->name)));
+    lks_document_fact(p, "to_digest", "Its digest", lks_cell_text(lks_procedure_text(w, c->stack)));
 }
 
 /* Who stands behind it ---------------------------------------------------------------------- */
 
 static void add_votes(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"by", "who"},     {"yes", "approves"},      {"reason", "why"},    {"at", "when"},
         {"ends", "until"}, {"counts", "counts now"}, {"ticket", "ticket"},
     };
-    lks_paper_table(w->p, "votes", "Votes", "There are no votes yet.", columns, LKS_COUNT(columns));
+    lks_document_table(w->p, "votes", "Votes", "There are no votes yet.", columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->vote_count; i++) {
         const struct lks_vote *v = &w->c->votes[i];
         const struct lks_cell row[] = {
@@ -348,7 +349,7 @@ static void add_votes(struct lks_procedure_work *w)
             lks_cell_truth(lks_govern_counts(w->s, w->c, v, w->s->clock)),
             lks_cell_text(lks_procedure_text(w, v->ticket)),
         };
-        lks_paper_row(w->p, row);
+        lks_document_row(w->p, row);
     }
 }
 
@@ -357,20 +358,20 @@ static void add_signature(struct lks_procedure_work *w, struct lks_str as)
 {
     const struct lks_cell row[] = {lks_cell_text(as), lks_cell_blank(), lks_cell_blank(),
                                    lks_cell_blank()};
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 /* A line for each approval that its class needs, and for those who answer for it otherwise. */
 static void add_signatures(struct lks_procedure_work *w, uint64_t needed)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"as", "signs as"}, {"name", "name"}, {"date", "date"}, {"signature", "signature"}};
     uint64_t lines = needed > 0 ? needed : 1;
-    lks_paper_table(w->p, "signatures", "Signatures", NULL, columns, LKS_COUNT(columns));
+    lks_document_table(w->p, "signatures", "Signatures", NULL, columns, LKS_COUNT(columns));
     add_signature(w, LKS_STR("proposer"));
     for (uint64_t i = 0; i < lines && i < LKS_PROCEDURE_ROWS; i++)
-        add_signature(w, lks_paper_text(w->p, "approver %llu of %llu", (unsigned long long)i + 1,
-                                        (unsigned long long)lines));
+        add_signature(w, lks_document_text(w->p, "approver %llu of %llu", (unsigned long long)i + 1,
+                                           (unsigned long long)lines));
     if (w->c->needs_standby)
         add_signature(w, LKS_STR("on standby at the site"));
 }
@@ -380,19 +381,20 @@ static void add_approvals(struct lks_procedure_work *w, const char *digest)
     const struct lks_state_change *c = w->c;
     struct lks_tally t = lks_govern_tally(w->s, c, w->s->clock, NULL, LKS_STR(""));
     bool lacks = !lks_tally_complete(&t);
-    lks_paper_section(w->p, "approvals", "Approvals",
-                      "The proposer cannot approve it. Votes are counted for each pool and site, "
-                      "and end with their time or with the role that gave them.");
-    lks_paper_fact(w->p, "needed", "Needed", lks_cell_count(t.needed));
-    lks_paper_fact(w->p, "given", "Given", lks_cell_count(t.given));
-    lks_paper_fact(w->p, "pool", "Lacking in pool",
-                   lks_cell_text(lacks ? t.where.pool : LKS_STR("")));
-    lks_paper_fact(w->p, "site", "Lacking at site",
-                   lks_cell_text(lacks ? t.where.site : LKS_STR("")));
-    lks_paper_fact(w->p, "expires", "The proposal ends", lks_cell_time(c->expires));
+    lks_document_section(
+        w->p, "approvals", "Approvals",
+        "The proposer cannot approve it. Votes are counted for each pool and site, "
+        "and end with their time or with the role that gave them.");
+    lks_document_fact(w->p, "needed", "Needed", lks_cell_count(t.needed));
+    lks_document_fact(w->p, "given", "Given", lks_cell_count(t.given));
+    lks_document_fact(w->p, "pool", "Lacking in pool",
+                      lks_cell_text(lacks ? t.where.pool : LKS_STR("")));
+    lks_document_fact(w->p, "site", "Lacking at site",
+                      lks_cell_text(lacks ? t.where.site : LKS_STR("")));
+    lks_document_fact(w->p, "expires", "The proposal ends", lks_cell_time(c->expires));
     add_votes(w);
-    lks_paper_fact(w->p, "signed", "The signatures below are for plan",
-                   lks_cell_code(lks_paper_copy(w->p, lks_str_from(digest))));
+    lks_document_fact(w->p, "signed", "The signatures below are for plan",
+                      lks_cell_code(lks_document_copy(w->p, lks_str_from(digest))));
     add_signatures(w, t.needed);
 }
 
@@ -400,12 +402,12 @@ static void fill(struct lks_procedure_work *w, const char *digest)
 {
     struct lks_str froms[FROMS_TOLD];
     uint32_t from_count = list_froms(w, froms);
-    w->p->title = lks_paper_text(w->p, "Method of procedure: change %llu to %" LKS_STR_FMT,
-                                 (unsigned long long)w->c->id,
-                                 LKS_STR_ARG(lks_procedure_text(w, w->c->name)));
+    w->p->title = lks_document_text(w->p, "Method of procedure: change %llu to %" LKS_STR_FMT,
+                                    (unsigned long long)w->c->id,
+                                    LKS_STR_ARG(lks_procedure_text(w, w->c->name)));
     lks_procedure_summary(w, froms, from_count);
-    lks_paper_section(w->p, "change", "The change",
-                      "The proposal, its nodes, and how it differs from what they run.");
+    lks_document_section(w->p, "change", "The change",
+                         "The proposal, its nodes, and how it differs from what they run.");
     add_facts(w, digest);
     add_pools(w);
     add_froms(w, froms, from_count);
@@ -420,14 +422,14 @@ static void fill(struct lks_procedure_work *w, const char *digest)
 
 enum lks_code lks_procedure_make(const struct lks_state *s, const struct lks_book *book,
                                  const struct lks_state_change *c, const struct lks_price *price,
-                                 struct lks_paper *out, struct lks_err *err)
+                                 struct lks_document *out, struct lks_err *err)
 {
     char digest[LKS_DIGEST_SIZE];
     struct lks_procedure_work w = {
         .s = s, .book = book, .c = c, .price = price, .p = out, .err = err};
-    lks_paper_init(out);
-    if (lks_plan_digest(s, c, digest, err) != LKS_OK || !count(&w))
+    lks_document_init(out);
+    if (lks_procedure_plan_digest(s, c, digest, err) != LKS_OK || !count(&w))
         return err->code;
     fill(&w, digest);
-    return lks_paper_check(out, err);
+    return lks_document_check(out, err);
 }

@@ -15,7 +15,7 @@
 #define LKS_CORE_PROCEDURE_H
 
 #include "codec/format/digest.h"
-#include "core/procedure/paper.h"
+#include "core/procedure/document.h"
 #include "core/registry/book.h"
 
 /* What a GPU costs an hour, as a text such as "2.5 EUR"; empty: nothing is said of money. False: it
@@ -25,16 +25,17 @@ struct lks_price {
     double hour; /* 0: not said */
     struct lks_str currency;
 };
-bool lks_price_parse(struct lks_str text, struct lks_price *out);
+bool lks_procedure_price_parse(struct lks_str text, struct lks_price *out);
 
-/* `out` needs no initialisation; the caller owes lks_paper_fini(), whatever comes of it. It borrows
- * texts of the state and the book until it is written. */
+/* `out` needs no initialisation; the caller owes lks_document_fini(), whatever comes of it. It
+ * borrows texts of the state and the book until it is written. */
 enum lks_code lks_procedure_make(const struct lks_state *s, const struct lks_book *book,
                                  const struct lks_state_change *c, const struct lks_price *price,
-                                 struct lks_paper *out, struct lks_err *err) LKS_MUST_CHECK;
+                                 struct lks_document *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What a plan is called: the SHA-256 of all that was proposed. How far it is does not change it. */
-enum lks_code lks_plan_digest(const struct lks_state *s, const struct lks_state_change *c,
-                              char out[LKS_DIGEST_SIZE], struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_procedure_plan_digest(const struct lks_state *s, const struct lks_state_change *c,
+                                        char out[LKS_DIGEST_SIZE],
+                                        struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

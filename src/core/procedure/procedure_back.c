@@ -46,10 +46,11 @@ static struct lks_str answer(struct lks_procedure_work *w, const struct lks_step
     uint32_t retries = rule->retries ? told_retries(step) : 0;
     char times[LKS_COUNT_TEXT_SIZE];
     if (retries == 0)
-        return lks_paper_text(w->p, "%s%s", back ? "it is rolled back; if that fails, " : "", end);
-    return lks_paper_text(w->p, "tried again, %s; then %s%s",
-                          lks_count_text(retries, "time", times),
-                          back ? "it is rolled back; if that fails, " : "", end);
+        return lks_document_text(w->p, "%s%s", back ? "it is rolled back; if that fails, " : "",
+                                 end);
+    return lks_document_text(w->p, "tried again, %s; then %s%s",
+                             lks_str_count_text(retries, "time", times),
+                             back ? "it is rolled back; if that fails, " : "", end);
 }
 
 static struct lks_str gate_of(enum lks_failure failure)
@@ -70,24 +71,24 @@ static void add_failure(struct lks_procedure_work *w, const struct lks_procedure
         lks_cell_text(answer(w, at->step, failure)),
         lks_cell_text(gate_of(failure)),
     };
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 void lks_procedure_wrong(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"step", "step"},           {"members", "nodes and assets"},
         {"failure", "failure"},     {"answer", "what is done about it without anybody"},
         {"gate", "where it stops"},
     };
-    lks_paper_section(
+    lks_document_section(
         w->p, "wrong", "Failures and reactions",
         "A node that fails never returns by itself: a person tries it again or returns it as it "
         "is. After a halt no new node starts; nodes in progress continue to a safe end. A metric "
         "that gets worse without failures is found by the evidence gate, within its power. A "
         "crash of the controller at any point loses no record, and repeats no flash.");
-    lks_paper_table(w->p, "failures", "Failures, step by step", "The plan has no steps.", columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "failures", "Failures, step by step", "The plan has no steps.",
+                       columns, LKS_COUNT(columns));
     lks_procedure_list(w, fails_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
         for (unsigned f = 0; f < LKS_FAILURE_COUNT; f++) {
@@ -102,7 +103,7 @@ void lks_procedure_wrong(struct lks_procedure_work *w)
         lks_cell_text(lks_str_from(ends[lks_failure_rules[LKS_FAILURE_REVERT].ends])),
         lks_cell_text(gate_of(LKS_FAILURE_REVERT)),
     };
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 /* The rollback ------------------------------------------------------------------------------ */
@@ -121,13 +122,13 @@ static struct lks_str way(struct lks_procedure_work *w, const struct lks_step *s
     if (step->kind == LKS_DO_STAGE)
         return LKS_STR("what was staged is given up, or staged over with what runs");
     if (is_update(step))
-        return lks_paper_text(w->p, "%" LKS_STR_FMT " %s", LKS_STR_ARG(before),
-                              step->revert == LKS_BMC_SWITCH
-                                  ? "by switching to the other bank, else by its image"
-                                  : "by its image");
+        return lks_document_text(w->p, "%" LKS_STR_FMT " %s", LKS_STR_ARG(before),
+                                 step->revert == LKS_BMC_SWITCH
+                                     ? "by switching to the other bank, else by its image"
+                                     : "by its image");
     if (step->order_back != 0)
-        return lks_paper_text(w->p, "the order that leads back, by %" LKS_STR_FMT,
-                              LKS_STR_ARG(lks_procedure_text(w, step->executor)));
+        return lks_document_text(w->p, "the order that leads back, by %" LKS_STR_FMT,
+                                 LKS_STR_ARG(lks_procedure_text(w, step->executor)));
     if (step->kind == LKS_DO_APPLY)
         return LKS_STR("none");
     return LKS_STR("no revert needed");
@@ -143,16 +144,16 @@ static bool returns_alike(const struct lks_step *a, const struct lks_step *b)
 
 static void add_ways(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"step", "step"},
-                                                      {"members", "nodes and assets"},
-                                                      {"way", "way back"},
-                                                      {"one_way", "one way"}};
+    static const struct lks_document_column columns[] = {{"step", "step"},
+                                                         {"members", "nodes and assets"},
+                                                         {"way", "way back"},
+                                                         {"one_way", "one way"}};
     static const bool changes[LKS_DO_COUNT] = {[LKS_DO_STAGE] = true,
                                                [LKS_DO_APPLY] = true,
                                                [LKS_DO_FLASH] = true,
                                                [LKS_DO_ACTIVATE] = true};
-    lks_paper_table(w->p, "ways", "The revert of each step", "No step changes anything.", columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "ways", "The revert of each step", "No step changes anything.",
+                       columns, LKS_COUNT(columns));
     lks_procedure_list(w, returns_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
         const struct lks_step *step = w->steps[i].step;
@@ -163,35 +164,35 @@ static void add_ways(struct lks_procedure_work *w)
             lks_cell_truth(step->one_way),
         };
         if (changes[step->kind])
-            lks_paper_row(w->p, row);
+            lks_document_row(w->p, row);
     }
 }
 
 static void add_notes(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"text", "irreversible step"}};
-    lks_paper_table(w->p, "spares", "Irreversible steps, and the spares for them", NULL, columns,
-                    LKS_COUNT(columns));
+    static const struct lks_document_column columns[] = {{"text", "irreversible step"}};
+    lks_document_table(w->p, "spares", "Irreversible steps, and the spares for them", NULL, columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->note_count; i++) {
         const struct lks_cell row[] = {lks_cell_text(lks_procedure_text(w, w->c->notes[i].text))};
         if (w->c->notes[i].kind == LKS_PLAN_ONE_WAY)
-            lks_paper_row(w->p, row);
+            lks_document_row(w->p, row);
     }
 }
 
 /* By its kind of hardware, from each stack that members of it come from. */
 static void add_proven(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"hardware", "hardware"},
-                                                      {"from", "from"},
-                                                      {"node", "shown by"},
-                                                      {"took_ms", "took"},
-                                                      {"at", "when"}};
+    static const struct lks_document_column columns[] = {{"hardware", "hardware"},
+                                                         {"from", "from"},
+                                                         {"node", "shown by"},
+                                                         {"took_ms", "took"},
+                                                         {"at", "when"}};
     lks_text to = w->c->stack != 0 ? w->c->stack : w->c->name;
-    lks_paper_table(w->p, "proven", "Rollbacks that were exercised already",
-                    "None: the first unit of each kind of hardware goes there, back, and there "
-                    "again.",
-                    columns, LKS_COUNT(columns));
+    lks_document_table(w->p, "proven", "Rollbacks that were exercised already",
+                       "None: the first unit of each kind of hardware goes there, back, and there "
+                       "again.",
+                       columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->s->proven_count; i++) {
         const struct lks_proven *p = &w->s->proven[i];
         bool ours = false;
@@ -205,7 +206,7 @@ static void add_proven(struct lks_procedure_work *w)
             lks_cell_time(p->at),
         };
         if (ours && p->to == to && lks_change_comes_from(w->c, p->from))
-            lks_paper_row(w->p, row);
+            lks_document_row(w->p, row);
     }
 }
 
@@ -219,30 +220,30 @@ static void add_commands(struct lks_procedure_work *w)
         {"Abort: nodes in progress roll back, finished nodes stay", "abort"},
         {"Roll back every node that it reached", "rollback"},
     };
-    static const struct lks_paper_column columns[] = {{"when", "when"}, {"command", "type"}};
-    lks_paper_table(w->p, "commands", "Commands: stopping and rolling back need no approval", NULL,
-                    columns, LKS_COUNT(columns));
+    static const struct lks_document_column columns[] = {{"when", "when"}, {"command", "type"}};
+    lks_document_table(w->p, "commands", "Commands: stopping and rolling back need no approval",
+                       NULL, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < LKS_COUNT(rows); i++)
-        lks_paper_row(
-            w->p, (const struct lks_cell[]){
-                      lks_cell_text(lks_str_from(rows[i].when)),
-                      lks_cell_code(lks_paper_text(w->p, "lockstep change %s %llu --reason '...'",
-                                                   rows[i].verb, (unsigned long long)w->c->id))});
-    lks_paper_row(w->p, (const struct lks_cell[]){
-                            lks_cell_text(LKS_STR("Freeze: no node starts anywhere, in any "
-                                                  "change")),
-                            lks_cell_code(LKS_STR("lockstep freeze --reason '...'"))});
-    lks_paper_row(w->p, (const struct lks_cell[]){
-                            lks_cell_text(LKS_STR("See how far it is")),
-                            lks_cell_code(lks_paper_text(w->p, "lockstep change show %llu --follow",
+        lks_document_row(
+            w->p, (const struct lks_cell[]){lks_cell_text(lks_str_from(rows[i].when)),
+                                            lks_cell_code(lks_document_text(
+                                                w->p, "lockstep change %s %llu --reason '...'",
+                                                rows[i].verb, (unsigned long long)w->c->id))});
+    lks_document_row(w->p, (const struct lks_cell[]){
+                               lks_cell_text(LKS_STR("Freeze: no node starts anywhere, in any "
+                                                     "change")),
+                               lks_cell_code(LKS_STR("lockstep freeze --reason '...'"))});
+    lks_document_row(w->p, (const struct lks_cell[]){lks_cell_text(LKS_STR("See how far it is")),
+                                                     lks_cell_code(lks_document_text(
+                                                         w->p, "lockstep change show %llu --follow",
                                                          (unsigned long long)w->c->id))});
 }
 
 void lks_procedure_back(struct lks_procedure_work *w)
 {
-    lks_paper_section(w->p, "back", "Rollback",
-                      "A rollback runs the reverts in the reverse order, and needs no approval. "
-                      "A domain that would be left with too few members rolls back as a whole.");
+    lks_document_section(w->p, "back", "Rollback",
+                         "A rollback runs the reverts in the reverse order, and needs no approval. "
+                         "A domain that would be left with too few members rolls back as a whole.");
     add_ways(w);
     add_notes(w);
     add_proven(w);

@@ -28,8 +28,9 @@ static struct lks_str money(struct lks_procedure_work *w, uint64_t gpu_hours)
 {
     if (!(w->price->hour > 0))
         return LKS_STR("");
-    return lks_paper_text(w->p, "%.0f%s%" LKS_STR_FMT, (double)gpu_hours * w->price->hour,
-                          w->price->currency.len > 0 ? " " : "", LKS_STR_ARG(w->price->currency));
+    return lks_document_text(w->p, "%.0f%s%" LKS_STR_FMT, (double)gpu_hours * w->price->hour,
+                             w->price->currency.len > 0 ? " " : "",
+                             LKS_STR_ARG(w->price->currency));
 }
 
 static void add_costs(struct lks_procedure_work *w, const char *case_is, lks_ms took,
@@ -41,7 +42,7 @@ static void add_costs(struct lks_procedure_work *w, const char *case_is, lks_ms 
         lks_cell_count(gpu_hours),
         lks_cell_text(money(w, gpu_hours)),
     };
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 /* What a member takes while it is out of service; one that exercises the rollback goes three times.
@@ -101,37 +102,37 @@ static void add_rehearsed(struct lks_procedure_work *w)
 
 void lks_procedure_cost(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"case", "case"}, {"took_ms", "takes"}, {"gpu_hours", "GPU-hours"}, {"money", "money"}};
     const struct lks_change_forecast *f = &w->c->forecast;
     bool rehearsed = f->runs > 0;
-    lks_paper_section(
+    lks_document_section(
         w->p, "cost", "How long, and what it costs",
         rehearsed
             ? "By a rehearsal of this change on a simulated copy of this fleet. GPU-hours are "
               "those out of service."
             : "Not rehearsed: these are the plan's own numbers, without waiting for jobs and "
               "windows, and without failures. GPU-hours are those out of service.");
-    lks_paper_fact(w->p, "rehearsed", "Rehearsed", lks_cell_truth(rehearsed));
+    lks_document_fact(w->p, "rehearsed", "Rehearsed", lks_cell_truth(rehearsed));
     if (rehearsed) {
-        lks_paper_fact(w->p, "runs", "Runs", lks_cell_count(f->runs));
-        lks_paper_fact(w->p, "by", "Rehearsed by", lks_cell_text(lks_procedure_text(w, f->by)));
-        lks_paper_fact(w->p, "at", "Rehearsed at", lks_cell_time(f->at));
-        lks_paper_fact(w->p, "kept_high", "Nodes left to a person, at worst",
-                       lks_cell_count(f->kept));
-        lks_paper_fact(w->p, "reached_high", "Nodes that a bad image comes to, at worst",
-                       lks_cell_count(f->reached));
+        lks_document_fact(w->p, "runs", "Runs", lks_cell_count(f->runs));
+        lks_document_fact(w->p, "by", "Rehearsed by", lks_cell_text(lks_procedure_text(w, f->by)));
+        lks_document_fact(w->p, "at", "Rehearsed at", lks_cell_time(f->at));
+        lks_document_fact(w->p, "kept_high", "Nodes left to a person, at worst",
+                          lks_cell_count(f->kept));
+        lks_document_fact(w->p, "reached_high", "Nodes that a bad image comes to, at worst",
+                          lks_cell_count(f->reached));
     } else {
-        lks_paper_fact(w->p, "rehearse", "To rehearse it",
-                       lks_cell_code(lks_paper_text(w->p, "lockstep rehearse %llu --keep",
-                                                    (unsigned long long)w->c->id)));
+        lks_document_fact(w->p, "rehearse", "To rehearse it",
+                          lks_cell_code(lks_document_text(w->p, "lockstep rehearse %llu --keep",
+                                                          (unsigned long long)w->c->id)));
     }
     if (!(w->price->hour > 0))
-        lks_paper_fact(w->p, "price", "For money, say what a GPU costs an hour",
-                       lks_cell_code(lks_paper_text(
-                           w->p, "lockstep change procedure %llu --gpu-hour '2.5 EUR'",
-                           (unsigned long long)w->c->id)));
-    lks_paper_table(w->p, "costs", "Numbers", NULL, columns, LKS_COUNT(columns));
+        lks_document_fact(w->p, "price", "For money, say what a GPU costs an hour",
+                          lks_cell_code(lks_document_text(
+                              w->p, "lockstep change procedure %llu --gpu-hour '2.5 EUR'",
+                              (unsigned long long)w->c->id)));
+    lks_document_table(w->p, "costs", "Numbers", NULL, columns, LKS_COUNT(columns));
     if (rehearsed)
         add_rehearsed(w);
     else
@@ -143,7 +144,7 @@ void lks_procedure_cost(struct lks_procedure_work *w)
 static void add_risk(struct lks_procedure_work *w, const char *kind, struct lks_str text)
 {
     const struct lks_cell row[] = {lks_cell_text(lks_str_from(kind)), lks_cell_text(text)};
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 static void add_notes(struct lks_procedure_work *w)
@@ -168,9 +169,9 @@ static void add_one_way(struct lks_procedure_work *w)
         const struct lks_procedure_step *at = &w->steps[i];
         if (at->step->one_way)
             add_risk(w, "one-way",
-                     lks_paper_text(w->p, "%" LKS_STR_FMT " is irreversible, on %s",
-                                    LKS_STR_ARG(lks_procedure_step_text(w, at->step)),
-                                    lks_count_text(at->members, "device", many)));
+                     lks_document_text(w->p, "%" LKS_STR_FMT " is irreversible, on %s",
+                                       LKS_STR_ARG(lks_procedure_step_text(w, at->step)),
+                                       lks_str_count_text(at->members, "device", many)));
     }
 }
 
@@ -212,8 +213,8 @@ static void add_members(struct lks_procedure_work *w, struct lks_str *space)
         }
         if (count > 0)
             add_risk(w, rows[i].kind,
-                     lks_paper_text(w->p, "%s: %" LKS_STR_FMT, rows[i].about,
-                                    LKS_STR_ARG(lks_procedure_hosts(w, space, count))));
+                     lks_document_text(w->p, "%s: %" LKS_STR_FMT, rows[i].about,
+                                       LKS_STR_ARG(lks_procedure_hosts(w, space, count))));
     }
 }
 
@@ -243,16 +244,16 @@ static void add_domains(struct lks_procedure_work *w, struct lks_str *space)
     qsort(domains, count, sizeof(*domains), by_number);
     for (uint32_t i = 0; i < w->s->node_count; i++) {
         const struct lks_node *n = &w->s->nodes[i];
-        if (n->placed && n->domain != 0 && lks_change_member(w->c, i) == NULL &&
+        if (n->placed && n->domain != 0 && lks_state_change_member(w->c, i) == NULL &&
             bsearch(&n->domain, domains, count, sizeof(*domains), by_number) != NULL)
             space[named++] = lks_state_name(w->s, i);
     }
     if (named > 0)
         add_risk(w, "domain",
-                 lks_paper_text(w->p,
-                                "these are not in the change, and others of their domain are: "
-                                "%" LKS_STR_FMT,
-                                LKS_STR_ARG(lks_procedure_hosts(w, space, named))));
+                 lks_document_text(w->p,
+                                   "these are not in the change, and others of their domain are: "
+                                   "%" LKS_STR_FMT,
+                                   LKS_STR_ARG(lks_procedure_hosts(w, space, named))));
 }
 
 /* Pools and waves that nothing is compared of. */
@@ -265,16 +266,17 @@ static void add_unmeasured(struct lks_procedure_work *w)
             gated = w->c->gates[k].pool == name;
         if (w->by_pool[i].nodes > 0 && !gated)
             add_risk(w, "evidence",
-                     lks_paper_text(w->p,
-                                    "nothing is measured of nodes of pool %" LKS_STR_FMT
-                                    ": what gets worse there without failing is not found",
-                                    LKS_STR_ARG(lks_procedure_text(w, name))));
+                     lks_document_text(w->p,
+                                       "nothing is measured of nodes of pool %" LKS_STR_FMT
+                                       ": what gets worse there without failing is not found",
+                                       LKS_STR_ARG(lks_procedure_text(w, name))));
     }
     for (uint32_t i = 0; w->c->metric_count > 0 && i < w->c->wave_count; i++) {
         const struct lks_wave *wave = &w->c->waves[i];
         if (wave->controls == 0 && wave->soak > 0)
-            add_risk(w, "controls",
-                     lks_paper_text(w->p, "wave %u has no controls to compare its nodes with", i));
+            add_risk(
+                w, "controls",
+                lks_document_text(w->p, "wave %u has no controls to compare its nodes with", i));
     }
 }
 
@@ -286,20 +288,20 @@ static void add_governed(struct lks_procedure_work *w)
         const struct lks_waiver *v = &c->waivers[i];
         if (w->s->clock < v->until)
             add_risk(w, "waived",
-                     lks_paper_text(w->p,
-                                    "gate %" LKS_STR_FMT " is not asked until %s, by %" LKS_STR_FMT
-                                    ": %" LKS_STR_FMT,
-                                    LKS_STR_ARG(lks_procedure_text(w, v->gate)),
-                                    lks_time_text(v->until, until),
-                                    LKS_STR_ARG(lks_procedure_text(w, v->by)),
-                                    LKS_STR_ARG(lks_procedure_text(w, v->reason))));
+                     lks_document_text(w->p,
+                                       "gate %" LKS_STR_FMT
+                                       " is not asked until %s, by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                       LKS_STR_ARG(lks_procedure_text(w, v->gate)),
+                                       lks_time_text(v->until, until),
+                                       LKS_STR_ARG(lks_procedure_text(w, v->by)),
+                                       LKS_STR_ARG(lks_procedure_text(w, v->reason))));
     }
     if (c->glass.at != 0)
         add_risk(w, "break-glass",
-                 lks_paper_text(w->p,
-                                "%" LKS_STR_FMT " started it without its approvals: %" LKS_STR_FMT,
-                                LKS_STR_ARG(lks_procedure_text(w, c->glass.by)),
-                                LKS_STR_ARG(lks_procedure_text(w, c->glass.reason))));
+                 lks_document_text(
+                     w->p, "%" LKS_STR_FMT " started it without its approvals: %" LKS_STR_FMT,
+                     LKS_STR_ARG(lks_procedure_text(w, c->glass.by)),
+                     LKS_STR_ARG(lks_procedure_text(w, c->glass.reason))));
 }
 
 static void add_advisories(struct lks_procedure_work *w)
@@ -307,15 +309,16 @@ static void add_advisories(struct lks_procedure_work *w)
     const struct lks_stack *to = lks_book_stack(w->book, lks_procedure_text(w, w->c->stack));
     struct lks_advisory_list list = {0};
     struct lks_err err = {0};
-    if (to == NULL || lks_advisories_of(w->book->facts, to, &list, &err) != LKS_OK)
+    if (to == NULL || lks_advisory_list_of(w->book->facts, to, &list, &err) != LKS_OK)
         return;
     for (size_t i = 0; i < list.count && i < ADVISORIES_TOLD; i++) {
         const struct lks_open_advisory *a = &list.open[i];
         add_risk(w, "advisory",
-                 lks_paper_text(
+                 lks_document_text(
                      w->p, "%" LKS_STR_FMT " stays open in %" LKS_STR_FMT " (%s%s%" LKS_STR_FMT ")",
                      LKS_STR_ARG(a->advisory->id), LKS_STR_ARG(a->component->name),
-                     lks_exposure_about(a->exposure), a->advisory->severity.len > 0 ? ", " : "",
+                     lks_advisory_exposure_about(a->exposure),
+                     a->advisory->severity.len > 0 ? ", " : "",
                      LKS_STR_ARG(a->advisory->severity)));
     }
     lks_advisory_list_fini(&list);
@@ -323,12 +326,13 @@ static void add_advisories(struct lks_procedure_work *w)
 
 void lks_procedure_risk(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"kind", "kind"}, {"text", "what"}};
+    static const struct lks_document_column columns[] = {{"kind", "kind"}, {"text", "what"}};
     struct lks_str *space =
         lks_arena_array(&w->p->memory, (size_t)w->s->node_count + 1, sizeof(*space));
-    lks_paper_section(w->p, "risk", "Remaining risks",
-                      "The risks that remain if the change goes as planned.");
-    lks_paper_table(w->p, "risks", "Risks", "Nothing that is known.", columns, LKS_COUNT(columns));
+    lks_document_section(w->p, "risk", "Remaining risks",
+                         "The risks that remain if the change goes as planned.");
+    lks_document_table(w->p, "risks", "Risks", "Nothing that is known.", columns,
+                       LKS_COUNT(columns));
     if (space == NULL) {
         w->p->failed = lks_arena_fail(&w->p->memory, w->err);
         return;

@@ -1,7 +1,7 @@
 /* What will happen: waves, what gates ask for, when nodes may begin, and the steps. */
 #include "core/campaign/campaign.h"
 #include "core/firmware/endpoint.h"
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 #include "core/procedure/procedure_parts.h"
 
 #include "base/real.h"
@@ -47,12 +47,12 @@ static void add_wave(struct lks_procedure_work *w, uint32_t i, struct lks_str *s
         lks_cell_count(wave->failures_max),
         lks_cell_count(count_of(controls)),
     };
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 static void add_waves(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"wave", "wave"},
         {"kind", "kind"},
         {"pool", "pool"},
@@ -69,32 +69,32 @@ static void add_waves(struct lks_procedure_work *w)
     uint32_t count = w->c->wave_count;
     struct lks_str *space =
         lks_arena_array(&w->p->memory, (size_t)w->c->member_count + 1, sizeof(*space));
-    lks_paper_table(w->p, "waves", "Waves, one after the other", "The plan has no waves.", columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "waves", "Waves, one after the other", "The plan has no waves.",
+                       columns, LKS_COUNT(columns));
     if (space == NULL)
         w->p->failed = lks_arena_fail(&w->p->memory, w->err);
     for (uint32_t i = 0; space != NULL && i < count && i < LKS_PROCEDURE_ROWS; i++)
         add_wave(w, i, space);
     if (count > LKS_PROCEDURE_ROWS)
-        lks_paper_fact(w->p, "waves_left_out", "Waves that are not shown",
-                       lks_cell_count(count - LKS_PROCEDURE_ROWS));
+        lks_document_fact(w->p, "waves_left_out", "Waves that are not shown",
+                          lks_cell_count(count - LKS_PROCEDURE_ROWS));
 }
 
 /* Gates ------------------------------------------------------------------------------------- */
 
 static void add_gates(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"gate", "gate"}, {"about", "passes when"}, {"waivable", "an approver may waive it"}};
-    lks_paper_table(w->p, "gates", "Gates behind each wave: the strictest counts", NULL, columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "gates", "Gates behind each wave: the strictest counts", NULL, columns,
+                       LKS_COUNT(columns));
     for (size_t i = 0; i < lks_gate_count; i++) {
         const struct lks_cell row[] = {
             lks_cell_text(lks_str_from(lks_gates[i].name)),
             lks_cell_text(lks_str_from(lks_gates[i].about)),
             lks_cell_truth(lks_gates[i].waivable),
         };
-        lks_paper_row(w->p, row);
+        lks_document_row(w->p, row);
     }
 }
 
@@ -103,18 +103,19 @@ static struct lks_str percent(struct lks_procedure_work *w, double value)
     char text[LKS_REAL_SIZE];
     if (value <= 0)
         return LKS_STR("");
-    return lks_paper_text(w->p, "%s %%", lks_real_text(value, text));
+    return lks_document_text(w->p, "%s %%", lks_real_text(value, text));
 }
 
 static void add_metrics(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"metric", "metric"},      {"pools", "pools"},       {"kind", "kind"},
         {"margin", "margin"},      {"better", "better is"},  {"unit", "sample"},
         {"source", "measured by"}, {"critical", "critical"},
     };
-    lks_paper_table(w->p, "metrics", "Metrics of the evidence gate",
-                    "Nothing: no pool of it has a gate with metrics.", columns, LKS_COUNT(columns));
+    lks_document_table(w->p, "metrics", "Metrics of the evidence gate",
+                       "Nothing: no pool of it has a gate with metrics.", columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->metric_count; i++) {
         const struct lks_plan_metric *m = &w->c->metrics[i];
         const struct lks_cell row[] = {
@@ -127,14 +128,14 @@ static void add_metrics(struct lks_procedure_work *w)
             lks_cell_text(lks_str_from(lks_metric_source_words[m->source])),
             lks_cell_truth(m->critical),
         };
-        lks_paper_row(w->p, row);
+        lks_document_row(w->p, row);
     }
 }
 
 static void add_asks(struct lks_procedure_work *w)
 {
     enum { HOUR_SECONDS = 3600 };
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"pool", "pool"},
         {"min_load_gpu_hours", "GPU-hours under load, of each node"},
         {"min_soak_ms", "watched at least"},
@@ -142,7 +143,8 @@ static void add_asks(struct lks_procedure_work *w)
         {"loss_budget", "nodes it may lose"},
         {"reference_load", "under load by"},
     };
-    lks_paper_table(w->p, "asks", "Other conditions of gates", NULL, columns, LKS_COUNT(columns));
+    lks_document_table(w->p, "asks", "Other conditions of gates", NULL, columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->gate_count && i < LKS_PROCEDURE_ROWS; i++) {
         const struct lks_pool_gate *g = &w->c->gates[i];
         const struct lks_cell row[] = {
@@ -153,18 +155,19 @@ static void add_asks(struct lks_procedure_work *w)
             lks_cell_count(g->loss_budget),
             lks_cell_text(lks_procedure_text(w, g->reference_load)),
         };
-        lks_paper_row(w->p, row);
+        lks_document_row(w->p, row);
     }
 }
 
 static void add_power(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"text", "how small a loss a wave can find"}};
-    lks_paper_table(w->p, "power", "Power", NULL, columns, LKS_COUNT(columns));
+    static const struct lks_document_column columns[] = {
+        {"text", "how small a loss a wave can find"}};
+    lks_document_table(w->p, "power", "Power", NULL, columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->note_count; i++) {
         const struct lks_cell row[] = {lks_cell_text(lks_procedure_text(w, w->c->notes[i].text))};
         if (w->c->notes[i].kind == LKS_PLAN_EVIDENCE)
-            lks_paper_row(w->p, row);
+            lks_document_row(w->p, row);
     }
 }
 
@@ -173,33 +176,33 @@ static void add_power(struct lks_procedure_work *w)
 static void add_row_of_time(struct lks_procedure_work *w, struct lks_str pool, struct lks_str says)
 {
     const struct lks_cell row[] = {lks_cell_text(pool), lks_cell_text(says)};
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 static void add_quiet(struct lks_procedure_work *w, const struct lks_quiet *q, struct lks_str pool)
 {
     char from[LKS_DAY_TEXT_SIZE], last[LKS_DAY_TEXT_SIZE];
-    if (lks_quiet_is_of(q, pool))
+    if (lks_fleet_quiet_is_of(q, pool))
         add_row_of_time(w, pool,
-                        lks_paper_text(w->p, "no node starts from %s to %s, by the fleet's file",
-                                       lks_day_text(q->from, from),
-                                       lks_day_text(q->until - 1, last)));
+                        lks_document_text(w->p, "no node starts from %s to %s, by the fleet's file",
+                                          lks_time_day_text(q->from, from),
+                                          lks_time_day_text(q->until - 1, last)));
 }
 
 static void add_times(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"pool", "pool"}, {"says", "when"}};
+    static const struct lks_document_column columns[] = {{"pool", "pool"}, {"says", "when"}};
     const struct lks_fleet *fleet = lks_book_fleet(w->book);
-    lks_paper_fact(w->p, "not_before", "No node starts before", lks_cell_time(w->c->not_before));
-    lks_paper_fact(w->p, "not_after", "No node starts after", lks_cell_time(w->c->not_after));
-    lks_paper_fact(w->p, "windows", "Windows, in site time",
-                   lks_cell_text(lks_procedure_text(w, w->c->windows)));
-    lks_paper_fact(w->p, "standby", "A person stands by on site",
-                   lks_cell_truth(w->c->needs_standby));
-    lks_paper_fact(w->p, "standby_name", "On standby",
-                   lks_cell_text(lks_procedure_text(w, w->c->standby)));
-    lks_paper_table(w->p, "times", "When nodes of its pools may start", NULL, columns,
-                    LKS_COUNT(columns));
+    lks_document_fact(w->p, "not_before", "No node starts before", lks_cell_time(w->c->not_before));
+    lks_document_fact(w->p, "not_after", "No node starts after", lks_cell_time(w->c->not_after));
+    lks_document_fact(w->p, "windows", "Windows, in site time",
+                      lks_cell_text(lks_procedure_text(w, w->c->windows)));
+    lks_document_fact(w->p, "standby", "A person stands by on site",
+                      lks_cell_truth(w->c->needs_standby));
+    lks_document_fact(w->p, "standby_name", "On standby",
+                      lks_cell_text(lks_procedure_text(w, w->c->standby)));
+    lks_document_table(w->p, "times", "When nodes of its pools may start", NULL, columns,
+                       LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->s->pool_count; i++) {
         const struct lks_state_pool *pool = &w->s->pools[i];
         struct lks_str name = lks_procedure_text(w, pool->name);
@@ -207,9 +210,9 @@ static void add_times(struct lks_procedure_work *w)
         if (w->by_pool[i].nodes == 0)
             continue;
         if (said != NULL && said->windows.len > 0 && w->c->windows == 0)
-            add_row_of_time(
-                w, name,
-                lks_paper_text(w->p, "%" LKS_STR_FMT ", in site time", LKS_STR_ARG(said->windows)));
+            add_row_of_time(w, name,
+                            lks_document_text(w->p, "%" LKS_STR_FMT ", in site time",
+                                              LKS_STR_ARG(said->windows)));
         if (pool->frozen || w->s->frozen)
             add_row_of_time(w, name, LKS_STR("frozen: no node starts before the freeze ends"));
         for (size_t k = 0; fleet != NULL && k < fleet->quiet_count; k++)
@@ -247,16 +250,16 @@ static void add_step(struct lks_procedure_work *w, uint32_t recipe, uint32_t ind
         lks_cell_text(lks_procedure_text(w, step->executor)),
         lks_cell_text(lks_str_from(does[step->kind])),
         lks_cell_span(lks_plan_usual(step)),
-        lks_cell_span(step->kind == LKS_DO_LEAVE ? lks_leave_longest(step->limit, step->retries)
+        lks_cell_span(step->kind == LKS_DO_LEAVE ? lks_drain_longest(step->limit, step->retries)
                                                  : step->limit),
         lks_cell_truth(step->one_way),
     };
-    lks_paper_row(w->p, row);
+    lks_document_row(w->p, row);
 }
 
 static void add_steps(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {
+    static const struct lks_document_column columns[] = {
         {"recipe", "recipe"},
         {"hardware", "of hardware"},
         {"members", "nodes and assets"},
@@ -271,8 +274,8 @@ static void add_steps(struct lks_procedure_work *w)
         {"one_way", "one way"},
     };
     uint32_t told = 0;
-    lks_paper_table(w->p, "steps", "Steps, for each kind of hardware", "There are none.", columns,
-                    LKS_COUNT(columns));
+    lks_document_table(w->p, "steps", "Steps, for each kind of hardware", "There are none.",
+                       columns, LKS_COUNT(columns));
     for (uint32_t r = 0; r < w->c->recipe_count; r++) {
         bool used = w->by_recipe[r] > 0;
         for (uint32_t i = 0; used && i < w->c->recipes[r].count && told < LKS_PROCEDURE_ROWS; i++) {
@@ -284,7 +287,7 @@ static void add_steps(struct lks_procedure_work *w)
 
 void lks_procedure_happens(struct lks_procedure_work *w)
 {
-    lks_paper_section(
+    lks_document_section(
         w->p, "happens", "Procedure",
         "Waves come one after the other, each with its limit of units at a time. A unit is a "
         "single node, or a domain with all its nodes and assets. Each unit runs its steps, is "
@@ -292,9 +295,10 @@ void lks_procedure_happens(struct lks_procedure_work *w)
         "the last unit of a wave its gates evaluate it before the next starts. The first unit of "
         "each kind of hardware is changed, rolled back, and changed again before others of its "
         "kind follow.");
-    lks_paper_fact(w->p, "failures_max", "Nodes that may fail", lks_cell_count(w->c->failures_max));
-    lks_paper_fact(w->p, "rolls_back", "A halt for a failure takes all of it back by itself",
-                   lks_cell_truth(w->c->rolls_back));
+    lks_document_fact(w->p, "failures_max", "Nodes that may fail",
+                      lks_cell_count(w->c->failures_max));
+    lks_document_fact(w->p, "rolls_back", "A halt for a failure takes all of it back by itself",
+                      lks_cell_truth(w->c->rolls_back));
     add_times(w);
     add_waves(w);
     add_gates(w);

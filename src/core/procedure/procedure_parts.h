@@ -20,10 +20,10 @@ struct lks_procedure_work {
     const struct lks_book *book;
     const struct lks_state_change *c;
     const struct lks_price *price;
-    struct lks_paper *p;
+    struct lks_document *p;
     struct lks_err *err;
     struct lks_change_size whole;
-    struct lks_change_size *by_wave, *by_pool; /* in the paper's memory, as are all */
+    struct lks_change_size *by_wave, *by_pool; /* in the document's memory, as are all */
     uint32_t *by_recipe;                       /* members that go by it */
     lks_text *kinds;                           /* by recipe: hardware class, or class of assets */
     lks_ms *takes;                             /* by recipe: what its steps usually take */

@@ -33,10 +33,10 @@ static void add_what(struct lks_procedure_work *w, const struct lks_str *froms, 
     char nodes[LKS_COUNT_TEXT_SIZE], gpus[LKS_COUNT_TEXT_SIZE], assets[LKS_COUNT_TEXT_SIZE];
     uint32_t told = 0;
     lks_buf_addf(out, "Change %llu moves %s with %s", (unsigned long long)c->id,
-                 lks_count_text(w->whole.nodes, "node", nodes),
-                 lks_count_text(w->whole.gpus, "GPU", gpus));
+                 lks_str_count_text(w->whole.nodes, "node", nodes),
+                 lks_str_count_text(w->whole.gpus, "GPU", gpus));
     if (w->whole.assets > 0)
-        lks_buf_addf(out, " and %s", lks_count_text(w->whole.assets, "asset", assets));
+        lks_buf_addf(out, " and %s", lks_str_count_text(w->whole.assets, "asset", assets));
     add_pools(w, out);
     if (count > 0)
         lks_buf_add(out, LKS_STR(" from "));
@@ -64,10 +64,10 @@ static void add_waves(const struct lks_procedure_work *w, struct lks_buf *out)
     if (c->wave_count == 0)
         return;
     lks_buf_addf(out, " Nodes change in %s%s%s, at most %s at a time; gates check %s.",
-                 lks_count_text(c->wave_count, "wave", waves),
+                 lks_str_count_text(c->wave_count, "wave", waves),
                  c->wave_count > 1 ? ", the first with " : " of ",
-                 lks_count_text(w->by_wave[0].nodes, "node", nodes),
-                 lks_count_text(width, "unit", units),
+                 lks_str_count_text(w->by_wave[0].nodes, "node", nodes),
+                 lks_str_count_text(width, "unit", units),
                  c->wave_count > 1 ? "each wave before the next one starts" : "it at its end");
 }
 
@@ -81,8 +81,8 @@ static void add_cost(struct lks_procedure_work *w, struct lks_buf *out)
                      " By %llu rehearsed runs it takes %s in half of them and up to %s in 19 of "
                      "20, and up to %llu GPU-hours out of service.",
                      (unsigned long long)f->runs,
-                     lks_span_text(lks_procedure_rounded(f->took[1]), middle),
-                     lks_span_text(lks_procedure_rounded(f->took[2]), high),
+                     lks_time_span_text(lks_procedure_rounded(f->took[1]), middle),
+                     lks_time_span_text(lks_procedure_rounded(f->took[2]), high),
                      (unsigned long long)f->gpu_hours[2]);
         return;
     }
@@ -90,7 +90,8 @@ static void add_cost(struct lks_procedure_work *w, struct lks_buf *out)
     lks_buf_addf(out,
                  " It was not rehearsed; the plan estimates %s and %llu GPU-hours out of service, "
                  "without waiting for jobs and windows.",
-                 lks_span_text(lks_procedure_rounded(took), middle), (unsigned long long)gpu_hours);
+                 lks_time_span_text(lks_procedure_rounded(took), middle),
+                 (unsigned long long)gpu_hours);
 }
 
 static bool one_alike(const struct lks_step *a, const struct lks_step *b)
@@ -127,21 +128,21 @@ static void add_approvals(const struct lks_procedure_work *w, struct lks_buf *ou
         lks_buf_add(out, LKS_STR(" It needs no approval."));
     else
         lks_buf_addf(out, " It has %llu of %s.", (unsigned long long)t.given,
-                     lks_count_text(t.needed, "approval", needed));
+                     lks_str_count_text(t.needed, "approval", needed));
 }
 
 void lks_procedure_summary(struct lks_procedure_work *w, const struct lks_str *froms,
                            uint32_t from_count)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_PAPER_BYTES_MAX);
+    lks_buf_init(&text, LKS_DOCUMENT_BYTES_MAX);
     add_what(w, froms, from_count, &text);
     add_waves(w, &text);
     add_cost(w, &text);
     add_back(w, &text);
     add_approvals(w, &text);
-    lks_paper_section(w->p, "summary", "Summary",
-                      "The change in short; the sections below say "
-                      "all of it.");
-    lks_paper_paragraph(w->p, "text", lks_paper_copy(w->p, lks_buf_view(&text)));
+    lks_document_section(w->p, "summary", "Summary",
+                         "The change in short; the sections below say "
+                         "all of it.");
+    lks_document_paragraph(w->p, "text", lks_document_copy(w->p, lks_buf_view(&text)));
 }

@@ -1,12 +1,12 @@
 #include "core/registry/artifacts.h"
 
 #include "core/state/change_index.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 static void add_once(struct lks_buf *out, size_t from, struct lks_str digest)
 {
     struct lks_str so_far = {out->ptr != NULL ? out->ptr + from : "", out->len - from};
-    if (digest.len == 0 || lks_words_have(so_far, digest))
+    if (digest.len == 0 || lks_facts_words_have(so_far, digest))
         return;
     if (so_far.len > 0)
         lks_buf_addc(out, ' ');
@@ -40,7 +40,7 @@ static bool is_ahead(const struct lks_state *s, lks_text digest)
     return false;
 }
 
-bool lks_stack_in_use(const struct lks_state *s, lks_text digest)
+bool lks_artifact_stack_in_use(const struct lks_state *s, lks_text digest)
 {
     if (is_ahead(s, digest))
         return true;
@@ -62,13 +62,13 @@ bool lks_artifact_needed(const struct lks_state *s, struct lks_str digest)
 {
     for (uint32_t i = 0; i < s->stack_count; i++) {
         const struct lks_state_stack *stack = &s->stacks[i];
-        if (lks_words_have(lks_state_text(s, stack->artifacts), digest) &&
-            (stack->step != LKS_STEP_RETIRED || lks_stack_in_use(s, stack->digest)))
+        if (lks_facts_words_have(lks_state_text(s, stack->artifacts), digest) &&
+            (stack->step != LKS_STEP_RETIRED || lks_artifact_stack_in_use(s, stack->digest)))
             return true;
     }
     for (uint32_t i = 0; i < s->command_count && s->commands_open > 0; i++) {
         const struct lks_state_command *command = &s->commands[i];
-        if (!command->ended && lks_words_have(lks_state_text(s, command->digests), digest))
+        if (!command->ended && lks_facts_words_have(lks_state_text(s, command->digests), digest))
             return true;
     }
     for (uint32_t i = 0; i < s->flash_count && s->flashes_open > 0; i++) {

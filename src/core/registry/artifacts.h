@@ -15,6 +15,6 @@ bool lks_artifact_needed(const struct lks_state *s, struct lks_str digest);
 
 /* Whether a pool is pinned to the stack or was before, a node is changing to it, or a change that
  * is not over leads there or back there. */
-bool lks_stack_in_use(const struct lks_state *s, lks_text digest);
+bool lks_artifact_stack_in_use(const struct lks_state *s, lks_text digest);
 
 #endif

@@ -17,8 +17,8 @@ struct lks_judge {
 struct lks_book {
     const struct lks_facts *facts;
     const struct lks_manifest *manifest; /* of the fleet as it was last applied; NULL: none yet */
-    const struct lks_shelf *shelf;       /* published stacks; NULL: none */
-    const struct lks_judge *judge;       /* of a rehearsal; NULL: none */
+    const struct lks_registry_store *registry; /* published stacks; NULL: none */
+    const struct lks_judge *judge;             /* of a rehearsal; NULL: none */
 };
 
 /* The stack with this digest: of the registry, or in the fleet's own file; NULL: not known. */

@@ -194,8 +194,9 @@ bool lks_image_holds(struct lks_str pinned, struct lks_str window, struct lks_st
     struct lks_err err = {0};
     if (alike(pinned, version, coarse))
         return true;
-    return window.len > 0 && lks_range_parse(window, LKS_VERSION_DOTTED, &range, &err) == LKS_OK &&
-           lks_range_has(&range, lks_version_stated(version, window), LKS_VERSION_DOTTED);
+    return window.len > 0 &&
+           lks_version_range_parse(window, LKS_VERSION_DOTTED, &range, &err) == LKS_OK &&
+           lks_version_range_has(&range, lks_version_stated(version, window), LKS_VERSION_DOTTED);
 }
 
 bool lks_image_same(struct lks_str a, struct lks_str b)

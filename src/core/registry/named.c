@@ -24,7 +24,7 @@ struct candidate {
 };
 
 /* What there is, whatever it is. */
-struct shelf {
+struct registry {
     const char *what, *none; /* "stack", and what to do where there is none */
     uint32_t count;
     struct candidate (*at)(const struct lks_state *s, uint32_t i);
@@ -55,12 +55,12 @@ static bool is_meant(const struct candidate *c, struct lks_str text, enum way wa
     return lks_str_eq(c->name, text) && c->over == (way == BY_NAME_OVER);
 }
 
-static uint32_t count_meant(const struct lks_state *s, const struct shelf *shelf,
+static uint32_t count_meant(const struct lks_state *s, const struct registry *registry,
                             struct lks_str text, enum way way, uint32_t *last)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < shelf->count; i++) {
-        struct candidate c = shelf->at(s, i);
+    for (uint32_t i = 0; i < registry->count; i++) {
+        struct candidate c = registry->at(s, i);
         if (is_meant(&c, text, way)) {
             *last = i;
             count++;
@@ -69,14 +69,14 @@ static uint32_t count_meant(const struct lks_state *s, const struct shelf *shelf
     return count;
 }
 
-static enum lks_code fail_many(const struct lks_state *s, const struct shelf *shelf,
+static enum lks_code fail_many(const struct lks_state *s, const struct registry *registry,
                                struct lks_str text, enum way way, uint32_t many,
                                struct lks_err *err)
 {
     char list[LKS_ERR_MSG_MAX] = "";
     size_t used = 0, listed = 0;
-    for (uint32_t i = shelf->count; i-- > 0 && listed < LISTED_MAX;) {
-        struct candidate c = shelf->at(s, i);
+    for (uint32_t i = registry->count; i-- > 0 && listed < LISTED_MAX;) {
+        struct candidate c = registry->at(s, i);
         if (!is_meant(&c, text, way))
             continue;
         int n = snprintf(list + used, sizeof(list) - used,
@@ -89,42 +89,42 @@ static enum lks_code fail_many(const struct lks_state *s, const struct shelf *sh
     return lks_fail(err, LKS_E_INVALID,
                     "'%" LKS_STR_FMT "' may be one of %u %ss, newest first: %s%s; name one by more "
                     "of its digest",
-                    LKS_STR_ARG(text), many, shelf->what, list, listed < many ? ", ..." : "");
+                    LKS_STR_ARG(text), many, registry->what, list, listed < many ? ", ..." : "");
 }
 
-static enum lks_code fail_none(const struct lks_state *s, const struct shelf *shelf,
+static enum lks_code fail_none(const struct lks_state *s, const struct registry *registry,
                                struct lks_str text, struct lks_err *err)
 {
     struct lks_near near = lks_near_to(text);
     char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t i = 0; i < shelf->count; i++)
-        lks_near_try(&near, shelf->at(s, i).name);
-    return lks_fail(err, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'%s%s", shelf->what,
-                    LKS_STR_ARG(text), near.best.len > 0 ? "" : shelf->none,
+    for (uint32_t i = 0; i < registry->count; i++)
+        lks_near_try(&near, registry->at(s, i).name);
+    return lks_fail(err, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'%s%s", registry->what,
+                    LKS_STR_ARG(text), near.best.len > 0 ? "" : registry->none,
                     lks_near_hint(&near, hint));
 }
 
-static enum lks_code find(const struct lks_state *s, const struct shelf *shelf, struct lks_str text,
-                          uint32_t *out, struct lks_err *err)
+static enum lks_code find(const struct lks_state *s, const struct registry *registry,
+                          struct lks_str text, uint32_t *out, struct lks_err *err)
 {
     for (enum way way = BY_DIGEST; way < WAYS; way++) {
-        uint32_t many = count_meant(s, shelf, text, way, out);
+        uint32_t many = count_meant(s, registry, text, way, out);
         if (many == 1)
             return LKS_OK;
         if (many > 1)
-            return fail_many(s, shelf, text, way, many, err);
+            return fail_many(s, registry, text, way, many, err);
     }
-    return fail_none(s, shelf, text, err);
+    return fail_none(s, registry, text, err);
 }
 
 enum lks_code lks_named_stack(const struct lks_state *s, struct lks_str text,
                               const struct lks_state_stack **out, struct lks_err *err)
 {
-    const struct shelf shelf = {"stack",
-                                " in the registry; put it there with 'lockstep stack publish'",
-                                s->stack_count, stack_at};
+    const struct registry registry = {
+        "stack", " in the registry; put it there with 'lockstep stack publish'", s->stack_count,
+        stack_at};
     uint32_t at = 0;
-    if (find(s, &shelf, text, &at, err) != LKS_OK)
+    if (find(s, &registry, text, &at, err) != LKS_OK)
         return err->code;
     *out = &s->stacks[at];
     return LKS_OK;
@@ -133,10 +133,10 @@ enum lks_code lks_named_stack(const struct lks_state *s, struct lks_str text,
 enum lks_code lks_named_bundle(const struct lks_state *s, struct lks_str text,
                                const struct lks_state_bundle **out, struct lks_err *err)
 {
-    const struct shelf shelf = {"bundle", "; 'lockstep bundle push' brings one", s->bundle_count,
-                                bundle_at};
+    const struct registry registry = {"bundle", "; 'lockstep bundle push' brings one",
+                                      s->bundle_count, bundle_at};
     uint32_t at = 0;
-    if (find(s, &shelf, text, &at, err) != LKS_OK)
+    if (find(s, &registry, text, &at, err) != LKS_OK)
         return err->code;
     *out = &s->bundles[at];
     return LKS_OK;

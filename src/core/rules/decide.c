@@ -2,7 +2,7 @@
 
 #include "core/campaign/campaign_parts.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 /* One row an event. */
 static lks_rule *const rules[LKS_EVENT_COUNT] = {
@@ -69,7 +69,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_MEMBER_MOVE] = lks_decide_member_move,
     [LKS_EVENT_MEMBER_SKIP] = lks_decide_member_skip,
     [LKS_EVENT_FREEZE] = lks_decide_freeze,
-    [LKS_EVENT_SCHED] = lks_decide_sched,
+    [LKS_EVENT_SCHED] = lks_campaign_sched,
     [LKS_EVENT_MEASURED] = lks_decide_measured,
     [LKS_EVENT_CADENCE] = lks_decide_cadence,
 };
@@ -99,7 +99,7 @@ enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book,
 
 void lks_decide_settle(struct lks_state *s, struct lks_now now)
 {
-    lks_pulse_settle(s, now);
+    lks_heartbeat_settle(s, now);
     lks_campaign_settle(s, now);
 }
 
@@ -115,7 +115,7 @@ lks_ms lks_decide_next(const struct lks_state *s)
 {
     lks_ms at = UINT64_MAX, ends = UINT64_MAX;
     uint32_t node = 0;
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     if (st->news > 0 || (st->lacking > 0 && st->tried == 0))
         return s->seen.mono;
     if (!lks_heap_peek(&s->deadlines, &at, &node))
@@ -129,7 +129,7 @@ lks_ms lks_decide_next(const struct lks_state *s)
     if (lks_heap_peek(&s->members_due, &ends, &node))
         at = earlier(s, at, ends);
     for (uint32_t i = 0; i < s->change_count && s->changes_open > 0; i++)
-        at = earlier(s, at, lks_change_expires(s, &s->changes[i]));
+        at = earlier(s, at, lks_state_change_expires(s, &s->changes[i]));
     for (uint32_t i = 0; i < s->change_count && s->glasses > 0; i++) {
         const struct lks_glass *g = &s->changes[i].glass;
         if (g->at != 0 && g->reviewed == 0 && s->seen.wall <= g->until && g->until < UINT64_MAX)

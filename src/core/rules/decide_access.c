@@ -13,7 +13,7 @@ static bool is_alnum(char c)
 }
 
 /* Letters, digits, '.', '-', '_' and '@', beginning with a letter or digit. */
-bool lks_deciding_is_name(struct lks_str s)
+bool lks_decide_access_is_name(struct lks_str s)
 {
     if (s.len == 0 || s.len > LKS_TOKEN_ID_MAX || !is_alnum(s.ptr[0]))
         return false;
@@ -33,18 +33,18 @@ static bool is_uid(struct lks_str s)
 
 /* "user:NAME" as in certificates, "unix:UID", or a plain name, which tokens are made for. Nodes are
  * agents by their certificates and nothing else, so "node:NAME" is none of them. */
-bool lks_deciding_identity(struct lks_deciding *d, struct lks_str identity)
+bool lks_decide_access_identity(struct lks_deciding *d, struct lks_str identity)
 {
     struct lks_str prefix, rest;
     bool fine = false;
     if (!lks_str_cut(identity, ':', &prefix, &rest))
-        fine = lks_deciding_is_name(identity);
+        fine = lks_decide_access_is_name(identity);
     else if (lks_str_is(prefix, "user"))
-        fine = lks_deciding_is_name(rest);
+        fine = lks_decide_access_is_name(rest);
     else if (lks_str_is(prefix, "unix"))
         fine = is_uid(rest);
     if (!fine)
-        lks_deciding_refuse(d, LKS_E_INVALID,
+        lks_decision_refuse(d, LKS_E_INVALID,
                             "'%" LKS_STR_FMT "' is no identity: NAME of letters, digits, '.', '-', "
                             "'_', '@', or user:NAME, or unix:UID",
                             LKS_STR_ARG(identity));
@@ -64,7 +64,7 @@ static bool check_pool(struct lks_deciding *d, struct lks_str pool)
         if (s->pools[i].known)
             lks_near_try(&near, lks_state_text(s, s->pools[i].name));
     }
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet%s",
+    lks_decision_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet%s",
                         LKS_STR_ARG(pool), lks_near_hint(&near, hint));
     return false;
 }
@@ -98,7 +98,7 @@ static bool check_site(struct lks_deciding *d, struct lks_str site)
         if (s->nodes[n].placed && s->nodes[n].site == text)
             return true;
     }
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no site '%" LKS_STR_FMT "' in the fleet%s",
+    lks_decision_refuse(d, LKS_E_NOT_FOUND, "no site '%" LKS_STR_FMT "' in the fleet%s",
                         LKS_STR_ARG(site), lks_near_hint(&near, hint));
     return false;
 }
@@ -126,9 +126,9 @@ static bool may_grant(struct lks_deciding *d)
         lks_access_same_person(e->grant.identity, e->by))
         return true;
     const struct lks_state_change *own =
-        lks_govern_own_at(d->state, lks_deciding_backing(d), scope);
+        lks_govern_own_at(d->state, lks_decision_backing(d), scope);
     if (own != NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed change %llu, which could be approved by "
                             "this: another person has to grant it, or they when "
                             "it is finished",
@@ -143,7 +143,7 @@ void lks_decide_grant(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
-    if (!lks_deciding_identity(d, e->grant.identity))
+    if (!lks_decide_access_identity(d, e->grant.identity))
         return;
     if (d->state->fleet_manifest != 0 &&
         (!check_site(d, e->grant.site) || !check_pool(d, e->grant.pool)))
@@ -151,17 +151,17 @@ void lks_decide_grant(struct lks_deciding *d)
     if (has_binding(d->state, e) || !may_grant(d))
         return;
     if (d->state->binding_count >= LKS_STATE_BINDINGS_MAX) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d bindings, which is the most",
+        lks_decision_refuse(d, LKS_E_LIMIT, "there are %d bindings, which is the most",
                             LKS_STATE_BINDINGS_MAX);
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_GRANTED)->granted =
+    lks_decision_add(d, LKS_RECORD_GRANTED)->granted =
         (struct lks_rec_granted){.identity = e->grant.identity,
                                  .role = e->grant.role,
                                  .site = e->grant.site,
                                  .pool = e->grant.pool,
                                  .by = e->by,
-                                 .minters = lks_deciding_backing(d).minters,
+                                 .minters = lks_decision_backing(d).minters,
                                  .root = e->root};
 }
 
@@ -181,20 +181,20 @@ void lks_decide_ungrant(struct lks_deciding *d)
     LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
     bool everywhere = e->grant.site.len == 0 && e->grant.pool.len == 0;
     if (!has_binding(d->state, e)) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND,
+        lks_decision_refuse(d, LKS_E_NOT_FOUND,
                             "'%" LKS_STR_FMT "' is not %s %s; see lockstep access ls",
                             LKS_STR_ARG(e->grant.identity), lks_role_words[e->grant.role],
                             everywhere ? "everywhere" : "there");
         return;
     }
     if (e->grant.role == LKS_ROLE_ADMIN && everywhere && admins_everywhere(d->state) == 1) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "'%" LKS_STR_FMT "' is the last admin of everything; grant that to "
                             "another identity first",
                             LKS_STR_ARG(e->grant.identity));
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_UNGRANTED)->ungranted =
+    lks_decision_add(d, LKS_RECORD_UNGRANTED)->ungranted =
         (struct lks_rec_ungranted){.identity = e->grant.identity,
                                    .role = e->grant.role,
                                    .site = e->grant.site,
@@ -212,9 +212,9 @@ static bool is_reviewed(struct lks_deciding *d, const struct lks_state_alarm *al
     for (uint32_t i = 0; i < d->state->change_count; i++) {
         const struct lks_state_change *c = &d->state->changes[i];
         if (c->glass.at == 0 || c->glass.reviewed != 0 ||
-            !lks_str_eq(lks_change_owner(c->id, space), subject))
+            !lks_str_eq(lks_state_change_owner(c->id, space), subject))
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "change %llu started without its approvals, and was not reviewed "
                             "yet: lockstep change review %llu",
                             (unsigned long long)c->id, (unsigned long long)c->id);
@@ -230,7 +230,7 @@ static bool is_reset_reviewed(struct lks_deciding *d, const struct lks_state_ala
     const struct lks_reset *r = node != LKS_NO_NODE ? lks_state_reset(d->state, node) : NULL;
     if (r == NULL || r->approved == 0)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "the reset of %" LKS_STR_FMT " is not reviewed yet: lockstep node review "
                         "%" LKS_STR_FMT,
                         LKS_STR_ARG(name), LKS_STR_ARG(name));
@@ -240,16 +240,16 @@ static bool is_reset_reviewed(struct lks_deciding *d, const struct lks_state_ala
 void lks_decide_alarm_release(struct lks_deciding *d)
 {
     unsigned long long id = d->event->alarm;
-    if (!lks_deciding_reason(d))
+    if (!lks_decision_reason(d))
         return;
     const struct lks_state_alarm *alarm = lks_state_alarm(d->state, id);
     if (alarm == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no alarm %llu; see lockstep alarm ls", id);
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no alarm %llu; see lockstep alarm ls", id);
         return;
     }
     if (alarm->released != 0) {
         struct lks_str by = lks_state_text(d->state, alarm->by);
-        lks_deciding_refuse(d, LKS_E_REFUSED, "alarm %llu was released by %" LKS_STR_FMT, id,
+        lks_decision_refuse(d, LKS_E_REFUSED, "alarm %llu was released by %" LKS_STR_FMT, id,
                             LKS_STR_ARG(by));
         return;
     }
@@ -257,10 +257,10 @@ void lks_decide_alarm_release(struct lks_deciding *d)
     if ((glass && !is_reviewed(d, alarm)) ||
         (alarm->kind == LKS_ALARM_WEDGED && !is_reset_reviewed(d, alarm)))
         return;
-    lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+    lks_decision_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){
             .id = id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
     uint32_t pool = lks_state_pool(d->state, lks_state_text(d->state, alarm->subject));
     if (alarm->kind == LKS_ALARM_MASS && pool != UINT32_MAX)
-        lks_deciding_acts(d, pool);
+        lks_decide_acts(d, pool);
 }

@@ -4,5 +4,5 @@
  * of the journal, who learn that there is more in the audit log. */
 void lks_decide_audited(struct lks_deciding *d)
 {
-    lks_deciding_add(d, LKS_RECORD_AUDITED)->audited = d->event->audited;
+    lks_decision_add(d, LKS_RECORD_AUDITED)->audited = d->event->audited;
 }

@@ -20,12 +20,12 @@ static bool is_taken(struct lks_deciding *d, struct lks_str name, const char *li
         bool same_name = lks_str_eq(lks_state_text(d->state, key->name), name);
         bool same_key = lks_str_is(lks_state_text(d->state, key->key), line);
         if (same_name && !same_key)
-            lks_deciding_refuse(d, LKS_E_REFUSED,
+            lks_decision_refuse(d, LKS_E_REFUSED,
                                 "'%" LKS_STR_FMT "' is another key already, pinned by %" LKS_STR_FMT
                                 "; give this one another name, or remove that one first",
                                 LKS_STR_ARG(name), TEXT_OF(d, key->by));
         else if (same_key && !same_name)
-            lks_deciding_refuse(d, LKS_E_REFUSED,
+            lks_decision_refuse(d, LKS_E_REFUSED,
                                 "this key is pinned already, as '%" LKS_STR_FMT "'",
                                 TEXT_OF(d, key->name));
         if (same_name || same_key)
@@ -40,26 +40,26 @@ void lks_decide_key_pin(struct lks_deciding *d)
     struct lks_pin pin;
     struct lks_err err = {0};
     char line[LKS_PIN_LINE_SIZE];
-    if (!lks_deciding_reason(d))
+    if (!lks_decision_reason(d))
         return;
-    if (!lks_pin_name(e->key.name)) {
-        lks_deciding_refuse(d, LKS_E_INVALID,
+    if (!lks_signature_pin_name(e->key.name)) {
+        lks_decision_refuse(d, LKS_E_INVALID,
                             "name: '%" LKS_STR_FMT
                             "' is no name of a key: lower-case letters, digits, '.', '-', '_'",
                             LKS_STR_ARG(e->key.name));
         return;
     }
-    if (lks_pin_parse(e->key.key, &pin, &err) != LKS_OK) {
-        lks_deciding_refuse(d, err.code, "%s", err.msg);
+    if (lks_signature_pin_parse(e->key.key, &pin, &err) != LKS_OK) {
+        lks_decision_refuse(d, err.code, "%s", err.msg);
         return;
     }
-    lks_pin_text(&pin, line);
+    lks_signature_pin_text(&pin, line);
     if (is_taken(d, e->key.name, line) ||
-        !lks_deciding_space(d, "pinned keys", d->state->key_count, LKS_STATE_KEYS_MAX))
+        !lks_decision_space(d, "pinned keys", d->state->key_count, LKS_STATE_KEYS_MAX))
         return;
-    lks_deciding_add(d, LKS_RECORD_KEY_PINNED)->key_pinned =
+    lks_decision_add(d, LKS_RECORD_KEY_PINNED)->key_pinned =
         (struct lks_rec_key_pinned){.name = e->key.name,
-                                    .key = lks_deciding_copy(d, lks_str_from(line)),
+                                    .key = lks_decision_copy(d, lks_str_from(line)),
                                     .by = e->by,
                                     .reason = lks_str_trim(e->reason)};
 }
@@ -67,14 +67,14 @@ void lks_decide_key_pin(struct lks_deciding *d)
 void lks_decide_key_gone(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    if (!lks_deciding_reason(d))
+    if (!lks_decision_reason(d))
         return;
     if (lks_state_key(d->state, e->name) == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no key '%" LKS_STR_FMT "' is pinned",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no key '%" LKS_STR_FMT "' is pinned",
                             LKS_STR_ARG(e->name));
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_KEY_GONE)->key_gone =
+    lks_decision_add(d, LKS_RECORD_KEY_GONE)->key_gone =
         (struct lks_rec_key_gone){.name = e->name, .by = e->by, .reason = lks_str_trim(e->reason)};
 }
 
@@ -87,10 +87,11 @@ static bool check_signer(struct lks_deciding *d)
     const struct lks_state_key *key = lks_state_key(d->state, bundle->signer);
     struct lks_pin pin;
     struct lks_err err = {0};
-    if (key != NULL && lks_pin_parse(lks_state_text(d->state, key->key), &pin, &err) == LKS_OK &&
+    if (key != NULL &&
+        lks_signature_pin_parse(lks_state_text(d->state, key->key), &pin, &err) == LKS_OK &&
         lks_str_is(bundle->key, pin.fingerprint))
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "bundle '%" LKS_STR_FMT "' was signed with key '%" LKS_STR_FMT
                         "', which is not pinned any more",
                         LKS_STR_ARG(bundle->name), LKS_STR_ARG(bundle->signer));
@@ -103,40 +104,40 @@ static bool check_artifacts(struct lks_deciding *d)
     size_t count = 0;
     while (lks_str_word(&rest, &digest)) {
         count++;
-        if (!lks_deciding_digest(d, "artifact", digest))
+        if (!lks_decision_digest(d, "artifact", digest))
             return false;
         if (lks_state_artifact(d->state, digest) != NULL)
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "artifact %" LKS_STR_FMT
                             " is not in the depot; 'lockstep bundle push' puts it there first",
                             LKS_STR_ARG(digest));
         return false;
     }
     if (count == 0)
-        lks_deciding_refuse(d, LKS_E_INVALID, "bundle: it names no artifact");
+        lks_decision_refuse(d, LKS_E_INVALID, "bundle: it names no artifact");
     return count > 0;
 }
 
 void lks_decide_bundle(struct lks_deciding *d)
 {
     const struct lks_rec_bundle *bundle = &d->event->bundle;
-    if (!lks_deciding_digest(d, "bundle", bundle->digest) ||
-        !lks_deciding_digest(d, "manifest", bundle->manifest) ||
-        !lks_deciding_line(d, "bundle's name", bundle->name, BUNDLE_TEXT_MAX) ||
-        !lks_deciding_line(d, "bundle's version", bundle->version, BUNDLE_TEXT_MAX))
+    if (!lks_decision_digest(d, "bundle", bundle->digest) ||
+        !lks_decision_digest(d, "manifest", bundle->manifest) ||
+        !lks_decision_line(d, "bundle's name", bundle->name, BUNDLE_TEXT_MAX) ||
+        !lks_decision_line(d, "bundle's version", bundle->version, BUNDLE_TEXT_MAX))
         return;
     const struct lks_state_bundle *known = lks_state_bundle(d->state, bundle->digest);
     if (known != NULL && known->revoked != 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "bundle '%" LKS_STR_FMT "' (%" LKS_STR_FMT
                             ") was revoked by %" LKS_STR_FMT ", which is final: %" LKS_STR_FMT,
                             LKS_STR_ARG(bundle->name), LKS_STR_ARG(bundle->digest),
                             TEXT_OF(d, known->revoked_by), TEXT_OF(d, known->revoked_reason));
     if (known != NULL || !check_signer(d) || !check_artifacts(d) ||
-        !lks_deciding_space(d, "bundles", d->state->bundle_count, LKS_STATE_BUNDLES_MAX))
+        !lks_decision_space(d, "bundles", d->state->bundle_count, LKS_STATE_BUNDLES_MAX))
         return;
-    struct lks_rec_bundle *record = &lks_deciding_add(d, LKS_RECORD_BUNDLE)->bundle;
+    struct lks_rec_bundle *record = &lks_decision_add(d, LKS_RECORD_BUNDLE)->bundle;
     *record = *bundle;
     record->by = d->event->by;
 }
@@ -144,16 +145,16 @@ void lks_decide_bundle(struct lks_deciding *d)
 void lks_decide_bundle_revoke(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    if (!lks_deciding_reason(d))
+    if (!lks_decision_reason(d))
         return;
     const struct lks_state_bundle *known = lks_state_bundle(d->state, e->name);
     if (known == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no bundle %" LKS_STR_FMT " is known",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no bundle %" LKS_STR_FMT " is known",
                             LKS_STR_ARG(e->name));
         return;
     }
     if (known->revoked == 0)
-        lks_deciding_add(d, LKS_RECORD_BUNDLE_REVOKED)->bundle_revoked =
+        lks_decision_add(d, LKS_RECORD_BUNDLE_REVOKED)->bundle_revoked =
             (struct lks_rec_bundle_revoked){
                 .digest = e->name, .by = e->by, .reason = lks_str_trim(e->reason)};
 }

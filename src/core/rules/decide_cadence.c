@@ -20,7 +20,7 @@ struct look {
 
 static void look_fini(struct look *l)
 {
-    lks_pool_classes_fini(&l->classes);
+    lks_cadence_classes_fini(&l->classes);
 }
 
 static bool look_init(struct look *l)
@@ -28,7 +28,7 @@ static bool look_init(struct look *l)
     const struct lks_state *s = l->d->state;
     struct lks_err err = {0};
     l->alarms = lks_arena_array(&l->d->out->arena, (size_t)s->pool_count + 1, sizeof(*l->alarms));
-    if (l->alarms == NULL || lks_pool_classes_all(&l->classes, s, &err) != LKS_OK) {
+    if (l->alarms == NULL || lks_cadence_classes_all(&l->classes, s, &err) != LKS_OK) {
         l->d->out->failed = LKS_E_NOMEM;
         return false;
     }
@@ -54,7 +54,7 @@ static const struct lks_state_alarm *last_alarm(const struct look *l, uint32_t p
 static void release(struct lks_deciding *d, const struct lks_state_alarm *alarm,
                     struct lks_str reason)
 {
-    lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+    lks_decision_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){
             .id = alarm->id, .by = LKS_STR(LKS_CADENCE_BY), .reason = reason};
 }
@@ -74,14 +74,14 @@ static struct lks_str about(struct lks_deciding *d, const struct lks_cadence *c)
     const struct lks_stack *stack = lks_book_stack(d->book, text_of(d, to->digest));
     struct lks_str version = stack != NULL ? stack->version : LKS_STR("");
     char day[LKS_DAY_TEXT_SIZE], limit[LKS_COUNT_TEXT_SIZE];
-    return lks_deciding_text(d,
-                             "%" LKS_STR_FMT " (%" LKS_STR_FMT ") is behind %" LKS_STR_FMT
-                             "%s%" LKS_STR_FMT " since %s, and its limit is %s",
-                             LKS_STR_ARG(text_of(d, d->state->pools[c->pool].name)),
-                             LKS_STR_ARG(text_of(d, c->class)), LKS_STR_ARG(text_of(d, to->name)),
-                             version.len > 0 ? " " : "", LKS_STR_ARG(version),
-                             lks_day_text(lks_day_of((int64_t)(c->behind.since / LKS_SECOND)), day),
-                             lks_count_text(c->limit / DAY, "day", limit));
+    return lks_decision_text(
+        d,
+        "%" LKS_STR_FMT " (%" LKS_STR_FMT ") is behind %" LKS_STR_FMT "%s%" LKS_STR_FMT
+        " since %s, and its limit is %s",
+        LKS_STR_ARG(text_of(d, d->state->pools[c->pool].name)), LKS_STR_ARG(text_of(d, c->class)),
+        LKS_STR_ARG(text_of(d, to->name)), version.len > 0 ? " " : "", LKS_STR_ARG(version),
+        lks_time_day_text(lks_time_day_of((int64_t)(c->behind.since / LKS_SECOND)), day),
+        lks_str_count_text(c->limit / DAY, "day", limit));
 }
 
 /* Once; and once more where it is known since why no change is drafted. */
@@ -95,13 +95,13 @@ static void tell(const struct look *l, const struct lks_cadence *c, struct lks_s
         return;
     struct lks_str text = about(d, c);
     if (why.len > 0)
-        text = lks_deciding_text(d, "%" LKS_STR_FMT "; no change is drafted: %" LKS_STR_FMT,
+        text = lks_decision_text(d, "%" LKS_STR_FMT "; no change is drafted: %" LKS_STR_FMT,
                                  LKS_STR_ARG(text), LKS_STR_ARG(why));
     if (!open) {
-        (void)lks_deciding_alarm(d, LKS_ALARM_CADENCE, name, text);
+        (void)lks_decision_alarm(d, LKS_ALARM_CADENCE, name, text);
     } else if (!lks_str_eq(text_of(d, last->text), text)) {
         release(d, last, LKS_STR("there is more to say"));
-        lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+        lks_decision_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
             .id = d->next_alarm++, .kind = LKS_ALARM_CADENCE, .subject = name, .text = text};
     }
 }
@@ -139,7 +139,7 @@ static void withdraw(struct lks_deciding *d, const struct lks_cadence *c)
         const struct lks_state_change *change = &s->changes[i];
         const char *why = lks_cadence_is_draft(s, change, c->pool) ? obsolete(d, change, c) : NULL;
         if (why != NULL)
-            lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved =
+            lks_decision_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved =
                 (struct lks_rec_change_moved){.change = change->id,
                                               .state = LKS_CHANGE_ABORTED,
                                               .by = LKS_STR(LKS_CADENCE_BY),
@@ -164,7 +164,7 @@ static void draft(const struct look *l, const struct lks_cadence *c)
     size_t before = d->out->count;
     inner.event = &asks;
     lks_decide_propose(&inner);
-    (void)lks_deciding_unrefuse(d, before, &why);
+    (void)lks_decision_unrefuse(d, before, &why);
     tell(l, c, why);
 }
 

@@ -1,7 +1,7 @@
 /* What people say of changes. What becomes of one that runs is in campaign.c. */
 #include "core/campaign/campaign_parts.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include "base/near.h"
 
@@ -10,19 +10,19 @@ static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
     return lks_state_text(d->state, text);
 }
 
-const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id)
+const struct lks_state_change *lks_decide_change(struct lks_deciding *d, uint64_t id)
 {
     const struct lks_state_change *c = lks_state_change(d->state, id);
     if (c == NULL)
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there is no change %llu", (unsigned long long)id);
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "there is no change %llu", (unsigned long long)id);
     return c;
 }
 
-void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c,
-                        enum lks_change_state to)
+void lks_decide_change_moved(struct lks_deciding *d, const struct lks_state_change *c,
+                             enum lks_change_state to)
 {
     bool starts = d->event->kind == LKS_EVENT_CHANGE_MOVE && to == LKS_CHANGE_RUNNING;
-    lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+    lks_decision_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
         .change = c->id,
         .state = to,
         .by = d->event->by,
@@ -35,8 +35,8 @@ void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c
 static void end_alarm(struct lks_deciding *d, const struct lks_state_change *c)
 {
     char space[LKS_CHANGE_OWNER_SIZE];
-    struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
-    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, owner, lks_str_trim(d->event->reason));
+    struct lks_str owner = lks_decision_copy(d, lks_state_change_owner(c->id, space));
+    lks_decision_alarm_over(d, LKS_ALARM_CHANGE, owner, lks_str_trim(d->event->reason));
 }
 
 /* Proposing --------------------------------------------------------------------------------- */
@@ -56,10 +56,10 @@ static void add_planned(struct lks_deciding *d, const struct lks_record *planned
         memcpy(&text, at, sizeof(text));
         if (text.len == 0)
             continue;
-        text = lks_deciding_copy(d, text);
+        text = lks_decision_copy(d, text);
         memcpy(at, &text, sizeof(text));
     }
-    *lks_deciding_add(d, planned->kind) = made;
+    *lks_decision_add(d, planned->kind) = made;
 }
 
 static void add_plan(struct lks_deciding *d, struct lks_plan *plan)
@@ -67,7 +67,7 @@ static void add_plan(struct lks_deciding *d, struct lks_plan *plan)
     uint64_t id = d->state->next_change;
     plan->change.id = id;
     plan->change.by = d->event->by;
-    plan->change.minters = lks_deciding_backing(d).minters;
+    plan->change.minters = lks_decision_backing(d).minters;
     plan->change.reason = lks_str_trim(d->event->reason);
     add_planned(d, &(struct lks_record){.kind = LKS_RECORD_CHANGE, .change = plan->change});
 #define ADD_ALL(KIND, member, list, many)                                                          \
@@ -97,7 +97,7 @@ static bool has_proposed_enough(struct lks_deciding *d)
     }
     if (own < MOST)
         return false;
-    lks_deciding_refuse(d, LKS_E_LIMIT,
+    lks_decision_refuse(d, LKS_E_LIMIT,
                         "%" LKS_STR_FMT " proposed %u changes that are not over, which is the most "
                         "for one person: abort some of them first",
                         LKS_STR_ARG(d->event->by), own);
@@ -108,10 +108,10 @@ static void add_proposed(struct lks_deciding *d, struct lks_plan *plan)
 {
     add_plan(d, plan);
     if (plan->change.quorum == 0) /* by its class; no approval is needed */
-        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+        lks_decision_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
             .change = plan->change.id,
             .state = LKS_CHANGE_APPROVED,
-            .reason = lks_deciding_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
+            .reason = lks_decision_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
                                         LKS_STR_ARG(plan->change.class)),
         };
 }
@@ -125,8 +125,8 @@ void lks_decide_propose(struct lks_deciding *d)
     static const struct lks_bundle_set none = {0};
     struct lks_plan plan;
     struct lks_err err = {0};
-    if (!lks_deciding_reason(d) ||
-        !lks_deciding_space(d, "changes that are not over", d->state->changes_open,
+    if (!lks_decision_reason(d) ||
+        !lks_decision_space(d, "changes that are not over", d->state->changes_open,
                             LKS_STATE_CHANGES_MAX / 2) ||
         has_proposed_enough(d))
         return;
@@ -138,10 +138,10 @@ void lks_decide_propose(struct lks_deciding *d)
         return;
     }
     if (code != LKS_OK) {
-        lks_deciding_refuse(d, code, "%s", err.msg);
+        lks_decision_refuse(d, code, "%s", err.msg);
         return;
     }
-    if (lks_deciding_takes_plan(d, &plan))
+    if (lks_decide_hand_takes_plan(d, &plan))
         add_proposed(d, &plan);
     lks_plan_fini(&plan);
 }
@@ -156,15 +156,15 @@ void lks_decide_proposals_tick(struct lks_deciding *d)
     enum { HOUR_MS = 3600 * 1000 };
     for (uint32_t i = 0; i < s->change_count && s->changes_open > 0 && lks_deciding_room(d); i++) {
         const struct lks_state_change *c = &s->changes[i];
-        lks_ms end = lks_change_expires(s, c);
+        lks_ms end = lks_state_change_expires(s, c);
         lks_ms since = c->state == LKS_CHANGE_APPROVED && c->moved != 0 ? c->moved : c->proposed;
         if (d->now.wall < end)
             continue;
-        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+        lks_decision_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
             .change = c->id,
             .state = LKS_CHANGE_ABORTED,
             .reason =
-                lks_deciding_text(d, "it was not %s within %llu h: propose it again",
+                lks_decision_text(d, "it was not %s within %llu h: propose it again",
                                   c->state == LKS_CHANGE_PROPOSED ? "approved" : "started",
                                   (unsigned long long)((end > since ? end - since : 0) / HOUR_MS)),
         };
@@ -225,12 +225,12 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
     const char *word = lks_change_order_words[d->event->move.order];
     (void)lks_time_text(c->not_after, end);
     if (c->state <= LKS_CHANGE_APPROVED)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%s: its time has expired (%s); propose it again",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%s: its time has expired (%s); propose it again",
                             word, end);
     else
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%s: its time has expired (%s), and " LKS_CHANGE_LATE_TEXT, word, end,
-                            lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
+                            lks_str_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
     return false;
 }
 
@@ -238,9 +238,9 @@ void lks_decide_change_move(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     enum lks_change_order_word order = e->move.order;
-    const struct lks_state_change *c = lks_deciding_change(d, e->move.change);
+    const struct lks_state_change *c = lks_decide_change(d, e->move.change);
     bool needed = order != LKS_ORDERED_START || e->move.glass;
-    if (c == NULL || ((needed || lks_str_trim(e->reason).len > 0) && !lks_deciding_reason(d)))
+    if (c == NULL || ((needed || lks_str_trim(e->reason).len > 0) && !lks_decision_reason(d)))
         return;
     for (size_t i = 0; i < LKS_COUNT(moves); i++) {
         if (moves[i].order != order || moves[i].from != c->state)
@@ -250,20 +250,20 @@ void lks_decide_change_move(struct lks_deciding *d)
         if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
             return;
         if (order == LKS_ORDERED_START &&
-            (!lks_deciding_may_start(d, c) || !lks_deciding_takes_change(d, c) ||
-             !lks_change_drift_fits(d, c)))
+            (!lks_decide_may_start(d, c) || !lks_decide_hand_takes_change(d, c) ||
+             !lks_campaign_change_drift_fits(d, c)))
             return;
         if (c->state == LKS_CHANGE_HALTED && moves[i].to == LKS_CHANGE_RUNNING &&
-            !lks_deciding_may_resume(d, c))
+            !lks_decide_may_resume(d, c))
             return;
-        lks_deciding_moved(d, c, moves[i].to);
+        lks_decide_change_moved(d, c, moves[i].to);
         if (order == LKS_ORDERED_START)
-            lks_change_leave_drifted(d, c);
+            lks_campaign_change_leave_drifted(d, c);
         if (moves[i].to != LKS_CHANGE_PAUSED)
             end_alarm(d, c);
         return;
     }
-    lks_deciding_refuse(d, LKS_E_REFUSED, "%s: change %llu is %s%s",
+    lks_decision_refuse(d, LKS_E_REFUSED, "%s: change %llu is %s%s",
                         order < LKS_ORDERED_COUNT ? lks_change_order_words[order] : "order",
                         (unsigned long long)c->id, lks_change_state_words[c->state],
                         instead(order, c));
@@ -273,20 +273,20 @@ void lks_decide_change_move(struct lks_deciding *d)
 void lks_decide_forecast(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = lks_deciding_change(d, e->forecast.change);
+    const struct lks_state_change *c = lks_decide_change(d, e->forecast.change);
     if (c == NULL)
         return;
     if (c->state != LKS_CHANGE_PROPOSED && c->state != LKS_CHANGE_APPROVED) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "change %llu is %s: a forecast can be stored only before it starts",
                             (unsigned long long)c->id, lks_change_state_words[c->state]);
         return;
     }
     if (e->forecast.runs == 0) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
+        lks_decision_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
         return;
     }
-    struct lks_rec_forecast *r = &lks_deciding_add(d, LKS_RECORD_FORECAST)->forecast;
+    struct lks_rec_forecast *r = &lks_decision_add(d, LKS_RECORD_FORECAST)->forecast;
     *r = e->forecast;
     r->by = e->by;
 }
@@ -300,29 +300,29 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
     const struct lks_node *node = &d->state->nodes[m->node];
     struct lks_str name = lks_state_name(d->state, m->node);
     char space[LKS_CHANGE_OWNER_SIZE];
-    struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
+    struct lks_str owner = lks_decision_copy(d, lks_state_change_owner(c->id, space));
     struct lks_str reason = lks_str_trim(d->event->reason);
     bool ours = node->change == 0 || node->change == c->id;
     if (node->changing != 0 && node->change == c->id)
-        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
+        lks_decision_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
             .node = name, .condition = LKS_CONDITION_CHANGING, .text = reason};
     if (lks_str_eq(text_of(d, node->drained_by), owner))
-        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
+        lks_decision_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
     if (ours)
-        lks_deciding_changed(d, m->node, reason);
-    struct lks_rec_member skipped = lks_member_said(m);
+        lks_decide_drift_changed(d, m->node, reason);
+    struct lks_rec_member skipped = lks_state_member_said(m);
     skipped.change = c->id;
     skipped.node = name;
     skipped.state = LKS_MEMBER_SKIPPED;
     skipped.until = skipped.work = 0;
-    skipped.text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+    skipped.text = lks_decision_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                      LKS_STR_ARG(d->event->by), LKS_STR_ARG(reason));
-    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = skipped;
+    lks_decision_add(d, LKS_RECORD_MEMBER)->member = skipped;
     if (!ours)
         return; /* what people are told of it now is of another change */
-    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
-    lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
+    lks_decision_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
+    lks_decision_alarm_over(d, LKS_ALARM_HANDS, name, reason);
 }
 
 /* A change that is finished, and that retains no node once these are returned as is. */
@@ -354,9 +354,10 @@ static const char *waits_for(struct lks_deciding *d, const struct lks_state_chan
     const struct lks_wave *w = &c->waves[u->wave];
     if (w->busy + t->units >= (w->width > 0 ? w->width : 1))
         return "there is room in its wave";
-    if (lks_member_pair(d, c, m, &t->beside) != LKS_PAIR_UP)
+    if (lks_campaign_member_pair(d, c, m, &t->beside) != LKS_PAIR_UP)
         return "its redundant peer is back";
-    if (lks_unit_reverted(c, u) && lks_unit_crowds(d, c, u, t->leave, &t->crowded) != NULL)
+    if (lks_campaign_unit_reverted(c, u) &&
+        lks_campaign_unit_crowds(d, c, u, t->leave, &t->crowded) != NULL)
         return "its pool and power zone can do without it, beside what other changes have";
     return NULL;
 }
@@ -370,7 +371,7 @@ static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
     t->once = NULL;
     if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
         char at[LKS_TIME_TEXT_SIZE];
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not start now: %s%s",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not start now: %s%s",
                             LKS_STR_ARG(lks_state_name(d->state, m->node)),
                             next == UINT64_MAX ? "the time of the change has expired"
                                                : "its window opens at ",
@@ -384,8 +385,8 @@ static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
         return true;
     t->units++;
     t->last = m->unit + 1;
-    t->leave += lks_unit_reverted(c, u) ? u->count : 0;
-    lks_downs_add(d, &t->beside, m->node);
+    t->leave += lks_campaign_unit_reverted(c, u) ? u->count : 0;
+    lks_campaign_downs_add(d, &t->beside, m->node);
     return true;
 }
 
@@ -420,7 +421,7 @@ static bool may_try_beside(struct lks_deciding *d, const struct lks_state_change
             lks_member_returns(o) && o->state != LKS_MEMBER_SKIPPED && o->state != LKS_MEMBER_DONE;
         if (o == m || (!back && !(asset && in_use)) || is_named(hosts, name))
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is of one domain with %" LKS_STR_FMT
                             ", which %s: try all of it again, or propose another change",
                             LKS_STR_ARG(lks_state_name(d->state, m->node)), LKS_STR_ARG(name),
@@ -437,29 +438,29 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
     struct lks_str name = lks_state_name(d->state, m->node);
     uint64_t other = d->state->nodes[m->node].change;
     if (c->state != LKS_CHANGE_RUNNING)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s: %s", (unsigned long long)c->id,
+        lks_decision_refuse(d, LKS_E_REFUSED, "change %llu is %s: %s", (unsigned long long)c->id,
                             lks_change_state_words[c->state],
                             lks_change_over(c) ? "release them as they are (--as-is), and propose "
                                                  "another change for them"
                                                : "nodes are tried again while it is running");
     else if (lks_state_frozen(d->state, m->node))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: no node starts there",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: no node starts there",
                             LKS_STR_ARG(name));
     else if (lks_state_acts_wait(d->state, d->state->nodes[m->node].pool))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "so many nodes of the pool of %" LKS_STR_FMT
                             " turned at once that acts wait: release that alarm first",
                             LKS_STR_ARG(name));
     else if (other != 0 && other != c->id)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is in progress on %" LKS_STR_FMT,
+        lks_decision_refuse(d, LKS_E_REFUSED, "change %llu is in progress on %" LKS_STR_FMT,
                             (unsigned long long)other, LKS_STR_ARG(name));
-    else if (m->state == LKS_MEMBER_REVERTED && lks_member_elsewhere(d->state, c, m))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+    else if (m->state == LKS_MEMBER_REVERTED && lks_campaign_member_elsewhere(d->state, c, m))
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " should run, or runs, another stack by now than the "
                             "one that this was planned from: propose another change for it",
                             LKS_STR_ARG(name));
-    else if (lks_member_pair(d, c, m, &t->before) != LKS_PAIR_UP)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+    else if (lks_campaign_member_pair(d, c, m, &t->before) != LKS_PAIR_UP)
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "the redundant peer of %" LKS_STR_FMT
                             " is in progress, on hold or out of service: wait for that, or "
                             "repair that one first",
@@ -474,7 +475,7 @@ static void refuse_flashed(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);
     bool open = f != NULL && f->outcome == LKS_BMC_OPEN;
-    lks_deciding_refuse(d, LKS_E_REFUSED, "%s %" LKS_STR_FMT "%s",
+    lks_decision_refuse(d, LKS_E_REFUSED, "%s %" LKS_STR_FMT "%s",
                         open ? "an update is in progress on"
                              : "the outcome of an update is unknown on",
                         LKS_STR_ARG(lks_state_name(d->state, node)),
@@ -501,23 +502,23 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
     const struct lks_unit *u = &c->units[m->unit];
     struct lks_str name = lks_state_name(d->state, m->node), domain = text_of(d, u->domain);
     char active[LKS_COUNT_TEXT_SIZE];
-    uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_standing_mixes(d->state, m->node);
+    uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_node_status_mixes(d->state, m->node);
     if (u->active > 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
                             ", or not before its other members finish: %s of it %s in progress",
                             LKS_STR_ARG(name), LKS_STR_ARG(domain),
-                            lks_count_text(u->active, "member", active),
+                            lks_str_count_text(u->active, "member", active),
                             u->active == 1 ? "is" : "are");
     else if (other != LKS_NO_NODE)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT
                             ": in service as it is, it keeps all of domain %" LKS_STR_FMT
                             " from jobs; hold it first (node hold), and the domain does without it",
                             LKS_STR_ARG(name), LKS_STR_ARG(lks_state_name(d->state, other)),
                             LKS_STR_ARG(domain));
     else if (may_be_left(d, c, m))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "change %llu is %s and may still take domain %" LKS_STR_FMT
                             " back, which then would not be one with %" LKS_STR_FMT
                             ": try it again, put it on hold first (node hold), or wait until the "
@@ -533,10 +534,10 @@ static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_member *m, struct lks_str name, struct trying *t)
 {
     if (m == NULL)
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
                             LKS_STR_ARG(name), (unsigned long long)c->id);
     else if (!lks_member_over(m) || m->state == LKS_MEMBER_DONE || m->state == LKS_MEMBER_SKIPPED)
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_REFUSED, "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
             LKS_STR_ARG(name), lks_member_state_words[m->state], (unsigned long long)c->id);
     else if (d->state->nodes[m->node].flashing > 0)
@@ -549,26 +550,27 @@ static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
 void lks_decide_member_move(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = lks_deciding_change(d, e->member.change);
+    const struct lks_state_change *c = lks_decide_change(d, e->member.change);
     struct lks_hostlist hosts = {0};
     struct trying trying = {.hosts = &hosts};
     struct lks_str reason = lks_str_trim(e->reason);
     size_t kept = 0;
-    if (c == NULL || !lks_deciding_reason(d) || !lks_deciding_hosts(d, &hosts))
+    if (c == NULL || !lks_decision_reason(d) || !lks_decision_hosts(d, &hosts))
         return;
     for (size_t i = 0; i < hosts.count; i++) {
-        const struct lks_member *m = lks_change_member(c, lks_state_node(d->state, hosts.names[i]));
+        const struct lks_member *m =
+            lks_state_change_member(c, lks_state_node(d->state, hosts.names[i]));
         if (!may_move(d, c, m, hosts.names[i], &trying))
             return;
-        struct lks_look k = lks_look_at(d->state, c, m);
-        struct lks_str asked = lks_deciding_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+        struct lks_look k = lks_campaign_look_at(d->state, c, m);
+        struct lks_str asked = lks_decision_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                                  LKS_STR_ARG(e->by), LKS_STR_ARG(reason));
         if (!e->member.again)
             release_member(d, c, m);
         else if (trying.once != NULL)
-            lks_member_queue(d, &k, trying.once, asked);
+            lks_campaign_member_queue(d, &k, trying.once, asked);
         else
-            lks_member_again(d, &k, asked);
+            lks_campaign_member_again(d, &k, asked);
         kept += m->state != LKS_MEMBER_REVERTED;
     }
     if (!e->member.again && is_settled(c, kept))
@@ -589,7 +591,7 @@ static bool find_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out
         if (s->pools[p].known)
             lks_near_try(&near, text_of(d, s->pools[p].name));
     }
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
+    lks_decision_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
                         lks_near_hint(&near, hint));
     return false;
 }
@@ -598,17 +600,17 @@ void lks_decide_freeze(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     uint32_t pool = UINT32_MAX;
-    if (!lks_deciding_reason(d) || (e->freeze.pool.len > 0 && !find_pool(d, e->freeze.pool, &pool)))
+    if (!lks_decision_reason(d) || (e->freeze.pool.len > 0 && !find_pool(d, e->freeze.pool, &pool)))
         return;
     bool frozen = pool == UINT32_MAX ? d->state->frozen : d->state->pools[pool].frozen;
     if (frozen == e->freeze.on)
         return; /* said again */
-    lks_deciding_add(d, LKS_RECORD_FROZEN)->frozen = (struct lks_rec_frozen){
+    lks_decision_add(d, LKS_RECORD_FROZEN)->frozen = (struct lks_rec_frozen){
         .pool = e->freeze.pool,
         .on = e->freeze.on,
         .by = e->by,
         .reason = lks_str_trim(e->reason),
     };
     if (!e->freeze.on)
-        lks_deciding_thawed(d, pool);
+        lks_decide_drift_thawed(d, pool);
 }

@@ -5,7 +5,7 @@
 #include "core/governance/delta.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/access.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 enum { LIFE_MAX_DAYS = 90, OWNER_BYTES_MAX = 256, VALUE_BYTES_MAX = 512 };
 
@@ -36,7 +36,7 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
     char hint[LKS_NEAR_HINT_SIZE];
     for (size_t i = 0; i < d->book->facts->components.count; i++)
         lks_near_try(&near, d->book->facts->components.rows[i].name);
-    lks_deciding_refuse(d, LKS_E_INVALID,
+    lks_decision_refuse(d, LKS_E_INVALID,
                         "subject: '%" LKS_STR_FMT
                         "' is no component and no setting; * stands for all of them%s",
                         LKS_STR_ARG(subject), lks_near_hint(&near, hint));
@@ -46,9 +46,9 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
 static bool check_end(struct lks_deciding *d, lks_ms expires)
 {
     if (expires <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "expires: that time has passed");
+        lks_decision_refuse(d, LKS_E_INVALID, "expires: that time has passed");
     else if (expires - d->now.wall > LIFE_MAX_DAYS * DAY)
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_INVALID,
             "expires: at most %d days from now; what has to stay belongs in a stack",
             LIFE_MAX_DAYS);
@@ -80,14 +80,14 @@ static bool is_owner(const struct lks_deciding *d, struct lks_str approver)
 static bool check_approver(struct lks_deciding *d)
 {
     struct lks_str approver = d->event->deviate.approver;
-    if (approver.len > 0 && !lks_deciding_line(d, "approver", approver, OWNER_BYTES_MAX))
+    if (approver.len > 0 && !lks_decision_line(d, "approver", approver, OWNER_BYTES_MAX))
         return false;
     if (approver.len > 0 && lks_access_same_person(approver, d->event->by))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "approver: a person cannot approve their own "
                             "deviation");
     else if (approver.len > 0 && is_owner(d, approver))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "approver: '%" LKS_STR_FMT "' is the owner, and another person has "
                             "to approve",
                             LKS_STR_ARG(approver));
@@ -104,7 +104,7 @@ static bool check_room(struct lks_deciding *d)
         open += s->deviations[i].ended == 0;
     if (open < LKS_STATE_DEVIATIONS_MAX)
         return true;
-    lks_deciding_refuse(d, LKS_E_LIMIT, "%u deviations hold, which is the most", open);
+    lks_decision_refuse(d, LKS_E_LIMIT, "%u deviations hold, which is the most", open);
     return false;
 }
 
@@ -113,16 +113,16 @@ void lks_decide_deviate(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     struct lks_hostlist hosts = {0};
     struct lks_str folded;
-    if (!lks_deciding_reason(d) ||
-        !lks_deciding_line(d, "owner", e->deviate.owner, OWNER_BYTES_MAX) ||
-        !lks_deciding_line(d, "subject", e->deviate.subject, LKS_READING_NAME_MAX) ||
+    if (!lks_decision_reason(d) ||
+        !lks_decision_line(d, "owner", e->deviate.owner, OWNER_BYTES_MAX) ||
+        !lks_decision_line(d, "subject", e->deviate.subject, LKS_READING_NAME_MAX) ||
         (e->deviate.value.len > 0 &&
-         !lks_deciding_line(d, "value", e->deviate.value, VALUE_BYTES_MAX)) ||
+         !lks_decision_line(d, "value", e->deviate.value, VALUE_BYTES_MAX)) ||
         !check_subject(d, e->deviate.subject) || !check_end(d, e->deviate.expires) ||
-        !lks_deciding_few(d, &hosts) || !check_approver(d) || !check_room(d) ||
-        !lks_deciding_fold(d, hosts.names, hosts.count, &folded))
+        !lks_decision_few(d, &hosts) || !check_approver(d) || !check_room(d) ||
+        !lks_decision_fold(d, hosts.names, hosts.count, &folded))
         return;
-    lks_deciding_add(d, LKS_RECORD_DEVIATION)->deviation = (struct lks_rec_deviation){
+    lks_decision_add(d, LKS_RECORD_DEVIATION)->deviation = (struct lks_rec_deviation){
         .id = d->state->next_deviation,
         .hosts = folded,
         .subject = e->deviate.subject,
@@ -133,7 +133,7 @@ void lks_decide_deviate(struct lks_deciding *d)
         .expires = e->deviate.expires,
         .by = e->by,
         .waits = needs_approver(d, &hosts),
-        .minters = lks_deciding_backing(d).minters,
+        .minters = lks_decision_backing(d).minters,
     };
 }
 
@@ -144,9 +144,9 @@ static const struct lks_deviation *find_open(struct lks_deciding *d)
     unsigned long long id = d->event->deviation;
     const struct lks_deviation *dev = lks_state_deviation(d->state, id);
     if (dev == NULL)
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no deviation %llu; see lockstep deviation ls", id);
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no deviation %llu; see lockstep deviation ls", id);
     else if (dev->ended != 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "deviation %llu ended already", id);
+        lks_decision_refuse(d, LKS_E_REFUSED, "deviation %llu ended already", id);
     else
         return dev;
     return NULL;
@@ -160,7 +160,7 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
     struct lks_str by = d->event->by;
     if (by.len == 0 || lks_access_same_person(by, lks_state_text(s, dev->by)) ||
         lks_access_same_person(by, lks_state_text(s, dev->owner))) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT
                             " added deviation %llu or owns it: another person has to approve it",
                             LKS_STR_ARG(by), (unsigned long long)dev->id);
@@ -169,14 +169,14 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
     struct lks_backing added = {lks_state_text(s, dev->by), lks_state_text(s, dev->minters)};
     struct lks_backing owner = {.by = lks_state_text(s, dev->owner)};
     struct lks_str act =
-        lks_deciding_text(d, "approve deviation %llu", (unsigned long long)dev->id);
-    if (!lks_deciding_apart(d, added, act) || !lks_deciding_apart(d, owner, act))
+        lks_decision_text(d, "approve deviation %llu", (unsigned long long)dev->id);
+    if (!lks_decision_apart(d, added, act) || !lks_decision_apart(d, owner, act))
         return false;
     struct lks_sight sight = lks_access_sight_by(s, by, d->event->credential, LKS_MAY_APPROVE);
     for (uint32_t i = 0; i < dev->count; i++) {
         if (lks_access_sees(s, &sight, dev->nodes[i]))
             continue;
-        lks_deciding_refuse(d, LKS_E_DENIED, "%" LKS_STR_FMT " may not approve for %" LKS_STR_FMT,
+        lks_decision_refuse(d, LKS_E_DENIED, "%" LKS_STR_FMT " may not approve for %" LKS_STR_FMT,
                             LKS_STR_ARG(by), LKS_STR_ARG(lks_state_name(s, dev->nodes[i])));
         return false;
     }
@@ -187,10 +187,10 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
  * act. */
 void lks_decide_deviation_agree(struct lks_deciding *d)
 {
-    const struct lks_deviation *dev = lks_deciding_reason(d) ? find_open(d) : NULL;
+    const struct lks_deviation *dev = lks_decision_reason(d) ? find_open(d) : NULL;
     if (dev == NULL || !may_agree(d, dev) || dev->agreed != 0)
         return;
-    lks_deciding_add(d, LKS_RECORD_DEVIATION_AGREED)->deviation_agreed =
+    lks_decision_add(d, LKS_RECORD_DEVIATION_AGREED)->deviation_agreed =
         (struct lks_rec_deviation_agreed){.id = dev->id,
                                           .by = d->event->by,
                                           .reason = lks_str_trim(d->event->reason),
@@ -201,13 +201,13 @@ void lks_decide_deviation_agree(struct lks_deciding *d)
 
 static void end(struct lks_deciding *d, const struct lks_deviation *dev, struct lks_str reason)
 {
-    lks_deciding_add(d, LKS_RECORD_DEVIATION_ENDED)->deviation_ended =
+    lks_decision_add(d, LKS_RECORD_DEVIATION_ENDED)->deviation_ended =
         (struct lks_rec_deviation_ended){.id = dev->id, .by = d->event->by, .reason = reason};
 }
 
 void lks_decide_deviation_close(struct lks_deciding *d)
 {
-    const struct lks_deviation *dev = lks_deciding_reason(d) ? find_open(d) : NULL;
+    const struct lks_deviation *dev = lks_decision_reason(d) ? find_open(d) : NULL;
     if (dev != NULL)
         end(d, dev, lks_str_trim(d->event->reason));
 }
@@ -218,9 +218,9 @@ static bool uses(const struct lks_deciding *d, uint32_t node, uint64_t id)
     const struct lks_state_verdict *v = lks_state_verdict(d->state, node);
     struct lks_str lines = v != NULL ? lks_state_text(d->state, v->wrong) : LKS_STR("");
     struct lks_wrong wrong;
-    while (lks_wrong_next(&lines, &wrong)) {
-        if (!lks_str_is(wrong.cause, lks_cause_name(LKS_CAUSE_UNMEASURED)) &&
-            lks_standing_covered(d->state, node, wrong.subject, wrong.actual) == id)
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
+        if (!lks_str_is(wrong.cause, lks_conform_cause_name(LKS_CAUSE_UNMEASURED)) &&
+            lks_node_status_covered(d->state, node, wrong.subject, wrong.actual) == id)
             return true;
     }
     return false;
@@ -256,12 +256,12 @@ static void tell(struct lks_deciding *d, const struct lks_deviation *dev, struct
     char many[LKS_COUNT_TEXT_SIZE];
     if (nodes == 0 || was_told(d, subject))
         return;
-    (void)lks_deciding_alarm(
+    (void)lks_decision_alarm(
         d, LKS_ALARM_DEVIATION, subject,
-        lks_deciding_text(d, "%" LKS_STR_FMT " of %" LKS_STR_FMT " %s, and %s still need%s it",
+        lks_decision_text(d, "%" LKS_STR_FMT " of %" LKS_STR_FMT " %s, and %s still need%s it",
                           LKS_STR_ARG(lks_state_text(d->state, dev->subject)),
                           LKS_STR_ARG(lks_state_text(d->state, dev->owner)), how,
-                          lks_count_text(nodes, "node", many), nodes == 1 ? "s" : ""));
+                          lks_str_count_text(nodes, "node", many), nodes == 1 ? "s" : ""));
 }
 
 /* Those that expired end; those with less than a day to go are told of, once, unless they were
@@ -280,10 +280,10 @@ void lks_decide_deviation_tick(struct lks_deciding *d)
         }
         if (dev->expires > d->now.wall) {
             if (dev->expires - dev->added > DAY)
-                tell(d, dev, lks_deciding_text(d, "deviation %llu", id), "ends within a day");
+                tell(d, dev, lks_decision_text(d, "deviation %llu", id), "ends within a day");
             continue;
         }
-        tell(d, dev, lks_deciding_text(d, "deviation %llu, ended", id), "ended");
+        tell(d, dev, lks_decision_text(d, "deviation %llu, ended", id), "ended");
         end(d, dev, LKS_STR("it expired"));
     }
 }

@@ -6,18 +6,18 @@ void lks_decide_token(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     uint32_t node = LKS_NO_NODE;
-    if (!lks_deciding_node(d, &node))
+    if (!lks_decision_node(d, &node))
         return;
     if (d->state->nodes[node].asset != 0) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
                             LKS_STR_ARG(e->name));
         return;
     }
     if (e->token.hash.len == 0 || e->token.expires <= d->now.wall) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "a token that has expired is of no use");
+        lks_decision_refuse(d, LKS_E_INVALID, "a token that has expired is of no use");
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_TOKEN)->token = (struct lks_rec_token){
+    lks_decision_add(d, LKS_RECORD_TOKEN)->token = (struct lks_rec_token){
         .node = lks_state_name(d->state, node),
         .hash = e->token.hash,
         .expires = e->token.expires,
@@ -29,7 +29,7 @@ void lks_decide_token(struct lks_deciding *d)
  * token, nor what was wrong with the one that was shown. */
 static void deny(struct lks_deciding *d)
 {
-    lks_deciding_refuse(d, LKS_E_DENIED,
+    lks_decision_refuse(d, LKS_E_DENIED,
                         "this enrolment token is not good; an operator can make a new one");
 }
 
@@ -55,9 +55,9 @@ void lks_decide_enroll(struct lks_deciding *d)
     }
     struct lks_str name = lks_state_name(d->state, at);
     if (node->enrolled)
-        lks_deciding_add(d, LKS_RECORD_REVOKED)->revoked = (struct lks_rec_revoked){
+        lks_decision_add(d, LKS_RECORD_REVOKED)->revoked = (struct lks_rec_revoked){
             .node = name, .by = e->by, .reason = LKS_STR("enrolled anew with a token")};
-    lks_deciding_add(d, LKS_RECORD_ENROLLED)->enrolled = (struct lks_rec_enrolled){
+    lks_decision_add(d, LKS_RECORD_ENROLLED)->enrolled = (struct lks_rec_enrolled){
         .node = name,
         .fingerprint = e->certificate.fingerprint,
         .serial = e->certificate.serial,
@@ -68,7 +68,7 @@ void lks_decide_enroll(struct lks_deciding *d)
 static void certify(struct lks_deciding *d, struct lks_str fingerprint, struct lks_str serial,
                     lks_ms expires)
 {
-    lks_deciding_add(d, LKS_RECORD_CERTIFIED)->certified = (struct lks_rec_certified){
+    lks_decision_add(d, LKS_RECORD_CERTIFIED)->certified = (struct lks_rec_certified){
         .node = lks_state_name(d->state, d->event->node),
         .fingerprint = fingerprint,
         .serial = serial,
@@ -85,18 +85,18 @@ void lks_decide_renew(struct lks_deciding *d)
     const struct lks_state *s = d->state;
     if (e->node >= s->node_count || !s->nodes[e->node].placed || !s->nodes[e->node].enrolled ||
         e->certificate.shown.len == 0 || e->certificate.fingerprint.len == 0) {
-        lks_deciding_refuse(d, LKS_E_DENIED, "only an enrolled node renews its certificate");
+        lks_decision_refuse(d, LKS_E_DENIED, "only an enrolled node renews its certificate");
         return;
     }
     const struct lks_certificate *have = s->nodes[e->node].certificates;
     char before[LKS_DIGEST_SIZE];
-    bool older = lks_certificate_is(&have[1], e->certificate.shown);
-    if (!older && !lks_certificate_is(&have[0], e->certificate.shown)) {
-        lks_deciding_refuse(d, LKS_E_DENIED, "the certificate that asks is not this node's newest");
+    bool older = lks_state_certificate_is(&have[1], e->certificate.shown);
+    if (!older && !lks_state_certificate_is(&have[0], e->certificate.shown)) {
+        lks_decision_refuse(d, LKS_E_DENIED, "the certificate that asks is not this node's newest");
         return;
     }
     if (older)
-        certify(d, lks_deciding_text(d, "%s", lks_certificate_text(&have[1], before)), LKS_STR(""),
-                have[1].expires);
+        certify(d, lks_decision_text(d, "%s", lks_state_certificate_text(&have[1], before)),
+                LKS_STR(""), have[1].expires);
     certify(d, e->certificate.fingerprint, e->certificate.serial, e->certificate.expires);
 }

@@ -2,7 +2,7 @@
  * other. Pools come before the nodes that stand in them, and what goes away goes last. */
 #include "core/campaign/campaign.h"
 #include "core/governance/delta.h"
-#include "core/governance/lowered.h"
+#include "core/governance/relaxed.h"
 #include "core/rules/decide_rules.h"
 
 #include "base/bitset.h"
@@ -84,10 +84,10 @@ static struct lks_str shown(struct lks_deciding *d, const struct names *list)
     enum { NAMES_MAX = 100, BYTES_MAX = 160 };
     struct lks_str text = {"", 0};
     bool all = list->count <= NAMES_MAX;
-    (void)lks_deciding_fold(d, list->names, all ? list->count : NAMES_MAX, &text);
+    (void)lks_decision_fold(d, list->names, all ? list->count : NAMES_MAX, &text);
     if (all && text.len <= BYTES_MAX)
         return text;
-    return lks_deciding_text(d, "%.*s...", BYTES_MAX, text.ptr);
+    return lks_decision_text(d, "%.*s...", BYTES_MAX, text.ptr);
 }
 
 typedef void emit_fn(struct work *w, const void *ctx, struct lks_str hosts);
@@ -99,7 +99,7 @@ static void emit_folded(struct work *w, const struct names *list, emit_fn *emit,
     for (size_t at = 0; at < list->count;) {
         size_t count = list->count - at < step ? list->count - at : step;
         struct lks_str hosts;
-        if (lks_deciding_fold(w->d, list->names + at, count, &hosts)) {
+        if (lks_decision_fold(w->d, list->names + at, count, &hosts)) {
             emit(w, ctx, hosts);
             at += count;
         } else if (w->d->out->failed == LKS_OK && count > 1) {
@@ -136,7 +136,7 @@ static void refuse_stack(struct work *w, const struct lks_pool *pool)
     for (uint32_t i = 0; i < s->stack_count; i++)
         lks_near_try(&near, lks_state_text(s, s->stacks[i].name));
     bool same = near.best.len > 0 && lks_str_eq(near.best, pool->stack); /* but not released */
-    lks_deciding_refuse(w->d, LKS_E_INVALID,
+    lks_decision_refuse(w->d, LKS_E_INVALID,
                         "pool '%" LKS_STR_FMT "': no stack '%" LKS_STR_FMT
                         "' in this file, and none is released in the registry; write it beside the "
                         "fleet, or see 'lockstep stack ls'%s",
@@ -183,7 +183,7 @@ static bool check_released(struct work *w, const struct lks_pool *pool,
     if (stack != NULL)
         remedy = stack->step == LKS_STEP_RETIRED ? "pin another: 'lockstep stack ls'"
                                                  : "lead it on with 'lockstep stack promote'";
-    lks_deciding_refuse(w->d, LKS_E_REFUSED,
+    lks_decision_refuse(w->d, LKS_E_REFUSED,
                         "pool '%" LKS_STR_FMT "' (%" LKS_STR_FMT
                         ") is production and takes only released stacks; '%" LKS_STR_FMT
                         "' (%" LKS_STR_FMT ") is %s: %s",
@@ -205,7 +205,7 @@ static bool check_pin(struct work *w, const struct lks_pool *pool, const struct 
         what = "it names none";
     else if (lks_str_eq(stack, pool->stack))
         what = "that stack has another digest";
-    lks_deciding_refuse(w->d, LKS_E_REFUSED,
+    lks_decision_refuse(w->d, LKS_E_REFUSED,
                         "pool '%" LKS_STR_FMT "' is pinned to '%" LKS_STR_FMT
                         "' and has enrolled nodes (%u), but in this file %s; only a change moves a "
                         "pin",
@@ -223,7 +223,7 @@ static bool check_metrics(struct work *w, const struct lks_pool *pool)
         for (size_t g = 0; g < lks_gate_count; g++) {
             if (!lks_str_is(name, lks_gates[g].name))
                 continue;
-            lks_deciding_refuse(w->d, LKS_E_INVALID,
+            lks_decision_refuse(w->d, LKS_E_INVALID,
                                 "pool '%" LKS_STR_FMT "': '%" LKS_STR_FMT
                                 "' is a gate of every wave; call that metric otherwise",
                                 LKS_STR_ARG(pool->name), LKS_STR_ARG(name));
@@ -239,7 +239,7 @@ static bool check_soak(struct work *w, const struct lks_pool *pool)
     const struct lks_pool_gate_wish *gate = pool->gate;
     if (gate == NULL || (gate->min_soak <= SOAK_MAX && gate->max_soak <= SOAK_MAX))
         return true;
-    lks_deciding_refuse(w->d, LKS_E_INVALID,
+    lks_decision_refuse(w->d, LKS_E_INVALID,
                         "pool '%" LKS_STR_FMT "': its gate soaks for more than 30 days; give %s "
                         "a shorter span",
                         LKS_STR_ARG(pool->name),
@@ -271,7 +271,7 @@ static struct lks_rec_pool pool_record(struct work *w, const struct lks_pool *po
                                        struct lks_str pin)
 {
     struct lks_str acts =
-        lks_deciding_text(w->d, "%s%s%s", pool->alarm ? "alarm " : "", pool->drain ? "drain " : "",
+        lks_decision_text(w->d, "%s%s%s", pool->alarm ? "alarm " : "", pool->drain ? "drain " : "",
                           pool->propose ? "propose" : "");
     return (struct lks_rec_pool){
         .name = pool->name,
@@ -305,12 +305,12 @@ static bool decide_pool(struct work *w, size_t index)
     w->fresh_pools += !lks_intern_find(&s->pool_names, pool->name, &ignored);
     struct lks_rec_pool want = pool_record(w, pool, *pin);
     if (pool_differs(s, now, &want, acts_of(pool))) {
-        lks_deciding_add(w->d, LKS_RECORD_POOL)->pool = want;
+        lks_decision_add(w->d, LKS_RECORD_POOL)->pool = want;
         if (now != NULL)
             lks_bitset_set(&w->edited, id);
     }
     if (now != NULL && now->known)
-        lks_deciding_acts_begin(w->d, id, want.enforce, acts_of(pool));
+        lks_decide_acts_begin(w->d, id, want.enforce, acts_of(pool));
     return true;
 }
 
@@ -322,7 +322,7 @@ static bool decide_pools(struct work *w)
     }
     if (w->d->state->pool_count + w->fresh_pools <= LKS_STATE_POOLS_MAX)
         return true;
-    lks_deciding_refuse(w->d, LKS_E_LIMIT, "more than %d pools, those of the past counted",
+    lks_decision_refuse(w->d, LKS_E_LIMIT, "more than %d pools, those of the past counted",
                         LKS_STATE_POOLS_MAX);
     return false;
 }
@@ -467,7 +467,7 @@ static void decide_host(struct work *w, struct wanted *want, struct lks_str name
 static void emit_placed(struct work *w, const void *ctx, struct lks_str hosts)
 {
     const struct wanted *want = ctx;
-    struct lks_rec_placed *placed = &lks_deciding_add(w->d, LKS_RECORD_PLACED)->placed;
+    struct lks_rec_placed *placed = &lks_decision_add(w->d, LKS_RECORD_PLACED)->placed;
     *placed = want->record;
     placed->hosts = hosts;
 }
@@ -480,7 +480,7 @@ static bool decide_group(struct work *w, const struct lks_group *group)
     for (size_t i = 0; i < group->hosts.count; i++)
         decide_host(w, &want, group->hosts.names[i]);
     if (want.stuck.count > 0) {
-        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+        lks_decision_refuse(w->d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT ": enrolled in a pool that is pinned to another stack "
                             "than '%" LKS_STR_FMT "'; only a change moves nodes between stacks",
                             LKS_STR_ARG(shown(w->d, &want.stuck)), LKS_STR_ARG(want.record.pool));
@@ -493,7 +493,7 @@ static bool decide_group(struct work *w, const struct lks_group *group)
 static void emit_accepted(struct work *w, const void *ctx, struct lks_str hosts)
 {
     (void)ctx;
-    lks_deciding_add(w->d, LKS_RECORD_ACCEPTED)->accepted = (struct lks_rec_accepted){
+    lks_decision_add(w->d, LKS_RECORD_ACCEPTED)->accepted = (struct lks_rec_accepted){
         .hosts = hosts,
         .by = w->d->event->by,
         .reason = w->reason.len > 0 ? w->reason : LKS_STR("taken in with the fleet"),
@@ -513,7 +513,7 @@ static bool decide_nodes(struct work *w)
     emit_folded(w, &w->accepted, emit_accepted, NULL);
     if (w->d->state->node_count + w->fresh_nodes <= LKS_STATE_NODES_MAX)
         return true;
-    lks_deciding_refuse(w->d, LKS_E_LIMIT, "more than %d nodes, those of the past counted",
+    lks_decision_refuse(w->d, LKS_E_LIMIT, "more than %d nodes, those of the past counted",
                         LKS_STATE_NODES_MAX);
     return false;
 }
@@ -523,7 +523,7 @@ static bool decide_nodes(struct work *w)
 static void emit_removed(struct work *w, const void *ctx, struct lks_str hosts)
 {
     (void)ctx;
-    lks_deciding_add(w->d, LKS_RECORD_REMOVED)->removed = (struct lks_rec_removed){
+    lks_decision_add(w->d, LKS_RECORD_REMOVED)->removed = (struct lks_rec_removed){
         .hosts = hosts,
         .by = w->d->event->by,
         .reason = w->reason.len > 0 ? w->reason : LKS_STR("no longer in the fleet's file"),
@@ -542,12 +542,12 @@ static bool decide_removals(struct work *w)
     for (uint32_t n = 0; n < s->node_count; n++) {
         if (!s->nodes[n].placed || lks_bitset_test(&w->named, n))
             continue;
-        if (s->nodes[n].flashing > 0 && !lks_deciding_unflashed(w->d, n))
+        if (s->nodes[n].flashing > 0 && !lks_decide_flash_unflashed(w->d, n))
             return false;
         push(s->nodes[n].enrolled ? &enrolled : &gone, lks_state_name(s, n));
     }
     if (enrolled.count > 0) {
-        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+        lks_decision_refuse(w->d, LKS_E_REFUSED,
                             "enrolled and not in this file (%zu): %" LKS_STR_FMT
                             "; write them down, or take them out first with 'lockstep node rm'",
                             enrolled.count, LKS_STR_ARG(shown(w->d, &enrolled)));
@@ -556,7 +556,7 @@ static bool decide_removals(struct work *w)
     emit_folded(w, &gone, emit_removed, NULL);
     for (uint32_t p = 0; p < s->pool_count; p++) {
         if (s->pools[p].known && !lks_bitset_test(&w->pools, p))
-            lks_deciding_add(w->d, LKS_RECORD_POOL_REMOVED)->pool_removed =
+            lks_decision_add(w->d, LKS_RECORD_POOL_REMOVED)->pool_removed =
                 (struct lks_rec_pool_removed){.name = lks_state_text(s, s->pools[p].name),
                                               .by = w->d->event->by};
     }
@@ -573,7 +573,7 @@ static void count_touched(struct work *w)
         const struct lks_node *node = &s->nodes[n];
         bool edited = node->pool < s->pool_count && lks_bitset_test(&w->edited, node->pool);
         if (node->placed && node->enrolled && (edited || lks_bitset_test(&w->touched, n)))
-            lks_deciding_touch(w->d, n);
+            lks_decision_touch(w->d, n);
     }
 }
 
@@ -584,24 +584,24 @@ static bool check_touched(struct work *w)
     const struct lks_touched *is = &w->d->out->touched, *said = &w->d->event->fleet.said;
     unsigned long long most = w->d->state->limits.call_nodes;
     char nodes[LKS_COUNT_TEXT_SIZE], gpus[LKS_COUNT_TEXT_SIZE];
-    (void)lks_count_text(is->nodes, "enrolled node", nodes);
-    (void)lks_count_text(is->gpus, "GPU", gpus);
+    (void)lks_str_count_text(is->nodes, "enrolled node", nodes);
+    (void)lks_str_count_text(is->gpus, "GPU", gpus);
     bool other = (said->nodes != 0 && said->nodes != is->nodes) ||
                  (said->gpus != 0 && said->gpus != is->gpus);
     bool unsaid = is->nodes > most && (said->nodes == 0 || (said->gpus == 0 && is->gpus > 0));
     bool dry = w->d->event->fleet.dry;
     if (w->moved > most)
-        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+        lks_decision_refuse(w->d, LKS_E_REFUSED,
                             "%zu enrolled nodes would be of another pool, and one call may move "
                             "%llu (limits.call_nodes): move them a few at a time",
                             w->moved, most);
     else if (other && !dry)
-        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+        lks_decision_refuse(w->d, LKS_E_REFUSED,
                             "this file affects %s with %s, and other numbers were confirmed; "
                             "read it again with --dry-run",
                             nodes, gpus);
     else if (unsaid && !dry)
-        lks_deciding_refuse(
+        lks_decision_refuse(
             w->d, LKS_E_REFUSED,
             "this file affects %s with %s, and one call may touch %llu (limits.call_nodes): read "
             "it with --dry-run, and repeat the numbers to confirm: --nodes %llu --gpus %llu",
@@ -615,13 +615,13 @@ static void tell_left(struct work *w)
     struct lks_deciding *d = w->d;
     if (w->left == 0)
         return;
-    lks_deciding_alarm_over(d, LKS_ALARM_LOWERED, w->left_to, LKS_STR("there is more to say"));
-    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+    lks_decision_alarm_over(d, LKS_ALARM_LOWERED, w->left_to, LKS_STR("there is more to say"));
+    lks_decision_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
         .id = d->next_alarm++,
         .kind = LKS_ALARM_LOWERED,
         .subject = w->left_to,
         .text =
-            lks_deciding_text(d,
+            lks_decision_text(d,
                               "%" LKS_STR_FMT " moved %zu enrolled node%s from production to "
                               "pool '%" LKS_STR_FMT "', which is not, the first is %" LKS_STR_FMT
                               ": commands by hand need no drain there",
@@ -634,30 +634,30 @@ static void tell_lowered(struct work *w)
 {
     struct lks_deciding *d = w->d;
     const struct lks_manifest *m = d->book->manifest;
-    lks_day today = lks_day_of((int64_t)(d->now.wall / LKS_SECOND));
+    lks_day today = lks_time_day_of((int64_t)(d->now.wall / LKS_SECOND));
     for (size_t i = 0; i < w->fleet->pool_count && m != NULL && m->fleet_count > 0; i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         struct lks_str name = w->fleet->pools[i].name;
         uint32_t pool = lks_state_pool(d->state, name);
-        lks_buf_init(&text, LKS_LOWERED_TEXT_MAX);
+        lks_buf_init(&text, LKS_RELAXED_TEXT_MAX);
         if (pool == UINT32_MAX || d->state->pools[pool].enrolled == 0)
             continue;
-        lks_lowered(d->book->facts, &m->fleets[0], w->fleet, name, today, &text);
+        lks_relaxed(d->book->facts, &m->fleets[0], w->fleet, name, today, &text);
         if (text.len == 0 && text.failed == LKS_OK)
             continue;
-        struct lks_str less = text.failed == LKS_OK ? lks_deciding_copy(d, lks_buf_view(&text))
+        struct lks_str less = text.failed == LKS_OK ? lks_decision_copy(d, lks_buf_view(&text))
                                                     : LKS_STR("much of it");
-        lks_deciding_add(d, LKS_RECORD_LOWERED)->lowered =
+        lks_decision_add(d, LKS_RECORD_LOWERED)->lowered =
             (struct lks_rec_lowered){.pool = name,
                                      .text = less,
                                      .by = d->event->by,
-                                     .minters = lks_deciding_backing(d).minters};
-        lks_deciding_alarm_over(d, LKS_ALARM_LOWERED, name, LKS_STR("there is more to say"));
-        lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+                                     .minters = lks_decision_backing(d).minters};
+        lks_decision_alarm_over(d, LKS_ALARM_LOWERED, name, LKS_STR("there is more to say"));
+        lks_decision_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
             .id = d->next_alarm++,
             .kind = LKS_ALARM_LOWERED,
             .subject = name,
-            .text = lks_deciding_text(d,
+            .text = lks_decision_text(d,
                                       "%" LKS_STR_FMT " asks less of its changes: %" LKS_STR_FMT
                                       "; another person has to approve those",
                                       LKS_STR_ARG(d->event->by), LKS_STR_ARG(less))};
@@ -670,12 +670,12 @@ void lks_decide_fleet(struct lks_deciding *d)
     const struct lks_manifest *manifest = d->event->fleet.manifest;
     struct lks_str digest = d->event->fleet.digest;
     if (manifest->fleet_count != 1) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "%zu documents of kind Fleet; one is applied at once",
+        lks_decision_refuse(d, LKS_E_INVALID, "%zu documents of kind Fleet; one is applied at once",
                             manifest->fleet_count);
         return;
     }
     struct lks_str reason = lks_str_trim(d->event->reason);
-    if (reason.len > 0 && !lks_deciding_reason(d))
+    if (reason.len > 0 && !lks_decision_reason(d))
         return;
     LKS_CLEANUP(work_fini)
     struct work w = {.d = d, .manifest = manifest, .fleet = &manifest->fleets[0], .reason = reason};
@@ -683,7 +683,7 @@ void lks_decide_fleet(struct lks_deciding *d)
         return;
     if (!lks_str_eq(lks_state_text(s, s->fleet_manifest), digest) ||
         !lks_str_eq(lks_state_text(s, s->fleet_name), w.fleet->name))
-        lks_deciding_add(d, LKS_RECORD_FLEET)->fleet =
+        lks_decision_add(d, LKS_RECORD_FLEET)->fleet =
             (struct lks_rec_fleet){.name = w.fleet->name, .manifest = digest, .by = d->event->by};
     if (!decide_pools(&w) || !decide_nodes(&w) || !decide_removals(&w))
         return;

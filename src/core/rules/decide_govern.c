@@ -55,20 +55,20 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
     if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed change %llu: another person has to %s",
                             LKS_STR_ARG(text_of(d, c->by)), (unsigned long long)c->id,
                             e->vote.yes ? "approve it" : "reject it; abort withdraws it");
         return false;
     }
-    if (!lks_deciding_apart(d, lks_govern_proposer(d->state, c),
-                            lks_deciding_text(d, "%s change %llu",
+    if (!lks_decision_apart(d, lks_govern_proposer(d->state, c),
+                            lks_decision_text(d, "%s change %llu",
                                               e->vote.yes ? "approve" : "reject",
                                               (unsigned long long)c->id)))
         return false;
     if (lks_govern_may_vote(d->state, c, e->by, e->credential))
         return true;
-    lks_deciding_refuse(d, LKS_E_DENIED,
+    lks_decision_refuse(d, LKS_E_DENIED,
                         "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
                         LKS_STR_ARG(e->by), (unsigned long long)c->id);
     return false;
@@ -79,7 +79,7 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
     char at[LKS_TIME_TEXT_SIZE];
     if (c->expires == 0 || d->now.wall < c->expires || c->state != LKS_CHANGE_PROPOSED)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "the proposal of change %llu ended at %s: propose it again",
                         (unsigned long long)c->id, lks_time_text(c->expires, at));
     return false;
@@ -88,8 +88,8 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
 static void add_vote(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
-    struct lks_backing behind = lks_deciding_backing(d);
-    lks_deciding_add(d, LKS_RECORD_CHANGE_VOTED)->change_voted = (struct lks_rec_change_voted){
+    struct lks_backing behind = lks_decision_backing(d);
+    lks_decision_add(d, LKS_RECORD_CHANGE_VOTED)->change_voted = (struct lks_rec_change_voted){
         .change = c->id,
         .yes = e->vote.yes,
         .by = e->by,
@@ -98,13 +98,13 @@ static void add_vote(struct lks_deciding *d, const struct lks_state_change *c)
         .minters = behind.minters,
     };
     if (!e->vote.yes) {
-        lks_deciding_moved(d, c, LKS_CHANGE_REJECTED);
+        lks_decide_change_moved(d, c, LKS_CHANGE_REJECTED);
         return;
     }
     struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall,
                                           &(struct lks_voice){behind, e->credential}, LKS_STR(""));
     if (lks_tally_complete(&t) && c->state == LKS_CHANGE_PROPOSED)
-        lks_deciding_moved(d, c, LKS_CHANGE_APPROVED);
+        lks_decide_change_moved(d, c, LKS_CHANGE_APPROVED);
 }
 
 /* Back it goes to where it was, if it is not approved any more. Nodes in progress go on; of a ring
@@ -114,22 +114,22 @@ static void withdraw(struct lks_deciding *d, const struct lks_state_change *c)
     const struct lks_event *e = d->event;
     const struct lks_vote *v = vote_of(d, c);
     if (v == NULL || !v->yes) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " did not approve change %llu",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " did not approve change %llu",
                             LKS_STR_ARG(e->by), (unsigned long long)c->id);
         return;
     }
     if (c->state > LKS_CHANGE_APPROVED && (lks_change_over(c) || c->glass.at == 0)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s%s", (unsigned long long)c->id,
+        lks_decision_refuse(d, LKS_E_REFUSED, "change %llu is %s%s", (unsigned long long)c->id,
                             lks_change_state_words[c->state],
                             lks_change_over(c) ? "" : ": pause, abort or roll it back instead");
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_VOTE_WITHDRAWN)->vote_withdrawn =
+    lks_decision_add(d, LKS_RECORD_VOTE_WITHDRAWN)->vote_withdrawn =
         (struct lks_rec_vote_withdrawn){
             .change = c->id, .by = e->by, .reason = lks_str_trim(e->reason)};
     struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, NULL, e->by);
     if (c->state == LKS_CHANGE_APPROVED && !lks_tally_complete(&t))
-        lks_deciding_moved(d, c, LKS_CHANGE_PROPOSED);
+        lks_decide_change_moved(d, c, LKS_CHANGE_PROPOSED);
 }
 
 /* A login has roles of its own, so a vote by another one may be worth more. */
@@ -153,15 +153,15 @@ static bool is_said_again(struct lks_deciding *d, const struct lks_state_change 
     if (is_by_another_login(d, had) && is_up(d, c))
         return false;
     return lks_govern_counts(d->state, c, had, d->now.wall) &&
-           (minters.len == 0 || lks_str_eq(minters, lks_deciding_backing(d).minters));
+           (minters.len == 0 || lks_str_eq(minters, lks_decision_backing(d).minters));
 }
 
 void lks_decide_vote(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = lks_deciding_change(d, e->vote.change);
+    const struct lks_state_change *c = lks_decide_change(d, e->vote.change);
     bool said = lks_str_trim(e->reason).len > 0, needed = !e->vote.yes || e->vote.withdrawn;
-    if (c == NULL || ((needed || said) && !lks_deciding_reason(d)))
+    if (c == NULL || ((needed || said) && !lks_decision_reason(d)))
         return;
     if (e->vote.withdrawn) {
         withdraw(d, c);
@@ -173,10 +173,10 @@ void lks_decide_vote(struct lks_deciding *d)
     if (is_said_again(d, c, had))
         return;
     if (!is_up(d, c))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
+        lks_decision_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
                             (unsigned long long)c->id, lks_change_state_words[c->state]);
     else if (had == NULL && c->vote_count == LKS_CHANGE_VOTES)
-        lks_deciding_refuse(d, LKS_E_LIMIT, "change %llu has %u votes, which is the most",
+        lks_decision_refuse(d, LKS_E_LIMIT, "change %llu has %u votes, which is the most",
                             (unsigned long long)c->id, c->vote_count);
     else if (is_in_time(d, c))
         add_vote(d, c);
@@ -188,10 +188,10 @@ static bool has_standby(struct lks_deciding *d, const struct lks_state_change *c
 {
     struct lks_str who = lks_str_trim(d->event->move.standby);
     if (who.len > 0)
-        return lks_deciding_line(d, "standby", who, STANDBY_MAX);
+        return lks_decision_line(d, "standby", who, STANDBY_MAX);
     if (!c->needs_standby)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "start: a change of class %" LKS_STR_FMT
                         " starts with a person on site: standby has to name them",
                         LKS_STR_ARG(text_of(d, c->class)));
@@ -224,7 +224,7 @@ static bool has_few_canaries(struct lks_deciding *d, const struct lks_state_chan
     uint32_t most = v.of / GLASS_SHARE > GLASS_NODES ? v.of / GLASS_SHARE : GLASS_NODES;
     if (v.units <= 1 || (v.nodes <= most && v.nodes <= v.of / 2))
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "start: %u of %u nodes and assets are in the canary of change %llu, "
                         "which is too many to start without approvals: propose it with a smaller "
                         "canary (--canary-max), or have it approved",
@@ -237,46 +237,46 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
 {
     char space[LKS_CHANGE_OWNER_SIZE];
     struct lks_str reason = lks_str_trim(d->event->reason);
-    lks_deciding_add(d, LKS_RECORD_GLASS_BROKEN)->glass_broken = (struct lks_rec_glass_broken){
+    lks_decision_add(d, LKS_RECORD_GLASS_BROKEN)->glass_broken = (struct lks_rec_glass_broken){
         .change = c->id,
         .until = d->now.wall + c->review_age,
         .by = d->event->by,
         .reason = reason,
-        .minters = lks_deciding_backing(d).minters,
+        .minters = lks_decision_backing(d).minters,
     };
-    struct lks_str subject = lks_deciding_copy(d, lks_change_owner(c->id, space));
-    struct lks_str votes = lks_deciding_tally(d, t);
-    (void)lks_deciding_alarm(
+    struct lks_str subject = lks_decision_copy(d, lks_state_change_owner(c->id, space));
+    struct lks_str votes = lks_campaign_tally(d, t);
+    (void)lks_decision_alarm(
         d, LKS_ALARM_GLASS, subject,
-        lks_deciding_text(d,
+        lks_decision_text(d,
                           "%" LKS_STR_FMT " started it with %" LKS_STR_FMT ": %" LKS_STR_FMT
                           "; its rings wait for them, and another person has to review it",
                           LKS_STR_ARG(d->event->by), LKS_STR_ARG(votes), LKS_STR_ARG(reason)));
 }
 
-bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c)
+bool lks_decide_may_start(struct lks_deciding *d, const struct lks_state_change *c)
 {
     bool glass = d->event->move.glass;
     struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, NULL, LKS_STR(""));
     if (lks_tally_complete(&t) && c->state == LKS_CHANGE_APPROVED) {
         if (glass)
-            lks_deciding_refuse(d, LKS_E_REFUSED,
+            lks_decision_refuse(d, LKS_E_REFUSED,
                                 "start: change %llu is approved: there is no glass to break",
                                 (unsigned long long)c->id);
         return !glass && has_standby(d, c);
     }
     if (!glass && c->state == LKS_CHANGE_PROPOSED) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "start: change %llu is proposed; an approver has to approve it "
                             "first: it has %" LKS_STR_FMT,
-                            (unsigned long long)c->id, LKS_STR_ARG(lks_deciding_tally(d, &t)));
+                            (unsigned long long)c->id, LKS_STR_ARG(lks_campaign_tally(d, &t)));
         return false;
     }
     if (!glass) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "start: approvals of change %llu ended, and it has %" LKS_STR_FMT
                             ": it has to be approved again",
-                            (unsigned long long)c->id, LKS_STR_ARG(lks_deciding_tally(d, &t)));
+                            (unsigned long long)c->id, LKS_STR_ARG(lks_campaign_tally(d, &t)));
         return false;
     }
     if (!has_standby(d, c) || !is_in_time(d, c) || !has_few_canaries(d, c))
@@ -291,44 +291,44 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
 static bool is_apart(struct lks_deciding *d, const struct lks_state_change *c, const char *what)
 {
     struct lks_backing began = {text_of(d, c->glass.by), text_of(d, c->glass.minters)};
-    struct lks_str act = lks_deciding_text(d, "%s change %llu", what, (unsigned long long)c->id);
-    return lks_deciding_apart(d, lks_govern_proposer(d->state, c), act) &&
-           (began.by.len == 0 || lks_deciding_apart(d, began, act));
+    struct lks_str act = lks_decision_text(d, "%s change %llu", what, (unsigned long long)c->id);
+    return lks_decision_apart(d, lks_govern_proposer(d->state, c), act) &&
+           (began.by.len == 0 || lks_decision_apart(d, began, act));
 }
 
 /* In time, the alarm is over; else a person has to say so as well. */
 void lks_decide_review(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = lks_deciding_change(d, e->review);
-    if (c == NULL || !lks_deciding_reason(d))
+    const struct lks_state_change *c = lks_decide_change(d, e->review);
+    if (c == NULL || !lks_decision_reason(d))
         return;
     if (c->glass.at == 0) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "change %llu started with its approvals, or not "
                             "yet",
                             (unsigned long long)c->id);
     } else if (e->by.len == 0 || lks_access_same_person(text_of(d, c->glass.by), e->by) ||
                lks_access_same_person(text_of(d, c->by), e->by)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed or started change %llu: another person "
                             "has to review it",
                             LKS_STR_ARG(e->by), (unsigned long long)c->id);
     } else if (!is_apart(d, c, "review")) {
         return;
     } else if (!lks_govern_may_vote(d->state, c, e->by, e->credential)) {
-        lks_deciding_refuse(d, LKS_E_DENIED,
+        lks_decision_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
                             LKS_STR_ARG(e->by), (unsigned long long)c->id);
     } else if (c->glass.reviewed == 0) {
         char space[LKS_CHANGE_OWNER_SIZE];
         struct lks_str reason = lks_str_trim(e->reason);
-        struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
-        lks_deciding_add(d, LKS_RECORD_REVIEWED)->reviewed = (struct lks_rec_reviewed){
+        struct lks_str owner = lks_decision_copy(d, lks_state_change_owner(c->id, space));
+        lks_decision_add(d, LKS_RECORD_REVIEWED)->reviewed = (struct lks_rec_reviewed){
             .change = c->id, .by = e->by, .reason = reason, .credential = e->credential};
-        lks_deciding_alarm_over(d, LKS_ALARM_REVIEW, owner, reason);
+        lks_decision_alarm_over(d, LKS_ALARM_REVIEW, owner, reason);
         if (d->now.wall <= c->glass.until)
-            lks_deciding_alarm_over(d, LKS_ALARM_GLASS, owner, reason);
+            lks_decision_alarm_over(d, LKS_ALARM_GLASS, owner, reason);
     }
 }
 
@@ -341,10 +341,10 @@ void lks_decide_review_tick(struct lks_deciding *d)
         const struct lks_state_change *c = &s->changes[i];
         if (c->glass.at == 0 || c->glass.reviewed != 0 || d->now.wall <= c->glass.until)
             continue;
-        struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
-        (void)lks_deciding_alarm(
+        struct lks_str owner = lks_decision_copy(d, lks_state_change_owner(c->id, space));
+        (void)lks_decision_alarm(
             d, LKS_ALARM_REVIEW, owner,
-            lks_deciding_text(d,
+            lks_decision_text(d,
                               "%" LKS_STR_FMT " started it without its approvals, and it was not "
                               "reviewed by %s: lockstep change review %llu",
                               LKS_STR_ARG(text_of(d, c->glass.by)),
@@ -391,13 +391,13 @@ static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c
         lks_near_try(&near, text_of(d, m->name));
     }
     if (known)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             early ? "'%" LKS_STR_FMT "' halts by one event: it can be waived after "
                                     "it did, and not beforehand"
                                   : "'%" LKS_STR_FMT "' cannot be waived",
                             LKS_STR_ARG(name));
     else
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_NOT_FOUND, "change %llu has no gate or metric '%" LKS_STR_FMT "'%s",
             (unsigned long long)c->id, LKS_STR_ARG(name), lks_near_hint(&near, hint));
     return false;
@@ -408,7 +408,7 @@ static bool is_short(struct lks_deciding *d)
     lks_ms until = d->event->waive.until;
     if (until > d->now.wall && until - d->now.wall <= WAIVED_MAX)
         return true;
-    lks_deciding_refuse(d, LKS_E_INVALID, "until: a gate is waived for a time, of at most 7 days");
+    lks_decision_refuse(d, LKS_E_INVALID, "until: a gate is waived for a time, of at most 7 days");
     return false;
 }
 
@@ -435,13 +435,13 @@ static void refuse_waiver(struct lks_deciding *d, const struct lks_state_change 
 {
     const struct lks_event *e = d->event;
     if (e->waive.pool.len > 0)
-        lks_deciding_refuse(d, LKS_E_DENIED,
+        lks_decision_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may not approve for pool '%" LKS_STR_FMT
                             "' of change %llu, or it has no node of it",
                             LKS_STR_ARG(e->by), LKS_STR_ARG(e->waive.pool),
                             (unsigned long long)c->id);
     else
-        lks_deciding_refuse(d, LKS_E_DENIED,
+        lks_decision_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
                             LKS_STR_ARG(e->by), (unsigned long long)c->id);
 }
@@ -450,12 +450,12 @@ static void refuse_waiver(struct lks_deciding *d, const struct lks_state_change 
 void lks_decide_waive(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = lks_deciding_change(d, e->waive.change);
-    if (c == NULL || !lks_deciding_reason(d))
+    const struct lks_state_change *c = lks_decide_change(d, e->waive.change);
+    if (c == NULL || !lks_decision_reason(d))
         return;
     if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by) ||
         lks_access_same_person(text_of(d, c->glass.by), e->by))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed or started change %llu: another person "
                             "has to waive a gate of it",
                             LKS_STR_ARG(e->by), (unsigned long long)c->id);
@@ -464,11 +464,11 @@ void lks_decide_waive(struct lks_deciding *d)
     else if (!may_waive(d, c))
         refuse_waiver(d, c);
     else if (lks_change_over(c))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s", (unsigned long long)c->id,
+        lks_decision_refuse(d, LKS_E_REFUSED, "change %llu is %s", (unsigned long long)c->id,
                             lks_change_state_words[c->state]);
     else if (is_waivable(d, c) && is_short(d) &&
-             lks_deciding_space(d, "waived gates", c->waiver_count, LKS_CHANGE_WAIVERS))
-        lks_deciding_add(d, LKS_RECORD_WAIVED)->waived =
+             lks_decision_space(d, "waived gates", c->waiver_count, LKS_CHANGE_WAIVERS))
+        lks_decision_add(d, LKS_RECORD_WAIVED)->waived =
             (struct lks_rec_waived){.change = c->id,
                                     .gate = e->waive.gate,
                                     .until = e->waive.until,
@@ -507,7 +507,7 @@ static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
     for (uint32_t i = 0; i < c->metric_count; i++) {
         const struct lks_plan_metric *m = &c->metrics[i];
         if (m->name == l->metric && is_about(d, c, l->wave, m) &&
-            !lks_change_waived(d->state, c, l->wave, text_of(d, m->name), m, d->now.wall))
+            !lks_govern_waived(d->state, c, l->wave, text_of(d, m->name), m, d->now.wall))
             return m;
     }
     return NULL;
@@ -515,14 +515,14 @@ static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
 
 /* The person who resumes has seen the failed nodes: they are drained. Whether evidence counts, be
  * it one event, is for an approver to decide. */
-bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c)
+bool lks_decide_may_resume(struct lks_deciding *d, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->look_count; i++) {
         const struct lks_plan_metric *m = halted_by(d, c, &c->looks[i]);
         if (m == NULL)
             continue;
         struct lks_str name = text_of(d, m->name);
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "resume: %" LKS_STR_FMT " halted wave %u of change %llu: an approver "
                             "who did not propose it has to waive that "
                             "first ('lockstep change waive %llu --gate "

@@ -51,7 +51,7 @@ static bool is_asked(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_measured *m, const struct lks_plan_metric *metric,
                      struct controls *of)
 {
-    const struct lks_member *member = lks_change_member(c, m->node);
+    const struct lks_member *member = lks_state_change_member(c, m->node);
     if (member != NULL && c->units[member->unit].wave == m->wave)
         return member->state == LKS_MEMBER_DONE &&
                (lks_gate_samples(c, member) || (metric->kind == LKS_METRIC_HARD && m->events > 0));
@@ -76,7 +76,7 @@ static bool has_value(bool has, double value)
 static bool is_news(const struct lks_deciding *d, const struct lks_state_change *c,
                     const struct lks_measured *m, const struct lks_plan_metric *metric)
 {
-    const struct lks_measure *had = lks_change_measure(c, m->wave, m->node, metric->name);
+    const struct lks_measure *had = lks_state_change_measure(c, m->wave, m->node, metric->name);
     if (had == NULL || had->has_before != has_value(m->has_before, m->before) ||
         had->has_after != has_value(m->has_after, m->after) ||
         (metric->kind != LKS_METRIC_MEAN && (had->events > 0) != (m->events > 0)))
@@ -85,19 +85,19 @@ static bool is_news(const struct lks_deciding *d, const struct lks_state_change 
     return d->now.wall >= next && m->until >= had->until;
 }
 
-struct lks_str lks_deciding_real(struct lks_deciding *d, bool has, double value)
+struct lks_str lks_decide_measure_number(struct lks_deciding *d, bool has, double value)
 {
     char text[LKS_REAL_SIZE];
     if (!has_value(has, value))
         return LKS_STR("");
-    return lks_deciding_copy(d, lks_str_from(lks_real_text(value, text)));
+    return lks_decision_copy(d, lks_str_from(lks_real_text(value, text)));
 }
 
 static void record(struct lks_deciding *d, const struct lks_measured *m)
 {
-    struct lks_str before = lks_deciding_real(d, m->has_before, m->before);
-    struct lks_str after = lks_deciding_real(d, m->has_after, m->after);
-    lks_deciding_add(d, LKS_RECORD_MEASURED)->measured = (struct lks_rec_measured){
+    struct lks_str before = lks_decide_measure_number(d, m->has_before, m->before);
+    struct lks_str after = lks_decide_measure_number(d, m->has_after, m->after);
+    lks_decision_add(d, LKS_RECORD_MEASURED)->measured = (struct lks_rec_measured){
         .change = m->change,
         .wave = m->wave,
         .node = lks_state_name(d->state, m->node),
@@ -117,9 +117,9 @@ static void record(struct lks_deciding *d, const struct lks_measured *m)
 static bool is_load(const struct lks_deciding *d, const struct lks_state_change *c,
                     const struct lks_measured *m)
 {
-    const struct lks_member *member = lks_change_member(c, m->node);
+    const struct lks_member *member = lks_state_change_member(c, m->node);
     const struct lks_pool_gate *gate = lks_gate_of(d->state, c, d->state->nodes[m->node].pool);
-    const struct lks_measure *had = lks_change_measure(c, m->wave, m->node, 0);
+    const struct lks_measure *had = lks_state_change_measure(c, m->wave, m->node, 0);
     if (m->metric.len > 0 || member == NULL || c->units[member->unit].wave != m->wave ||
         member->state != LKS_MEMBER_DONE || !lks_gate_samples(c, member) || gate == NULL ||
         gate->reference_load == 0)

@@ -17,11 +17,11 @@ static bool check_count(struct lks_deciding *d)
     size_t count = 0;
     unsigned long long most = d->state->limits.call_nodes;
     if (lks_hostlist_count(d->event->name, &count, &err) != LKS_OK)
-        lks_deciding_refuse(d, LKS_E_INVALID, "nodes: %s", err.msg);
+        lks_decision_refuse(d, LKS_E_INVALID, "nodes: %s", err.msg);
     else if (count == 0)
-        lks_deciding_refuse(d, LKS_E_INVALID, "nodes: the list names none");
+        lks_decision_refuse(d, LKS_E_INVALID, "nodes: the list names none");
     else if (count > most)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "these are %zu nodes, and one call may touch %llu "
                             "(limits.call_nodes); more belongs in a change",
                             count, most);
@@ -39,8 +39,8 @@ static bool expand(struct lks_deciding *d, struct called *out)
     if (!check_count(d))
         return false;
     if (lks_hostlist_parse(d->event->name, arena, &written, &err) == LKS_OK) {
-        if (!lks_deciding_fold(d, written.names, written.count, &out->hosts)) {
-            lks_deciding_refuse(d, LKS_E_LIMIT, "nodes: the list is too long");
+        if (!lks_decision_fold(d, written.names, written.count, &out->hosts)) {
+            lks_decision_refuse(d, LKS_E_LIMIT, "nodes: the list is too long");
             return false;
         }
         if (lks_hostlist_parse(out->hosts, arena, &out->names, &err) == LKS_OK)
@@ -54,7 +54,7 @@ static bool expand(struct lks_deciding *d, struct called *out)
 static bool call(struct lks_deciding *d, struct called *out)
 {
     struct lks_err err = {0};
-    if (!lks_deciding_reason(d) || !expand(d, out))
+    if (!lks_decision_reason(d) || !expand(d, out))
         return false;
     out->nodes = lks_arena_array(&d->out->arena, out->names.count, sizeof(*out->nodes));
     if (out->nodes == NULL) {
@@ -64,10 +64,10 @@ static bool call(struct lks_deciding *d, struct called *out)
     for (size_t i = 0; i < out->names.count; i++) {
         out->nodes[i] = lks_state_node(d->state, out->names.names[i]);
         if (out->nodes[i] == LKS_NO_NODE) {
-            lks_deciding_no_node(d, out->names.names[i]);
+            lks_decision_no_node(d, out->names.names[i]);
             return false;
         }
-        lks_deciding_touch(d, out->nodes[i]);
+        lks_decision_touch(d, out->nodes[i]);
     }
     return true;
 }
@@ -86,10 +86,10 @@ void lks_decide_hold(struct lks_deciding *d)
         struct lks_str by = lks_state_text(d->state, n->held_by);
         struct lks_str reason = lks_state_text(d->state, n->held_reason);
         if (!n->held) {
-            lks_deciding_add(d, LKS_RECORD_HELD)->held = (struct lks_rec_held){
+            lks_decision_add(d, LKS_RECORD_HELD)->held = (struct lks_rec_held){
                 .node = c.names.names[i], .by = e->by, .reason = lks_str_trim(e->reason)};
         } else if (!lks_str_eq(by, e->by) || !lks_str_eq(reason, lks_str_trim(e->reason))) {
-            lks_deciding_refuse(
+            lks_decision_refuse(
                 d, LKS_E_REFUSED,
                 "%" LKS_STR_FMT " is held already, by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                 LKS_STR_ARG(c.names.names[i]), LKS_STR_ARG(by), LKS_STR_ARG(reason));
@@ -113,13 +113,13 @@ static struct lks_str unfit(struct lks_deciding *d, uint32_t n)
     if (v->judged == LKS_JUDGED_CONFORMS)
         return (struct lks_str){"", 0};
     struct lks_str first = lks_state_text(d->state, v->first);
-    return lks_deciding_text(d, "%u drifted and %u unmeasured%s%" LKS_STR_FMT, v->drifted,
+    return lks_decision_text(d, "%u drifted and %u unmeasured%s%" LKS_STR_FMT, v->drifted,
                              v->unmeasured, first.len > 0 ? ", first " : "", LKS_STR_ARG(first));
 }
 
 static void accept(struct lks_deciding *d, struct lks_str hosts, struct lks_str reason)
 {
-    lks_deciding_add(d, LKS_RECORD_ACCEPTED)->accepted =
+    lks_decision_add(d, LKS_RECORD_ACCEPTED)->accepted =
         (struct lks_rec_accepted){.hosts = hosts, .by = d->event->by, .reason = reason};
 }
 
@@ -133,7 +133,7 @@ static bool release_intake(struct lks_deciding *d, uint32_t n, struct lks_str na
     if (why->len > 0 && !d->event->release.force)
         return false;
     if (why->len > 0)
-        reason = lks_deciding_text(d, "although %" LKS_STR_FMT ": %" LKS_STR_FMT, LKS_STR_ARG(*why),
+        reason = lks_decision_text(d, "although %" LKS_STR_FMT ": %" LKS_STR_FMT, LKS_STR_ARG(*why),
                                    LKS_STR_ARG(reason));
     accept(d, name, reason);
     return true;
@@ -146,22 +146,22 @@ static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
     const struct lks_node *n = &d->state->nodes[node];
     struct lks_str why = {"", 0};
     bool left = false;
-    if (n->held && n->changing == 0 && !lks_deciding_answered(d, node))
+    if (n->held && n->changing == 0 && !lks_decide_command_answered(d, node))
         return;
     if (n->held)
-        lks_deciding_add(d, LKS_RECORD_UNHELD)->unheld = (struct lks_rec_unheld){
+        lks_decision_add(d, LKS_RECORD_UNHELD)->unheld = (struct lks_rec_unheld){
             .node = name, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
     if (n->intake)
         left = release_intake(d, node, name, &why);
     if (n->held || left)
         return;
     if (n->intake)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " stays in intake: %" LKS_STR_FMT
                             "; repair it, or release it with force",
                             LKS_STR_ARG(name), LKS_STR_ARG(why));
     else
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is neither held nor in intake",
+        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is neither held nor in intake",
                             LKS_STR_ARG(name));
 }
 
@@ -180,7 +180,7 @@ void lks_decide_release(struct lks_deciding *d)
 static bool are_unflashed(struct lks_deciding *d, const struct called *c)
 {
     for (size_t i = 0; i < c->names.count; i++) {
-        if (!lks_deciding_unflashed(d, c->nodes[i]))
+        if (!lks_decide_flash_unflashed(d, c->nodes[i]))
             return false;
     }
     return true;
@@ -193,10 +193,10 @@ static void bar_certificates(struct lks_deciding *d, uint32_t node, struct lks_s
     const struct lks_certificate *c = d->state->nodes[node].certificates;
     for (size_t i = 0; i < LKS_COUNT(d->state->nodes[node].certificates); i++) {
         char fingerprint[LKS_DIGEST_SIZE];
-        if (lks_certificate_text(&c[i], fingerprint)[0] != '\0' && c[i].expires > d->now.wall)
-            lks_deciding_add(d, LKS_RECORD_BARRED)->barred =
+        if (lks_state_certificate_text(&c[i], fingerprint)[0] != '\0' && c[i].expires > d->now.wall)
+            lks_decision_add(d, LKS_RECORD_BARRED)->barred =
                 (struct lks_rec_barred){.node = name,
-                                        .fingerprint = lks_deciding_text(d, "%s", fingerprint),
+                                        .fingerprint = lks_decision_text(d, "%s", fingerprint),
                                         .expires = c[i].expires};
     }
 }
@@ -209,14 +209,14 @@ void lks_decide_replace(struct lks_deciding *d)
     if (!call(d, &c))
         return;
     struct lks_str reason = lks_str_trim(d->event->reason);
-    struct lks_str why = lks_deciding_text(d, "replaced: %" LKS_STR_FMT, LKS_STR_ARG(reason));
+    struct lks_str why = lks_decision_text(d, "replaced: %" LKS_STR_FMT, LKS_STR_ARG(reason));
     if (!are_unflashed(d, &c))
         return;
     for (size_t i = 0; i < c.names.count; i++) {
         bar_certificates(d, c.nodes[i], c.names.names[i]);
-        lks_deciding_add(d, LKS_RECORD_REPLACED)->replaced = (struct lks_rec_replaced){
+        lks_decision_add(d, LKS_RECORD_REPLACED)->replaced = (struct lks_rec_replaced){
             .node = c.names.names[i], .by = d->event->by, .reason = reason};
-        lks_deciding_add(d, LKS_RECORD_INTAKE)->intake =
+        lks_decision_add(d, LKS_RECORD_INTAKE)->intake =
             (struct lks_rec_intake){.node = c.names.names[i], .why = why};
     }
 }
@@ -234,13 +234,13 @@ void lks_decide_remove(struct lks_deciding *d)
         bool heard = n->liveness == LKS_LIVE || n->liveness == LKS_LATE;
         if (!heard || n->held)
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT
                             " is %s; hold it first: lockstep node hold %" LKS_STR_FMT,
                             LKS_STR_ARG(c.names.names[i]), lks_liveness_words[n->liveness],
                             LKS_STR_ARG(c.names.names[i]));
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_REMOVED)->removed = (struct lks_rec_removed){
+    lks_decision_add(d, LKS_RECORD_REMOVED)->removed = (struct lks_rec_removed){
         .hosts = c.hosts, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
 }

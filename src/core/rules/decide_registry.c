@@ -26,7 +26,7 @@ static struct lks_str artifacts_text(struct lks_deciding *d)
     lks_artifacts_of(d->event->publish.stack, &text);
     if (text.failed != LKS_OK)
         d->out->failed = text.failed;
-    return lks_deciding_copy(d, text.ptr != NULL ? lks_buf_view(&text) : LKS_STR(""));
+    return lks_decision_copy(d, text.ptr != NULL ? lks_buf_view(&text) : LKS_STR(""));
 }
 
 /* The digest is known: the same file again changes nothing, anything else is refused. */
@@ -36,17 +36,17 @@ static void publish_again(struct lks_deciding *d, const struct lks_state_stack *
     struct lks_str name = lks_state_text(d->state, known->name);
     struct lks_str by = lks_state_text(d->state, known->by);
     if (known->step == LKS_STEP_RETIRED)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' (%s) is retired, which is final; publish "
                             "one that differs",
                             LKS_STR_ARG(name), stack->digest);
     else if (!lks_str_eq(name, stack->name))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%s is published already, as stack '%" LKS_STR_FMT "' by %" LKS_STR_FMT
                             "; one digest has one name",
                             stack->digest, LKS_STR_ARG(name), LKS_STR_ARG(by));
     else if (!same(d, known->manifest, d->event->publish.manifest))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' (%s) was published from another file, by "
                             "%" LKS_STR_FMT "; what is published does not change",
                             LKS_STR_ARG(name), stack->digest, LKS_STR_ARG(by));
@@ -58,15 +58,15 @@ void lks_decide_publish(struct lks_deciding *d)
     const struct lks_stack *stack = e->publish.stack;
     struct lks_str digest = lks_str_from(stack->digest), reason = lks_str_trim(e->reason);
     const struct lks_state_stack *known = lks_state_stack(d->state, digest);
-    if (reason.len > 0 && !lks_deciding_reason(d))
+    if (reason.len > 0 && !lks_decision_reason(d))
         return;
     if (known != NULL) {
         publish_again(d, known);
         return;
     }
-    if (!lks_deciding_space(d, "stacks", d->state->stack_count, LKS_STATE_STACKS_MAX))
+    if (!lks_decision_space(d, "stacks", d->state->stack_count, LKS_STATE_STACKS_MAX))
         return;
-    lks_deciding_add(d, LKS_RECORD_PUBLISHED)->published = (struct lks_rec_published){
+    lks_decision_add(d, LKS_RECORD_PUBLISHED)->published = (struct lks_rec_published){
         .digest = digest,
         .name = stack->name,
         .manifest = e->publish.manifest,
@@ -74,7 +74,7 @@ void lks_decide_publish(struct lks_deciding *d)
         .artifacts = artifacts_text(d),
         .by = e->by,
         .reason = reason,
-        .minters = lks_deciding_backing(d).minters,
+        .minters = lks_decision_backing(d).minters,
     };
 }
 
@@ -86,17 +86,17 @@ static struct lks_str user_of(struct lks_deciding *d, lks_text digest)
     const struct lks_state *s = d->state;
     for (uint32_t p = 0; p < s->pool_count; p++) {
         if (s->pools[p].known && s->pools[p].stack_digest == digest)
-            return lks_deciding_text(d, "pool '%" LKS_STR_FMT "' is pinned to it",
+            return lks_decision_text(d, "pool '%" LKS_STR_FMT "' is pinned to it",
                                      LKS_STR_ARG(lks_state_text(s, s->pools[p].name)));
     }
     for (uint32_t i = 0; i < s->change_count; i++) {
         if (s->changes[i].stack == digest && !lks_change_over(&s->changes[i]))
-            return lks_deciding_text(d, "change %llu leads to it",
+            return lks_decision_text(d, "change %llu leads to it",
                                      (unsigned long long)s->changes[i].id);
     }
     for (uint32_t n = 0; n < s->node_count; n++) {
         if (s->nodes[n].placed && lks_state_intent(s, n) == digest)
-            return lks_deciding_text(d, "node %" LKS_STR_FMT " is to run it",
+            return lks_decision_text(d, "node %" LKS_STR_FMT " is to run it",
                                      LKS_STR_ARG(lks_state_name(s, n)));
     }
     return LKS_STR("");
@@ -107,7 +107,7 @@ static bool may_retire(struct lks_deciding *d, const struct lks_state_stack *sta
     struct lks_str user = user_of(d, stack->digest);
     if (user.len == 0)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "stack '%" LKS_STR_FMT "' cannot be retired: %" LKS_STR_FMT,
                         LKS_STR_ARG(lks_state_text(d->state, stack->name)), LKS_STR_ARG(user));
     return false;
@@ -121,14 +121,14 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
     struct lks_str name = lks_state_text(d->state, stack->name);
     struct lks_str by = lks_state_text(d->state, stack->by);
     if (stack->step == LKS_STEP_RELEASED) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' is released, which is the last step; "
                             "'lockstep stack retire' ends it",
                             LKS_STR_ARG(name));
         return false;
     }
     if (e->step.to != stack->step + 1) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' is %s; its next step is %s, not %s: one at "
                             "a time, each with its evidence",
                             LKS_STR_ARG(name), lks_step_words[stack->step],
@@ -138,15 +138,15 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
     if (e->step.to != LKS_STEP_RELEASED || e->root || lks_str_is(e->by, "unix:0"))
         return true;
     if (lks_access_same_person(by, e->by)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' was published by %" LKS_STR_FMT
                             ", so another person releases it",
                             LKS_STR_ARG(name), LKS_STR_ARG(by));
         return false;
     }
     struct lks_backing published = {by, lks_state_text(d->state, stack->minters)};
-    return lks_deciding_apart(
-        d, published, lks_deciding_text(d, "release stack '%" LKS_STR_FMT "'", LKS_STR_ARG(name)));
+    return lks_decision_apart(
+        d, published, lks_decision_text(d, "release stack '%" LKS_STR_FMT "'", LKS_STR_ARG(name)));
 }
 
 /* The very step that was taken last, in the same words. */
@@ -163,11 +163,11 @@ void lks_decide_step(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     LKS_ASSERT(e->step.to < LKS_STEP_COUNT);
     struct lks_str evidence = lks_str_trim(e->step.evidence);
-    if (!lks_deciding_line(d, "evidence", evidence, LKS_REASON_MAX))
+    if (!lks_decision_line(d, "evidence", evidence, LKS_REASON_MAX))
         return;
     const struct lks_state_stack *stack = lks_state_stack(d->state, e->step.digest);
     if (stack == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND,
+        lks_decision_refuse(d, LKS_E_NOT_FOUND,
                             "no stack %" LKS_STR_FMT
                             " in the registry; put it there with 'lockstep stack publish'",
                             LKS_STR_ARG(e->step.digest));
@@ -176,12 +176,12 @@ void lks_decide_step(struct lks_deciding *d)
     if (is_said(d, stack))
         return;
     if (stack->step == LKS_STEP_RETIRED) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "stack '%" LKS_STR_FMT "' is retired, which is final",
+        lks_decision_refuse(d, LKS_E_REFUSED, "stack '%" LKS_STR_FMT "' is retired, which is final",
                             LKS_STR_ARG(lks_state_text(d->state, stack->name)));
         return;
     }
     if (e->step.to == LKS_STEP_RETIRED ? may_retire(d, stack) : may_promote(d, stack))
-        lks_deciding_add(d, LKS_RECORD_STEPPED)->stepped =
+        lks_decision_add(d, LKS_RECORD_STEPPED)->stepped =
             (struct lks_rec_stepped){.digest = e->step.digest,
                                      .step = e->step.to,
                                      .evidence = evidence,
@@ -193,12 +193,12 @@ void lks_decide_step(struct lks_deciding *d)
 
 static bool check_ref(struct lks_deciding *d, struct lks_str ref)
 {
-    if (!lks_deciding_line(d, "image", ref, LKS_ADMIT_REF_MAX))
+    if (!lks_decision_line(d, "image", ref, LKS_ADMIT_REF_MAX))
         return false;
     struct lks_str rest = ref, word;
     if (lks_str_word(&rest, &word) && word.len == ref.len)
         return true;
-    lks_deciding_refuse(d, LKS_E_INVALID, "image: a reference has no blanks");
+    lks_decision_refuse(d, LKS_E_INVALID, "image: a reference has no blanks");
     return false;
 }
 
@@ -221,12 +221,12 @@ static bool check_libraries(struct lks_deciding *d)
         known += version.len > 0;
         if (version.len == 0 || lks_version_whole(version, LKS_VERSION_DOTTED))
             continue;
-        lks_deciding_refuse(d, LKS_E_INVALID, "%s: '%" LKS_STR_FMT "' is no version",
+        lks_decision_refuse(d, LKS_E_INVALID, "%s: '%" LKS_STR_FMT "' is no version",
                             libraries[i].what, LKS_STR_ARG(version));
         return false;
     }
     if (known == 0)
-        lks_deciding_refuse(d, LKS_E_INVALID,
+        lks_decision_refuse(d, LKS_E_INVALID,
                             "image: say which NCCL, RCCL, cuDNN or CUDA is in it; an image of "
                             "which nothing is known needs no entry");
     return known > 0;
@@ -245,16 +245,16 @@ void lks_decide_image(struct lks_deciding *d)
 {
     const struct lks_rec_image *image = &d->event->image;
     if (!check_ref(d, image->ref) || !check_libraries(d) ||
-        !lks_deciding_line(d, "source", image->source, LKS_REASON_MAX) ||
-        (image->digest.len > 0 && !lks_deciding_digest(d, "image", image->digest)))
+        !lks_decision_line(d, "source", image->source, LKS_REASON_MAX) ||
+        (image->digest.len > 0 && !lks_decision_digest(d, "image", image->digest)))
         return;
     const struct lks_state_image *have = lks_state_image(d->state, image->ref);
     if (have != NULL && is_same_image(d, have))
         return;
     if (have == NULL &&
-        !lks_deciding_space(d, "images", d->state->image_count, LKS_STATE_IMAGES_MAX))
+        !lks_decision_space(d, "images", d->state->image_count, LKS_STATE_IMAGES_MAX))
         return;
-    struct lks_rec_image *record = &lks_deciding_add(d, LKS_RECORD_IMAGE)->image;
+    struct lks_rec_image *record = &lks_decision_add(d, LKS_RECORD_IMAGE)->image;
     *record = *image;
     record->by = d->event->by;
 }
@@ -262,14 +262,14 @@ void lks_decide_image(struct lks_deciding *d)
 void lks_decide_image_gone(struct lks_deciding *d)
 {
     struct lks_str ref = d->event->image.ref;
-    if (!lks_deciding_reason(d))
+    if (!lks_decision_reason(d))
         return;
     if (lks_state_image(d->state, ref) == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no image '%" LKS_STR_FMT "' in the catalogue",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no image '%" LKS_STR_FMT "' in the catalogue",
                             LKS_STR_ARG(ref));
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_IMAGE_GONE)->image_gone = (struct lks_rec_image_gone){
+    lks_decision_add(d, LKS_RECORD_IMAGE_GONE)->image_gone = (struct lks_rec_image_gone){
         .ref = ref, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
 }
 
@@ -279,24 +279,24 @@ void lks_decide_image_gone(struct lks_deciding *d)
 void lks_decide_artifact(struct lks_deciding *d)
 {
     const struct lks_rec_artifact *artifact = &d->event->artifact;
-    if (!lks_deciding_digest(d, "artifact", artifact->digest) ||
-        !lks_deciding_line(d, "artifact's name", artifact->name, ARTIFACT_NAME_MAX))
+    if (!lks_decision_digest(d, "artifact", artifact->digest) ||
+        !lks_decision_line(d, "artifact's name", artifact->name, ARTIFACT_NAME_MAX))
         return;
     const struct lks_state_artifact *have = lks_state_artifact(d->state, artifact->digest);
     if (artifact->size == 0) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "artifact %" LKS_STR_FMT ": it is empty",
+        lks_decision_refuse(d, LKS_E_INVALID, "artifact %" LKS_STR_FMT ": it is empty",
                             LKS_STR_ARG(artifact->digest));
         return;
     }
     if (have != NULL && have->size != artifact->size)
-        lks_deciding_refuse(d, LKS_E_INVALID,
+        lks_decision_refuse(d, LKS_E_INVALID,
                             "artifact %" LKS_STR_FMT " has %llu bytes, and these are %llu",
                             LKS_STR_ARG(artifact->digest), (unsigned long long)have->size,
                             (unsigned long long)artifact->size);
     if (have != NULL ||
-        !lks_deciding_space(d, "artifacts", d->state->artifact_count, LKS_STATE_ARTIFACTS_MAX))
+        !lks_decision_space(d, "artifacts", d->state->artifact_count, LKS_STATE_ARTIFACTS_MAX))
         return;
-    struct lks_rec_artifact *record = &lks_deciding_add(d, LKS_RECORD_ARTIFACT)->artifact;
+    struct lks_rec_artifact *record = &lks_decision_add(d, LKS_RECORD_ARTIFACT)->artifact;
     *record = *artifact;
     record->by = d->event->by;
 }
@@ -312,7 +312,7 @@ static bool named_in_file(struct lks_deciding *d, struct lks_str digest)
         lks_artifacts_of(&manifest->stacks[i], &text);
         if (text.failed != LKS_OK)
             d->out->failed = text.failed;
-        named = text.ptr != NULL && lks_words_have(lks_buf_view(&text), digest);
+        named = text.ptr != NULL && lks_facts_words_have(lks_buf_view(&text), digest);
     }
     return named;
 }
@@ -320,20 +320,20 @@ static bool named_in_file(struct lks_deciding *d, struct lks_str digest)
 void lks_decide_artifact_gone(struct lks_deciding *d)
 {
     struct lks_str digest = d->event->artifact.digest;
-    if (!lks_deciding_reason(d))
+    if (!lks_decision_reason(d))
         return;
     if (lks_state_artifact(d->state, digest) == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no artifact %" LKS_STR_FMT " in the depot",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no artifact %" LKS_STR_FMT " in the depot",
                             LKS_STR_ARG(digest));
         return;
     }
     if (lks_artifact_needed(d->state, digest) || named_in_file(d, digest)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "artifact %" LKS_STR_FMT
                             " stays: a stack, a bundle or work in progress refers to it",
                             LKS_STR_ARG(digest));
         return;
     }
-    lks_deciding_add(d, LKS_RECORD_ARTIFACT_GONE)->artifact_gone = (struct lks_rec_artifact_gone){
+    lks_decision_add(d, LKS_RECORD_ARTIFACT_GONE)->artifact_gone = (struct lks_rec_artifact_gone){
         .digest = digest, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
 }

@@ -27,13 +27,13 @@ static void take(const struct taking *t, const struct lks_plan_metric *m, double
 {
     struct lks_deciding *d = t->d;
     const struct lks_look *k = &t->at;
-    const struct lks_measure *had = lks_change_measure(k->c, k->u->wave, k->m->node, m->name);
+    const struct lks_measure *had = lks_state_change_measure(k->c, k->u->wave, k->m->node, m->name);
     bool mean = m->kind == LKS_METRIC_MEAN;
     bool has_before = mean && (t->before || (had != NULL && had->has_before));
     struct lks_str before =
-        lks_deciding_real(d, has_before, t->before || had == NULL ? value : had->before);
-    struct lks_str after = lks_deciding_real(d, !t->before, mean ? value : 0);
-    lks_deciding_add(d, LKS_RECORD_MEASURED)->measured = (struct lks_rec_measured){
+        lks_decide_measure_number(d, has_before, t->before || had == NULL ? value : had->before);
+    struct lks_str after = lks_decide_measure_number(d, !t->before, mean ? value : 0);
+    lks_decision_add(d, LKS_RECORD_MEASURED)->measured = (struct lks_rec_measured){
         .change = k->c->id,
         .wave = k->u->wave,
         .node = lks_state_name(d->state, k->m->node),
@@ -62,12 +62,12 @@ static void take_figures(struct lks_deciding *d, const struct lks_state_command 
     const struct lks_state *s = d->state;
     const struct lks_node *n = &s->nodes[command->node];
     const struct lks_state_change *c = n->change != 0 ? lks_state_change(s, n->change) : NULL;
-    const struct lks_member *m = c != NULL ? lks_change_member(c, command->node) : NULL;
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, command->node) : NULL;
     struct lks_figures figures;
     if (m == NULL || d->event->result.outcome != LKS_OUTCOME_DONE ||
         !lks_figures_parse(d->event->result.text, &figures))
         return;
-    struct taking t = {.d = d, .at = lks_look_at(s, c, m)};
+    struct taking t = {.d = d, .at = lks_campaign_look_at(s, c, m)};
     if (!find_part(&t, command->id))
         return;
     for (uint32_t i = 0; i < c->metric_count; i++) {
@@ -85,9 +85,9 @@ static bool check_result(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     if (e->result.outcome >= LKS_OUTCOME_COUNT || e->result.outcome == LKS_OUTCOME_EXPIRED)
-        lks_deciding_refuse(d, LKS_E_INVALID, "no outcome that an agent can report");
+        lks_decision_refuse(d, LKS_E_INVALID, "no outcome that an agent can report");
     else if (e->result.text.len > LKS_REASON_MAX || !lks_str_printable(e->result.text))
-        lks_deciding_refuse(d, LKS_E_INVALID,
+        lks_decision_refuse(d, LKS_E_INVALID,
                             "the text of a result is one printable line of at most %d bytes",
                             LKS_REASON_MAX);
     else
@@ -106,11 +106,11 @@ void lks_decide_result(struct lks_deciding *d)
     if (!check_result(d))
         return;
     if (c == NULL && (id == 0 || id >= d->state->next_command))
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never a command %llu", id);
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "there was never a command %llu", id);
     else if (c != NULL && c->node != e->node)
-        lks_deciding_refuse(d, LKS_E_DENIED, "command %llu is not for this node", id);
+        lks_decision_refuse(d, LKS_E_DENIED, "command %llu is not for this node", id);
     else if (c != NULL && (!c->ended || c->outcome == LKS_OUTCOME_EXPIRED)) {
-        lks_deciding_ended(d, c, e->result.outcome, e->result.text);
+        lks_decide_command_ended(d, c, e->result.outcome, e->result.text);
         take_figures(d, c);
     }
 }

@@ -7,10 +7,10 @@
 
 /* "NAME", "user:NAME" or "unix:UID"; else it is refused. And a name as the first has. In
  * decide_access.c. */
-bool lks_deciding_identity(struct lks_deciding *d, struct lks_str identity);
-bool lks_deciding_is_name(struct lks_str name);
+bool lks_decide_access_identity(struct lks_deciding *d, struct lks_str identity);
+bool lks_decide_access_is_name(struct lks_str name);
 
-/* decide_pulse.c: liveness, MASS, clocks, witnesses */
+/* decide_heartbeat.c: liveness, MASS, clocks, witnesses */
 lks_rule lks_decide_tick, lks_decide_started, lks_decide_limits, lks_decide_clock, lks_decide_beat;
 /* decide_enroll.c: tokens and certificates of nodes */
 lks_rule lks_decide_token, lks_decide_enroll, lks_decide_renew;
@@ -28,7 +28,7 @@ lks_rule lks_decide_api_token, lks_decide_api_token_gone, lks_decide_api_token_r
 lks_rule lks_decide_result;
 
 /* decide_measure.c: a number as records have it; empty where there is none. */
-struct lks_str lks_deciding_real(struct lks_deciding *d, bool has, double value);
+struct lks_str lks_decide_measure_number(struct lks_deciding *d, bool has, double value);
 /* decide_deviation.c; the last is part of a tick: deviations expire */
 lks_rule lks_decide_deviate, lks_decide_deviation_agree, lks_decide_deviation_close,
     lks_decide_deviation_tick;
@@ -55,19 +55,19 @@ lks_rule lks_decide_vote, lks_decide_review, lks_decide_waive;
 lks_rule lks_decide_review_tick;
 
 /* The change of that number; refused where there is none. In decide_change.c. */
-const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id);
+const struct lks_state_change *lks_decide_change(struct lks_deciding *d, uint64_t id);
 
 /* It is another state from here on, by the caller. In decide_change.c. */
-void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c,
-                        enum lks_change_state to);
+void lks_decide_change_moved(struct lks_deciding *d, const struct lks_state_change *c,
+                             enum lks_change_state to);
 
 /* In decide_govern.c. Whether a change that was halted may go on: what was measured to be worse is
  * waived by an approver; else it is refused. */
-bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c);
+bool lks_decide_may_resume(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* In decide_govern.c. Whether it may begin now: its approvals are good, or the glass is broken, and
  * who has to stand by was named; else it is refused. What that takes is recorded. */
-bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c);
+bool lks_decide_may_start(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* decide_cadence.c: pools that are behind what is released */
 lks_rule lks_decide_cadence;

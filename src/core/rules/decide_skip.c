@@ -25,7 +25,7 @@ static bool is_whole(struct lks_deciding *d, const struct lks_look *k,
         struct lks_str name = lks_state_name(k->s, o->node);
         if (o->state != LKS_MEMBER_PENDING || is_named(hosts, name))
             continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "domain %" LKS_STR_FMT " changes as one: name %" LKS_STR_FMT
                             " of it, too, or none of it",
                             LKS_STR_ARG(lks_look_text(k, k->u->domain)), LKS_STR_ARG(name));
@@ -39,22 +39,22 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_flash *f = lks_state_flashing(k->s, k->m->node);
     if (f != NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "update %llu of %" LKS_STR_FMT " %s",
+        lks_decision_refuse(d, LKS_E_REFUSED, "update %llu of %" LKS_STR_FMT " %s",
                             (unsigned long long)f->id, LKS_STR_ARG(lks_look_name(k)),
                             f->outcome == LKS_BMC_OPEN
                                 ? "is in progress: wait for its end"
                                 : "has an unknown outcome: inspect the node, and resolve it "
                                   "first");
-    else if (!is_away(k) && (k->u->count > 1 || !lks_look_untouched(k)))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
+    else if (!is_away(k) && (k->u->count > 1 || !lks_campaign_look_untouched(k)))
+        lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is heard of and at step %s: it goes on to its end; "
                             "pause, abort or roll back change %llu instead",
                             LKS_STR_ARG(lks_look_name(k)),
                             k->step != NULL ? lks_step_kind_words[k->step->kind] : "end",
                             (unsigned long long)k->c->id);
     else /* one that returns to service: no job starts beside a command that still runs there */
-        return k->n->liveness == LKS_LOST || !lks_look_untouched(k) ||
-               lks_deciding_answered(d, k->m->node);
+        return k->n->liveness == LKS_LOST || !lks_campaign_look_untouched(k) ||
+               lks_decide_command_answered(d, k->m->node);
     return false;
 }
 
@@ -63,17 +63,17 @@ static bool may_skip(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_hostlist *hosts)
 {
     if (m == NULL) {
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
                             LKS_STR_ARG(name), (unsigned long long)c->id);
         return false;
     }
     if (lks_member_over(m)) {
-        lks_deciding_refuse(
+        lks_decision_refuse(
             d, LKS_E_REFUSED, "%" LKS_STR_FMT " is %s in change %llu, which does not wait for it",
             LKS_STR_ARG(name), lks_member_state_words[m->state], (unsigned long long)c->id);
         return false;
     }
-    struct lks_look k = lks_look_at(d->state, c, m);
+    struct lks_look k = lks_campaign_look_at(d->state, c, m);
     return m->state == LKS_MEMBER_PENDING ? is_whole(d, &k, hosts) : may_leave(d, &k);
 }
 
@@ -92,34 +92,35 @@ static void skip(struct lks_deciding *d, const struct lks_look *k)
 {
     size_t from = d->out->count;
     struct lks_str text =
-        lks_deciding_text(d, "skipped by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+        lks_decision_text(d, "skipped by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                           LKS_STR_ARG(d->event->by), LKS_STR_ARG(lks_str_trim(d->event->reason)));
-    if (k->m->state == LKS_MEMBER_PENDING || (k->u->count == 1 && lks_look_untouched(k)))
-        lks_member_leave(d, k, text);
+    if (k->m->state == LKS_MEMBER_PENDING || (k->u->count == 1 && lks_campaign_look_untouched(k)))
+        lks_campaign_member_leave(d, k, text);
     else
-        lks_member_fail(d, k, LKS_FAILURE_LOST, true, text);
+        lks_campaign_member_fail(d, k, LKS_FAILURE_LOST, true, text);
     sign(d, from, k);
 }
 
 void lks_decide_member_skip(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = lks_deciding_change(d, e->member.change);
+    const struct lks_state_change *c = lks_decide_change(d, e->member.change);
     struct lks_hostlist hosts = {0};
-    if (c == NULL || !lks_deciding_reason(d) || !lks_deciding_hosts(d, &hosts))
+    if (c == NULL || !lks_decision_reason(d) || !lks_decision_hosts(d, &hosts))
         return;
     if (c->state <= LKS_CHANGE_APPROVED || lks_change_over(c)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s: %s", (unsigned long long)c->id,
+        lks_decision_refuse(d, LKS_E_REFUSED, "change %llu is %s: %s", (unsigned long long)c->id,
                             lks_change_state_words[c->state],
                             lks_change_over(c) ? "it waits for nothing any more"
                                                : "propose it without these nodes instead");
         return;
     }
     for (size_t i = 0; i < hosts.count; i++) {
-        const struct lks_member *m = lks_change_member(c, lks_state_node(d->state, hosts.names[i]));
+        const struct lks_member *m =
+            lks_state_change_member(c, lks_state_node(d->state, hosts.names[i]));
         if (!may_skip(d, c, m, hosts.names[i], &hosts))
             return;
-        struct lks_look k = lks_look_at(d->state, c, m);
+        struct lks_look k = lks_campaign_look_at(d->state, c, m);
         skip(d, &k);
     }
 }

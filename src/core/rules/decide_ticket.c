@@ -8,20 +8,20 @@
 static bool is_shown(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
-    struct lks_change_size size = lks_change_size(d->state, d->book, c);
+    struct lks_change_size size = lks_size_of_change(d->state, d->book, c);
     char digest[LKS_DIGEST_SIZE], count[LKS_COUNT_TEXT_SIZE];
     struct lks_err err = {0};
-    if (lks_plan_digest(d->state, c, digest, &err) != LKS_OK) {
-        lks_deciding_refuse(d, err.code, "%s", err.msg);
+    if (lks_procedure_plan_digest(d->state, c, digest, &err) != LKS_OK) {
+        lks_decision_refuse(d, err.code, "%s", err.msg);
         return false;
     }
     if (lks_str_is(e->ticket.plan, digest) && e->ticket.nodes == size.nodes)
         return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
+    lks_decision_refuse(d, LKS_E_REFUSED,
                         "change %llu is plan %s for %s, and the ticket was shown another: show it "
                         "this one, and ask again",
                         (unsigned long long)c->id, digest,
-                        lks_count_text(size.nodes, "node", count));
+                        lks_str_count_text(size.nodes, "node", count));
     return false;
 }
 
@@ -29,9 +29,9 @@ static bool is_new(struct lks_deciding *d)
 {
     struct lks_str id = d->event->ticket.id;
     if (!lks_tickets_heard(d->state, id))
-        return lks_deciding_space(d, "messages of ticket systems", lks_tickets_remembered(d->state),
+        return lks_decision_space(d, "messages of ticket systems", lks_tickets_remembered(d->state),
                                   LKS_TICKETS_HEARD_MAX);
-    lks_deciding_refuse(d, LKS_E_REFUSED, "message '%" LKS_STR_FMT "' was taken already",
+    lks_decision_refuse(d, LKS_E_REFUSED, "message '%" LKS_STR_FMT "' was taken already",
                         LKS_STR_ARG(id));
     return false;
 }
@@ -39,9 +39,9 @@ static bool is_new(struct lks_deciding *d)
 static bool is_said(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    return lks_deciding_line(d, "event", e->ticket.id, LKS_TICKET_ID_MAX) &&
-           lks_deciding_line(d, "ticket", e->ticket.ticket, LKS_TICKET_ID_MAX) &&
-           lks_deciding_line(d, "who", e->ticket.who, LKS_TICKET_WHO_MAX);
+    return lks_decision_line(d, "event", e->ticket.id, LKS_TICKET_ID_MAX) &&
+           lks_decision_line(d, "ticket", e->ticket.ticket, LKS_TICKET_ID_MAX) &&
+           lks_decision_line(d, "who", e->ticket.who, LKS_TICKET_WHO_MAX);
 }
 
 /* What was said here would be decided by the same rule. */
@@ -55,7 +55,7 @@ void lks_decide_ticket(struct lks_deciding *d)
         .reason = e->reason,
         .vote = {.change = e->ticket.change, .yes = e->ticket.yes},
     };
-    const struct lks_state_change *c = lks_deciding_change(d, e->ticket.change);
+    const struct lks_state_change *c = lks_decide_change(d, e->ticket.change);
     if (c == NULL || !is_said(d) || !is_new(d) || !is_shown(d, c))
         return;
     d->event = &vote;
@@ -63,7 +63,7 @@ void lks_decide_ticket(struct lks_deciding *d)
     d->event = e;
     if (d->out->refused.code != LKS_OK)
         return;
-    lks_deciding_add(d, LKS_RECORD_TICKET_HEARD)->ticket_heard = (struct lks_rec_ticket_heard){
+    lks_decision_add(d, LKS_RECORD_TICKET_HEARD)->ticket_heard = (struct lks_rec_ticket_heard){
         .event = e->ticket.id,
         .until = e->ticket.until,
         .change = c->id,
@@ -79,5 +79,5 @@ void lks_decide_ticket_told(struct lks_deciding *d)
     const struct lks_tickets *t = &d->state->tickets;
     const struct lks_rec_ticket_told *told = &d->event->told;
     if (told->on != t->on || (told->on && told->row > t->told))
-        lks_deciding_add(d, LKS_RECORD_TICKET_TOLD)->ticket_told = *told;
+        lks_decision_add(d, LKS_RECORD_TICKET_TOLD)->ticket_told = *told;
 }

@@ -20,13 +20,13 @@ static const bool table[LKS_ROLE_COUNT][LKS_PERMISSION_COUNT] = {
 };
 /* clang-format on */
 
-bool lks_role_may(enum lks_role role, enum lks_permission permission)
+bool lks_access_role_may(enum lks_role role, enum lks_permission permission)
 {
     LKS_ASSERT(role < LKS_ROLE_COUNT && permission < LKS_PERMISSION_COUNT);
     return table[role][permission];
 }
 
-struct lks_scope lks_scope_of_node(const struct lks_state *s, uint32_t node)
+struct lks_scope lks_access_scope_of_node(const struct lks_state *s, uint32_t node)
 {
     const struct lks_node *n = &s->nodes[node];
     struct lks_scope scope = {.site = lks_state_text(s, n->site)};
@@ -56,9 +56,9 @@ static bool node_may(const struct lks_state *s, struct lks_str identity,
                      enum lks_permission permission, const struct lks_scope *at)
 {
     uint32_t node = node_of(s, identity);
-    if (node == LKS_NO_NODE || !lks_role_may(LKS_ROLE_AGENT, permission))
+    if (node == LKS_NO_NODE || !lks_access_role_may(LKS_ROLE_AGENT, permission))
         return false;
-    struct lks_scope own = lks_scope_of_node(s, node);
+    struct lks_scope own = lks_access_scope_of_node(s, node);
     return at == NULL || (lks_str_eq(own.site, at->site) && lks_str_eq(own.pool, at->pool));
 }
 
@@ -139,7 +139,7 @@ static bool login_may(const struct lks_sight *sight, lks_text pool, bool anywher
     for (uint32_t i = 0; i < sight->login_count; i++) {
         const struct lks_api_token *t = &sight->logins[i];
         for (uint32_t k = 0; t->identity == sight->identity && k < t->role_count; k++) {
-            if (lks_role_may(t->roles[k].role, sight->permission) &&
+            if (lks_access_role_may(t->roles[k].role, sight->permission) &&
                 (anywhere || t->roles[k].pool == 0 || t->roles[k].pool == pool))
                 return true;
         }
@@ -167,7 +167,7 @@ static bool may(const struct lks_state *s, struct lks_str identity, struct lks_s
     struct lks_sight sight = sight_of(s, identity, credential, permission);
     for (uint32_t i = 0; i < sight.count; i++) {
         const struct lks_binding *b = &sight.bindings[i];
-        if (lks_role_may(b->role, permission) &&
+        if (lks_access_role_may(b->role, permission) &&
             (at == NULL || (within(lks_state_text(s, b->site), at->site) &&
                             within(lks_state_text(s, b->pool), at->pool))))
             return true;
@@ -223,8 +223,8 @@ bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, u
     lks_text pool = n->pool < s->pool_count ? s->pools[n->pool].name : 0;
     for (uint32_t i = 0; i < sight->count; i++) {
         const struct lks_binding *b = &sight->bindings[i];
-        if (lks_role_may(b->role, sight->permission) && (b->site == 0 || b->site == n->site) &&
-            (b->pool == 0 || b->pool == pool))
+        if (lks_access_role_may(b->role, sight->permission) &&
+            (b->site == 0 || b->site == n->site) && (b->pool == 0 || b->pool == pool))
             return true;
     }
     return login_may(sight, pool, false);

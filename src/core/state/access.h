@@ -28,13 +28,13 @@ enum lks_permission {
 };
 extern const char *const lks_permission_words[];
 
-bool lks_role_may(enum lks_role role, enum lks_permission permission);
+bool lks_access_role_may(enum lks_role role, enum lks_permission permission);
 
 /* Where something is; empty views match bindings without that scope alone. */
 struct lks_scope {
     struct lks_str site, pool;
 };
-struct lks_scope lks_scope_of_node(const struct lks_state *s, uint32_t node);
+struct lks_scope lks_access_scope_of_node(const struct lks_state *s, uint32_t node);
 
 /* `identity` may do it at `scope`. */
 bool lks_access_may(const struct lks_state *s, struct lks_str identity,

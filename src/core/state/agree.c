@@ -4,21 +4,21 @@
 static bool value_of(struct lks_str subject, struct lks_str all, struct lks_str *lines,
                      struct lks_value *out)
 {
-    if (lks_value_next(lines, out) && lks_str_eq(out->subject, subject))
+    if (lks_verdict_value_next(lines, out) && lks_str_eq(out->subject, subject))
         return true;
     *lines = all;
-    while (lks_value_next(lines, out)) {
+    while (lks_verdict_value_next(lines, out)) {
         if (lks_str_eq(out->subject, subject))
             return true;
     }
     return false;
 }
 
-bool lks_values_contradict(struct lks_str a, struct lks_str b, struct lks_value *one,
-                           struct lks_value *other)
+bool lks_agree_contradict(struct lks_str a, struct lks_str b, struct lks_value *one,
+                          struct lks_value *other)
 {
     struct lks_str rest = b;
-    while (lks_value_next(&a, one)) {
+    while (lks_verdict_value_next(&a, one)) {
         if (value_of(one->subject, b, &rest, other) && one->value.len > 0 && other->value.len > 0 &&
             !lks_str_eq(one->value, other->value))
             return true;
@@ -26,8 +26,8 @@ bool lks_values_contradict(struct lks_str a, struct lks_str b, struct lks_value 
     return false;
 }
 
-bool lks_agreed_add(struct lks_agreed *agreed, const struct lks_state *s, lks_text values,
-                    struct lks_value *one, struct lks_value *other)
+bool lks_agree_add(struct lks_agreed *agreed, const struct lks_state *s, lks_text values,
+                   struct lks_value *one, struct lks_value *other)
 {
     *one = *other = (struct lks_value){.subject = {"", 0}, .value = {"", 0}};
     for (uint32_t i = 0; i < agreed->count; i++) {
@@ -37,8 +37,8 @@ bool lks_agreed_add(struct lks_agreed *agreed, const struct lks_state *s, lks_te
     if (agreed->count == LKS_AGREE_KINDS_MAX)
         return false;
     for (uint32_t i = 0; i < agreed->count; i++) {
-        if (lks_values_contradict(lks_state_text(s, values), lks_state_text(s, agreed->kinds[i]),
-                                  one, other))
+        if (lks_agree_contradict(lks_state_text(s, values), lks_state_text(s, agreed->kinds[i]),
+                                 one, other))
             return false;
     }
     agreed->kinds[agreed->count++] = values;

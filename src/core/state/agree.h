@@ -10,8 +10,8 @@
 #define LKS_AGREE_KINDS_MAX 64 /* of values that are held against each other; more do not agree */
 
 /* The first component that both have a value for, and not the same; false: there is none. */
-bool lks_values_contradict(struct lks_str a, struct lks_str b, struct lks_value *one,
-                           struct lks_value *other);
+bool lks_agree_contradict(struct lks_str a, struct lks_str b, struct lks_value *one,
+                          struct lks_value *other);
 
 /* Values that agree so far. */
 struct lks_agreed {
@@ -21,7 +21,7 @@ struct lks_agreed {
 
 /* Add one more; false: it does not agree with all of them, and is not added. Where they contradict
  * each other is in `one` and `other`, which are empty where there are too many kinds. */
-bool lks_agreed_add(struct lks_agreed *agreed, const struct lks_state *s, lks_text values,
-                    struct lks_value *one, struct lks_value *other);
+bool lks_agree_add(struct lks_agreed *agreed, const struct lks_state *s, lks_text values,
+                   struct lks_value *one, struct lks_value *other);
 
 #endif

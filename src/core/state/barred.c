@@ -5,7 +5,8 @@
 bool lks_barred_is(const struct lks_state *s, uint32_t node, struct lks_str fingerprint)
 {
     for (uint32_t i = 0; i < s->barred_count; i++)
-        if (s->barred[i].node == node && lks_certificate_is(&s->barred[i].certificate, fingerprint))
+        if (s->barred[i].node == node &&
+            lks_state_certificate_is(&s->barred[i].certificate, fingerprint))
             return true;
     return false;
 }

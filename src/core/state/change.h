@@ -91,7 +91,7 @@ struct lks_member {
 };
 
 /* The record of how far it is. The change, the node and the text are up to the caller. */
-struct lks_rec_member lks_member_said(const struct lks_member *m);
+struct lks_rec_member lks_state_member_said(const struct lks_member *m);
 
 struct lks_vote {
     bool yes;
@@ -253,11 +253,11 @@ struct lks_state;
 const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id);
 
 /* How the node stands in the change; NULL: it is not in it. */
-const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node);
+const struct lks_member *lks_state_change_member(const struct lks_state_change *c, uint32_t node);
 
 /* Whether nodes of the pool are in it. */
-bool lks_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
-                           uint32_t pool);
+bool lks_state_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
+                                 uint32_t pool);
 
 /* The change in progress on the node: it started there, and neither of the two has ended; NULL:
  * none. */
@@ -270,7 +270,7 @@ static inline bool lks_change_over(const struct lks_state_change *c)
 
 /* When (wall) it expires without its approvals, or without a start; UINT64_MAX: it is beyond that.
  */
-lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c);
+lks_ms lks_state_change_expires(const struct lks_state *s, const struct lks_state_change *c);
 
 /* No member of it starts any more. */
 static inline bool lks_change_late(const struct lks_state_change *c, lks_ms wall)
@@ -308,12 +308,12 @@ static inline const struct lks_step *lks_member_step(const struct lks_state_chan
 }
 
 /* What was last measured of the node for the wave by the metric of that name; NULL: nothing. */
-const struct lks_measure *lks_change_measure(const struct lks_state_change *c, uint32_t wave,
-                                             uint32_t node, lks_text metric);
+const struct lks_measure *lks_state_change_measure(const struct lks_state_change *c, uint32_t wave,
+                                                   uint32_t node, lks_text metric);
 
 /* What was last said of the wave by the metric of that name, 0: by all; NULL: nothing. */
-const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, uint32_t wave,
-                                            lks_text metric);
+const struct lks_gate_look *lks_state_change_look(const struct lks_state_change *c, uint32_t wave,
+                                                  lks_text metric);
 
 /* The text of an order by its digest, of any change that is kept; an empty view: none. */
 struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest);
@@ -338,6 +338,6 @@ bool lks_state_frozen(const struct lks_state *s, uint32_t node);
 
 /* The owner of our drains: "change:17". */
 #define LKS_CHANGE_OWNER_SIZE 32
-struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE]);
+struct lks_str lks_state_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE]);
 
 #endif

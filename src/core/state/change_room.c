@@ -28,7 +28,7 @@ static bool is_last(const struct lks_state *s, const struct lks_state_change *c,
 {
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_state_change *o = &s->changes[i];
-        const struct lks_member *k = lks_change_member(o, m->node);
+        const struct lks_member *k = lks_state_change_member(o, m->node);
         if (o != c && lks_change_brought(o, k) &&
             (k->since > m->since || (k->since == m->since && o > c)))
             return false;
@@ -46,7 +46,7 @@ static bool overtook(const struct lks_state *s, const struct lks_state_change *c
         const struct lks_state_change *o = &s->changes[i];
         bool open = !lks_change_over(o) && o->states[LKS_MEMBER_DONE] > 0;
         for (uint32_t k = 0; k < o->member_count && open; k++) {
-            const struct lks_member *m = lks_change_member(c, o->members[k].node);
+            const struct lks_member *m = lks_state_change_member(c, o->members[k].node);
             if (lks_change_brought(o, &o->members[k]) && lks_change_brought(c, m) &&
                 is_last(s, c, m))
                 return true;

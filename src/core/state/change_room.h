@@ -7,11 +7,11 @@
 void lks_change_fini(struct lks_state_change *c);
 
 /* NULL: there is none. */
-struct lks_state_change *lks_change_find(struct lks_state *s, uint64_t id);
+struct lks_state_change *lks_state_change_find(struct lks_state *s, uint64_t id);
 
 /* Where a list in order of its keys has, or would have, this one; true if it has. */
-bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
-                         struct lks_str digest, uint32_t *at);
+bool lks_state_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
+                               struct lks_str digest, uint32_t *at);
 bool lks_state_proven_at(const struct lks_state *s, struct lks_str class, struct lks_str from,
                          struct lks_str to, uint32_t *at);
 

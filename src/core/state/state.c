@@ -3,8 +3,8 @@
 #include "base/vec.h"
 #include "codec/format/base64.h"
 #include "core/state/change_room.h"
-#include "core/state/pulse.h"
-#include "core/state/standing.h"
+#include "core/state/heartbeat.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 #include "model/facts/facts.h"
 
@@ -27,7 +27,7 @@ const struct lks_limits lks_limits_default = {
     .proposal_age = (lks_ms)14 * 24 * 3600 * LKS_SECOND,
 };
 
-struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses_until)
+struct lks_rec_limits lks_state_limits_record(const struct lks_limits *l, lks_ms yeses_until)
 {
     return (struct lks_rec_limits){
         .heartbeat = l->heartbeat,
@@ -62,9 +62,9 @@ enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t
             return lks_wrap(err, "nodes");
         s->nodes[id].pool = LKS_NO_POOL;
         s->node_count++;
-        if (lks_standing_grow(s, err) != LKS_OK)
+        if (lks_node_status_grow(s, err) != LKS_OK)
             return err->code;
-        lks_standing_update(s, id);
+        lks_node_status_update(s, id);
     }
     *out = id;
     return LKS_OK;
@@ -124,14 +124,14 @@ enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err 
         lks_intern_init(interns[i], LKS_STATE_TEXT_MAX);
         lks_intern_seed(interns[i], seed + i);
     }
-    lks_passing_init(&s->passing, seed);
+    lks_refintern_init(&s->passing, seed);
     lks_heap_init(&s->deadlines, LKS_STATE_NODES_MAX);
     lks_heap_init(&s->outband_ends, LKS_STATE_NODES_MAX);
     lks_heap_init(&s->members_due, LKS_STATE_NODES_MAX);
     lks_text empty = 0;
     if (lks_intern_id(&s->texts, LKS_STR(""), &empty, err) != LKS_OK)
         return err->code;
-    return lks_standing_init(s, err);
+    return lks_node_status_init(s, err);
 }
 
 void lks_state_fini(struct lks_state *s)
@@ -146,8 +146,8 @@ void lks_state_fini(struct lks_state *s)
         lks_change_fini(&s->changes[i]);
     lks_tickets_fini(&s->tickets);
     lks_resets_fini(&s->resets);
-    lks_standing_fini(s);
-    lks_passing_fini(&s->passing);
+    lks_node_status_fini(s);
+    lks_refintern_fini(&s->passing);
     struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->basis_digests};
     for (size_t i = 0; i < LKS_COUNT(interns); i++)
         lks_intern_fini(interns[i]);
@@ -169,7 +169,7 @@ void lks_state_fini(struct lks_state *s)
 struct lks_str lks_state_text(const struct lks_state *s, lks_text text)
 {
     if ((text & LKS_TEXT_PASSING) != 0)
-        return lks_passing_text(&s->passing, text & ~LKS_TEXT_PASSING);
+        return lks_refintern_text(&s->passing, text & ~LKS_TEXT_PASSING);
     return lks_intern_text(&s->texts, text);
 }
 
@@ -248,7 +248,7 @@ const struct lks_state_person *lks_state_person(const struct lks_state *s, struc
 
 static const uint8_t no_certificate[LKS_DIGEST_BYTES];
 
-const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE])
+const char *lks_state_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE])
 {
     if (memcmp(c->fingerprint, no_certificate, sizeof(no_certificate)) != 0)
         return lks_digest_write(c->fingerprint, out);
@@ -256,7 +256,7 @@ const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_D
     return out;
 }
 
-bool lks_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint)
+bool lks_state_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint)
 {
     uint8_t read[LKS_DIGEST_BYTES];
     return lks_digest_read(fingerprint, read) && memcmp(read, no_certificate, sizeof(read)) != 0 &&
@@ -386,16 +386,16 @@ const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struc
                : NULL;
 }
 
-bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
-                      struct lks_str artifact)
+bool lks_state_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
+                            struct lks_str artifact)
 {
-    return lks_words_have(lks_state_text(s, bundle->artifacts), artifact);
+    return lks_facts_words_have(lks_state_text(s, bundle->artifacts), artifact);
 }
 
 bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact)
 {
     for (uint32_t i = 0; i < s->bundle_count; i++) {
-        if (s->bundles[i].revoked == 0 && lks_bundle_names(s, &s->bundles[i], artifact))
+        if (s->bundles[i].revoked == 0 && lks_state_bundle_names(s, &s->bundles[i], artifact))
             return true;
     }
     return false;
@@ -406,7 +406,7 @@ const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_
     return LKS_STATE_BY_ID(s->flashes, s->flash_count, id);
 }
 
-bool lks_flash_over(const struct lks_state_flash *f)
+bool lks_state_flash_over(const struct lks_state_flash *f)
 {
     return f->outcome != LKS_BMC_OPEN && (f->outcome != LKS_BMC_UNKNOWN || f->resolved != 0);
 }
@@ -414,7 +414,7 @@ bool lks_flash_over(const struct lks_state_flash *f)
 const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node)
 {
     uint32_t place = s->nodes[node].flashing > 0 ? s->nodes[node].flash : 0;
-    while (place != 0 && lks_flash_over(&s->flashes[place - 1]))
+    while (place != 0 && lks_state_flash_over(&s->flashes[place - 1]))
         place = s->flashes[place - 1].before;
     return place != 0 ? &s->flashes[place - 1] : NULL;
 }
@@ -443,7 +443,7 @@ lks_text lks_state_intent(const struct lks_state *s, uint32_t n)
     if (node->pin != 0)
         return node->pin;
     if (node->asset != 0)
-        return lks_standing_domain_pin(s, n);
+        return lks_node_status_domain_pin(s, n);
     return node->pool == LKS_NO_POOL ? 0 : s->pools[node->pool].stack_digest;
 }
 
@@ -456,9 +456,9 @@ bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
 {
     static const uint8_t nothing[LKS_HASH_BYTES];
     const struct lks_node *node = &s->nodes[n];
-    const struct lks_pulse *pulse = &s->pulses[n];
+    const struct lks_heartbeat *pulse = &s->pulses[n];
     if (!node->placed || !pulse->heard || memcmp(pulse->tuple, nothing, sizeof(nothing)) == 0)
         return false;
     return node->tuple_boot != node->boot || lks_state_readings(s, node->inband).len == 0 ||
-           lks_pulse_tuple_differs(s, n);
+           lks_heartbeat_tuple_differs(s, n);
 }

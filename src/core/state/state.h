@@ -3,7 +3,7 @@
  *
  * lks_state_apply() makes one record true and decides nothing; it is total: any record can be
  * applied in any state. Everything here but `pulses` follows from the records alone, and
- * lks_state_dump() writes records that fold to an equal state: that is a snapshot.
+ * lks_dump_state() writes records that fold to an equal state: that is a snapshot.
  *
  * Names are numbers within: a node's is its place in `nodes`, for as long as the state lives. A
  * node that was removed keeps its place, without `placed`, and returns to it. Another start may
@@ -18,9 +18,9 @@
 #include "codec/format/digest.h"
 #include "core/state/change.h"
 #include "core/state/mass.h"
-#include "core/state/passing.h"
-#include "core/state/reset.h"
-#include "core/state/ticket.h"
+#include "core/state/refintern.h"
+#include "core/state/resets.h"
+#include "core/state/tickets.h"
 #include "model/record/record.h"
 #include "model/record/row.h"
 
@@ -58,13 +58,13 @@ struct lks_certificate {
 };
 
 struct lks_node {
-    bool placed;    /* the fleet has it */
-    bool enrolled;  /* it has a certificate of ours, or came with one of the site's */
-    bool intake;    /* not admissible until a person accepts it */
-    bool accepted;  /* by a person, since it was placed, replaced or last taken into intake */
-    bool held;      /* see held_since */
-    bool drifting;  /* as recorded; the bits of core/state/standing.h may be ahead until a tick */
-    bool unhealthy; /* as reported */
+    bool placed;   /* the fleet has it */
+    bool enrolled; /* it has a certificate of ours, or came with one of the site's */
+    bool intake;   /* not admissible until a person accepts it */
+    bool accepted; /* by a person, since it was placed, replaced or last taken into intake */
+    bool held;     /* see held_since */
+    bool drifting; /* as recorded; the bits of core/state/node_status.h may be ahead until a tick */
+    bool unhealthy;    /* as reported */
     bool outband_over; /* its out-of-band reading was past its age when it was recorded */
     /* What a heartbeat looks at lies together: most of them look at nothing else. */
     lks_text asset; /* class of an asset; 0: a node */
@@ -315,24 +315,26 @@ struct lks_state_command {
 };
 
 /* Events that heartbeats tell of. */
-enum lks_pulse_event {
-    LKS_PULSE_XID,
-    LKS_PULSE_LINK_DOWN,
-    LKS_PULSE_LOAD,
-    LKS_PULSE_EVENTS,
+enum lks_heartbeat_event {
+    LKS_HEARTBEAT_XID,
+    LKS_HEARTBEAT_LINK_DOWN,
+    LKS_HEARTBEAT_LOAD,
+    LKS_HEARTBEAT_EVENTS,
 };
-#define LKS_PULSE_TOLD LKS_PULSE_LOAD /* of those before it heartbeats say when they were */
+#define LKS_HEARTBEAT_TOLD LKS_HEARTBEAT_LOAD /* of those before it heartbeats say when they were  \
+                                               */
 
-/* What a heartbeat changes and no record says; a restart forgets it. Written by core/state/pulse.c.
+/* What a heartbeat changes and no record says; a restart forgets it. Written by
+ * core/state/heartbeat.c.
  */
-struct lks_pulse {
-    lks_ms at;                       /* mono; of the last one, or of the start */
-    uint64_t seq;                    /* of the last one heard in this boot */
-    uint64_t health;                 /* bits the agent sets */
-    int64_t skew;                    /* its clock less ours, in ms */
-    uint64_t head_seq;               /* the journal head it witnessed */
-    lks_ms events[LKS_PULSE_EVENTS]; /* wall: when the last one was; 0: of none was heard */
-    uint8_t told[LKS_PULSE_TOLD];    /* which that was, as its agent says, + 1; 0: it does not */
+struct lks_heartbeat {
+    lks_ms at;                           /* mono; of the last one, or of the start */
+    uint64_t seq;                        /* of the last one heard in this boot */
+    uint64_t health;                     /* bits the agent sets */
+    int64_t skew;                        /* its clock less ours, in ms */
+    uint64_t head_seq;                   /* the journal head it witnessed */
+    lks_ms events[LKS_HEARTBEAT_EVENTS]; /* wall: when the last one was; 0: of none was heard */
+    uint8_t told[LKS_HEARTBEAT_TOLD]; /* which that was, as its agent says, + 1; 0: it does not */
     /* The node's texts beside which `boot` and `tuple` were nothing new, so that the next heartbeat
      * need not read them: ids of texts that stay, + 1; 0: not so. */
     uint32_t boot_text, tuple_text;
@@ -356,7 +358,7 @@ struct lks_limits {
 extern const struct lks_limits lks_limits_default;
 
 /* The record that sets them. */
-struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses_until);
+struct lks_rec_limits lks_state_limits_record(const struct lks_limits *l, lks_ms yeses_until);
 
 /* A head that agents were told. */
 struct lks_published {
@@ -371,10 +373,10 @@ struct lks_state {
     lks_ms yeses_until; /* a yes that was given under longer limits may stand so long */
     uint64_t seq;       /* of the last record that was applied */
     struct lks_intern texts;
-    struct lks_passing passing; /* texts that are forgotten with their last use */
-    struct lks_intern names;    /* of nodes and assets; the id is the place in `nodes` */
-    struct lks_node *nodes;     /* owned, as are all arrays */
-    struct lks_pulse *pulses;   /* by node */
+    struct lks_refintern passing; /* texts that are forgotten with their last use */
+    struct lks_intern names;      /* of nodes and assets; the id is the place in `nodes` */
+    struct lks_node *nodes;       /* owned, as are all arrays */
+    struct lks_heartbeat *pulses; /* by node */
     uint32_t node_count, node_room;
     uint32_t placed_count;        /* nodes; assets do not count */
     struct lks_intern pool_names; /* the id is the place in `pools` */
@@ -422,10 +424,11 @@ struct lks_state {
     uint64_t jobs;  /* that started */
     uint64_t epoch; /* of the controller that leads; 0: there is only one */
     lks_text leader, leader_url;
-    uint64_t signed_from;          /* the row from which every commit is signed; 0: not yet */
-    uint64_t signed_earlier;       /* rows right before it that no head covered */
-    struct lks_standing *standing; /* core/state/standing.h: bits of nodes, follows from the rest */
-    struct lks_binding *bindings;  /* sorted: identity, role, site, pool */
+    uint64_t signed_from;    /* the row from which every commit is signed; 0: not yet */
+    uint64_t signed_earlier; /* rows right before it that no head covered */
+    struct lks_node_status
+        *standing; /* core/state/node_status.h: bits of nodes, follows from the rest */
+    struct lks_binding *bindings; /* sorted: identity, role, site, pool */
     uint32_t binding_count, binding_room;
     struct lks_api_token *tokens; /* sorted by id */
     uint32_t token_count, token_room;
@@ -460,13 +463,13 @@ void lks_state_fini(struct lks_state *s);
  * all of them is s->seq. */
 typedef enum lks_code lks_state_emit(void *ctx, lks_ms time, const struct lks_record *record,
                                      struct lks_err *err);
-enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, void *ctx,
+enum lks_code lks_dump_state(const struct lks_state *s, lks_state_emit *emit, void *ctx,
                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same in everything that records say, counts and the order of lists included; only places of
  * nodes and pools may differ, and pulses are not compared. `why`, if given, says in a line what
  * differs. */
-bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why);
+bool lks_equal_state(const struct lks_state *a, const struct lks_state *b, struct lks_err *why);
 
 /* Looking things up. */
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name);
@@ -475,14 +478,14 @@ const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_
 /* The one that keeps `node` from another: open, or unknown and not looked at; NULL: none. */
 const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node);
 /* Whether it ended, and has not to be resolved any more. */
-bool lks_flash_over(const struct lks_state_flash *f);
+bool lks_state_flash_over(const struct lks_state_flash *f);
 /* When one without an end is given up (wall): its deadline, and time for its driver to report it;
  * at once where its bundle was revoked. */
 lks_ms lks_state_flash_due(const struct lks_state_flash *f);
 /* Whether a bundle names the artifact, and whether one that is good does: only such bits are
  * staged. */
-bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
-                      struct lks_str artifact);
+bool lks_state_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
+                            struct lks_str artifact);
 bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact);
 struct lks_str lks_state_text(const struct lks_state *s, lks_text text);
 uint32_t lks_state_node(const struct lks_state *s,
@@ -496,8 +499,8 @@ const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lk
 const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial);
 
 /* Its fingerprint as "sha256:...", or an empty text where there is none; and whether it is this. */
-const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE]);
-bool lks_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint);
+const char *lks_state_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE]);
+bool lks_state_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint);
 
 /* The bindings of `identity`, one after the other; NULL and 0: none. */
 const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct lks_str identity,

@@ -1,7 +1,7 @@
 /* Looking up changes, and what follows from them for a node. */
 #include "base/vec.h"
 #include "core/state/change_room.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ const struct lks_state_change *lks_state_change(const struct lks_state *s, uint6
     return LKS_STATE_BY_ID(s->changes, s->change_count, id);
 }
 
-lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c)
+lks_ms lks_state_change_expires(const struct lks_state *s, const struct lks_state_change *c)
 {
     lks_ms since = c->moved != 0 ? c->moved : c->proposed, age = s->limits.proposal_age;
     if (c->state == LKS_CHANGE_PROPOSED && c->expires != 0)
@@ -21,19 +21,19 @@ lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_chan
     return !waits || since > UINT64_MAX - age ? UINT64_MAX : since + age;
 }
 
-struct lks_state_change *lks_change_find(struct lks_state *s, uint64_t id)
+struct lks_state_change *lks_state_change_find(struct lks_state *s, uint64_t id)
 {
     const struct lks_state_change *found = lks_state_change(s, id);
     return found == NULL ? NULL : &s->changes[found - s->changes];
 }
 
-const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node)
+const struct lks_member *lks_state_change_member(const struct lks_state_change *c, uint32_t node)
 {
     uint32_t place = node < c->place_room ? c->places[node] : 0;
     return place == 0 ? NULL : &c->members[place - 1];
 }
 
-struct lks_rec_member lks_member_said(const struct lks_member *m)
+struct lks_rec_member lks_state_member_said(const struct lks_member *m)
 {
     return (struct lks_rec_member){
         .state = m->state,
@@ -47,8 +47,8 @@ struct lks_rec_member lks_member_said(const struct lks_member *m)
     };
 }
 
-bool lks_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
-                           uint32_t pool)
+bool lks_state_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
+                                 uint32_t pool)
 {
     for (uint32_t i = 0; i < c->member_count; i++) {
         const struct lks_node *n = &s->nodes[c->members[i].node];
@@ -64,12 +64,12 @@ const struct lks_state_change *lks_state_changing(const struct lks_state *s, uin
     const struct lks_state_change *c = id == 0 ? NULL : lks_state_change(s, id);
     if (c == NULL || lks_change_over(c))
         return NULL;
-    const struct lks_member *m = lks_change_member(c, node);
+    const struct lks_member *m = lks_state_change_member(c, node);
     return m == NULL || lks_member_over(m) ? NULL : c;
 }
 
-const struct lks_measure *lks_change_measure(const struct lks_state_change *c, uint32_t wave,
-                                             uint32_t node, lks_text metric)
+const struct lks_measure *lks_state_change_measure(const struct lks_state_change *c, uint32_t wave,
+                                                   uint32_t node, lks_text metric)
 {
     uint32_t at = node < c->measured_room ? c->measured[node] : 0;
     while (at != 0 && (c->measures[at - 1].wave != wave || c->measures[at - 1].metric != metric))
@@ -77,8 +77,8 @@ const struct lks_measure *lks_change_measure(const struct lks_state_change *c, u
     return at != 0 ? &c->measures[at - 1] : NULL;
 }
 
-const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, uint32_t wave,
-                                            lks_text metric)
+const struct lks_gate_look *lks_state_change_look(const struct lks_state_change *c, uint32_t wave,
+                                                  lks_text metric)
 {
     for (uint32_t i = c->look_count; i-- > 0;) {
         if (c->looks[i].wave == wave && c->looks[i].metric == metric)
@@ -87,8 +87,8 @@ const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, ui
     return NULL;
 }
 
-bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
-                         struct lks_str digest, uint32_t *at)
+bool lks_state_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
+                               struct lks_str digest, uint32_t *at)
 {
     return lks_state_text_at(s, LKS_STATE_TEXTS(c->orders, c->order_count, digest), digest, at);
 }
@@ -97,7 +97,7 @@ struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest)
 {
     for (uint32_t i = s->change_count; i-- > 0;) {
         uint32_t at = 0;
-        if (lks_change_order_at(s, &s->changes[i], digest, &at))
+        if (lks_state_change_order_at(s, &s->changes[i], digest, &at))
             return lks_state_text(s, s->changes[i].orders[at].text);
     }
     return LKS_STR("");
@@ -141,7 +141,7 @@ static struct lks_freeze pool_freeze(const struct lks_state *s, uint32_t node)
 /* An asset has no pool: those of its domain count. */
 struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node)
 {
-    const struct lks_standing *st = s->standing;
+    const struct lks_node_status *st = s->standing;
     if (s->frozen)
         return (struct lks_freeze){true, 0, s->frozen_by, s->frozen_reason, s->frozen_since};
     struct lks_freeze f = pool_freeze(s, node);
@@ -157,7 +157,7 @@ bool lks_state_frozen(const struct lks_state *s, uint32_t node)
     return lks_state_freeze(s, node).on;
 }
 
-struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE])
+struct lks_str lks_state_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE])
 {
     snprintf(out, LKS_CHANGE_OWNER_SIZE, "change:%" PRIu64, change);
     return lks_str_from(out);

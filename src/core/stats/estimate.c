@@ -31,7 +31,7 @@ static double welch_nu(double v1, size_t n1, double v2, size_t n2)
     return 1 / (a * a / (double)(n1 - 1) + b * b / (double)(n2 - 1));
 }
 
-struct lks_welch lks_welch(const struct lks_arms *arms)
+struct lks_welch lks_estimate_welch(const struct lks_arms *arms)
 {
     size_t n1 = arms->canary_count, n2 = arms->control_count;
     if (n1 < 1 || n2 < 1)
@@ -50,26 +50,26 @@ static double half_width(const struct lks_welch *w, double alpha)
 {
     if (w->nu == 0)
         return HUGE_VAL;
-    return w->se == 0 ? 0 : -lks_t_quantile(alpha, w->nu) * w->se;
+    return w->se == 0 ? 0 : -lks_special_t_quantile(alpha, w->nu) * w->se;
 }
 
-double lks_welch_lower(const struct lks_welch *w, double alpha)
+double lks_estimate_welch_lower(const struct lks_welch *w, double alpha)
 {
     return w->estimate - half_width(w, alpha);
 }
 
-double lks_welch_upper(const struct lks_welch *w, double alpha)
+double lks_estimate_welch_upper(const struct lks_welch *w, double alpha)
 {
     return w->estimate + half_width(w, alpha);
 }
 
-double lks_welch_less(const struct lks_welch *w, double theta)
+double lks_estimate_welch_less(const struct lks_welch *w, double theta)
 {
     if (w->nu == 0)
         return 1;
     if (w->se == 0)
         return w->estimate < theta ? 0 : 1;
-    return lks_t_lower((w->estimate - theta) / w->se, w->nu);
+    return lks_special_t_lower((w->estimate - theta) / w->se, w->nu);
 }
 
 /* Exact randomisation -------------------------------------------------------------------------- */
@@ -101,10 +101,11 @@ static double ways(size_t all, size_t chosen)
     return n;
 }
 
-double lks_relabel_least(size_t canaries, size_t controls)
+double lks_estimate_relabel_least(size_t canaries, size_t controls)
 {
-    return exp(lks_gamma_ln((double)canaries + 1) + lks_gamma_ln((double)controls + 1) -
-               lks_gamma_ln((double)(canaries + controls) + 1));
+    return exp(lks_special_gamma_ln((double)canaries + 1) +
+               lks_special_gamma_ln((double)controls + 1) -
+               lks_special_gamma_ln((double)(canaries + controls) + 1));
 }
 
 static void pool_init(struct pool *p, const struct lks_arms *a)
@@ -170,7 +171,8 @@ static double draw_sum(const struct pool *p, struct lks_rng *rng)
     return sum;
 }
 
-struct lks_relabel lks_relabel(const struct lks_arms *arms, uint64_t rounds, struct lks_rng *rng)
+struct lks_relabel lks_estimate_relabel(const struct lks_arms *arms, uint64_t rounds,
+                                        struct lks_rng *rng)
 {
     struct pool p;
     LKS_ASSERT(arms->canary_count > 0 && arms->control_count > 0);
@@ -195,11 +197,11 @@ struct lks_relabel lks_relabel(const struct lks_arms *arms, uint64_t rounds, str
 /* The density of s = chi(nu) / sqrt(nu), the estimate of a standard deviation of 1. */
 static double spread_density(double s, double nu)
 {
-    double ln = M_LN2 + nu / 2 * log(nu / 2) - lks_gamma_ln(nu / 2) + (nu - 1) * log(s);
+    double ln = M_LN2 + nu / 2 * log(nu / 2) - lks_special_gamma_ln(nu / 2) + (nu - 1) * log(s);
     return s <= 0 ? 0 : exp(ln - nu * s * s / 2);
 }
 
-double lks_power_of(const struct lks_power_plan *p, double effect)
+double lks_estimate_power(const struct lks_power_plan *p, double effect)
 {
     double n1 = (double)p->canaries, n2 = (double)p->controls;
     if (p->canaries < 2 || p->controls < 2)
@@ -208,26 +210,26 @@ double lks_power_of(const struct lks_power_plan *p, double effect)
         return effect != 0;
     double nu = welch_nu(1 / n1, p->canaries, 1 / n2, p->controls);
     double far = fabs(effect) / (p->sigma * sqrt(1 / n1 + 1 / n2));
-    double limit = -lks_t_quantile(p->alpha, nu);
+    double limit = -lks_special_t_quantile(p->alpha, nu);
     double top = 1 + 12 / sqrt(nu), h = top / POWER_STEPS, sum = 0;
     for (int i = 1; i <= POWER_STEPS; i++) {
         double s = h * i, weight = i == POWER_STEPS ? 1 : 2 + 2 * (i % 2);
-        sum += weight * spread_density(s, nu) * lks_normal_lower(far - limit * s);
+        sum += weight * spread_density(s, nu) * lks_special_normal_lower(far - limit * s);
     }
     return fmin(1, sum * h / 3);
 }
 
-double lks_power_effect(const struct lks_power_plan *p, double power)
+double lks_estimate_power_effect(const struct lks_power_plan *p, double power)
 {
     double low = 0, high = p->sigma;
     LKS_ASSERT(power > 0 && power < 1);
     if (p->canaries < 2 || p->controls < 2)
         return HUGE_VAL;
-    for (int i = 0; i < 60 && lks_power_of(p, high) < power; i++)
+    for (int i = 0; i < 60 && lks_estimate_power(p, high) < power; i++)
         high *= 2;
     for (int i = 0; i < 50; i++) {
         double middle = (low + high) / 2;
-        *(lks_power_of(p, middle) < power ? &low : &high) = middle;
+        *(lks_estimate_power(p, middle) < power ? &low : &high) = middle;
     }
     return high;
 }

@@ -26,14 +26,14 @@ struct lks_welch {
     double nu;       /* degrees of freedom; 0: an arm has fewer than two units, nothing is known */
 };
 
-struct lks_welch lks_welch(const struct lks_arms *arms);
+struct lks_welch lks_estimate_welch(const struct lks_arms *arms);
 
 /* One-sided bounds: the truth is beyond each of them with the chance `alpha`. */
-double lks_welch_lower(const struct lks_welch *w, double alpha);
-double lks_welch_upper(const struct lks_welch *w, double alpha);
+double lks_estimate_welch_lower(const struct lks_welch *w, double alpha);
+double lks_estimate_welch_upper(const struct lks_welch *w, double alpha);
 
 /* The chance of an estimate as low as this one, or lower, were the truth `theta`. */
-double lks_welch_less(const struct lks_welch *w, double theta);
+double lks_estimate_welch_less(const struct lks_welch *w, double theta);
 
 /* Exact randomisation -------------------------------------------------------------------------- */
 
@@ -47,10 +47,11 @@ struct lks_relabel {
 
 /* What if others had been the canaries? Of more ways than LKS_RELABEL_MAX, `rounds` are drawn with
  * `rng`. Each arm has at least one unit. */
-struct lks_relabel lks_relabel(const struct lks_arms *arms, uint64_t rounds, struct lks_rng *rng);
+struct lks_relabel lks_estimate_relabel(const struct lks_arms *arms, uint64_t rounds,
+                                        struct lks_rng *rng);
 
 /* The least share that relabelling can come to: one over the number of ways. */
-double lks_relabel_least(size_t canaries, size_t controls);
+double lks_estimate_relabel_least(size_t canaries, size_t controls);
 
 /* Power ---------------------------------------------------------------------------------------- */
 
@@ -65,10 +66,10 @@ struct lks_power_plan {
  * Welch's degrees of freedom for equal spreads. Those of a test vary with its data, so against
  * simulation it is up to 0.03 too hopeful with four units in an arm, 0.07 with three, and within
  * 0.005 with eight. */
-double lks_power_of(const struct lks_power_plan *p, double effect);
+double lks_estimate_power(const struct lks_power_plan *p, double effect);
 
 /* The smallest effect that is found with this chance. */
-double lks_power_effect(const struct lks_power_plan *p, double power);
+double lks_estimate_power_effect(const struct lks_power_plan *p, double power);
 
 /* Many tests at once --------------------------------------------------------------------------- */
 

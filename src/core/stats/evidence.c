@@ -19,9 +19,9 @@ const double lks_evidence_at[4] = {1.0 / 24, 4.0 / 24, 12.0 / 24, 1};
 static void levels_of(enum lks_spending kind, double alpha, const struct lks_evidence_plan *p,
                       double *levels)
 {
-    lks_spend_limits(kind, alpha, p->at, p->looks, levels);
+    lks_sequential_spend_limits(kind, alpha, p->at, p->looks, levels);
     for (size_t i = 0; i < p->looks; i++)
-        levels[i] = lks_normal_upper(levels[i]);
+        levels[i] = lks_special_normal_upper(levels[i]);
 }
 
 struct lks_evidence_plan lks_evidence_plan(const double *at, size_t looks, size_t tests,
@@ -59,10 +59,11 @@ struct lks_evidence_power lks_evidence_power(const struct lks_evidence_plan *pla
     if (canaries < 2 || controls < 2)
         return (struct lks_evidence_power){HUGE_VAL, HUGE_VAL};
     double se = sigma * sqrt(1 / (double)canaries + 1 / (double)controls);
-    double gained = lks_power_effect(&pass, fmax(1 - chance, pass.alpha));
-    double beyond = margin + se * lks_normal_quantile(chance);
+    double gained = lks_estimate_power_effect(&pass, fmax(1 - chance, pass.alpha));
+    double beyond = margin + se * lks_special_normal_quantile(chance);
     return (struct lks_evidence_power){.not_passed = fmax(0, margin - gained),
-                                       .halted = fmax(beyond, lks_power_effect(&halt, chance))};
+                                       .halted =
+                                           fmax(beyond, lks_estimate_power_effect(&halt, chance))};
 }
 
 /* Units ---------------------------------------------------------------------------------------- */
@@ -166,7 +167,8 @@ static double level_between(const struct lks_welch *w, double margin, double alp
 {
     if (w->se == 0 || !(w->nu >= NU_BETWEEN))
         return 0;
-    return lks_normal_upper(lks_msprt_half(w->se * w->se, margin, 2 * alpha) / w->se);
+    return lks_special_normal_upper(lks_sequential_msprt_half(w->se * w->se, margin, 2 * alpha) /
+                                    w->se);
 }
 
 /* The level at which HALT is judged now; 0: not at all. `share` is what Holm adds for tests that
@@ -188,11 +190,12 @@ static bool relabelling_agrees(const struct lks_evidence *q, const struct lks_ga
     struct lks_arms arms = lks_gains_arms(g);
     uint64_t most = DRAWS_MAX / (g->canaries + g->controls);
     uint64_t rounds = most < RELABELLING ? most + 1 : RELABELLING;
-    if (level < 2 * lks_relabel_least(g->canaries, g->controls) || level < 2 / (double)rounds)
+    if (level < 2 * lks_estimate_relabel_least(g->canaries, g->controls) ||
+        level < 2 / (double)rounds)
         return true;
     for (size_t i = 0; i < g->canaries; i++)
         g->gains[i] += shift;
-    out->relabelled = lks_relabel(&arms, rounds, &rng).less;
+    out->relabelled = lks_estimate_relabel(&arms, rounds, &rng).less;
     for (size_t i = 0; i < g->canaries; i++)
         g->gains[i] -= shift;
     return out->relabelled <= level;
@@ -205,7 +208,7 @@ static bool halts(const struct lks_evidence *q, const struct lks_compared *m,
     double level = level_of_halt(q, m, w, share);
     double best = w->se == 0 ? w->estimate : HUGE_VAL;
     if (level > 0 && w->se > 0)
-        best = lks_welch_upper(w, fmin(level, 0.5));
+        best = lks_estimate_welch_upper(w, fmin(level, 0.5));
     bool beyond = best < -m->margin;
     if (!beyond && !(m->critical && best < 0 && w->estimate < -m->margin))
         return false;
@@ -280,7 +283,7 @@ static bool passes(const struct lks_evidence *q, const struct lks_compared *m,
 {
     if (w->nu == 0 || q->look >= q->plan->looks)
         return false;
-    double worst = lks_welch_lower(w, q->plan->pass_level[q->look]);
+    double worst = lks_estimate_welch_lower(w, q->plan->pass_level[q->look]);
     if (worst <= -m->margin)
         return false;
     out->worst = worst;
@@ -292,15 +295,16 @@ void lks_evidence_metric(const struct lks_evidence *q, const struct lks_compared
                          struct lks_compared_said *out)
 {
     struct lks_arms arms = lks_gains_arms(g);
-    struct lks_welch w = lks_welch(&arms);
+    struct lks_welch w = lks_estimate_welch(&arms);
     size_t end = q->plan->looks - 1;
-    *out = (struct lks_compared_said){.estimate = w.estimate,
-                                      .worst = lks_welch_lower(&w, q->plan->pass_level[end]),
-                                      .best = lks_welch_upper(&w, q->plan->halt_level[end]),
-                                      .p = lks_welch_less(&w, 0),
-                                      .relabelled = -1,
-                                      .canaries = g->canaries,
-                                      .controls = g->controls};
+    *out =
+        (struct lks_compared_said){.estimate = w.estimate,
+                                   .worst = lks_estimate_welch_lower(&w, q->plan->pass_level[end]),
+                                   .best = lks_estimate_welch_upper(&w, q->plan->halt_level[end]),
+                                   .p = lks_estimate_welch_less(&w, 0),
+                                   .relabelled = -1,
+                                   .canaries = g->canaries,
+                                   .controls = g->controls};
     bool halted = w.nu > 0 && halts(q, m, g, &w, share, out);
     bool passed = passes(q, m, &w, out);
     out->by_canary = !halted && !passed && q->look == end && m->vouched && w.estimate > -m->margin;

@@ -101,21 +101,22 @@ struct lks_counted {
 
 /* From totals of a wave: units that had an event, and exposure (hours of units until their first).
  * `normal` is the rate for a unit of exposure, 0 where it is not known. */
-struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, double canary_exposure,
-                                      uint64_t control, double control_exposure, double normal);
+struct lks_counted lks_evidence_counted_totals(struct lks_str name, uint64_t canary,
+                                               double canary_exposure, uint64_t control,
+                                               double control_exposure, double normal);
 
 /* Canaries against what is normal, from all that there is of them. */
-void lks_counted_known(struct lks_counted *c, uint64_t canary, double canary_exposure,
-                       double normal);
+void lks_evidence_counted_known(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                                double normal);
 
 /* How much likelier what happened is if the change did it: the logarithm. It may be looked at as
  * often as one likes. */
-double lks_counted_ln(const struct lks_counted *c);
+double lks_evidence_counted_ln(const struct lks_counted *c);
 
 /* What came after that, of another wave, say: canaries against controls alone. Where one side was
  * not there, nothing is compared. */
-void lks_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
-                      uint64_t control, double control_exposure);
+void lks_evidence_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                               uint64_t control, double control_exposure);
 
 /* What halts at once: attestation that does not match, a fatal Xid, wrong results, a node that did
  * not come back. `always`: controls that have it, too, are no excuse. */

@@ -30,42 +30,44 @@ static void judge_hard(const struct lks_evidence *q, struct lks_arena *arena,
 #define NORMAL_MOST 1e12 /* and no less than the inverse: what numbers can be computed with */
 #define MISSED      0.1  /* the chance to take LKS_COUNTED_TIMES the normal rate for less */
 
-void lks_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
-                      uint64_t control, double control_exposure)
+void lks_evidence_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                               uint64_t control, double control_exposure)
 {
     double share = canary_exposure / (canary_exposure + control_exposure);
     if (!(share > 0 && share < 1))
         return;
     if (c->split.prior_canary <= 0)
         c->split = (struct lks_event_split){.prior_canary = 1, .prior_control = 1};
-    lks_event_split_feed(&c->split, (double)canary, (double)control, share);
+    lks_sequential_event_split_feed(&c->split, (double)canary, (double)control, share);
 }
 
-struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, double canary_exposure,
-                                      uint64_t control, double control_exposure, double normal)
+struct lks_counted lks_evidence_counted_totals(struct lks_str name, uint64_t canary,
+                                               double canary_exposure, uint64_t control,
+                                               double control_exposure, double normal)
 {
     struct lks_counted c = {.name = name};
-    lks_counted_feed(&c, canary, canary_exposure, control, control_exposure);
-    lks_counted_known(&c, canary, canary_exposure, normal);
+    lks_evidence_counted_feed(&c, canary, canary_exposure, control, control_exposure);
+    lks_evidence_counted_known(&c, canary, canary_exposure, normal);
     return c;
 }
 
-void lks_counted_known(struct lks_counted *c, uint64_t canary, double canary_exposure,
-                       double normal)
+void lks_evidence_counted_known(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                                double normal)
 {
     if (!(normal > 1 / NORMAL_MOST && normal < NORMAL_MOST))
         return; /* nothing that anybody knows */
     double exposure = fmax(canary_exposure, 0);
     c->rate =
         (struct lks_event_rate){.rate = normal, .shape = 1, .inverse = 1 / (RATE_PRIOR * normal)};
-    c->times = lks_sprt_rates(LKS_EVIDENCE_HALT, MISSED, normal, LKS_COUNTED_TIMES * normal);
-    lks_event_rate_feed(&c->rate, (double)canary, exposure);
-    lks_sprt_feed(&c->times, (double)canary, exposure);
+    c->times =
+        lks_sequential_sprt_rates(LKS_EVIDENCE_HALT, MISSED, normal, LKS_COUNTED_TIMES * normal);
+    lks_sequential_event_rate_feed(&c->rate, (double)canary, exposure);
+    lks_sequential_sprt_feed(&c->times, (double)canary, exposure);
 }
 
 /* The mean of evidences is evidence, too: as they are now, since the most that each ever was may be
  * of different times. */
-double lks_counted_ln(const struct lks_counted *c)
+double lks_evidence_counted_ln(const struct lks_counted *c)
 {
     const double all[] = {c->rate.ln_e, c->times.ln_ratio, c->split.ln_e};
     size_t count = c->split.prior_canary > 0 ? 3 : 2;
@@ -82,7 +84,7 @@ static void judge_counted(const struct lks_evidence *q, struct lks_arena *arena,
 {
     for (size_t i = 0; i < q->counted_count; i++) {
         const struct lks_counted *c = &q->counted[i];
-        double ln = lks_counted_ln(c);
+        double ln = lks_evidence_counted_ln(c);
         if (ln < q->plan->count_limit)
             continue;
         say(out, LKS_GATE_HALT,
@@ -102,7 +104,7 @@ static size_t count_halts(const struct lks_evidence *q, const struct lks_evidenc
     for (size_t i = 0; i < q->metric_count; i++)
         n += out->metrics[i].verdict == LKS_GATE_HALT;
     for (size_t i = 0; i < q->counted_count; i++)
-        n += lks_counted_ln(&q->counted[i]) >= q->plan->count_limit;
+        n += lks_evidence_counted_ln(&q->counted[i]) >= q->plan->count_limit;
     return n;
 }
 

@@ -12,7 +12,7 @@ uint64_t lks_ramp_next(uint64_t done, uint64_t failed, uint64_t left, double bud
 
 /* The best interval between checkpoints that take `cost`, when something fails every `between`; in
  * one unit of time: Daly's, and which part of the time is lost at any interval. */
-double lks_checkpoint_daly(double cost, double between);
-double lks_checkpoint_waste(double interval, double cost, double between, double restart);
+double lks_ramp_checkpoint_daly(double cost, double between);
+double lks_ramp_checkpoint_waste(double interval, double cost, double between, double restart);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Wald ----------------------------------------------------------------------------------------- */
 
-struct lks_sprt lks_sprt_rates(double alpha, double beta, double good, double bad)
+struct lks_sprt lks_sequential_sprt_rates(double alpha, double beta, double good, double bad)
 {
     LKS_ASSERT(alpha > 0 && beta > 0 && alpha + beta < 1 && good > 0 && good < bad);
     return (struct lks_sprt){.event = log(bad / good),
@@ -16,7 +16,7 @@ struct lks_sprt lks_sprt_rates(double alpha, double beta, double good, double ba
                              .halt = log((1 - beta) / alpha)};
 }
 
-void lks_sprt_feed(struct lks_sprt *s, double events, double quiet)
+void lks_sequential_sprt_feed(struct lks_sprt *s, double events, double quiet)
 {
     if (s->end != LKS_SPRT_OPEN)
         return;
@@ -29,38 +29,39 @@ void lks_sprt_feed(struct lks_sprt *s, double events, double quiet)
 
 /* Mixtures ------------------------------------------------------------------------------------- */
 
-void lks_event_rate_feed(struct lks_event_rate *r, double events, double exposure)
+void lks_sequential_event_rate_feed(struct lks_event_rate *r, double events, double exposure)
 {
     LKS_ASSERT(r->rate > 0 && r->shape > 0 && r->inverse > 0 && events >= 0 && exposure >= 0);
     r->events += events;
     r->exposure += exposure;
     double shape = r->shape + r->events, inverse = r->inverse + r->exposure;
-    double mixed = r->shape * log(r->inverse) - shape * log(inverse) + lks_gamma_ln(shape) -
-                   lks_gamma_ln(r->shape);
+    double mixed = r->shape * log(r->inverse) - shape * log(inverse) + lks_special_gamma_ln(shape) -
+                   lks_special_gamma_ln(r->shape);
     r->ln_e = mixed - (r->events * log(r->rate) - r->rate * r->exposure);
     if (!r->both)
-        r->ln_e += lks_gamma_upper_ln(shape, inverse * r->rate) -
-                   lks_gamma_upper_ln(r->shape, r->inverse * r->rate);
+        r->ln_e += lks_special_gamma_upper_ln(shape, inverse * r->rate) -
+                   lks_special_gamma_upper_ln(r->shape, r->inverse * r->rate);
     r->ln_most = fmax(r->ln_most, r->ln_e);
 }
 
 /* What is known so far is the prior of the next events, cut off below their share. Where the share
  * stays the same the product is that of all events at once. */
-void lks_event_split_feed(struct lks_event_split *s, double canary, double control, double share)
+void lks_sequential_event_split_feed(struct lks_event_split *s, double canary, double control,
+                                     double share)
 {
     LKS_ASSERT(share > 0 && share < 1 && canary >= 0 && control >= 0);
     double a = s->prior_canary + s->canary, b = s->prior_control + s->control;
-    s->ln_e += lks_beta_ln(a + canary, b + control) - lks_beta_ln(a, b) -
+    s->ln_e += lks_special_beta_ln(a + canary, b + control) - lks_special_beta_ln(a, b) -
                (canary * log(share) + control * log1p(-share));
     if (!s->both)
-        s->ln_e +=
-            lks_beta_upper_ln(a + canary, b + control, share) - lks_beta_upper_ln(a, b, share);
+        s->ln_e += lks_special_beta_upper_ln(a + canary, b + control, share) -
+                   lks_special_beta_upper_ln(a, b, share);
     s->canary += canary;
     s->control += control;
     s->ln_most = fmax(s->ln_most, s->ln_e);
 }
 
-double lks_msprt_half(double variance, double tau, double alpha)
+double lks_sequential_msprt_half(double variance, double tau, double alpha)
 {
     double sum = variance + tau * tau;
     return sqrt(variance * sum / (tau * tau) * (log(sum / variance) - 2 * log(alpha)));
@@ -75,14 +76,14 @@ double lks_msprt_half(double variance, double tau, double alpha)
 #define LEAST     0.001  /* of the information between two looks */
 #define NEVER     1e-300 /* spent: less would be an infinite limit */
 
-double lks_spend_by(enum lks_spending kind, double alpha, double at)
+double lks_sequential_spend_by(enum lks_spending kind, double alpha, double at)
 {
     if (at <= 0)
         return 0;
     at = fmin(at, 1);
     if (kind == LKS_SPEND_POCOCK)
         return alpha * log1p((M_E - 1) * at);
-    return 2 * lks_normal_upper(-lks_normal_quantile(alpha / 2) / sqrt(at));
+    return 2 * lks_special_normal_upper(-lks_special_normal_quantile(alpha / 2) / sqrt(at));
 }
 
 /* Where the score times the root of the information can be without having crossed a limit: weights
@@ -115,7 +116,7 @@ static double chance_above(const struct paths *p, double limit, double step)
 {
     double sum = 0;
     for (size_t i = 0; i < p->count; i++)
-        sum += p->weight[i] * lks_normal_upper((limit - p->place[i]) / step);
+        sum += p->weight[i] * lks_special_normal_upper((limit - p->place[i]) / step);
     return sum;
 }
 
@@ -136,7 +137,7 @@ static void move_on(const struct paths *from, struct paths *to, double step)
         double density = 0;
         for (size_t k = 0; k < from->count; k++) {
             double z = (to->place[i] - from->place[k]) / step;
-            density += z * z > 4 * FAR * FAR ? 0 : from->weight[k] * lks_normal_density(z);
+            density += z * z > 4 * FAR * FAR ? 0 : from->weight[k] * lks_special_normal_density(z);
         }
         to->weight[i] *= density / step;
     }
@@ -147,11 +148,11 @@ static void start(struct paths *p)
 {
     double root = sqrt(p->at);
     for (size_t i = 0; i < p->count; i++)
-        p->weight[i] *= lks_normal_density(p->place[i] / root) / root;
+        p->weight[i] *= lks_special_normal_density(p->place[i] / root) / root;
 }
 
-void lks_spend_limits(enum lks_spending kind, double alpha, const double *at, size_t looks,
-                      double *limits)
+void lks_sequential_spend_limits(enum lks_spending kind, double alpha, const double *at,
+                                 size_t looks, double *limits)
 {
     struct paths both[2];
     double before = 0, spent = 0;
@@ -159,9 +160,10 @@ void lks_spend_limits(enum lks_spending kind, double alpha, const double *at, si
     for (size_t k = 0; k < looks; k++) {
         struct paths *last = &both[(k + 1) % 2], *now = &both[k % 2];
         double here = fmax(at[k], before + LEAST), step = sqrt(here - before);
-        double total = lks_spend_by(kind, alpha, here), rest = fmax(total - spent, NEVER);
-        double limit =
-            k == 0 ? -lks_normal_quantile(rest) * sqrt(here) : find_limit(last, here, step, rest);
+        double total = lks_sequential_spend_by(kind, alpha, here),
+               rest = fmax(total - spent, NEVER);
+        double limit = k == 0 ? -lks_special_normal_quantile(rest) * sqrt(here)
+                              : find_limit(last, here, step, rest);
         limits[k] = limit / sqrt(here);
         spent = fmax(spent, total);
         double next = k + 1 < looks ? fmax(at[k + 1] - here, LEAST) : 1;

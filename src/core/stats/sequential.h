@@ -9,8 +9,8 @@
  *     lks_sprt         one rate against another, both known (Wald)
  *     lks_event_rate   a rate against a known one: gamma-Poisson mixture
  *     lks_event_split  events of canaries against those of controls, no rate known: beta-binomial
- *     lks_msprt_half   a mean with a normal error: mixture SPRT, as a confidence sequence
- *     lks_spend_...    a few planned looks that share the error: Lan and DeMets
+ *     lks_sequential_msprt_half   a mean with a normal error: mixture SPRT, as a confidence
+ * sequence lks_spend_...    a few planned looks that share the error: Lan and DeMets
  */
 #ifndef LKS_CORE_SEQUENTIAL_H
 #define LKS_CORE_SEQUENTIAL_H
@@ -31,10 +31,10 @@ struct lks_sprt {
 
 /* Quiet is counted in exposure (node-hours). `alpha` is the chance to halt where the first rate
  * holds, `beta` to accept where the second does. */
-struct lks_sprt lks_sprt_rates(double alpha, double beta, double good, double bad);
+struct lks_sprt lks_sequential_sprt_rates(double alpha, double beta, double good, double bad);
 
 /* The first limit that is reached decides, and stays. */
-void lks_sprt_feed(struct lks_sprt *s, double events, double quiet);
+void lks_sequential_sprt_feed(struct lks_sprt *s, double events, double quiet);
 
 /* Gamma-Poisson -------------------------------------------------------------------------------- */
 
@@ -47,7 +47,7 @@ struct lks_event_rate {
     double ln_e, ln_most; /* now, and the most there was */
 };
 
-void lks_event_rate_feed(struct lks_event_rate *r, double events, double exposure);
+void lks_sequential_event_rate_feed(struct lks_event_rate *r, double events, double exposure);
 
 /* Beta-binomial
  * ----------------------------------------------------------------------------------*/
@@ -61,14 +61,15 @@ struct lks_event_split {
     double ln_e, ln_most;
 };
 
-void lks_event_split_feed(struct lks_event_split *s, double canary, double control, double share);
+void lks_sequential_event_split_feed(struct lks_event_split *s, double canary, double control,
+                                     double share);
 
 /* Normal mixture ------------------------------------------------------------------------------- */
 
 /* The mixture SPRT of a mean, turned round: every mean that it does not reject. The truth is always
  * within this of an estimate with this variance, at every look together, but for the chance
  * `alpha`; effects of about `tau` are looked for. */
-double lks_msprt_half(double variance, double tau, double alpha);
+double lks_sequential_msprt_half(double variance, double tau, double alpha);
 
 /* Planned looks -------------------------------------------------------------------------------- */
 
@@ -80,12 +81,12 @@ enum lks_spending {
 };
 
 /* How much of `alpha` is spent when the part `at` (0 to 1) of the information is there. */
-double lks_spend_by(enum lks_spending kind, double alpha, double at);
+double lks_sequential_spend_by(enum lks_spending kind, double alpha, double at);
 
 /* The limits, as standard scores, at looks with these parts of the information, which rise to at
  * most 1: crossing any of them has the chance `alpha` (one-sided) at the last. Looks that are
  * closer together than a thousandth of the information are treated as that far apart. */
-void lks_spend_limits(enum lks_spending kind, double alpha, const double *at, size_t looks,
-                      double *limits);
+void lks_sequential_spend_limits(enum lks_spending kind, double alpha, const double *at,
+                                 size_t looks, double *limits);
 
 #endif

@@ -17,16 +17,16 @@ struct tails {
     double lower, upper;
 };
 
-double lks_gamma_ln(double x)
+double lks_special_gamma_ln(double x)
 {
     int sign;
     LKS_ASSERT(x > 0);
     return lgamma_r(x, &sign); /* lgamma() writes a variable that threads share */
 }
 
-double lks_beta_ln(double a, double b)
+double lks_special_beta_ln(double a, double b)
 {
-    return lks_gamma_ln(a) + lks_gamma_ln(b) - lks_gamma_ln(a + b);
+    return lks_special_gamma_ln(a) + lks_special_gamma_ln(b) - lks_special_gamma_ln(a + b);
 }
 
 /* ln(1 - e^l) for l <= 0 without loss at either end. */
@@ -43,7 +43,7 @@ static double ln_rest(double l)
 static double stirling_error(double n)
 {
     if (n < 16)
-        return lks_gamma_ln(n + 1) - (n + 0.5) * log(n) + n - LN_2PI / 2;
+        return lks_special_gamma_ln(n + 1) - (n + 0.5) * log(n) + n - LN_2PI / 2;
     double s = 1 / (n * n);
     double sum = 1.0 / 1188 - s * 691.0 / 360360;
     sum = 1.0 / 1680 - s * sum;
@@ -133,17 +133,17 @@ static struct tails gamma_tails(double a, double x)
     return t;
 }
 
-double lks_gamma_lower(double a, double x)
+double lks_special_gamma_lower(double a, double x)
 {
     return exp(gamma_tails(a, x).lower);
 }
 
-double lks_gamma_upper(double a, double x)
+double lks_special_gamma_upper(double a, double x)
 {
     return exp(gamma_tails(a, x).upper);
 }
 
-double lks_gamma_upper_ln(double a, double x)
+double lks_special_gamma_upper_ln(double a, double x)
 {
     return gamma_tails(a, x).upper;
 }
@@ -188,17 +188,17 @@ static struct tails beta_tails(double a, double b, double x, double y)
     return t;
 }
 
-double lks_beta_lower(double a, double b, double x)
+double lks_special_beta_lower(double a, double b, double x)
 {
     return exp(beta_tails(a, b, x, 1 - x).lower);
 }
 
-double lks_beta_upper(double a, double b, double x)
+double lks_special_beta_upper(double a, double b, double x)
 {
     return exp(beta_tails(a, b, x, 1 - x).upper);
 }
 
-double lks_beta_upper_ln(double a, double b, double x)
+double lks_special_beta_upper_ln(double a, double b, double x)
 {
     return beta_tails(a, b, x, 1 - x).upper;
 }
@@ -227,7 +227,7 @@ static double beta_solve(double a, double b, struct tails want)
     return u;
 }
 
-double lks_beta_quantile(double a, double b, double p)
+double lks_special_beta_quantile(double a, double b, double p)
 {
     LKS_ASSERT(a > 0 && b > 0 && p >= 0 && p <= 1);
     if (p == 0 || p == 1)
@@ -237,24 +237,24 @@ double lks_beta_quantile(double a, double b, double p)
 
 /* Normal and t --------------------------------------------------------------------------------- */
 
-double lks_normal_density(double z)
+double lks_special_normal_density(double z)
 {
     return exp(-(z * z + LN_2PI) / 2);
 }
 
-double lks_normal_lower(double z)
+double lks_special_normal_lower(double z)
 {
     return erfc(-z * M_SQRT1_2) / 2;
 }
 
-double lks_normal_upper(double z)
+double lks_special_normal_upper(double z)
 {
     return erfc(z * M_SQRT1_2) / 2;
 }
 
 /* A first guess (Abramowitz and Stegun 26.2.23, good to 5e-4), then Halley's steps, each of which
  * leaves about the third power of the error. */
-double lks_normal_quantile(double p)
+double lks_special_normal_quantile(double p)
 {
     LKS_ASSERT(p >= 0 && p <= 1);
     if (p == 0 || p == 1)
@@ -263,17 +263,17 @@ double lks_normal_quantile(double p)
     double z = s - (2.515517 + s * (0.802853 + s * 0.010328)) /
                        (1 + s * (1.432788 + s * (0.189269 + s * 0.001308)));
     for (int i = 0; i < 3; i++) {
-        double step = (lks_normal_upper(z) - q) / lks_normal_density(z);
+        double step = (lks_special_normal_upper(z) - q) / lks_special_normal_density(z);
         z += step / (1 - step * z / 2);
     }
     return p < 0.5 ? -z : z;
 }
 
-double lks_t_lower(double t, double nu)
+double lks_special_t_lower(double t, double nu)
 {
     LKS_ASSERT(nu > 0);
     if (isinf(nu))
-        return lks_normal_lower(t);
+        return lks_special_normal_lower(t);
     double r = t / sqrt(nu), square = r * r;
     double x = 1 / (1 + square), y = isinf(square) ? 1 : square / (1 + square);
     struct tails both = beta_tails(nu / 2, 0.5, x, y);
@@ -283,11 +283,11 @@ double lks_t_lower(double t, double nu)
     return 0.5 + exp(both.upper) / 2;
 }
 
-double lks_t_quantile(double p, double nu)
+double lks_special_t_quantile(double p, double nu)
 {
     LKS_ASSERT(p >= 0 && p <= 1 && nu > 0);
     if (p == 0 || p == 1 || isinf(nu))
-        return lks_normal_quantile(p);
+        return lks_special_normal_quantile(p);
     double outside = 2 * (p < 0.5 ? p : 1 - p); /* beyond the quantile and its mirror image */
     if (outside == 1)
         return 0;
@@ -298,8 +298,8 @@ double lks_t_quantile(double p, double nu)
 
 /* Counts --------------------------------------------------------------------------------------- */
 
-double lks_share_upper(uint64_t k, uint64_t n, double confidence)
+double lks_special_share_upper(uint64_t k, uint64_t n, double confidence)
 {
     LKS_ASSERT(k <= n);
-    return k == n ? 1 : lks_beta_quantile((double)k + 1, (double)(n - k), confidence);
+    return k == n ? 1 : lks_special_beta_quantile((double)k + 1, (double)(n - k), confidence);
 }

@@ -15,33 +15,33 @@
 #include <stdint.h>
 
 /* The logarithms of the gamma function of `x` > 0 and of the beta function. */
-double lks_gamma_ln(double x);
-double lks_beta_ln(double a, double b);
+double lks_special_gamma_ln(double x);
+double lks_special_beta_ln(double a, double b);
 
 /* The regularised incomplete gamma functions P (below `x`) and Q (above it); `a` > 0, `x` >= 0. */
-double lks_gamma_lower(double a, double x);
-double lks_gamma_upper(double a, double x);
-double lks_gamma_upper_ln(double a, double x);
+double lks_special_gamma_lower(double a, double x);
+double lks_special_gamma_upper(double a, double x);
+double lks_special_gamma_upper_ln(double a, double x);
 
 /* The regularised incomplete beta function I_x(a, b), what is left of it to 1, and the `x` where it
  * is `p`. `a`, `b` > 0; `x`, `p` from 0 to 1. */
-double lks_beta_lower(double a, double b, double x);
-double lks_beta_upper(double a, double b, double x);
-double lks_beta_upper_ln(double a, double b, double x);
-double lks_beta_quantile(double a, double b, double p);
+double lks_special_beta_lower(double a, double b, double x);
+double lks_special_beta_upper(double a, double b, double x);
+double lks_special_beta_upper_ln(double a, double b, double x);
+double lks_special_beta_quantile(double a, double b, double p);
 
 /* The normal distribution; the quantile of 0 and 1 is infinite. */
-double lks_normal_density(double z);
-double lks_normal_lower(double z);
-double lks_normal_upper(double z);
-double lks_normal_quantile(double p);
+double lks_special_normal_density(double z);
+double lks_special_normal_lower(double z);
+double lks_special_normal_upper(double z);
+double lks_special_normal_quantile(double p);
 
 /* Student's t with `nu` > 0 degrees of freedom; with infinitely many it is the normal one. */
-double lks_t_lower(double t, double nu);
-double lks_t_quantile(double p, double nu);
+double lks_special_t_lower(double t, double nu);
+double lks_special_t_quantile(double p, double nu);
 
 /* The exact upper bound (Clopper and Pearson) of a share of which `k` of `n` were seen, one-sided
  * with this confidence. */
-double lks_share_upper(uint64_t k, uint64_t n, double confidence);
+double lks_special_share_upper(uint64_t k, uint64_t n, double confidence);
 
 #endif

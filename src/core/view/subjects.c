@@ -75,7 +75,7 @@ static void look_verdict(struct search *x, const struct lks_state *s, uint32_t n
     const struct lks_state_verdict *v = lks_state_verdict(s, node);
     struct lks_str lines = v != NULL ? lks_state_text(s, v->wrong) : LKS_STR("");
     struct lks_wrong row;
-    while (lks_wrong_next(&lines, &row)) {
+    while (lks_verdict_wrong_next(&lines, &row)) {
         lks_buf_truncate(&x->name, 0);
         lks_buf_add(&x->name, row.subject);
         look(x);

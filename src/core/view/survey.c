@@ -77,7 +77,7 @@ static enum lks_code make_row(struct work *w, const struct lks_wrong *wrong)
 static enum lks_code count_wrong(struct work *w, struct lks_str lines, uint32_t nodes)
 {
     struct lks_wrong wrong;
-    while (lks_wrong_next(&lines, &wrong)) {
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
         uint32_t id = 0;
         lks_buf_truncate(&w->key, 0);
         lks_buf_add(&w->key, wrong.subject);

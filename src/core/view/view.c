@@ -4,7 +4,7 @@
 #include "core/conform/conform.h"
 #include "core/conform/verdict.h"
 #include "core/state/change_room.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 
 #include <stdio.h>
 
@@ -67,8 +67,8 @@ static void put_rows(struct lks_json_writer *w, const struct lks_state *s, uint3
 {
     struct lks_wrong row;
     lks_json_begin(w, "rows", '[');
-    while (most-- > 0 && lks_wrong_next(&lines, &row)) {
-        uint64_t deviation = lks_standing_covered(s, node, row.subject, row.actual);
+    while (most-- > 0 && lks_verdict_wrong_next(&lines, &row)) {
+        uint64_t deviation = lks_node_status_covered(s, node, row.subject, row.actual);
         lks_json_begin(w, NULL, '{');
         lks_json_text(w, "subject", row.subject);
         lks_json_text(w, "cause", row.cause);
@@ -89,8 +89,8 @@ static void put_allowed(struct lks_json_writer *w, const struct lks_state *s, ui
     const struct lks_node *n = &s->nodes[node];
     const struct lks_deviation *allows = NULL;
     struct lks_wrong row;
-    while (allows == NULL && lks_wrong_next(&lines, &row))
-        allows = lks_state_deviation(s, lks_standing_covered(s, node, row.subject, row.actual));
+    while (allows == NULL && lks_verdict_wrong_next(&lines, &row))
+        allows = lks_state_deviation(s, lks_node_status_covered(s, node, row.subject, row.actual));
     if (allows == NULL)
         return;
     if (n->drift_since >= allows->added)
@@ -108,9 +108,9 @@ static struct lks_str drift_text(const struct lks_state *s, uint32_t node, struc
     size_t count = 0;
     bool still = false;
     char line[LKS_READING_VALUE_MAX];
-    while (lks_wrong_next(&lines, &row)) {
-        if (lks_str_is(row.cause, lks_cause_name(LKS_CAUSE_UNMEASURED)) ||
-            lks_standing_covered(s, node, row.subject, row.actual) != 0)
+    while (lks_verdict_wrong_next(&lines, &row)) {
+        if (lks_str_is(row.cause, lks_conform_cause_name(LKS_CAUSE_UNMEASURED)) ||
+            lks_node_status_covered(s, node, row.subject, row.actual) != 0)
             continue;
         first = count++ == 0 ? row : first;
         snprintf(line, sizeof(line), "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
@@ -183,7 +183,7 @@ void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_
 static void put_certificate(struct lks_json_writer *w, const struct lks_certificate *c)
 {
     char fingerprint[LKS_DIGEST_SIZE];
-    if (lks_certificate_text(c, fingerprint)[0] == '\0')
+    if (lks_state_certificate_text(c, fingerprint)[0] == '\0')
         return;
     lks_json_begin(w, "certificate", '{');
     lks_json_cstr(w, "fingerprint", fingerprint);
@@ -257,7 +257,7 @@ static uint64_t change_of(const struct lks_state *s, uint32_t node)
     for (uint32_t i = s->change_count; id == 0 && s->nodes[node].pin != 0 && i-- > 0;) {
         const struct lks_state_change *c = &s->changes[i];
         if (!lks_change_over(c) && c->stack == s->nodes[node].pin &&
-            lks_change_brought(c, lks_change_member(c, node)))
+            lks_change_brought(c, lks_state_change_member(c, node)))
             id = c->id;
     }
     return id;

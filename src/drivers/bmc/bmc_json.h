@@ -9,7 +9,7 @@
 #ifndef LKS_DRIVERS_BMC_JSON_H
 #define LKS_DRIVERS_BMC_JSON_H
 
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 /* Add the document to `docs`, which was initialised. On failure `docs` is only good for
  * lks_docs_fini(). */

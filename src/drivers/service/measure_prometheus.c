@@ -7,7 +7,7 @@
  * node exporters and vLLM only "instance" (with a port), Kubernetes "node".
  */
 #include "drivers/bmc/bmc_json.h"
-#include "port/measure.h"
+#include "port/measures.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -16,7 +16,7 @@ static int weight(enum lks_evidence verdict)
     return weights[verdict];
 }
 
-void lks_verify(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out)
+void lks_verifier_run(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out)
 {
     *out = (struct lks_evidence_answer){0};
     for (size_t i = 0; i < LKS_COUNT(verifiers); i++) {

@@ -1,7 +1,7 @@
 #include "lab/bmcd/box.h"
 
 #include "codec/format/json.h"
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "lab/bmcd/pull.h"
 #include "lab/bmcd/recorded.h"
 
@@ -80,19 +80,19 @@ static void on_pulled(void *ctx, struct lks_str bytes, const char *why)
         return;
     if (why != NULL)
         note(b, LKS_LEVEL_WARNING, "an image cannot be fetched", why);
-    lks_bmcsim_fetched(b->model, lks_box_now(b->site), bytes);
+    lks_bmcsim_job_fetched(b->model, lks_box_now(b->site), bytes);
     look_after(b);
 }
 
 static void pull(struct lks_box *b)
 {
     struct lks_str uri;
-    if (b->pulling || !lks_bmcsim_wants(b->model, &uri))
+    if (b->pulling || !lks_bmcsim_job_wants(b->model, &uri))
         return;
     b->pulling =
         lks_pull_begin(b->site->loop, uri, b->site->pull_ca, LKS_BMCSIM_IMAGE_MAX, on_pulled, b);
     if (!b->pulling)
-        lks_bmcsim_fetched(b->model, lks_box_now(b->site), LKS_STR(""));
+        lks_bmcsim_job_fetched(b->model, lks_box_now(b->site), LKS_STR(""));
 }
 
 /* For `count` BMCs from the `first` on: they are known by their names and addresses. */

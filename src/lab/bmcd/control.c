@@ -1,7 +1,7 @@
 #include "lab/bmcd/control.h"
 
 #include "codec/format/json.h"
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "lab/bmcd/faults.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void refuse(struct lks_httpd_exchange *x, const struct lks_err *err)
     lks_json_cstr(&w, "error", err->msg);
     lks_json_end(&w, '}');
     lks_buf_addc(&body, '\n');
-    answer(x, lks_code_info(err->code)->http, &body);
+    answer(x, lks_err_code_info(err->code)->http, &body);
 }
 
 static struct lks_box *find(const struct lks_control *c, struct lks_str name)

@@ -137,7 +137,7 @@ static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
                                          .slower = (unsigned)slower,
                                          .seed = seed,
                                          .size = size};
-    if (lks_bmcsim_package_make(&make, &out, err) != LKS_OK)
+    if (lks_bmcsim_image_package_make(&make, &out, err) != LKS_OK)
         return err->code;
     return lks_file_replace(output, lks_buf_view(&out), err);
 }
@@ -260,5 +260,5 @@ int main(int argc, char **argv)
         code = lks_fail(&err, LKS_E_IO, "cannot write the answer: %s", strerror(errno));
     if (code != LKS_OK)
         fprintf(stderr, "lockstep-bmcsim: %s\n", err.msg);
-    return lks_code_info(code)->exit;
+    return lks_err_code_info(code)->exit;
 }

@@ -1,6 +1,6 @@
 #include "lab/bmcd/pull.h"
 
-#include "drivers/http/http_tls.h"
+#include "drivers/http/client.h"
 #include "lab/bmcsim/bmcsim.h"
 
 #include <arpa/inet.h>

@@ -41,7 +41,7 @@ static void add_units(struct lks_bmcsim *b, const struct lks_bmcsim_options *o)
             struct lks_str version = version_of(b, row, o->versions);
             *u = (struct lks_bmcsim_unit){.row = row, .number = (uint8_t)(row->first + n)};
             char id[LKS_BMCSIM_ID_SIZE];
-            lks_bmcsim_numbered(row->id, u->number, id);
+            lks_bmcsim_inventory_numbered(row->id, u->number, id);
             (void)snprintf(u->id, sizeof(u->id), "%.47s", id);
             (void)snprintf(u->active, sizeof(u->active), "%" LKS_STR_FMT, LKS_STR_ARG(version));
             memcpy(u->golden, u->active, sizeof(u->golden));
@@ -137,14 +137,14 @@ static void step(struct lks_bmcsim *b)
 {
     for (unsigned i = 0; i < b->unit_count; i++) {
         if (b->units[i].activating && b->units[i].activated <= b->now) {
-            lks_bmcsim_activated(b, i);
+            lks_bmcsim_reset_activated(b, i);
             return;
         }
     }
     if (b->boot_ends != 0 && b->boot_ends <= b->now)
-        lks_bmcsim_booted(b);
+        lks_bmcsim_reset_booted(b);
     else if (b->power_ends <= b->now)
-        lks_bmcsim_power_step(b);
+        lks_bmcsim_reset_power_step(b);
     else if (b->job != NULL && b->job->ends <= b->now)
         lks_bmcsim_job_step(b);
 }
@@ -199,11 +199,11 @@ void lks_bmcsim_ask(struct lks_bmcsim *b, lks_ms now, const struct lks_bmcsim_re
     lks_bmcsim_plan(b);
     if (strcmp(request->method, "HEAD") == 0)
         lks_buf_truncate(&out->body, 0);
-    if (lks_bmcsim_turn_of(b, LKS_FAULT_DROP))
+    if (lks_bmcsim_fault_turn_of(b, LKS_FAULT_DROP))
         out->status = 0;
-    if (lks_bmcsim_turn_of(b, LKS_FAULT_PAGE) && out->status >= 200 && out->status < 300)
+    if (lks_bmcsim_fault_turn_of(b, LKS_FAULT_PAGE) && out->status >= 200 && out->status < 300)
         show_page(out);
-    const struct lks_bmcsim_trouble *slow = lks_bmcsim_trouble(b, LKS_FAULT_SLOW, NULL);
+    const struct lks_bmcsim_trouble *slow = lks_bmcsim_fault_trouble(b, LKS_FAULT_SLOW, NULL);
     if (slow != NULL)
         out->delay = slow->amount;
     if (out->status == 0 || out->head.failed != LKS_OK || out->body.failed != LKS_OK) {

@@ -105,9 +105,9 @@ void lks_bmcsim_tick(struct lks_bmcsim *b, lks_ms now);
 lks_ms lks_bmcsim_next(const struct lks_bmcsim *b);
 
 /* An image that the BMC is to fetch itself (SimpleUpdate): asked of the owner of the model. The
- * bytes are put with lks_bmcsim_fetched(), empty for a failure. */
-bool lks_bmcsim_wants(const struct lks_bmcsim *b, struct lks_str *uri);
-void lks_bmcsim_fetched(struct lks_bmcsim *b, lks_ms now, struct lks_str bytes);
+ * bytes are put with lks_bmcsim_job_fetched(), empty for a failure. */
+bool lks_bmcsim_job_wants(const struct lks_bmcsim *b, struct lks_str *uri);
+void lks_bmcsim_job_fetched(struct lks_bmcsim *b, lks_ms now, struct lks_str bytes);
 
 void lks_bmcsim_fault(struct lks_bmcsim *b, const struct lks_bmcsim_fault_set *fault);
 
@@ -132,7 +132,7 @@ size_t lks_bmcsim_device_count(const struct lks_bmcsim *b);
 void lks_bmcsim_device(const struct lks_bmcsim *b, size_t i, struct lks_bmcsim_device *out);
 /* The simulated work of the machine: tokens a second, as read at that moment. Also served, as
  * Prometheus reads it, at /metrics. */
-double lks_bmcsim_tokens(const struct lks_bmcsim *b, lks_ms now);
+double lks_bmcsim_metrics_tokens(const struct lks_bmcsim *b, lks_ms now);
 uint32_t lks_bmcsim_updates(const struct lks_bmcsim *b); /* uploads that were accepted */
 bool lks_bmcsim_certificate_changed(const struct lks_bmcsim *b);
 
@@ -150,12 +150,12 @@ struct lks_bmcsim_make {
 /* The package, its images sealed so that devices accept them. Byte for byte the same for the same
  * arguments. For tests, demos and lockstep-bmcsim make-package. A device of the revision that it
  * fails on takes it, cannot start it, and goes on with what it ran before. */
-enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
-                                      struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_bmcsim_image_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
+                                            struct lks_err *err) LKS_MUST_CHECK;
 
 /* One without a defect. */
-enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
-                                 const char *version, uint64_t seed, size_t size,
-                                 struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_bmcsim_image_package(enum lks_bmcsim_personality personality, const char *class,
+                                       const char *version, uint64_t seed, size_t size,
+                                       struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

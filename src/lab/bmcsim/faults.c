@@ -56,14 +56,14 @@ static struct lks_bmcsim_trouble *find(const struct lks_bmcsim *b, enum lks_bmcs
     return NULL;
 }
 
-const struct lks_bmcsim_trouble *lks_bmcsim_trouble_on(const struct lks_bmcsim *b,
-                                                       enum lks_bmcsim_fault fault, const char *at)
+const struct lks_bmcsim_trouble *
+lks_bmcsim_fault_trouble_on(const struct lks_bmcsim *b, enum lks_bmcsim_fault fault, const char *at)
 {
     return find(b, fault, at);
 }
 
-const struct lks_bmcsim_trouble *lks_bmcsim_trouble(struct lks_bmcsim *b,
-                                                    enum lks_bmcsim_fault fault, const char *at)
+const struct lks_bmcsim_trouble *
+lks_bmcsim_fault_trouble(struct lks_bmcsim *b, enum lks_bmcsim_fault fault, const char *at)
 {
     struct lks_bmcsim_trouble *t = find(b, fault, at);
     if (t != NULL && t->times != FOR_EVER)
@@ -71,7 +71,7 @@ const struct lks_bmcsim_trouble *lks_bmcsim_trouble(struct lks_bmcsim *b,
     return t;
 }
 
-bool lks_bmcsim_turn_of(struct lks_bmcsim *b, enum lks_bmcsim_fault fault)
+bool lks_bmcsim_fault_turn_of(struct lks_bmcsim *b, enum lks_bmcsim_fault fault)
 {
     struct lks_bmcsim_trouble *t = find(b, fault, NULL);
     if (t == NULL || ++t->count < t->amount)

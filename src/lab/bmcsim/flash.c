@@ -14,7 +14,7 @@ static void identify(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u
                      struct identity *out)
 {
     static const char iana[4] = {0x47, 0x16, 0, 0};
-    lks_bmcsim_row_uuid(b->personality, u->row->class, out->uuid);
+    lks_bmcsim_image_row_uuid(b->personality, u->row->class, out->uuid);
     out->descriptors[0] = (struct lks_pldm_descriptor){
         .type = LKS_PLDM_UUID, .value = {(const char *)out->uuid, sizeof(out->uuid)}};
     out->descriptors[1] =
@@ -32,18 +32,18 @@ static const struct lks_pldm_component *component_for(const struct lks_bmcsim *b
         return NULL;
     for (size_t r = 0; r < package->device_count; r++) {
         const struct lks_pldm_record *record = &package->devices[r];
-        if (!lks_pldm_record_matches(record, id.descriptors, LKS_COUNT(id.descriptors)))
+        if (!lks_pldm_package_record_matches(record, id.descriptors, LKS_COUNT(id.descriptors)))
             continue;
         for (size_t i = 0; i < record->component_count; i++) {
             const struct lks_pldm_component *c = &package->components[record->components[i]];
-            if (c->id == lks_bmcsim_row_component(u->row->class))
+            if (c->id == lks_bmcsim_image_row_component(u->row->class))
                 return c;
         }
     }
     return NULL;
 }
 
-enum lks_bmcsim_message lks_bmcsim_image_targets(struct lks_bmcsim *b,
+enum lks_bmcsim_message lks_bmcsim_flash_targets(struct lks_bmcsim *b,
                                                  const struct lks_bmcsim_job *job, uint64_t *out)
 {
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package package = {0};
@@ -65,9 +65,9 @@ enum lks_bmcsim_message lks_bmcsim_image_targets(struct lks_bmcsim *b,
 static enum lks_bmcsim_message judge(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u,
                                      const char *version, bool force)
 {
-    int order = lks_bmcsim_version_cmp(u, version, u->active);
+    int order = lks_bmcsim_image_version_cmp(u, version, u->active);
     bool strict = (b->kind->flags & LKS_HAS_NO_DOWNGRADE) != 0 && !force;
-    if (u->lowest[0] != '\0' && lks_bmcsim_version_cmp(u, version, u->lowest) < 0)
+    if (u->lowest[0] != '\0' && lks_bmcsim_image_version_cmp(u, version, u->lowest) < 0)
         return LKS_MSG_VERIFICATION_FAILED;
     if (order < 0 && (strict || (u->row->flags & LKS_ROW_ONE_WAY) != 0))
         return LKS_MSG_STAMP_LOWER;
@@ -206,13 +206,13 @@ static enum lks_bmcsim_message update(struct device *d, const struct lks_bmcsim_
     LKS_CLEANUP(lks_buf_fini) struct lks_buf tlvs = {0};
     lks_buf_init(&tlvs, 256);
     for (size_t i = 0; i < LKS_COUNT(id.descriptors); i++)
-        lks_pldm_tlv_add(&tlvs, &id.descriptors[i]);
+        lks_pldm_message_tlv_add(&tlvs, &id.descriptors[i]);
     const struct lks_pldm_component *c = d->component;
     struct lks_pldm_string active = {.type = LKS_PLDM_STRING_ASCII,
                                      .bytes = lks_str_from(d->unit->active)};
     struct lks_pldm_entry entry = {.class = c->classification,
                                    .id = c->id,
-                                   .active_stamp = lks_bmcsim_stamp(active.bytes),
+                                   .active_stamp = lks_bmcsim_image_stamp(active.bytes),
                                    .active = active,
                                    .pending_stamp = LKS_PLDM_STAMP_NONE};
     struct lks_fd_options there = {.descriptors = lks_buf_view(&tlvs),

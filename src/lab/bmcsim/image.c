@@ -85,7 +85,7 @@ static bool make_image(const struct lks_bmcsim_make *make, const char *class, st
     lks_buf_add(out, (struct lks_str){head, HEAD_SIZE});
     if (make->fails_on != NULL || make->slower > 0)
         add_flaw(make, out);
-    struct lks_rng rng = {.state = make->seed ^ lks_bmcsim_row_component(class)};
+    struct lks_rng rng = {.state = make->seed ^ lks_bmcsim_image_row_component(class)};
     for (size_t left = HEAD_SIZE + payload - out->len; left > 0;) {
         uint64_t word = lks_rng_next(&rng);
         char bytes[8];
@@ -102,8 +102,8 @@ static bool make_image(const struct lks_bmcsim_make *make, const char *class, st
 
 /* ---- What identifies devices ---- */
 
-void lks_bmcsim_row_uuid(enum lks_bmcsim_personality personality, const char *class,
-                         uint8_t out[16])
+void lks_bmcsim_image_row_uuid(enum lks_bmcsim_personality personality, const char *class,
+                               uint8_t out[16])
 {
     struct lks_rng rng = {.state = (uint64_t)personality + 1};
     for (const char *p = class; *p != '\0'; p++)
@@ -115,7 +115,7 @@ void lks_bmcsim_row_uuid(enum lks_bmcsim_personality personality, const char *cl
     }
 }
 
-uint16_t lks_bmcsim_row_component(const char *class)
+uint16_t lks_bmcsim_image_row_component(const char *class)
 {
     unsigned sum = 0;
     for (const char *p = class; *p != '\0'; p++)
@@ -123,7 +123,7 @@ uint16_t lks_bmcsim_row_component(const char *class)
     return (uint16_t)(sum & 0x7fffU);
 }
 
-uint32_t lks_bmcsim_stamp(struct lks_str version)
+uint32_t lks_bmcsim_image_stamp(struct lks_str version)
 {
     uint32_t stamp = 0;
     struct lks_str rest = version, part;
@@ -137,7 +137,7 @@ uint32_t lks_bmcsim_stamp(struct lks_str version)
     return stamp;
 }
 
-int lks_bmcsim_version_cmp(const struct lks_bmcsim_unit *u, const char *a, const char *b)
+int lks_bmcsim_image_version_cmp(const struct lks_bmcsim_unit *u, const char *a, const char *b)
 {
     enum lks_version_scheme scheme =
         strcmp(u->row->class, "vbios") == 0 ? LKS_VERSION_VBIOS : LKS_VERSION_FIRMWARE;
@@ -190,7 +190,7 @@ static bool add_class(struct made *m, const struct lks_bmcsim_make *make, const 
     static const char iana[4] = {IANA_ID & 0xff, IANA_ID >> 8, 0, 0};
     size_t i = m->count++;
     struct lks_pldm_string text = {.type = LKS_PLDM_STRING_ASCII, .bytes = version};
-    lks_bmcsim_row_uuid(make->personality, class, m->uuids[i]);
+    lks_bmcsim_image_row_uuid(make->personality, class, m->uuids[i]);
     m->descriptors[i][0] = (struct lks_pldm_descriptor){.type = LKS_PLDM_UUID,
                                                         .value = {(const char *)m->uuids[i], 16}};
     m->descriptors[i][1] =
@@ -206,16 +206,16 @@ static bool add_class(struct made *m, const struct lks_bmcsim_make *make, const 
         return false;
     m->views[i] = lks_buf_view(&m->images[i]);
     m->components[i] = (struct lks_pldm_component){.classification = 0xa,
-                                                   .id = lks_bmcsim_row_component(class),
-                                                   .stamp = lks_bmcsim_stamp(version),
+                                                   .id = lks_bmcsim_image_row_component(class),
+                                                   .stamp = lks_bmcsim_image_stamp(version),
                                                    .options = LKS_PLDM_COMPONENT_STAMP,
                                                    .size = (uint32_t)m->views[i].len,
                                                    .version = text};
     return true;
 }
 
-enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
-                                      struct lks_err *err)
+enum lks_code lks_bmcsim_image_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
+                                            struct lks_err *err)
 {
     LKS_CLEANUP(made_fini) struct made made = {0};
     const char *classes[CLASSES_MAX], *version = make->version;
@@ -249,14 +249,14 @@ enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct
     return lks_pldm_package_build(&package, made.views, out, err);
 }
 
-enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
-                                 const char *version, uint64_t seed, size_t size,
-                                 struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_bmcsim_image_package(enum lks_bmcsim_personality personality, const char *class,
+                                       const char *version, uint64_t seed, size_t size,
+                                       struct lks_buf *out, struct lks_err *err)
 {
-    return lks_bmcsim_package_make(&(struct lks_bmcsim_make){.personality = personality,
-                                                             .class = class,
-                                                             .version = version,
-                                                             .seed = seed,
-                                                             .size = size},
-                                   out, err);
+    return lks_bmcsim_image_package_make(&(struct lks_bmcsim_make){.personality = personality,
+                                                                   .class = class,
+                                                                   .version = version,
+                                                                   .seed = seed,
+                                                                   .size = size},
+                                         out, err);
 }

@@ -4,7 +4,8 @@
 
 #define SUFFIX "_n04" /* what the inventory puts behind the version of a root of trust */
 
-void lks_bmcsim_numbered(const char *format, unsigned number, char out[LKS_BMCSIM_ID_SIZE])
+void lks_bmcsim_inventory_numbered(const char *format, unsigned number,
+                                   char out[LKS_BMCSIM_ID_SIZE])
 {
     const char *at = strstr(format, "%u");
     if (at == NULL)
@@ -57,7 +58,7 @@ static const char *told_version(struct lks_bmcsim *b, const struct lks_bmcsim_un
                                 enum lks_bmcsim_bank bank)
 {
     if (bank == LKS_SIM_ACTIVE && u->row->fixed == NULL &&
-        lks_bmcsim_trouble_on(b, LKS_FAULT_WRONG_VERSION, NULL) != NULL)
+        lks_bmcsim_fault_trouble_on(b, LKS_FAULT_WRONG_VERSION, NULL) != NULL)
         return u->backup[0] != '\0' ? u->backup : "0.0.0";
     return bank_version(b, u, bank);
 }
@@ -81,7 +82,7 @@ static void name_entry(const struct lks_bmcsim *b, const struct lks_bmcsim_unit 
     }
 }
 
-bool lks_bmcsim_entry_at(struct lks_bmcsim *b, size_t i, struct lks_bmcsim_entry *out)
+bool lks_bmcsim_inventory_entry_at(struct lks_bmcsim *b, size_t i, struct lks_bmcsim_entry *out)
 {
     size_t seen = 0;
     for (unsigned unit = 0; unit < b->unit_count; unit++) {
@@ -104,27 +105,27 @@ bool lks_bmcsim_entry_at(struct lks_bmcsim *b, size_t i, struct lks_bmcsim_entry
 
 static bool find(struct lks_bmcsim *b, struct lks_str id, struct lks_bmcsim_entry *out)
 {
-    for (size_t i = 0; lks_bmcsim_entry_at(b, i, out); i++)
+    for (size_t i = 0; lks_bmcsim_inventory_entry_at(b, i, out); i++)
         if (lks_str_is(id, out->id))
             return true;
     return false;
 }
 
-bool lks_bmcsim_get_inventory(struct lks_bmcsim_call *c)
+bool lks_bmcsim_inventory_get(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_entry entry;
     size_t count = 0;
-    lks_bmcsim_collection(c, "SoftwareInventory", "Firmware inventory");
-    for (; lks_bmcsim_entry_at(c->b, count, &entry); count++)
-        lks_bmcsim_member(c, "/redfish/v1/UpdateService/FirmwareInventory/%s", entry.id);
-    lks_bmcsim_collection_end(c, count);
+    lks_bmcsim_reply_collection(c, "SoftwareInventory", "Firmware inventory");
+    for (; lks_bmcsim_inventory_entry_at(c->b, count, &entry); count++)
+        lks_bmcsim_reply_member(c, "/redfish/v1/UpdateService/FirmwareInventory/%s", entry.id);
+    lks_bmcsim_reply_collection_end(c, count);
     return true;
 }
 
-bool lks_bmcsim_get_software(struct lks_bmcsim_call *c)
+bool lks_bmcsim_inventory_get_software(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "SoftwareInventory", "Software inventory");
-    lks_bmcsim_collection_end(c, 0);
+    lks_bmcsim_reply_collection(c, "SoftwareInventory", "Software inventory");
+    lks_bmcsim_reply_collection_end(c, 0);
     return true;
 }
 
@@ -136,15 +137,16 @@ static void related(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u)
     lks_json_begin(&c->w, "RelatedItem", '[');
     if ((u->row->flags & LKS_ROW_CHASSIS) != 0) {
         char id[LKS_BMCSIM_ID_SIZE];
-        lks_bmcsim_numbered(u->row->chassis, u->number, id);
-        lks_bmcsim_link(&c->w, NULL, "/redfish/v1/Chassis/%s", id);
+        lks_bmcsim_inventory_numbered(u->row->chassis, u->number, id);
+        lks_bmcsim_reply_link(&c->w, NULL, "/redfish/v1/Chassis/%s", id);
     } else if (strcmp(u->row->class, "bmc") == 0 || strcmp(u->row->class, "power-shelf") == 0) {
-        lks_bmcsim_link(&c->w, NULL, "/redfish/v1/Managers/%s", kind->manager);
+        lks_bmcsim_reply_link(&c->w, NULL, "/redfish/v1/Managers/%s", kind->manager);
     } else if (strcmp(u->row->class, "bios") == 0) {
-        lks_bmcsim_link(&c->w, NULL, "/redfish/v1/Systems/%s/Bios", kind->system);
+        lks_bmcsim_reply_link(&c->w, NULL, "/redfish/v1/Systems/%s/Bios", kind->system);
     } else if (kind->system == NULL) {
-        lks_bmcsim_link(&c->w, NULL, "/redfish/v1/Chassis/%s/PowerSubsystem/%s/%s", kind->chassis,
-                        strcmp(u->row->class, "psu") == 0 ? "PowerSupplies" : "Batteries", u->id);
+        lks_bmcsim_reply_link(
+            &c->w, NULL, "/redfish/v1/Chassis/%s/PowerSubsystem/%s/%s", kind->chassis,
+            strcmp(u->row->class, "psu") == 0 ? "PowerSupplies" : "Batteries", u->id);
     }
     lks_json_end(&c->w, ']');
 }
@@ -153,13 +155,13 @@ static void related(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u)
 static void hpe_oem(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u)
 {
     uint8_t id[16];
-    lks_bmcsim_row_uuid(LKS_BMCSIM_HPE, u->row->id, id);
+    lks_bmcsim_image_row_uuid(LKS_BMCSIM_HPE, u->row->id, id);
     lks_json_begin(&c->w, "Oem", '{');
     lks_json_begin(&c->w, "Hpe", '{');
-    lks_bmcsim_textf(&c->w, "DeviceClass",
-                     "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", id[0],
-                     id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11],
-                     id[12], id[13], id[14], id[15]);
+    lks_bmcsim_reply_textf(&c->w, "DeviceClass",
+                           "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                           id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9],
+                           id[10], id[11], id[12], id[13], id[14], id[15]);
     lks_json_cstr(&c->w, "DeviceContext", u->row->reset == LKS_RESET_BMC ? "System Board" : "Slot");
     lks_json_end(&c->w, '}');
     lks_json_end(&c->w, '}');
@@ -170,8 +172,8 @@ static void entry_name(const struct lks_bmcsim_unit *u, const struct lks_bmcsim_
 {
     char name[LKS_BMCSIM_ID_SIZE];
     static const char *const behind[] = {"", " Staging", " Backup", " Golden"};
-    lks_bmcsim_numbered(u->row->name != NULL ? u->row->name : "Software Inventory", u->number,
-                        name);
+    lks_bmcsim_inventory_numbered(u->row->name != NULL ? u->row->name : "Software Inventory",
+                                  u->number, name);
     if (numbers)
         (void)snprintf(out, LKS_BMCSIM_ID_SIZE, "%s%.100s",
                        e->bank == LKS_SIM_BACKUP ? "Redundant " : "", name);
@@ -182,14 +184,14 @@ static void entry_name(const struct lks_bmcsim_unit *u, const struct lks_bmcsim_
 static void entry_status(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u,
                          enum lks_bmcsim_bank bank)
 {
-    const char *state = u->bricked                         ? "UnavailableOffline"
-                        : bank != LKS_SIM_ACTIVE           ? "StandbySpare"
-                        : u->activating                    ? "Updating"
-                        : lks_bmcsim_unit_written(c->b, u) ? "Updating"
-                                                           : "Enabled";
+    const char *state = u->bricked                             ? "UnavailableOffline"
+                        : bank != LKS_SIM_ACTIVE               ? "StandbySpare"
+                        : u->activating                        ? "Updating"
+                        : lks_bmcsim_job_unit_written(c->b, u) ? "Updating"
+                                                               : "Enabled";
     if ((c->b->kind->flags & LKS_HAS_TWINS) != 0 && !u->bricked)
         state = "Enabled";
-    lks_bmcsim_status(&c->w, state, u->bricked ? "Critical" : "OK");
+    lks_bmcsim_reply_status(&c->w, state, u->bricked ? "Critical" : "OK");
 }
 
 /* Which bank it is, and what can be done with it: what is staged is given up, what ran before is
@@ -205,13 +207,13 @@ static void entry_bank(struct lks_bmcsim_call *c, const struct lks_bmcsim_entry 
     (void)snprintf(key, sizeof(key), "#SoftwareInventory.%s", action);
     lks_json_begin(&c->w, "Actions", '{');
     lks_json_begin(&c->w, key, '{');
-    lks_bmcsim_textf(&c->w, "target", "%" LKS_STR_FMT "/Actions/SoftwareInventory.%s",
-                     LKS_STR_ARG(c->path), action);
+    lks_bmcsim_reply_textf(&c->w, "target", "%" LKS_STR_FMT "/Actions/SoftwareInventory.%s",
+                           LKS_STR_ARG(c->path), action);
     lks_json_end(&c->w, '}');
     lks_json_end(&c->w, '}');
 }
 
-void lks_bmcsim_post_entry(struct lks_bmcsim_call *c)
+void lks_bmcsim_inventory_post_entry(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_entry e;
     bool found = find(c->b, c->arg[0], &e);
@@ -221,22 +223,22 @@ void lks_bmcsim_post_entry(struct lks_bmcsim_call *c)
     bool back =
         found && e.bank == LKS_SIM_BACKUP && lks_str_is(c->arg[1], "SoftwareInventory.Activate");
     if (!cancel && !back) {
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Action", "asked for");
-    } else if (u->activating || lks_bmcsim_unit_written(c->b, u)) {
-        lks_bmcsim_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "Action", "asked for");
+    } else if (u->activating || lks_bmcsim_job_unit_written(c->b, u)) {
+        lks_bmcsim_reply_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
     } else if (cancel) {
         u->staged[0] = '\0';
         lks_bmcsim_tasks_activated(c->b, e.unit, false);
-        lks_bmcsim_success(c, 204);
+        lks_bmcsim_reply_success(c, 204);
     } else { /* the other bank is what the next reset starts from */
         u->held = false;
         memcpy(u->staged, u->backup, sizeof(u->staged));
         u->backup[0] = '\0';
-        lks_bmcsim_success(c, 204);
+        lks_bmcsim_reply_success(c, 204);
     }
 }
 
-bool lks_bmcsim_get_entry(struct lks_bmcsim_call *c)
+bool lks_bmcsim_inventory_get_entry(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_entry e;
     if (!find(c->b, c->arg[0], &e))
@@ -245,7 +247,7 @@ bool lks_bmcsim_get_entry(struct lks_bmcsim_call *c)
     uint32_t flags = c->b->kind->flags;
     char name[LKS_BMCSIM_ID_SIZE];
     entry_name(u, &e, (flags & LKS_HAS_NUMBER_IDS) != 0, name);
-    lks_bmcsim_head(c, "SoftwareInventory.v1_14_0.SoftwareInventory", e.id, name);
+    lks_bmcsim_reply_head(c, "SoftwareInventory.v1_14_0.SoftwareInventory", e.id, name);
     lks_json_cstr(&c->w, "Version", e.version);
     bool fixed = (u->row->flags & LKS_ROW_FIXED) != 0;
     lks_json_bool(&c->w, "Updateable", !fixed && !u->bricked);
@@ -267,6 +269,6 @@ bool lks_bmcsim_get_entry(struct lks_bmcsim_call *c)
     if ((flags & LKS_HAS_NUMBER_IDS) != 0)
         hpe_oem(c, u);
     if (e.bank == LKS_SIM_ACTIVE && !fixed)
-        (void)lks_bmcsim_trouble(c->b, LKS_FAULT_WRONG_VERSION, NULL);
+        (void)lks_bmcsim_fault_trouble(c->b, LKS_FAULT_WRONG_VERSION, NULL);
     return true;
 }

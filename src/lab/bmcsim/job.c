@@ -29,7 +29,7 @@ void lks_bmcsim_job_drop(struct lks_bmcsim *b)
     b->job = NULL;
 }
 
-bool lks_bmcsim_unit_written(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u)
+bool lks_bmcsim_job_unit_written(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u)
 {
     return b->job != NULL && b->job->phase == LKS_JOB_STAGE && &b->units[b->job->now] == u;
 }
@@ -72,22 +72,22 @@ static bool keeps_redundancy(const struct lks_bmcsim *b, uint64_t units)
 
 static void refuse_busy(struct lks_bmcsim_call *c)
 {
-    if (lks_bmcsim_trouble(c->b, LKS_FAULT_MEMORY, NULL) != NULL)
-        lks_bmcsim_error(c, 500, LKS_MSG_NO_RESOURCES, "memory", NULL);
+    if (lks_bmcsim_fault_trouble(c->b, LKS_FAULT_MEMORY, NULL) != NULL)
+        lks_bmcsim_reply_error(c, 500, LKS_MSG_NO_RESOURCES, "memory", NULL);
     else
-        lks_bmcsim_error(c, c->b->kind->busy,
-                         c->b->kind->busy == 405 ? LKS_MSG_OEM_BUSY : LKS_MSG_IN_PROGRESS, NULL,
-                         NULL);
+        lks_bmcsim_reply_error(c, c->b->kind->busy,
+                               c->b->kind->busy == 405 ? LKS_MSG_OEM_BUSY : LKS_MSG_IN_PROGRESS,
+                               NULL, NULL);
 }
 
 /* Power or BMC fails while the upload comes in: there is no answer. */
 static bool fails_meanwhile(struct lks_bmcsim *b)
 {
-    if (lks_bmcsim_trouble(b, LKS_FAULT_POWER_LOSS, "upload") != NULL) {
-        lks_bmcsim_lose_power(b);
+    if (lks_bmcsim_fault_trouble(b, LKS_FAULT_POWER_LOSS, "upload") != NULL) {
+        lks_bmcsim_reset_lose_power(b);
         return true;
     }
-    if (lks_bmcsim_trouble(b, LKS_FAULT_BMC_REBOOT, "upload") != NULL) {
+    if (lks_bmcsim_fault_trouble(b, LKS_FAULT_BMC_REBOOT, "upload") != NULL) {
         lks_bmcsim_tasks_forget(b);
         lks_bmcsim_reset(b, LKS_RESET_BMC);
         return true;
@@ -99,22 +99,22 @@ static bool refused(struct lks_bmcsim_call *c, const struct lks_bmcsim_wish *wis
                     struct lks_str image, struct lks_str uri)
 {
     struct lks_bmcsim *b = c->b;
-    const struct lks_bmcsim_trouble *no = lks_bmcsim_trouble(b, LKS_FAULT_REFUSE, NULL);
+    const struct lks_bmcsim_trouble *no = lks_bmcsim_fault_trouble(b, LKS_FAULT_REFUSE, NULL);
     bool turning = b->power == LKS_POWER_GOING_ON || b->power == LKS_POWER_GOING_OFF;
     if (no != NULL)
-        lks_bmcsim_error(c, (int)no->amount, LKS_MSG_UNAVAILABLE, "30", NULL);
+        lks_bmcsim_reply_error(c, (int)no->amount, LKS_MSG_UNAVAILABLE, "30", NULL);
     else if (fails_meanwhile(b))
         c->reply->status = 0;
     else if (b->job != NULL)
         refuse_busy(c);
     else if (turning && (b->kind->flags & LKS_HAS_FORM) != 0)
-        lks_bmcsim_error(c, 400, LKS_MSG_IN_USE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_IN_USE, NULL, NULL);
     else if (image.len == 0 && uri.len == 0)
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_MISSING, "UpdateFile", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_MISSING, "UpdateFile", NULL);
     else if (image.len > b->kind->max_image || image.len > LKS_BMCSIM_IMAGE_MAX)
-        lks_bmcsim_error(c, 413, LKS_MSG_TOO_LARGE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 413, LKS_MSG_TOO_LARGE, NULL, NULL);
     else if (wish->targeted && !keeps_redundancy(b, wish->targets))
-        lks_bmcsim_error(c, 409, LKS_MSG_TARGETS_CONFLICT, "Targets", "the redundant side");
+        lks_bmcsim_reply_error(c, 409, LKS_MSG_TARGETS_CONFLICT, "Targets", "the redundant side");
     else
         return false;
     return true;
@@ -146,7 +146,7 @@ struct lks_bmcsim_task *lks_bmcsim_job_begin(struct lks_bmcsim_call *c,
     struct lks_bmcsim_task *task = lks_bmcsim_task_new(b, forwarded(b, wish));
     b->job = task != NULL ? calloc(1, sizeof(*b->job)) : NULL;
     if (b->job == NULL) {
-        lks_bmcsim_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
+        lks_bmcsim_reply_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
         return NULL;
     }
     b->job->wish = *wish;
@@ -165,7 +165,7 @@ struct lks_bmcsim_task *lks_bmcsim_job_begin(struct lks_bmcsim_call *c,
     return task;
 }
 
-bool lks_bmcsim_wants(const struct lks_bmcsim *b, struct lks_str *uri)
+bool lks_bmcsim_job_wants(const struct lks_bmcsim *b, struct lks_str *uri)
 {
     if (b->job == NULL || b->job->phase != LKS_JOB_FETCH || b->job->image.len > 0)
         return false;
@@ -249,7 +249,7 @@ static void finish(struct lks_bmcsim *b)
     if (t != NULL && t->awaiting == 0)
         lks_bmcsim_task_end(b, t, good);
     lks_bmcsim_job_drop(b);
-    lks_bmcsim_activate(b, itself, LKS_RESET_AUTO);
+    lks_bmcsim_reset_activate(b, itself, LKS_RESET_AUTO);
     if (host)
         lks_bmcsim_reset(b, LKS_RESET_HOST);
     if (bmc)
@@ -296,12 +296,12 @@ static void stage_next(struct lks_bmcsim *b)
     u->begun++;
     tell(b, LKS_MSG_TRANSFERRING, "the image", u->id);
     enter(b, LKS_JOB_STAGE, u->row->staging);
-    job->cut = lks_bmcsim_trouble_on(b, LKS_FAULT_POWER_LOSS, "staging") != NULL ||
-               lks_bmcsim_trouble_on(b, LKS_FAULT_BMC_REBOOT, "staging") != NULL;
+    job->cut = lks_bmcsim_fault_trouble_on(b, LKS_FAULT_POWER_LOSS, "staging") != NULL ||
+               lks_bmcsim_fault_trouble_on(b, LKS_FAULT_BMC_REBOOT, "staging") != NULL;
     if (job->cut)
         job->ends = job->began + (job->ends - job->began) / 2;
     struct lks_bmcsim_task *t = task_of(b);
-    if (t != NULL && lks_bmcsim_trouble(b, LKS_FAULT_TASK_LOST, NULL) != NULL)
+    if (t != NULL && lks_bmcsim_fault_trouble(b, LKS_FAULT_TASK_LOST, NULL) != NULL)
         t->lost = true;
 }
 
@@ -309,7 +309,7 @@ static void verified(struct lks_bmcsim *b)
 {
     struct lks_bmcsim_job *job = b->job;
     uint64_t todo = 0;
-    enum lks_bmcsim_message why = lks_bmcsim_image_targets(b, job, &todo);
+    enum lks_bmcsim_message why = lks_bmcsim_flash_targets(b, job, &todo);
     if (why == LKS_MSG_SUCCESS && !keeps_redundancy(b, todo))
         why = LKS_MSG_TARGETS_CONFLICT;
     if (why != LKS_MSG_SUCCESS) {
@@ -342,14 +342,14 @@ void lks_bmcsim_job_start(struct lks_bmcsim *b)
 /* Power or BMC went in the middle of it. */
 static void cut_short(struct lks_bmcsim *b)
 {
-    bool power = lks_bmcsim_trouble(b, LKS_FAULT_POWER_LOSS, "staging") != NULL;
+    bool power = lks_bmcsim_fault_trouble(b, LKS_FAULT_POWER_LOSS, "staging") != NULL;
     if (!power)
-        (void)lks_bmcsim_trouble(b, LKS_FAULT_BMC_REBOOT, "staging");
+        (void)lks_bmcsim_fault_trouble(b, LKS_FAULT_BMC_REBOOT, "staging");
     lks_bmcsim_job_abort(b);
     if (!power)
         lks_bmcsim_tasks_forget(b);
     if (power)
-        lks_bmcsim_lose_power(b);
+        lks_bmcsim_reset_lose_power(b);
     else
         lks_bmcsim_reset(b, LKS_RESET_BMC);
 }
@@ -409,17 +409,17 @@ void lks_bmcsim_job_step(struct lks_bmcsim *b)
     }
 }
 
-void lks_bmcsim_fetched(struct lks_bmcsim *b, lks_ms now, struct lks_str bytes)
+void lks_bmcsim_job_fetched(struct lks_bmcsim *b, lks_ms now, struct lks_str bytes)
 {
     struct lks_str uri;
     lks_bmcsim_tick(b, now);
-    if (!lks_bmcsim_wants(b, &uri))
+    if (!lks_bmcsim_job_wants(b, &uri))
         return;
     lks_buf_add(&b->job->image, bytes);
     if (bytes.len == 0 || b->job->image.failed != LKS_OK)
         fail(b, LKS_MSG_TRANSFER_FAILED);
     else if (b->job->file[0] != '\0')
-        lks_bmcsim_file_keep(b);
+        lks_bmcsim_nvue_file_keep(b);
     else
         enter(b, LKS_JOB_VERIFY, b->kind->verify);
     lks_bmcsim_plan(b);

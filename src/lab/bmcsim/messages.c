@@ -143,7 +143,8 @@ void lks_bmcsim_message_write(struct lks_json_writer *w, enum lks_bmcsim_message
     lks_buf_init(&text, 1024);
     fill(&text, row->text, args);
     lks_json_cstr(w, "@odata.type", "#Message.v1_1_1.Message");
-    lks_bmcsim_textf(w, "MessageId", "%s.%s.%s", registry->prefix, registry->version, row->key);
+    lks_bmcsim_reply_textf(w, "MessageId", "%s.%s.%s", registry->prefix, registry->version,
+                           row->key);
     lks_json_text(w, "Message", lks_buf_view(&text));
     lks_json_begin(w, "MessageArgs", '[');
     for (unsigned i = 0; i < row->args; i++)
@@ -167,31 +168,31 @@ static bool registry_of(struct lks_str name, size_t *out)
     return false;
 }
 
-bool lks_bmcsim_get_registries(struct lks_bmcsim_call *c)
+bool lks_bmcsim_message_get_registries(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "MessageRegistryFile", "Registry files");
+    lks_bmcsim_reply_collection(c, "MessageRegistryFile", "Registry files");
     for (size_t i = 0; i < LKS_BMCSIM_REGISTRIES; i++)
-        lks_bmcsim_member(c, "/redfish/v1/Registries/%s", lks_bmcsim_registries[i].prefix);
-    lks_bmcsim_collection_end(c, LKS_BMCSIM_REGISTRIES);
+        lks_bmcsim_reply_member(c, "/redfish/v1/Registries/%s", lks_bmcsim_registries[i].prefix);
+    lks_bmcsim_reply_collection_end(c, LKS_BMCSIM_REGISTRIES);
     return true;
 }
 
-bool lks_bmcsim_get_registry_file(struct lks_bmcsim_call *c)
+bool lks_bmcsim_message_get_registry_file(struct lks_bmcsim_call *c)
 {
     size_t i;
     if (!registry_of(c->arg[0], &i))
         return false;
     const struct lks_bmcsim_registry_row *row = &lks_bmcsim_registries[i];
-    lks_bmcsim_head(c, "MessageRegistryFile.v1_1_3.MessageRegistryFile", row->prefix,
-                    "Message registry file");
+    lks_bmcsim_reply_head(c, "MessageRegistryFile.v1_1_3.MessageRegistryFile", row->prefix,
+                          "Message registry file");
     lks_json_begin(&c->w, "Languages", '[');
     lks_json_cstr(&c->w, NULL, "en");
     lks_json_end(&c->w, ']');
-    lks_bmcsim_textf(&c->w, "Registry", "%s.%s", row->prefix, row->version);
+    lks_bmcsim_reply_textf(&c->w, "Registry", "%s.%s", row->prefix, row->version);
     lks_json_begin(&c->w, "Location", '[');
     lks_json_begin(&c->w, NULL, '{');
     lks_json_cstr(&c->w, "Language", "en");
-    lks_bmcsim_textf(&c->w, "Uri", "/redfish/v1/Registries/%s/%s", row->prefix, row->prefix);
+    lks_bmcsim_reply_textf(&c->w, "Uri", "/redfish/v1/Registries/%s/%s", row->prefix, row->prefix);
     lks_json_end(&c->w, '}');
     lks_json_end(&c->w, ']');
     lks_json_int(&c->w, "Location@odata.count", 1);
@@ -214,7 +215,7 @@ static void registry_message(struct lks_json_writer *w, const struct lks_bmcsim_
     lks_json_end(w, '}');
 }
 
-bool lks_bmcsim_get_registry(struct lks_bmcsim_call *c)
+bool lks_bmcsim_message_get_registry(struct lks_bmcsim_call *c)
 {
     size_t i;
     if (!registry_of(c->arg[0], &i) || !lks_str_eq(c->arg[0], c->arg[1]))
@@ -222,10 +223,10 @@ bool lks_bmcsim_get_registry(struct lks_bmcsim_call *c)
     const struct lks_bmcsim_registry_row *row = &lks_bmcsim_registries[i];
     char id[64];
     (void)snprintf(id, sizeof(id), "%s.%s.0", row->prefix, row->version);
-    lks_bmcsim_head(c, "MessageRegistry.v1_4_0.MessageRegistry", id, "Message registry");
+    lks_bmcsim_reply_head(c, "MessageRegistry.v1_4_0.MessageRegistry", id, "Message registry");
     lks_json_cstr(&c->w, "Language", "en");
     lks_json_cstr(&c->w, "RegistryPrefix", row->prefix);
-    lks_bmcsim_textf(&c->w, "RegistryVersion", "%s.0", row->version);
+    lks_bmcsim_reply_textf(&c->w, "RegistryVersion", "%s.0", row->version);
     lks_json_cstr(&c->w, "OwningEntity", i == LKS_REG_OEM ? "Simulated" : "DMTF");
     lks_json_begin(&c->w, "Messages", '{');
     for (size_t m = 0; m < LKS_MSG_COUNT; m++)

@@ -43,7 +43,7 @@ static unsigned slower(const struct lks_bmcsim *b)
     return most;
 }
 
-double lks_bmcsim_tokens(const struct lks_bmcsim *b, lks_ms now)
+double lks_bmcsim_metrics_tokens(const struct lks_bmcsim *b, lks_ms now)
 {
     uint64_t seed = seed_of(b);
     double machine = 1 + OF_MACHINES * normal(seed);
@@ -59,5 +59,6 @@ void lks_bmcsim_metrics(struct lks_bmcsim_call *c)
     lks_buf_addf(&c->reply->body,
                  "# TYPE sim_tokens_per_second gauge\nsim_tokens_per_second %.3f\n"
                  "# TYPE sim_gpu_busy_seconds_total counter\nsim_gpu_busy_seconds_total %llu\n",
-                 lks_bmcsim_tokens(b, b->now), (unsigned long long)(GPUS * (b->now / LKS_SECOND)));
+                 lks_bmcsim_metrics_tokens(b, b->now),
+                 (unsigned long long)(GPUS * (b->now / LKS_SECOND)));
 }

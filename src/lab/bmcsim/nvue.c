@@ -80,7 +80,7 @@ static void drop_file(struct lks_bmcsim *b, struct lks_bmcsim_file *file)
 }
 
 /* A file of the same name is replaced; the oldest makes room. */
-void lks_bmcsim_file_keep(struct lks_bmcsim *b)
+void lks_bmcsim_nvue_file_keep(struct lks_bmcsim *b)
 {
     struct lks_bmcsim_job *job = b->job;
     struct lks_bmcsim_task *task = lks_bmcsim_task_find(b, job->task);
@@ -108,7 +108,7 @@ static void write_unit(struct lks_bmcsim *b, struct lks_json_writer *w, unsigned
 {
     struct lks_bmcsim_entry entry;
     const struct lks_bmcsim_unit *u = &b->units[unit];
-    for (size_t i = 0; lks_bmcsim_entry_at(b, i, &entry) && entry.unit != unit; i++)
+    for (size_t i = 0; lks_bmcsim_inventory_entry_at(b, i, &entry) && entry.unit != unit; i++)
         ;
     lks_json_begin(w, key, '{');
     lks_json_cstr(w, "actual-firmware", u->bricked ? "N/A" : entry.version);
@@ -119,7 +119,7 @@ static void write_unit(struct lks_bmcsim *b, struct lks_json_writer *w, unsigned
         lks_json_cstr(w, "installed-firmware", u->staged);
     lks_json_end(w, '}');
     if ((u->row->flags & LKS_ROW_FIXED) == 0)
-        (void)lks_bmcsim_trouble(b, LKS_FAULT_WRONG_VERSION, NULL);
+        (void)lks_bmcsim_fault_trouble(b, LKS_FAULT_WRONG_VERSION, NULL);
 }
 
 static void write_job(struct lks_bmcsim *b, struct lks_json_writer *w,
@@ -135,7 +135,7 @@ static void write_job(struct lks_bmcsim *b, struct lks_json_writer *w,
     lks_json_int(w, "http_status", over && !good ? 500 : 200);
     lks_json_begin(w, "issue", '[');
     lks_json_end(w, ']');
-    lks_bmcsim_textf(w, "percentage", "%u", runs ? lks_bmcsim_job_percent(b) : t->percent);
+    lks_bmcsim_reply_textf(w, "percentage", "%u", runs ? lks_bmcsim_job_percent(b) : t->percent);
     lks_json_cstr(w, "state", good ? "action_success" : over ? "action_error" : "running");
     lks_json_cstr(w, "status", good ? "Action succeeded" : over ? "Action failed" : "Running");
     lks_json_int(w, "timeout", 3600);
@@ -174,8 +174,8 @@ static void get_files(struct lks_bmcsim_call *c, unsigned unit)
         if (c->b->files[i].unit != unit)
             continue;
         lks_json_begin(&c->w, c->b->files[i].name, '{');
-        lks_bmcsim_textf(&c->w, "path", "/host/fw-images/%s/%s", c->b->units[unit].id,
-                         c->b->files[i].name);
+        lks_bmcsim_reply_textf(&c->w, "path", "/host/fw-images/%s/%s", c->b->units[unit].id,
+                               c->b->files[i].name);
         lks_json_end(&c->w, '}');
     }
     lks_json_end(&c->w, '}');
@@ -187,7 +187,7 @@ static void get_platform(struct lks_bmcsim_call *c)
     lks_json_cstr(&c->w, "system-mac", "02:00:00:00:00:01");
     lks_json_cstr(&c->w, "manufacturer", c->b->kind->vendor);
     lks_json_cstr(&c->w, "product-name", c->b->kind->model);
-    lks_bmcsim_textf(&c->w, "serial-number", "SN-%s", c->b->name);
+    lks_bmcsim_reply_textf(&c->w, "serial-number", "SN-%s", c->b->name);
     lks_json_cstr(&c->w, "part-number", "920-9K36F-SIM");
     lks_json_cstr(&c->w, "hw-revision", c->b->revision);
     lks_json_end(&c->w, '}');
@@ -376,14 +376,14 @@ void lks_bmcsim_nvue(struct lks_bmcsim_call *c)
         lks_buf_add(&c->reply->body, LKS_STR("<html><h1>404 Not Found</h1></html>\n"));
         return;
     }
-    if (!lks_bmcsim_allowed(c)) {
+    if (!lks_bmcsim_session_allowed(c)) {
         problem(c, 401, "Unauthorized", "Give a user name and a password.");
         return;
     }
     if (lks_str_is(method, "GET") || lks_str_is(method, "HEAD"))
         get(c);
     else if (lks_str_is(method, "POST"))
-        lks_bmcsim_with_json(c, post);
+        lks_bmcsim_route_with_json(c, post);
     else
         problem(c, 405, "Method Not Allowed", "Only GET and POST are taken.");
 }

@@ -9,7 +9,7 @@
 #define LKS_BMCSIM_PARTS_H
 
 #include "base/rng.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "codec/format/json.h"
 #include "lab/bmcsim/bmcsim.h"
 
@@ -325,60 +325,63 @@ lks_ms lks_bmcsim_span(const struct lks_bmcsim *b, unsigned seconds); /* as fast
 /* routes.c */
 void lks_bmcsim_route(struct lks_bmcsim_call *c);
 /* The resource at `path` as JSON behind what is in `out`; false: there is none. */
-bool lks_bmcsim_render(struct lks_bmcsim *b, struct lks_str path, unsigned expand,
-                       struct lks_buf *out);
-void lks_bmcsim_tag(const struct lks_bmcsim *b, struct lks_str body, char out[32]);
+bool lks_bmcsim_route_render(struct lks_bmcsim *b, struct lks_str path, unsigned expand,
+                             struct lks_buf *out);
+void lks_bmcsim_route_tag(const struct lks_bmcsim *b, struct lks_str body, char out[32]);
 
 /* reply.c */
-void lks_bmcsim_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
-                      const char *a1, const char *a2);
-void lks_bmcsim_add_header(struct lks_bmcsim_call *c, const char *name, const char *fmt, ...)
+void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
+                            const char *a1, const char *a2);
+void lks_bmcsim_reply_header(struct lks_bmcsim_call *c, const char *name, const char *fmt, ...)
     LKS_PRINTF(3, 4);
-void lks_bmcsim_success(struct lks_bmcsim_call *c, int status); /* 200 with a message, or 204 */
-void lks_bmcsim_head(struct lks_bmcsim_call *c, const char *type, const char *id, const char *name);
-void lks_bmcsim_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+void lks_bmcsim_reply_success(struct lks_bmcsim_call *c,
+                              int status); /* 200 with a message, or 204 */
+void lks_bmcsim_reply_head(struct lks_bmcsim_call *c, const char *type, const char *id,
+                           const char *name);
+void lks_bmcsim_reply_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
     LKS_PRINTF(3, 4);
-void lks_bmcsim_textf(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+void lks_bmcsim_reply_textf(struct lks_json_writer *w, const char *key, const char *fmt, ...)
     LKS_PRINTF(3, 4);
-void lks_bmcsim_texts(struct lks_json_writer *w, const char *key, const char *const *words);
-void lks_bmcsim_status(struct lks_json_writer *w, const char *state, const char *health);
+void lks_bmcsim_reply_texts(struct lks_json_writer *w, const char *key, const char *const *words);
+void lks_bmcsim_reply_status(struct lks_json_writer *w, const char *state, const char *health);
 /* A collection: head, then a member for each path that is added, then the end. */
-void lks_bmcsim_collection(struct lks_bmcsim_call *c, const char *type, const char *name);
-void lks_bmcsim_member(struct lks_bmcsim_call *c, const char *fmt, ...) LKS_PRINTF(2, 3);
-void lks_bmcsim_collection_end(struct lks_bmcsim_call *c, size_t count);
+void lks_bmcsim_reply_collection(struct lks_bmcsim_call *c, const char *type, const char *name);
+void lks_bmcsim_reply_member(struct lks_bmcsim_call *c, const char *fmt, ...) LKS_PRINTF(2, 3);
+void lks_bmcsim_reply_collection_end(struct lks_bmcsim_call *c, size_t count);
 
 /* tree_*.c: the resources, in the order of the table in routes.c */
-lks_bmcsim_get_fn lks_bmcsim_get_versions, lks_bmcsim_get_root, lks_bmcsim_get_odata,
-    lks_bmcsim_get_metadata, lks_bmcsim_get_registries, lks_bmcsim_get_registry_file,
-    lks_bmcsim_get_registry, lks_bmcsim_get_schemas, lks_bmcsim_get_schema;
-lks_bmcsim_get_fn lks_bmcsim_get_session_service, lks_bmcsim_get_sessions, lks_bmcsim_get_session,
-    lks_bmcsim_get_account_service, lks_bmcsim_get_accounts, lks_bmcsim_get_account,
-    lks_bmcsim_get_roles, lks_bmcsim_get_role;
-lks_bmcsim_get_fn lks_bmcsim_get_managers, lks_bmcsim_get_manager, lks_bmcsim_get_systems,
-    lks_bmcsim_get_system, lks_bmcsim_get_bios, lks_bmcsim_get_chassis_all, lks_bmcsim_get_chassis,
-    lks_bmcsim_get_reset_info;
-lks_bmcsim_get_fn lks_bmcsim_get_power_subsystem, lks_bmcsim_get_power_units,
-    lks_bmcsim_get_power_unit;
-lks_bmcsim_get_fn lks_bmcsim_get_update_service, lks_bmcsim_get_inventory, lks_bmcsim_get_entry,
-    lks_bmcsim_get_software;
-lks_bmcsim_get_fn lks_bmcsim_get_task_service, lks_bmcsim_get_tasks, lks_bmcsim_get_task;
-lks_bmcsim_act_fn lks_bmcsim_get_monitor;
+lks_bmcsim_get_fn lks_bmcsim_tree_get_versions, lks_bmcsim_tree_get_root, lks_bmcsim_tree_get_odata,
+    lks_bmcsim_tree_get_metadata, lks_bmcsim_message_get_registries,
+    lks_bmcsim_message_get_registry_file, lks_bmcsim_message_get_registry,
+    lks_bmcsim_tree_get_schemas, lks_bmcsim_tree_get_schema;
+lks_bmcsim_get_fn lks_bmcsim_session_get_service, lks_bmcsim_session_get_all,
+    lks_bmcsim_session_get, lks_bmcsim_session_get_account_service, lks_bmcsim_session_get_accounts,
+    lks_bmcsim_session_get_account, lks_bmcsim_session_get_roles, lks_bmcsim_session_get_role;
+lks_bmcsim_get_fn lks_bmcsim_tree_get_managers, lks_bmcsim_tree_get_manager,
+    lks_bmcsim_tree_get_systems, lks_bmcsim_tree_get_system, lks_bmcsim_tree_get_bios,
+    lks_bmcsim_tree_get_chassis_all, lks_bmcsim_tree_get_chassis, lks_bmcsim_tree_get_reset_info;
+lks_bmcsim_get_fn lks_bmcsim_tree_get_power_subsystem, lks_bmcsim_tree_get_power_units,
+    lks_bmcsim_tree_get_power_unit;
+lks_bmcsim_get_fn lks_bmcsim_tree_get_update_service, lks_bmcsim_inventory_get,
+    lks_bmcsim_inventory_get_entry, lks_bmcsim_inventory_get_software;
+lks_bmcsim_get_fn lks_bmcsim_task_get_service, lks_bmcsim_task_get_all, lks_bmcsim_task_get;
+lks_bmcsim_act_fn lks_bmcsim_task_get_monitor;
 
-lks_bmcsim_act_fn lks_bmcsim_open_session, lks_bmcsim_close_session;
-lks_bmcsim_act_fn lks_bmcsim_post_reset, lks_bmcsim_post_cold, lks_bmcsim_patch_system,
-    lks_bmcsim_patch_update;
-lks_bmcsim_act_fn lks_bmcsim_post_simple, lks_bmcsim_post_start, lks_bmcsim_post_activate,
-    lks_bmcsim_delete_task, lks_bmcsim_post_entry;
+lks_bmcsim_act_fn lks_bmcsim_session_open, lks_bmcsim_session_close;
+lks_bmcsim_act_fn lks_bmcsim_reset_post, lks_bmcsim_reset_post_cold, lks_bmcsim_tree_patch_system,
+    lks_bmcsim_upload_patch;
+lks_bmcsim_act_fn lks_bmcsim_upload_post_simple, lks_bmcsim_upload_post_start,
+    lks_bmcsim_upload_post_activate, lks_bmcsim_task_delete, lks_bmcsim_inventory_post_entry;
 /* Answers what is not in the table: push URIs and, of a switch tray, everything. */
-bool lks_bmcsim_other(struct lks_bmcsim_call *c);
+bool lks_bmcsim_upload_other(struct lks_bmcsim_call *c);
 /* Call `fn` with the body read as JSON, or answer why not. */
-void lks_bmcsim_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn);
+void lks_bmcsim_route_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn);
 void lks_bmcsim_nvue(struct lks_bmcsim_call *c);
-void lks_bmcsim_file_keep(struct lks_bmcsim *b); /* what was fetched, and the job is over */
+void lks_bmcsim_nvue_file_keep(struct lks_bmcsim *b); /* what was fetched, and the job is over */
 
 /* sessions.c */
-bool lks_bmcsim_allowed(struct lks_bmcsim_call *c); /* who asks is known */
-bool lks_bmcsim_token_good(struct lks_bmcsim *b, struct lks_str token);
+bool lks_bmcsim_session_allowed(struct lks_bmcsim_call *c); /* who asks is known */
+bool lks_bmcsim_session_token_good(struct lks_bmcsim *b, struct lks_str token);
 
 /* inventory.c: entries of the inventory */
 struct lks_bmcsim_entry {
@@ -389,9 +392,10 @@ struct lks_bmcsim_entry {
     char version[LKS_BMCSIM_VERSION_SIZE + 8];
 };
 /* Entry `i`; false: there are fewer. */
-bool lks_bmcsim_entry_at(struct lks_bmcsim *b, size_t i, struct lks_bmcsim_entry *out);
+bool lks_bmcsim_inventory_entry_at(struct lks_bmcsim *b, size_t i, struct lks_bmcsim_entry *out);
 /* "%u" in `format` replaced by `number`. */
-void lks_bmcsim_numbered(const char *format, unsigned number, char out[LKS_BMCSIM_ID_SIZE]);
+void lks_bmcsim_inventory_numbered(const char *format, unsigned number,
+                                   char out[LKS_BMCSIM_ID_SIZE]);
 
 /* tasks.c */
 struct lks_bmcsim_task *lks_bmcsim_task_new(struct lks_bmcsim *b, bool forwarded);
@@ -416,12 +420,12 @@ void lks_bmcsim_job_start(struct lks_bmcsim *b); /* what waits for StartUpdate *
 void lks_bmcsim_job_abort(struct lks_bmcsim *b);
 void lks_bmcsim_job_drop(struct lks_bmcsim *b);
 unsigned lks_bmcsim_job_percent(const struct lks_bmcsim *b);
-bool lks_bmcsim_unit_written(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u);
+bool lks_bmcsim_job_unit_written(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u);
 extern const char *const lks_bmcsim_apply_words[]; /* of enum lks_bmcsim_apply, NULL */
 
 /* flash.c: an image through PLDM onto devices */
 /* Which units the image is for, of those that are asked; LKS_MSG_SUCCESS, or why none. */
-enum lks_bmcsim_message lks_bmcsim_image_targets(struct lks_bmcsim *b,
+enum lks_bmcsim_message lks_bmcsim_flash_targets(struct lks_bmcsim *b,
                                                  const struct lks_bmcsim_job *job, uint64_t *out);
 /* Transfer, verify and apply it to one unit, whose staged bank it is then. */
 enum lks_bmcsim_message lks_bmcsim_flash(struct lks_bmcsim *b, struct lks_bmcsim_job *job,
@@ -432,21 +436,22 @@ extern const char *const lks_bmcsim_manager_types[], *const lks_bmcsim_system_ty
                                                          *const lks_bmcsim_chassis_types[];
 void lks_bmcsim_reset(struct lks_bmcsim *b, enum lks_bmcsim_reset reset);
 /* Begin to activate those of `units` that are staged and that this reset activates. */
-void lks_bmcsim_activate(struct lks_bmcsim *b, uint64_t units, enum lks_bmcsim_reset reset);
-void lks_bmcsim_activated(struct lks_bmcsim *b, unsigned unit);
-void lks_bmcsim_booted(struct lks_bmcsim *b);
-void lks_bmcsim_power_step(struct lks_bmcsim *b);
-void lks_bmcsim_lose_power(struct lks_bmcsim *b);
+void lks_bmcsim_reset_activate(struct lks_bmcsim *b, uint64_t units, enum lks_bmcsim_reset reset);
+void lks_bmcsim_reset_activated(struct lks_bmcsim *b, unsigned unit);
+void lks_bmcsim_reset_booted(struct lks_bmcsim *b);
+void lks_bmcsim_reset_power_step(struct lks_bmcsim *b);
+void lks_bmcsim_reset_lose_power(struct lks_bmcsim *b);
 
 /* faults.c */
 /* The fault, if it is on in this phase (NULL: whichever); it was used once more then. */
-const struct lks_bmcsim_trouble *lks_bmcsim_trouble(struct lks_bmcsim *b,
-                                                    enum lks_bmcsim_fault fault, const char *at);
+const struct lks_bmcsim_trouble *
+lks_bmcsim_fault_trouble(struct lks_bmcsim *b, enum lks_bmcsim_fault fault, const char *at);
 /* The same without using it. */
-const struct lks_bmcsim_trouble *lks_bmcsim_trouble_on(const struct lks_bmcsim *b,
-                                                       enum lks_bmcsim_fault fault, const char *at);
+const struct lks_bmcsim_trouble *lks_bmcsim_fault_trouble_on(const struct lks_bmcsim *b,
+                                                             enum lks_bmcsim_fault fault,
+                                                             const char *at);
 /* Is this the answer that the fault is for? */
-bool lks_bmcsim_turn_of(struct lks_bmcsim *b, enum lks_bmcsim_fault fault);
+bool lks_bmcsim_fault_turn_of(struct lks_bmcsim *b, enum lks_bmcsim_fault fault);
 
 /* multipart.c */
 struct lks_bmcsim_part {
@@ -474,10 +479,11 @@ struct lks_bmcsim_flaw {
 };
 struct lks_bmcsim_flaw lks_bmcsim_image_flaw(struct lks_str image);
 /* What identifies the devices of a row: a UUID. */
-void lks_bmcsim_row_uuid(enum lks_bmcsim_personality personality, const char *class,
-                         uint8_t out[16]);
-uint16_t lks_bmcsim_row_component(const char *class);
-uint32_t lks_bmcsim_stamp(struct lks_str version); /* for PLDM; plain versions in their order */
-int lks_bmcsim_version_cmp(const struct lks_bmcsim_unit *u, const char *a, const char *b);
+void lks_bmcsim_image_row_uuid(enum lks_bmcsim_personality personality, const char *class,
+                               uint8_t out[16]);
+uint16_t lks_bmcsim_image_row_component(const char *class);
+uint32_t
+lks_bmcsim_image_stamp(struct lks_str version); /* for PLDM; plain versions in their order */
+int lks_bmcsim_image_version_cmp(const struct lks_bmcsim_unit *u, const char *a, const char *b);
 
 #endif

@@ -18,7 +18,7 @@ void lks_bmcsim_reply_fini(struct lks_bmcsim_reply *r)
     *r = (struct lks_bmcsim_reply){0};
 }
 
-void lks_bmcsim_add_header(struct lks_bmcsim_call *c, const char *name, const char *fmt, ...)
+void lks_bmcsim_reply_header(struct lks_bmcsim_call *c, const char *name, const char *fmt, ...)
 {
     lks_buf_addf(&c->reply->head, "%s: ", name);
     va_list ap;
@@ -28,8 +28,8 @@ void lks_bmcsim_add_header(struct lks_bmcsim_call *c, const char *name, const ch
     lks_buf_add(&c->reply->head, LKS_STR("\r\n"));
 }
 
-void lks_bmcsim_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
-                      const char *a1, const char *a2)
+void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
+                            const char *a1, const char *a2)
 {
     const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
     const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
@@ -39,7 +39,7 @@ void lks_bmcsim_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_mes
     c->reply->status = status;
     lks_json_begin(&w, NULL, '{');
     lks_json_begin(&w, "error", '{');
-    lks_bmcsim_textf(&w, "code", "%s.%s.%s", registry->prefix, registry->version, row->key);
+    lks_bmcsim_reply_textf(&w, "code", "%s.%s.%s", registry->prefix, registry->version, row->key);
     lks_json_cstr(&w, "message", "See the extended information.");
     lks_json_begin(&w, "@Message.ExtendedInfo", '[');
     lks_json_begin(&w, NULL, '{');
@@ -49,10 +49,10 @@ void lks_bmcsim_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_mes
     lks_json_end(&w, '}');
     lks_json_end(&w, '}');
     if (status == 503)
-        lks_bmcsim_add_header(c, "Retry-After", "%u", 30U);
+        lks_bmcsim_reply_header(c, "Retry-After", "%u", 30U);
 }
 
-void lks_bmcsim_success(struct lks_bmcsim_call *c, int status)
+void lks_bmcsim_reply_success(struct lks_bmcsim_call *c, int status)
 {
     c->reply->status = status;
     if (status == 204)
@@ -68,9 +68,10 @@ void lks_bmcsim_success(struct lks_bmcsim_call *c, int status)
     lks_json_end(&w, '}');
 }
 
-void lks_bmcsim_head(struct lks_bmcsim_call *c, const char *type, const char *id, const char *name)
+void lks_bmcsim_reply_head(struct lks_bmcsim_call *c, const char *type, const char *id,
+                           const char *name)
 {
-    lks_bmcsim_textf(&c->w, "@odata.type", "#%s", type);
+    lks_bmcsim_reply_textf(&c->w, "@odata.type", "#%s", type);
     lks_json_text(&c->w, "@odata.id", c->path);
     lks_json_cstr(&c->w, "Id", id);
     lks_json_cstr(&c->w, "Name", name);
@@ -85,7 +86,7 @@ static struct lks_str made(char out[TEXT_MAX], const char *fmt, va_list ap)
     return (struct lks_str){out, len};
 }
 
-void lks_bmcsim_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+void lks_bmcsim_reply_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
 {
     char text[TEXT_MAX];
     va_list ap;
@@ -97,7 +98,7 @@ void lks_bmcsim_link(struct lks_json_writer *w, const char *key, const char *fmt
     lks_json_end(w, '}');
 }
 
-void lks_bmcsim_textf(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+void lks_bmcsim_reply_textf(struct lks_json_writer *w, const char *key, const char *fmt, ...)
 {
     char text[TEXT_MAX];
     va_list ap;
@@ -107,7 +108,7 @@ void lks_bmcsim_textf(struct lks_json_writer *w, const char *key, const char *fm
     lks_json_text(w, key, value);
 }
 
-void lks_bmcsim_texts(struct lks_json_writer *w, const char *key, const char *const *words)
+void lks_bmcsim_reply_texts(struct lks_json_writer *w, const char *key, const char *const *words)
 {
     lks_json_begin(w, key, '[');
     for (size_t i = 0; words[i] != NULL; i++)
@@ -115,7 +116,7 @@ void lks_bmcsim_texts(struct lks_json_writer *w, const char *key, const char *co
     lks_json_end(w, ']');
 }
 
-void lks_bmcsim_status(struct lks_json_writer *w, const char *state, const char *health)
+void lks_bmcsim_reply_status(struct lks_json_writer *w, const char *state, const char *health)
 {
     lks_json_begin(w, "Status", '{');
     lks_json_cstr(w, "State", state);
@@ -123,15 +124,15 @@ void lks_bmcsim_status(struct lks_json_writer *w, const char *state, const char 
     lks_json_end(w, '}');
 }
 
-void lks_bmcsim_collection(struct lks_bmcsim_call *c, const char *type, const char *name)
+void lks_bmcsim_reply_collection(struct lks_bmcsim_call *c, const char *type, const char *name)
 {
-    lks_bmcsim_textf(&c->w, "@odata.type", "#%sCollection.%sCollection", type, type);
+    lks_bmcsim_reply_textf(&c->w, "@odata.type", "#%sCollection.%sCollection", type, type);
     lks_json_text(&c->w, "@odata.id", c->path);
     lks_json_cstr(&c->w, "Name", name);
     lks_json_begin(&c->w, "Members", '[');
 }
 
-void lks_bmcsim_member(struct lks_bmcsim_call *c, const char *fmt, ...)
+void lks_bmcsim_reply_member(struct lks_bmcsim_call *c, const char *fmt, ...)
 {
     char text[TEXT_MAX];
     va_list ap;
@@ -141,7 +142,7 @@ void lks_bmcsim_member(struct lks_bmcsim_call *c, const char *fmt, ...)
     if (c->expand > 0) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf member = {0};
         lks_buf_init(&member, LKS_BMCSIM_REPLY_MAX);
-        if (lks_bmcsim_render(c->b, path, c->expand - 1, &member)) {
+        if (lks_bmcsim_route_render(c->b, path, c->expand - 1, &member)) {
             lks_json_raw(&c->w, NULL, lks_buf_view(&member));
             return;
         }
@@ -151,7 +152,7 @@ void lks_bmcsim_member(struct lks_bmcsim_call *c, const char *fmt, ...)
     lks_json_end(&c->w, '}');
 }
 
-void lks_bmcsim_collection_end(struct lks_bmcsim_call *c, size_t count)
+void lks_bmcsim_reply_collection_end(struct lks_bmcsim_call *c, size_t count)
 {
     lks_json_end(&c->w, ']');
     lks_json_int(&c->w, "Members@odata.count", (int64_t)count);

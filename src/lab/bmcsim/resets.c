@@ -29,7 +29,7 @@ static bool activates(enum lks_bmcsim_reset reset, const struct lks_bmcsim_unit 
     return reset == LKS_RESET_AC || u->row->reset == reset;
 }
 
-void lks_bmcsim_activate(struct lks_bmcsim *b, uint64_t units, enum lks_bmcsim_reset reset)
+void lks_bmcsim_reset_activate(struct lks_bmcsim *b, uint64_t units, enum lks_bmcsim_reset reset)
 {
     for (unsigned i = 0; i < b->unit_count; i++) {
         struct lks_bmcsim_unit *u = &b->units[i];
@@ -59,28 +59,28 @@ static void restart_host(struct lks_bmcsim *b)
 
 void lks_bmcsim_reset(struct lks_bmcsim *b, enum lks_bmcsim_reset reset)
 {
-    if (reset != LKS_RESET_AC && lks_bmcsim_trouble(b, LKS_FAULT_POWER_LOSS, "reset") != NULL)
+    if (reset != LKS_RESET_AC && lks_bmcsim_fault_trouble(b, LKS_FAULT_POWER_LOSS, "reset") != NULL)
         reset = LKS_RESET_AC;
-    bool also =
-        reset == LKS_RESET_HOST && (lks_bmcsim_trouble(b, LKS_FAULT_BMC_REBOOT, "reset") != NULL ||
-                                    (b->kind->flags & LKS_HAS_NVUE) != 0);
+    bool also = reset == LKS_RESET_HOST &&
+                (lks_bmcsim_fault_trouble(b, LKS_FAULT_BMC_REBOOT, "reset") != NULL ||
+                 (b->kind->flags & LKS_HAS_NVUE) != 0);
     if (reset == LKS_RESET_BMC || reset == LKS_RESET_AC || also)
         restart_bmc(b);
     if (reset == LKS_RESET_HOST || reset == LKS_RESET_AC)
         restart_host(b);
-    lks_bmcsim_activate(b, UINT64_MAX, reset);
+    lks_bmcsim_reset_activate(b, UINT64_MAX, reset);
     if (also)
-        lks_bmcsim_activate(b, UINT64_MAX, LKS_RESET_BMC);
+        lks_bmcsim_reset_activate(b, UINT64_MAX, LKS_RESET_BMC);
 }
 
-void lks_bmcsim_lose_power(struct lks_bmcsim *b)
+void lks_bmcsim_reset_lose_power(struct lks_bmcsim *b)
 {
     for (size_t i = 0; i < b->unit_count; i++)
         b->units[i].activating = false;
     lks_bmcsim_reset(b, LKS_RESET_AC);
 }
 
-void lks_bmcsim_booted(struct lks_bmcsim *b)
+void lks_bmcsim_reset_booted(struct lks_bmcsim *b)
 {
     b->boot_ends = 0;
     b->up_since = b->now;
@@ -92,7 +92,7 @@ void lks_bmcsim_booted(struct lks_bmcsim *b)
         lks_bmcsim_tasks_forget(b);
 }
 
-void lks_bmcsim_power_step(struct lks_bmcsim *b)
+void lks_bmcsim_reset_power_step(struct lks_bmcsim *b)
 {
     bool on = b->power == LKS_POWER_GOING_ON;
     for (size_t i = 0; i < b->unit_count; i++)
@@ -136,29 +136,29 @@ static void take_over(struct lks_bmcsim_unit *u)
         copy_version(u->lowest, u->active);
 }
 
-void lks_bmcsim_activated(struct lks_bmcsim *b, unsigned unit)
+void lks_bmcsim_reset_activated(struct lks_bmcsim *b, unsigned unit)
 {
     struct lks_bmcsim_unit *u = &b->units[unit];
     u->activating = false;
-    if (lks_bmcsim_trouble(b, LKS_FAULT_POWER_LOSS, "activating") != NULL) {
+    if (lks_bmcsim_fault_trouble(b, LKS_FAULT_POWER_LOSS, "activating") != NULL) {
         interrupted(b, u);
         lks_bmcsim_tasks_activated(b, unit, !u->bricked);
-        lks_bmcsim_lose_power(b);
+        lks_bmcsim_reset_lose_power(b);
         return;
     }
-    const struct lks_bmcsim_trouble *brick = lks_bmcsim_trouble_on(b, LKS_FAULT_BRICK, NULL);
+    const struct lks_bmcsim_trouble *brick = lks_bmcsim_fault_trouble_on(b, LKS_FAULT_BRICK, NULL);
     if (brick != NULL && strcmp(brick->at, b->revision) == 0) {
-        (void)lks_bmcsim_trouble(b, LKS_FAULT_BRICK, b->revision);
+        (void)lks_bmcsim_fault_trouble(b, LKS_FAULT_BRICK, b->revision);
         u->bricked = true;
         u->staged[0] = '\0';
     } else if (strcmp(u->staged_fails_on, b->revision) == 0 ||
-               lks_bmcsim_trouble(b, LKS_FAULT_REVERT, NULL) != NULL) {
+               lks_bmcsim_fault_trouble(b, LKS_FAULT_REVERT, NULL) != NULL) {
         u->staged[0] = '\0';
     } else {
         take_over(u);
     }
     lks_bmcsim_tasks_activated(b, unit, !u->bricked);
-    if (lks_bmcsim_trouble(b, LKS_FAULT_BMC_REBOOT, "activating") != NULL) {
+    if (lks_bmcsim_fault_trouble(b, LKS_FAULT_BMC_REBOOT, "activating") != NULL) {
         lks_bmcsim_tasks_forget(b);
         lks_bmcsim_reset(b, LKS_RESET_BMC);
     }
@@ -179,13 +179,13 @@ static struct lks_str asked(struct lks_bmcsim_call *c, const char *action, const
 {
     struct lks_str type = lks_doc_text(c->body, "ResetType");
     if (type.len == 0) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PARAMETER_MISSING, action, "ResetType");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PARAMETER_MISSING, action, "ResetType");
         return (struct lks_str){0};
     }
     if (!listed(types, type)) {
         char text[64];
         (void)snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(type));
-        lks_bmcsim_error(c, 400, LKS_MSG_PARAMETER_VALUE, text, "ResetType");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PARAMETER_VALUE, text, "ResetType");
         return (struct lks_str){0};
     }
     return type;
@@ -194,7 +194,7 @@ static struct lks_str asked(struct lks_bmcsim_call *c, const char *action, const
 static void done(struct lks_bmcsim_call *c)
 {
     bool tells = c->b->personality == LKS_BMCSIM_HPE || c->b->personality == LKS_BMCSIM_SUPERMICRO;
-    lks_bmcsim_success(c, tells ? 200 : 204);
+    lks_bmcsim_reply_success(c, tells ? 200 : 204);
 }
 
 static void reset_system(struct lks_bmcsim_call *c)
@@ -218,7 +218,7 @@ static void reset_system(struct lks_bmcsim_call *c)
             lks_bmcsim_reset(b, LKS_RESET_HOST);
     } else if (!lks_str_is(type, "Nmi")) {
         if (off) {
-            lks_bmcsim_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
+            lks_bmcsim_reply_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
             return;
         }
         lks_bmcsim_reset(b, LKS_RESET_HOST);
@@ -226,7 +226,7 @@ static void reset_system(struct lks_bmcsim_call *c)
     done(c);
 }
 
-void lks_bmcsim_post_reset(struct lks_bmcsim_call *c)
+void lks_bmcsim_reset_post(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
     struct lks_str name = lks_str_last(c->path, '/');
@@ -245,17 +245,17 @@ void lks_bmcsim_post_reset(struct lks_bmcsim_call *c)
             lks_bmcsim_reset(c->b, LKS_RESET_AC);
         }
     } else {
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Action", "asked for");
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "Action", "asked for");
     }
 }
 
-void lks_bmcsim_post_cold(struct lks_bmcsim_call *c)
+void lks_bmcsim_reset_post_cold(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
     if (asked(c, kind->cold->name + 1, kind->cold->types).len == 0)
         return;
     if ((kind->flags & LKS_HAS_HOST_OFF) != 0 && c->b->power != LKS_POWER_OFF) {
-        lks_bmcsim_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
         return;
     }
     done(c);

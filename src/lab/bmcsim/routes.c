@@ -16,67 +16,67 @@ struct route {
 
 static void refuse_account(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_error(c, 403, LKS_MSG_NO_PRIVILEGE, NULL, NULL);
+    lks_bmcsim_reply_error(c, 403, LKS_MSG_NO_PRIVILEGE, NULL, NULL);
 }
 
 /* clang-format off */
 static const struct route routes[] = {
-    {.path = "/redfish", .get = lks_bmcsim_get_versions, .open = true},
-    {.path = ROOT, .get = lks_bmcsim_get_root, .open = true},
-    {.path = ROOT "/odata", .get = lks_bmcsim_get_odata, .open = true},
-    {.path = ROOT "/SessionService", .get = lks_bmcsim_get_session_service},
-    {.path = ROOT "/SessionService/Sessions", .get = lks_bmcsim_get_sessions,
-     .post = lks_bmcsim_open_session},
-    {.path = ROOT "/SessionService/Sessions/*", .get = lks_bmcsim_get_session,
-     .del = lks_bmcsim_close_session},
-    {.path = ROOT "/AccountService", .get = lks_bmcsim_get_account_service},
-    {.path = ROOT "/AccountService/Accounts", .get = lks_bmcsim_get_accounts},
-    {.path = ROOT "/AccountService/Accounts/*", .get = lks_bmcsim_get_account,
+    {.path = "/redfish", .get = lks_bmcsim_tree_get_versions, .open = true},
+    {.path = ROOT, .get = lks_bmcsim_tree_get_root, .open = true},
+    {.path = ROOT "/odata", .get = lks_bmcsim_tree_get_odata, .open = true},
+    {.path = ROOT "/SessionService", .get = lks_bmcsim_session_get_service},
+    {.path = ROOT "/SessionService/Sessions", .get = lks_bmcsim_session_get_all,
+     .post = lks_bmcsim_session_open},
+    {.path = ROOT "/SessionService/Sessions/*", .get = lks_bmcsim_session_get,
+     .del = lks_bmcsim_session_close},
+    {.path = ROOT "/AccountService", .get = lks_bmcsim_session_get_account_service},
+    {.path = ROOT "/AccountService/Accounts", .get = lks_bmcsim_session_get_accounts},
+    {.path = ROOT "/AccountService/Accounts/*", .get = lks_bmcsim_session_get_account,
      .del = refuse_account, .patch = refuse_account},
-    {.path = ROOT "/AccountService/Roles", .get = lks_bmcsim_get_roles},
-    {.path = ROOT "/AccountService/Roles/*", .get = lks_bmcsim_get_role},
-    {.path = ROOT "/Managers", .get = lks_bmcsim_get_managers},
-    {.path = ROOT "/Managers/*", .get = lks_bmcsim_get_manager},
+    {.path = ROOT "/AccountService/Roles", .get = lks_bmcsim_session_get_roles},
+    {.path = ROOT "/AccountService/Roles/*", .get = lks_bmcsim_session_get_role},
+    {.path = ROOT "/Managers", .get = lks_bmcsim_tree_get_managers},
+    {.path = ROOT "/Managers/*", .get = lks_bmcsim_tree_get_manager},
     {.path = ROOT "/Managers/*/ResetActionInfo", .need = LKS_HAS_ACTION_INFO,
-     .get = lks_bmcsim_get_reset_info},
-    {.path = ROOT "/Managers/*/Actions/Manager.Reset", .post = lks_bmcsim_post_reset},
-    {.path = ROOT "/Systems", .get = lks_bmcsim_get_systems},
-    {.path = ROOT "/Systems/*", .get = lks_bmcsim_get_system,
-     .patch = lks_bmcsim_patch_system},
-    {.path = ROOT "/Systems/*/Bios", .get = lks_bmcsim_get_bios},
+     .get = lks_bmcsim_tree_get_reset_info},
+    {.path = ROOT "/Managers/*/Actions/Manager.Reset", .post = lks_bmcsim_reset_post},
+    {.path = ROOT "/Systems", .get = lks_bmcsim_tree_get_systems},
+    {.path = ROOT "/Systems/*", .get = lks_bmcsim_tree_get_system,
+     .patch = lks_bmcsim_tree_patch_system},
+    {.path = ROOT "/Systems/*/Bios", .get = lks_bmcsim_tree_get_bios},
     {.path = ROOT "/Systems/*/ResetActionInfo", .need = LKS_HAS_ACTION_INFO,
-     .get = lks_bmcsim_get_reset_info},
-    {.path = ROOT "/Systems/*/Actions/ComputerSystem.Reset", .post = lks_bmcsim_post_reset},
-    {.path = ROOT "/Chassis", .get = lks_bmcsim_get_chassis_all},
-    {.path = ROOT "/Chassis/*", .get = lks_bmcsim_get_chassis},
-    {.path = ROOT "/Chassis/*/Actions/Chassis.Reset", .post = lks_bmcsim_post_reset},
-    {.path = ROOT "/Chassis/*/PowerSubsystem", .get = lks_bmcsim_get_power_subsystem},
-    {.path = ROOT "/Chassis/*/PowerSubsystem/*", .get = lks_bmcsim_get_power_units},
-    {.path = ROOT "/Chassis/*/PowerSubsystem/*/*", .get = lks_bmcsim_get_power_unit},
-    {.path = ROOT "/UpdateService", .get = lks_bmcsim_get_update_service,
-     .patch = lks_bmcsim_patch_update},
-    {.path = ROOT "/UpdateService/FirmwareInventory", .get = lks_bmcsim_get_inventory},
-    {.path = ROOT "/UpdateService/FirmwareInventory/*", .get = lks_bmcsim_get_entry},
+     .get = lks_bmcsim_tree_get_reset_info},
+    {.path = ROOT "/Systems/*/Actions/ComputerSystem.Reset", .post = lks_bmcsim_reset_post},
+    {.path = ROOT "/Chassis", .get = lks_bmcsim_tree_get_chassis_all},
+    {.path = ROOT "/Chassis/*", .get = lks_bmcsim_tree_get_chassis},
+    {.path = ROOT "/Chassis/*/Actions/Chassis.Reset", .post = lks_bmcsim_reset_post},
+    {.path = ROOT "/Chassis/*/PowerSubsystem", .get = lks_bmcsim_tree_get_power_subsystem},
+    {.path = ROOT "/Chassis/*/PowerSubsystem/*", .get = lks_bmcsim_tree_get_power_units},
+    {.path = ROOT "/Chassis/*/PowerSubsystem/*/*", .get = lks_bmcsim_tree_get_power_unit},
+    {.path = ROOT "/UpdateService", .get = lks_bmcsim_tree_get_update_service,
+     .patch = lks_bmcsim_upload_patch},
+    {.path = ROOT "/UpdateService/FirmwareInventory", .get = lks_bmcsim_inventory_get},
+    {.path = ROOT "/UpdateService/FirmwareInventory/*", .get = lks_bmcsim_inventory_get_entry},
     {.path = ROOT "/UpdateService/FirmwareInventory/*/Actions/*", .need = LKS_HAS_BANKS,
-     .post = lks_bmcsim_post_entry},
+     .post = lks_bmcsim_inventory_post_entry},
     {.path = ROOT "/UpdateService/SoftwareInventory", .need = LKS_HAS_SOFTWARE,
-     .get = lks_bmcsim_get_software},
+     .get = lks_bmcsim_inventory_get_software},
     {.path = ROOT "/UpdateService/Actions/UpdateService.SimpleUpdate", .need = LKS_HAS_SIMPLE,
-     .post = lks_bmcsim_post_simple},
+     .post = lks_bmcsim_upload_post_simple},
     {.path = ROOT "/UpdateService/Actions/UpdateService.StartUpdate", .need = LKS_HAS_START,
-     .post = lks_bmcsim_post_start},
+     .post = lks_bmcsim_upload_post_start},
     {.path = ROOT "/UpdateService/Actions/UpdateService.Activate", .need = LKS_HAS_ACTIVATE,
-     .post = lks_bmcsim_post_activate},
-    {.path = ROOT "/TaskService", .get = lks_bmcsim_get_task_service},
-    {.path = ROOT "/TaskService/Tasks", .get = lks_bmcsim_get_tasks},
-    {.path = ROOT "/TaskService/Tasks/*", .get = lks_bmcsim_get_task,
-     .del = lks_bmcsim_delete_task},
-    {.path = ROOT "/TaskService/TaskMonitors/*", .answer = lks_bmcsim_get_monitor},
-    {.path = ROOT "/Registries", .get = lks_bmcsim_get_registries},
-    {.path = ROOT "/Registries/*", .get = lks_bmcsim_get_registry_file},
-    {.path = ROOT "/Registries/*/*", .get = lks_bmcsim_get_registry},
-    {.path = ROOT "/JsonSchemas", .get = lks_bmcsim_get_schemas},
-    {.path = ROOT "/JsonSchemas/*", .get = lks_bmcsim_get_schema},
+     .post = lks_bmcsim_upload_post_activate},
+    {.path = ROOT "/TaskService", .get = lks_bmcsim_task_get_service},
+    {.path = ROOT "/TaskService/Tasks", .get = lks_bmcsim_task_get_all},
+    {.path = ROOT "/TaskService/Tasks/*", .get = lks_bmcsim_task_get,
+     .del = lks_bmcsim_task_delete},
+    {.path = ROOT "/TaskService/TaskMonitors/*", .answer = lks_bmcsim_task_get_monitor},
+    {.path = ROOT "/Registries", .get = lks_bmcsim_message_get_registries},
+    {.path = ROOT "/Registries/*", .get = lks_bmcsim_message_get_registry_file},
+    {.path = ROOT "/Registries/*/*", .get = lks_bmcsim_message_get_registry},
+    {.path = ROOT "/JsonSchemas", .get = lks_bmcsim_tree_get_schemas},
+    {.path = ROOT "/JsonSchemas/*", .get = lks_bmcsim_tree_get_schema},
 };
 /* clang-format on */
 
@@ -108,8 +108,8 @@ static const struct route *find(const struct lks_bmcsim *b, struct lks_str path,
     return NULL;
 }
 
-bool lks_bmcsim_render(struct lks_bmcsim *b, struct lks_str path, unsigned expand,
-                       struct lks_buf *out)
+bool lks_bmcsim_route_render(struct lks_bmcsim *b, struct lks_str path, unsigned expand,
+                             struct lks_buf *out)
 {
     struct lks_bmcsim_call c = {.b = b, .path = path, .expand = expand};
     const struct route *route = find(b, path, c.arg);
@@ -127,7 +127,7 @@ bool lks_bmcsim_render(struct lks_bmcsim *b, struct lks_str path, unsigned expan
 }
 
 /* FNV-1a of the body: it changes when the resource does. */
-void lks_bmcsim_tag(const struct lks_bmcsim *b, struct lks_str body, char out[32])
+void lks_bmcsim_route_tag(const struct lks_bmcsim *b, struct lks_str body, char out[32])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < body.len; i++)
@@ -155,17 +155,17 @@ static unsigned expansion(const struct lks_bmcsim_call *c)
 static void answer_get(struct lks_bmcsim_call *c, bool head)
 {
     struct lks_buf *body = &c->reply->body;
-    if (!lks_bmcsim_render(c->b, c->path, expansion(c), body)) {
+    if (!lks_bmcsim_route_render(c->b, c->path, expansion(c), body)) {
         char name[LKS_BMCSIM_ID_SIZE];
         (void)snprintf(name, sizeof(name), "%" LKS_STR_FMT,
                        LKS_STR_ARG(lks_str_last(c->path, '/')));
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Resource", name);
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "Resource", name);
         return;
     }
     char tag[32];
-    lks_bmcsim_tag(c->b, lks_buf_view(body), tag);
-    lks_bmcsim_add_header(c, "ETag", "%s", tag);
-    lks_bmcsim_add_header(c, "Allow", "GET, HEAD");
+    lks_bmcsim_route_tag(c->b, lks_buf_view(body), tag);
+    lks_bmcsim_reply_header(c, "ETag", "%s", tag);
+    lks_bmcsim_reply_header(c, "Allow", "GET, HEAD");
     c->reply->status = lks_str_is(lks_bmcsim_header(c->request, "if-none-match"), tag) ? 304 : 200;
     if (head || c->reply->status == 304) {
         lks_buf_truncate(body, 0);
@@ -184,18 +184,18 @@ static bool matches(struct lks_bmcsim_call *c, struct lks_str resource)
     if (want.len == 0) {
         if ((c->b->kind->flags & LKS_HAS_MUST_MATCH) == 0)
             return true;
-        lks_bmcsim_error(c, 428, LKS_MSG_PRECONDITION_REQUIRED, NULL, NULL);
+        lks_bmcsim_reply_error(c, 428, LKS_MSG_PRECONDITION_REQUIRED, NULL, NULL);
         return false;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     lks_buf_init(&body, LKS_BMCSIM_REPLY_MAX);
     char tag[32];
-    if (lks_str_is(want, "*") || !lks_bmcsim_render(c->b, resource, 0, &body))
+    if (lks_str_is(want, "*") || !lks_bmcsim_route_render(c->b, resource, 0, &body))
         return true;
-    lks_bmcsim_tag(c->b, lks_buf_view(&body), tag);
+    lks_bmcsim_route_tag(c->b, lks_buf_view(&body), tag);
     if (lks_str_is(want, tag))
         return true;
-    lks_bmcsim_error(c, 412, LKS_MSG_PRECONDITION_FAILED, NULL, NULL);
+    lks_bmcsim_reply_error(c, 412, LKS_MSG_PRECONDITION_FAILED, NULL, NULL);
     return false;
 }
 
@@ -206,7 +206,7 @@ static struct lks_str owner(struct lks_str path)
     return at < 0 ? path : (struct lks_str){path.ptr, (size_t)at};
 }
 
-void lks_bmcsim_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn)
+void lks_bmcsim_route_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn)
 {
     struct lks_str type = lks_bmcsim_header(c->request, "content-type");
     struct lks_str text = c->request->body;
@@ -214,16 +214,16 @@ void lks_bmcsim_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn)
     struct lks_err err;
     if (text.len > 0) {
         if (!lks_str_starts(type, "application/json")) {
-            lks_bmcsim_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
+            lks_bmcsim_reply_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
             return;
         }
         if (text.len > LKS_BMCSIM_JSON_MAX) {
-            lks_bmcsim_error(c, 413, LKS_MSG_TOO_LARGE, NULL, NULL);
+            lks_bmcsim_reply_error(c, 413, LKS_MSG_TOO_LARGE, NULL, NULL);
             return;
         }
         if (lks_docs_init(&docs, "body", &err) != LKS_OK ||
             lks_json_parse(text, &docs, &err) != LKS_OK || docs.first->kind != LKS_DOC_MAP) {
-            lks_bmcsim_error(c, 400, LKS_MSG_MALFORMED_JSON, NULL, NULL);
+            lks_bmcsim_reply_error(c, 400, LKS_MSG_MALFORMED_JSON, NULL, NULL);
             return;
         }
         c->body = docs.first;
@@ -234,11 +234,11 @@ void lks_bmcsim_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn)
 
 static void not_allowed(struct lks_bmcsim_call *c, const struct route *route)
 {
-    lks_bmcsim_add_header(
+    lks_bmcsim_reply_header(
         c, "Allow", "%s%s%s%s", route->get != NULL || route->answer != NULL ? "GET, HEAD" : "POST",
         route->post != NULL && route->get != NULL ? ", POST" : "",
         route->patch != NULL ? ", PATCH" : "", route->del != NULL ? ", DELETE" : "");
-    lks_bmcsim_error(c, 405, LKS_MSG_NOT_ALLOWED, NULL, NULL);
+    lks_bmcsim_reply_error(c, 405, LKS_MSG_NOT_ALLOWED, NULL, NULL);
 }
 
 static void dispatch(struct lks_bmcsim_call *c, const struct route *route)
@@ -260,9 +260,9 @@ static void dispatch(struct lks_bmcsim_call *c, const struct route *route)
                                                            : NULL;
     if (fn == NULL)
         not_allowed(c, route);
-    else if (fn == lks_bmcsim_open_session || lks_str_is(method, "DELETE") ||
+    else if (fn == lks_bmcsim_session_open || lks_str_is(method, "DELETE") ||
              matches(c, owner(c->path)))
-        lks_bmcsim_with_json(c, fn);
+        lks_bmcsim_route_with_json(c, fn);
 }
 
 void lks_bmcsim_route(struct lks_bmcsim_call *c)
@@ -278,22 +278,22 @@ void lks_bmcsim_route(struct lks_bmcsim_call *c)
         lks_bmcsim_nvue(c);
         return;
     }
-    lks_bmcsim_add_header(c, "OData-Version", "4.0");
-    lks_bmcsim_add_header(c, "Cache-Control", "no-cache");
+    lks_bmcsim_reply_header(c, "OData-Version", "4.0");
+    lks_bmcsim_reply_header(c, "Cache-Control", "no-cache");
     if (lks_str_is(c->path, ROOT "/$metadata")) {
-        (void)lks_bmcsim_get_metadata(c);
+        (void)lks_bmcsim_tree_get_metadata(c);
         return;
     }
     const struct route *route = find(c->b, c->path, c->arg);
     bool form = (c->b->kind->flags & LKS_HAS_FORM) != 0 && lks_str_is(c->path, c->b->kind->push);
-    bool login = route != NULL && route->post == lks_bmcsim_open_session &&
+    bool login = route != NULL && route->post == lks_bmcsim_session_open &&
                  lks_str_is(lks_str_from(c->request->method), "POST");
-    if (!login && !form && (route == NULL || !route->open) && !lks_bmcsim_allowed(c))
+    if (!login && !form && (route == NULL || !route->open) && !lks_bmcsim_session_allowed(c))
         return;
-    if (lks_bmcsim_other(c))
+    if (lks_bmcsim_upload_other(c))
         return;
     if (route == NULL)
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Resource", "asked for");
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "Resource", "asked for");
     else
         dispatch(c, route);
 }

@@ -10,7 +10,7 @@
 
 static lks_ms lasts(const struct lks_bmcsim *b)
 {
-    const struct lks_bmcsim_trouble *t = lks_bmcsim_trouble_on(b, LKS_FAULT_SESSION, NULL);
+    const struct lks_bmcsim_trouble *t = lks_bmcsim_fault_trouble_on(b, LKS_FAULT_SESSION, NULL);
     if (t != NULL)
         return t->amount;
     lks_ms fast = lks_bmcsim_span(b, b->kind->session_seconds);
@@ -20,7 +20,7 @@ static lks_ms lasts(const struct lks_bmcsim *b)
 /* Sessions end when they were not used for a while; with the fault, whether used or not. */
 static void expire(struct lks_bmcsim *b)
 {
-    bool fault = lks_bmcsim_trouble_on(b, LKS_FAULT_SESSION, NULL) != NULL;
+    bool fault = lks_bmcsim_fault_trouble_on(b, LKS_FAULT_SESSION, NULL) != NULL;
     lks_ms limit = lasts(b);
     size_t kept = 0;
     for (size_t i = 0; i < b->session_count; i++) {
@@ -32,7 +32,7 @@ static void expire(struct lks_bmcsim *b)
     b->session_count = kept;
 }
 
-bool lks_bmcsim_token_good(struct lks_bmcsim *b, struct lks_str token)
+bool lks_bmcsim_session_token_good(struct lks_bmcsim *b, struct lks_str token)
 {
     expire(b);
     for (size_t i = 0; i < b->session_count; i++) {
@@ -58,14 +58,14 @@ static bool basic_good(struct lks_bmcsim *b, struct lks_str value)
            lks_str_is(password, b->password);
 }
 
-bool lks_bmcsim_allowed(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_allowed(struct lks_bmcsim_call *c)
 {
     struct lks_str token = lks_bmcsim_header(c->request, "x-auth-token");
     struct lks_str basic = lks_bmcsim_header(c->request, "authorization");
-    if (token.len > 0 ? lks_bmcsim_token_good(c->b, token) : basic_good(c->b, basic))
+    if (token.len > 0 ? lks_bmcsim_session_token_good(c->b, token) : basic_good(c->b, basic))
         return true;
-    lks_bmcsim_add_header(c, "WWW-Authenticate", "Basic realm=\"management\"");
-    lks_bmcsim_error(c, 401, LKS_MSG_NO_SESSION, NULL, NULL);
+    lks_bmcsim_reply_header(c, "WWW-Authenticate", "Basic realm=\"management\"");
+    lks_bmcsim_reply_error(c, 401, LKS_MSG_NO_SESSION, NULL, NULL);
     return false;
 }
 
@@ -82,30 +82,30 @@ static struct lks_bmcsim_session *open_one(struct lks_bmcsim *b)
     return s;
 }
 
-void lks_bmcsim_open_session(struct lks_bmcsim_call *c)
+void lks_bmcsim_session_open(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     expire(b);
     if (lks_doc_member(c->body, "UserName") == NULL || lks_doc_member(c->body, "Password") == NULL)
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_MISSING,
-                         lks_doc_member(c->body, "UserName") == NULL ? "UserName" : "Password",
-                         NULL);
+        lks_bmcsim_reply_error(
+            c, 400, LKS_MSG_PROPERTY_MISSING,
+            lks_doc_member(c->body, "UserName") == NULL ? "UserName" : "Password", NULL);
     else if (!lks_str_is(lks_doc_text(c->body, "UserName"), b->user) ||
              !lks_str_is(lks_doc_text(c->body, "Password"), b->password))
-        lks_bmcsim_error(c, 401, LKS_MSG_NO_SESSION, NULL, NULL);
+        lks_bmcsim_reply_error(c, 401, LKS_MSG_NO_SESSION, NULL, NULL);
     else if (b->session_count >= b->kind->sessions)
-        lks_bmcsim_error(c, 503, LKS_MSG_SESSION_LIMIT, NULL, NULL);
+        lks_bmcsim_reply_error(c, 503, LKS_MSG_SESSION_LIMIT, NULL, NULL);
     else {
         const struct lks_bmcsim_session *s = open_one(b);
         if (s == NULL) {
-            lks_bmcsim_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
+            lks_bmcsim_reply_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
             return;
         }
-        lks_bmcsim_add_header(c, "X-Auth-Token", "%s", s->token);
+        lks_bmcsim_reply_header(c, "X-Auth-Token", "%s", s->token);
         char path[LKS_BMCSIM_PATH_SIZE];
         (void)snprintf(path, sizeof(path), "/redfish/v1/SessionService/Sessions/%u", s->number);
-        lks_bmcsim_add_header(c, "Location", "%s", path);
-        (void)lks_bmcsim_render(b, lks_str_from(path), 0, &c->reply->body);
+        lks_bmcsim_reply_header(c, "Location", "%s", path);
+        (void)lks_bmcsim_route_render(b, lks_str_from(path), 0, &c->reply->body);
         c->reply->status = 201;
     }
 }
@@ -122,75 +122,77 @@ static struct lks_bmcsim_session *find(struct lks_bmcsim *b, struct lks_str id)
     return NULL;
 }
 
-void lks_bmcsim_close_session(struct lks_bmcsim_call *c)
+void lks_bmcsim_session_close(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_session *s = find(c->b, c->arg[0]);
     if (s == NULL) {
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Session", "asked for");
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "Session", "asked for");
         return;
     }
     *s = c->b->sessions[--c->b->session_count];
-    lks_bmcsim_success(c, 204);
+    lks_bmcsim_reply_success(c, 204);
 }
 
-bool lks_bmcsim_get_session_service(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_service(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_head(c, "SessionService.v1_1_8.SessionService", "SessionService", "Session service");
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_head(c, "SessionService.v1_1_8.SessionService", "SessionService",
+                          "Session service");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
     lks_json_bool(&c->w, "ServiceEnabled", true);
     lks_json_int(&c->w, "SessionTimeout", c->b->kind->session_seconds);
-    lks_bmcsim_link(&c->w, "Sessions", "/redfish/v1/SessionService/Sessions");
+    lks_bmcsim_reply_link(&c->w, "Sessions", "/redfish/v1/SessionService/Sessions");
     return true;
 }
 
-bool lks_bmcsim_get_sessions(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_all(struct lks_bmcsim_call *c)
 {
     expire(c->b);
-    lks_bmcsim_collection(c, "Session", "Sessions");
+    lks_bmcsim_reply_collection(c, "Session", "Sessions");
     for (size_t i = 0; i < c->b->session_count; i++)
-        lks_bmcsim_member(c, "/redfish/v1/SessionService/Sessions/%u", c->b->sessions[i].number);
-    lks_bmcsim_collection_end(c, c->b->session_count);
+        lks_bmcsim_reply_member(c, "/redfish/v1/SessionService/Sessions/%u",
+                                c->b->sessions[i].number);
+    lks_bmcsim_reply_collection_end(c, c->b->session_count);
     return true;
 }
 
-bool lks_bmcsim_get_session(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_session *s = find(c->b, c->arg[0]);
     if (s == NULL)
         return false;
     char id[16], when[LKS_TIME_TEXT_SIZE];
     (void)snprintf(id, sizeof(id), "%u", s->number);
-    lks_bmcsim_head(c, "Session.v1_5_0.Session", id, "Session");
+    lks_bmcsim_reply_head(c, "Session.v1_5_0.Session", id, "Session");
     lks_json_cstr(&c->w, "UserName", c->b->user);
     lks_json_cstr(&c->w, "CreatedTime", lks_time_text(s->opened, when));
     return true;
 }
 
-bool lks_bmcsim_get_account_service(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_account_service(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_head(c, "AccountService.v1_12_0.AccountService", "AccountService",
-                    "Account service");
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_head(c, "AccountService.v1_12_0.AccountService", "AccountService",
+                          "Account service");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
     lks_json_bool(&c->w, "ServiceEnabled", true);
     lks_json_int(&c->w, "MinPasswordLength", 8);
-    lks_bmcsim_link(&c->w, "Accounts", "/redfish/v1/AccountService/Accounts");
-    lks_bmcsim_link(&c->w, "Roles", "/redfish/v1/AccountService/Roles");
+    lks_bmcsim_reply_link(&c->w, "Accounts", "/redfish/v1/AccountService/Accounts");
+    lks_bmcsim_reply_link(&c->w, "Roles", "/redfish/v1/AccountService/Roles");
     return true;
 }
 
-bool lks_bmcsim_get_accounts(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_accounts(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "ManagerAccount", "Accounts");
-    lks_bmcsim_member(c, "/redfish/v1/AccountService/Accounts/1");
-    lks_bmcsim_collection_end(c, 1);
+    lks_bmcsim_reply_collection(c, "ManagerAccount", "Accounts");
+    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/Accounts/1");
+    lks_bmcsim_reply_collection_end(c, 1);
     return true;
 }
 
-bool lks_bmcsim_get_account(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_account(struct lks_bmcsim_call *c)
 {
     if (!lks_str_is(c->arg[0], "1"))
         return false;
-    lks_bmcsim_head(c, "ManagerAccount.v1_9_0.ManagerAccount", "1", "Account");
+    lks_bmcsim_reply_head(c, "ManagerAccount.v1_9_0.ManagerAccount", "1", "Account");
     lks_json_cstr(&c->w, "UserName", c->b->user);
     lks_json_null(&c->w, "Password");
     lks_json_cstr(&c->w, "RoleId", "Administrator");
@@ -200,28 +202,28 @@ bool lks_bmcsim_get_account(struct lks_bmcsim_call *c)
     lks_json_cstr(&c->w, NULL, "Redfish");
     lks_json_end(&c->w, ']');
     lks_json_begin(&c->w, "Links", '{');
-    lks_bmcsim_link(&c->w, "Role", "/redfish/v1/AccountService/Roles/Administrator");
+    lks_bmcsim_reply_link(&c->w, "Role", "/redfish/v1/AccountService/Roles/Administrator");
     lks_json_end(&c->w, '}');
     return true;
 }
 
-bool lks_bmcsim_get_roles(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_roles(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "Role", "Roles");
-    lks_bmcsim_member(c, "/redfish/v1/AccountService/Roles/Administrator");
-    lks_bmcsim_collection_end(c, 1);
+    lks_bmcsim_reply_collection(c, "Role", "Roles");
+    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/Roles/Administrator");
+    lks_bmcsim_reply_collection_end(c, 1);
     return true;
 }
 
-bool lks_bmcsim_get_role(struct lks_bmcsim_call *c)
+bool lks_bmcsim_session_get_role(struct lks_bmcsim_call *c)
 {
     static const char *const may[] = {"Login",         "ConfigureManager",    "ConfigureUsers",
                                       "ConfigureSelf", "ConfigureComponents", NULL};
     if (!lks_str_is(c->arg[0], "Administrator"))
         return false;
-    lks_bmcsim_head(c, "Role.v1_3_1.Role", "Administrator", "Role");
+    lks_bmcsim_reply_head(c, "Role.v1_3_1.Role", "Administrator", "Role");
     lks_json_cstr(&c->w, "RoleId", "Administrator");
     lks_json_bool(&c->w, "IsPredefined", true);
-    lks_bmcsim_texts(&c->w, "AssignedPrivileges", may);
+    lks_bmcsim_reply_texts(&c->w, "AssignedPrivileges", may);
     return true;
 }

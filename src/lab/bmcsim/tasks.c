@@ -26,7 +26,7 @@ struct lks_bmcsim_task *lks_bmcsim_task_new(struct lks_bmcsim *b, bool forwarded
                                   .forwarded = forwarded && b->kind->task_prefix != NULL,
                                   .state = LKS_TASK_RUNNING,
                                   .started = b->now};
-    t->stuck = lks_bmcsim_trouble(b, LKS_FAULT_TASK_STUCK, NULL) != NULL;
+    t->stuck = lks_bmcsim_fault_trouble(b, LKS_FAULT_TASK_STUCK, NULL) != NULL;
     char id[LKS_BMCSIM_ID_SIZE];
     lks_bmcsim_task_id(b, t, id);
     lks_bmcsim_task_tell(t, LKS_MSG_TASK_STARTED, id, NULL);
@@ -48,7 +48,7 @@ void lks_bmcsim_task_id(const struct lks_bmcsim *b, const struct lks_bmcsim_task
     if ((b->kind->flags & LKS_HAS_LATE_TASK) != 0)
         (void)snprintf(id, sizeof(id), "JID_%llu", JOB_ID + (unsigned long long)t->number);
     else
-        lks_bmcsim_numbered(b->kind->task_format, t->number, id);
+        lks_bmcsim_inventory_numbered(b->kind->task_format, t->number, id);
     (void)snprintf(out, LKS_BMCSIM_ID_SIZE, "%s%.100s", t->forwarded ? b->kind->task_prefix : "",
                    id);
 }
@@ -72,7 +72,7 @@ void lks_bmcsim_task_end(struct lks_bmcsim *b, struct lks_bmcsim_task *t, bool g
     char id[LKS_BMCSIM_ID_SIZE];
     if (t->stuck)
         return;
-    if (!good && lks_bmcsim_trouble(b, LKS_FAULT_TASK_LIES, NULL) != NULL) {
+    if (!good && lks_bmcsim_fault_trouble(b, LKS_FAULT_TASK_LIES, NULL) != NULL) {
         t->told_count = 1;
         good = true;
     }
@@ -121,32 +121,32 @@ static struct lks_bmcsim_task *visible(struct lks_bmcsim *b, struct lks_str id)
     return NULL;
 }
 
-bool lks_bmcsim_get_task_service(struct lks_bmcsim_call *c)
+bool lks_bmcsim_task_get_service(struct lks_bmcsim_call *c)
 {
     char now[LKS_TIME_TEXT_SIZE];
-    lks_bmcsim_head(c, "TaskService.v1_2_0.TaskService", "TaskService", "Task service");
+    lks_bmcsim_reply_head(c, "TaskService.v1_2_0.TaskService", "TaskService", "Task service");
     lks_json_cstr(&c->w, "DateTime", lks_time_text(c->b->now, now));
     lks_json_bool(&c->w, "ServiceEnabled", true);
     lks_json_cstr(&c->w, "CompletedTaskOverWritePolicy", "Oldest");
     lks_json_bool(&c->w, "LifeCycleEventOnTaskStateChange", false);
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
-    lks_bmcsim_link(&c->w, "Tasks", "/redfish/v1/TaskService/Tasks");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_link(&c->w, "Tasks", "/redfish/v1/TaskService/Tasks");
     return true;
 }
 
-bool lks_bmcsim_get_tasks(struct lks_bmcsim_call *c)
+bool lks_bmcsim_task_get_all(struct lks_bmcsim_call *c)
 {
     size_t count = 0;
-    lks_bmcsim_collection(c, "Task", "Tasks");
+    lks_bmcsim_reply_collection(c, "Task", "Tasks");
     for (size_t i = 0; i < c->b->task_count; i++) {
         char id[LKS_BMCSIM_ID_SIZE];
         lks_bmcsim_task_id(c->b, &c->b->tasks[i], id);
         if (visible(c->b, lks_str_from(id)) == NULL)
             continue;
-        lks_bmcsim_member(c, "/redfish/v1/TaskService/Tasks/%s", id);
+        lks_bmcsim_reply_member(c, "/redfish/v1/TaskService/Tasks/%s", id);
         count++;
     }
-    lks_bmcsim_collection_end(c, count);
+    lks_bmcsim_reply_collection_end(c, count);
     return true;
 }
 
@@ -173,7 +173,7 @@ static void messages(struct lks_json_writer *w, const struct lks_bmcsim_task *t)
     lks_json_end(w, ']');
 }
 
-bool lks_bmcsim_get_task(struct lks_bmcsim_call *c)
+bool lks_bmcsim_task_get(struct lks_bmcsim_call *c)
 {
     static const char *const words[] = {[LKS_TASK_NEW] = "New",
                                         [LKS_TASK_RUNNING] = "Running",
@@ -187,7 +187,7 @@ bool lks_bmcsim_get_task(struct lks_bmcsim_call *c)
         return false;
     char id[LKS_BMCSIM_ID_SIZE], when[LKS_TIME_TEXT_SIZE];
     lks_bmcsim_task_id(c->b, t, id);
-    lks_bmcsim_head(c, "Task.v1_7_2.Task", id, "Update task");
+    lks_bmcsim_reply_head(c, "Task.v1_7_2.Task", id, "Update task");
     lks_json_cstr(&c->w, "TaskState", words[t->state]);
     lks_json_cstr(&c->w, "TaskStatus", task_status(c->b, t));
     bool runs = c->b->job != NULL && c->b->job->task == t->number && !t->stuck;
@@ -196,52 +196,52 @@ bool lks_bmcsim_get_task(struct lks_bmcsim_call *c)
     if (ended(t))
         lks_json_cstr(&c->w, "EndTime", lks_time_text(t->ended, when));
     lks_json_bool(&c->w, "HidePayload", true);
-    lks_bmcsim_textf(&c->w, "TaskMonitor", "/redfish/v1/TaskService/TaskMonitors/%s", id);
+    lks_bmcsim_reply_textf(&c->w, "TaskMonitor", "/redfish/v1/TaskService/TaskMonitors/%s", id);
     messages(&c->w, t);
     return true;
 }
 
 /* The monitor's manners at the end are the personality's: 200 with the task, 204 once whatever
  * came of it, or gone. */
-void lks_bmcsim_get_monitor(struct lks_bmcsim_call *c)
+void lks_bmcsim_task_get_monitor(struct lks_bmcsim_call *c)
 {
     uint32_t flags = c->b->kind->flags;
     struct lks_bmcsim_task *t = visible(c->b, c->arg[0]);
     if (t == NULL || (ended(t) && ((flags & LKS_HAS_MONITOR_GONE) != 0 ||
                                    ((flags & LKS_HAS_MONITOR_ONCE) != 0 && t->answered)))) {
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "TaskMonitor", "asked for");
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "TaskMonitor", "asked for");
         return;
     }
     char path[LKS_BMCSIM_PATH_SIZE], id[LKS_BMCSIM_ID_SIZE];
     lks_bmcsim_task_id(c->b, t, id);
     if (ended(t) && (flags & LKS_HAS_MONITOR_ONCE) != 0) {
         t->answered = true;
-        lks_bmcsim_success(c, 204);
+        lks_bmcsim_reply_success(c, 204);
         return;
     }
     (void)snprintf(path, sizeof(path), "/redfish/v1/TaskService/Tasks/%s", id);
-    (void)lks_bmcsim_render(c->b, lks_str_from(path), 0, &c->reply->body);
+    (void)lks_bmcsim_route_render(c->b, lks_str_from(path), 0, &c->reply->body);
     c->reply->status = ended(t) ? 200 : 202;
     if (!ended(t)) {
-        lks_bmcsim_add_header(c, "Location", "/redfish/v1/TaskService/TaskMonitors/%s", id);
-        lks_bmcsim_add_header(c, "Retry-After", "%u", 30U);
+        lks_bmcsim_reply_header(c, "Location", "/redfish/v1/TaskService/TaskMonitors/%s", id);
+        lks_bmcsim_reply_header(c, "Retry-After", "%u", 30U);
     }
 }
 
-void lks_bmcsim_delete_task(struct lks_bmcsim_call *c)
+void lks_bmcsim_task_delete(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     struct lks_bmcsim_task *t = visible(b, c->arg[0]);
     if (t == NULL) {
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Task", "asked for");
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "Task", "asked for");
         return;
     }
     if (!ended(t)) {
-        lks_bmcsim_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
         return;
     }
     size_t at = (size_t)(t - b->tasks);
     memmove(t, t + 1, (b->task_count - at - 1) * sizeof(*t));
     b->task_count--;
-    lks_bmcsim_success(c, 204);
+    lks_bmcsim_reply_success(c, 204);
 }

@@ -9,10 +9,10 @@ static void action(struct lks_bmcsim_call *c, const char *name, struct lks_str t
     lks_json_begin(&c->w, name, '{');
     lks_json_text(&c->w, "target", target);
     if (info)
-        lks_bmcsim_textf(&c->w, "@Redfish.ActionInfo", "%" LKS_STR_FMT "/ResetActionInfo",
-                         LKS_STR_ARG(c->path));
+        lks_bmcsim_reply_textf(&c->w, "@Redfish.ActionInfo", "%" LKS_STR_FMT "/ResetActionInfo",
+                               LKS_STR_ARG(c->path));
     else
-        lks_bmcsim_texts(&c->w, "ResetType@Redfish.AllowableValues", types);
+        lks_bmcsim_reply_texts(&c->w, "ResetType@Redfish.AllowableValues", types);
     lks_json_end(&c->w, '}');
 }
 
@@ -40,31 +40,31 @@ static void actions(struct lks_bmcsim_call *c, const char *name, const char *con
     lks_json_end(&c->w, '}');
 }
 
-bool lks_bmcsim_get_reset_info(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_reset_info(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
     bool manager = lks_str_starts(c->path, "/redfish/v1/Managers/");
     const char *id = manager ? kind->manager : kind->system;
     if (id == NULL || !lks_str_is(c->arg[0], id))
         return false;
-    lks_bmcsim_head(c, "ActionInfo.v1_3_0.ActionInfo", "ResetActionInfo", "Reset action");
+    lks_bmcsim_reply_head(c, "ActionInfo.v1_3_0.ActionInfo", "ResetActionInfo", "Reset action");
     lks_json_begin(&c->w, "Parameters", '[');
     lks_json_begin(&c->w, NULL, '{');
     lks_json_cstr(&c->w, "Name", "ResetType");
     lks_json_bool(&c->w, "Required", true);
     lks_json_cstr(&c->w, "DataType", "String");
-    lks_bmcsim_texts(&c->w, "AllowableValues",
-                     manager ? lks_bmcsim_manager_types : lks_bmcsim_system_types);
+    lks_bmcsim_reply_texts(&c->w, "AllowableValues",
+                           manager ? lks_bmcsim_manager_types : lks_bmcsim_system_types);
     lks_json_end(&c->w, '}');
     lks_json_end(&c->w, ']');
     return true;
 }
 
-bool lks_bmcsim_get_managers(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_managers(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "Manager", "Managers");
-    lks_bmcsim_member(c, "/redfish/v1/Managers/%s", c->b->kind->manager);
-    lks_bmcsim_collection_end(c, 1);
+    lks_bmcsim_reply_collection(c, "Manager", "Managers");
+    lks_bmcsim_reply_member(c, "/redfish/v1/Managers/%s", c->b->kind->manager);
+    lks_bmcsim_reply_collection_end(c, 1);
     return true;
 }
 
@@ -72,7 +72,7 @@ static void links_of(struct lks_bmcsim_call *c, const char *key, const char *fol
 {
     lks_json_begin(&c->w, key, '[');
     if (id != NULL)
-        lks_bmcsim_link(&c->w, NULL, "/redfish/v1/%s/%s", folder, id);
+        lks_bmcsim_reply_link(&c->w, NULL, "/redfish/v1/%s/%s", folder, id);
     lks_json_end(&c->w, ']');
 }
 
@@ -80,31 +80,32 @@ static void links_of(struct lks_bmcsim_call *c, const char *key, const char *fol
 static void software_links(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_entry entry;
-    if (!lks_bmcsim_entry_at(c->b, 0, &entry))
+    if (!lks_bmcsim_inventory_entry_at(c->b, 0, &entry))
         return;
-    lks_bmcsim_link(&c->w, "ActiveSoftwareImage", "/redfish/v1/UpdateService/FirmwareInventory/%s",
-                    entry.id);
+    lks_bmcsim_reply_link(&c->w, "ActiveSoftwareImage",
+                          "/redfish/v1/UpdateService/FirmwareInventory/%s", entry.id);
     lks_json_begin(&c->w, "SoftwareImages", '[');
-    for (size_t i = 0; lks_bmcsim_entry_at(c->b, i, &entry) && entry.unit == 0; i++)
-        lks_bmcsim_link(&c->w, NULL, "/redfish/v1/UpdateService/FirmwareInventory/%s", entry.id);
+    for (size_t i = 0; lks_bmcsim_inventory_entry_at(c->b, i, &entry) && entry.unit == 0; i++)
+        lks_bmcsim_reply_link(&c->w, NULL, "/redfish/v1/UpdateService/FirmwareInventory/%s",
+                              entry.id);
     lks_json_end(&c->w, ']');
 }
 
-bool lks_bmcsim_get_manager(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_manager(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
     struct lks_bmcsim_entry entry;
     char since[LKS_TIME_TEXT_SIZE];
-    if (!lks_str_is(c->arg[0], kind->manager) || !lks_bmcsim_entry_at(c->b, 0, &entry))
+    if (!lks_str_is(c->arg[0], kind->manager) || !lks_bmcsim_inventory_entry_at(c->b, 0, &entry))
         return false;
-    lks_bmcsim_head(c, "Manager.v1_18_0.Manager", kind->manager, "Manager");
+    lks_bmcsim_reply_head(c, "Manager.v1_18_0.Manager", kind->manager, "Manager");
     lks_json_cstr(&c->w, "ManagerType", "BMC");
     lks_json_cstr(&c->w, "Model", kind->product);
     lks_json_cstr(&c->w, "Manufacturer", kind->vendor);
     lks_json_cstr(&c->w, "FirmwareVersion", entry.version);
     lks_json_cstr(&c->w, "PowerState", "On");
     lks_json_cstr(&c->w, "LastResetTime", lks_time_text(c->b->up_since, since));
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
     lks_json_begin(&c->w, "Links", '{');
     links_of(c, "ManagerForServers", "Systems", kind->system);
     links_of(c, "ManagerForChassis", "Chassis", kind->chassis);
@@ -114,12 +115,12 @@ bool lks_bmcsim_get_manager(struct lks_bmcsim_call *c)
     return true;
 }
 
-bool lks_bmcsim_get_systems(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_systems(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "ComputerSystem", "Systems");
+    lks_bmcsim_reply_collection(c, "ComputerSystem", "Systems");
     if (c->b->kind->system != NULL)
-        lks_bmcsim_member(c, "/redfish/v1/Systems/%s", c->b->kind->system);
-    lks_bmcsim_collection_end(c, c->b->kind->system != NULL ? 1 : 0);
+        lks_bmcsim_reply_member(c, "/redfish/v1/Systems/%s", c->b->kind->system);
+    lks_bmcsim_reply_collection_end(c, c->b->kind->system != NULL ? 1 : 0);
     return true;
 }
 
@@ -152,28 +153,28 @@ static void boot(struct lks_json_writer *w)
     lks_json_cstr(w, "BootSourceOverrideEnabled", "Disabled");
     lks_json_cstr(w, "BootSourceOverrideMode", "UEFI");
     lks_json_cstr(w, "BootSourceOverrideTarget", "None");
-    lks_bmcsim_texts(w, "BootSourceOverrideTarget@Redfish.AllowableValues", targets);
+    lks_bmcsim_reply_texts(w, "BootSourceOverrideTarget@Redfish.AllowableValues", targets);
     lks_json_end(w, '}');
 }
 
-bool lks_bmcsim_get_system(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_system(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     const struct lks_bmcsim_kind *kind = b->kind;
     if (!is_system(c))
         return false;
     bool sick = b->power == LKS_POWER_OFF;
-    lks_bmcsim_head(c, "ComputerSystem.v1_20_0.ComputerSystem", kind->system, "System");
+    lks_bmcsim_reply_head(c, "ComputerSystem.v1_20_0.ComputerSystem", kind->system, "System");
     lks_json_cstr(&c->w, "SystemType", "Physical");
     lks_json_cstr(&c->w, "Manufacturer", kind->vendor);
     lks_json_cstr(&c->w, "Model", kind->model);
-    lks_bmcsim_textf(&c->w, "SerialNumber", "SN-%s", b->name);
+    lks_bmcsim_reply_textf(&c->w, "SerialNumber", "SN-%s", b->name);
     lks_json_cstr(&c->w, "SKU", b->revision);
     lks_json_cstr(&c->w, "HostName", b->name);
     lks_json_cstr(&c->w, "AssetTag", b->asset);
     lks_json_cstr(&c->w, "PowerState", power_word(b));
     lks_json_cstr(&c->w, "BiosVersion", bios_version(b));
-    lks_bmcsim_status(&c->w, sick ? "Disabled" : "Enabled", "OK");
+    lks_bmcsim_reply_status(&c->w, sick ? "Disabled" : "Enabled", "OK");
     lks_json_begin(&c->w, "MemorySummary", '{');
     lks_json_int(&c->w, "TotalSystemMemoryGiB", 2048);
     lks_json_end(&c->w, '}');
@@ -181,7 +182,7 @@ bool lks_bmcsim_get_system(struct lks_bmcsim_call *c)
     lks_json_int(&c->w, "Count", 2);
     lks_json_end(&c->w, '}');
     boot(&c->w);
-    lks_bmcsim_link(&c->w, "Bios", "/redfish/v1/Systems/%s/Bios", kind->system);
+    lks_bmcsim_reply_link(&c->w, "Bios", "/redfish/v1/Systems/%s/Bios", kind->system);
     lks_json_begin(&c->w, "Links", '{');
     links_of(c, "Chassis", "Chassis", kind->chassis);
     links_of(c, "ManagedBy", "Managers", kind->manager);
@@ -190,21 +191,21 @@ bool lks_bmcsim_get_system(struct lks_bmcsim_call *c)
     return true;
 }
 
-bool lks_bmcsim_get_bios(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_bios(struct lks_bmcsim_call *c)
 {
     if (!is_system(c))
         return false;
-    lks_bmcsim_head(c, "Bios.v1_2_1.Bios", "Bios", "BIOS settings");
+    lks_bmcsim_reply_head(c, "Bios.v1_2_1.Bios", "Bios", "BIOS settings");
     lks_json_cstr(&c->w, "AttributeRegistry", "");
     lks_json_begin(&c->w, "Attributes", '{');
     lks_json_end(&c->w, '}');
     return true;
 }
 
-void lks_bmcsim_patch_system(struct lks_bmcsim_call *c)
+void lks_bmcsim_tree_patch_system(struct lks_bmcsim_call *c)
 {
     if (!is_system(c)) {
-        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "ComputerSystem", "asked for");
+        lks_bmcsim_reply_error(c, 404, LKS_MSG_NOT_FOUND, "ComputerSystem", "asked for");
         return;
     }
     const struct lks_doc *tag = lks_doc_member(c->body, "AssetTag");
@@ -213,34 +214,34 @@ void lks_bmcsim_patch_system(struct lks_bmcsim_call *c)
         char name[LKS_BMCSIM_ID_SIZE] = "AssetTag";
         if (first != NULL)
             (void)snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(first->key));
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_UNKNOWN, name, NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_UNKNOWN, name, NULL);
         return;
     }
     (void)snprintf(c->b->asset, sizeof(c->b->asset), "%" LKS_STR_FMT, LKS_STR_ARG(tag->text));
-    lks_bmcsim_success(c, (c->b->kind->flags & LKS_HAS_NUMBER_IDS) != 0 ? 200 : 204);
+    lks_bmcsim_reply_success(c, (c->b->kind->flags & LKS_HAS_NUMBER_IDS) != 0 ? 200 : 204);
 }
 
 /* ---- Chassis ---- */
 
-bool lks_bmcsim_get_chassis_all(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_chassis_all(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     size_t count = 1;
-    lks_bmcsim_collection(c, "Chassis", "Chassis");
-    lks_bmcsim_member(c, "/redfish/v1/Chassis/%s", b->kind->chassis);
+    lks_bmcsim_reply_collection(c, "Chassis", "Chassis");
+    lks_bmcsim_reply_member(c, "/redfish/v1/Chassis/%s", b->kind->chassis);
     if (b->personality == LKS_BMCSIM_HGX) {
-        lks_bmcsim_member(c, "/redfish/v1/Chassis/HGX_Chassis_0");
+        lks_bmcsim_reply_member(c, "/redfish/v1/Chassis/HGX_Chassis_0");
         count++;
     }
     for (size_t i = 0; i < b->unit_count; i++) {
         if ((b->units[i].row->flags & LKS_ROW_CHASSIS) == 0)
             continue;
         char id[LKS_BMCSIM_ID_SIZE];
-        lks_bmcsim_numbered(b->units[i].row->chassis, b->units[i].number, id);
-        lks_bmcsim_member(c, "/redfish/v1/Chassis/%s", id);
+        lks_bmcsim_inventory_numbered(b->units[i].row->chassis, b->units[i].number, id);
+        lks_bmcsim_reply_member(c, "/redfish/v1/Chassis/%s", id);
         count++;
     }
-    lks_bmcsim_collection_end(c, count);
+    lks_bmcsim_reply_collection_end(c, count);
     return true;
 }
 
@@ -252,39 +253,39 @@ static bool chassis_unit(struct lks_bmcsim_call *c)
         char id[LKS_BMCSIM_ID_SIZE];
         if ((b->units[i].row->flags & LKS_ROW_CHASSIS) == 0)
             continue;
-        lks_bmcsim_numbered(b->units[i].row->chassis, b->units[i].number, id);
+        lks_bmcsim_inventory_numbered(b->units[i].row->chassis, b->units[i].number, id);
         if (!lks_str_is(c->arg[0], id))
             continue;
-        lks_bmcsim_head(c, "Chassis.v1_23_0.Chassis", id, id);
+        lks_bmcsim_reply_head(c, "Chassis.v1_23_0.Chassis", id, id);
         lks_json_cstr(&c->w, "ChassisType", "Component");
         lks_json_cstr(&c->w, "Manufacturer", b->kind->vendor);
-        lks_bmcsim_textf(&c->w, "SKU", "%s-%s", b->units[i].row->class, b->revision);
-        lks_bmcsim_textf(&c->w, "SerialNumber", "SN-%s-%zu", b->name, i);
-        lks_bmcsim_status(&c->w, b->units[i].bricked ? "UnavailableOffline" : "Enabled",
-                          b->units[i].bricked ? "Critical" : "OK");
+        lks_bmcsim_reply_textf(&c->w, "SKU", "%s-%s", b->units[i].row->class, b->revision);
+        lks_bmcsim_reply_textf(&c->w, "SerialNumber", "SN-%s-%zu", b->name, i);
+        lks_bmcsim_reply_status(&c->w, b->units[i].bricked ? "UnavailableOffline" : "Enabled",
+                                b->units[i].bricked ? "Critical" : "OK");
         return true;
     }
     return false;
 }
 
-bool lks_bmcsim_get_chassis(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_chassis(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     const struct lks_bmcsim_kind *kind = b->kind;
     bool tray = b->personality == LKS_BMCSIM_HGX && lks_str_is(c->arg[0], "HGX_Chassis_0");
     if (!tray && !lks_str_is(c->arg[0], kind->chassis))
         return chassis_unit(c);
-    lks_bmcsim_head(c, "Chassis.v1_23_0.Chassis", tray ? "HGX_Chassis_0" : kind->chassis,
-                    "Chassis");
+    lks_bmcsim_reply_head(c, "Chassis.v1_23_0.Chassis", tray ? "HGX_Chassis_0" : kind->chassis,
+                          "Chassis");
     lks_json_cstr(&c->w, "ChassisType", tray ? "Module" : "RackMount");
     lks_json_cstr(&c->w, "Manufacturer", kind->vendor);
     lks_json_cstr(&c->w, "Model", kind->model);
-    lks_bmcsim_textf(&c->w, "SerialNumber", "SN-%s%s", b->name, tray ? "-T" : "");
+    lks_bmcsim_reply_textf(&c->w, "SerialNumber", "SN-%s%s", b->name, tray ? "-T" : "");
     lks_json_cstr(&c->w, "PowerState", kind->system != NULL ? power_word(b) : "On");
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
     if (kind->system == NULL)
-        lks_bmcsim_link(&c->w, "PowerSubsystem", "/redfish/v1/Chassis/%s/PowerSubsystem",
-                        kind->chassis);
+        lks_bmcsim_reply_link(&c->w, "PowerSubsystem", "/redfish/v1/Chassis/%s/PowerSubsystem",
+                              kind->chassis);
     lks_json_begin(&c->w, "Links", '{');
     links_of(c, "ManagedBy", "Managers", kind->manager);
     links_of(c, "ComputerSystems", "Systems", kind->system);
@@ -308,15 +309,15 @@ static bool is_shelf(const struct lks_bmcsim_call *c)
     return c->b->kind->system == NULL && lks_str_is(c->arg[0], c->b->kind->chassis);
 }
 
-bool lks_bmcsim_get_power_subsystem(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_power_subsystem(struct lks_bmcsim_call *c)
 {
     if (!is_shelf(c))
         return false;
-    lks_bmcsim_head(c, "PowerSubsystem.v1_1_1.PowerSubsystem", "PowerSubsystem", "Power");
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_head(c, "PowerSubsystem.v1_1_1.PowerSubsystem", "PowerSubsystem", "Power");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
     for (size_t i = 0; i < LKS_COUNT(power_kinds); i++)
-        lks_bmcsim_link(&c->w, power_kinds[i].folder, "%" LKS_STR_FMT "/%s", LKS_STR_ARG(c->path),
-                        power_kinds[i].folder);
+        lks_bmcsim_reply_link(&c->w, power_kinds[i].folder, "%" LKS_STR_FMT "/%s",
+                              LKS_STR_ARG(c->path), power_kinds[i].folder);
     return true;
 }
 
@@ -328,24 +329,24 @@ static const struct power_kind *power_kind(const struct lks_bmcsim_call *c)
     return NULL;
 }
 
-bool lks_bmcsim_get_power_units(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_power_units(struct lks_bmcsim_call *c)
 {
     const struct power_kind *kind = power_kind(c);
     if (kind == NULL)
         return false;
     size_t count = 0;
-    lks_bmcsim_collection(c, kind->type, kind->folder);
+    lks_bmcsim_reply_collection(c, kind->type, kind->folder);
     for (unsigned i = 0; i < c->b->unit_count; i++) {
         if (strcmp(c->b->units[i].row->class, kind->class) != 0)
             continue;
-        lks_bmcsim_member(c, "%" LKS_STR_FMT "/%s", LKS_STR_ARG(c->path), c->b->units[i].id);
+        lks_bmcsim_reply_member(c, "%" LKS_STR_FMT "/%s", LKS_STR_ARG(c->path), c->b->units[i].id);
         count++;
     }
-    lks_bmcsim_collection_end(c, count);
+    lks_bmcsim_reply_collection_end(c, count);
     return true;
 }
 
-bool lks_bmcsim_get_power_unit(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_power_unit(struct lks_bmcsim_call *c)
 {
     const struct power_kind *kind = power_kind(c);
     for (unsigned i = 0; kind != NULL && i < c->b->unit_count; i++) {
@@ -355,12 +356,12 @@ bool lks_bmcsim_get_power_unit(struct lks_bmcsim_call *c)
             continue;
         (void)snprintf(type, sizeof(type), "%s.%s.%s", kind->type,
                        u->row->class[0] == 'p' ? "v1_5_1" : "v1_2_1", kind->type);
-        lks_bmcsim_head(c, type, u->id, u->id);
+        lks_bmcsim_reply_head(c, type, u->id, u->id);
         lks_json_cstr(&c->w, "FirmwareVersion", u->active);
         const char *state = u->bricked      ? "UnavailableOffline"
                             : u->activating ? "Updating"
                                             : "Enabled";
-        lks_bmcsim_status(&c->w, state, u->bricked ? "Critical" : "OK");
+        lks_bmcsim_reply_status(&c->w, state, u->bricked ? "Critical" : "OK");
         return true;
     }
     return false;

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-bool lks_bmcsim_get_versions(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_versions(struct lks_bmcsim_call *c)
 {
     lks_json_cstr(&c->w, "v1", "/redfish/v1/");
     return true;
@@ -42,27 +42,27 @@ static void oem_root(struct lks_bmcsim_call *c)
     lks_json_end(&c->w, '}');
 }
 
-bool lks_bmcsim_get_root(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_root(struct lks_bmcsim_call *c)
 {
     static const char *const services[] = {"AccountService", "SessionService", "UpdateService",
                                            "Managers",       "Chassis",        "Systems",
                                            "Registries",     "JsonSchemas",    NULL};
     const struct lks_bmcsim_kind *kind = c->b->kind;
     uint8_t uuid[16];
-    lks_bmcsim_row_uuid(c->b->personality, c->b->name, uuid);
-    lks_bmcsim_head(c, "ServiceRoot.v1_15_0.ServiceRoot", "RootService", "Root service");
+    lks_bmcsim_image_row_uuid(c->b->personality, c->b->name, uuid);
+    lks_bmcsim_reply_head(c, "ServiceRoot.v1_15_0.ServiceRoot", "RootService", "Root service");
     lks_json_cstr(&c->w, "RedfishVersion", kind->redfish);
-    lks_bmcsim_textf(
+    lks_bmcsim_reply_textf(
         &c->w, "UUID", "%02x%02x%02x%02x-%02x%02x-4%01x%02x-8%01x%02x-%02x%02x%02x%02x%02x%02x",
         uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6] & 15, uuid[7], uuid[8] & 15,
         uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
     lks_json_cstr(&c->w, "Vendor", kind->vendor);
     lks_json_cstr(&c->w, "Product", kind->product);
     for (size_t i = 0; services[i] != NULL; i++)
-        lks_bmcsim_link(&c->w, services[i], "/redfish/v1/%s", services[i]);
-    lks_bmcsim_link(&c->w, "Tasks", "/redfish/v1/TaskService");
+        lks_bmcsim_reply_link(&c->w, services[i], "/redfish/v1/%s", services[i]);
+    lks_bmcsim_reply_link(&c->w, "Tasks", "/redfish/v1/TaskService");
     lks_json_begin(&c->w, "Links", '{');
-    lks_bmcsim_link(&c->w, "Sessions", "/redfish/v1/SessionService/Sessions");
+    lks_bmcsim_reply_link(&c->w, "Sessions", "/redfish/v1/SessionService/Sessions");
     lks_json_end(&c->w, '}');
     if ((kind->flags & LKS_HAS_EXPAND) != 0)
         expand_feature(&c->w);
@@ -93,16 +93,16 @@ static const struct lks_str_pair schemas[] = {
     {"Message", "v1_1_1"},
 };
 
-bool lks_bmcsim_get_schemas(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_schemas(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_collection(c, "JsonSchemaFile", "Schema files");
+    lks_bmcsim_reply_collection(c, "JsonSchemaFile", "Schema files");
     for (size_t i = 0; i < LKS_COUNT(schemas); i++)
-        lks_bmcsim_member(c, "/redfish/v1/JsonSchemas/%s", schemas[i].name);
-    lks_bmcsim_collection_end(c, LKS_COUNT(schemas));
+        lks_bmcsim_reply_member(c, "/redfish/v1/JsonSchemas/%s", schemas[i].name);
+    lks_bmcsim_reply_collection_end(c, LKS_COUNT(schemas));
     return true;
 }
 
-bool lks_bmcsim_get_schema(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_schema(struct lks_bmcsim_call *c)
 {
     size_t i = 0;
     while (i < LKS_COUNT(schemas) && !lks_str_is(c->arg[0], schemas[i].name))
@@ -110,22 +110,22 @@ bool lks_bmcsim_get_schema(struct lks_bmcsim_call *c)
     if (i == LKS_COUNT(schemas))
         return false;
     const struct lks_str_pair *s = &schemas[i];
-    lks_bmcsim_head(c, "JsonSchemaFile.v1_1_5.JsonSchemaFile", s->name, "Schema file");
-    lks_bmcsim_textf(&c->w, "Schema", "#%s.%s.%s", s->name, s->value, s->name);
+    lks_bmcsim_reply_head(c, "JsonSchemaFile.v1_1_5.JsonSchemaFile", s->name, "Schema file");
+    lks_bmcsim_reply_textf(&c->w, "Schema", "#%s.%s.%s", s->name, s->value, s->name);
     lks_json_begin(&c->w, "Languages", '[');
     lks_json_cstr(&c->w, NULL, "en");
     lks_json_end(&c->w, ']');
     lks_json_begin(&c->w, "Location", '[');
     lks_json_begin(&c->w, NULL, '{');
     lks_json_cstr(&c->w, "Language", "en");
-    lks_bmcsim_textf(&c->w, "PublicationUri", "http://redfish.dmtf.org/schemas/v1/%s.%s.json",
-                     s->name, s->value);
+    lks_bmcsim_reply_textf(&c->w, "PublicationUri", "http://redfish.dmtf.org/schemas/v1/%s.%s.json",
+                           s->name, s->value);
     lks_json_end(&c->w, '}');
     lks_json_end(&c->w, ']');
     return true;
 }
 
-bool lks_bmcsim_get_odata(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_odata(struct lks_bmcsim_call *c)
 {
     static const char *const names[] = {"Service",  "Systems",       "Chassis",
                                         "Managers", "UpdateService", NULL};
@@ -135,14 +135,14 @@ bool lks_bmcsim_get_odata(struct lks_bmcsim_call *c)
         lks_json_begin(&c->w, NULL, '{');
         lks_json_cstr(&c->w, "name", names[i]);
         lks_json_cstr(&c->w, "kind", "Singleton");
-        lks_bmcsim_textf(&c->w, "url", "/redfish/v1/%s", i == 0 ? "" : names[i]);
+        lks_bmcsim_reply_textf(&c->w, "url", "/redfish/v1/%s", i == 0 ? "" : names[i]);
         lks_json_end(&c->w, '}');
     }
     lks_json_end(&c->w, ']');
     return true;
 }
 
-bool lks_bmcsim_get_metadata(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_metadata(struct lks_bmcsim_call *c)
 {
     struct lks_buf *out = &c->reply->body;
     c->reply->status = 200;

@@ -30,7 +30,7 @@ static void update_actions(struct lks_bmcsim_call *c)
         lks_json_begin(&c->w, "#UpdateService.SimpleUpdate", '{');
         lks_json_cstr(&c->w, "target",
                       "/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate");
-        lks_bmcsim_texts(&c->w, "TransferProtocol@Redfish.AllowableValues", protocols);
+        lks_bmcsim_reply_texts(&c->w, "TransferProtocol@Redfish.AllowableValues", protocols);
         if ((flags & LKS_HAS_NUMBER_IDS) == 0)
             apply_times(c);
         lks_json_end(&c->w, '}');
@@ -55,8 +55,8 @@ static void push_targets(struct lks_bmcsim_call *c)
     lks_json_begin(&c->w, "HttpPushUriTargets", '[');
     for (unsigned i = 0; i < b->unit_count; i++) {
         if ((b->push_targets >> i & 1U) != 0)
-            lks_bmcsim_textf(&c->w, NULL, "/redfish/v1/UpdateService/FirmwareInventory/%s",
-                             b->units[i].id);
+            lks_bmcsim_reply_textf(&c->w, NULL, "/redfish/v1/UpdateService/FirmwareInventory/%s",
+                                   b->units[i].id);
     }
     lks_json_end(&c->w, ']');
     lks_json_bool(&c->w, "HttpPushUriTargetsBusy", b->job != NULL);
@@ -83,12 +83,13 @@ static void oem_update(struct lks_bmcsim_call *c)
     lks_json_end(&c->w, '}');
 }
 
-bool lks_bmcsim_get_update_service(struct lks_bmcsim_call *c)
+bool lks_bmcsim_tree_get_update_service(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
-    lks_bmcsim_head(c, "UpdateService.v1_13_0.UpdateService", "UpdateService", "Update service");
+    lks_bmcsim_reply_head(c, "UpdateService.v1_13_0.UpdateService", "UpdateService",
+                          "Update service");
     lks_json_bool(&c->w, "ServiceEnabled", true);
-    lks_bmcsim_status(&c->w, "Enabled", "OK");
+    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
     if (kind->push != NULL)
         lks_json_cstr(&c->w, "HttpPushUri", kind->push);
     if (kind->push != NULL && (kind->flags & LKS_HAS_FORM) == 0) {
@@ -105,9 +106,11 @@ bool lks_bmcsim_get_update_service(struct lks_bmcsim_call *c)
     }
     if ((kind->flags & LKS_HAS_FORM) == 0)
         lks_json_int(&c->w, "MaxImageSizeBytes", (int64_t)kind->max_image);
-    lks_bmcsim_link(&c->w, "FirmwareInventory", "/redfish/v1/UpdateService/FirmwareInventory");
+    lks_bmcsim_reply_link(&c->w, "FirmwareInventory",
+                          "/redfish/v1/UpdateService/FirmwareInventory");
     if ((kind->flags & LKS_HAS_SOFTWARE) != 0)
-        lks_bmcsim_link(&c->w, "SoftwareInventory", "/redfish/v1/UpdateService/SoftwareInventory");
+        lks_bmcsim_reply_link(&c->w, "SoftwareInventory",
+                              "/redfish/v1/UpdateService/SoftwareInventory");
     update_actions(c);
     oem_update(c);
     return true;

@@ -18,12 +18,12 @@ static void accepted(struct lks_bmcsim_call *c, const struct lks_bmcsim_task *ta
     uint32_t flags = c->b->kind->flags;
     lks_bmcsim_task_id(c->b, task, id);
     c->reply->status = 202;
-    lks_bmcsim_add_header(c, "Location", "/redfish/v1/TaskService/TaskMonitors/%s", id);
+    lks_bmcsim_reply_header(c, "Location", "/redfish/v1/TaskService/TaskMonitors/%s", id);
     if ((flags & LKS_HAS_NO_BODY) != 0)
         return;
-    lks_bmcsim_add_header(c, "Retry-After", "%u", 30U);
+    lks_bmcsim_reply_header(c, "Retry-After", "%u", 30U);
     (void)snprintf(path, sizeof(path), "/redfish/v1/TaskService/Tasks/%s", id);
-    (void)lks_bmcsim_render(c->b, lks_str_from(path), 0, &c->reply->body);
+    (void)lks_bmcsim_route_render(c->b, lks_str_from(path), 0, &c->reply->body);
     if ((flags & LKS_HAS_TWO_STEPS) != 0) { /* this one says it in a word of its own */
         lks_buf_truncate(&c->reply->body, c->reply->body.len - 1);
         lks_buf_add(&c->reply->body, LKS_STR(",\"Accepted\":{\"code\":\"Base.1.18.Accepted\"}}"));
@@ -49,7 +49,7 @@ static bool target_units(struct lks_bmcsim *b, struct lks_str uri, uint64_t *out
         else if (manager)
             fits = u->row->reset == LKS_RESET_BMC;
         else if (!fits && lks_str_starts(uri, INVENTORY))
-            for (size_t e = 0; !fits && lks_bmcsim_entry_at(b, e, &entry); e++)
+            for (size_t e = 0; !fits && lks_bmcsim_inventory_entry_at(b, e, &entry); e++)
                 fits = entry.unit == i && entry.bank == LKS_SIM_ACTIVE &&
                        lks_str_is(lks_str_last(uri, '/'), entry.id);
         if (fits && (u->row->flags & LKS_ROW_FIXED) == 0)
@@ -78,23 +78,23 @@ static bool read_targets(struct lks_bmcsim_call *c, const struct lks_doc *list,
 {
     struct lks_bmcsim *b = c->b;
     if (list->kind != LKS_DOC_LIST) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_TYPE, "given", "Targets");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_TYPE, "given", "Targets");
         return false;
     }
     if ((b->kind->flags & LKS_HAS_ONE_TARGET) != 0 && list->count > 1) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_VALUE, "more than one", "Targets");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_VALUE, "more than one", "Targets");
         return false;
     }
     for (const struct lks_doc *d = list->first; d != NULL; d = d->next) {
         char text[LKS_BMCSIM_PATH_SIZE];
         (void)snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(d->text));
         if (d->kind != LKS_DOC_TEXT || !target_units(b, d->text, &wish->targets)) {
-            lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_VALUE, text, "Targets");
+            lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_VALUE, text, "Targets");
             return false;
         }
     }
     if (b->personality == LKS_BMCSIM_HGX && mixed(b, wish->targets)) {
-        lks_bmcsim_error(c, 400, LKS_MSG_INVALID_OBJECT, "Target", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_INVALID_OBJECT, "Target", NULL);
         return false;
     }
     wish->targeted = list->count > 0;
@@ -119,7 +119,7 @@ static bool read_apply(struct lks_bmcsim_call *c, struct lks_str word, struct lk
     }
     char text[64];
     (void)snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(word));
-    lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_VALUE, text, "@Redfish.OperationApplyTime");
+    lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_VALUE, text, "@Redfish.OperationApplyTime");
     return false;
 }
 
@@ -131,7 +131,7 @@ static bool read_option(struct lks_bmcsim_call *c, const struct lks_doc *oem,
     wish->stage_only = c->b->personality == LKS_BMCSIM_HGX && lks_str_is(option, "StageOnly");
     if (option.len == 0 || wish->stage_only || lks_str_is(option, "StageAndActivate"))
         return true;
-    lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_VALUE, "UpdateOption", "Oem.Nvidia");
+    lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_VALUE, "UpdateOption", "Oem.Nvidia");
     return false;
 }
 
@@ -145,7 +145,7 @@ static bool unknown_key(struct lks_bmcsim_call *c, struct lks_str key)
             return false;
     char text[64];
     (void)snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(key));
-    lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_UNKNOWN, text, NULL);
+    lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_UNKNOWN, text, NULL);
     return true;
 }
 
@@ -158,7 +158,7 @@ static bool read_parameters(struct lks_bmcsim_call *c, const struct lks_doc *map
     const struct lks_doc *stage = lks_doc_member(map, "Stage");
     struct lks_str apply = lks_doc_text(map, "@Redfish.OperationApplyTime");
     if (targets == NULL && (c->b->kind->flags & LKS_HAS_MUST_TARGET) != 0) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_MISSING, "Targets", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_MISSING, "Targets", NULL);
         return false;
     }
     if (targets != NULL && !read_targets(c, targets, wish))
@@ -207,21 +207,21 @@ static void push_multipart(struct lks_bmcsim_call *c)
     const struct lks_bmcsim_part *json = part_named(parts, count, "UpdateParameters");
     const struct lks_bmcsim_part *file = part_named(parts, count, "UpdateFile");
     if (!lks_str_starts(type, "multipart/form-data")) {
-        lks_bmcsim_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
+        lks_bmcsim_reply_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
         return;
     }
     if (c->request->body.len > c->b->kind->max_image + LKS_BMCSIM_JSON_MAX) {
-        lks_bmcsim_error(c, 413, LKS_MSG_TOO_LARGE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 413, LKS_MSG_TOO_LARGE, NULL, NULL);
         return;
     }
     if (count < 0 || json == NULL || file == NULL) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_MISSING,
-                         json == NULL ? "UpdateParameters" : "UpdateFile", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_MISSING,
+                               json == NULL ? "UpdateParameters" : "UpdateFile", NULL);
         return;
     }
     if (c->b->personality == LKS_BMCSIM_HGX &&
         !lks_str_is(file->type, "application/octet-stream")) {
-        lks_bmcsim_error(c, 415, LKS_MSG_MEDIA_TYPE, "of UpdateFile", NULL);
+        lks_bmcsim_reply_error(c, 415, LKS_MSG_MEDIA_TYPE, "of UpdateFile", NULL);
         return;
     }
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
@@ -229,7 +229,7 @@ static void push_multipart(struct lks_bmcsim_call *c)
     struct lks_bmcsim_wish wish = ordinary(c->b);
     if (json->body.len > LKS_BMCSIM_JSON_MAX || lks_docs_init(&docs, "body", &err) != LKS_OK ||
         lks_json_parse(json->body, &docs, &err) != LKS_OK || docs.first->kind != LKS_DOC_MAP)
-        lks_bmcsim_error(c, 400, LKS_MSG_MALFORMED_JSON, NULL, NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_MALFORMED_JSON, NULL, NULL);
     else if (known_keys(c, docs.first) && read_parameters(c, docs.first, &wish))
         begin(c, &wish, file->body);
 }
@@ -240,7 +240,7 @@ static void push_plain(struct lks_bmcsim_call *c)
     struct lks_bmcsim *b = c->b;
     struct lks_str type = lks_bmcsim_header(c->request, "content-type");
     if (!lks_str_is(type, "application/octet-stream")) {
-        lks_bmcsim_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
+        lks_bmcsim_reply_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
         return;
     }
     struct lks_bmcsim_wish wish = {
@@ -248,7 +248,7 @@ static void push_plain(struct lks_bmcsim_call *c)
     if (!wish.targeted && b->personality == LKS_BMCSIM_OPENBMC)
         wish.targeted = target_units(b, LKS_STR("/redfish/v1/Managers/bmc"), &wish.targets);
     if (!wish.targeted && (b->kind->flags & LKS_HAS_MUST_TARGET) != 0) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_MISSING, "HttpPushUriTargets", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_MISSING, "HttpPushUriTargets", NULL);
         return;
     }
     begin(c, &wish, c->request->body);
@@ -264,20 +264,20 @@ static void push_form(struct lks_bmcsim_call *c)
     const struct lks_bmcsim_part *file = part_named(parts, count, "files[]");
     if (file == NULL)
         file = part_named(parts, count, "file");
-    if (key == NULL || !lks_bmcsim_token_good(c->b, key->body)) {
-        lks_bmcsim_error(c, 401, LKS_MSG_NO_SESSION, NULL, NULL);
+    if (key == NULL || !lks_bmcsim_session_token_good(c->b, key->body)) {
+        lks_bmcsim_reply_error(c, 401, LKS_MSG_NO_SESSION, NULL, NULL);
         return;
     }
     if (file == NULL) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_MISSING, "files[]", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_MISSING, "files[]", NULL);
         return;
     }
     struct lks_bmcsim_wish wish = ordinary(c->b);
     if (lks_bmcsim_job_begin(c, &wish, file->body, (struct lks_str){0}) != NULL)
-        lks_bmcsim_success(c, 200);
+        lks_bmcsim_reply_success(c, 200);
 }
 
-bool lks_bmcsim_other(struct lks_bmcsim_call *c)
+bool lks_bmcsim_upload_other(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
     bool post = lks_str_is(lks_str_from(c->request->method), "POST");
@@ -289,8 +289,8 @@ bool lks_bmcsim_other(struct lks_bmcsim_call *c)
     bool reset = cold[0] != '\0' && lks_str_is(c->path, cold);
     bool get = plain && lks_str_starts(c->path, "/redfish/v1/UpdateService/FirmwareInventory");
     if (!post && (multipart || reset || (plain && !get))) {
-        lks_bmcsim_add_header(c, "Allow", "POST");
-        lks_bmcsim_error(c, 405, LKS_MSG_NOT_ALLOWED, NULL, NULL);
+        lks_bmcsim_reply_header(c, "Allow", "POST");
+        lks_bmcsim_reply_error(c, 405, LKS_MSG_NOT_ALLOWED, NULL, NULL);
     } else if (multipart && post) {
         push_multipart(c);
     } else if (plain && post) {
@@ -299,7 +299,7 @@ bool lks_bmcsim_other(struct lks_bmcsim_call *c)
         else
             push_plain(c);
     } else if (reset && post) {
-        lks_bmcsim_with_json(c, lks_bmcsim_post_cold);
+        lks_bmcsim_route_with_json(c, lks_bmcsim_reset_post_cold);
     } else {
         return false;
     }
@@ -308,15 +308,15 @@ bool lks_bmcsim_other(struct lks_bmcsim_call *c)
 
 /* ---- Actions ---- */
 
-void lks_bmcsim_post_simple(struct lks_bmcsim_call *c)
+void lks_bmcsim_upload_post_simple(struct lks_bmcsim_call *c)
 {
     struct lks_str uri = lks_doc_text(c->body, "ImageURI");
     struct lks_bmcsim_wish wish = ordinary(c->b);
     if (uri.len == 0)
-        lks_bmcsim_error(c, 400, LKS_MSG_PARAMETER_MISSING, "UpdateService.SimpleUpdate",
-                         "ImageURI");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PARAMETER_MISSING, "UpdateService.SimpleUpdate",
+                               "ImageURI");
     else if (!lks_str_starts(uri, "http://") && !lks_str_starts(uri, "https://"))
-        lks_bmcsim_error(c, 400, LKS_MSG_PARAMETER_VALUE, "given", "ImageURI");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PARAMETER_VALUE, "given", "ImageURI");
     else if (read_parameters(c, c->body, &wish)) {
         const struct lks_bmcsim_task *task =
             lks_bmcsim_job_begin(c, &wish, (struct lks_str){0}, uri);
@@ -325,11 +325,11 @@ void lks_bmcsim_post_simple(struct lks_bmcsim_call *c)
     }
 }
 
-void lks_bmcsim_post_start(struct lks_bmcsim_call *c)
+void lks_bmcsim_upload_post_start(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     if (b->job == NULL || b->job->phase != LKS_JOB_WAIT) {
-        lks_bmcsim_error(c, 400, LKS_MSG_IN_USE, NULL, NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_IN_USE, NULL, NULL);
         return;
     }
     uint32_t number = b->last_task;
@@ -338,16 +338,17 @@ void lks_bmcsim_post_start(struct lks_bmcsim_call *c)
     if (task != NULL)
         accepted(c, task);
     else
-        lks_bmcsim_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
+        lks_bmcsim_reply_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
 }
 
-void lks_bmcsim_post_activate(struct lks_bmcsim_call *c)
+void lks_bmcsim_upload_post_activate(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     struct lks_bmcsim_wish wish = {0};
     const struct lks_doc *targets = lks_doc_member(c->body, "Targets");
     if (targets == NULL) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PARAMETER_MISSING, "UpdateService.Activate", "Targets");
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PARAMETER_MISSING, "UpdateService.Activate",
+                               "Targets");
         return;
     }
     if (!read_targets(c, targets, &wish))
@@ -355,16 +356,16 @@ void lks_bmcsim_post_activate(struct lks_bmcsim_call *c)
     for (unsigned i = 0; i < b->unit_count; i++)
         if ((wish.targets >> i & 1U) != 0)
             b->units[i].held = false;
-    lks_bmcsim_success(c, 204);
+    lks_bmcsim_reply_success(c, 204);
 }
 
-void lks_bmcsim_patch_update(struct lks_bmcsim_call *c)
+void lks_bmcsim_upload_patch(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     const struct lks_doc *targets = lks_doc_member(c->body, "HttpPushUriTargets");
     struct lks_bmcsim_wish wish = {0};
     if (targets == NULL || b->kind->push == NULL || (b->kind->flags & LKS_HAS_FORM) != 0) {
-        lks_bmcsim_error(c, 400, LKS_MSG_PROPERTY_UNKNOWN, "that was sent", NULL);
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_PROPERTY_UNKNOWN, "that was sent", NULL);
         return;
     }
     if (targets->kind == LKS_DOC_LIST && targets->count == 0) {
@@ -376,5 +377,5 @@ void lks_bmcsim_patch_update(struct lks_bmcsim_call *c)
     } else {
         return;
     }
-    lks_bmcsim_success(c, 204);
+    lks_bmcsim_reply_success(c, 204);
 }

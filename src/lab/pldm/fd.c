@@ -111,7 +111,7 @@ void lks_fd_ask(struct lks_fd *fd, lks_ms now, struct lks_pldm_message *m)
     fd->next_instance = (uint8_t)((fd->next_instance + 1) % LKS_PLDM_INSTANCES);
     lks_buf_truncate(&fd->question, 0);
     fd->question.failed = LKS_OK;
-    lks_pldm_encode(m, &fd->question);
+    lks_pldm_message_encode(m, &fd->question);
     fd->asking = m->command;
     fd->asked_instance = m->instance;
     fd->question_ready = fd->question.failed == LKS_OK;
@@ -193,7 +193,7 @@ static void answer(struct lks_fd *fd, uint8_t peer, const struct lks_pldm_messag
 {
     lks_buf_truncate(&fd->reply, 0);
     fd->reply.failed = LKS_OK;
-    lks_pldm_encode(m, &fd->reply);
+    lks_pldm_message_encode(m, &fd->reply);
     fd->reply_peer = peer;
     fd->reply_instance = m->instance;
     fd->reply_ready = fd->reply.failed == LKS_OK;
@@ -202,12 +202,12 @@ static void answer(struct lks_fd *fd, uint8_t peer, const struct lks_pldm_messag
 static void hear_request(struct lks_fd *fd, lks_ms now, uint8_t peer, struct lks_str bytes)
 {
     struct lks_pldm_message m, reply;
-    if (!lks_pldm_head(bytes, &m) || m.datagram || came_before(fd, now, peer, bytes, &m))
+    if (!lks_pldm_message_head(bytes, &m) || m.datagram || came_before(fd, now, peer, bytes, &m))
         return;
     reply = (struct lks_pldm_message){.command = m.command, .answer = true, .instance = m.instance};
     reply.code = lks_fd_permit(fd, peer, m.command);
     if (reply.code == LKS_PLDM_CC_SUCCESS)
-        reply.code = (uint8_t)lks_pldm_decode(bytes, &m);
+        reply.code = (uint8_t)lks_pldm_message_decode(bytes, &m);
     if (peer == fd->peer)
         fd->silent_at = now + fd->o.timers.t1;
     if (reply.code == LKS_PLDM_CC_SUCCESS) {
@@ -222,14 +222,15 @@ void lks_fd_receive(struct lks_fd *fd, lks_ms now, uint8_t peer, struct lks_str 
 {
     struct lks_pldm_message m;
     lks_fd_tick(fd, now);
-    if (!lks_pldm_head(bytes, &m))
+    if (!lks_pldm_message_head(bytes, &m))
         return;
     if (!m.answer) {
         hear_request(fd, now, peer, bytes);
         return;
     }
     if (fd->asking == 0 || peer != fd->peer || m.command != fd->asking ||
-        m.instance != fd->asked_instance || lks_pldm_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS)
+        m.instance != fd->asked_instance ||
+        lks_pldm_message_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS)
         return;
     fd->silent_at = now + fd->o.timers.t1;
     fd->question_ready = false;

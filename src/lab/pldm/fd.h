@@ -84,7 +84,7 @@ struct lks_fd_ops {
 };
 
 struct lks_fd_options {         /* all of it is the owner's and lives as long as the device */
-    struct lks_str descriptors; /* TLVs, see lks_pldm_tlv_add() */
+    struct lks_str descriptors; /* TLVs, see lks_pldm_message_tlv_add() */
     uint8_t descriptor_count;
     const struct lks_pldm_entry *components; /* may change between calls, their number may not */
     size_t component_count;

@@ -167,7 +167,7 @@ static uint8_t get_parameters(struct lks_fd *fd, lks_ms now, const union lks_pld
     lks_buf_truncate(&fd->entries, 0);
     fd->entries.failed = LKS_OK;
     for (size_t i = 0; i < fd->o.component_count; i++)
-        lks_pldm_entry_add(&fd->entries, &fd->o.components[i]);
+        lks_pldm_message_entry_add(&fd->entries, &fd->o.components[i]);
     if (fd->entries.failed != LKS_OK)
         return LKS_PLDM_CC_ERROR;
     out->parameters.capabilities = fd->o.capabilities;
@@ -205,7 +205,7 @@ static uint8_t get_device_metadata(struct lks_fd *fd, lks_ms now, const union lk
     (void)now;
     if (fd->o.metadata.len == 0)
         return LKS_PLDM_CC_NO_DEVICE_METADATA;
-    return lks_pldm_part(fd->o.metadata, fd->max_transfer, in, out);
+    return lks_pldm_message_part(fd->o.metadata, fd->max_transfer, in, out);
 }
 
 /* Its place in the owner's list, or the number of them. */

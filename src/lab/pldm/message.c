@@ -207,10 +207,10 @@ static bool count_list(enum kind kind, struct lks_str list, size_t *count)
     struct lks_pldm_entry entry;
     struct lks_pldm_downstream device;
     *count = 0;
-    while ((kind == TLVS && lks_pldm_tlv_next(&list, &tlv)) ||
-           (kind == ENTRIES && lks_pldm_entry_next(&list, &entry)) ||
-           (kind == DEVICES && lks_pldm_downstream_next(&list, &device)) ||
-           (kind == DEVICE_ENTRIES && lks_pldm_downstream_parameters_next(&list, &entry)))
+    while ((kind == TLVS && lks_pldm_message_tlv_next(&list, &tlv)) ||
+           (kind == ENTRIES && lks_pldm_message_entry_next(&list, &entry)) ||
+           (kind == DEVICES && lks_pldm_message_downstream_next(&list, &device)) ||
+           (kind == DEVICE_ENTRIES && lks_pldm_message_downstream_params_next(&list, &entry)))
         (*count)++;
     return list.len == 0;
 }
@@ -253,7 +253,7 @@ static bool read_field(struct lks_bytes *in, const struct field *f, struct lks_p
     return true;
 }
 
-bool lks_pldm_head(struct lks_str bytes, struct lks_pldm_message *out)
+bool lks_pldm_message_head(struct lks_str bytes, struct lks_pldm_message *out)
 {
     struct lks_bytes in = lks_bytes_of(bytes);
     uint8_t first = lks_bytes_u8(&in), second = lks_bytes_u8(&in), third = lks_bytes_u8(&in);
@@ -269,10 +269,10 @@ bool lks_pldm_head(struct lks_str bytes, struct lks_pldm_message *out)
     return true;
 }
 
-enum lks_pldm_code lks_pldm_decode(struct lks_str bytes, struct lks_pldm_message *out)
+enum lks_pldm_code lks_pldm_message_decode(struct lks_str bytes, struct lks_pldm_message *out)
 {
     struct lks_pldm_message m;
-    if (bytes.len > LKS_PLDM_MESSAGE_MAX || !lks_pldm_head(bytes, &m))
+    if (bytes.len > LKS_PLDM_MESSAGE_MAX || !lks_pldm_message_head(bytes, &m))
         return LKS_PLDM_CC_ERROR;
     const struct layout *layout = find_layout(m.command, m.answer);
     if (layout == NULL)
@@ -323,7 +323,7 @@ static void write_field(struct lks_buf *out, const struct field *f,
         lks_buf_add(out, *bytes);
 }
 
-void lks_pldm_encode(const struct lks_pldm_message *m, struct lks_buf *out)
+void lks_pldm_message_encode(const struct lks_pldm_message *m, struct lks_buf *out)
 {
     unsigned bits = (m->answer ? 0U : REQUEST_BIT) | (m->datagram ? DATAGRAM_BIT : 0U);
     LKS_ASSERT(m->instance < LKS_PLDM_INSTANCES);
@@ -340,7 +340,7 @@ void lks_pldm_encode(const struct lks_pldm_message *m, struct lks_buf *out)
         write_field(out, f, m);
 }
 
-bool lks_pldm_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out)
+bool lks_pldm_message_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out)
 {
     struct lks_bytes in = lks_bytes_of(*rest);
     struct lks_pldm_descriptor tlv = {.type = lks_bytes_u16(&in)};
@@ -353,7 +353,7 @@ bool lks_pldm_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out)
     return true;
 }
 
-void lks_pldm_tlv_add(struct lks_buf *out, const struct lks_pldm_descriptor *tlv)
+void lks_pldm_message_tlv_add(struct lks_buf *out, const struct lks_pldm_descriptor *tlv)
 {
     if (tlv->value.len > UINT16_MAX && out->failed == LKS_OK)
         out->failed = LKS_E_LIMIT;
@@ -411,17 +411,17 @@ static void put_rest_of_entry(struct lks_buf *out, const struct lks_pldm_entry *
     lks_buf_add(out, e->pending.bytes);
 }
 
-bool lks_pldm_entry_next(struct lks_str *rest, struct lks_pldm_entry *out)
+bool lks_pldm_message_entry_next(struct lks_str *rest, struct lks_pldm_entry *out)
 {
     return next_entry(rest, true, out);
 }
 
-bool lks_pldm_downstream_parameters_next(struct lks_str *rest, struct lks_pldm_entry *out)
+bool lks_pldm_message_downstream_params_next(struct lks_str *rest, struct lks_pldm_entry *out)
 {
     return next_entry(rest, false, out);
 }
 
-void lks_pldm_entry_add(struct lks_buf *out, const struct lks_pldm_entry *entry)
+void lks_pldm_message_entry_add(struct lks_buf *out, const struct lks_pldm_entry *entry)
 {
     lks_bytes_put_u16(out, entry->class);
     lks_bytes_put_u16(out, entry->id);
@@ -429,13 +429,14 @@ void lks_pldm_entry_add(struct lks_buf *out, const struct lks_pldm_entry *entry)
     put_rest_of_entry(out, entry);
 }
 
-void lks_pldm_downstream_parameters_add(struct lks_buf *out, const struct lks_pldm_entry *device)
+void lks_pldm_message_downstream_params_add(struct lks_buf *out,
+                                            const struct lks_pldm_entry *device)
 {
     lks_bytes_put_u16(out, device->id);
     put_rest_of_entry(out, device);
 }
 
-bool lks_pldm_downstream_next(struct lks_str *rest, struct lks_pldm_downstream *out)
+bool lks_pldm_message_downstream_next(struct lks_str *rest, struct lks_pldm_downstream *out)
 {
     struct lks_bytes in = lks_bytes_of(*rest);
     struct lks_pldm_downstream device = {.index = lks_bytes_u16(&in), .count = lks_bytes_u8(&in)};
@@ -444,7 +445,7 @@ bool lks_pldm_downstream_next(struct lks_str *rest, struct lks_pldm_downstream *
     if (in.failed)
         return false;
     for (unsigned i = 0; i < device.count; i++) {
-        if (!lks_pldm_tlv_next(&in.rest, &tlv))
+        if (!lks_pldm_message_tlv_next(&in.rest, &tlv))
             return false;
     }
     device.tlvs = (struct lks_str){tlvs.ptr, tlvs.len - in.rest.len};
@@ -453,15 +454,15 @@ bool lks_pldm_downstream_next(struct lks_str *rest, struct lks_pldm_downstream *
     return true;
 }
 
-void lks_pldm_downstream_add(struct lks_buf *out, const struct lks_pldm_downstream *device)
+void lks_pldm_message_downstream_add(struct lks_buf *out, const struct lks_pldm_downstream *device)
 {
     lks_bytes_put_u16(out, device->index);
     lks_bytes_put_u8(out, device->count);
     lks_buf_add(out, device->tlvs);
 }
 
-uint8_t lks_pldm_part(struct lks_str all, uint32_t max, const union lks_pldm_body *ask,
-                      union lks_pldm_body *out)
+uint8_t lks_pldm_message_part(struct lks_str all, uint32_t max, const union lks_pldm_body *ask,
+                              union lks_pldm_body *out)
 {
     bool first = ask->part_ask.operation == LKS_PLDM_FIRST_PART;
     size_t at = first ? 0 : ask->part_ask.handle;

@@ -223,7 +223,7 @@ union lks_pldm_body {
         uint16_t count;
         struct lks_pldm_string active;
         struct lks_pldm_string pending;
-        struct lks_str components; /* entries, see lks_pldm_entry_next() */
+        struct lks_str components; /* entries, see lks_pldm_message_entry_next() */
     } parameters;                  /* answer of GetFirmwareParameters */
     struct {
         uint8_t supported;
@@ -244,14 +244,14 @@ union lks_pldm_body {
         uint32_t next;
         uint8_t flag;
         uint16_t count;
-        struct lks_str devices; /* see lks_pldm_downstream_next() */
+        struct lks_str devices; /* see lks_pldm_message_downstream_next() */
     } downstream_identifiers;
     struct {
         uint32_t next;
         uint8_t flag;
         uint32_t capabilities;
         uint16_t count;
-        struct lks_str devices; /* see lks_pldm_downstream_parameters_next() */
+        struct lks_str devices; /* see lks_pldm_message_downstream_params_next() */
     } downstream_parameters;
     struct {
         uint32_t max_transfer;
@@ -333,39 +333,40 @@ struct lks_pldm_message {
 };
 
 /* The head alone; false when there is none, or of a header version that is not known. */
-bool lks_pldm_head(struct lks_str bytes, struct lks_pldm_message *out);
+bool lks_pldm_message_head(struct lks_str bytes, struct lks_pldm_message *out);
 
 /* All of it. Anything but SUCCESS is what a responder answers: INVALID_TYPE, UNSUPPORTED,
  * INVALID_LENGTH, or ERROR where there is not even a head to answer to. */
-enum lks_pldm_code lks_pldm_decode(struct lks_str bytes, struct lks_pldm_message *out);
+enum lks_pldm_code lks_pldm_message_decode(struct lks_str bytes, struct lks_pldm_message *out);
 
 /* Append the bytes of a message whose command is one of the list; a text that is too long fails
  * `out` with LIMIT. */
-void lks_pldm_encode(const struct lks_pldm_message *m, struct lks_buf *out);
+void lks_pldm_message_encode(const struct lks_pldm_message *m, struct lks_buf *out);
 
 /* Take the first entry off a list; false at its end, and where what follows is no whole entry. */
-bool lks_pldm_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out);
-bool lks_pldm_entry_next(struct lks_str *rest, struct lks_pldm_entry *out);
-bool lks_pldm_downstream_next(struct lks_str *rest, struct lks_pldm_downstream *out);
-bool lks_pldm_downstream_parameters_next(struct lks_str *rest, struct lks_pldm_entry *out);
+bool lks_pldm_message_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out);
+bool lks_pldm_message_entry_next(struct lks_str *rest, struct lks_pldm_entry *out);
+bool lks_pldm_message_downstream_next(struct lks_str *rest, struct lks_pldm_downstream *out);
+bool lks_pldm_message_downstream_params_next(struct lks_str *rest, struct lks_pldm_entry *out);
 
-void lks_pldm_tlv_add(struct lks_buf *out, const struct lks_pldm_descriptor *tlv);
-void lks_pldm_entry_add(struct lks_buf *out, const struct lks_pldm_entry *entry);
-void lks_pldm_downstream_add(struct lks_buf *out, const struct lks_pldm_downstream *device);
-void lks_pldm_downstream_parameters_add(struct lks_buf *out, const struct lks_pldm_entry *device);
+void lks_pldm_message_tlv_add(struct lks_buf *out, const struct lks_pldm_descriptor *tlv);
+void lks_pldm_message_entry_add(struct lks_buf *out, const struct lks_pldm_entry *entry);
+void lks_pldm_message_downstream_add(struct lks_buf *out, const struct lks_pldm_downstream *device);
+void lks_pldm_message_downstream_params_add(struct lks_buf *out,
+                                            const struct lks_pldm_entry *device);
 
 /* Something long is asked for in parts: fill in the fields of the answer that brings the part asked
  * for, of `max` bytes at the most. Handles are offsets. SUCCESS, INVALID_HANDLE or
  * INVALID_OPERATION. */
-uint8_t lks_pldm_part(struct lks_str all, uint32_t max, const union lks_pldm_body *ask,
-                      union lks_pldm_body *out);
+uint8_t lks_pldm_message_part(struct lks_str all, uint32_t max, const union lks_pldm_body *ask,
+                              union lks_pldm_body *out);
 
 /* Words for people: "RequestUpdate", "already in update mode", "download". Never NULL. */
-const char *lks_pldm_command_text(uint16_t command);
-const char *lks_pldm_code_text(uint8_t code);
-const char *lks_pldm_state_text(uint8_t state);
-const char *lks_pldm_offer_text(uint8_t code);
+const char *lks_pldm_message_command_text(uint16_t command);
+const char *lks_pldm_message_code_text(uint8_t code);
+const char *lks_pldm_message_state_text(uint8_t state);
+const char *lks_pldm_message_offer_text(uint8_t code);
 /* `command` is the one of TransferComplete, VerifyComplete and ApplyComplete that gave it. */
-const char *lks_pldm_result_text(uint16_t command, uint8_t result);
+const char *lks_pldm_message_result_text(uint16_t command, uint8_t result);
 
 #endif

@@ -103,24 +103,24 @@ static const char *find(const struct word *words, size_t count, uint16_t value,
     return otherwise;
 }
 
-const char *lks_pldm_command_text(uint16_t command)
+const char *lks_pldm_message_command_text(uint16_t command)
 {
     return find(commands, LKS_COUNT(commands), command, "a command that is not known");
 }
 
-const char *lks_pldm_code_text(uint8_t code)
+const char *lks_pldm_message_code_text(uint8_t code)
 {
     return find(codes, LKS_COUNT(codes), code, "a code that is not known");
 }
 
-const char *lks_pldm_offer_text(uint8_t code)
+const char *lks_pldm_message_offer_text(uint8_t code)
 {
     return find(offers, LKS_COUNT(offers), code,
                 code >= 0xd0 && code <= 0xef ? "a reason of its vendor's own"
                                              : "a reason that is not known");
 }
 
-const char *lks_pldm_state_text(uint8_t state)
+const char *lks_pldm_message_state_text(uint8_t state)
 {
     static const char *const words[] = {
         "idle",     "learning components", "ready for a component", "downloading", "verifying",
@@ -129,7 +129,7 @@ const char *lks_pldm_state_text(uint8_t state)
     return state < LKS_PLDM_STATES ? words[state] : "in a state that is not known";
 }
 
-const char *lks_pldm_result_text(uint16_t command, uint8_t result)
+const char *lks_pldm_message_result_text(uint16_t command, uint8_t result)
 {
     const char *otherwise = result >= 0x70 && result <= 0xcf ? "an error of its vendor's own"
                                                              : "a result that is not known";

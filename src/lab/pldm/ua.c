@@ -168,7 +168,7 @@ void lks_ua_ask(struct lks_ua *ua, lks_ms now, struct lks_pldm_message *m)
     ua->next_instance = (uint8_t)((ua->next_instance + 1) % LKS_PLDM_INSTANCES);
     lks_buf_truncate(&ua->question, 0);
     ua->question.failed = LKS_OK;
-    lks_pldm_encode(m, &ua->question);
+    lks_pldm_message_encode(m, &ua->question);
     ua->asking = m->command;
     ua->instance = m->instance;
     ua->tries = 1;
@@ -230,7 +230,7 @@ static bool was_not_ready(struct lks_ua *ua, lks_ms now, const struct lks_pldm_m
 void lks_ua_receive(struct lks_ua *ua, lks_ms now, struct lks_str bytes)
 {
     struct lks_pldm_message m;
-    if (!lks_pldm_head(bytes, &m))
+    if (!lks_pldm_message_head(bytes, &m))
         return;
     if (!m.answer) {
         lks_ua_serve(ua, now, bytes);
@@ -238,7 +238,7 @@ void lks_ua_receive(struct lks_ua *ua, lks_ms now, struct lks_str bytes)
     }
     /* An answer that is not well formed is none: the request is repeated. */
     if (ua->asking == 0 || m.command != ua->asking || m.instance != ua->instance ||
-        lks_pldm_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS)
+        lks_pldm_message_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS)
         return;
     ua->asking = 0;
     ua->question_ready = false;

@@ -146,7 +146,7 @@ void lks_ua_outcome(const struct lks_ua *ua, struct lks_ua_outcome *out);
 enum lks_ua_fate lks_ua_fate(const struct lks_ua *ua, size_t component);
 
 /* What the device said of itself, once it has; empty before. Views into `ua`. */
-struct lks_str lks_ua_descriptors(const struct lks_ua *ua); /* see lks_pldm_tlv_next() */
-struct lks_str lks_ua_entries(const struct lks_ua *ua);     /* see lks_pldm_entry_next() */
+struct lks_str lks_ua_descriptors(const struct lks_ua *ua); /* see lks_pldm_message_tlv_next() */
+struct lks_str lks_ua_entries(const struct lks_ua *ua);     /* see lks_pldm_message_entry_next() */
 
 #endif

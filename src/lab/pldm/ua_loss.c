@@ -135,7 +135,7 @@ static void resync_component(struct lks_ua *ua, lks_ms now, uint8_t state, bool 
     if (failed || (same && now >= until)) {
         lks_ua_broken(ua, now, true, "%s when it was %s",
                       failed ? "the device failed" : "the device took too long",
-                      lks_pldm_state_text(state));
+                      lks_pldm_message_state_text(state));
         return;
     }
     ua->served_unknown = ua->served_unknown || ua->resumed;

@@ -104,7 +104,7 @@ static void take_complete(struct lks_ua *ua, lks_ms now, uint16_t command,
                       command == LKS_PLDM_TRANSFER_COMPLETE ? "the transfer"
                       : applied                             ? "writing it"
                                                             : "its verification",
-                      result, lks_pldm_result_text(command, result));
+                      result, lks_pldm_message_result_text(command, result));
     else if (applied)
         lks_ua_applied(ua, now);
     else
@@ -134,7 +134,7 @@ static uint8_t serve_package_data(struct lks_ua *ua, lks_ms now, const union lks
         return is_cancelling(ua) ? LKS_PLDM_CC_CANCEL_PENDING : LKS_PLDM_CC_NOT_EXPECTED;
     if (ua->o.package_data.len == 0)
         return LKS_PLDM_CC_NO_PACKAGE_DATA;
-    uint8_t code = lks_pldm_part(ua->o.package_data, ua->o.max_transfer, in, out);
+    uint8_t code = lks_pldm_message_part(ua->o.package_data, ua->o.max_transfer, in, out);
     bool end = code == LKS_PLDM_CC_SUCCESS && (out->part.flag & LKS_PLDM_PART_END) != 0;
     ua->gets_data = ua->gets_data && !end;
     if (ua->step == LKS_UA_STEP_PACKAGE) {
@@ -150,7 +150,7 @@ static uint8_t serve_parts(const struct lks_ua *ua, struct lks_str all, uint8_t 
     enum lks_ua_step step = lks_ua_really_at(ua);
     if (step < LKS_UA_STEP_OFFER || step > LKS_UA_STEP_ACTIVATE)
         return LKS_PLDM_CC_NOT_EXPECTED;
-    return all.len == 0 ? none : lks_pldm_part(all, ua->o.max_transfer, in, out);
+    return all.len == 0 ? none : lks_pldm_message_part(all, ua->o.max_transfer, in, out);
 }
 
 static uint8_t serve(struct lks_ua *ua, lks_ms now, const struct lks_pldm_message *m,
@@ -175,7 +175,7 @@ static uint8_t serve(struct lks_ua *ua, lks_ms now, const struct lks_pldm_messag
 void lks_ua_serve(struct lks_ua *ua, lks_ms now, struct lks_str bytes)
 {
     struct lks_pldm_message m, reply;
-    if (!lks_pldm_head(bytes, &m) || m.datagram)
+    if (!lks_pldm_message_head(bytes, &m) || m.datagram)
         return;
     /* The network doubled it, or our answer was lost: the same answer again. */
     if (lks_pldm_memory_note(&ua->memory, now, 0, m.instance, bytes) && is_complete(m.command)) {
@@ -185,12 +185,12 @@ void lks_ua_serve(struct lks_ua *ua, lks_ms now, struct lks_str bytes)
         return;
     }
     reply = (struct lks_pldm_message){.command = m.command, .answer = true, .instance = m.instance};
-    reply.code = (uint8_t)lks_pldm_decode(bytes, &m);
+    reply.code = (uint8_t)lks_pldm_message_decode(bytes, &m);
     if (reply.code == LKS_PLDM_CC_SUCCESS)
         reply.code = serve(ua, now, &m, &reply.body);
     lks_buf_truncate(&ua->reply, 0);
     ua->reply.failed = LKS_OK;
-    lks_pldm_encode(&reply, &ua->reply);
+    lks_pldm_message_encode(&reply, &ua->reply);
     ua->reply_instance = m.instance;
     ua->reply_ready = ua->reply.failed == LKS_OK;
 }

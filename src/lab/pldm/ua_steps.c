@@ -69,8 +69,9 @@ static void hear_nothing(struct lks_ua *ua, lks_ms now, const struct lks_pldm_me
 /* The device says no to something that has to work: the update is over. */
 static void refused(struct lks_ua *ua, lks_ms now, const struct lks_pldm_message *m)
 {
-    lks_ua_because(ua, "the device answered %s with 0x%02x: %s", lks_pldm_command_text(m->command),
-                   m->code, lks_pldm_code_text(m->code));
+    lks_ua_because(ua, "the device answered %s with 0x%02x: %s",
+                   lks_pldm_message_command_text(m->command), m->code,
+                   lks_pldm_message_code_text(m->code));
     if (ua->step >= LKS_UA_STEP_METADATA)
         lks_ua_abort(ua, now, LKS_UA_FAILED);
     else
@@ -143,7 +144,7 @@ static void ask_identifiers(struct lks_ua *ua, lks_ms now)
 static bool has_descriptor(struct lks_str tlvs, const struct lks_pldm_descriptor *wanted)
 {
     struct lks_pldm_descriptor tlv;
-    while (lks_pldm_tlv_next(&tlvs, &tlv)) {
+    while (lks_pldm_message_tlv_next(&tlvs, &tlv)) {
         if (tlv.type == wanted->type && lks_str_eq(tlv.value, wanted->value))
             return true;
     }
@@ -166,7 +167,7 @@ static void hear_identifiers(struct lks_ua *ua, lks_ms now, const struct lks_pld
         return;
     }
     keep(&ua->descriptors, m->body.identifiers.tlvs);
-    while (lks_pldm_tlv_next(&wanted, &tlv)) {
+    while (lks_pldm_message_tlv_next(&wanted, &tlv)) {
         if (has_descriptor(m->body.identifiers.tlvs, &tlv))
             continue;
         lks_ua_because(ua,
@@ -187,7 +188,7 @@ static void ask_parameters(struct lks_ua *ua, lks_ms now)
 bool lks_ua_entry(const struct lks_ua *ua, size_t component, struct lks_pldm_entry *out)
 {
     struct lks_str rest = lks_buf_view(&ua->entries);
-    while (lks_pldm_entry_next(&rest, out)) {
+    while (lks_pldm_message_entry_next(&rest, out)) {
         if (out->class == ua->o.components[component].class &&
             out->id == ua->o.components[component].id)
             return true;
@@ -409,7 +410,8 @@ static void hear_passed(struct lks_ua *ua, lks_ms now, const struct lks_pldm_mes
         m->body.pass_answer.response != 0 && !(ua->o.components[ua->at].force && forced(code));
     ua->parts[ua->at].unwanted = no;
     if (no && ua->parts[ua->at].fate == LKS_UA_WAITING)
-        lks_ua_because(ua, "component %zu is refused: %s", ua->at, lks_pldm_offer_text(code));
+        lks_ua_because(ua, "component %zu is refused: %s", ua->at,
+                       lks_pldm_message_offer_text(code));
     if (++ua->at < ua->o.component_count) {
         lks_ua_go(ua, now, LKS_UA_STEP_TABLE);
         return;
@@ -443,7 +445,8 @@ static void hear_offered(struct lks_ua *ua, lks_ms now, const struct lks_pldm_me
         odd_or_refused(ua, now, m);
     } else if (m->body.update_component_answer.response != 0) {
         ua->parts[ua->at].fate = LKS_UA_REFUSED;
-        lks_ua_because(ua, "component %zu is refused: %s", ua->at, lks_pldm_offer_text(code));
+        lks_ua_because(ua, "component %zu is refused: %s", ua->at,
+                       lks_pldm_message_offer_text(code));
         lks_ua_next_component(ua, now);
     } else {
         lks_ua_go(ua, now, LKS_UA_STEP_TRANSFER);

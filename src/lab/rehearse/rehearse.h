@@ -3,16 +3,15 @@
  * and nodes, endpoints, jobs, faults and the person who is called are invented around them.
  *
  *     queue.c         virtual time: what is on its way
- *     copy.c          the copy: from a journal, or from a fleet's file whose nodes run their pins
- *     seen.c          how often nodes fail by themselves
- *     copy_stacks.c   of a file: its stacks published, and verified bundles for what they name
- *     world.c         the run: turns, ticks, what became of them
- *     world_work.c    what commands and updates do to machines, and how long they take
- *     world_jobs.c    gangs that run on them, and wait when one of their nodes is asked to leave
+ *     world_copy.c          the copy: from a journal, or from a fleet's file whose nodes run their
+ * pins world_seen.c          how often nodes fail by themselves world_stacks.c   of a file: its
+ * stacks published, and verified bundles for what they name world.c         the run: turns, ticks,
+ * what became of them world_work.c    what commands and updates do to machines, and how long they
+ * take world_jobs.c    gangs that run on them, and wait when one of their nodes is asked to leave
  *     world_gates.c   what gates that measure are told
- *     world_judge.c   what is read of a machine, and how that compares with a stack
+ *     lks_world_judge.c   what is read of a machine, and how that compares with a stack
  *     world_count.c   capacity, gangs and GPU-hours, as rows tell
- *     remains.c       how long many runs will still take
+ *     eta.c       how long many runs will still take
  *     forecast.c      what many runs come to
  *     forecast_*.c    the same as a table's lines, as JSON and as a picture
  *
@@ -140,7 +139,7 @@ struct lks_world_options {
 enum lks_code lks_world_of_journal(struct lks_store *store, const struct lks_world_options *options,
                                    struct lks_world **out, struct lks_err *err) LKS_MUST_CHECK;
 
-/* From what a controller's journal comes to, as it tells it (lks_journal_pack_shown()). `store` is
+/* From what a controller's journal comes to, as it tells it (lks_snapshot_pack_shown()). `store` is
  * asked for the manifests that it names, and for nothing else. */
 enum lks_code lks_world_of_snapshot(struct lks_str bytes, struct lks_store *store,
                                     const struct lks_world_options *options, struct lks_world **out,

@@ -23,17 +23,17 @@ const char *const lks_rehearse_end_words[] = {"done", "rolled back", "aborted", 
 
 /* Time, chance and telling -------------------------------------------------------------------- */
 
-struct lks_now world_now(const struct lks_world *w)
+struct lks_now lks_world_now(const struct lks_world *w)
 {
     return (struct lks_now){.wall = w->options.wall + w->now, .mono = w->now};
 }
 
-bool world_chance(struct lks_world *w, uint32_t share)
+bool lks_world_chance(struct lks_world *w, uint32_t share)
 {
     return share > 0 && lks_rng_below(&w->rng, LKS_REHEARSE_MILLION) < share;
 }
 
-lks_ms world_takes(struct lks_world *w, lks_ms median)
+lks_ms lks_world_takes(struct lks_world *w, lks_ms median)
 {
     static const double spread = 0.45, unit = 1.0 / 4294967296.0;
     double z = -6;
@@ -45,7 +45,7 @@ lks_ms world_takes(struct lks_world *w, lks_ms median)
     return takes < 1 ? 1 : (lks_ms)takes;
 }
 
-void world_tell(const struct lks_world *w, const char *fmt, ...)
+void lks_world_tell(const struct lks_world *w, const char *fmt, ...)
 {
     char text[512];
     if (w->say == NULL)
@@ -57,7 +57,7 @@ void world_tell(const struct lks_world *w, const char *fmt, ...)
     w->say->line(w->say->ctx, w->now - w->begun, text);
 }
 
-void world_break(struct lks_world *w, enum lks_code code, const char *why)
+void lks_world_break(struct lks_world *w, enum lks_code code, const char *why)
 {
     struct lks_err err = {.code = code};
     if (w->broken)
@@ -67,8 +67,8 @@ void world_break(struct lks_world *w, enum lks_code code, const char *why)
     *w->err = err;
 }
 
-void world_post(struct lks_world *w, enum world_kind kind, uint32_t node, uint64_t number,
-                lks_ms delay)
+void lks_world_post(struct lks_world *w, enum world_kind kind, uint32_t node, uint64_t number,
+                    lks_ms delay)
 {
     lks_queue_post(w->queue, w->now + delay,
                    (struct lks_message){.kind = kind, .node = node, .number = number});
@@ -91,7 +91,7 @@ void lks_world_size(const struct lks_world *w, uint32_t *nodes, uint32_t *gpus)
     *nodes = *gpus = 0;
     for (uint32_t i = 0; c != NULL && i < c->member_count; i++) {
         *nodes += s->nodes[c->members[i].node].asset == 0;
-        *gpus += world_gpus(w, c->members[i].node);
+        *gpus += lks_world_gpus(w, c->members[i].node);
     }
 }
 
@@ -102,10 +102,10 @@ void lks_world_size(const struct lks_world *w, uint32_t *nodes, uint32_t *gpus)
 static bool says_halt(const struct lks_world *w, const struct lks_state_change *c, uint32_t k,
                       const struct lks_gate *gate, struct lks_arena *arena)
 {
-    const struct lks_gate_look *l = lks_change_look(c, k, 0);
-    if (gate->look == lks_gate_evidence)
+    const struct lks_gate_look *l = lks_state_change_look(c, k, 0);
+    if (gate->look == lks_campaign_gate_evidence)
         return l != NULL && l->verdict >= LKS_GATE_HOLD && l->at >= lks_world_change(w)->moved;
-    lks_ms wall = world_now(w).wall;
+    lks_ms wall = lks_world_now(w).wall;
     return gate->look(lks_engine_state(w->engine), c, k, wall, arena).verdict >= LKS_GATE_HOLD;
 }
 
@@ -131,8 +131,8 @@ static void name_gate(struct lks_world *w, uint32_t k)
     free(waves);
 }
 
-bool world_turn(struct lks_world *w, const struct lks_event *event,
-                const struct lks_store_blob *blob)
+bool lks_world_turn(struct lks_world *w, const struct lks_event *event,
+                    const struct lks_store_blob *blob)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
@@ -140,9 +140,10 @@ bool world_turn(struct lks_world *w, const struct lks_event *event,
     if (w->broken)
         return false;
     lks_decision_init(&d);
-    enum lks_code code = lks_engine_turn(w->engine, world_now(w), event, blob, &d, &needs, &err);
+    enum lks_code code =
+        lks_engine_turn(w->engine, lks_world_now(w), event, blob, &d, &needs, &err);
     if (code != LKS_OK)
-        world_break(w, code, err.msg);
+        lks_world_break(w, code, err.msg);
     else if (d.refused.code != LKS_OK && w->err != NULL)
         *w->err = d.refused;
     if (w->out != NULL)
@@ -156,19 +157,19 @@ static void tell_member(const struct lks_world *w, const struct lks_rec_member *
 {
     bool news = m->state >= LKS_MEMBER_OVER && m->state != LKS_MEMBER_DONE;
     if (w->say != NULL && news)
-        world_tell(w, "%.*s is %s: %.*s", LKS_STR_ARG(m->node), lks_member_state_words[m->state],
-                   LKS_STR_ARG(m->text));
+        lks_world_tell(w, "%.*s is %s: %.*s", LKS_STR_ARG(m->node),
+                       lks_member_state_words[m->state], LKS_STR_ARG(m->text));
 }
 
 static void moved(struct lks_world *w, const struct lks_rec_change_moved *m)
 {
     const struct lks_state_change *c = lks_world_change(w);
     struct lks_rehearsed *o = w->out;
-    world_tell(w, "the change is %s%s%.*s", lks_change_state_words[m->state],
-               m->reason.len > 0 ? ": " : "", LKS_STR_ARG(m->reason));
+    lks_world_tell(w, "the change is %s%s%.*s", lks_change_state_words[m->state],
+                   m->reason.len > 0 ? ": " : "", LKS_STR_ARG(m->reason));
     if (m->state == LKS_CHANGE_HALTED) {
         o->halts++;
-        world_post(w, WORLD_PERSON, 0, 0, world_takes(w, ATTENDS_MINUTES * WORLD_MINUTE));
+        lks_world_post(w, WORLD_PERSON, 0, 0, lks_world_takes(w, ATTENDS_MINUTES * WORLD_MINUTE));
     }
     bool stops =
         m->by.len == 0 && (m->state == LKS_CHANGE_HALTED || m->state == LKS_CHANGE_ROLLING_BACK);
@@ -190,11 +191,11 @@ static void moved(struct lks_world *w, const struct lks_rec_change_moved *m)
 static void wave(const struct lks_world *w, const struct lks_rec_wave *r)
 {
     if (w->say != NULL && r->state < LKS_WAVE_STATE_COUNT)
-        world_tell(w, "wave %" PRIu64 " is %s%s%.*s", r->index, lks_wave_state_words[r->state],
-                   r->text.len > 0 ? ": " : "", LKS_STR_ARG(r->text));
+        lks_world_tell(w, "wave %" PRIu64 " is %s%s%.*s", r->index, lks_wave_state_words[r->state],
+                       r->text.len > 0 ? ": " : "", LKS_STR_ARG(r->text));
 }
 
-bool world_row_counts(unsigned kind)
+bool lks_world_row_counts(unsigned kind)
 {
     static const enum lks_record_kind kinds[] = {
         LKS_RECORD_MEMBER,  LKS_RECORD_COMMAND,   LKS_RECORD_FLASH,
@@ -223,26 +224,26 @@ static void row(struct lks_world *w, const struct lks_record *r)
     struct lks_str node = node_of(r);
     uint32_t place = node.len > 0 ? lks_state_node(lks_engine_state(w->engine), node) : LKS_NO_NODE;
     if (r->kind == LKS_RECORD_COMMAND)
-        world_command(w, &r->command);
+        lks_world_command(w, &r->command);
     else if (r->kind == LKS_RECORD_FLASH)
-        world_flash(w, &r->flash);
+        lks_world_flash(w, &r->flash);
     else if (r->kind == LKS_RECORD_CHANGE_MOVED && r->change_moved.change == w->change)
         moved(w, &r->change_moved);
     else if (r->kind == LKS_RECORD_WAVE)
         wave(w, &r->wave);
     else if (r->kind == LKS_RECORD_MASS)
-        world_post(w, WORLD_PERSON, 0, r->mass.alarm, world_takes(w, WORLD_HOUR));
+        lks_world_post(w, WORLD_PERSON, 0, r->mass.alarm, lks_world_takes(w, WORLD_HOUR));
     else if (r->kind == LKS_RECORD_MEMBER)
         tell_member(w, &r->member);
     if (place != LKS_NO_NODE)
-        world_count_node(w, place);
+        lks_world_count_node(w, place);
 }
 
 /* The person ----------------------------------------------------------------------------------- */
 
 static void order(struct lks_world *w, enum lks_change_order_word word)
 {
-    (void)world_turn(
+    (void)lks_world_turn(
         w,
         &(struct lks_event){
             .kind = LKS_EVENT_CHANGE_MOVE,
@@ -258,21 +259,21 @@ static void let_go(struct lks_world *w)
     enum { DAYS = 7 };
     const struct lks_str approver = LKS_STR("user:rehearsal-approver");
     char name[LKS_REHEARSE_NAME];
-    (void)world_turn(w,
-                     &(struct lks_event){.kind = LKS_EVENT_GRANT,
-                                         .by = WORLD_ADMIN,
-                                         .grant = {.identity = approver,
-                                                   .role = LKS_ROLE_APPROVER,
-                                                   .site = LKS_STR(""),
-                                                   .pool = LKS_STR("")}},
-                     NULL);
+    (void)lks_world_turn(w,
+                         &(struct lks_event){.kind = LKS_EVENT_GRANT,
+                                             .by = WORLD_ADMIN,
+                                             .grant = {.identity = approver,
+                                                       .role = LKS_ROLE_APPROVER,
+                                                       .site = LKS_STR(""),
+                                                       .pool = LKS_STR("")}},
+                         NULL);
     for (uint32_t i = 0; i < lks_world_change(w)->look_count; i++) {
         const struct lks_gate_look *l = &lks_world_change(w)->looks[i];
         struct lks_str metric = lks_state_text(lks_engine_state(w->engine), l->metric);
         if (l->verdict != LKS_GATE_HALT || metric.len == 0)
             continue;
         (void)snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(metric));
-        (void)world_turn(
+        (void)lks_world_turn(
             w,
             &(struct lks_event){.kind = LKS_EVENT_WAIVE,
                                 .by = approver,
@@ -280,7 +281,7 @@ static void let_go(struct lks_world *w)
                                 .waive = {.change = w->change,
                                           .gate = lks_str_from(name),
                                           .pool = LKS_STR(""),
-                                          .until = world_now(w).wall + DAYS * WORLD_DAY}},
+                                          .until = lks_world_now(w).wall + DAYS * WORLD_DAY}},
             NULL);
     }
 }
@@ -296,14 +297,14 @@ static void try_provers(struct lks_world *w)
             lks_member_over(m) && m->state != LKS_MEMBER_DONE && m->state != LKS_MEMBER_SKIPPED;
         if (!m->proves || !failed)
             continue;
-        world_repair(w, m->node);
-        (void)world_turn(w,
-                         &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
-                                             .by = LKS_STR("user:rehearsal"),
-                                             .reason = LKS_STR("as rehearsed"),
-                                             .name = lks_state_name(s, m->node),
-                                             .member = {.change = w->change, .again = true}},
-                         NULL);
+        lks_world_repair(w, m->node);
+        (void)lks_world_turn(w,
+                             &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
+                                                 .by = LKS_STR("user:rehearsal"),
+                                                 .reason = LKS_STR("as rehearsed"),
+                                                 .name = lks_state_name(s, m->node),
+                                                 .member = {.change = w->change, .again = true}},
+                             NULL);
     }
 }
 
@@ -334,12 +335,12 @@ static void person(struct lks_world *w, uint64_t alarm)
 {
     const struct lks_state_change *c = lks_world_change(w);
     if (alarm != 0)
-        (void)world_turn(w,
-                         &(struct lks_event){.kind = LKS_EVENT_ALARM_RELEASE,
-                                             .by = LKS_STR("user:rehearsal"),
-                                             .reason = LKS_STR("as rehearsed"),
-                                             .alarm = alarm},
-                         NULL);
+        (void)lks_world_turn(w,
+                             &(struct lks_event){.kind = LKS_EVENT_ALARM_RELEASE,
+                                                 .by = LKS_STR("user:rehearsal"),
+                                                 .reason = LKS_STR("as rehearsed"),
+                                                 .alarm = alarm},
+                             NULL);
     if (c->state != LKS_CHANGE_HALTED)
         return;
     if (w->out->bad && w->out->hurt > 0) {
@@ -377,7 +378,7 @@ static void draw_bad(struct lks_world *w)
         bool here =
             w->faults.revision[0] == '\0' ||
             lks_str_is(lks_state_text(s, s->nodes[i].hardware_revision), w->faults.revision);
-        w->machines[i].bad = here && s->nodes[i].asset == 0 && world_chance(w, o->bad_share);
+        w->machines[i].bad = here && s->nodes[i].asset == 0 && lks_world_chance(w, o->bad_share);
     }
 }
 
@@ -395,17 +396,17 @@ static bool step(struct lks_world *w, lks_ms end)
         if (m.kind == WORLD_PERSON)
             person(w, m.number);
         else
-            world_deliver(w, &m);
+            lks_world_deliver(w, &m);
         return true;
     }
     if (until == end)
         return false;
     w->now = w->ticked = until > w->now ? until : w->now;
-    world_measure(w);
+    lks_world_measure(w);
     do
-        (void)world_turn(w, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL);
-    while (!w->broken && lks_engine_next(w->engine) <= w->now && world_flush(w, row));
-    return world_flush(w, row);
+        (void)lks_world_turn(w, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL);
+    while (!w->broken && lks_engine_next(w->engine) <= w->now && lks_world_flush(w, row));
+    return lks_world_flush(w, row);
 }
 
 static void finish(struct lks_world *w)
@@ -419,7 +420,7 @@ static void finish(struct lks_world *w)
     const struct lks_state_change *c = lks_world_change(w);
     w->out->end = lks_change_over(c) ? ends[c->state] : LKS_REHEARSED_STUCK;
     w->out->took = w->now - w->begun;
-    world_count_end(w);
+    lks_world_count_end(w);
 }
 
 static bool begin(struct lks_world *w)
@@ -428,8 +429,8 @@ static bool begin(struct lks_world *w)
     w->machine_count = s->node_count;
     w->machines = calloc((size_t)s->node_count + 1, sizeof(w->machines[0]));
     w->queue = calloc(1, sizeof(*w->queue));
-    if (w->machines == NULL || w->queue == NULL || !world_count_begin(w)) {
-        world_break(w, LKS_E_NOMEM, "no memory");
+    if (w->machines == NULL || w->queue == NULL || !lks_world_count_begin(w)) {
+        lks_world_break(w, LKS_E_NOMEM, "no memory");
         return false;
     }
     w->queue->about = (const char *)w->machines;
@@ -438,7 +439,7 @@ static bool begin(struct lks_world *w)
         lks_engine_vouch(w->engine, i, UINT64_MAX / 2);
     draw_bad(w);
     w->begun = w->ticked = w->now;
-    world_count_time(w);
+    lks_world_count_time(w);
     return true;
 }
 
@@ -459,10 +460,10 @@ enum lks_code lks_world_run(struct lks_world *w, uint64_t seed,
         lks_ms end = w->begun + DAYS_MAX * WORLD_DAY;
         order(w, LKS_ORDERED_START);
         if (w->refused.code != LKS_OK && !w->broken)
-            world_break(w, w->refused.code, w->refused.msg);
+            lks_world_break(w, w->refused.code, w->refused.msg);
         while (!w->broken && !lks_change_over(lks_world_change(w)) && step(w, end))
             continue;
-        if (!w->broken && world_flush(w, row))
+        if (!w->broken && lks_world_flush(w, row))
             finish(w);
     }
     w->err = NULL;

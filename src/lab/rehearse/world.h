@@ -3,7 +3,7 @@
 #define LKS_REHEARSE_WORLD_H
 
 #include "base/rng.h"
-#include "drivers/store/store_memory.h"
+#include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "lab/rehearse/queue.h"
 #include "lab/rehearse/rehearse.h"
@@ -103,61 +103,62 @@ struct lks_world {
 };
 
 /* world.c */
-struct lks_now world_now(const struct lks_world *w);
-bool world_turn(struct lks_world *w, const struct lks_event *event,
-                const struct lks_store_blob *blob); /* false: refused, or broken */
-void world_post(struct lks_world *w, enum world_kind kind, uint32_t node, uint64_t number,
-                lks_ms delay);
-bool world_chance(struct lks_world *w, uint32_t share);
-void world_tell(const struct lks_world *w, const char *fmt, ...) LKS_PRINTF(2, 3);
-void world_break(struct lks_world *w, enum lks_code code, const char *why);
+struct lks_now lks_world_now(const struct lks_world *w);
+bool lks_world_turn(struct lks_world *w, const struct lks_event *event,
+                    const struct lks_store_blob *blob); /* false: refused, or broken */
+void lks_world_post(struct lks_world *w, enum world_kind kind, uint32_t node, uint64_t number,
+                    lks_ms delay);
+bool lks_world_chance(struct lks_world *w, uint32_t share);
+void lks_world_tell(const struct lks_world *w, const char *fmt, ...) LKS_PRINTF(2, 3);
+void lks_world_break(struct lks_world *w, enum lks_code code, const char *why);
 
 /* Whether something in the world follows from rows of this kind. */
-bool world_row_counts(unsigned kind);
+bool lks_world_row_counts(unsigned kind);
 
 /* A positive number around `median`: most are near it, and a few are far above. */
-lks_ms world_takes(struct lks_world *w, lks_ms median);
+lks_ms lks_world_takes(struct lks_world *w, lks_ms median);
 
 /* world_work.c */
-void world_command(struct lks_world *w, const struct lks_rec_command *c);
-void world_flash(struct lks_world *w, const struct lks_rec_flash *f);
-void world_deliver(struct lks_world *w, const struct lks_message *m);
+void lks_world_command(struct lks_world *w, const struct lks_rec_command *c);
+void lks_world_flash(struct lks_world *w, const struct lks_rec_flash *f);
+void lks_world_deliver(struct lks_world *w, const struct lks_message *m);
 /* One that did not come back is brought back, in some hours. */
-void world_repair(struct lks_world *w, uint32_t node);
+void lks_world_repair(struct lks_world *w, uint32_t node);
 
 /* world_jobs.c: a node is asked to leave; nothing runs on it; it was drained, returned, or has
  * another stack. */
-void world_job_ask(struct lks_world *w, uint32_t node);
-bool world_job_none(struct lks_world *w, uint32_t node);
-void world_job_moved(struct lks_world *w, uint32_t node);
-void world_job_ends(struct lks_world *w, uint32_t job);
-bool world_jobs_begin(struct lks_world *w);
-void world_jobs_end(struct lks_world *w);
+void lks_world_job_ask(struct lks_world *w, uint32_t node);
+bool lks_world_job_none(struct lks_world *w, uint32_t node);
+void lks_world_job_moved(struct lks_world *w, uint32_t node);
+void lks_world_job_ends(struct lks_world *w, uint32_t job);
+bool lks_world_jobs_begin(struct lks_world *w);
+void lks_world_jobs_end(struct lks_world *w);
 
 /* world_gates.c: part of a tick */
-void world_measure(struct lks_world *w);
+void lks_world_measure(struct lks_world *w);
 
-/* world_judge.c */
-bool world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
-                 struct lks_rec_verdict *v);
-const struct lks_tuple *world_tuple(struct lks_world *w, lks_text from, uint32_t recipe,
-                                    uint32_t stage);
-void world_tuples_fini(struct lks_world *w);
+/* lks_world_judge.c */
+bool lks_world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
+                     struct lks_rec_verdict *v);
+const struct lks_tuple *lks_world_tuple(struct lks_world *w, lks_text from, uint32_t recipe,
+                                        uint32_t stage);
+void lks_world_tuples_fini(struct lks_world *w);
 
 /* world_count.c */
-uint32_t world_gpus(const struct lks_world *w, uint32_t node);
-bool world_count_begin(struct lks_world *w);
-void world_count_node(struct lks_world *w, uint32_t node);
-void world_count_time(struct lks_world *w); /* the curves, up to now */
-void world_count_end(struct lks_world *w);
+uint32_t lks_world_gpus(const struct lks_world *w, uint32_t node);
+bool lks_world_count_begin(struct lks_world *w);
+void lks_world_count_node(struct lks_world *w, uint32_t node);
+void lks_world_count_time(struct lks_world *w); /* the curves, up to now */
+void lks_world_count_end(struct lks_world *w);
 
-/* copy.c */
-bool world_flush(struct lks_world *w, void (*row)(struct lks_world *, const struct lks_record *));
+/* world_copy.c */
+bool lks_world_flush(struct lks_world *w,
+                     void (*row)(struct lks_world *, const struct lks_record *));
 
-/* copy_stacks.c */
-enum lks_code world_publish(struct lks_world *w, const struct lks_manifest *manifest,
-                            struct lks_str text, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code world_vouch_all(struct lks_world *w, const struct lks_manifest *manifest,
-                              struct lks_err *err) LKS_MUST_CHECK;
+/* world_stacks.c */
+enum lks_code lks_world_publish(struct lks_world *w, const struct lks_manifest *manifest,
+                                struct lks_str text, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_world_vouch_all(struct lks_world *w, const struct lks_manifest *manifest,
+                                  struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

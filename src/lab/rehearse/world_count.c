@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* By what was read of it; where nothing was, by its class. */
-uint32_t world_gpus(const struct lks_world *w, uint32_t node)
+uint32_t lks_world_gpus(const struct lks_world *w, uint32_t node)
 {
     const struct lks_state *s = lks_engine_state(w->engine);
     const struct lks_book *book = lks_engine_book(w->engine);
@@ -77,7 +77,7 @@ static void name_pools(struct lks_world *w)
     }
 }
 
-bool world_count_begin(struct lks_world *w)
+bool lks_world_count_begin(struct lks_world *w)
 {
     const struct lks_state *s = lks_engine_state(w->engine);
     if (!choose_pools(w))
@@ -87,14 +87,14 @@ bool world_count_begin(struct lks_world *w)
         m->pool = UINT32_MAX;
         for (uint32_t p = 0; p < w->out->pool_count && s->nodes[i].placed; p++)
             m->pool = s->nodes[i].pool == w->pools[p].place ? p : m->pool;
-        m->gpus = world_gpus(w, i);
+        m->gpus = lks_world_gpus(w, i);
         m->out = m->before = lks_plan_out(&s->nodes[i]) || !s->nodes[i].placed;
         if (m->pool != UINT32_MAX && !m->out)
             w->pools[m->pool].used[0]++;
     }
     name_pools(w);
     w->out->point = WORLD_MINUTE;
-    return world_jobs_begin(w);
+    return lks_world_jobs_begin(w);
 }
 
 /* Along the way ----------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static void halve(struct lks_rehearsed *o)
 }
 
 /* Between two changes of anything all stays as it is. */
-void world_count_time(struct lks_world *w)
+void lks_world_count_time(struct lks_world *w)
 {
     struct lks_rehearsed *o = w->out;
     lks_ms after = w->now - w->begun;
@@ -142,7 +142,7 @@ static void note_pool(struct lks_world *w, uint32_t p)
     struct lks_rehearse_pool *pool = &o->pools[p];
     struct world_pool *now = &w->pools[p];
     uint32_t used = now->used[0] + now->used[1], gang = gang_of(now);
-    world_count_time(w);
+    lks_world_count_time(w);
     uint32_t at = o->points - 1;
     o->in_use[p][at] = used < o->in_use[p][at] ? used : o->in_use[p][at];
     o->gang[p][at] = gang < o->gang[p][at] ? gang : o->gang[p][at];
@@ -163,17 +163,17 @@ static void lose(struct lks_world *w, const struct world_machine *m)
         w->out->gpu_hours += (double)m->gpus * (double)(w->now - m->since) / (double)WORLD_HOUR;
 }
 
-void world_count_node(struct lks_world *w, uint32_t node)
+void lks_world_count_node(struct lks_world *w, uint32_t node)
 {
     const struct lks_state *s = lks_engine_state(w->engine);
-    const struct lks_member *member = lks_change_member(lks_world_change(w), node);
+    const struct lks_member *member = lks_state_change_member(lks_world_change(w), node);
     struct world_machine *m = &w->machines[node];
     bool out = lks_plan_out(&s->nodes[node]) || !s->nodes[node].placed;
     bool fresh = member != NULL && member->state == LKS_MEMBER_DONE;
     if (out == m->out && fresh == m->fresh)
         return;
     if (m->pool != UINT32_MAX) {
-        world_count_time(w);
+        lks_world_count_time(w);
         w->pools[m->pool].used[m->fresh] -= !m->out;
         w->pools[m->pool].used[fresh] += !out;
     }
@@ -185,17 +185,17 @@ void world_count_node(struct lks_world *w, uint32_t node)
     }
     m->out = out;
     m->fresh = fresh;
-    world_job_moved(w, node);
+    lks_world_job_moved(w, node);
     if (m->pool != UINT32_MAX)
         note_pool(w, m->pool);
 }
 
 /* What is still out when it is over counts until then. */
-void world_count_end(struct lks_world *w)
+void lks_world_count_end(struct lks_world *w)
 {
     const struct lks_state_change *c = lks_world_change(w);
-    world_count_time(w);
-    world_jobs_end(w);
+    lks_world_count_time(w);
+    lks_world_jobs_end(w);
     for (uint32_t p = 0; p < w->out->pool_count; p++)
         note_pool(w, p);
     for (uint32_t i = 0; i < w->machine_count; i++)

@@ -70,7 +70,7 @@ static bool measure(void *ctx, const struct lks_gate_want *want)
     return true;
 }
 
-void world_measure(struct lks_world *w)
+void lks_world_measure(struct lks_world *w)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct round r = {.w = w};
@@ -79,14 +79,14 @@ void world_measure(struct lks_world *w)
         return;
     w->measured = w->now;
     lks_arena_init(&arena, MEMORY_MAX);
-    if (lks_gate_wants(lks_engine_state(w->engine), world_now(w).wall, &arena, measure, &r, &err) !=
-            LKS_OK ||
+    if (lks_gate_wants(lks_engine_state(w->engine), lks_world_now(w).wall, &arena, measure, &r,
+                       &err) != LKS_OK ||
         r.failed)
-        world_break(w, LKS_E_NOMEM, "no memory");
+        lks_world_break(w, LKS_E_NOMEM, "no memory");
     else if (r.count > 0)
-        (void)world_turn(w,
-                         &(struct lks_event){.kind = LKS_EVENT_MEASURED,
-                                             .measured = {.list = r.list, .count = r.count}},
-                         NULL);
+        (void)lks_world_turn(w,
+                             &(struct lks_event){.kind = LKS_EVENT_MEASURED,
+                                                 .measured = {.list = r.list, .count = r.count}},
+                             NULL);
     free(r.list);
 }

@@ -116,7 +116,7 @@ static void wait_for_room(struct lks_world *w, uint32_t j)
     w->jobs[j].since = w->now;
 }
 
-void world_job_ends(struct lks_world *w, uint32_t j)
+void lks_world_job_ends(struct lks_world *w, uint32_t j)
 {
     struct world_job *job = &w->jobs[j];
     job->ends = false;
@@ -139,23 +139,23 @@ static void ask_alone(struct lks_world *w, uint32_t node)
     struct world_machine *m = &w->machines[node];
     if (m->busy != 0)
         return;
-    lks_ms left = world_takes(w, posture_of(w, node)->minutes * WORLD_MINUTE);
+    lks_ms left = lks_world_takes(w, posture_of(w, node)->minutes * WORLD_MINUTE);
     m->busy = w->now + 1 + (lks_rng_percent(&w->rng, 100 - IN_USE_PERCENT) ? 0 : left);
 }
 
-void world_job_ask(struct lks_world *w, uint32_t node)
+void lks_world_job_ask(struct lks_world *w, uint32_t node)
 {
     struct world_machine *m = &w->machines[node];
     if (m->pool == UINT32_MAX) {
         ask_alone(w, node);
     } else if (m->job != 0 && !w->jobs[m->job - 1].ends) {
         w->jobs[m->job - 1].ends = true;
-        world_post(w, WORLD_JOB_ENDS, node, m->job - 1,
-                   world_takes(w, posture_of(w, node)->minutes * WORLD_MINUTE));
+        lks_world_post(w, WORLD_JOB_ENDS, node, m->job - 1,
+                       lks_world_takes(w, posture_of(w, node)->minutes * WORLD_MINUTE));
     }
 }
 
-bool world_job_none(struct lks_world *w, uint32_t node)
+bool lks_world_job_none(struct lks_world *w, uint32_t node)
 {
     struct world_machine *m = &w->machines[node];
     if (m->pool != UINT32_MAX)
@@ -166,7 +166,7 @@ bool world_job_none(struct lks_world *w, uint32_t node)
     return true;
 }
 
-void world_job_moved(struct lks_world *w, uint32_t node)
+void lks_world_job_moved(struct lks_world *w, uint32_t node)
 {
     const struct world_machine *m = &w->machines[node];
     if (m->pool == UINT32_MAX || m->job != 0)
@@ -209,7 +209,7 @@ static void fill(struct lks_world *w, uint32_t p)
     }
 }
 
-bool world_jobs_begin(struct lks_world *w)
+bool lks_world_jobs_begin(struct lks_world *w)
 {
     w->jobs = calloc((size_t)w->machine_count + 1, sizeof(w->jobs[0]));
     if (w->jobs == NULL)
@@ -228,7 +228,7 @@ bool world_jobs_begin(struct lks_world *w)
     return true;
 }
 
-void world_jobs_end(struct lks_world *w)
+void lks_world_jobs_end(struct lks_world *w)
 {
     for (uint32_t p = 0; p < w->out->pool_count; p++)
         for (uint32_t j = w->pools[p].waits; j != 0; j = w->jobs[j - 1].next)

@@ -64,8 +64,8 @@ static uint32_t list_wrong(const struct lks_world *w, const struct truth *t, boo
     return wrong;
 }
 
-bool world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
-                 struct lks_rec_verdict *v)
+bool lks_world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
+                     struct lks_rec_verdict *v)
 {
     const struct lks_world *w = ctx;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = {0};
@@ -109,11 +109,11 @@ static void fill(struct lks_world *w, struct world_tuple *made)
                                                       .value = lks_str_from(value),
                                                       .evidence = LKS_STR("rehearsed")});
     if (lks_tuple_finish(&made->tuple, &err) != LKS_OK)
-        world_break(w, err.code, err.msg);
+        lks_world_break(w, err.code, err.msg);
 }
 
-const struct lks_tuple *world_tuple(struct lks_world *w, lks_text from, uint32_t recipe,
-                                    uint32_t stage)
+const struct lks_tuple *lks_world_tuple(struct lks_world *w, lks_text from, uint32_t recipe,
+                                        uint32_t stage)
 {
     for (size_t i = 0; i < w->tuple_count; i++) {
         const struct world_tuple *t = w->tuples[i];
@@ -129,7 +129,7 @@ const struct lks_tuple *world_tuple(struct lks_world *w, lks_text from, uint32_t
     return &made->tuple;
 }
 
-void world_tuples_fini(struct lks_world *w)
+void lks_world_tuples_fini(struct lks_world *w)
 {
     for (size_t i = 0; i < w->tuple_count; i++) {
         lks_tuple_fini(&w->tuples[i]->tuple);

@@ -17,8 +17,8 @@ static const struct lks_state *state_of(const struct lks_world *w)
 
 static lks_ms slowly(struct lks_world *w, lks_ms usual)
 {
-    lks_ms takes = world_takes(w, usual);
-    return world_chance(w, w->faults.slow) ? takes * SLOW : takes;
+    lks_ms takes = lks_world_takes(w, usual);
+    return lks_world_chance(w, w->faults.slow) ? takes * SLOW : takes;
 }
 
 /* A bad image is one where it is new: on the way there, and where it is bad. */
@@ -34,7 +34,7 @@ static const struct lks_member *asked(const struct lks_world *w, uint32_t node, 
                                       const struct lks_step **step)
 {
     const struct lks_state_change *c = lks_world_change(w);
-    const struct lks_member *m = lks_change_member(c, node);
+    const struct lks_member *m = lks_state_change_member(c, node);
     *step = m != NULL ? lks_member_step(c, m) : NULL;
     return m != NULL && m->work == work && *step != NULL ? m : NULL;
 }
@@ -73,7 +73,7 @@ static void reach(struct lks_world *w, uint32_t node, const struct lks_member *m
 static void say_result(struct lks_world *w, uint32_t node, uint64_t id, enum lks_outcome outcome,
                        const char *text)
 {
-    (void)world_turn(
+    (void)lks_world_turn(
         w,
         &(struct lks_event){.kind = LKS_EVENT_RESULT,
                             .node = node,
@@ -84,15 +84,15 @@ static void say_result(struct lks_world *w, uint32_t node, uint64_t id, enum lks
 static void say_tuple(struct lks_world *w, uint32_t node)
 {
     const struct lks_state *s = state_of(w);
-    const struct lks_member *m = lks_change_member(lks_world_change(w), node);
+    const struct lks_member *m = lks_state_change_member(lks_world_change(w), node);
     if (m == NULL)
         return;
-    struct lks_tuple tuple = *world_tuple(w, m->from, m->recipe, w->machines[node].stage);
+    struct lks_tuple tuple = *lks_world_tuple(w, m->from, m->recipe, w->machines[node].stage);
     bool asset = s->nodes[node].asset != 0;
     struct lks_event event = {.kind = asset ? LKS_EVENT_OUTBAND : LKS_EVENT_TUPLE};
     tuple.node = lks_state_name(s, node);
     tuple.boot_id = LKS_STR("");
-    tuple.taken = (int64_t)(world_now(w).wall / LKS_SECOND);
+    tuple.taken = (int64_t)(lks_world_now(w).wall / LKS_SECOND);
     if (asset) {
         event.name = tuple.node;
         event.outband.tuple = &tuple;
@@ -102,7 +102,7 @@ static void say_tuple(struct lks_world *w, uint32_t node)
         event.tuple.tuple = &tuple;
         event.tuple.report = lks_str_from(tuple.digest);
     }
-    (void)world_turn(w, &event, NULL);
+    (void)lks_world_turn(w, &event, NULL);
 }
 
 /* Commands ----------------------------------------------------------------------------------- */
@@ -111,11 +111,11 @@ static lks_ms takes_of(struct lks_world *w, uint32_t node, struct lks_str execut
                        const struct lks_step *step)
 {
     if (lks_str_is(executor, LKS_EXECUTOR_IDLE)) {
-        world_job_ask(w, node);
+        lks_world_job_ask(w, node);
         return LOOK_SECONDS * LKS_SECOND;
     }
     if (lks_str_is(executor, LKS_EXECUTOR_INVENTORY))
-        return world_takes(w, READ_SECONDS * LKS_SECOND);
+        return lks_world_takes(w, READ_SECONDS * LKS_SECOND);
     if (step->kind == LKS_DO_REBOOT)
         return BOOT_SECONDS * LKS_SECOND;
     if (step->kind == LKS_DO_ACCEPT)
@@ -124,13 +124,13 @@ static lks_ms takes_of(struct lks_world *w, uint32_t node, struct lks_str execut
     return slowly(w, (image ? IMAGE_MINUTES : APPLY_MINUTES) * WORLD_MINUTE);
 }
 
-void world_command(struct lks_world *w, const struct lks_rec_command *c)
+void lks_world_command(struct lks_world *w, const struct lks_rec_command *c)
 {
     const struct lks_step *step = NULL;
     uint32_t node = lks_state_node(state_of(w), c->node);
     if (node == LKS_NO_NODE || w->machines[node].down || asked(w, node, c->id, &step) == NULL)
         return;
-    world_post(w, WORLD_EXECUTED, node, c->id, takes_of(w, node, c->executor, step));
+    lks_world_post(w, WORLD_EXECUTED, node, c->id, takes_of(w, node, c->executor, step));
 }
 
 static void go_down(struct lks_world *w, uint32_t node, bool for_good)
@@ -139,21 +139,22 @@ static void go_down(struct lks_world *w, uint32_t node, bool for_good)
     m->down = true;
     m->lost = for_good;
     if (for_good) {
-        world_tell(w, "%.*s does not come back", LKS_STR_ARG(lks_state_name(state_of(w), node)));
+        lks_world_tell(w, "%.*s does not come back",
+                       LKS_STR_ARG(lks_state_name(state_of(w), node)));
         lks_engine_vouch(w->engine, node, w->now);
     } else {
-        world_post(w, WORLD_BOOTS, node, 0, slowly(w, REBOOT_MINUTES * WORLD_MINUTE));
+        lks_world_post(w, WORLD_BOOTS, node, 0, slowly(w, REBOOT_MINUTES * WORLD_MINUTE));
     }
 }
 
-void world_repair(struct lks_world *w, uint32_t node)
+void lks_world_repair(struct lks_world *w, uint32_t node)
 {
     struct world_machine *m = &w->machines[node];
     if (!m->lost)
         return;
     m->lost = false;
-    world_tell(w, "somebody is at %.*s", LKS_STR_ARG(lks_state_name(state_of(w), node)));
-    world_post(w, WORLD_BOOTS, node, 0, slowly(w, REPAIR_HOURS * WORLD_HOUR));
+    lks_world_tell(w, "somebody is at %.*s", LKS_STR_ARG(lks_state_name(state_of(w), node)));
+    lks_world_post(w, WORLD_BOOTS, node, 0, slowly(w, REPAIR_HOURS * WORLD_HOUR));
 }
 
 static bool kills(const struct lks_world *w, uint32_t node, const struct lks_member *m,
@@ -172,7 +173,7 @@ static enum lks_outcome carry_out(struct lks_world *w, uint32_t node, const stru
     bool fails = step->kind == LKS_DO_ACCEPT
                      ? is_bad(w, machine, LKS_BAD_ACCEPT) && machine->stage > 0
                      : bad;
-    if (fails || world_chance(w, w->faults.step))
+    if (fails || lks_world_chance(w, w->faults.step))
         return LKS_OUTCOME_FAILED;
     if (changes(step))
         arrive(w, node, m);
@@ -189,14 +190,14 @@ static void executed(struct lks_world *w, uint32_t node, uint64_t id)
         return;
     struct lks_str executor = lks_state_text(state_of(w), c->executor);
     if (lks_str_is(executor, LKS_EXECUTOR_IDLE)) {
-        bool idle = world_job_none(w, node);
+        bool idle = lks_world_job_none(w, node);
         say_result(w, node, id, idle ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED,
                    idle ? "nothing runs" : "a job runs");
     } else if (lks_str_is(executor, LKS_EXECUTOR_INVENTORY)) {
         say_tuple(w, node);
         say_result(w, node, id, LKS_OUTCOME_DONE, "read");
     } else if (step->kind == LKS_DO_REBOOT) {
-        bool dies = world_chance(w, w->faults.lost);
+        bool dies = lks_world_chance(w, w->faults.lost);
         say_result(w, node, id, LKS_OUTCOME_DONE, "reboots");
         go_down(w, node, dies);
     } else {
@@ -212,12 +213,12 @@ static void executed(struct lks_world *w, uint32_t node, uint64_t id)
 static void boots(struct lks_world *w, uint32_t node)
 {
     struct world_machine *m = &w->machines[node];
-    struct lks_beat beat = {.protocol = LKS_BEAT_PROTOCOL, .seq = 1, .sent = world_now(w).wall};
+    struct lks_beat beat = {.protocol = LKS_BEAT_PROTOCOL, .seq = 1, .sent = lks_world_now(w).wall};
     uint64_t words[2] = {UINT64_C(0x7265686561727365) ^ node, ++m->boot};
     memcpy(beat.boot, words, sizeof(beat.boot));
     m->down = false;
-    if (lks_engine_hear(w->engine, world_now(w), node, &beat, w->err) != LKS_OK)
-        world_break(w, w->err->code, w->err->msg);
+    if (lks_engine_hear(w->engine, lks_world_now(w), node, &beat, w->err) != LKS_OK)
+        lks_world_break(w, w->err->code, w->err->msg);
     lks_engine_vouch(w->engine, node, UINT64_MAX / 2);
     say_tuple(w, node);
 }
@@ -225,7 +226,7 @@ static void boots(struct lks_world *w, uint32_t node)
 /* Endpoints ---------------------------------------------------------------------------------- */
 
 /* The plan allows twice what the table says, and ten minutes more. */
-void world_flash(struct lks_world *w, const struct lks_rec_flash *f)
+void lks_world_flash(struct lks_world *w, const struct lks_rec_flash *f)
 {
     const struct lks_step *step = NULL;
     uint32_t node = lks_state_node(state_of(w), f->node);
@@ -233,8 +234,8 @@ void world_flash(struct lks_world *w, const struct lks_rec_flash *f)
         return;
     lks_ms limit = step->limit > CARE * WORLD_MINUTE ? step->limit - CARE * WORLD_MINUTE : 0;
     lks_ms usual = limit > 0 ? limit * 2 / 5 : WORLD_MINUTE;
-    world_post(w, WORLD_FLASHED, node, f->id,
-               f->act == LKS_BMC_ABORT ? LKS_SECOND : slowly(w, usual));
+    lks_world_post(w, WORLD_FLASHED, node, f->id,
+                   f->act == LKS_BMC_ABORT ? LKS_SECOND : slowly(w, usual));
 }
 
 static enum lks_bmc_outcome flash_outcome(struct lks_world *w, uint32_t node,
@@ -245,9 +246,9 @@ static enum lks_bmc_outcome flash_outcome(struct lks_world *w, uint32_t node,
         return LKS_BMC_DONE;
     if (act != LKS_BMC_STAGE)
         reach(w, node, m);
-    if (world_chance(w, w->faults.brick))
+    if (lks_world_chance(w, w->faults.brick))
         return LKS_BMC_UNKNOWN;
-    if (world_chance(w, w->faults.endpoint) ||
+    if (lks_world_chance(w, w->faults.endpoint) ||
         (!m->back && act != LKS_BMC_STAGE && is_bad(w, machine, LKS_BAD_STEP)))
         return LKS_BMC_FAILED;
     if (act == LKS_BMC_STAGE)
@@ -276,14 +277,14 @@ static void flashed(struct lks_world *w, uint32_t node, uint64_t id)
                                        : LKS_STR("as rehearsed"),
                         .uploads = 1},
     };
-    (void)world_turn(w, &event, NULL);
+    (void)lks_world_turn(w, &event, NULL);
     if (dies && s->nodes[node].asset == 0)
         go_down(w, node, true);
     if (s->nodes[node].asset != 0)
-        world_post(w, WORLD_SWEPT, node, 0, world_takes(w, SWEEP_SECONDS * LKS_SECOND));
+        lks_world_post(w, WORLD_SWEPT, node, 0, lks_world_takes(w, SWEEP_SECONDS * LKS_SECOND));
 }
 
-void world_deliver(struct lks_world *w, const struct lks_message *m)
+void lks_world_deliver(struct lks_world *w, const struct lks_message *m)
 {
     static void (*const kinds[])(struct lks_world *, uint32_t, uint64_t) = {
         [WORLD_EXECUTED] = executed,
@@ -294,7 +295,7 @@ void world_deliver(struct lks_world *w, const struct lks_message *m)
     else if (m->kind == WORLD_SWEPT)
         say_tuple(w, m->node);
     else if (m->kind == WORLD_JOB_ENDS)
-        world_job_ends(w, (uint32_t)m->number);
+        lks_world_job_ends(w, (uint32_t)m->number);
     else if (m->kind < LKS_COUNT(kinds) && kinds[m->kind] != NULL)
         kinds[m->kind](w, m->node, m->number);
 }

@@ -1,6 +1,6 @@
 #include "lab/sched/sched_drivers.h"
 
-/* One row a scheduler; core/plan/leave.c says the same to plans. */
+/* One row a scheduler; core/plan/drain.c says the same to plans. */
 static const struct lks_sched_driver *const drivers[] = {&lks_sched_simulated};
 
 const struct lks_sched_driver *lks_sched_driver(struct lks_str sched)

@@ -18,21 +18,21 @@ enum {
     SHOWN_MAX = 60, /* bytes of a cell that a message repeats */
 };
 
-const char *lks_vendor_name(enum lks_vendor vendor)
+const char *lks_facts_vendor_name(enum lks_vendor vendor)
 {
     static const char *const names[] = {"nvidia", "amd", "any"};
     LKS_ASSERT((size_t)vendor < LKS_COUNT(names));
     return names[vendor];
 }
 
-const char *lks_status_name(enum lks_status status)
+const char *lks_facts_status_name(enum lks_status status)
 {
     static const char *const names[] = {"confirmed", "partly", "sibling", "unconfirmed"};
     LKS_ASSERT((size_t)status < LKS_COUNT(names));
     return names[status];
 }
 
-bool lks_words_have(struct lks_str words, struct lks_str word)
+bool lks_facts_words_have(struct lks_str words, struct lks_str word)
 {
     struct lks_str each;
     while (lks_str_word(&words, &each)) {
@@ -88,7 +88,7 @@ static bool read_branch(const struct lks_facts_column *column, struct lks_str ce
 static bool read_day(const struct lks_facts_column *column, struct lks_str cell, void *field)
 {
     (void)column;
-    return lks_day_parse(cell, field);
+    return lks_time_day_parse(cell, field);
 }
 
 static bool read_number(const struct lks_facts_column *column, struct lks_str cell, void *field)
@@ -399,7 +399,7 @@ static enum lks_code check_name(const struct doc_loader *l, const struct lks_doc
                                 enum lks_ref ref)
 {
     struct lks_err inner = {0};
-    if (at == NULL || lks_names_check(l->names, ref, at->text, &inner) == LKS_OK)
+    if (at == NULL || lks_facts_names_check(l->names, ref, at->text, &inner) == LKS_OK)
         return LKS_OK;
     return lks_doc_fail(l->docs, at, l->err, "%s", inner.msg);
 }
@@ -446,7 +446,7 @@ static enum lks_code check_versions(const struct doc_loader *l, const struct lks
     struct lks_range range;
     struct lks_err inner = {0};
     if (affected->range.len > 0 &&
-        lks_range_parse(affected->range, scheme, &range, &inner) != LKS_OK)
+        lks_version_range_parse(affected->range, scheme, &range, &inner) != LKS_OK)
         return lks_doc_fail(l->docs, lks_doc_member(doc, "range"), l->err, "%s", inner.msg);
     if (affected->fixed.len > 0 && !lks_version_valid(affected->fixed, scheme))
         return lks_doc_fail(l->docs, lks_doc_member(doc, "fixed"), l->err, "is not a %s version",
@@ -500,7 +500,7 @@ static enum lks_code read_advisory(const struct doc_loader *l, const struct lks_
     };
     if (out->affected == NULL)
         return lks_arena_fail(&l->facts->arena, l->err);
-    if (!lks_day_parse(lks_doc_text(doc, "published"), &out->published))
+    if (!lks_time_day_parse(lks_doc_text(doc, "published"), &out->published))
         out->published = LKS_DAY_NONE;
     int status = position(lks_facts_statuses, lks_doc_text(doc, "status"));
     LKS_ASSERT(status >= 0); /* the schema has the same words */
@@ -694,7 +694,7 @@ enum lks_code lks_facts_load(const struct lks_embedded *builtin, const struct lk
 {
     LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
     _Static_assert(LKS_COUNT(doc_tables) == LKS_COUNT(facts.docs), "a place for each document");
-    LKS_CLEANUP(lks_names_fini) struct lks_names names = {0};
+    LKS_CLEANUP(lks_facts_names_fini) struct lks_names names = {0};
     struct lks_places places = {0};
     struct sources from = {builtin, site, site_count};
     lks_arena_init(&facts.arena, FACTS_MEMORY_MAX);

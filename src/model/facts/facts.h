@@ -13,7 +13,7 @@
 #include "base/embedded.h"
 #include "base/err.h"
 #include "base/time.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "codec/notation/version.h"
 #include "model/record/record_words.h"
 
@@ -25,11 +25,11 @@
 #define LKS_FAMILY_LEN_MAX    63
 
 enum lks_vendor { LKS_VENDOR_NVIDIA, LKS_VENDOR_AMD, LKS_VENDOR_ANY };
-const char *lks_vendor_name(enum lks_vendor vendor);
+const char *lks_facts_vendor_name(enum lks_vendor vendor);
 
 /* How far a row may be trusted. From an unconfirmed one nothing worse than a warning follows. */
 enum lks_status { LKS_CONFIRMED, LKS_PARTLY, LKS_SIBLING, LKS_UNCONFIRMED };
-const char *lks_status_name(enum lks_status status);
+const char *lks_facts_status_name(enum lks_status status);
 
 /* First in every row. Texts are views of the tables and live as long as the facts. */
 struct lks_fact {
@@ -279,29 +279,29 @@ struct lks_gate_preset {
 };
 
 /* How a node drains before something is done to it: what is waited for, */
-enum lks_leave_way {
-    LKS_LEAVE_JOB,      /* the job's end, or its next checkpoint */
-    LKS_LEAVE_ROTATION, /* requests go elsewhere, those that were begun are answered */
-    LKS_LEAVE_CHANCE,   /* a moment at which it happens to be idle */
-    LKS_LEAVE_EACH,     /* the end of each job; none is asked to stop */
+enum lks_drain_way {
+    LKS_DRAIN_JOB,      /* the job's end, or its next checkpoint */
+    LKS_DRAIN_ROTATION, /* requests go elsewhere, those that were begun are answered */
+    LKS_DRAIN_CHANCE,   /* a moment at which it happens to be idle */
+    LKS_DRAIN_EACH,     /* the end of each job; none is asked to stop */
 };
-extern const char *const lks_leave_way_words[]; /* "wait-job" ... "per-job", NULL */
+extern const char *const lks_drain_way_words[]; /* "wait-job" ... "per-job", NULL */
 
 /* and what becomes of it when that did not come in time, for the last time. */
-enum lks_leave_then {
-    LKS_LEAVE_HOLD, /* it stays out of service, and a person is asked */
-    LKS_LEAVE_SKIP, /* it returns to service as is, and is named */
+enum lks_drain_then {
+    LKS_DRAIN_HOLD, /* it stays out of service, and a person is asked */
+    LKS_DRAIN_SKIP, /* it returns to service as is, and is named */
 };
-extern const char *const lks_leave_then_words[]; /* "hold", "skip", NULL */
+extern const char *const lks_drain_then_words[]; /* "hold", "skip", NULL */
 
 struct lks_posture {
     struct lks_fact fact;
     struct lks_str name, sync, pinning, injection, cadence, mixed_in_job;
     bool production;
     bool strict_unresolved;
-    enum lks_leave_way leave;
+    enum lks_drain_way leave;
     int64_t leave_minutes, leave_tries; /* of one try; how many */
-    enum lks_leave_then leave_then;
+    enum lks_drain_then leave_then;
     int64_t cadence_days; /* that a pool may be behind what is released */
 };
 
@@ -474,6 +474,6 @@ const struct lks_class *lks_facts_class(const struct lks_facts *facts, struct lk
 enum lks_version_scheme lks_facts_scheme(const struct lks_facts *facts, struct lks_str component);
 
 /* True when `word` is one of the blank-separated `words`. */
-bool lks_words_have(struct lks_str words, struct lks_str word);
+bool lks_facts_words_have(struct lks_str words, struct lks_str word);
 
 #endif

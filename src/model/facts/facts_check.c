@@ -248,8 +248,8 @@ static enum lks_code check_setting(const struct lks_names *names, struct lks_str
     return check_known(names, LKS_REF_SETTING, first, err);
 }
 
-enum lks_code lks_names_check(const struct lks_names *names, enum lks_ref ref, struct lks_str name,
-                              struct lks_err *err)
+enum lks_code lks_facts_names_check(const struct lks_names *names, enum lks_ref ref,
+                                    struct lks_str name, struct lks_err *err)
 {
     static const char settings[] = "settings.";
     if (ref != LKS_REF_COMPONENT)
@@ -267,7 +267,7 @@ enum lks_code lks_facts_check_branch(const struct lks_facts *facts, int number, 
     return lks_fail(err, LKS_E_INVALID, "no branch R%d in %s", number, refs[LKS_REF_BRANCH].file);
 }
 
-void lks_names_fini(struct lks_names *names)
+void lks_facts_names_fini(struct lks_names *names)
 {
     for (size_t i = 0; i < LKS_COUNT(names->of); i++)
         lks_intern_fini(&names->of[i]);
@@ -332,9 +332,9 @@ static enum lks_code check_reference(const struct checker *c, const struct lks_f
     if (rest.len == 0)
         return LKS_OK;
     if (column->cell != LKS_CELL_WORDS)
-        return lks_names_check(c->names, column->refers, rest, c->err);
+        return lks_facts_names_check(c->names, column->refers, rest, c->err);
     while (lks_str_word(&rest, &word)) {
-        if (lks_names_check(c->names, column->refers, word, c->err) != LKS_OK)
+        if (lks_facts_names_check(c->names, column->refers, word, c->err) != LKS_OK)
             return c->err->code;
     }
     return LKS_OK;
@@ -454,7 +454,7 @@ static enum lks_code check_bundle(const struct checker *c, size_t row, struct lk
     struct lks_str family, versions = entry, each;
     if (!lks_str_cut(entry, '=', &family, &versions) || versions.len == 0)
         return fail_at(c, at, column, "'%.*s' is not FAMILY=VERSION", SHOWN(entry));
-    if (lks_names_check(c->names, LKS_REF_FAMILY, family, c->err) != LKS_OK)
+    if (lks_facts_names_check(c->names, LKS_REF_FAMILY, family, c->err) != LKS_OK)
         return wrap_at(c, at, column);
     while (versions.len > 0) {
         lks_str_cut(versions, '/', &each, &versions);
@@ -509,7 +509,8 @@ static enum lks_code check_range(const struct checker *c, size_t row, const char
                            "'%.*s': a setting has no order, only = and !=", SHOWN(text));
         return LKS_OK;
     }
-    if (lks_range_parse(text, lks_facts_scheme(c->facts, component), &range, c->err) != LKS_OK)
+    if (lks_version_range_parse(text, lks_facts_scheme(c->facts, component), &range, c->err) !=
+        LKS_OK)
         return wrap_at(c, at, column);
     return LKS_OK;
 }

@@ -25,15 +25,15 @@ struct lks_names {
 };
 
 /* Check the tables, all of which are loaded, with one another, and collect their names. Messages
- * begin "FILE: line N: COLUMN: ". `names` is empty before; the caller owes lks_names_fini() in any
- * case. */
+ * begin "FILE: line N: COLUMN: ". `names` is empty before; the caller owes lks_facts_names_fini()
+ * in any case. */
 enum lks_code lks_facts_check(const struct lks_facts *facts, const struct lks_places *places,
                               struct lks_names *names, struct lks_err *err) LKS_MUST_CHECK;
-void lks_names_fini(struct lks_names *names);
+void lks_facts_names_fini(struct lks_names *names);
 
 /* Whether `name` may stand where a `ref` is named. The message has no place in front. */
-enum lks_code lks_names_check(const struct lks_names *names, enum lks_ref ref, struct lks_str name,
-                              struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_facts_names_check(const struct lks_names *names, enum lks_ref ref,
+                                    struct lks_str name, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same of a driver branch. */
 enum lks_code lks_facts_check_branch(const struct lks_facts *facts, int number,

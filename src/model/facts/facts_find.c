@@ -42,7 +42,7 @@ const struct lks_component_kind *lks_facts_component_alias(const struct lks_fact
                                                            struct lks_str alias)
 {
     return LKS_VEC_FIND(facts->components.rows, facts->components.count, row,
-                        lks_words_have(row->aliases, alias));
+                        lks_facts_words_have(row->aliases, alias));
 }
 
 const struct lks_setting_kind *lks_facts_setting(const struct lks_facts *facts, struct lks_str name)

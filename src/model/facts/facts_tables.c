@@ -12,10 +12,10 @@ static const char *const kinds[] = {"software", "firmware", NULL};
 static const char *const schemes[] = {"dotted", "debian", "vbios", "firmware", NULL};
 static const char *const package_says[] = {"version", "full", "three", "two", "name", "code", NULL};
 static const char *const edge_kinds[] = {"requires", "conflicts", NULL};
-const char *const lks_leave_way_words[] = {"wait-job", "out-of-rotation", "opportunistic",
+const char *const lks_drain_way_words[] = {"wait-job", "out-of-rotation", "opportunistic",
                                            "per-job", NULL};
 const char *const lks_change_covers_words[] = {"window", "all", "plant", "advisory", NULL};
-const char *const lks_leave_then_words[] = {"hold", "skip", NULL};
+const char *const lks_drain_then_words[] = {"hold", "skip", NULL};
 
 /* Words that stay text. Programs compare with them and scripts read them, so the lists are closed:
  * one that is misspelled would silently be none of those anyone asks for. */
@@ -345,10 +345,10 @@ static const struct lks_facts_column posture_columns[] = {
     WORD(lks_posture, "mixed_in_job", mixed_in_job, "never", "trainer-never", "replicas",
          "tolerated", "dev-only"),
     NEED(lks_posture, "strict_unresolved", BOOL, strict_unresolved),
-    CHOICE(lks_posture, "leave", leave, lks_leave_way_words),
+    CHOICE(lks_posture, "leave", leave, lks_drain_way_words),
     NEED(lks_posture, "leave_minutes", NUMBER, leave_minutes),
     NEED(lks_posture, "leave_tries", NUMBER, leave_tries),
-    CHOICE(lks_posture, "leave_then", leave_then, lks_leave_then_words),
+    CHOICE(lks_posture, "leave_then", leave_then, lks_drain_then_words),
     NEED(lks_posture, "cadence_days", NUMBER, cadence_days),
 };
 

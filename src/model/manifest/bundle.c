@@ -151,7 +151,8 @@ static enum lks_code check_from(const struct lks_docs *docs, const struct lks_fa
         struct lks_range range;
         struct lks_err why = {0};
         if (is_range(item->text) &&
-            lks_range_parse(item->text, scheme_of(facts, a->component), &range, &why) != LKS_OK)
+            lks_version_range_parse(item->text, scheme_of(facts, a->component), &range, &why) !=
+                LKS_OK)
             return lks_doc_fail(docs, item, err, "%s", why.msg);
     }
     return LKS_OK;
@@ -285,7 +286,7 @@ void lks_bundle_digests(const struct lks_bundle *bundle, struct lks_buf *out)
     size_t from = out->len;
     for (size_t i = 0; i < bundle->count; i++) {
         struct lks_str so_far = {out->ptr != NULL ? out->ptr + from : "", out->len - from};
-        if (lks_words_have(so_far, bundle->artifacts[i].digest))
+        if (lks_facts_words_have(so_far, bundle->artifacts[i].digest))
             continue;
         if (so_far.len > 0)
             lks_buf_addc(out, ' ');
@@ -364,8 +365,9 @@ bool lks_bundle_follows(const struct lks_facts *facts, const struct lks_bundle_a
         struct lks_range range;
         struct lks_err err = {0};
         if (lks_str_eq(item->text, version) ||
-            (is_range(item->text) && lks_range_parse(item->text, scheme, &range, &err) == LKS_OK &&
-             lks_range_has(&range, version, scheme)))
+            (is_range(item->text) &&
+             lks_version_range_parse(item->text, scheme, &range, &err) == LKS_OK &&
+             lks_version_range_has(&range, version, scheme)))
             return true;
     }
     return false;

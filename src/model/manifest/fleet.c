@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/near.h"
-#include "codec/time/window.h"
+#include "codec/time/windows.h"
 #include "model/schema/tables.h"
 
 #include <stdlib.h>
@@ -351,7 +351,7 @@ static enum lks_code read_gate(const struct reader *r, const struct lks_doc *ite
     struct lks_pool_gate_wish *gate = lks_arena_array(&r->docs->arena, 1, sizeof(*gate));
     if (gate == NULL)
         return lks_arena_fail(&r->docs->arena, r->err);
-    if (lks_gate_parse(r->docs, doc, r->lookup->facts, gate, r->err) != LKS_OK)
+    if (lks_fleet_gate_parse(r->docs, doc, r->lookup->facts, gate, r->err) != LKS_OK)
         return r->err->code;
     pool->gate = gate;
     return LKS_OK;
@@ -479,9 +479,9 @@ static enum lks_code read_node_group(struct reader *r, const struct lks_doc *doc
         return r->err->code;
     group->pool = &r->fleet->pools[pool];
     const struct lks_doc *class = lks_doc_member(doc, "class");
-    group->class = lks_class_find(r->lookup, class->text);
+    group->class = lks_stack_class_find(r->lookup, class->text);
     if (group->class == NULL)
-        return lks_class_fail(r->lookup, r->docs, class, r->err);
+        return lks_stack_class_fail(r->lookup, r->docs, class, r->err);
     r->fleet->node_count += group->hosts.count;
     add_to_domain(r, group);
     return LKS_OK;
@@ -583,7 +583,7 @@ static enum lks_code read_outages(struct reader *r)
 
 /* Freezes ----------------------------------------------------------------------------------- */
 
-bool lks_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool)
+bool lks_fleet_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool)
 {
     const struct lks_doc *name = quiet->pools != NULL ? quiet->pools->first : NULL;
     while (name != NULL && !lks_str_eq(name->text, pool))
@@ -594,8 +594,8 @@ bool lks_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool)
 static enum lks_code read_quiet(const struct reader *r, const struct lks_doc *item,
                                 struct lks_quiet *out)
 {
-    bool good = lks_day_parse(lks_doc_text(item, "from"), &out->from) &&
-                lks_day_parse(lks_doc_text(item, "until"), &out->until);
+    bool good = lks_time_day_parse(lks_doc_text(item, "from"), &out->from) &&
+                lks_time_day_parse(lks_doc_text(item, "until"), &out->until);
     if (!good)
         return FAIL(r, item, "it is from a day until a day, such as 2026-12-24");
     if (out->until <= out->from && RULE(r, item, "it ends before it starts") != LKS_OK)

@@ -38,7 +38,7 @@ struct lks_pool {
     /* How it is changed; 0 and empty: not said. */
     int64_t headroom, min_capacity_percent, min_gang, drain_minutes, node_power_w;
     int64_t cadence_days;                  /* behind what is released; -1: as its posture */
-    struct lks_str windows;                /* codec/time/window.h */
+    struct lks_str windows;                /* codec/time/windows.h */
     const struct lks_pool_gate_wish *gate; /* NULL: nothing is measured */
     const struct lks_doc *doc;
 };
@@ -103,7 +103,7 @@ const struct lks_pool *lks_fleet_find_pool(const struct lks_fleet *fleet, struct
 struct lks_str lks_fleet_timezone(const struct lks_fleet *fleet, struct lks_str site);
 
 /* Whether it is of the pool, or of all; a node that is in none is of all alone. */
-bool lks_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool);
+bool lks_fleet_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool);
 
 /* What a power zone can take; 0: not said. */
 struct lks_power {

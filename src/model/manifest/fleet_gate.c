@@ -65,7 +65,7 @@ static enum lks_code read_span(const struct reading *r, const struct lks_doc *ga
                                lks_ms *out)
 {
     const struct lks_doc *at = lks_doc_member(gate, key);
-    if (at == NULL || lks_span_parse(at->text, out))
+    if (at == NULL || lks_time_span_parse(at->text, out))
         return LKS_OK;
     return FAIL(r, at, "'%" LKS_STR_FMT "' is not a span such as 30m, 24h or 7d",
                 LKS_STR_ARG(at->text));
@@ -115,7 +115,7 @@ static void read_word(const struct lks_doc *item, const char *key, const char *c
 {
     const struct lks_doc *at = lks_doc_member(item, key);
     if (at != NULL)
-        (void)lks_word_find(words, at->text, out);
+        (void)lks_record_word_find(words, at->text, out);
 }
 
 static void read_words(const struct lks_doc *item, struct lks_gate_metric *m)
@@ -216,9 +216,9 @@ static int64_t number_of(const struct lks_doc *gate, const char *key, int64_t fa
     return at != NULL ? at->number : fallback;
 }
 
-enum lks_code lks_gate_parse(struct lks_docs *docs, const struct lks_doc *doc,
-                             const struct lks_facts *facts, struct lks_pool_gate_wish *out,
-                             struct lks_err *err)
+enum lks_code lks_fleet_gate_parse(struct lks_docs *docs, const struct lks_doc *doc,
+                                   const struct lks_facts *facts, struct lks_pool_gate_wish *out,
+                                   struct lks_err *err)
 {
     const struct reading r = {docs, facts, err};
     const struct lks_doc *metrics = lks_doc_member(doc, "metrics");

@@ -37,8 +37,8 @@ struct lks_pool_gate_wish {
 extern const struct lks_form lks_gate_form;
 
 /* From a document that lks_schema_check() accepted for lks_gate_form. */
-enum lks_code lks_gate_parse(struct lks_docs *docs, const struct lks_doc *doc,
-                             const struct lks_facts *facts, struct lks_pool_gate_wish *out,
-                             struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_fleet_gate_parse(struct lks_docs *docs, const struct lks_doc *doc,
+                                   const struct lks_facts *facts, struct lks_pool_gate_wish *out,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "codec/format/digest.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 #define LKS_ORDER_BYTES_MAX ((size_t)256 * 1024)
 #define LKS_ORDER_ITEMS_MAX 1024

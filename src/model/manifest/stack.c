@@ -194,7 +194,8 @@ struct reader {
 #define FAIL(r, doc, ...) lks_doc_fail((r)->docs, (doc), (r)->err, __VA_ARGS__)
 #define RULE(r, doc, ...) LKS_DOC_RULE((r)->docs, (doc), (r)->err, __VA_ARGS__)
 
-const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, struct lks_str name)
+const struct lks_class *lks_stack_class_find(const struct lks_class_lookup *lookup,
+                                             struct lks_str name)
 {
     for (size_t i = lookup->beside_count; i > 0; i--) {
         if (lks_str_eq(lookup->beside[i - 1].name, name))
@@ -203,8 +204,9 @@ const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, st
     return lks_facts_class(lookup->facts, name);
 }
 
-enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct lks_docs *docs,
-                             const struct lks_doc *at, struct lks_err *err)
+enum lks_code lks_stack_class_fail(const struct lks_class_lookup *lookup,
+                                   const struct lks_docs *docs, const struct lks_doc *at,
+                                   struct lks_err *err)
 {
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(at->text);
@@ -282,7 +284,7 @@ static enum lks_code check_component_name(const struct reader *r, const struct l
                     LKS_STR_ARG(name));
     if (kind->vendor != LKS_VENDOR_ANY && kind->vendor != r->stack->vendor)
         return RULE(r, at, "belongs to a stack of vendor %s, and this is one of %s",
-                    lks_vendor_name(kind->vendor), lks_vendor_name(r->stack->vendor));
+                    lks_facts_vendor_name(kind->vendor), lks_facts_vendor_name(r->stack->vendor));
     return LKS_OK;
 }
 
@@ -332,7 +334,7 @@ static enum lks_code read_firmware(const struct reader *r, const struct lks_doc 
     return check_pin(r, c);
 }
 
-int lks_component_cmp(const struct lks_component *a, const struct lks_component *b)
+int lks_stack_component_cmp(const struct lks_component *a, const struct lks_component *b)
 {
     int order = lks_str_cmp(a->name, b->name);
     if (order == 0)
@@ -342,7 +344,7 @@ int lks_component_cmp(const struct lks_component *a, const struct lks_component 
 
 static int by_identity(const void *left, const void *right)
 {
-    return lks_component_cmp(left, right);
+    return lks_stack_component_cmp(left, right);
 }
 
 /* One thing, one pin: two entries for it could name two owners or two versions. */
@@ -351,7 +353,7 @@ static enum lks_code check_single_owner(const struct reader *r)
     for (size_t i = 1; i < r->stack->component_count; i++) {
         const struct lks_component *a = &r->stack->components[i - 1];
         const struct lks_component *b = &r->stack->components[i];
-        if (lks_component_cmp(a, b) != 0)
+        if (lks_stack_component_cmp(a, b) != 0)
             continue;
         return FAIL(r, b->doc,
                     "%" LKS_STR_FMT " is pinned twice (owners %" LKS_STR_FMT " and %" LKS_STR_FMT
@@ -399,9 +401,9 @@ static enum lks_code set_window(const struct reader *r, const struct lks_doc *do
     enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
     struct lks_range range;
     struct lks_err inner = {0};
-    if (lks_range_parse(doc->text, scheme, &range, &inner) != LKS_OK)
+    if (lks_version_range_parse(doc->text, scheme, &range, &inner) != LKS_OK)
         return FAIL(r, doc, "%s", inner.msg);
-    if (!lks_range_has(&range, c->version, scheme) &&
+    if (!lks_version_range_has(&range, c->version, scheme) &&
         RULE(r, doc, "the pinned version %" LKS_STR_FMT " lies outside its own window",
              LKS_STR_ARG(c->version)) != LKS_OK)
         return r->err->code;
@@ -441,16 +443,16 @@ static enum lks_code read_classes(const struct reader *r, const struct lks_doc *
                                   const struct lks_class_lookup *lookup)
 {
     for (const struct lks_doc *item = hardware->first; item != NULL; item = item->next) {
-        const struct lks_class *class = lks_class_find(lookup, item->text);
+        const struct lks_class *class = lks_stack_class_find(lookup, item->text);
         if (class == NULL)
-            return lks_class_fail(lookup, r->docs, item, r->err);
+            return lks_stack_class_fail(lookup, r->docs, item, r->err);
         for (const struct lks_doc *other = hardware->first; other != item; other = other->next) {
             if (lks_str_eq(other->text, item->text))
                 return FAIL(r, item, "this class is named twice");
         }
         if (class->vendor != r->stack->vendor &&
-            RULE(r, item, "hardware of %s in a stack of %s", lks_vendor_name(class->vendor),
-                 lks_vendor_name(r->stack->vendor)) != LKS_OK)
+            RULE(r, item, "hardware of %s in a stack of %s", lks_facts_vendor_name(class->vendor),
+                 lks_facts_vendor_name(r->stack->vendor)) != LKS_OK)
             return r->err->code;
         r->stack->classes[r->stack->class_count++] = class;
     }

@@ -55,11 +55,13 @@ struct lks_class_lookup {
     const struct lks_facts *facts;
 };
 
-const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, struct lks_str name);
+const struct lks_class *lks_stack_class_find(const struct lks_class_lookup *lookup,
+                                             struct lks_str name);
 
 /* The complaint that `at` names no class that can be found. */
-enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct lks_docs *docs,
-                             const struct lks_doc *at, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_stack_class_fail(const struct lks_class_lookup *lookup,
+                                   const struct lks_docs *docs, const struct lks_doc *at,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 /* From a document that lks_schema_check() accepted for lks_stack_form. `docs` keeps what `out`
  * points to. */
@@ -76,7 +78,7 @@ enum lks_code lks_stack_canonical(const struct lks_stack *stack, struct lks_buf 
 const char *lks_stack_required(enum lks_vendor vendor, bool nvswitch, size_t index);
 
 /* By name, part and side: the order of a stack's components. */
-int lks_component_cmp(const struct lks_component *a, const struct lks_component *b);
+int lks_stack_component_cmp(const struct lks_component *a, const struct lks_component *b);
 
 /* The first component called `name` that is not absent, or NULL. */
 const struct lks_component *lks_stack_find(const struct lks_stack *stack, const char *name);

@@ -15,7 +15,7 @@ static const void *fields_of(const struct lks_record *r)
     return &r->begun;
 }
 
-bool lks_word_find(const char *const *words, struct lks_str word, uint64_t *out)
+bool lks_record_word_find(const char *const *words, struct lks_str word, uint64_t *out)
 {
     for (uint64_t i = 0; words[i] != NULL; i++) {
         if (lks_str_is(word, words[i])) {
@@ -91,7 +91,8 @@ static uint64_t number_of(const struct lks_record_field *f, const void *at)
     return n;
 }
 
-void lks_fields_pack(const struct lks_record_info *info, const void *from, struct lks_buf *out)
+void lks_record_fields_pack(const struct lks_record_info *info, const void *from,
+                            struct lks_buf *out)
 {
     for (size_t i = 0; i < info->count; i++) {
         const struct lks_record_field *f = &info->fields[i];
@@ -113,7 +114,7 @@ void lks_record_pack(const struct lks_record *r, struct lks_buf *out)
 {
     const struct lks_record_info *info = lks_record_info(r->kind);
     LKS_ASSERT(info != NULL);
-    lks_fields_pack(info, fields_of(r), out);
+    lks_record_fields_pack(info, fields_of(r), out);
 }
 
 /* Why the field at the front of `rest` cannot be read, or NULL once it is in `at`. */
@@ -143,8 +144,8 @@ static const char *field_take(const struct lks_record_field *f, struct lks_str *
     return NULL;
 }
 
-enum lks_code lks_fields_unpack(const struct lks_record_info *info, unsigned version,
-                                struct lks_str body, void *into, struct lks_err *err)
+enum lks_code lks_record_fields_unpack(const struct lks_record_info *info, unsigned version,
+                                       struct lks_str body, void *into, struct lks_err *err)
 {
     if (version == 0 || version > lks_record_version(info))
         return lks_fail(err, LKS_E_INVALID,
@@ -177,7 +178,7 @@ enum lks_code lks_record_unpack(unsigned kind, unsigned version, struct lks_str 
                         "wrote it",
                         kind);
     struct lks_record r = {.kind = info->kind};
-    enum lks_code code = lks_fields_unpack(info, version, body, &r.begun, err);
+    enum lks_code code = lks_record_fields_unpack(info, version, body, &r.begun, err);
     if (code == LKS_OK)
         *out = r;
     return code;
@@ -218,8 +219,8 @@ static void fields_json(const struct lks_record_info *info, const void *from, bo
     }
 }
 
-void lks_fields_json(const struct lks_record_info *info, const void *from,
-                     struct lks_json_writer *w)
+void lks_record_fields_json(const struct lks_record_info *info, const void *from,
+                            struct lks_json_writer *w)
 {
     fields_json(info, from, true, w);
 }

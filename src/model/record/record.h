@@ -359,7 +359,7 @@ struct lks_rec_command_ended {
     uint64_t outcome;
     struct lks_str text;
 };
-struct lks_rec_reset { /* of a node whose GPU process does not end: core/state/reset.h */
+struct lks_rec_reset { /* of a node whose GPU process does not end: core/state/resets.h */
     struct lks_str node;
     uint64_t step;
     struct lks_str boot; /* ASKED: the boot it is asked for */
@@ -489,7 +489,7 @@ struct lks_rec_change {
     bool rolls_back;              /* a halt is followed by a rollback without a question */
     bool one_way;                 /* irreversible steps were acknowledged */
     lks_ms not_before, not_after; /* 0: any time. No node starts outside */
-    struct lks_str windows; /* of the week, in site time: codec/time/window.h; empty: always */
+    struct lks_str windows; /* of the week, in site time: codec/time/windows.h; empty: always */
     struct lks_str by, reason;
     struct lks_str class; /* of change; empty: a record of version 1, which asked for one vote */
     struct lks_str
@@ -664,7 +664,7 @@ struct lks_rec_waived { /* until then a gate of the change is not asked */
 struct lks_rec_lowered { /* the fleet's file asks less of changes of the pool than before */
     struct lks_str pool, text, by, minters;
 };
-/* What a ticket system and lockstepd told each other: core/state/ticket.h. */
+/* What a ticket system and lockstepd told each other: core/state/tickets.h. */
 struct lks_rec_ticket_heard {
     struct lks_str event; /* of the message; empty: nothing is remembered */
     lks_ms until;         /* it is not taken again before then */
@@ -739,7 +739,7 @@ struct lks_str lks_record_by(const struct lks_record *r);
 
 /* The number of `word` in a list that ends with NULL; false, and nothing written, if it has none.
  */
-bool lks_word_find(const char *const *words, struct lks_str word, uint64_t *out);
+bool lks_record_word_find(const char *const *words, struct lks_str word, uint64_t *out);
 
 /* What a record may hold as text: UTF-8 without a zero byte. Code that makes a record of input from
  * outside has asked this before. */
@@ -763,11 +763,12 @@ void lks_record_json_shown(const struct lks_record *r, struct lks_json_writer *w
 /* The first three again, for any struct with a table of its fields; `from` and `into` are that
  * struct. Fields that are younger than `version` are left alone, so `into` starts as zeroes; on
  * failure it holds a part. */
-void lks_fields_pack(const struct lks_record_info *info, const void *from, struct lks_buf *out);
-enum lks_code lks_fields_unpack(const struct lks_record_info *info, unsigned version,
-                                struct lks_str body, void *into,
-                                struct lks_err *err) LKS_MUST_CHECK;
-void lks_fields_json(const struct lks_record_info *info, const void *from,
-                     struct lks_json_writer *w);
+void lks_record_fields_pack(const struct lks_record_info *info, const void *from,
+                            struct lks_buf *out);
+enum lks_code lks_record_fields_unpack(const struct lks_record_info *info, unsigned version,
+                                       struct lks_str body, void *into,
+                                       struct lks_err *err) LKS_MUST_CHECK;
+void lks_record_fields_json(const struct lks_record_info *info, const void *from,
+                            struct lks_json_writer *w);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-void lks_head_text(const struct lks_head *head, struct lks_buf *out)
+void lks_row_head_text(const struct lks_head *head, struct lks_buf *out)
 {
     lks_buf_addf(out, "%s %" PRIu64 " %" PRIu64 " ", head->journal, head->seq, head->time);
     lks_hex_add(out, head->hash, sizeof(head->hash));
@@ -51,7 +51,7 @@ static const char *head_read(struct lks_str line, struct lks_head *h)
     return signature_read(rest, h->signature) ? NULL : "signature";
 }
 
-enum lks_code lks_head_parse(struct lks_str line, struct lks_head *out, struct lks_err *err)
+enum lks_code lks_row_head_parse(struct lks_str line, struct lks_head *out, struct lks_err *err)
 {
     struct lks_head h = {0};
     if (line.len > LKS_HEAD_TEXT_MAX)

@@ -37,9 +37,9 @@ struct lks_head {
 };
 
 /* Append the line without a line end: hash in hexadecimal, signature in base64. */
-void lks_head_text(const struct lks_head *head, struct lks_buf *out);
+void lks_row_head_text(const struct lks_head *head, struct lks_buf *out);
 
-enum lks_code lks_head_parse(struct lks_str line, struct lks_head *out,
-                             struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_row_head_parse(struct lks_str line, struct lks_head *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

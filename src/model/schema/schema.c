@@ -146,7 +146,7 @@ static enum lks_code check_date(struct checker *c, const struct lks_doc *doc,
     lks_day day;
     if (need_text(c, doc, "a date") != LKS_OK)
         return c->err->code;
-    if (!lks_day_parse(doc->text, &day))
+    if (!lks_time_day_parse(doc->text, &day))
         return FAIL(c, doc, "'%.*s' is not a date such as \"2026-11-15\"", SHOWN(doc->text));
     return LKS_OK;
 }
@@ -309,7 +309,7 @@ static enum lks_code check_lines(struct checker *c, const struct lks_doc *doc,
         }
         step = lks_str_rune(doc->text, at, &point);
         bool blank = step == 1 && (point == '\n' || point == '\r' || point == '\t');
-        if (step == 0 || (!blank && !lks_rune_printable(point)))
+        if (step == 0 || (!blank && !lks_str_rune_printable(point)))
             return FAIL(c, doc, "a control character has no place here");
     }
     return LKS_OK;

@@ -9,7 +9,7 @@
 #define LKS_MODEL_SCHEMA_H
 
 #include "base/buf.h"
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "codec/format/json.h"
 
 enum lks_type {

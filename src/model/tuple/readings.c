@@ -204,7 +204,7 @@ static const char *const of_one_host[] = {
     "ds=",          "cloud-config-url=",
 };
 
-bool lks_parameter_of_host(struct lks_str parameter)
+bool lks_reading_parameter_of_host(struct lks_str parameter)
 {
     struct lks_str key, value;
     for (size_t i = 0; i < LKS_COUNT(of_one_host); i++) {

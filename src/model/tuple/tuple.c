@@ -61,7 +61,7 @@ static void make_printable(char *text, size_t len)
         uint32_t point = 0;
         size_t width = lks_str_rune((struct lks_str){text, len}, at, &point);
         size_t step = width > 0 ? width : 1;
-        if (width == 0 || !lks_rune_printable(point))
+        if (width == 0 || !lks_str_rune_printable(point))
             memset(text + at, '?', step);
         at += step;
     }
@@ -202,7 +202,7 @@ static void write_value(struct lks_json_writer *w, const struct lks_reading *r)
     lks_buf_init(&shared, LKS_READING_VALUE_MAX + 1);
     struct lks_str rest = r->value, word;
     while (lks_str_word(&rest, &word)) {
-        if (!lks_parameter_of_host(word))
+        if (!lks_reading_parameter_of_host(word))
             lks_buf_addf(&shared, "%" LKS_STR_FMT " ", LKS_STR_ARG(word));
     }
     lks_json_text(w, "value", lks_buf_view(&shared));
@@ -321,8 +321,9 @@ static void time_text(int64_t seconds, char out[TIME_TEXT_SIZE])
 {
     char day[LKS_DAY_TEXT_SIZE];
     int second = (int)(seconds % DAY_SECONDS);
-    snprintf(out, TIME_TEXT_SIZE, "%sT%02d:%02d:%02dZ", lks_day_text(lks_day_of(seconds), day),
-             second / 3600, second / 60 % 60, second % 60);
+    snprintf(out, TIME_TEXT_SIZE, "%sT%02d:%02d:%02dZ",
+             lks_time_day_text(lks_time_day_of(seconds), day), second / 3600, second / 60 % 60,
+             second % 60);
 }
 
 /* Members in the order of RFC 8785: that of their names. */
@@ -469,8 +470,8 @@ static bool parse_time(struct lks_str s, int64_t *out)
     lks_day day;
     uint64_t hour, minute, second;
     if (s.len != LEN || s.ptr[10] != 'T' || s.ptr[13] != ':' || s.ptr[16] != ':' ||
-        s.ptr[19] != 'Z' || !lks_day_parse((struct lks_str){s.ptr, DAY_LEN}, &day) || day < 0 ||
-        !lks_str_number((struct lks_str){s.ptr + 11, 2}, 23, &hour) ||
+        s.ptr[19] != 'Z' || !lks_time_day_parse((struct lks_str){s.ptr, DAY_LEN}, &day) ||
+        day < 0 || !lks_str_number((struct lks_str){s.ptr + 11, 2}, 23, &hour) ||
         !lks_str_number((struct lks_str){s.ptr + 14, 2}, 59, &minute) ||
         !lks_str_number((struct lks_str){s.ptr + 17, 2}, 59, &second))
         return false;

@@ -61,7 +61,7 @@ const struct lks_reading_kind *lks_reading_kind(struct lks_str name);
 
 /* Whether a parameter of the kernel belongs to one host (root=, ip=) and says nothing about what is
  * common to the hosts of a stack. */
-bool lks_parameter_of_host(struct lks_str parameter);
+bool lks_reading_parameter_of_host(struct lks_str parameter);
 
 struct lks_tuple {
     struct lks_arena arena;       /* owns all texts */

@@ -24,14 +24,14 @@ static bool doubtful(const struct lks_clocks_look *look)
     return !look->measured && look->idle && look->clock > look->min && look->clock < look->max;
 }
 
-enum lks_clocks_verdict lks_clocks_first(const struct lks_clocks_look *look)
+enum lks_clocks_verdict lks_nvidia_clocks_first(const struct lks_clocks_look *look)
 {
     return look->board == 0 && look->reliability == 0 && !doubtful(look) ? LKS_CLOCKS_FREE
                                                                          : LKS_CLOCKS_AGAIN;
 }
 
-enum lks_clocks_verdict lks_clocks_second(const struct lks_clocks_look *look,
-                                          const struct lks_clocks_look *later)
+enum lks_clocks_verdict lks_nvidia_clocks_second(const struct lks_clocks_look *look,
+                                                 const struct lks_clocks_look *later)
 {
     if (later->board < look->board || later->reliability < look->reliability)
         return LKS_CLOCKS_UNSURE; /* the driver began to count anew */
@@ -61,7 +61,7 @@ static bool known(const struct lks_clocks_known *k)
     return k->err.code == LKS_OK;
 }
 
-void lks_clocks_ask(struct lks_nvml *n, struct lks_nvml_gpu *gpu, struct lks_clocks *c)
+void lks_nvidia_clocks_ask(struct lks_nvml *n, struct lks_nvml_gpu *gpu, struct lks_clocks *c)
 {
     for (size_t i = 0; i < LKS_COUNT(clock_kinds); i++) {
         unsigned kind = clock_kinds[i];
@@ -239,7 +239,7 @@ static enum lks_clocks_verdict look_a_third_time(struct lks_nvml *n, struct lks_
     after.looked = lks_clock_ms();
     if (look_again(n, gpu, &after, true, &third, &err) != LKS_OK)
         return n->root->live ? LKS_CLOCKS_UNSURE : LKS_CLOCKS_HELD; /* not asked at the time */
-    return lks_clocks_second(second, &third);
+    return lks_nvidia_clocks_second(second, &third);
 }
 
 static void tell_lock(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_gpu *gpu,
@@ -248,7 +248,7 @@ static void tell_lock(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_g
     struct lks_clocks_look look = first_look(c), later = look;
     struct lks_err err = {0};
     /* The first lock of all is not counted before the next tick: who has the time looks for it. */
-    bool never = lks_clocks_first(&look) == LKS_CLOCKS_FREE;
+    bool never = lks_nvidia_clocks_first(&look) == LKS_CLOCKS_FREE;
     enum lks_code code = never && !p->options->libraries
                              ? LKS_E_NOT_FOUND
                              : look_again(n, gpu, c, false, &later, &err);
@@ -260,7 +260,7 @@ static void tell_lock(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_g
         tell_unknown(p, of, err.msg);
         return;
     }
-    enum lks_clocks_verdict verdict = lks_clocks_second(&look, &later);
+    enum lks_clocks_verdict verdict = lks_nvidia_clocks_second(&look, &later);
     if (verdict == LKS_CLOCKS_HELD)
         verdict = look_a_third_time(n, gpu, c, &later);
     if (verdict == LKS_CLOCKS_HELD)
@@ -271,8 +271,8 @@ static void tell_lock(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_g
         tell_unknown(p, of, "the counters and the clock do not agree on whether clocks are held");
 }
 
-void lks_clocks_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_gpu *gpu,
-                     struct lks_str of, struct lks_clocks *c)
+void lks_nvidia_clocks_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_gpu *gpu,
+                            struct lks_str of, struct lks_clocks *c)
 {
     tell_now(p, of, c);
     tell_reasons(p, of, c);

@@ -34,11 +34,11 @@ struct lks_clocks_look {
 };
 
 /* The verdict of one look: FREE where there never was a lock, AGAIN where a second look decides. */
-enum lks_clocks_verdict lks_clocks_first(const struct lks_clocks_look *look);
+enum lks_clocks_verdict lks_nvidia_clocks_first(const struct lks_clocks_look *look);
 
 /* The verdict of two looks: never AGAIN. Only board, reliability and clock of the later count. */
-enum lks_clocks_verdict lks_clocks_second(const struct lks_clocks_look *look,
-                                          const struct lks_clocks_look *later);
+enum lks_clocks_verdict lks_nvidia_clocks_second(const struct lks_clocks_look *look,
+                                                 const struct lks_clocks_look *later);
 
 /* What was learnt of one GPU so far; each value with how asking went. */
 struct lks_clocks_known {
@@ -57,10 +57,10 @@ struct lks_clocks {
 };
 
 /* Ask what the first look needs; `counters` were asked by the caller, together with others. */
-void lks_clocks_ask(struct lks_nvml *n, struct lks_nvml_gpu *gpu, struct lks_clocks *c);
+void lks_nvidia_clocks_ask(struct lks_nvml *n, struct lks_nvml_gpu *gpu, struct lks_clocks *c);
 
 /* Say settings.clocks.*, gpu.clocks and gpu.throttle. Waits for the second look where it must. */
-void lks_clocks_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_gpu *gpu,
-                     struct lks_str of, struct lks_clocks *c);
+void lks_nvidia_clocks_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_gpu *gpu,
+                            struct lks_str of, struct lks_clocks *c);
 
 #endif

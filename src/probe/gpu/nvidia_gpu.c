@@ -644,7 +644,7 @@ void lks_nvidia_gpu_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_nvi
     struct reader r = {.p = p, .n = n, .gpu = &gpu->nvml, .of = lks_str_from(gpu->of)};
     struct fields fields;
     ask_fields(&r, &fields, &gpu->clocks);
-    lks_clocks_ask(n, &gpu->nvml, &gpu->clocks);
+    lks_nvidia_clocks_ask(n, &gpu->nvml, &gpu->clocks);
     tell_board(&r);
     tell_pci(&r, &gpu->pci);
     for (size_t i = 0; i < LKS_COUNT(singles); i++)

@@ -14,8 +14,8 @@ struct lks_nvidia_gpu {
     struct lks_clocks clocks;
 };
 
-/* Say everything but the clocks; what is asked of them is kept for lks_clocks_tell(), which may
- * have to wait and therefore comes after all GPUs were read. */
+/* Say everything but the clocks; what is asked of them is kept for lks_nvidia_clocks_tell(), which
+ * may have to wait and therefore comes after all GPUs were read. */
 void lks_nvidia_gpu_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_nvidia_gpu *gpu);
 
 /* Every reading it would say, clocks included; ends with NULL. For GPUs NVML does not have. */

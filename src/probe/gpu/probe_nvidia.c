@@ -299,7 +299,7 @@ static void tell_all(struct lks_probe *p, struct lks_nvml *n, struct gpus *gpus,
     for (size_t i = 0; i < gpus->count; i++) {
         struct lks_nvidia_gpu *gpu = &gpus->list[i];
         if (gpu->listed)
-            lks_clocks_tell(p, n, &gpu->nvml, lks_str_from(gpu->of), &gpu->clocks);
+            lks_nvidia_clocks_tell(p, n, &gpu->nvml, lks_str_from(gpu->of), &gpu->clocks);
     }
     if (gpus->count == 0 && why->code != LKS_OK)
         lks_probe_unmeasured(p, "probe.nvidia", LKS_STR(""), "NVML", "%s", why->msg);

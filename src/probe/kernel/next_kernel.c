@@ -64,14 +64,14 @@ static struct lks_str linked_release(struct look *l, const char *dir, struct lks
     struct lks_str path = lks_arena_format(&l->arena, "%s/%" LKS_STR_FMT, dir, LKS_STR_ARG(name));
     if (path.ptr == NULL || lks_root_link(l->p->root, path.ptr, target, &err) != LKS_OK)
         return (struct lks_str){0};
-    return lks_boot_release(lks_arena_copy(&l->arena, lks_str_from(target)));
+    return lks_bootcfg_release(lks_arena_copy(&l->arena, lks_str_from(target)));
 }
 
 /* The release of a kernel by its path as a boot loader has it, which leaves out where the file
  * system is mounted. */
 static struct lks_str release_of(struct look *l, struct lks_str path)
 {
-    struct lks_str release = lks_boot_release(path);
+    struct lks_str release = lks_bootcfg_release(path);
     if (release.len > 0 || path.len == 0)
         return release;
     struct lks_str name = lks_str_last(path, '/');
@@ -83,7 +83,7 @@ static struct lks_str release_of(struct look *l, struct lks_str path)
 
 static int entry_cmp(const void *a, const void *b)
 {
-    return lks_boot_entry_cmp(a, b);
+    return lks_bootcfg_entry_cmp(a, b);
 }
 
 /* Add those of `dir` in the order of a menu. A directory that is not there has none. */
@@ -105,7 +105,7 @@ static enum lks_code read_entries(struct look *l, const char *dir, struct lks_er
             return lks_fail(err, LKS_E_LIMIT, "%s: more than %d entries", dir, ENTRY_FILES_MAX);
         if (read_text(l, dir, name.ptr, LKS_BOOT_ENTRY_MAX, &text, err) != LKS_OK)
             return err->code;
-        lks_boot_entry_parse(names.list[i], text, &l->entries[l->count++]);
+        lks_bootcfg_entry_parse(names.list[i], text, &l->entries[l->count++]);
     }
     if (l->count > 0)
         qsort(l->entries, l->count, sizeof(l->entries[0]), entry_cmp);
@@ -241,7 +241,7 @@ static struct lks_str loader_default(struct look *l)
     for (size_t i = 0; i < LKS_COUNT(esps); i++) {
         struct lks_str text = {0};
         if (read_text(l, esps[i], "/loader/loader.conf", LKS_BOOT_ENTRY_MAX, &text, &err) == LKS_OK)
-            return lks_boot_loader_value(text, "default");
+            return lks_bootcfg_loader_value(text, "default");
     }
     return (struct lks_str){0};
 }
@@ -307,7 +307,7 @@ static const struct lks_boot_entry *loader_choose(struct look *l, struct lks_str
 static struct lks_str entry_release(struct look *l, const struct lks_boot_entry *e)
 {
     struct lks_str release = release_of(l, e->kernel);
-    return release.len > 0 ? release : lks_boot_release(e->version);
+    return release.len > 0 ? release : lks_bootcfg_release(e->version);
 }
 
 /* The entry of the kernel that is wanted; one without attempts left is not started. */
@@ -373,7 +373,7 @@ static struct lks_str newest_installed(struct look *l, const struct lks_names *b
 {
     struct lks_str newest = {0};
     for (size_t i = 0; i < boot->count; i++) {
-        struct lks_str release = lks_boot_release(boot->list[i]);
+        struct lks_str release = lks_bootcfg_release(boot->list[i]);
         if (!is_kernel_file(boot->list[i]) || release.len == 0)
             continue;
         struct lks_str modules =
@@ -470,8 +470,8 @@ struct lks_next_kernel lks_next_kernel(struct lks_probe *p)
     return found;
 }
 
-enum lks_code lks_boot_target(struct lks_probe *p, struct lks_str release,
-                              struct lks_boot_target *out, struct lks_err *err)
+enum lks_code lks_next_kernel_boot_target(struct lks_probe *p, struct lks_str release,
+                                          struct lks_boot_target *out, struct lks_err *err)
 {
     struct look *l = look_new(p, release);
     if (l == NULL)

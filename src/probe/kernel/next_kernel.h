@@ -31,7 +31,8 @@ struct lks_boot_target {
 
 /* The entry of kernel `release`, which must not be empty. NOT_FOUND without a boot loader, REFUSED
  * when it has no such entry or its default cannot be set; the message says where and why. */
-enum lks_code lks_boot_target(struct lks_probe *p, struct lks_str release,
-                              struct lks_boot_target *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_next_kernel_boot_target(struct lks_probe *p, struct lks_str release,
+                                          struct lks_boot_target *out,
+                                          struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

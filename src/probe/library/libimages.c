@@ -337,7 +337,7 @@ static void tell_store(struct telling *t, const struct lks_findings *found)
     struct lks_err err = {0};
     lks_buf_init(&answer, LKS_LIBIMAGES_BYTES_MAX + 32);
     enum lks_code code =
-        lks_walk_ask(t->p->root, "images", t->store->top, read_store, &q, &answer, &err);
+        lks_libwalk_ask(t->p->root, "images", t->store->top, read_store, &q, &answer, &err);
     if (code == LKS_E_NOT_FOUND)
         return;
     if (code == LKS_OK)

@@ -5,7 +5,7 @@
 static const char *const kinds[] = {"system", "cuda", "python", "container", "process"};
 _Static_assert(LKS_COUNT(kinds) == LKS_PLACE_KIND_COUNT, "a name for each kind of place");
 
-const char *lks_place_kind_name(enum lks_place_kind kind)
+const char *lks_libplace_kind_name(enum lks_place_kind kind)
 {
     return kinds[kind];
 }

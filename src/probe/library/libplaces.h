@@ -22,7 +22,7 @@ enum lks_place_kind {
 };
 
 /* "system", "cuda", "python", "container", "process": the part of a copy's reading. */
-const char *lks_place_kind_name(enum lks_place_kind kind);
+const char *lks_libplace_kind_name(enum lks_place_kind kind);
 
 struct lks_place {
     enum lks_place_kind kind;

@@ -11,7 +11,7 @@
 #define PIECE          ((size_t)1 << 18)
 #define SIGN_OF_LIFE   ((uint64_t)64 << 20) /* bytes hashed between two */
 
-const struct lks_libver_kind *lks_library_kind(struct lks_str name)
+const struct lks_libver_kind *lks_libread_kind(struct lks_str name)
 {
     const struct lks_libver_kind *kind = lks_libver_kind(name), *whole;
     for (size_t i = 0; kind != NULL && (whole = lks_libver_kind_at(i)) != NULL; i++) {
@@ -23,7 +23,7 @@ const struct lks_libver_kind *lks_library_kind(struct lks_str name)
     return kind;
 }
 
-bool lks_library_is_driver(const struct lks_libver_kind *kind)
+bool lks_libread_is_driver(const struct lks_libver_kind *kind)
 {
     return strcmp(kind->component, "driver") == 0;
 }
@@ -49,7 +49,7 @@ static struct lks_str *field_of(struct lks_library *l, size_t i)
     return (struct lks_str *)(void *)((char *)l + fields[i].at);
 }
 
-void lks_library_write(const struct lks_library *l, struct lks_buf *out)
+void lks_libread_write(const struct lks_library *l, struct lks_buf *out)
 {
     struct lks_library copy = *l;
     for (size_t i = 0; i < LKS_COUNT(fields); i++) {
@@ -60,7 +60,7 @@ void lks_library_write(const struct lks_library *l, struct lks_buf *out)
     lks_buf_addf(out, EVIDENCE "%" LKS_STR_FMT, LKS_STR_ARG(l->evidence));
 }
 
-enum lks_code lks_library_parse(struct lks_str line, struct lks_library *out, struct lks_err *err)
+enum lks_code lks_libread_parse(struct lks_str line, struct lks_library *out, struct lks_err *err)
 {
     struct lks_library l = {0};
     while (!lks_str_starts(line, EVIDENCE)) {
@@ -184,7 +184,7 @@ static enum lks_code read_version(const struct question *q, int fd, const struct
         .build_id = lks_str_from(elf.build_id),
         .evidence = lks_str_from(code == LKS_OK ? v.evidence : why.msg),
     };
-    lks_library_write(&l, out);
+    lks_libread_write(&l, out);
     return LKS_OK;
 }
 
@@ -195,7 +195,7 @@ static enum lks_code read_one(struct lks_libread *r, struct lks_str path, struct
     if (at.ptr == NULL)
         return lks_arena_fail(r->arena, err);
     struct question q = {r, at.ptr, name, "elf", read_version};
-    return ask(&q, &line, err) != LKS_OK ? err->code : lks_library_parse(line, out, err);
+    return ask(&q, &line, err) != LKS_OK ? err->code : lks_libread_parse(line, out, err);
 }
 
 /* A library that only passes calls on has its version in those beside it. */

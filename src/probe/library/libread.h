@@ -16,10 +16,10 @@
 
 /* The library that stands for its component, or NULL: libcudnn.so.9, but none of its parts, such as
  * libcudnn_graph.so.9. */
-const struct lks_libver_kind *lks_library_kind(struct lks_str name);
+const struct lks_libver_kind *lks_libread_kind(struct lks_str name);
 
 /* Whether it is one of the driver's, which belong to the host and come with the kernel module. */
-bool lks_library_is_driver(const struct lks_libver_kind *kind);
+bool lks_libread_is_driver(const struct lks_libver_kind *kind);
 
 #define LKS_LIBREAD_RECENT 32
 
@@ -52,8 +52,8 @@ enum lks_code lks_libread(struct lks_libread *r, struct lks_str path, struct lks
                           struct lks_library *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* A library as one line, and back. */
-void lks_library_write(const struct lks_library *l, struct lks_buf *out);
-enum lks_code lks_library_parse(struct lks_str line, struct lks_library *out,
+void lks_libread_write(const struct lks_library *l, struct lks_buf *out);
+enum lks_code lks_libread_parse(struct lks_str line, struct lks_library *out,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
 /* The SHA-256 of a file in hexadecimal. */

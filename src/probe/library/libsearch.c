@@ -31,7 +31,7 @@ void lks_libsearch_init(struct lks_libsearch *s, struct lks_root *root, struct l
 void lks_libsearch_fini(struct lks_libsearch *s)
 {
     lks_intern_fini(&s->dirs);
-    lks_walk_fini(&s->walk);
+    lks_libwalk_fini(&s->walk);
     *s = (struct lks_libsearch){0};
 }
 
@@ -48,7 +48,7 @@ bool lks_libsearch_cut_short(const struct lks_libsearch *s)
 static void record(struct lks_libsearch *s, const char *what, struct lks_str name,
                    struct lks_str users, struct lks_str path, struct lks_str of)
 {
-    lks_buf_addf(s->out, "%s\t%s\t", what, lks_place_kind_name(s->kind));
+    lks_buf_addf(s->out, "%s\t%s\t", what, lks_libplace_kind_name(s->kind));
     const struct lks_str fields[] = {name, users, path, of};
     for (size_t i = 0; i < LKS_COUNT(fields); i++) {
         lks_buf_add(s->out, fields[i]);
@@ -75,7 +75,7 @@ static void found(struct lks_libsearch *s, const char *name, const char *path,
                   const struct stat *st, bool shadow)
 {
     if (s->copies == LKS_LIBSEARCH_COPIES_MAX) {
-        lks_walk_skip(&s->walk, path, LKS_E_REFUSED, "more copies than are kept");
+        lks_libwalk_skip(&s->walk, path, LKS_E_REFUSED, "more copies than are kept");
         return;
     }
     if (st != NULL && seen_before(s, st, shadow))
@@ -117,22 +117,22 @@ static void look_at(struct lks_libsearch *s, const char *dir, struct lks_str nam
     char path[LKS_ROOT_PATH_MAX];
     struct stat st;
     struct lks_err err;
-    const struct lks_libver_kind *kind = lks_library_kind(name);
+    const struct lks_libver_kind *kind = lks_libread_kind(name);
     if (kind == NULL)
         return;
     snprintf(path, sizeof(path), "%s", dir);
-    enum lks_code code = lks_walk_step(&s->walk, path, name, &err);
+    enum lks_code code = lks_libwalk_step(&s->walk, path, name, &err);
     if (code == LKS_OK)
         code = lks_root_stat(s->root, path, &st, &err);
-    if (code == LKS_E_INVALID && !lks_library_is_driver(kind)) {
+    if (code == LKS_E_INVALID && !lks_libread_is_driver(kind)) {
         snprintf(path, sizeof(path), "%s/%" LKS_STR_FMT, dir, LKS_STR_ARG(name));
         found(s, kind->component, path, NULL, false);
     } else if (code != LKS_OK && code != LKS_E_NOT_FOUND) {
-        lks_walk_skip(&s->walk, path, code, err.msg);
+        lks_libwalk_skip(&s->walk, path, code, err.msg);
     }
     if (code != LKS_OK || S_ISDIR(st.st_mode) || has_part(path, "stubs"))
         return;
-    if (lks_library_is_driver(kind))
+    if (lks_libread_is_driver(kind))
         found_driver(s, kind, path, &st);
     else
         found(s, kind->component, path, S_ISCHR(st.st_mode) ? NULL : &st, false);
@@ -176,7 +176,8 @@ static void visit(void *ctx, const char *dir)
     lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     if (s->walk.place->kind == LKS_PLACE_SYSTEM && is_condas(s, dir))
         return;
-    if (!first_time(s, s->told ? 't' : 'd', dir) || !lks_walk_list(&s->walk, dir, &arena, &names))
+    if (!first_time(s, s->told ? 't' : 'd', dir) ||
+        !lks_libwalk_list(&s->walk, dir, &arena, &names))
         return;
     for (size_t i = 0; i < names.count; i++)
         look_at(s, dir, names.list[i]);
@@ -194,7 +195,7 @@ static void visit_packages(void *ctx, const char *packages)
 {
     struct lks_libsearch *s = ctx;
     for (size_t i = 0; i < lks_wheel_place_count; i++)
-        lks_walk_expand(&s->walk, packages, lks_str_from(lks_wheel_places[i]), visit, s);
+        lks_libwalk_expand(&s->walk, packages, lks_str_from(lks_wheel_places[i]), visit, s);
 }
 
 static void visit_environment(void *ctx, const char *environment)
@@ -203,8 +204,8 @@ static void visit_environment(void *ctx, const char *environment)
     if (!first_time(s, 'e', environment))
         return;
     for (size_t i = 0; i < lks_conda_place_count && is_conda(s, environment); i++)
-        lks_walk_expand(&s->walk, environment, lks_str_from(lks_conda_places[i]), visit, s);
-    lks_walk_expand(&s->walk, environment, LKS_STR(LKS_PYTHON_PACKAGES), visit_packages, s);
+        lks_libwalk_expand(&s->walk, environment, lks_str_from(lks_conda_places[i]), visit, s);
+    lks_libwalk_expand(&s->walk, environment, LKS_STR(LKS_PYTHON_PACKAGES), visit_packages, s);
 }
 
 static void visit_layer(void *ctx, const char *layer);
@@ -230,10 +231,10 @@ static void visit_layer(void *ctx, const char *layer)
     struct lks_names top;
     lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     if (s->layers == LKS_LIBSEARCH_LAYERS_MAX) {
-        lks_walk_skip(&s->walk, layer, LKS_E_REFUSED, "more layers than are searched");
+        lks_libwalk_skip(&s->walk, layer, LKS_E_REFUSED, "more layers than are searched");
         return;
     }
-    if (!first_time(s, 'l', layer) || !lks_walk_list(&s->walk, layer, &arena, &top))
+    if (!first_time(s, 'l', layer) || !lks_libwalk_list(&s->walk, layer, &arena, &top))
         return;
     s->layers++;
     s->walk.base = lks_str_from(layer);
@@ -242,8 +243,8 @@ static void visit_layer(void *ctx, const char *layer)
     for (size_t i = 0; i < lks_place_count; i++) {
         const struct lks_place *place = &lks_places[i];
         if (place->kind != LKS_PLACE_CONTAINER && begins_in(&top, place->pattern))
-            lks_walk_expand(&s->walk, layer, lks_str_from(place->pattern + 1),
-                            visitors[place->kind], s);
+            lks_libwalk_expand(&s->walk, layer, lks_str_from(place->pattern + 1),
+                               visitors[place->kind], s);
     }
     s->walk.base = (struct lks_str){0};
 }
@@ -254,8 +255,8 @@ static void search_places(struct lks_libsearch *s)
         if (lks_places[i].kind != s->kind)
             continue;
         s->walk.place = &lks_places[i];
-        lks_walk_expand(&s->walk, "", lks_str_from(lks_places[i].pattern + 1), visitors[s->kind],
-                        s);
+        lks_libwalk_expand(&s->walk, "", lks_str_from(lks_places[i].pattern + 1), visitors[s->kind],
+                           s);
     }
     if (s->kind == LKS_PLACE_SYSTEM) {
         s->walk.place = &lks_place_loader;
@@ -266,7 +267,7 @@ static void search_places(struct lks_libsearch *s)
 static bool processes_over(void *ctx)
 {
     struct lks_libsearch *s = ctx;
-    return lks_walk_over(&s->walk);
+    return lks_libwalk_over(&s->walk);
 }
 
 static void skip_processes(struct lks_libsearch *s, enum lks_code code, size_t n, const char *what)
@@ -274,7 +275,7 @@ static void skip_processes(struct lks_libsearch *s, enum lks_code code, size_t n
     char why[96];
     snprintf(why, sizeof(why), "%zu %s", n, what);
     if (n > 0)
-        lks_walk_skip(&s->walk, "", code, why);
+        lks_libwalk_skip(&s->walk, "", code, why);
 }
 
 static void search_processes(struct lks_libsearch *s)
@@ -283,7 +284,7 @@ static void search_processes(struct lks_libsearch *s)
     struct lks_err err;
     s->walk.place = &lks_place_processes;
     if (lks_processes_read(s->root, s->arena, processes_over, s, &all, &err) != LKS_OK)
-        lks_walk_skip(&s->walk, "/proc", err.code, err.msg);
+        lks_libwalk_skip(&s->walk, "/proc", err.code, err.msg);
     for (size_t i = 0; i < all.count; i++) {
         const struct lks_mapped *m = &all.list[i];
         char users[96];
@@ -300,7 +301,7 @@ static void search_processes(struct lks_libsearch *s)
                    "processes have more open files or mappings than are looked at");
     skip_processes(s, LKS_E_REFUSED, all.dropped, "mapped libraries more than are kept");
     if (s->walk.over)
-        lks_walk_skip(&s->walk, "", LKS_E_LIMIT, s->walk.ended);
+        lks_libwalk_skip(&s->walk, "", LKS_E_LIMIT, s->walk.ended);
 }
 
 /* Asking ------------------------------------------------------------------------------------- */
@@ -312,7 +313,7 @@ static enum lks_code begin(struct lks_libsearch *s, struct lks_err *err)
     s->seen = lks_arena_array(s->arena, SEEN_SLOTS, sizeof(*s->seen));
     if (s->seen == NULL)
         return lks_arena_fail(s->arena, err);
-    if (lks_walk_init(&s->walk, s->root, s->arena, &s->limits, err) != LKS_OK)
+    if (lks_libwalk_init(&s->walk, s->root, s->arena, &s->limits, err) != LKS_OK)
         return err->code;
     lks_intern_init(&s->dirs, DIRS_BYTES_MAX);
     s->walking = true;
@@ -353,16 +354,16 @@ enum lks_code lks_libsearch_kind(struct lks_libsearch *s, enum lks_place_kind ki
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     lks_buf_init(&answer, LKS_LIBSEARCH_BYTES_MAX);
     s->kind = kind;
-    if (lks_walk_ask(s->root, "search", lks_place_kind_name(kind), search_now, s, &answer, err) !=
-        LKS_OK)
+    if (lks_libwalk_ask(s->root, "search", lks_libplace_kind_name(kind), search_now, s, &answer,
+                        err) != LKS_OK)
         return err->code;
-    return lks_findings_parse(lks_buf_view(&answer), s->arena, out, err);
+    return lks_libsearch_findings_parse(lks_buf_view(&answer), s->arena, out, err);
 }
 
 static bool kind_of(struct lks_str word, enum lks_place_kind *out)
 {
     for (int i = 0; i < LKS_PLACE_KIND_COUNT; i++) {
-        if (lks_str_is(word, lks_place_kind_name((enum lks_place_kind)i))) {
+        if (lks_str_is(word, lks_libplace_kind_name((enum lks_place_kind)i))) {
             *out = (enum lks_place_kind)i;
             return true;
         }
@@ -386,8 +387,8 @@ static bool take_fields(struct lks_findings *f, const struct lks_str field[6])
     return (shadow || lks_str_is(field[0], "copy")) && field[4].len > 0 && field[4].ptr[0] == '/';
 }
 
-enum lks_code lks_findings_parse(struct lks_str text, struct lks_arena *arena,
-                                 struct lks_findings *out, struct lks_err *err)
+enum lks_code lks_libsearch_findings_parse(struct lks_str text, struct lks_arena *arena,
+                                           struct lks_findings *out, struct lks_err *err)
 {
     struct lks_findings f = {0};
     struct lks_str rest = lks_arena_copy(arena, text);

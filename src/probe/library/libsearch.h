@@ -64,8 +64,9 @@ enum lks_code lks_libsearch_kind(struct lks_libsearch *s, enum lks_place_kind ki
                                  struct lks_findings *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Findings from their text; lks_libsearch_kind() has done it. */
-enum lks_code lks_findings_parse(struct lks_str text, struct lks_arena *arena,
-                                 struct lks_findings *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_libsearch_findings_parse(struct lks_str text, struct lks_arena *arena,
+                                           struct lks_findings *out,
+                                           struct lks_err *err) LKS_MUST_CHECK;
 
 /* Whether the search ended before it was through. */
 bool lks_libsearch_cut_short(const struct lks_libsearch *s);

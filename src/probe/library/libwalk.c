@@ -8,8 +8,8 @@
 
 #define NOTED_BYTES_MAX ((size_t)4 << 20)
 
-enum lks_code lks_walk_init(struct lks_walk *w, struct lks_root *root, struct lks_arena *arena,
-                            const struct lks_walk_limits *limits, struct lks_err *err)
+enum lks_code lks_libwalk_init(struct lks_walk *w, struct lks_root *root, struct lks_arena *arena,
+                               const struct lks_walk_limits *limits, struct lks_err *err)
 {
     *w = (struct lks_walk){.root = root, .arena = arena, .limits = *limits};
     w->until = lks_clock_ms() + limits->ms;
@@ -20,7 +20,7 @@ enum lks_code lks_walk_init(struct lks_walk *w, struct lks_root *root, struct lk
     return lks_remotefs_read(root, arena, &w->mounts, err);
 }
 
-void lks_walk_fini(struct lks_walk *w)
+void lks_libwalk_fini(struct lks_walk *w)
 {
     lks_intern_fini(&w->noted);
     *w = (struct lks_walk){0};
@@ -42,8 +42,8 @@ static enum lks_code ask_quietly(void *ctx, struct lks_buf *out, struct lks_err 
     return code;
 }
 
-enum lks_code lks_walk_ask(struct lks_root *root, const char *table, const char *key,
-                           lks_ask_fn *fn, void *ctx, struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_libwalk_ask(struct lks_root *root, const char *table, const char *key,
+                              lks_ask_fn *fn, void *ctx, struct lks_buf *out, struct lks_err *err)
 {
     struct question q = {root, fn, ctx};
     return lks_root_ask_file(root, table, key, ask_quietly, &q, out, err);
@@ -70,7 +70,7 @@ static bool noted_before(struct lks_walk *w, const char *path, enum lks_code cod
     return lks_intern_id(&w->noted, lks_str_from(text), &id, &err) == LKS_OK && id < before;
 }
 
-void lks_walk_skip(struct lks_walk *w, const char *path, enum lks_code code, const char *why)
+void lks_libwalk_skip(struct lks_walk *w, const char *path, enum lks_code code, const char *why)
 {
     struct lks_str where = w->where.len > 0 ? w->where : lks_str_from(w->place->pattern);
     struct lks_skip *known = find_skip(w, where, code);
@@ -88,7 +88,7 @@ void lks_walk_skip(struct lks_walk *w, const char *path, enum lks_code code, con
     };
 }
 
-bool lks_walk_over(struct lks_walk *w)
+bool lks_libwalk_over(struct lks_walk *w)
 {
     if (w->over)
         return true;
@@ -160,8 +160,8 @@ static struct lks_str take_part(char rest[LKS_ROOT_PATH_MAX], char name[LKS_ROOT
     return (struct lks_str){name, len};
 }
 
-enum lks_code lks_walk_step(struct lks_walk *w, char path[LKS_ROOT_PATH_MAX], struct lks_str more,
-                            struct lks_err *err)
+enum lks_code lks_libwalk_step(struct lks_walk *w, char path[LKS_ROOT_PATH_MAX],
+                               struct lks_str more, struct lks_err *err)
 {
     char rest[LKS_ROOT_PATH_MAX], target[LKS_ROOT_PATH_MAX], name[LKS_ROOT_PATH_MAX];
     if (more.len >= sizeof(rest))
@@ -189,18 +189,18 @@ enum lks_code lks_walk_step(struct lks_walk *w, char path[LKS_ROOT_PATH_MAX], st
     return LKS_OK;
 }
 
-bool lks_walk_list(struct lks_walk *w, const char *path, struct lks_arena *arena,
-                   struct lks_names *out)
+bool lks_libwalk_list(struct lks_walk *w, const char *path, struct lks_arena *arena,
+                      struct lks_names *out)
 {
     struct lks_err err;
     *out = (struct lks_names){0};
-    if (lks_walk_over(w))
+    if (lks_libwalk_over(w))
         return false;
     w->directories++;
     enum lks_code code = lks_root_list(w->root, path[0] == '\0' ? "/" : path, arena, out, &err);
     w->entries += out->count;
     if (code != LKS_OK && code != LKS_E_NOT_FOUND && code != LKS_E_INVALID)
-        lks_walk_skip(w, path, code, err.msg);
+        lks_libwalk_skip(w, path, code, err.msg);
     return code == LKS_OK;
 }
 
@@ -246,7 +246,7 @@ static void note_step(struct expansion *e, char path[LKS_ROOT_PATH_MAX], struct 
         go_up(w, path);
         w->where = above(w->where);
     }
-    lks_walk_skip(w, path[0] != '\0' ? path : "/", err->code, err->msg);
+    lks_libwalk_skip(w, path[0] != '\0' ? path : "/", err->code, err->msg);
     w->where = (struct lks_str){0};
 }
 
@@ -256,9 +256,9 @@ static void expand_name(struct expansion *e, const char *from, struct lks_str na
     char path[LKS_ROOT_PATH_MAX];
     struct lks_err err;
     snprintf(path, sizeof(path), "%s", from);
-    if (lks_walk_over(e->w))
+    if (lks_libwalk_over(e->w))
         return;
-    if (lks_walk_step(e->w, path, name, &err) == LKS_OK)
+    if (lks_libwalk_step(e->w, path, name, &err) == LKS_OK)
         expand(e, path, rest);
     else
         note_step(e, path, rest, &err);
@@ -271,7 +271,7 @@ static void expand_star(struct expansion *e, const char *path, const char *part,
     struct lks_names names;
     lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     e->w->where = above(reached(e, rest));
-    bool listed = lks_walk_list(e->w, path, &arena, &names);
+    bool listed = lks_libwalk_list(e->w, path, &arena, &names);
     e->w->where = (struct lks_str){0};
     for (size_t i = 0; listed && i < names.count; i++) {
         char name[NAME_MAX + 1];
@@ -313,11 +313,11 @@ static void expand(struct expansion *e, const char *path, struct lks_str pattern
     expand_part(e, path, part, rest);
 }
 
-void lks_walk_expand(struct lks_walk *w, const char *path, struct lks_str pattern, lks_walk_fn *fn,
-                     void *ctx)
+void lks_libwalk_expand(struct lks_walk *w, const char *path, struct lks_str pattern,
+                        lks_walk_fn *fn, void *ctx)
 {
     struct expansion e = {w, fn, ctx, pattern.ptr == w->place->pattern + 1 && w->base.len == 0};
     expand(&e, path, pattern);
     if (w->over)
-        lks_walk_skip(w, "", LKS_E_LIMIT, w->ended);
+        lks_libwalk_skip(w, "", LKS_E_LIMIT, w->ended);
 }

@@ -48,38 +48,38 @@ struct lks_walk {
 };
 
 /* `root` and `arena` stay the caller's and must outlive the walk. */
-enum lks_code lks_walk_init(struct lks_walk *w, struct lks_root *root, struct lks_arena *arena,
-                            const struct lks_walk_limits *limits,
-                            struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_libwalk_init(struct lks_walk *w, struct lks_root *root, struct lks_arena *arena,
+                               const struct lks_walk_limits *limits,
+                               struct lks_err *err) LKS_MUST_CHECK;
 
-void lks_walk_fini(struct lks_walk *w);
+void lks_libwalk_fini(struct lks_walk *w);
 
 /* Step from `path`, a real one without a slash at its end (the top is ""), along the relative path
  * `more`. On success `path` is real again. UNAVAILABLE where a remote file system begins. */
-enum lks_code lks_walk_step(struct lks_walk *w, char path[LKS_ROOT_PATH_MAX], struct lks_str more,
-                            struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_libwalk_step(struct lks_walk *w, char path[LKS_ROOT_PATH_MAX],
+                               struct lks_str more, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Call `fn` with each real path that `pattern` (without a slash in front) leads to from `path`,
  * whatever it is. */
 typedef void lks_walk_fn(void *ctx, const char *path);
-void lks_walk_expand(struct lks_walk *w, const char *path, struct lks_str pattern, lks_walk_fn *fn,
-                     void *ctx);
+void lks_libwalk_expand(struct lks_walk *w, const char *path, struct lks_str pattern,
+                        lks_walk_fn *fn, void *ctx);
 
 /* The names in a directory; false where there are none to be had, which is noted. */
-bool lks_walk_list(struct lks_walk *w, const char *path, struct lks_arena *arena,
-                   struct lks_names *out);
+bool lks_libwalk_list(struct lks_walk *w, const char *path, struct lks_arena *arena,
+                      struct lks_names *out);
 
 /* Whether to go on; asked before each piece of work. */
-bool lks_walk_over(struct lks_walk *w);
+bool lks_libwalk_over(struct lks_walk *w);
 
 /* Note that `path` was left out ("": all of the place). Of one place and code the first path is
  * told and the others are counted, each once. */
-void lks_walk_skip(struct lks_walk *w, const char *path, enum lks_code code, const char *why);
+void lks_libwalk_skip(struct lks_walk *w, const char *path, enum lks_code code, const char *why);
 
 /* lks_root_ask_file() for a question whose answer takes a walk: what `fn` reads on its way is not
  * recorded in a capture, only what it answers. */
-enum lks_code lks_walk_ask(struct lks_root *root, const char *table, const char *key,
-                           lks_ask_fn *fn, void *ctx, struct lks_buf *out,
-                           struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_libwalk_ask(struct lks_root *root, const char *table, const char *key,
+                              lks_ask_fn *fn, void *ctx, struct lks_buf *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -48,7 +48,7 @@ static void include(struct conf *c, struct lks_str words)
                  absolute ? "" : "/etc");
         while (word.len > 0 && word.ptr[0] == '/')
             word = (struct lks_str){word.ptr + 1, word.len - 1};
-        lks_walk_expand(c->w, top, word, read_conf, c);
+        lks_libwalk_expand(c->w, top, word, read_conf, c);
     }
     c->nested--;
 }
@@ -60,11 +60,11 @@ static void directory(struct conf *c, struct lks_str line)
     struct lks_str dir, type;
     (void)lks_str_cut(line, '=', &dir, &type); /* "=libc6" was a type of library once */
     snprintf(path, sizeof(path), "%" LKS_STR_FMT, LKS_STR_ARG(c->w->base));
-    enum lks_code code = lks_walk_step(c->w, path, lks_str_trim(dir), &err);
+    enum lks_code code = lks_libwalk_step(c->w, path, lks_str_trim(dir), &err);
     if (code == LKS_OK)
         c->fn(c->ctx, path);
     else if (code != LKS_E_NOT_FOUND)
-        lks_walk_skip(c->w, path, code, err.msg);
+        lks_libwalk_skip(c->w, path, code, err.msg);
 }
 
 static void read_line(struct conf *c, struct lks_str line)
@@ -91,7 +91,7 @@ static void read_conf(void *ctx, const char *path)
         return;
     enum lks_code code = lks_root_read(c->w->root, path, LKS_LOADER_CONF_MAX, &text, &err);
     if (code != LKS_OK && code != LKS_E_NOT_FOUND)
-        lks_walk_skip(c->w, path, code, err.msg);
+        lks_libwalk_skip(c->w, path, code, err.msg);
     struct lks_str rest = lks_buf_view(&text), line;
     while (code == LKS_OK && rest.len > 0) {
         (void)lks_str_cut(rest, '\n', &line, &rest);
@@ -104,7 +104,7 @@ void lks_loader_conf(struct lks_walk *w, lks_walk_fn *fn, void *ctx)
     struct conf c = {.w = w, .fn = fn, .ctx = ctx};
     char top[LKS_ROOT_PATH_MAX];
     snprintf(top, sizeof(top), "%" LKS_STR_FMT, LKS_STR_ARG(w->base));
-    lks_walk_expand(w, top, LKS_STR(CONF_FILE), read_conf, &c);
+    lks_libwalk_expand(w, top, LKS_STR(CONF_FILE), read_conf, &c);
 }
 
 /* Asking ------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static void note(struct question *q, const char *source, struct lks_str name, st
     char at[LKS_ROOT_PATH_MAX];
     struct stat st;
     struct lks_err err;
-    if (lks_library_kind(name) == NULL || !lks_str_printable(name) || !lks_str_printable(path) ||
+    if (lks_libread_kind(name) == NULL || !lks_str_printable(name) || !lks_str_printable(path) ||
         lks_str_find(name, LKS_STR(" ")) >= 0)
         return;
     snprintf(at, sizeof(at), "%" LKS_STR_FMT, LKS_STR_ARG(path));
@@ -158,7 +158,7 @@ static void ask_dir(void *ctx, const char *dir)
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_names names;
     lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
-    if (!lks_walk_list(&q->walk, dir, &arena, &names))
+    if (!lks_libwalk_list(&q->walk, dir, &arena, &names))
         return;
     for (size_t i = 0; i < names.count; i++) {
         struct lks_str path =
@@ -172,14 +172,14 @@ static enum lks_code ask_now(void *ctx, struct lks_buf *out, struct lks_err *err
 {
     struct question *q = ctx;
     q->out = out;
-    if (lks_walk_init(&q->walk, q->root, q->arena, &limits, err) != LKS_OK)
+    if (lks_libwalk_init(&q->walk, q->root, q->arena, &limits, err) != LKS_OK)
         return err->code;
     q->walk.place = &lks_place_loader;
     if (q->dirs == default_dirs && !ask_cache(q))
         lks_loader_conf(&q->walk, ask_dir, q);
     for (size_t i = 0; q->dirs[i] != NULL; i++)
         ask_dir(q, q->dirs[i]);
-    lks_walk_fini(&q->walk);
+    lks_libwalk_fini(&q->walk);
     return LKS_OK;
 }
 
@@ -211,7 +211,7 @@ static enum lks_code ask(struct lks_root *root, struct lks_arena *arena, const c
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     lks_buf_init(&answer, LKS_LOADER_ANSWER_MAX);
     struct question q = {.root = root, .arena = arena, .dirs = dirs};
-    if (lks_walk_ask(root, "loader", key, ask_now, &q, &answer, err) != LKS_OK)
+    if (lks_libwalk_ask(root, "loader", key, ask_now, &q, &answer, err) != LKS_OK)
         return err->code;
     return parse(lks_buf_view(&answer), arena, out, err);
 }
@@ -261,7 +261,7 @@ const struct lks_loadable *lks_loader_choose(const struct lks_loadables *all, co
 {
     const struct lks_loadable *best = NULL;
     for (size_t i = 0; i < all->count; i++) {
-        const struct lks_libver_kind *kind = lks_library_kind(all->list[i].name);
+        const struct lks_libver_kind *kind = lks_libread_kind(all->list[i].name);
         if (kind != NULL && strcmp(kind->stem, stem) == 0 &&
             (best == NULL || better(&all->list[i], best)))
             best = &all->list[i];

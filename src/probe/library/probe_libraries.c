@@ -375,7 +375,7 @@ static void give_copy(struct libraries *l, const struct copy *c)
     l->p->emit(l->p->ctx, &(struct lks_reading){
                               .name = name,
                               .of = f->of,
-                              .part = lks_str_from(lks_place_kind_name(f->kind)),
+                              .part = lks_str_from(lks_libplace_kind_name(f->kind)),
                               .state = c->value.len > 0 ? LKS_MEASURED : LKS_UNMEASURED,
                               .value = c->value.len > 0 ? c->value : c->note,
                               .evidence = evidence,
@@ -392,7 +392,7 @@ static void give_copy_build(struct libraries *l, const struct copy *c)
                &(struct lks_reading){
                    .name = TEXT(l, "copy.%" LKS_STR_FMT ".build_id", LKS_STR_ARG(f->name)),
                    .of = f->of,
-                   .part = lks_str_from(lks_place_kind_name(f->kind)),
+                   .part = lks_str_from(lks_libplace_kind_name(f->kind)),
                    .state = LKS_MEASURED,
                    .value = c->library.build_id,
                    .evidence = f->path,
@@ -435,7 +435,7 @@ static void search(struct libraries *l)
             give_left_out(l, &f[k]);
         else
             lks_probe_unmeasured(l->p, "search.skipped",
-                                 lks_str_from(lks_place_kind_name(order[k])), "library search",
+                                 lks_str_from(lks_libplace_kind_name(order[k])), "library search",
                                  "%s", err.msg);
     }
     bool room = room_for(l, f);

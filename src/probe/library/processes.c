@@ -120,8 +120,8 @@ static void take_line(struct scan *s, struct lks_str line)
     if (!lks_map_parse(line, &map) || map.path.len == 0 || map.path.ptr[0] != '/' ||
         !lks_str_printable(map.path))
         return;
-    const struct lks_libver_kind *kind = lks_library_kind(lks_str_last(map.path, '/'));
-    if (kind == NULL || lks_library_is_driver(kind))
+    const struct lks_libver_kind *kind = lks_libread_kind(lks_str_last(map.path, '/'));
+    if (kind == NULL || lks_libread_is_driver(kind))
         return;
     fresh.name = lks_str_from(kind->component);
     if (map.deleted || !named(s, &map, &fresh))

@@ -68,7 +68,7 @@ enum lks_code lks_toolkit_find(struct lks_root *root, struct lks_arena *arena, c
     char key[LKS_ROOT_PATH_MAX];
     lks_buf_init(&path, LKS_ROOT_PATH_MAX);
     snprintf(key, sizeof(key), "%s/%s", top, name);
-    if (lks_walk_ask(root, "toolkit", key, find_now, &q, &path, err) != LKS_OK)
+    if (lks_libwalk_ask(root, "toolkit", key, find_now, &q, &path, err) != LKS_OK)
         return err->code;
     *dir = lks_arena_copy(arena, lks_buf_view(&path));
     return dir->ptr != NULL ? LKS_OK : lks_arena_fail(arena, err);

@@ -59,7 +59,7 @@ static enum lks_code ask_info(void *ctx, struct lks_buf *out, struct lks_err *er
     lks_nlattr_add_text(&attrs, DEVLINK_ATTR_DEV_NAME, lks_str_from(address));
     const struct lks_genl to = {"info", DEVLINK_GENL_NAME, DEVLINK_CMD_INFO_GET,
                                 DEVLINK_GENL_VERSION};
-    if (lks_genl_ask(&to, lks_buf_view(&attrs), &reply, err) != LKS_OK)
+    if (lks_netlink_genl_ask(&to, lks_buf_view(&attrs), &reply, err) != LKS_OK)
         return err->code;
     lks_devlink_words(lks_buf_view(&reply), out);
     return LKS_OK;

@@ -105,7 +105,7 @@ static enum lks_code read_half(const char *interface, uint32_t offset, struct lk
     lks_nlattr_add_u8(&attrs, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, MODULE_ADDRESS);
     const struct lks_genl to = {"module", ETHTOOL_GENL_NAME, ETHTOOL_MSG_MODULE_EEPROM_GET,
                                 ETHTOOL_GENL_VERSION};
-    if (lks_genl_ask(&to, lks_buf_view(&attrs), &reply, err) != LKS_OK)
+    if (lks_netlink_genl_ask(&to, lks_buf_view(&attrs), &reply, err) != LKS_OK)
         return err->code;
     return lks_ethtool_half(lks_buf_view(&reply), out, err);
 }

@@ -146,8 +146,8 @@ static enum lks_code ask_genl(uint16_t id, const struct lks_genl *to, struct lks
     return lks_buf_check(reply, err);
 }
 
-enum lks_code lks_genl_ask(const struct lks_genl *to, struct lks_str attrs, struct lks_buf *reply,
-                           struct lks_err *err)
+enum lks_code lks_netlink_genl_ask(const struct lks_genl *to, struct lks_str attrs,
+                                   struct lks_buf *reply, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf name = {0}, family = {0};
     lks_buf_init(&name, LKS_NETLINK_REPLY_MAX);

@@ -25,8 +25,8 @@ struct lks_genl {
     const char *family;
     uint8_t command, version;
 };
-enum lks_code lks_genl_ask(const struct lks_genl *to, struct lks_str attrs, struct lks_buf *reply,
-                           struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_netlink_genl_ask(const struct lks_genl *to, struct lks_str attrs,
+                                   struct lks_buf *reply, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What an errno means for a question: NOT_FOUND for a device that is not there, UNAVAILABLE where
  * its driver does not answer such questions, DENIED where we may not ask. */

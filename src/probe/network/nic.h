@@ -28,7 +28,7 @@ struct lks_nic {
 };
 
 /* DIR/FILE; the answer is `out`. */
-const char *lks_nic_path(char out[LKS_NIC_PATH_SIZE], const char *dir, const char *file);
+const char *lks_probe_nic_path(char out[LKS_NIC_PATH_SIZE], const char *dir, const char *file);
 
 /* A file with one decimal number as a reading. */
 void lks_nic_number(struct lks_probe *p, const char *name, struct lks_str of, const char *path);

@@ -86,7 +86,7 @@ static struct lks_str read_line(struct lks_probe *p, const struct lks_nic *nic, 
         err->code = lks_fail(err, LKS_E_NOT_FOUND, "%s: not an RDMA device", nic->name);
         return LKS_STR("");
     }
-    if (lks_root_line(p->root, lks_nic_path(path, nic->dir, file), line, err) != LKS_OK)
+    if (lks_root_line(p->root, lks_probe_nic_path(path, nic->dir, file), line, err) != LKS_OK)
         return LKS_STR("");
     struct lks_str kept = lks_arena_copy(p->arena, lks_str_from(line));
     return kept.ptr != NULL ? kept : LKS_STR("");
@@ -146,7 +146,8 @@ static void say_firmware(struct lks_probe *p, const struct lks_nic *nic, const s
     }
     version = read_line(p, nic, "fw_ver", &err);
     if (version.len > 0) {
-        lks_probe_value(p, name, nic->of, part, version, lks_nic_path(path, nic->dir, "fw_ver"));
+        lks_probe_value(p, name, nic->of, part, version,
+                        lks_probe_nic_path(path, nic->dir, "fw_ver"));
         return;
     }
     version = split_board(FIRST_OF(p, &f->ethtool, NULL, "firmware"), &board);
@@ -188,13 +189,13 @@ static void say_product(struct lks_probe *p, const struct lks_nic *nic)
     struct lks_str type = read_line(p, nic, "hca_type", &err);
     if (type.len > 0) {
         lks_probe_value(p, "nic.product", nic->of, LKS_STR(""), type,
-                        lks_nic_path(path, nic->dir, "hca_type"));
+                        lks_probe_nic_path(path, nic->dir, "hca_type"));
         return;
     }
     char id[16];
     snprintf(id, sizeof(id), "%04x:%04x", nic->pci.vendor, nic->pci.device);
     lks_probe_value(p, "nic.product", nic->of, LKS_STR(""), lks_str_from(id),
-                    lks_nic_path(path, nic->dir, "device/uevent"));
+                    lks_probe_nic_path(path, nic->dir, "device/uevent"));
 }
 
 static void say_serial(struct lks_probe *p, const struct lks_nic *nic, const struct firmware *f)
@@ -212,7 +213,7 @@ static void say_driver(struct lks_probe *p, const struct lks_nic *nic, const str
 {
     char path[LKS_NIC_PATH_SIZE], line[LKS_ROOT_LINE_MAX], text[LKS_ROOT_LINE_MAX + 128];
     struct lks_err err = {0};
-    const char *evidence = lks_nic_path(path, nic->dir, "device/uevent");
+    const char *evidence = lks_probe_nic_path(path, nic->dir, "device/uevent");
     if (nic->pci.driver[0] == '\0') {
         lks_probe_absent(p, "nic.driver", nic->of, evidence);
         return;
@@ -242,7 +243,7 @@ void lks_nic_adapter(struct lks_probe *p, const struct lks_nic *nic)
     say_serial(p, nic, &f);
     if (!nic->rdma)
         return;
-    lks_probe_line(p, "nic.guid", nic->of, lks_nic_path(path, nic->dir, "node_guid"));
+    lks_probe_line(p, "nic.guid", nic->of, lks_probe_nic_path(path, nic->dir, "node_guid"));
     if (!nic->fabric)
         return;
     char vfs[LKS_PCI_PATH_SIZE];

@@ -140,7 +140,8 @@ static struct lks_str state_word(struct port *port, const char *file, uint64_t *
 {
     char path[LKS_NIC_PATH_SIZE], line[LKS_ROOT_LINE_MAX];
     struct lks_str head, word;
-    if (lks_root_line(port->p->root, lks_nic_path(path, port->dir, file), line, err) != LKS_OK)
+    if (lks_root_line(port->p->root, lks_probe_nic_path(path, port->dir, file), line, err) !=
+        LKS_OK)
         return LKS_STR("");
     if (!lks_str_cut(lks_str_from(line), ':', &head, &word) || lks_str_trim(word).len == 0 ||
         !lks_str_number(head, UINT8_MAX, number)) {
@@ -161,7 +162,7 @@ static void say_state(struct port *port)
     struct lks_err err = {0}, line_err = {0};
     uint64_t number = 0, line_number;
     struct lks_str word = state_word(port, "state", &number, &err);
-    (void)lks_nic_path(path, port->dir, "state");
+    (void)lks_probe_nic_path(path, port->dir, "state");
     if (word.len == 0) {
         lks_probe_failed(port->p, "nic.state", port->of, path, &err);
         return;
@@ -216,7 +217,7 @@ static void say_speed(struct port *port)
     struct lks_err err = {0};
     struct lks_str rate;
     if (!port->up) {
-        (void)lks_nic_path(path, port->dir, "state");
+        (void)lks_probe_nic_path(path, port->dir, "state");
         if (port->state_known)
             lks_probe_value(port->p, "devices.nic_gbps", port->of, LKS_STR(""), LKS_STR("0"), path);
         else
@@ -232,7 +233,7 @@ static void say_speed(struct port *port)
                         path);
         return;
     }
-    (void)lks_nic_path(path, port->dir, "rate");
+    (void)lks_probe_nic_path(path, port->dir, "rate");
     if (lks_root_line(port->p->root, path, line, &err) != LKS_OK)
         lks_probe_failed(port->p, "devices.nic_gbps", port->of, path, &err);
     else if (!rate_of(lks_str_from(line), &rate))
@@ -412,7 +413,7 @@ void lks_nic_port(struct lks_probe *p, const struct lks_nic *nic, unsigned numbe
     if (port.of.ptr == NULL)
         port.of = nic->of;
     snprintf(port.dir, sizeof(port.dir), "%s/ports/%u", nic->dir, number);
-    (void)lks_nic_path(port.link_path, port.dir, "link_layer");
+    (void)lks_probe_nic_path(port.link_path, port.dir, "link_layer");
     lks_nic_find_interface(p, &nic->pci, number, port.interface);
     say_link(&port);
     say_state(&port);
@@ -431,7 +432,7 @@ void lks_nic_port(struct lks_probe *p, const struct lks_nic *nic, unsigned numbe
 void lks_nic_interface(struct lks_probe *p, const struct lks_nic *nic)
 {
     char path[LKS_NIC_PATH_SIZE];
-    lks_probe_line(p, "nic.mac", nic->of, lks_nic_path(path, nic->dir, "address"));
-    lks_probe_line(p, "nic.state", nic->of, lks_nic_path(path, nic->dir, "operstate"));
+    lks_probe_line(p, "nic.mac", nic->of, lks_probe_nic_path(path, nic->dir, "address"));
+    lks_probe_line(p, "nic.state", nic->of, lks_probe_nic_path(path, nic->dir, "operstate"));
     lks_nic_module(p, nic->of, nic->name, false);
 }

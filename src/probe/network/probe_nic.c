@@ -21,7 +21,7 @@ struct nics {
     struct lks_err unclear; /* why a device could be told neither in nor out */
 };
 
-const char *lks_nic_path(char out[LKS_NIC_PATH_SIZE], const char *dir, const char *file)
+const char *lks_probe_nic_path(char out[LKS_NIC_PATH_SIZE], const char *dir, const char *file)
 {
     int len = snprintf(out, LKS_NIC_PATH_SIZE, "%s/%s", dir, file);
     LKS_ASSERT(len > 0 && len < LKS_NIC_PATH_SIZE);
@@ -48,10 +48,10 @@ static enum lks_code open_nic(struct lks_probe *p, const char *class, struct lks
     if (name_nic(p, class, name, nic, err) != LKS_OK)
         return err->code;
     /* RDMA in software says which interface it is made of. */
-    if (lks_root_exists(p->root, lks_nic_path(path, nic->dir, "parent")))
+    if (lks_root_exists(p->root, lks_probe_nic_path(path, nic->dir, "parent")))
         return LKS_OK;
-    enum lks_code code =
-        lks_pci_uevent(p->root, lks_nic_path(path, nic->dir, "device/uevent"), &nic->pci, err);
+    enum lks_code code = lks_pci_uevent(
+        p->root, lks_probe_nic_path(path, nic->dir, "device/uevent"), &nic->pci, err);
     if (code != LKS_OK)
         return code == LKS_E_NOT_FOUND ? LKS_OK : code;
     if (lks_pci_is_virtual(p->root, nic->pci.address) ||
@@ -143,7 +143,7 @@ static enum lks_code list_ports(struct lks_probe *p, const struct lks_nic *nic,
                                 struct lks_names *ports, struct lks_err *err)
 {
     char path[LKS_NIC_PATH_SIZE];
-    (void)lks_nic_path(path, nic->dir, "ports");
+    (void)lks_probe_nic_path(path, nic->dir, "ports");
     if (lks_root_list(p->root, path, p->arena, ports, err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < ports->count; i++) {

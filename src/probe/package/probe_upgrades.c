@@ -49,8 +49,8 @@ struct collector {
     const struct manager *manager;
 };
 
-void lks_upgrades_say(struct lks_upgrades *u, bool armed, const char *evidence, const char *fmt,
-                      ...)
+void lks_probe_upgrades_say(struct lks_upgrades *u, bool armed, const char *evidence,
+                            const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -60,8 +60,8 @@ void lks_upgrades_say(struct lks_upgrades *u, bool armed, const char *evidence, 
     snprintf(u->evidence, sizeof(u->evidence), "%.1000s", evidence);
 }
 
-void lks_upgrades_pattern(struct lks_upgrades *u, struct lks_upgrades_patterns *patterns,
-                          struct lks_str pattern)
+void lks_probe_upgrades_pattern(struct lks_upgrades *u, struct lks_upgrades_patterns *patterns,
+                                struct lks_str pattern)
 {
     struct lks_str copy = lks_arena_copy(u->p->arena, pattern);
     if (patterns->count < LKS_UPGRADES_PATTERNS_MAX && copy.ptr != NULL)
@@ -103,8 +103,8 @@ static bool is_wanted(struct lks_probe *p, const char *dir, const char *unit,
     return false;
 }
 
-enum lks_upgrades_unit lks_upgrades_unit(struct lks_probe *p, const char *unit,
-                                         char where[LKS_ROOT_PATH_MAX])
+enum lks_upgrades_unit lks_probe_upgrades_unit(struct lks_probe *p, const char *unit,
+                                               char where[LKS_ROOT_PATH_MAX])
 {
     static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system",
                                        "/usr/lib/systemd/system", "/lib/systemd/system"};

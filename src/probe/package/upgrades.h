@@ -45,17 +45,17 @@ struct lks_upgrades {
 };
 
 /* Note why it is not armed, or what arms it. */
-void lks_upgrades_say(struct lks_upgrades *u, bool armed, const char *evidence, const char *fmt,
-                      ...) LKS_PRINTF(4, 5);
+void lks_probe_upgrades_say(struct lks_upgrades *u, bool armed, const char *evidence,
+                            const char *fmt, ...) LKS_PRINTF(4, 5);
 
-void lks_upgrades_pattern(struct lks_upgrades *u, struct lks_upgrades_patterns *patterns,
-                          struct lks_str pattern);
+void lks_probe_upgrades_pattern(struct lks_upgrades *u, struct lks_upgrades_patterns *patterns,
+                                struct lks_str pattern);
 
 enum lks_upgrades_unit { LKS_UNIT_OFF, LKS_UNIT_ENABLED, LKS_UNIT_MASKED };
 
 /* What systemd's directories say of a unit; `where` is the link that says so, or empty. */
-enum lks_upgrades_unit lks_upgrades_unit(struct lks_probe *p, const char *unit,
-                                         char where[LKS_ROOT_PATH_MAX]);
+enum lks_upgrades_unit lks_probe_upgrades_unit(struct lks_probe *p, const char *unit,
+                                               char where[LKS_ROOT_PATH_MAX]);
 
 void lks_upgrades_apt(struct lks_upgrades *u);
 void lks_upgrades_dnf(struct lks_upgrades *u);

@@ -53,7 +53,7 @@ static void take_lists(struct lks_upgrades *u, enum lks_aptconf_act act, struct 
         struct lks_upgrades_patterns *list =
             (struct lks_upgrades_patterns *)(void *)((char *)u + lists[i].offset);
         if (act == LKS_APTCONF_SET && is_below(name, lists[i].name))
-            lks_upgrades_pattern(u, list, value);
+            lks_probe_upgrades_pattern(u, list, value);
         if (act == LKS_APTCONF_CLEAR && lks_str_eq_nocase(name, lks_str_from(lists[i].name)))
             list->count = 0;
     }
@@ -188,23 +188,24 @@ static bool is_started(struct lks_upgrades *u)
         bool cron =
             lks_root_exists(root, "/etc/cron.daily/apt-compat") &&
             (lks_root_exists(root, "/usr/sbin/cron") || lks_root_exists(root, "/usr/sbin/anacron"));
-        lks_upgrades_say(u, cron, "/etc/cron.daily/apt-compat",
-                         cron ? "cron runs unattended-upgrade daily"
-                              : "neither systemd nor cron runs it");
+        lks_probe_upgrades_say(u, cron, "/etc/cron.daily/apt-compat",
+                               cron ? "cron runs unattended-upgrade daily"
+                                    : "neither systemd nor cron runs it");
         return cron;
     }
-    enum lks_upgrades_unit state = lks_upgrades_unit(u->p, timer, where);
+    enum lks_upgrades_unit state = lks_probe_upgrades_unit(u->p, timer, where);
     if (state != LKS_UNIT_ENABLED) {
-        lks_upgrades_say(u, false, where[0] != '\0' ? where : "/etc/systemd/system", "%s is %s",
-                         timer, state == LKS_UNIT_MASKED ? "masked" : "not enabled");
+        lks_probe_upgrades_say(u, false, where[0] != '\0' ? where : "/etc/systemd/system",
+                               "%s is %s", timer,
+                               state == LKS_UNIT_MASKED ? "masked" : "not enabled");
         return false;
     }
     char mask[LKS_ROOT_PATH_MAX];
-    if (lks_upgrades_unit(u->p, service, mask) == LKS_UNIT_MASKED) {
-        lks_upgrades_say(u, false, mask, "%s is masked", service);
+    if (lks_probe_upgrades_unit(u->p, service, mask) == LKS_UNIT_MASKED) {
+        lks_probe_upgrades_say(u, false, mask, "%s is masked", service);
         return false;
     }
-    lks_upgrades_say(u, true, where, "%s runs unattended-upgrade", timer);
+    lks_probe_upgrades_say(u, true, where, "%s runs unattended-upgrade", timer);
     return true;
 }
 
@@ -213,15 +214,15 @@ static bool is_periodic(struct lks_upgrades *u, const struct apt *a)
 {
     const struct setting *enable = &a->settings[ENABLE], *interval = &a->settings[INTERVAL];
     if (enable->where[0] != '\0' && strcmp(enable->value, "0") == 0) {
-        lks_upgrades_say(u, false, enable->where, "%s is 0", enable->name);
+        lks_probe_upgrades_say(u, false, enable->where, "%s is 0", enable->name);
         return false;
     }
     if (interval->where[0] == '\0') {
-        lks_upgrades_say(u, false, PARTS_DIR, "%s is not set", interval->name);
+        lks_probe_upgrades_say(u, false, PARTS_DIR, "%s is not set", interval->name);
         return false;
     }
     if (strcmp(interval->value, "0") == 0 || interval->value[0] == '\0') {
-        lks_upgrades_say(u, false, interval->where, "%s is 0", interval->name);
+        lks_probe_upgrades_say(u, false, interval->where, "%s is 0", interval->name);
         return false;
     }
     return true;
@@ -235,9 +236,11 @@ static bool on_shutdown(struct lks_upgrades *u, const struct apt *a)
     bool on = s->where[0] != '\0' && (lks_str_eq_nocase(lks_str_from(s->value), LKS_STR("true")) ||
                                       strcmp(s->value, "1") == 0 ||
                                       lks_str_eq_nocase(lks_str_from(s->value), LKS_STR("yes")));
-    on = on && lks_upgrades_unit(u->p, "unattended-upgrades.service", where) == LKS_UNIT_ENABLED;
+    on = on &&
+         lks_probe_upgrades_unit(u->p, "unattended-upgrades.service", where) == LKS_UNIT_ENABLED;
     if (on)
-        lks_upgrades_say(u, true, s->where, "unattended-upgrades.service upgrades at shutdown");
+        lks_probe_upgrades_say(u, true, s->where,
+                               "unattended-upgrades.service upgrades at shutdown");
     return on;
 }
 
@@ -258,11 +261,12 @@ void lks_upgrades_apt(struct lks_upgrades *u)
     if (u->unknown)
         return;
     if (!u->tool) {
-        lks_upgrades_say(u, false, "/var/lib/dpkg/status", "unattended-upgrades is not installed");
+        lks_probe_upgrades_say(u, false, "/var/lib/dpkg/status",
+                               "unattended-upgrades is not installed");
         return;
     }
     if (on_shutdown(u, &a) || (is_periodic(u, &a) && is_started(u))) {
         if (u->origins.count + u->origin_patterns.count == 0)
-            lks_upgrades_say(u, false, PARTS_DIR, "it is allowed no origin to upgrade from");
+            lks_probe_upgrades_say(u, false, PARTS_DIR, "it is allowed no origin to upgrade from");
     }
 }

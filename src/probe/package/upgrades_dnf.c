@@ -64,7 +64,7 @@ static void add_words(struct lks_upgrades *u, struct lks_str words)
     for (bool more = words.len > 0; more;) {
         more = lks_str_cut(words, ',', &some, &words);
         while (lks_str_word(&some, &word))
-            lks_upgrades_pattern(u, &u->kept, word);
+            lks_probe_upgrades_pattern(u, &u->kept, word);
     }
 }
 
@@ -111,7 +111,7 @@ static bool read_locks(struct lks_upgrades *u)
             (void)lks_str_cut(rest, '\n', &line, &rest);
             line = locked_name(line);
             if (line.len > 0)
-                lks_upgrades_pattern(u, &u->kept, line);
+                lks_probe_upgrades_pattern(u, &u->kept, line);
         }
     }
     return true;
@@ -127,10 +127,10 @@ static bool fits(struct lks_str pattern, struct lks_str name, bool *clear)
 static bool is_armed(struct lks_upgrades *u, const char *unit, const char *config)
 {
     char where[LKS_ROOT_PATH_MAX];
-    enum lks_upgrades_unit state = lks_upgrades_unit(u->p, unit, where);
+    enum lks_upgrades_unit state = lks_probe_upgrades_unit(u->p, unit, where);
     if (state != LKS_UNIT_ENABLED) {
         if (state == LKS_UNIT_MASKED)
-            lks_upgrades_say(u, false, where, "%s is masked", unit);
+            lks_probe_upgrades_say(u, false, where, "%s is masked", unit);
         return false;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -141,9 +141,9 @@ static bool is_armed(struct lks_upgrades *u, const char *unit, const char *confi
     bool set =
         config != NULL && lks_ini_find(lks_buf_view(&text), "commands", "apply_updates", &value);
     bool armed = config == NULL || (set && says_yes(lks_buf_view(&value)));
-    lks_upgrades_say(u, armed, armed ? where : config,
-                     armed ? "%s installs updates" : "%s is enabled, but apply_updates is not yes",
-                     unit);
+    lks_probe_upgrades_say(
+        u, armed, armed ? where : config,
+        armed ? "%s installs updates" : "%s is enabled, but apply_updates is not yes", unit);
     return armed;
 }
 
@@ -151,9 +151,9 @@ void lks_upgrades_dnf(struct lks_upgrades *u)
 {
     u->fits = fits;
     u->kept_by = "excluded or locked";
-    lks_upgrades_say(u, false, "/etc/systemd/system", "no timer of dnf-automatic is enabled");
+    lks_probe_upgrades_say(u, false, "/etc/systemd/system", "no timer of dnf-automatic is enabled");
     if (!u->tool) {
-        lks_upgrades_say(u, false, "rpm", "dnf-automatic is not installed");
+        lks_probe_upgrades_say(u, false, "rpm", "dnf-automatic is not installed");
         return;
     }
     for (size_t i = 0; i < LKS_COUNT(starters) && !u->unknown; i++) {

@@ -61,7 +61,8 @@ static enum kind kind_of(const struct lks_facts *facts, unsigned class, unsigned
             return kinds[i].kind;
         for (size_t j = 0; facts != NULL && j < facts->gpus.count; j++) {
             const struct lks_gpu *gpu = &facts->gpus.rows[j];
-            if (gpu->vendor == LKS_VENDOR_AMD && lks_words_have(gpu->pci_ids, lks_str_from(id)))
+            if (gpu->vendor == LKS_VENDOR_AMD &&
+                lks_facts_words_have(gpu->pci_ids, lks_str_from(id)))
                 return GPU;
         }
     }

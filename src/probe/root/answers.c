@@ -129,7 +129,7 @@ static const struct row *find_row(const struct table *t, struct lks_str key)
 static enum lks_code code_of(struct lks_str word)
 {
     for (int i = 1; i < LKS_CODE_COUNT; i++) {
-        if (lks_str_is(word, lks_code_info((enum lks_code)i)->text))
+        if (lks_str_is(word, lks_err_code_info((enum lks_code)i)->text))
             return (enum lks_code)i;
     }
     return LKS_E_INVALID;
@@ -245,7 +245,7 @@ void lks_answers_record(struct lks_root *root, const char *table, const char *ke
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
     lks_buf_init(&line, LKS_ANSWERS_BYTES_MAX);
     add_field(&line, lks_str_from(key));
-    lks_buf_addf(&line, ",%s,", code == LKS_OK ? "ok" : lks_code_info(code)->text);
+    lks_buf_addf(&line, ",%s,", code == LKS_OK ? "ok" : lks_err_code_info(code)->text);
     add_field(&line, code == LKS_OK ? value : lks_str_from(err->msg));
     lks_buf_addc(&line, '\n');
     struct lks_err why;

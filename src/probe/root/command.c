@@ -1,7 +1,7 @@
 #include "probe/root/command.h"
 
 #include "probe/root/clock.h"
-#include "probe/root/keeper.h"
+#include "probe/root/supervisor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -170,7 +170,7 @@ _Noreturn static void be_program(const struct lks_command *c, int out, int rules
         _exit(NOT_STARTED);
     if (rules >= 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
         _exit(NOT_STARTED);
-    if (lks_keeper_close_others())
+    if (lks_supervisor_close_others())
         (void)execve(c->path, argv, env);
     _exit(NOT_STARTED);
 }
@@ -198,7 +198,7 @@ void lks_command_start(struct lks_command *c, struct lks_root *root, const char 
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         (void)setpgid(0, 0);
-        (void)lks_keeper_begin(parent);
+        (void)lks_supervisor_begin(parent);
         be_program(c, ends[1], rules);
     }
     c->start_errno = pid < 0 ? errno : 0;

@@ -50,7 +50,7 @@ static void add_parameters(struct secrets *s, struct lks_str line)
 {
     struct lks_str word, name, value;
     while (lks_str_word(&line, &word)) {
-        if (!lks_parameter_of_host(word) || lks_str_starts(word, "BOOT_IMAGE=") ||
+        if (!lks_reading_parameter_of_host(word) || lks_str_starts(word, "BOOT_IMAGE=") ||
             lks_str_starts(word, "initrd="))
             continue;
         (void)lks_str_cut(word, '=', &name, &value);

@@ -159,7 +159,7 @@ static void keep_row(struct lks_events *e, const struct lks_row *row)
     struct lks_buf text;
     struct lks_err err = {0};
     lks_buf_init(&text, LKS_RECORD_BODY_MAX * 8);
-    if (lks_event_text(row, &text, &err) != LKS_OK) {
+    if (lks_read_event_text(row, &text, &err) != LKS_OK) {
         lks_buf_fini(&text);
         lks_events_fini(e);
         e->first = e->next = row->seq + 1;

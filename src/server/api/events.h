@@ -9,7 +9,7 @@
 #ifndef LKS_SERVER_EVENTS_H
 #define LKS_SERVER_EVENTS_H
 
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "engine/engine.h"
 
 #define LKS_EVENTS_RING    4096 /* rows */

@@ -6,6 +6,7 @@
 
 /* A certificate for the key of the body's `request`, into call->issued and call->about; what is
  * wrong with it into call->failed. */
-void lks_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name, int64_t seconds);
+void lks_handle_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name,
+                      int64_t seconds);
 
 #endif

@@ -51,7 +51,7 @@ static void copy(char *out, size_t size, struct lks_str text)
     out[len] = '\0';
 }
 
-void lks_decided_json(struct lks_json_writer *w, const struct lks_decided *e)
+void lks_decisions_json(struct lks_json_writer *w, const struct lks_decided *e)
 {
     char time[LKS_TIME_TEXT_SIZE];
     const struct {
@@ -86,7 +86,7 @@ static void write_down(struct lks_decisions *d, struct lks_decided *e)
     lks_buf_init(&line, LINE_MAX_BYTES);
     struct lks_json_writer w = {.out = &line};
     lks_json_begin(&w, NULL, '{');
-    lks_decided_json(&w, &said);
+    lks_decisions_json(&w, &said);
     lks_json_end(&w, '}');
     lks_buf_addc(&line, '\n');
     if (line.failed != LKS_OK || line.len > d->text.max - d->text.len)
@@ -147,7 +147,7 @@ static void describe(struct lks_decided *e, const struct lks_admit_list *list)
             copy(e->text, sizeof(e->text), no->text);
         }
         first = false;
-        if (lks_host_name(no->node))
+        if (lks_hostlist_is_name(no->node))
             names[named++] = no->node;
     }
     lks_buf_init(&nodes, sizeof(e->nodes) - 1);
@@ -213,7 +213,8 @@ static bool is_ours(const struct lks_doc *line, uint64_t *bar, lks_ms *first, lk
     *bar = LKS_BAR_COUNT;
     return job.len > 0 && job.len <= LKS_ADMIT_JOB_MAX && admitted != NULL &&
            admitted->kind == LKS_DOC_BOOL && count != NULL && count->kind == LKS_DOC_NUMBER &&
-           count->number > 0 && (reason.len == 0 || lks_word_find(lks_bar_words, reason, bar)) &&
+           count->number > 0 &&
+           (reason.len == 0 || lks_record_word_find(lks_bar_words, reason, bar)) &&
            lks_time_parse(lks_doc_text(line, "first"), first) &&
            lks_time_parse(lks_doc_text(line, "last"), last);
 }

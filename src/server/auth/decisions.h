@@ -62,7 +62,7 @@ size_t lks_decisions_list(const struct lks_decisions *d, uint64_t below,
                           const struct lks_decided *out[LKS_DECISIONS_MAX]);
 
 /* The members of an entry, into the object being written. */
-void lks_decided_json(struct lks_json_writer *w, const struct lks_decided *e);
+void lks_decisions_json(struct lks_json_writer *w, const struct lks_decided *e);
 
 /* The files: numbered, the newest grows until it is large enough, the oldest goes. */
 struct lks_decision_files {

@@ -33,20 +33,20 @@ bool lks_forward_as(struct lks_call *call)
     return true;
 }
 
-static void name_leader(const struct lks_desk *desk, struct lks_call *call)
+static void name_leader(const struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str url = lks_state_text(desk->state, desk->state->leader_url);
+    struct lks_str url = lks_state_text(authz->state, authz->state->leader_url);
     snprintf(call->leader, sizeof(call->leader), "%" LKS_STR_FMT, LKS_STR_ARG(url));
 }
 
-bool lks_forward_elsewhere(struct lks_desk *desk, struct lks_call *call)
+bool lks_forward_elsewhere(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = desk->state;
+    const struct lks_state *s = authz->state;
     bool agent = strncmp(call->route->path, "/v1/agent/", strlen("/v1/agent/")) == 0;
     if (!agent)
         return false;
     struct lks_str name = lks_state_text(s, s->leader);
-    name_leader(desk, call);
+    name_leader(authz, call);
     lks_call_problem_http(
         call, 421, "follows",
         "this controller follows; agents talk to the one that leads%s%" LKS_STR_FMT,
@@ -67,11 +67,11 @@ static bool is_for_leader(const struct lks_call *call)
     return (call->route->flags & LKS_ROUTE_WRITE) != 0;
 }
 
-bool lks_forward_take(struct lks_desk *desk, struct lks_call *call)
+bool lks_forward_take(struct lks_authz *authz, struct lks_call *call)
 {
     if (!is_for_leader(call) || call->failed.code != LKS_OK)
         return false; /* what is malformed is answered here, to callers that may ask */
-    name_leader(desk, call);
+    name_leader(authz, call);
     bool asked_by_us =
         call->as[0] != '\0' || call->credential.certificate.use == LKS_X509_CONTROLLER;
     if (call->leader[0] == '\0' || asked_by_us) {

@@ -8,8 +8,8 @@
 #ifndef LKS_SERVER_FORWARD_H
 #define LKS_SERVER_FORWARD_H
 
-#include "drivers/http/http_tls.h"
-#include "server/auth/desk.h"
+#include "drivers/http/client.h"
+#include "server/auth/authz.h"
 #include "server/call/call.h"
 
 #define LKS_FORWARD_AS         "Lockstep-As"
@@ -19,11 +19,11 @@
 
 /* On the state thread of a follower, before anyone is identified: true where only the leader can
  * answer and the answer says so. */
-bool lks_forward_elsewhere(struct lks_desk *desk, struct lks_call *call);
+bool lks_forward_elsewhere(struct lks_authz *authz, struct lks_call *call);
 
 /* The same behind it, once the caller is known: true where it is sent on, or no controller leads.
  */
-bool lks_forward_take(struct lks_desk *desk, struct lks_call *call);
+bool lks_forward_take(struct lks_authz *authz, struct lks_call *call);
 
 /* A client of another controller, with a key and a certificate made for it. In the thread pool: it
  * takes a while. */

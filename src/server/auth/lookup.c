@@ -32,12 +32,12 @@ static void refuse(struct lks_call *call, const char *what, const struct lks_nea
                      LKS_STR_ARG(near->wanted), lks_near_hint(near, hint));
 }
 
-bool lks_lookup_text(const struct lks_desk *desk, struct lks_call *call, enum lks_lookup what,
+bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum lks_lookup what,
                      lks_text *out)
 {
-    const struct lks_state *s = desk->state;
+    const struct lks_state *s = authz->state;
     struct lks_str text = lks_call_text(call, words[what]);
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(text);
     lks_text wanted = 0, last = 0;
     *out = 0;
@@ -46,7 +46,7 @@ bool lks_lookup_text(const struct lks_desk *desk, struct lks_call *call, enum lk
     bool known = lks_intern_find(&s->texts, text, &wanted);
     for (uint32_t i = 0; i < s->node_count; i++) {
         lks_text has = s->nodes[i].placed ? text_of(&s->nodes[i], what) : 0;
-        if (has == 0 || has == last || !lks_desk_sees(&sight, i))
+        if (has == 0 || has == last || !lks_authz_sees(&sight, i))
             continue;
         if (known && has == wanted) {
             *out = wanted;
@@ -60,67 +60,68 @@ bool lks_lookup_text(const struct lks_desk *desk, struct lks_call *call, enum lk
 }
 
 /* A reader of all there sees a pool without nodes, too. */
-static bool sees_pool(const struct lks_desk *desk, const struct lks_call *call,
-                      const struct lks_desk_view *sight, uint32_t pool)
+static bool sees_pool(const struct lks_authz *authz, const struct lks_call *call,
+                      const struct lks_authz_view *sight, uint32_t pool)
 {
-    const struct lks_state *s = desk->state;
+    const struct lks_state *s = authz->state;
     struct lks_scope scope = {.pool = lks_state_text(s, s->pools[pool].name)};
-    if (sight->all || lks_desk_may(desk, call, LKS_MAY_READ, scope))
+    if (sight->all || lks_authz_may(authz, call, LKS_MAY_READ, scope))
         return true;
     for (uint32_t i = 0; i < s->node_count; i++)
-        if (s->nodes[i].placed && s->nodes[i].pool == pool && lks_desk_sees(sight, i))
+        if (s->nodes[i].placed && s->nodes[i].pool == pool && lks_authz_sees(sight, i))
             return true;
     return false;
 }
 
-bool lks_lookup_pool(const struct lks_desk *desk, struct lks_call *call, bool *given, uint32_t *out)
+bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, bool *given,
+                     uint32_t *out)
 {
-    const struct lks_state *s = desk->state;
+    const struct lks_state *s = authz->state;
     struct lks_str text = lks_call_text(call, "pool");
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(text);
     *given = text.len > 0;
     *out = *given ? lks_state_pool(s, text) : 0;
     if (!*given || (*out < s->pool_count && s->pools[*out].known))
         return true; /* of one that the caller does not see, the list is cut to nothing */
     for (uint32_t i = 0; i < s->pool_count; i++)
-        if (s->pools[i].known && sees_pool(desk, call, &sight, i))
+        if (s->pools[i].known && sees_pool(authz, call, &sight, i))
             lks_near_try(&near, lks_state_text(s, s->pools[i].name));
     refuse(call, "pool", &near);
     return false;
 }
 
-void lks_lookup_no_node(const struct lks_desk *desk, struct lks_call *call, struct lks_str name)
+void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
 {
-    const struct lks_state *s = desk->state;
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    const struct lks_state *s = authz->state;
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(name);
     for (uint32_t i = 0; i < s->node_count; i++)
-        if (s->nodes[i].placed && lks_desk_sees(&sight, i))
+        if (s->nodes[i].placed && lks_authz_sees(&sight, i))
             lks_near_try(&near, lks_state_name(s, i));
     refuse(call, "node", &near);
 }
 
-bool lks_lookup_node(const struct lks_desk *desk, struct lks_call *call, uint32_t *out)
+bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, uint32_t *out)
 {
     struct lks_str text = lks_call_text(call, "node");
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
-    *out = text.len > 0 ? lks_state_node(desk->state, text) : LKS_NO_NODE;
-    if (text.len == 0 || (*out != LKS_NO_NODE && lks_desk_sees(&sight, *out)))
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    *out = text.len > 0 ? lks_state_node(authz->state, text) : LKS_NO_NODE;
+    if (text.len == 0 || (*out != LKS_NO_NODE && lks_authz_sees(&sight, *out)))
         return true;
-    lks_lookup_no_node(desk, call, text);
+    lks_lookup_no_node(authz, call, text);
     return false;
 }
 
-bool lks_lookup_tuple(const struct lks_desk *desk, struct lks_call *call, lks_text *out)
+bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_text *out)
 {
-    const struct lks_state *s = desk->state;
+    const struct lks_state *s = authz->state;
     struct lks_str text = lks_call_text(call, "tuple");
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
     *out = 0;
     for (uint32_t i = 0; text.len > 0 && i < s->node_count; i++) {
         lks_text has = s->nodes[i].tuple;
-        if (has == 0 || has == *out || !s->nodes[i].placed || !lks_desk_sees(&sight, i) ||
+        if (has == 0 || has == *out || !s->nodes[i].placed || !lks_authz_sees(&sight, i) ||
             !lks_named_begins(text, lks_state_text(s, has)))
             continue;
         if (*out != 0) {

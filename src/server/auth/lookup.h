@@ -6,27 +6,27 @@
 #ifndef LKS_SERVER_LOOKUP_H
 #define LKS_SERVER_LOOKUP_H
 
-#include "server/auth/desk.h"
+#include "server/auth/authz.h"
 
 /* What of a node a filter compares. */
 enum lks_lookup { LKS_LOOKUP_SITE, LKS_LOOKUP_RACK, LKS_LOOKUP_DOMAIN, LKS_LOOKUP_CLASS };
 
 /* The query's text by the name of the thing ("rack"); 0 where it was not given. False, and the
  * answer written, where no node that the caller sees has it. */
-bool lks_lookup_text(const struct lks_desk *desk, struct lks_call *call, enum lks_lookup what,
+bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum lks_lookup what,
                      lks_text *out);
 
 /* The query's `pool`; `given` says whether there was one. */
-bool lks_lookup_pool(const struct lks_desk *desk, struct lks_call *call, bool *given,
+bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, bool *given,
                      uint32_t *out);
 
 /* The query's `node`, a node or asset; LKS_NO_NODE where it was not given. */
-bool lks_lookup_node(const struct lks_desk *desk, struct lks_call *call, uint32_t *out);
+bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, uint32_t *out);
 
 /* The query's `tuple`: a digest, or the beginning of one. */
-bool lks_lookup_tuple(const struct lks_desk *desk, struct lks_call *call, lks_text *out);
+bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_text *out);
 
 /* "there is no node 'n9'; did you mean 'n8'?" of what the caller sees, as the answer. */
-void lks_lookup_no_node(const struct lks_desk *desk, struct lks_call *call, struct lks_str name);
+void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 
 #endif

@@ -4,8 +4,8 @@
 #include "codec/format/digest.h"
 #include "codec/format/hex.h"
 #include "codec/format/json.h"
-#include "drivers/http/http_tls.h"
-#include "drivers/store/store_secrets.h"
+#include "drivers/http/client.h"
+#include "drivers/store/secrets.h"
 #include "port/ticket.h"
 #include "server/base/secrets.h"
 #include "trust/jwt.h"
@@ -58,7 +58,7 @@ void lks_oidc_free(struct lks_oidc *o)
 {
     if (o == NULL)
         return;
-    lks_jwks_fini(&o->keys);
+    lks_jwt_keys_fini(&o->keys);
     uv_mutex_destroy(&o->lock);
     free(o);
 }
@@ -210,7 +210,7 @@ static enum lks_code fetch_keys(struct lks_daemon *d, struct found *f, struct lk
     enum lks_code code =
         exchange(lks_daemon_config(d), lks_str_from(f->at.keys), NULL, &answer, &why);
     if (code == LKS_OK)
-        code = lks_jwks_parse(lks_buf_view(&answer.body), &f->keys, &why);
+        code = lks_jwt_keys_parse(lks_buf_view(&answer.body), &f->keys, &why);
     why.code = code;
     note_answer(d, &why);
     return code == LKS_OK
@@ -225,7 +225,7 @@ static enum lks_code fetch_keys(struct lks_daemon *d, struct found *f, struct lk
 static void keep(struct lks_oidc *o, struct found *f, struct lks_str issuer, lks_ms mono)
 {
     uv_mutex_lock(&o->lock);
-    lks_jwks_fini(&o->keys);
+    lks_jwt_keys_fini(&o->keys);
     o->keys = f->keys;
     f->keys = (struct lks_jwks){0};
     o->read_at = mono;
@@ -264,7 +264,7 @@ static enum lks_code refresh(struct lks_daemon *d, bool lacking, struct lks_err 
         code = fetch_keys(d, &f, err);
     if (code == LKS_OK)
         keep(o, &f, issuer, mono);
-    lks_jwks_fini(&f.keys);
+    lks_jwt_keys_fini(&f.keys);
     return code == LKS_OK || !have ? code : LKS_OK;
 }
 
@@ -538,7 +538,7 @@ static enum lks_code add_chance(struct lks_buf *out, size_t bytes, struct lks_er
         return err->code;
     if (out->len > 0)
         lks_buf_addc(out, '.');
-    lks_base64url_add(out, (struct lks_str){(const char *)chance, bytes});
+    lks_base64_url_add(out, (struct lks_str){(const char *)chance, bytes});
     return lks_buf_check(out, err);
 }
 
@@ -563,7 +563,7 @@ static enum lks_code add_challenge(struct lks_buf *out, struct lks_str verifier,
     bool read = lks_hex_read(lks_str_from(digest + skip), bytes, sizeof(bytes));
     LKS_ASSERT(read);
     lks_buf_init(&text, 64);
-    lks_base64url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
+    lks_base64_url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
     add_field(out, "code_challenge", lks_buf_view(&text));
     return lks_buf_check(&text, err);
 }

@@ -42,17 +42,17 @@ static void put_text(struct lks_json_writer *w, const struct lks_tally *t)
     lks_json_cstr(w, "text", text);
 }
 
-void lks_reach_view(struct lks_json_writer *w, const struct lks_desk *desk,
+void lks_reach_view(struct lks_json_writer *w, const struct lks_authz *authz,
                     const struct lks_state_change *c)
 {
-    const struct lks_config *config = lks_daemon_config(desk->daemon);
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
     if (c->state != LKS_CHANGE_PROPOSED || may_log_in(config))
         return;
     struct lks_str *people = calloc(config->tickets_people.count + 1, sizeof(*people));
     if (people == NULL)
         return; /* it is a warning, and the answer is worth more */
     size_t count = people_of(config, people);
-    struct lks_tally t = lks_govern_reach(desk->state, c, desk->now.wall, people, count);
+    struct lks_tally t = lks_govern_reach(authz->state, c, authz->now.wall, people, count);
     free(people);
     if (lks_tally_complete(&t))
         return;

@@ -1,6 +1,6 @@
 #include "server/auth/reads.h"
 
-#include "drivers/store/store_backup.h"
+#include "drivers/store/backup.h"
 #include "engine/journal.h"
 #include "server/base/daemon.h"
 #include "server/call/route.h"
@@ -63,7 +63,7 @@ static bool keep_row(void *ctx, const struct lks_row *row)
         return false;
     if (lks_record_unpack(row->kind, row->version, row->body, &record, &w->err) != LKS_OK)
         return false;
-    if (!lks_record_about(&record, w->name))
+    if (!lks_journal_record_about(&record, w->name))
         return true;
     struct lks_buf *item = &w->items[w->count];
     w->seqs[w->count++] = row->seq;
@@ -177,7 +177,7 @@ void lks_read_state(struct lks_call *call)
     if (lks_state_init(&state, 0, &err) != LKS_OK ||
         lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
         lks_journal_fold(&store, &key, 0, &state, &tail, &err) != LKS_OK ||
-        lks_journal_pack_shown(&state, &call->out, &err) != LKS_OK) {
+        lks_snapshot_pack_shown(&state, &call->out, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
     }
@@ -194,7 +194,8 @@ struct listing {
     struct lks_err err;
 };
 
-enum lks_code lks_event_text(const struct lks_row *row, struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_read_event_text(const struct lks_row *row, struct lks_buf *out,
+                                  struct lks_err *err)
 {
     lks_buf_addf(out, "id: %" PRIu64 "\ndata: ", row->seq);
     if (lks_journal_json(row, out, err) != LKS_OK)
@@ -215,8 +216,8 @@ static bool list_row(void *ctx, const struct lks_row *row)
         l->next = row->seq + 1;
         return true;
     }
-    enum lks_code code =
-        l->events ? lks_event_text(row, l->out, &l->err) : lks_journal_json(row, l->out, &l->err);
+    enum lks_code code = l->events ? lks_read_event_text(row, l->out, &l->err)
+                                   : lks_journal_json(row, l->out, &l->err);
     if (!l->events)
         lks_buf_addc(l->out, '\n');
     l->left--;

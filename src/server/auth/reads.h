@@ -15,7 +15,7 @@ enum lks_code lks_read_events(const struct lks_daemon *d, uint64_t from, uint64_
                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* One row as a server-sent event. */
-enum lks_code lks_event_text(const struct lks_row *row, struct lks_buf *out,
-                             struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_read_event_text(const struct lks_row *row, struct lks_buf *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

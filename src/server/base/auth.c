@@ -20,7 +20,7 @@ static struct lks_credential of_token(struct lks_str text)
     return c;
 }
 
-struct lks_credential lks_credential_bearer(struct lks_str header)
+struct lks_credential lks_auth_credential_bearer(struct lks_str header)
 {
     struct lks_str scheme, text;
     if (!lks_str_cut(header, ' ', &scheme, &text) || !lks_str_eq_nocase(scheme, LKS_STR("bearer")))
@@ -28,7 +28,7 @@ struct lks_credential lks_credential_bearer(struct lks_str header)
     return of_token(lks_str_trim(text));
 }
 
-struct lks_str lks_cookie(struct lks_str header, const char *name)
+struct lks_str lks_auth_cookie(struct lks_str header, const char *name)
 {
     struct lks_str pair, key, value;
     for (bool more = true; more;) {
@@ -39,9 +39,9 @@ struct lks_str lks_cookie(struct lks_str header, const char *name)
     return LKS_STR("");
 }
 
-struct lks_credential lks_credential_cookie(struct lks_str header)
+struct lks_credential lks_auth_credential_cookie(struct lks_str header)
 {
-    struct lks_str text = lks_cookie(header, LKS_COOKIE_TOKEN);
+    struct lks_str text = lks_auth_cookie(header, LKS_COOKIE_TOKEN);
     if (text.len == 0)
         return (struct lks_credential){.kind = LKS_CREDENTIAL_NONE};
     struct lks_credential c = of_token(text);
@@ -50,7 +50,7 @@ struct lks_credential lks_credential_cookie(struct lks_str header)
     return c;
 }
 
-bool lks_origin_is(struct lks_str origin, struct lks_str host)
+bool lks_auth_origin_is(struct lks_str origin, struct lks_str host)
 {
     static const char scheme[] = "https://";
     size_t len = sizeof(scheme) - 1;
@@ -70,7 +70,7 @@ static bool is_person(const struct lks_state *s, const struct lks_x509_about *ab
 {
     const struct lks_state_person *known = lks_state_person(s, lks_str_from(about->serial));
     return known != NULL && wall < known->certificate.expires &&
-           lks_certificate_is(&known->certificate, lks_str_from(about->fingerprint)) &&
+           lks_state_certificate_is(&known->certificate, lks_str_from(about->fingerprint)) &&
            lks_str_is(lks_state_text(s, known->identity), identity);
 }
 
@@ -130,7 +130,7 @@ bool lks_auth_knows(const struct lks_state *s, uint32_t node, const struct lks_c
 {
     const struct lks_certificate *known = s->nodes[node].certificates;
     for (size_t i = 0; i < LKS_COUNT(s->nodes[node].certificates); i++) {
-        if (lks_certificate_is(&known[i], lks_str_from(c->certificate.fingerprint)))
+        if (lks_state_certificate_is(&known[i], lks_str_from(c->certificate.fingerprint)))
             return true;
     }
     return false;

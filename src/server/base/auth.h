@@ -27,7 +27,7 @@ struct lks_credential {
 };
 
 /* From an Authorization header. */
-struct lks_credential lks_credential_bearer(struct lks_str header);
+struct lks_credential lks_auth_credential_bearer(struct lks_str header);
 
 /* Cookies of a browser: the token of its login, and what a login keeps until it comes back. The
  * names bind them to this host, to TLS and to the whole of it. */
@@ -35,13 +35,13 @@ struct lks_credential lks_credential_bearer(struct lks_str header);
 #define LKS_COOKIE_LOGIN "__Host-lockstep-login"
 
 /* The value of a cookie, from a Cookie header; an empty view: none. */
-struct lks_str lks_cookie(struct lks_str header, const char *name);
+struct lks_str lks_auth_cookie(struct lks_str header, const char *name);
 
 /* From a Cookie header: a login's token alone; NONE where there is no cookie of ours. */
-struct lks_credential lks_credential_cookie(struct lks_str header);
+struct lks_credential lks_auth_credential_cookie(struct lks_str header);
 
 /* Whether a request comes from a page of this host: `origin` and `host` are its headers. */
-bool lks_origin_is(struct lks_str origin, struct lks_str host);
+bool lks_auth_origin_is(struct lks_str origin, struct lks_str host);
 
 #define LKS_AUTH_SIZE 320
 

@@ -5,7 +5,7 @@
 #include "codec/format/yaml.h"
 #include "codec/notation/hostlist.h"
 #include "model/record/record.h"
-#include "port/measure.h"
+#include "port/measures.h"
 #include "server/base/config_parts.h"
 
 #include <arpa/inet.h>
@@ -258,7 +258,7 @@ static bool is_host(struct lks_str s)
         return is_numeric(AF_INET, s);
     for (bool more = true; more;) {
         more = lks_str_cut(rest, '.', &part, &rest);
-        if (!lks_host_name(part) || part.len > LKS_CONFIG_LABEL_MAX)
+        if (!lks_hostlist_is_name(part) || part.len > LKS_CONFIG_LABEL_MAX)
             return false;
     }
     return s.len <= LKS_HOST_NAME_MAX;
@@ -375,8 +375,8 @@ static bool is_role(struct lks_str s)
     uint64_t number = 0;
     bool scoped = lks_str_cut(last, '@', &role, &pool);
     return s.len <= TEXT_MAX && lks_str_printable(s) && last.len + 1 < s.len &&
-           lks_word_find(lks_role_words, scoped ? role : last, &number) &&
-           number != LKS_ROLE_AGENT && (!scoped || lks_host_name(pool));
+           lks_record_word_find(lks_role_words, scoped ? role : last, &number) &&
+           number != LKS_ROLE_AGENT && (!scoped || lks_hostlist_is_name(pool));
 }
 
 /* What an item of a list has to be; NULL: it is. */

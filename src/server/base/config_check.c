@@ -1,8 +1,8 @@
 /* What holds between the keys of a section, and of addresses that a form does not tell. */
 #include "codec/notation/hostlist.h"
-#include "drivers/http/http_curl.h"
+#include "drivers/http/curl.h"
 #include "port/http.h"
-#include "port/measure.h"
+#include "port/measures.h"
 #include "port/ticket.h"
 #include "server/base/config_parts.h"
 
@@ -17,8 +17,8 @@ static enum lks_code check_controller(struct lks_config_reader *r, const struct 
         return LKS_CONFIG_FAIL(
             r, lks_doc_member(top, "store"),
             "postgres: a password does not belong here; name a passfile with passfile=PATH");
-    if (c->controller_name.len > 0 &&
-        (!lks_host_name(c->controller_name) || c->controller_name.len > LKS_CONFIG_LABEL_MAX))
+    if (c->controller_name.len > 0 && (!lks_hostlist_is_name(c->controller_name) ||
+                                       c->controller_name.len > LKS_CONFIG_LABEL_MAX))
         return LKS_CONFIG_FAIL(r, lks_doc_member(top, "controller"),
                                "name: expected letters, digits, '.', '-' and '_', %d at the most",
                                LKS_CONFIG_LABEL_MAX);

@@ -2,7 +2,7 @@
 #ifndef LKS_SERVER_CONFIG_PARTS_H
 #define LKS_SERVER_CONFIG_PARTS_H
 
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 #include "server/base/config.h"
 
 #define LKS_CONFIG_LABEL_MAX 63 /* of a host name, between two dots */

@@ -1,8 +1,8 @@
 #include "base/vec.h"
 #include "server/base/daemon_parts.h"
 
-#include "drivers/store/store_postgres.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/postgres.h"
+#include "drivers/store/sqlite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct lks_oidc;
 
 /* Run until SIGTERM or SIGINT; `path` is read again at SIGHUP. With `accept_lost` also on a journal
  * that lost rows which were seen in it (server/threads/seen.h). */
-enum lks_code lks_daemon_run(const char *path, bool accept_lost,
+enum lks_code lks_run_daemon(const char *path, bool accept_lost,
                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* What never changes. */

@@ -2,7 +2,7 @@
 #ifndef LKS_SERVER_DAEMON_PARTS_H
 #define LKS_SERVER_DAEMON_PARTS_H
 
-#include "drivers/store/store_seen.h"
+#include "drivers/store/seen.h"
 #include "model/facts/facts.h"
 #include "server/base/daemon.h"
 

@@ -1,7 +1,7 @@
 #include "server/base/secrets.h"
 
 #include "base/file.h"
-#include "drivers/store/store_secrets.h"
+#include "drivers/store/secrets.h"
 #include "server/base/config.h"
 #include "trust/webhook.h"
 #include "trust/x509.h"
@@ -93,8 +93,8 @@ enum lks_code lks_secrets_load(const char *data, const char *reference, struct l
         return err->code;
     struct lks_public_key journal = lks_key_public(&s.journal);
     struct lks_public_key command = lks_key_public(&s.command);
-    lks_public_key_text(&journal, s.journal_public);
-    lks_public_key_text(&command, s.command_public);
+    lks_key_public_text(&journal, s.journal_public);
+    lks_key_public_text(&command, s.command_public);
     *out = LKS_MOVE(s);
     return LKS_OK;
 }

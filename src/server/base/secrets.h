@@ -1,4 +1,4 @@
-/* The keys a daemon works with, in memory. On disk they are sealed (drivers/store/store_secrets.h).
+/* The keys a daemon works with, in memory. On disk they are sealed (drivers/store/secrets.h).
  */
 #ifndef LKS_SERVER_SECRETS_H
 #define LKS_SERVER_SECRETS_H

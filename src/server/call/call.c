@@ -3,7 +3,7 @@
 #include "model/manifest/manifest.h"
 #include "model/tuple/tuple.h"
 #include "server/call/depot_ask.h"
-#include "server/call/own.h"
+#include "server/call/internal.h"
 #include "server/call/route.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void lks_call_free(struct lks_call *call)
     if (call->drop != NULL)
         call->drop(call->memory);
     lks_depot_ask_free(call->depot);
-    lks_own_free(call->own);
+    lks_internal_free(call->own);
     free(call->manifest);
     free(call->tuple);
     lks_docs_fini(&call->asked);

@@ -12,7 +12,7 @@
 #include "codec/format/digest.h"
 #include "codec/format/json.h"
 #include "codec/notation/hostlist.h"
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 #include "engine/engine.h"
 #include "engine/select.h"
 #include "server/base/auth.h"
@@ -29,12 +29,12 @@
 struct lks_account;
 struct lks_admit_peer;
 struct lks_depot_ask;
-struct lks_own;
+struct lks_internal;
 struct lks_route;
 struct lks_daemon;
-struct lks_desk;
+struct lks_authz;
 struct lks_call;
-struct lks_turns;
+struct lks_fair_queue;
 
 typedef void lks_call_work(struct lks_call *call);
 typedef void lks_call_store(struct lks_call *call, struct lks_store *store);
@@ -48,16 +48,16 @@ struct lks_call {
     struct lks_httpd_exchange *x; /* NULL: the peer left */
     struct lks_httpd_peer *peer;  /* while `x` is there */
     uv_work_t job;
-    struct lks_turns *turns;     /* that the job has */
-    struct lks_account *account; /* the caller's; NULL: not known yet, or none */
-    uint64_t held;               /* bytes that are counted there */
-    bool collecting;             /* the body is on its way */
+    struct lks_fair_queue *turns; /* that the job has */
+    struct lks_account *account;  /* the caller's; NULL: not known yet, or none */
+    uint64_t held;                /* bytes that are counted there */
+    bool collecting;              /* the body is on its way */
 
     /* The state thread's, for a call that came in on its own socket; NULL: by HTTP. */
     struct lks_admit_peer *asker;
 
     /* What the client thread asks, and answers go to it; owned. NULL: the call is not its own. */
-    struct lks_own *own;
+    struct lks_internal *own;
 
     /* What was asked. */
     struct lks_docs asked;              /* owns the next two */

@@ -5,7 +5,7 @@
 
 #include "codec/format/byterange.h"
 #include "codec/format/digest.h"
-#include "drivers/http/http_mhd.h"
+#include "drivers/http/httpd.h"
 
 struct lks_transfer;
 

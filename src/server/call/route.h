@@ -7,11 +7,11 @@
 #include "model/schema/schema.h"
 
 struct lks_call;
-struct lks_desk;
+struct lks_authz;
 
 enum lks_listener { LKS_LISTENER_PEOPLE, LKS_LISTENER_AGENTS };
 
-/* Where the permission has to hold: server/auth/desk_permit.c has the rule of each. */
+/* Where the permission has to hold: server/auth/authz_permit.c has the rule of each. */
 enum lks_route_scope {
     LKS_SCOPE_NONE,
     LKS_SCOPE_SOMEWHERE,
@@ -59,7 +59,7 @@ struct lks_route {
     const char *answer_type;       /* of others */
     unsigned flags;
     void (*prepare)(struct lks_call *call);
-    void (*handle)(struct lks_desk *desk, struct lks_call *call);
+    void (*handle)(struct lks_authz *authz, struct lks_call *call);
     const char *about;
 };
 

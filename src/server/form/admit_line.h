@@ -2,7 +2,7 @@
 #ifndef LKS_SERVER_ADMIT_LINE_H
 #define LKS_SERVER_ADMIT_LINE_H
 
-#include "codec/format/doc.h"
+#include "codec/format/docs.h"
 
 #define LKS_ADMIT_LINE_MAX ((size_t)1 << 20) /* bytes, its end not counted */
 

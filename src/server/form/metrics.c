@@ -1,7 +1,7 @@
 #include "server/form/metrics.h"
 
 #include "core/firmware/sweep.h"
-#include "core/state/standing.h"
+#include "core/state/node_status.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 
@@ -22,7 +22,7 @@ static const uint64_t bounds_us[LKS_METRICS_BUCKETS] = {
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 500000, 2000000,
 };
 
-void lks_histogram_add(struct lks_histogram *h, uint64_t us)
+void lks_metrics_histogram_add(struct lks_histogram *h, uint64_t us)
 {
     size_t i = 0;
     while (i < LKS_METRICS_BUCKETS && us > bounds_us[i])
@@ -364,7 +364,7 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
     struct lks_err ignored = {0}; /* without memory for it a class is left out */
     if (n->asset != 0 || n->pool >= t->count)
         return;
-    (void)!lks_pool_classes_add(&t->classes, s, node, &ignored);
+    (void)!lks_cadence_classes_add(&t->classes, s, node, &ignored);
     struct lks_metrics_counts *c = &t->pools[n->pool];
     enum lks_differs differs = lks_view_differs(s, node);
     bool conforms = lks_state_judged(s, node) == LKS_JUDGED_CONFORMS;
@@ -382,7 +382,7 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
 void lks_metrics_tally_fini(struct lks_metrics_tally *t)
 {
     free(t->pools);
-    lks_pool_classes_fini(&t->classes);
+    lks_cadence_classes_fini(&t->classes);
     *t = (struct lks_metrics_tally){0};
 }
 

@@ -15,7 +15,7 @@ struct lks_histogram {
     uint64_t counts[LKS_METRICS_BUCKETS + 1]; /* the last: more than the last bound */
     uint64_t sum_us, count;
 };
-void lks_histogram_add(struct lks_histogram *h, uint64_t us);
+void lks_metrics_histogram_add(struct lks_histogram *h, uint64_t us);
 
 /* Jobs that were refused, and that would have been were it enforced, by reason. */
 struct lks_metrics_pool {

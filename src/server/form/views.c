@@ -1,5 +1,5 @@
 #include "server/form/views.h"
-#include "core/state/pulse.h"
+#include "core/state/heartbeat.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static lks_ms age(lks_ms now, lks_ms then)
 void lks_view_node_live(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                         struct lks_now now)
 {
-    const struct lks_pulse *p = &s->pulses[node];
+    const struct lks_heartbeat *p = &s->pulses[node];
     if (s->nodes[node].inband != 0 && p->heard)
         lks_json_int(w, "inband_age_ms", (int64_t)age(now.mono, p->at));
     lks_json_int(w, "health", (int64_t)(p->health & LKS_HEALTH_BITS));
@@ -30,7 +30,7 @@ void lks_view_node_live(struct lks_json_writer *w, const struct lks_state *s, ui
     lks_json_int(w, "witnessed_seq", (int64_t)(p->head_seq & (uint64_t)LKS_DOC_NUMBER_MAX));
 }
 
-struct lks_pool_counts lks_pool_counts(const struct lks_state *s, uint32_t pool)
+struct lks_pool_counts lks_view_pool_counts(const struct lks_state *s, uint32_t pool)
 {
     const struct lks_state_pool *p = &s->pools[pool];
     struct lks_pool_counts c = {.nodes = p->nodes, .enrolled = p->enrolled};
@@ -157,7 +157,7 @@ void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,
     char fingerprint[LKS_DIGEST_SIZE];
     lks_json_text(w, "serial", lks_state_text(s, person->serial));
     lks_json_text(w, "identity", lks_state_text(s, person->identity));
-    lks_json_cstr(w, "fingerprint", lks_certificate_text(&person->certificate, fingerprint));
+    lks_json_cstr(w, "fingerprint", lks_state_certificate_text(&person->certificate, fingerprint));
     lks_view_time(w, "expires", person->certificate.expires);
     view_made(w, s, &person->made);
 }

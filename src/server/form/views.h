@@ -15,7 +15,7 @@ struct lks_pool_counts {
     uint32_t nodes, enrolled;
     uint32_t liveness[LKS_LIVENESS_COUNT];
 };
-struct lks_pool_counts lks_pool_counts(const struct lks_state *s, uint32_t pool);
+struct lks_pool_counts lks_view_pool_counts(const struct lks_state *s, uint32_t pool);
 void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_t pool,
                    const struct lks_pool_counts *counts);
 /* How far it is behind what is released, and how far it may be. */

@@ -2,7 +2,7 @@
 
 #include "codec/notation/hostlist.h"
 #include "core/governance/govern.h"
-#include "core/plan/leave.h"
+#include "core/plan/drain.h"
 #include "model/manifest/manifest.h"
 
 #include <stdio.h>
@@ -132,9 +132,9 @@ static void list_plan(const struct lks_state *s, const struct lks_state_change *
     k->recipe_count = c->recipe_count;
 }
 
-enum lks_code lks_change_sketch_of(const struct lks_state *s, const struct lks_book *book,
-                                   const struct lks_state_change *c, bool plan,
-                                   struct lks_change_sketch *out, struct lks_err *err)
+enum lks_code lks_view_change_sketch_of(const struct lks_state *s, const struct lks_book *book,
+                                        const struct lks_state_change *c, bool plan,
+                                        struct lks_change_sketch *out, struct lks_err *err)
 {
     size_t steps = 0;
     *out = (struct lks_change_sketch){.change = asked_of(s, c)};
@@ -198,9 +198,9 @@ static void take(const struct lks_record *r, struct lks_change_sketch *k)
     k->steps[k->step_count++] = r->plan_step;
 }
 
-enum lks_code lks_change_sketch_tried(const struct lks_state *s, const struct lks_book *book,
-                                      const struct lks_decision *d, struct lks_change_sketch *out,
-                                      struct lks_err *err)
+enum lks_code lks_view_change_sketch_tried(const struct lks_state *s, const struct lks_book *book,
+                                           const struct lks_decision *d,
+                                           struct lks_change_sketch *out, struct lks_err *err)
 {
     struct lks_str domain = {0};
     *out = (struct lks_change_sketch){0};
@@ -216,7 +216,7 @@ enum lks_code lks_change_sketch_tried(const struct lks_state *s, const struct lk
     return LKS_OK;
 }
 
-void lks_change_sketch_fini(struct lks_change_sketch *k)
+void lks_view_change_sketch_fini(struct lks_change_sketch *k)
 {
     lks_arena_fini(&k->memory);
     *k = (struct lks_change_sketch){0};
@@ -329,7 +329,7 @@ static void put_step(struct lks_json_writer *w, const struct lks_rec_plan_step *
     lks_json_bool(w, "one_way", step->one_way);
     bool leaves = step->kind == LKS_DO_LEAVE;
     lks_json_int(w, "limit_ms",
-                 (int64_t)(leaves ? lks_leave_longest(step->limit, step->retries) : step->limit));
+                 (int64_t)(leaves ? lks_drain_longest(step->limit, step->retries) : step->limit));
     lks_json_int(w, "retries", (int64_t)step->retries);
     lks_json_end(w, '}');
 }

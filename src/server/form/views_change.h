@@ -7,7 +7,7 @@
 #include "server/form/views.h"
 
 struct lks_call;
-struct lks_desk;
+struct lks_authz;
 
 /*
  * A plan as records, and what follows from them. From a change of the state or from a decision that
@@ -27,14 +27,15 @@ struct lks_change_sketch {
     uint32_t canaries;   /* nodes */
 };
 /* `plan` false: without steps, notes and orders. The caller owes _fini, whatever comes of it. */
-enum lks_code lks_change_sketch_of(const struct lks_state *s, const struct lks_book *book,
-                                   const struct lks_state_change *c, bool plan,
-                                   struct lks_change_sketch *out,
-                                   struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_change_sketch_tried(const struct lks_state *s, const struct lks_book *book,
-                                      const struct lks_decision *d, struct lks_change_sketch *out,
-                                      struct lks_err *err) LKS_MUST_CHECK;
-void lks_change_sketch_fini(struct lks_change_sketch *k);
+enum lks_code lks_view_change_sketch_of(const struct lks_state *s, const struct lks_book *book,
+                                        const struct lks_state_change *c, bool plan,
+                                        struct lks_change_sketch *out,
+                                        struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_view_change_sketch_tried(const struct lks_state *s, const struct lks_book *book,
+                                           const struct lks_decision *d,
+                                           struct lks_change_sketch *out,
+                                           struct lks_err *err) LKS_MUST_CHECK;
+void lks_view_change_sketch_fini(struct lks_change_sketch *k);
 
 /* Members of objects that a caller has opened: what was asked for, how large it is, its waves, its
  * recipes with notes and orders. `c` NULL: it is not recorded, so waves have no state. */
@@ -44,10 +45,10 @@ void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_change_sketch *k, const struct lks_state_change *c);
 void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_sketch *k);
 
-/* In handlers_change.c: record a person's act on a change, and answer its new state, with the
+/* In handle_change.c: record a person's act on a change, and answer its new state, with the
  * numbers that people go by. */
-void lks_change_move(struct lks_desk *desk, struct lks_call *call, uint64_t id,
-                     struct lks_event *event);
+void lks_handle_change_act(struct lks_authz *authz, struct lks_call *call, uint64_t id,
+                           struct lks_event *event);
 
 /* What is measured of one of its waves; in views_gate.c. */
 void lks_view_change_gate(struct lks_json_writer *w, const struct lks_state *s,

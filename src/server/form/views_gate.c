@@ -22,7 +22,7 @@ static void put_row(struct lks_json_writer *w, const struct lks_state *s,
                     const struct lks_metric_found *row)
 {
     const struct lks_plan_metric *m = row->metric;
-    const struct lks_gate_look *l = lks_change_look(c, wave, m->name);
+    const struct lks_gate_look *l = lks_state_change_look(c, wave, m->name);
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "metric", lks_state_text(s, m->name));
     lks_json_cstr(w, "kind", lks_metric_kind_words[m->kind]);
@@ -61,7 +61,8 @@ void lks_view_change_gate(struct lks_json_writer *w, const struct lks_state *s,
     }
     lks_arena_init(&arena, MEMORY_MAX);
     if (c->metric_count == 0 ||
-        lks_wave_evidence(s, c, wave, s->seen.wall, &arena, &found, &err) != LKS_OK || !found.asked)
+        lks_campaign_wave_evidence(s, c, wave, s->seen.wall, &arena, &found, &err) != LKS_OK ||
+        !found.asked)
         return;
     lks_json_begin(w, "gate", '[');
     for (uint32_t i = 0; i < found.count; i++)

@@ -58,8 +58,8 @@ static void next_job(struct lks_depot_server *d)
     uv_queue_work(&d->server->loop, &t->job, run, ran);
 }
 
-void lks_transfer_step_start(struct lks_transfer *t, lks_transfer_step *work,
-                             lks_transfer_step *done)
+void lks_depot_transfer_step_start(struct lks_transfer *t, lks_transfer_step *work,
+                                   lks_transfer_step *done)
 {
     LKS_ASSERT(!t->busy);
     t->work = work;
@@ -130,7 +130,7 @@ static struct lks_transfer *transfer_new(struct lks_depot_server *d, struct lks_
     return t;
 }
 
-void lks_transfer_drop(struct lks_transfer *t)
+void lks_depot_transfer_drop(struct lks_transfer *t)
 {
     struct lks_depot_server *d = t->depot;
     LKS_ASSERT(!t->busy && t->stream == NULL);
@@ -152,11 +152,11 @@ void lks_transfer_drop(struct lks_transfer *t)
         uv_timer_stop(&d->timer);
 }
 
-void lks_transfer_answer(struct lks_transfer *t)
+void lks_depot_transfer_answer(struct lks_transfer *t)
 {
     struct lks_server *server = t->depot->server;
     struct lks_call *call = t->call;
-    lks_transfer_drop(t);
+    lks_depot_transfer_drop(t);
     lks_server_answer(server, call);
 }
 
@@ -194,7 +194,7 @@ static void found_file(struct lks_transfer *t)
     else if (t->err.code != LKS_OK)
         lks_call_problem(call, LKS_E_IO, "%s cannot be read", t->digest);
     if (t->err.code != LKS_OK || call->x == NULL) {
-        lks_transfer_answer(t);
+        lks_depot_transfer_answer(t);
         return;
     }
     t->at = call->depot->range.from;
@@ -220,7 +220,7 @@ static void cut(struct lks_transfer *t)
     t->stream = NULL;
     if (stream != NULL)
         lks_httpd_stream_cut(stream);
-    lks_transfer_drop(t);
+    lks_depot_transfer_drop(t);
 }
 
 static void have_piece(struct lks_transfer *t)
@@ -238,7 +238,7 @@ static void have_piece(struct lks_transfer *t)
     if (taken)
         pump(t);
     else
-        lks_transfer_drop(t);
+        lks_depot_transfer_drop(t);
 }
 
 static void on_ended(void *ctx, struct lks_httpd_stream *stream)
@@ -247,7 +247,7 @@ static void on_ended(void *ctx, struct lks_httpd_stream *stream)
     (void)stream;
     t->stream = NULL;
     if (!t->busy)
-        lks_transfer_drop(t);
+        lks_depot_transfer_drop(t);
 }
 
 /* The next piece, where there is room for it and it is within the rate. */
@@ -265,7 +265,7 @@ static void pump(struct lks_transfer *t)
     uint64_t left = t->end - t->at;
     size_t size = left < LKS_TRANSFER_PIECE ? (size_t)left : LKS_TRANSFER_PIECE;
     if (size > 0 && backlog < BACKLOG_MAX / 4 && lks_depot_may(t->depot, size))
-        lks_transfer_step_start(t, read_piece, have_piece);
+        lks_depot_transfer_step_start(t, read_piece, have_piece);
 }
 
 bool lks_depot_server_reply(struct lks_call *call)
@@ -279,7 +279,7 @@ bool lks_depot_server_reply(struct lks_call *call)
     call->depot->transfer = NULL;
     t->stream = lks_httpd_stream_sized(call->x, &head, t->end - t->at, BACKLOG_MAX, on_ended, t);
     if (t->stream == NULL)
-        lks_transfer_drop(t);
+        lks_depot_transfer_drop(t);
     else
         pump(t);
     return true;
@@ -301,7 +301,7 @@ static void counted_part(struct lks_transfer *t)
     lks_json_int(&w, "have", (int64_t)t->have);
     lks_json_bool(&w, "whole", t->whole && t->call->depot->known);
     lks_json_end(&w, '}');
-    lks_transfer_answer(t);
+    lks_depot_transfer_answer(t);
 }
 
 /* Collecting ----------------------------------------------------------------------------------- */
@@ -363,7 +363,7 @@ static void swept(struct lks_transfer *t)
         lks_json_int(&w, "missing", (int64_t)t->missing);
         lks_json_end(&w, '}');
     }
-    lks_transfer_answer(t);
+    lks_depot_transfer_answer(t);
 }
 
 /* What is being put is spared: its record may come behind those that this call saw. One that begins
@@ -374,13 +374,13 @@ static void collect(struct lks_transfer *t)
     t->spared = calloc(t->depot->count[LKS_SIDE_PEOPLE] + 1, sizeof(*t->spared));
     if (t->spared == NULL) {
         lks_call_problem(t->call, LKS_E_NOMEM, "out of memory");
-        lks_transfer_answer(t);
+        lks_depot_transfer_answer(t);
         return;
     }
     TAILQ_FOREACH(other, &t->depot->transfers, all)
     if (other->act == LKS_DEPOT_PUT)
         memcpy(t->spared[t->spared_count++], other->digest, sizeof(other->digest));
-    lks_transfer_step_start(t, sweep, swept);
+    lks_depot_transfer_step_start(t, sweep, swept);
 }
 
 /* A call of our own, as if a permitted person had made it; one at a time. */
@@ -491,7 +491,7 @@ static void on_timer(uv_timer_t *timer)
         if (t->stream != NULL)
             pump(t);
         else if (t->paced)
-            lks_transfer_put_on(t);
+            lks_depot_transfer_put_on(t);
     }
     /* The next round begins with another one. */
     struct lks_transfer *first = TAILQ_FIRST(&d->transfers);
@@ -504,7 +504,7 @@ static void on_timer(uv_timer_t *timer)
 void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call)
 {
     if (call->depot->transfer != NULL) { /* the record that it waited for */
-        lks_transfer_answer(call->depot->transfer);
+        lks_depot_transfer_answer(call->depot->transfer);
         return;
     }
     if (!has_room(d, call))
@@ -522,13 +522,13 @@ void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call)
         uv_timer_start(&d->timer, on_timer, TICK_MS, TICK_MS);
     }
     if (t->act == LKS_DEPOT_GET)
-        lks_transfer_step_start(t, find_file, found_file);
+        lks_depot_transfer_step_start(t, find_file, found_file);
     else if (t->act == LKS_DEPOT_HAVE)
-        lks_transfer_step_start(t, count_part, counted_part);
+        lks_depot_transfer_step_start(t, count_part, counted_part);
     else if (t->act == LKS_DEPOT_PUT)
-        lks_transfer_put(t);
+        lks_depot_transfer_put(t);
     else if (t->act == LKS_DEPOT_LOOK)
-        lks_transfer_look(t);
+        lks_depot_transfer_look(t);
     else
         collect(t);
 }
@@ -539,7 +539,7 @@ void lks_depot_server_gone(struct lks_depot_server *d, const struct lks_call *ca
     struct lks_transfer *t = call->depot != NULL ? call->depot->transfer : NULL;
     (void)d;
     if (t != NULL && !t->busy && !t->whole)
-        lks_transfer_answer(t);
+        lks_depot_transfer_answer(t);
 }
 
 /* Beginning and end ---------------------------------------------------------------------------- */
@@ -596,7 +596,7 @@ void lks_depot_server_free(struct lks_depot_server *d)
     while (!TAILQ_EMPTY(&d->transfers)) {
         struct lks_transfer *t = TAILQ_FIRST(&d->transfers);
         struct lks_call *call = t->whole ? NULL : t->call; /* else it is the state thread's */
-        lks_transfer_drop(t);
+        lks_depot_transfer_drop(t);
         lks_call_free(call);
     }
     lks_depot_peers_free(d->peers);

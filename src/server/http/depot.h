@@ -1,7 +1,7 @@
 /*
  * Artifacts on their way, on the server thread.
  *
- * Who may have what is the state thread's to say (handlers_artifacts.c); what it allowed comes here
+ * Who may have what is the state thread's to say (handle_artifacts.c); what it allowed comes here
  * and becomes a transfer. Files are touched in the thread pool alone, one step of one transfer at a
  * time, so neither thread waits for a disk. All transfers together keep to a rate. There are so
  * many of agents at the most, so many of people, and so many of one identity; more are asked to

@@ -75,11 +75,11 @@ struct lks_depot_server {
 };
 
 /* Have `work` done in the pool, then `done` here. */
-void lks_transfer_step_start(struct lks_transfer *t, lks_transfer_step *work,
-                             lks_transfer_step *done);
+void lks_depot_transfer_step_start(struct lks_transfer *t, lks_transfer_step *work,
+                                   lks_transfer_step *done);
 /* Its call is answered, and it is gone. */
-void lks_transfer_answer(struct lks_transfer *t);
-void lks_transfer_drop(struct lks_transfer *t);
+void lks_depot_transfer_answer(struct lks_transfer *t);
+void lks_depot_transfer_drop(struct lks_transfer *t);
 
 /* Take `size` bytes from what may be moved; false: not now. */
 bool lks_depot_may(struct lks_depot_server *d, size_t size);
@@ -88,7 +88,7 @@ bool lks_depot_may(struct lks_depot_server *d, size_t size);
 bool lks_depot_puts(const struct lks_depot_server *d, const char *digest);
 
 /* depot_put.c */
-void lks_transfer_put(struct lks_transfer *t);
-void lks_transfer_put_on(struct lks_transfer *t);
+void lks_depot_transfer_put(struct lks_transfer *t);
+void lks_depot_transfer_put_on(struct lks_transfer *t);
 
 #endif

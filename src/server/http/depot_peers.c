@@ -1,7 +1,7 @@
 #include "server/http/depot_peers.h"
 
-#include "drivers/http/http_artifact.h"
-#include "server/api/handlers.h"
+#include "drivers/http/artifact.h"
+#include "server/api/handle.h"
 #include "server/api/routes.h"
 #include "server/auth/forward.h"
 
@@ -121,13 +121,13 @@ static void found_missing(struct lks_transfer *t)
         d->missing = t->missing;
         t->wanted = NULL;
     }
-    lks_transfer_answer(t);
+    lks_depot_transfer_answer(t);
     fetch_next(p);
 }
 
-void lks_transfer_look(struct lks_transfer *t)
+void lks_depot_transfer_look(struct lks_transfer *t)
 {
-    lks_transfer_step_start(t, find_missing, found_missing);
+    lks_depot_transfer_step_start(t, find_missing, found_missing);
 }
 
 static void ask_state(struct lks_depot_peers *p)

@@ -25,7 +25,7 @@ void lks_depot_peers_free(struct lks_depot_peers *p);
 void lks_depot_peers_tick(struct lks_depot_peers *p, lks_ms now);
 
 /* A transfer of LKS_DEPOT_LOOK. */
-void lks_transfer_look(struct lks_transfer *t);
+void lks_depot_transfer_look(struct lks_transfer *t);
 
 /* Whether it is being fetched at the moment: no other writer may have its part. */
 bool lks_depot_peers_fetches(const struct lks_depot_peers *p, const char *digest);

@@ -11,13 +11,13 @@ static void answer(struct lks_transfer *t)
         lks_call_problem_http(t->call, 422, "digest", "%s", err->msg);
     else
         lks_call_problem_err(t->call, err);
-    lks_transfer_answer(t);
+    lks_depot_transfer_answer(t);
 }
 
 static void end_early(struct lks_transfer *t)
 {
     lks_call_problem(t->call, LKS_E_UNAVAILABLE, "lockstepd is about to end; put it again");
-    lks_transfer_answer(t);
+    lks_depot_transfer_answer(t);
 }
 
 /* In its place: it gets a record, unless it has one. */
@@ -63,9 +63,9 @@ static void looked(struct lks_transfer *t)
     else if (t->depot->server->stop_sent)
         end_early(t);
     else if (t->looked)
-        lks_transfer_step_start(t, finish_part, finished);
+        lks_depot_transfer_step_start(t, finish_part, finished);
     else
-        lks_transfer_step_start(t, look, looked);
+        lks_depot_transfer_step_start(t, look, looked);
 }
 
 static void tell_rest(struct lks_transfer *t)
@@ -76,7 +76,7 @@ static void tell_rest(struct lks_transfer *t)
     lks_json_int(&w, "have", (int64_t)t->part.size);
     lks_json_int(&w, "size", (int64_t)t->call->depot->size);
     lks_json_end(&w, '}');
-    lks_transfer_answer(t);
+    lks_depot_transfer_answer(t);
 }
 
 static void write_piece(struct lks_transfer *t)
@@ -92,14 +92,14 @@ static void wrote_piece(struct lks_transfer *t)
     if (t->err.code != LKS_OK) {
         answer(t);
     } else if (t->last && t->part.size == t->call->depot->size) {
-        lks_transfer_step_start(t, look, looked);
+        lks_depot_transfer_step_start(t, look, looked);
     } else if (t->last) {
         tell_rest(t);
     } else if (t->call->x == NULL) {
-        lks_transfer_answer(t);
+        lks_depot_transfer_answer(t);
     } else {
         t->paced = true;
-        lks_transfer_put_on(t);
+        lks_depot_transfer_put_on(t);
     }
 }
 
@@ -108,10 +108,10 @@ static void on_piece(void *ctx, struct lks_buf *piece, bool last)
     struct lks_transfer *t = ctx;
     t->piece = LKS_MOVE(*piece);
     t->last = last;
-    lks_transfer_step_start(t, write_piece, wrote_piece);
+    lks_depot_transfer_step_start(t, write_piece, wrote_piece);
 }
 
-void lks_transfer_put_on(struct lks_transfer *t)
+void lks_depot_transfer_put_on(struct lks_transfer *t)
 {
     if (!lks_depot_may(t->depot, LKS_TRANSFER_PIECE))
         return;
@@ -137,14 +137,14 @@ static void began(struct lks_transfer *t)
     if (t->err.code != LKS_OK)
         answer(t);
     else if (t->call->x == NULL)
-        lks_transfer_answer(t);
+        lks_depot_transfer_answer(t);
     else if (t->whole)
         settle(t);
     else
         lks_httpd_fetch(t->call->x, on_piece, t);
 }
 
-void lks_transfer_put(struct lks_transfer *t)
+void lks_depot_transfer_put(struct lks_transfer *t)
 {
-    lks_transfer_step_start(t, begin_part, began);
+    lks_depot_transfer_step_start(t, begin_part, began);
 }

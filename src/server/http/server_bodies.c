@@ -172,7 +172,7 @@ void lks_server_collected(struct lks_server *s, struct lks_call *call, struct lk
     call->bytes = lks_httpd_body_move(x);
     recount(s, call);
     if (!plain && (is_stranger(call) || call->bytes.len > READ_HERE_MAX)) {
-        lks_turns_add(&s->bodies, call);
+        lks_fair_queue_add(&s->bodies, call);
         return;
     }
     if (!plain)

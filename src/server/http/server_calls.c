@@ -97,7 +97,7 @@ static bool hear(struct lks_server *s, struct lks_httpd_exchange *x,
     struct lks_link *m = request->peer->memory;
     struct lks_beat beat;
     struct lks_err err = {0};
-    if (!is_beat(s, x, request) || lks_beat_unpack(request->body, &beat, &err) != LKS_OK)
+    if (!is_beat(s, x, request) || lks_heartbeat_unpack(request->body, &beat, &err) != LKS_OK)
         return false;
     if (s->beats == NULL)
         s->beats = (struct lks_beats *)lks_mail_new(LKS_MAIL_BEATS);
@@ -204,14 +204,14 @@ static struct lks_str header_of(const struct lks_httpd_exchange *x, const char *
  * this host. A caller with another credential is known by that. */
 static void read_cookies(struct lks_call *call, const struct lks_httpd_exchange *x)
 {
-    struct lks_str all = header_of(x, "Cookie"), login = lks_cookie(all, LKS_COOKIE_LOGIN);
+    struct lks_str all = header_of(x, "Cookie"), login = lks_auth_cookie(all, LKS_COOKIE_LOGIN);
     bool safe = strcmp(call->route->method, "GET") == 0;
     if (login.len < sizeof(call->cookie))
         snprintf(call->cookie, sizeof(call->cookie), "%" LKS_STR_FMT, LKS_STR_ARG(login));
     if (call->credential.kind != LKS_CREDENTIAL_NONE ||
-        (!safe && !lks_origin_is(header_of(x, "Origin"), header_of(x, "Host"))))
+        (!safe && !lks_auth_origin_is(header_of(x, "Origin"), header_of(x, "Host"))))
         return;
-    call->credential = lks_credential_cookie(all);
+    call->credential = lks_auth_credential_cookie(all);
     call->by_cookie = call->credential.kind != LKS_CREDENTIAL_NONE;
 }
 
@@ -227,7 +227,7 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
         call->last_event = seq + 1;
     }
     if (bearer != NULL && call->route->listener == LKS_LISTENER_PEOPLE)
-        call->credential = lks_credential_bearer(lks_str_from(bearer));
+        call->credential = lks_auth_credential_bearer(lks_str_from(bearer));
     else if (call->route->listener == LKS_LISTENER_PEOPLE)
         read_cookies(call, x);
     const char *sign = lks_httpd_header(x, LKS_WEBHOOK_HEADER);

@@ -181,7 +181,7 @@ static bool is_login(const struct lks_call *call)
 /* One who asks much is told so before everyone else waits behind them. */
 static bool has_enough(const struct lks_server *s, struct lks_call *call)
 {
-    unsigned waiting = lks_turns_waiting(&s->reads, call);
+    unsigned waiting = lks_fair_queue_waiting(&s->reads, call);
     if (waiting < TO_READ_MAX)
         return false;
     lks_call_problem_http(
@@ -196,7 +196,7 @@ static bool has_enough(const struct lks_server *s, struct lks_call *call)
 static void start_prepare(struct lks_server *s, struct lks_call *call)
 {
     if (call->route->listener != LKS_LISTENER_AGENTS) {
-        lks_turns_add(is_login(call) ? &s->logins : &s->bodies, call);
+        lks_fair_queue_add(is_login(call) ? &s->logins : &s->bodies, call);
         return;
     }
     call->job.data = call;
@@ -213,7 +213,7 @@ static void take_call(struct lks_server *s, struct lks_call *call)
     else if (entered && lks_depot_server_takes(call))
         lks_depot_server_take(s->depot, call);
     else if (entered && call->work != NULL && !has_enough(s, call))
-        lks_turns_add(is_login(call) ? &s->logins : &s->reads, call);
+        lks_fair_queue_add(is_login(call) ? &s->logins : &s->reads, call);
     else
         lks_server_answer(s, call);
 }
@@ -401,18 +401,18 @@ enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, 
 {
     s->daemon = daemon;
     s->intake.seed = daemon->options.seed;
-    s->reads = (struct lks_turns){
+    s->reads = (struct lks_fair_queue){
         .loop = &s->loop, .most = READING_MAX, .work = work, .done = answer, .left = forget};
-    s->bodies = (struct lks_turns){.loop = &s->loop,
-                                   .most = BODIES_MAX,
-                                   .work = lks_server_body_work,
-                                   .done = lks_server_body_done,
-                                   .left = forget};
-    s->logins = (struct lks_turns){.loop = &s->loop,
-                                   .most = LOGINS_MAX,
-                                   .work = login_work,
-                                   .done = login_done,
-                                   .left = forget};
+    s->bodies = (struct lks_fair_queue){.loop = &s->loop,
+                                        .most = BODIES_MAX,
+                                        .work = lks_server_body_work,
+                                        .done = lks_server_body_done,
+                                        .left = forget};
+    s->logins = (struct lks_fair_queue){.loop = &s->loop,
+                                        .most = LOGINS_MAX,
+                                        .work = login_work,
+                                        .done = login_done,
+                                        .left = forget};
     if (uv_loop_init(&s->loop) != 0)
         return lks_fail(err, LKS_E_IO, "cannot make a loop");
     if (lks_mailbox_init(&s->box, &s->loop, deliver, NULL, s, err) != LKS_OK ||

@@ -2,10 +2,10 @@
 
 #include "base/file.h"
 #include "codec/format/json.h"
-#include "drivers/store/store_postgres.h"
-#include "drivers/store/store_secrets.h"
-#include "drivers/store/store_seen.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/postgres.h"
+#include "drivers/store/secrets.h"
+#include "drivers/store/seen.h"
+#include "drivers/store/sqlite.h"
 #include "server/base/config.h"
 #include "server/base/daemon.h"
 #include "trust/token.h"
@@ -220,7 +220,7 @@ static enum lks_code make_key(struct making *m, const char *name, struct lks_key
     if (code != LKS_OK)
         return code;
     struct lks_public_key public = lks_key_public(out);
-    lks_public_key_text(&public, text);
+    lks_key_public_text(&public, text);
     size_t len = strlen(text);
     text[len] = '\n';
     snprintf(file, sizeof(file), "%s.pub", name);

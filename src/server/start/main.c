@@ -135,7 +135,7 @@ static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
         return dump(config, err);
     if (lks_args_has(&args, "--check"))
         return check(config, err);
-    return lks_daemon_run(config, lks_args_has(&args, "--accept-lost-rows"), err);
+    return lks_run_daemon(config, lks_args_has(&args, "--accept-lost-rows"), err);
 }
 
 int main(int argc, char **argv)
@@ -155,5 +155,5 @@ int main(int argc, char **argv)
         code = lks_fail(&err, LKS_E_IO, "cannot write the answer: %s", strerror(errno));
     if (code != LKS_OK)
         fprintf(stderr, "lockstepd: %s\n", err.msg);
-    return lks_code_info(code)->exit;
+    return lks_err_code_info(code)->exit;
 }

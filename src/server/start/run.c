@@ -164,7 +164,7 @@ static void daemon_fini(struct lks_daemon *d)
     lks_log_fini(d->log);
 }
 
-enum lks_code lks_daemon_run(const char *path, bool accept_lost, struct lks_err *err)
+enum lks_code lks_run_daemon(const char *path, bool accept_lost, struct lks_err *err)
 {
     /* One for each process, and there to its end: threads may outlive a start that failed. */
     static struct lks_daemon one;

@@ -1,6 +1,6 @@
 #include "server/threads/admit_socket.h"
 
-#include "drivers/http/http_unix.h"
+#include "drivers/http/unix.h"
 #include "server/api/routes.h"
 #include "server/base/daemon.h"
 #include "server/form/admit_line.h"

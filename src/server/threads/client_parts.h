@@ -1,8 +1,8 @@
-/* For client_thread.c, sweeper.c and watcher.c: what is in progress. */
+/* For client_thread.c, sweeper.c and metrics_poller.c: what is in progress. */
 #ifndef LKS_SERVER_CLIENT_PARTS_H
 #define LKS_SERVER_CLIENT_PARTS_H
 
-#include "drivers/http/http_talks.h"
+#include "drivers/http/talks.h"
 #include "server/threads/threads.h"
 
 /* Whose dialog it is: the first member of what lks_talks_ctx() is. */
@@ -18,7 +18,7 @@ struct lks_client_job {
     uint64_t number; /* by which calls find it again */
     bool reading;    /* else an update */
     struct lks_arena arena;
-    struct lks_own_endpoint at;
+    struct lks_internal_endpoint at;
     const struct lks_bmc_driver *driver;
     struct lks_dialog *dialog; /* NULL: over, or not begun */
     struct lks_call *call; /* to be asked, or asked again; NULL: it is in progress, or none is */
@@ -38,7 +38,7 @@ struct lks_client_job {
 
 /* NULL: no memory. The endpoint's texts are copied. */
 struct lks_client_job *lks_client_job_new(struct lks_client_thread *c,
-                                          const struct lks_own_endpoint *at);
+                                          const struct lks_internal_endpoint *at);
 void lks_client_job_free(struct lks_client_job *job);
 
 /* Add a dialog with its endpoint, and read the secrets it needs. The line of a failure says what a

@@ -1,6 +1,6 @@
 #include "server/threads/client_thread.h"
 
-#include "drivers/http/http_login.h"
+#include "drivers/http/login.h"
 #include "server/threads/client_parts.h"
 #include "server/threads/lead.h"
 
@@ -63,8 +63,8 @@ static struct lks_mail *take_mail(struct lks_client_thread *c)
 
 /* Jobs -------------------------------------------------------------------------------------- */
 
-static bool copy_endpoint(struct lks_arena *arena, const struct lks_own_endpoint *from,
-                          struct lks_own_endpoint *to)
+static bool copy_endpoint(struct lks_arena *arena, const struct lks_internal_endpoint *from,
+                          struct lks_internal_endpoint *to)
 {
     const struct {
         struct lks_str from, *to;
@@ -86,7 +86,7 @@ static bool copy_endpoint(struct lks_arena *arena, const struct lks_own_endpoint
 static void job_ended(struct lks_client_dialog *talk, const struct lks_err *why);
 
 struct lks_client_job *lks_client_job_new(struct lks_client_thread *c,
-                                          const struct lks_own_endpoint *at)
+                                          const struct lks_internal_endpoint *at)
 {
     struct lks_client_job *job = calloc(1, sizeof(*job));
     if (job == NULL)
@@ -152,7 +152,7 @@ enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conve
                               struct lks_bmc_secret *secret, struct lks_err *err)
 {
     static const char file[] = "file:";
-    const struct lks_own_endpoint *at = &job->at;
+    const struct lks_internal_endpoint *at = &job->at;
     bool ca = lks_str_starts(at->trust, file);
     if (job->client->talks == NULL)
         return lks_fail(err, LKS_E_UNAVAILABLE, "%s", job->client->broken.msg);
@@ -178,9 +178,9 @@ enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conve
 /* Updates ----------------------------------------------------------------------------------- */
 
 /* As lks_mail_new(): a daemon that cannot tell its threads anything is over. */
-static struct lks_call *new_call(const struct lks_client_job *job, enum lks_own_kind kind)
+static struct lks_call *new_call(const struct lks_client_job *job, enum lks_internal_kind kind)
 {
-    struct lks_call *call = lks_own_call(job->client->daemon, kind, job->number);
+    struct lks_call *call = lks_internal_call(job->client->daemon, kind, job->number);
     if (call == NULL)
         abort();
     return call;
@@ -189,7 +189,7 @@ static struct lks_call *new_call(const struct lks_client_job *job, enum lks_own_
 /* Say how it ended. */
 static void end_flash(struct lks_client_job *job, struct lks_rec_flash_ended ended)
 {
-    struct lks_call *call = new_call(job, LKS_OWN_ENDED);
+    struct lks_call *call = new_call(job, LKS_INTERNAL_ENDED);
     struct lks_arena *arena = &call->own->arena;
     ended.id = job->id;
     ended.found = lks_arena_copy(arena, ended.found);
@@ -307,7 +307,7 @@ static void on_checkpoint(void *ctx, struct lks_dialog *dialog, struct lks_str s
     (void)ctx;
     struct lks_client_job *job = lks_talks_ctx(dialog);
     struct lks_bmc_status status = {0};
-    struct lks_call *call = new_call(job, LKS_OWN_SAVED);
+    struct lks_call *call = new_call(job, LKS_INTERNAL_SAVED);
     lks_buf_truncate(&job->saved, 0);
     lks_buf_add(&job->saved, saved);
     if (job->saved.failed != LKS_OK)
@@ -409,18 +409,18 @@ static bool is_passing(const struct lks_call *call)
 /* The same call anew, with what was asked. */
 static struct lks_call *renew(struct lks_call *call)
 {
-    struct lks_own *own = call->own;
-    struct lks_call *fresh = lks_own_call(call->daemon, own->kind, own->job);
+    struct lks_internal *own = call->own;
+    struct lks_call *fresh = lks_internal_call(call->daemon, own->kind, own->job);
     if (fresh == NULL)
         return NULL;
-    lks_own_free(fresh->own);
+    lks_internal_free(fresh->own);
     fresh->own = own;
     call->own = NULL;
-    if (own->kind != LKS_OWN_READ)
+    if (own->kind != LKS_INTERNAL_READ)
         return fresh;
     struct lks_err err = {0};
-    if (lks_own_readings(fresh, lks_call_path(call, "name"), lks_buf_view(&call->bytes), &err) ==
-        LKS_OK)
+    if (lks_internal_readings(fresh, lks_call_path(call, "name"), lks_buf_view(&call->bytes),
+                              &err) == LKS_OK)
         return fresh;
     lks_call_free(fresh);
     return NULL;
@@ -447,24 +447,24 @@ static void read_after(struct lks_client_job *job)
 
 static void take_answer(struct lks_client_thread *c, struct lks_call *call)
 {
-    const struct lks_own *own = call->own;
+    const struct lks_internal *own = call->own;
     struct lks_client_job *job = find_job(c, own->job);
     if (own->job == 0) {
         lks_sweeper_take(c, call, mono_now());
-        lks_watcher_take(c, call, mono_now());
-        lks_drafter_take(c, call, mono_now());
-        lks_teller_take(c, call, mono_now());
+        lks_metrics_poller_take(c, call, mono_now());
+        lks_change_drafter_take(c, call, mono_now());
+        lks_ticket_notifier_take(c, call, mono_now());
     }
     if (job == NULL || ask_again(job, call))
         return;
-    if (own->kind == LKS_OWN_SAVED && call->status == 200 && job->dialog != NULL) {
+    if (own->kind == LKS_INTERNAL_SAVED && call->status == 200 && job->dialog != NULL) {
         resume(job);
         return;
     }
-    if (own->kind == LKS_OWN_READ)
+    if (own->kind == LKS_INTERNAL_READ)
         atomic_fetch_add(call->status == 200 ? &c->daemon->counts.read : &c->daemon->counts.failed,
                          1);
-    if (own->kind == LKS_OWN_ENDED && call->status == 200)
+    if (own->kind == LKS_INTERNAL_ENDED && call->status == 200)
         read_after(job);
     lks_client_job_free(job); /* it ended, or was ended */
 }
@@ -535,17 +535,17 @@ static void run(void *arg)
         lks_lead_check(c->daemon); /* what leaves, leaves from the controller that leads */
         go_on(c, mono_now());
         lks_sweeper_tick(c, mono_now());
-        lks_watcher_tick(c, mono_now());
-        lks_drafter_tick(c, mono_now());
-        lks_teller_tick(c, mono_now());
+        lks_metrics_poller_tick(c, mono_now());
+        lks_change_drafter_tick(c, mono_now());
+        lks_ticket_notifier_tick(c, mono_now());
         if (!c->stopping)
             turn(c);
     }
     close_box(c);
     while (c->jobs != NULL)
         lks_client_job_free(c->jobs);
-    lks_watcher_fini(c);
-    lks_teller_fini(c);
+    lks_metrics_poller_fini(c);
+    lks_ticket_notifier_fini(c);
     lks_pulls_fini(c);
     lks_talks_free(c->talks);
     lks_depot_close(&c->depot);

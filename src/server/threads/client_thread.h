@@ -1,9 +1,10 @@
 /*
- * The client thread: conversations with management endpoints (drivers/http/http_talks.h), thousands
+ * The client thread: conversations with management endpoints (drivers/http/talks.h), thousands
  * at a time. Updates come from the state thread once their records are durable, and what has to
  * survive returns there before anything else is sent; readings are its own to begin (sweeper.h),
- * and so are measuring (watcher.h), checking the cadence of pools (drafter.h) and notifying a
- * ticket system (teller.h). What it wants of the state it asks by calls (own.h).
+ * and so are measuring (metrics_poller.h), checking the cadence of pools (change_drafter.h) and
+ * notifying a ticket system (ticket_notifier.h). What it wants of the state it asks by calls
+ * (internal.h).
  *
  * After a start, or when this controller leads, every open update is told to it anew with what was
  * saved last: a restart is an answer that did not come.
@@ -13,12 +14,12 @@
 
 #include "drivers/depot/depot_files.h"
 #include "port/bmc.h"
-#include "server/call/own.h"
-#include "server/threads/drafter.h"
+#include "server/call/internal.h"
+#include "server/threads/change_drafter.h"
+#include "server/threads/metrics_poller.h"
 #include "server/threads/pulls.h"
 #include "server/threads/sweeper.h"
-#include "server/threads/teller.h"
-#include "server/threads/watcher.h"
+#include "server/threads/ticket_notifier.h"
 
 #include <stdatomic.h>
 
@@ -32,7 +33,7 @@ struct lks_flash_mail {
     uint64_t id;
     bool over; /* it was ended: the rest is empty */
     lks_ms begun;
-    struct lks_own_endpoint at;
+    struct lks_internal_endpoint at;
     struct lks_bmc_intent intent;
     struct lks_str saved; /* empty: nothing was sent yet */
 };
@@ -53,9 +54,9 @@ struct lks_client_thread {
     struct lks_client_job *jobs;
     uint64_t next_job;
     struct lks_sweeper sweeper;
-    struct lks_watcher watcher;
-    struct lks_drafter drafter;
-    struct lks_teller teller;
+    struct lks_metrics_poller poller;
+    struct lks_change_drafter drafter;
+    struct lks_ticket_notifier notifier;
     struct lks_pulls pulls;
     bool stopping;
 };

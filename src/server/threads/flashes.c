@@ -20,7 +20,7 @@ static bool end_here(struct lks_state_thread *t, const struct lks_state_flash *f
         .flash_ended = {.id = f->id, .outcome = outcome, .found = LKS_STR(""), .text = text}};
     lks_decision_init(&d);
     enum lks_code code =
-        lks_engine_turn(t->desk.engine, t->desk.now, &event, NULL, &d, &needs, &err);
+        lks_engine_turn(t->authz.engine, t->authz.now, &event, NULL, &d, &needs, &err);
     if (code == LKS_E_IO || code == LKS_E_NOMEM)
         lks_daemon_die(t->daemon, "the state is no longer good", &err);
     return code == LKS_OK;
@@ -35,7 +35,7 @@ static void keep(struct lks_flash_mail *m, struct lks_str *text)
 static void put_intent(const struct lks_state_thread *t, const struct lks_state_flash *f,
                        struct lks_flash_mail *m)
 {
-    const struct lks_state *s = t->desk.state;
+    const struct lks_state *s = t->authz.state;
     struct lks_str image = lks_state_text(s, f->image);
     struct lks_str pull = lks_daemon_config(t->daemon)->bmc_pull;
     m->id = f->id;
@@ -71,13 +71,13 @@ static struct lks_flash_mail *make_mail(const struct lks_state_thread *t,
                                         const struct lks_endpoint *endpoint)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf url = {0};
-    const struct lks_state *s = t->desk.state;
+    const struct lks_state *s = t->authz.state;
     struct lks_flash_mail *m = (struct lks_flash_mail *)lks_mail_new(LKS_MAIL_FLASH);
     struct lks_str name = lks_state_name(s, f->node);
     lks_arena_init(&m->arena, MAIL_MEMORY_MAX);
     lks_buf_init(&url, LKS_ENDPOINT_URL_MAX);
     lks_endpoint_url(endpoint->url, name, &url);
-    m->at = (struct lks_own_endpoint){
+    m->at = (struct lks_internal_endpoint){
         .name = name,
         .site = endpoint->site,
         .url = lks_buf_view(&url),
@@ -100,8 +100,8 @@ static struct lks_flash_mail *make_mail(const struct lks_state_thread *t,
 /* False: later. */
 static bool tell(struct lks_state_thread *t, const struct lks_state_flash *f)
 {
-    const struct lks_state *s = t->desk.state;
-    const struct lks_book *book = lks_engine_book(t->desk.engine);
+    const struct lks_state *s = t->authz.state;
+    const struct lks_book *book = lks_engine_book(t->authz.engine);
     struct lks_endpoint endpoint = {0};
     if (!s->nodes[f->node].placed ||
         !lks_endpoint_find(book, lks_state_name(s, f->node), &endpoint))
@@ -128,14 +128,14 @@ void lks_flashes_over(struct lks_state_thread *t, const struct lks_decision *d)
  */
 void lks_flashes_tell(struct lks_state_thread *t)
 {
-    const struct lks_state *s = t->desk.state;
-    if (t->desk.following || t->stopping)
+    const struct lks_state *s = t->authz.state;
+    if (t->authz.following || t->stopping)
         return;
     if (t->flash_seq == 0 && s->next_flash > t->flash_told) {
         t->flash_noted = s->next_flash;
-        t->flash_seq = lks_engine_seq(t->desk.engine);
+        t->flash_seq = lks_engine_seq(t->authz.engine);
     }
-    if (t->flash_seq == 0 || lks_engine_durable_seq(t->desk.engine) < t->flash_seq)
+    if (t->flash_seq == 0 || lks_engine_durable_seq(t->authz.engine) < t->flash_seq)
         return;
     uint32_t i = s->flash_count;
     while (i > 0 && s->flashes[i - 1].id >= t->flash_told)

@@ -1,5 +1,5 @@
 /*
- * What was last seen durable of the journal, in DATA/seen-head (drivers/store/store_seen.h): a
+ * What was last seen durable of the journal, in DATA/seen-head (drivers/store/seen.h): a
  * store that lost rows, or an older copy of one, is recognised at the next start.
  *
  * It is written after a commit, at most once a second, so that it is at most a second behind. A

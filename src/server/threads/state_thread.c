@@ -38,7 +38,7 @@ static bool own_turn(struct lks_state_thread *t, const struct lks_event *event)
     uint64_t needs = 0;
     lks_decision_init(&d);
     enum lks_code code =
-        lks_engine_turn(t->desk.engine, t->desk.now, event, NULL, &d, &needs, &err);
+        lks_engine_turn(t->authz.engine, t->authz.now, event, NULL, &d, &needs, &err);
     fatal(t, code, &err);
     if (code == LKS_OK)
         lks_flashes_over(t, &d);
@@ -49,17 +49,17 @@ static bool own_turn(struct lks_state_thread *t, const struct lks_event *event)
 static void look_at_clocks(struct lks_state_thread *t)
 {
     struct lks_now now = lks_daemon_now();
-    lks_ms expected = t->desk.wall + (now.mono - t->mono);
+    lks_ms expected = t->authz.wall + (now.mono - t->mono);
     uint64_t forward = now.wall > expected ? now.wall - expected : 0;
     uint64_t back = now.wall < expected ? expected - now.wall : 0;
     bool first = t->mono == 0;
-    t->desk.wall = now.wall;
+    t->authz.wall = now.wall;
     t->mono = now.mono;
-    t->desk.now.mono = now.mono;
+    t->authz.now.mono = now.mono;
     lks_lead_check(t->daemon);
-    t->desk.behind = t->desk.following ? lks_lead_clock() - t->confirmed : 0;
-    if (now.wall > t->desk.now.wall)
-        t->desk.now.wall = now.wall;
+    t->authz.behind = t->authz.following ? lks_lead_clock() - t->confirmed : 0;
+    if (now.wall > t->authz.now.wall)
+        t->authz.now.wall = now.wall;
     if (first || (forward <= JUMP_MS && back <= JUMP_MS))
         return;
     struct lks_event event = {.kind = LKS_EVENT_CLOCK, .clock = {forward, back}};
@@ -85,8 +85,8 @@ static void finish(struct lks_state_thread *t, struct lks_call *call)
         lks_client_post(t->daemon->client, &call->mail);
         return;
     }
-    if (t->desk.following && (!call->unread || call->status != 0))
-        lks_call_header(call, "Lockstep-Behind-Ms: %llu", (unsigned long long)t->desk.behind);
+    if (t->authz.following && (!call->unread || call->status != 0))
+        lks_call_header(call, "Lockstep-Behind-Ms: %llu", (unsigned long long)t->authz.behind);
     call->mail.kind = LKS_MAIL_CALL;
     lks_mailbox_post(&t->daemon->server->box, &call->mail);
 }
@@ -108,8 +108,8 @@ static void push(struct lks_call **first, struct lks_call ***end, struct lks_cal
 /* Rows count up, so an earlier call waits for no later row than the next one. */
 static void await(struct lks_state_thread *t, struct lks_call *call)
 {
-    call->since = t->desk.now.mono;
-    bool durable = call->needs <= lks_engine_durable_seq(t->desk.engine);
+    call->since = t->authz.now.mono;
+    bool durable = call->needs <= lks_engine_durable_seq(t->authz.engine);
     if (call->needs == 0 || (durable && t->waiting == NULL))
         finish(t, call);
     else
@@ -118,7 +118,7 @@ static void await(struct lks_state_thread *t, struct lks_call *call)
 
 static void release(struct lks_state_thread *t)
 {
-    uint64_t durable = lks_engine_durable_seq(t->desk.engine);
+    uint64_t durable = lks_engine_durable_seq(t->authz.engine);
     while (t->waiting != NULL && t->waiting->needs <= durable) {
         struct lks_call *call = t->waiting;
         t->waiting = next_of(call);
@@ -130,9 +130,9 @@ static void release(struct lks_state_thread *t)
 static void give_up_waiting(struct lks_state_thread *t)
 {
     struct lks_err why = {0};
-    if (!lks_engine_stalled(t->desk.engine, &why))
+    if (!lks_engine_stalled(t->authz.engine, &why))
         return;
-    while (t->waiting != NULL && t->waiting->since + STALL_WAIT_MS <= t->desk.now.mono) {
+    while (t->waiting != NULL && t->waiting->since + STALL_WAIT_MS <= t->authz.now.mono) {
         struct lks_call *call = t->waiting;
         t->waiting = next_of(call);
         lks_call_problem(call, LKS_E_UNAVAILABLE,
@@ -158,7 +158,7 @@ static void send_post(struct lks_state_thread *t)
 
 static void touch(struct lks_state_thread *t, uint32_t node)
 {
-    const struct lks_state *s = t->desk.state;
+    const struct lks_state *s = t->authz.state;
     if (node >= t->told_room) {
         t->told = lks_daemon_grow(t->daemon, t->told, &t->told_room, s->node_count);
     }
@@ -178,7 +178,7 @@ static void touch(struct lks_state_thread *t, uint32_t node)
  * with the one after. */
 static void touch_commanded(struct lks_state_thread *t)
 {
-    const struct lks_state *s = t->desk.state;
+    const struct lks_state *s = t->authz.state;
     for (uint32_t i = s->command_count; i > 0 && s->commands[i - 1].id >= t->command_told; i--)
         touch(t, s->commands[i - 1].node);
     t->command_told = s->next_command;
@@ -191,16 +191,16 @@ static void hear(struct lks_state_thread *t, const struct lks_beats *beats)
     struct lks_err err = {0};
     for (size_t i = 0; i < beats->count; i++) {
         uint32_t node = beats->items[i].node;
-        enum lks_code code = lks_desk_hear(&t->desk, node, &beats->items[i].beat, &err);
+        enum lks_code code = lks_authz_hear(&t->authz, node, &beats->items[i].beat, &err);
         fatal(t, code, &err);
         touch(t, node);
     }
-    t->desk.metrics.beats += beats->count;
+    t->authz.metrics.beats += beats->count;
 }
 
 static void take_call(struct lks_state_thread *t, struct lks_call *call)
 {
-    if (!lks_desk_decide(&t->desk, call)) {
+    if (!lks_authz_decide(&t->authz, call)) {
         push(&t->sliced, &t->sliced_end, call);
         return;
     }
@@ -214,53 +214,53 @@ static void take_call(struct lks_state_thread *t, struct lks_call *call)
 static void hand_over(struct lks_state_thread *t)
 {
     struct lks_engine_batch batch;
-    if (!lks_engine_take(t->desk.engine, t->desk.now, &batch))
+    if (!lks_engine_take(t->authz.engine, t->authz.now, &batch))
         return;
     struct lks_batch *m = (struct lks_batch *)lks_mail_new(LKS_MAIL_BATCH);
     m->batch = batch;
-    m->handed = t->desk.now.mono;
+    m->handed = t->authz.now.mono;
     lks_mailbox_post(&t->daemon->store->box, &m->mail);
 }
 
 /* Rows that are durable go on to the server thread, with the head that agents are told. */
 static void tell_server(struct lks_state_thread *t, struct lks_batch *m)
 {
-    const struct lks_head *head = lks_engine_told(t->desk.engine);
+    const struct lks_head *head = lks_engine_told(t->authz.engine);
     if (head->seq != t->head_told) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
         lks_buf_init(&line, LKS_HEAD_TEXT_MAX - 1);
-        lks_head_text(head, &line);
+        lks_row_head_text(head, &line);
         if (line.failed == LKS_OK)
             memcpy(m->head, line.ptr, line.len);
         t->head_told = head->seq;
     }
-    m->heartbeat = t->desk.state->limits.heartbeat;
+    m->heartbeat = t->authz.state->limits.heartbeat;
     lks_mailbox_post(&t->daemon->server->box, &m->mail);
 }
 
 /* The second of a head is over, and nothing was committed since. */
 static void tell_head(struct lks_state_thread *t)
 {
-    if (lks_engine_told(t->desk.engine)->seq == t->head_told)
+    if (lks_engine_told(t->authz.engine)->seq == t->head_told)
         return;
     struct lks_batch *m = (struct lks_batch *)lks_mail_new(LKS_MAIL_BATCH);
-    m->batch.last = lks_engine_durable_seq(t->desk.engine);
+    m->batch.last = lks_engine_durable_seq(t->authz.engine);
     tell_server(t, m);
 }
 
 static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
 {
-    lks_engine_durable(t->desk.engine, &m->batch);
-    lks_histogram_add(&t->desk.metrics.store, m->us);
-    lks_histogram_add(&t->desk.metrics.commit, m->whole_us);
+    lks_engine_durable(t->authz.engine, &m->batch);
+    lks_metrics_histogram_add(&t->authz.metrics.store, m->us);
+    lks_metrics_histogram_add(&t->authz.metrics.commit, m->whole_us);
     tell_server(t, m);
     release(t);
 }
 
 static void on_stalled(struct lks_state_thread *t, const struct lks_stalled *m)
 {
-    lks_engine_stall(t->desk.engine, &m->why);
-    t->desk.metrics.stalls++;
+    lks_engine_stall(t->authz.engine, &m->why);
+    t->authz.metrics.stalls++;
     struct lks_log_field field = {"cause", lks_str_from(m->why.msg)};
     lks_daemon_log(t->daemon, LKS_LEVEL_ERROR, "the journal cannot be written", &field, 1);
 }
@@ -276,10 +276,10 @@ static void lead(struct lks_state_thread *t, uint64_t epoch)
     char number[32];
     struct lks_str name = lks_str_from(lks_daemon_name(t->daemon));
     struct lks_str url = lks_str_from(lks_daemon_url(t->daemon));
-    if (lks_engine_lead(t->desk.engine, t->desk.now, epoch, name, url, &err) != LKS_OK)
+    if (lks_engine_lead(t->authz.engine, t->authz.now, epoch, name, url, &err) != LKS_OK)
         lks_daemon_die(t->daemon, "cannot lead", &err);
-    t->desk.following = false;
-    t->desk.behind = 0;
+    t->authz.following = false;
+    t->authz.behind = 0;
     snprintf(number, sizeof(number), "%llu", (unsigned long long)epoch);
     struct lks_log_field field = {"epoch", lks_str_from(number)};
     lks_daemon_log(t->daemon, LKS_LEVEL_INFO, "leads", &field, 1);
@@ -289,7 +289,7 @@ static void lead(struct lks_state_thread *t, uint64_t epoch)
 static void on_news(struct lks_state_thread *t, struct lks_news *m)
 {
     struct lks_err err = {0};
-    if (lks_engine_follow(t->desk.engine, t->desk.now, &m->news, &err) != LKS_OK)
+    if (lks_engine_follow(t->authz.engine, t->authz.now, &m->news, &err) != LKS_OK)
         lks_daemon_die(t->daemon, "the journal could not be followed", &err);
     if (m->confirmed > t->confirmed)
         t->confirmed = m->confirmed;
@@ -336,9 +336,9 @@ static void name_snapshot(const struct lks_state_thread *t, uint64_t seq, char *
 
 static void begin_snapshot(struct lks_state_thread *t)
 {
-    uint64_t seq = lks_engine_seq(t->desk.engine);
+    uint64_t seq = lks_engine_seq(t->authz.engine);
     const struct lks_config *config = lks_daemon_config(t->daemon);
-    if (t->desk.following || t->snapshotting != 0 || t->snapshot_ready != 0 || t->stopping ||
+    if (t->authz.following || t->snapshotting != 0 || t->snapshot_ready != 0 || t->stopping ||
         seq < t->snapshot_seq + config->snapshot_rows)
         return;
     char path[PATH_BYTES_MAX];
@@ -347,7 +347,7 @@ static void begin_snapshot(struct lks_state_thread *t)
     pid_t daemon = getpid();
     t->snapshotting = fork();
     if (t->snapshotting == 0)
-        write_snapshot(t->desk.engine, path, daemon);
+        write_snapshot(t->authz.engine, path, daemon);
     if (t->snapshotting < 0) {
         t->snapshotting = 0;
         lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "no child for a snapshot", NULL, 0);
@@ -371,13 +371,13 @@ static void on_child(uv_signal_t *signal, int number)
 /* It is kept once the rows it stands for are. */
 static void keep_snapshot(struct lks_state_thread *t)
 {
-    if (t->snapshot_ready == 0 || lks_engine_durable_seq(t->desk.engine) < t->snapshot_ready)
+    if (t->snapshot_ready == 0 || lks_engine_durable_seq(t->authz.engine) < t->snapshot_ready)
         return;
     struct lks_snapshot *m = (struct lks_snapshot *)lks_mail_new(LKS_MAIL_SNAPSHOT);
     m->seq = t->snapshot_ready;
     name_snapshot(t, m->seq, m->path, sizeof(m->path));
     t->snapshot_ready = 0;
-    t->desk.metrics.snapshots++;
+    t->authz.metrics.snapshots++;
     lks_mailbox_post(&t->daemon->store->box, &m->mail);
 }
 
@@ -404,7 +404,7 @@ static struct lks_limits limits_of(const struct lks_config *c)
 static void take_config(struct lks_state_thread *t)
 {
     const struct lks_config *c = lks_daemon_config(t->daemon);
-    lks_desk_rates_set(&t->desk, c);
+    lks_authz_rates_set(&t->authz, c);
     struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = limits_of(c)};
     own_turn(t, &event);
 }
@@ -414,8 +414,8 @@ static void on_timer(uv_timer_t *timer);
 /* Nothing is left to do, or there is no more time for it. */
 static bool is_done(const struct lks_state_thread *t)
 {
-    bool stalled = lks_engine_stalled(t->desk.engine, NULL);
-    bool quiet = lks_engine_seq(t->desk.engine) == lks_engine_durable_seq(t->desk.engine);
+    bool stalled = lks_engine_stalled(t->authz.engine, NULL);
+    bool quiet = lks_engine_seq(t->authz.engine) == lks_engine_durable_seq(t->authz.engine);
     return t->stopping && t->sliced == NULL && (stalled || (quiet && t->waiting == NULL));
 }
 
@@ -464,12 +464,12 @@ static void after(void *ctx)
         end_loop(t);
         return;
     }
-    lks_ms next = lks_engine_next(t->desk.engine), wait = STALL_LOOK_MS;
-    bool stalled = lks_engine_stalled(t->desk.engine, NULL);
+    lks_ms next = lks_engine_next(t->authz.engine), wait = STALL_LOOK_MS;
+    bool stalled = lks_engine_stalled(t->authz.engine, NULL);
     if (t->sliced != NULL)
         wait = 0;
     else if (!stalled && !t->stopping)
-        wait = next <= t->desk.now.mono ? 0 : next - t->desk.now.mono;
+        wait = next <= t->authz.now.mono ? 0 : next - t->authz.now.mono;
     if (wait > LKS_SECOND)
         wait = LKS_SECOND; /* the clocks are compared at least so often */
     uv_timer_start(&t->timer, on_timer, wait, 0);
@@ -480,11 +480,11 @@ static void on_timer(uv_timer_t *timer)
     struct lks_state_thread *t = timer->data;
     look_at_clocks(t);
     struct lks_event tick = {.kind = LKS_EVENT_TICK};
-    for (size_t i = 0; i < TICKS_MAX && !lks_engine_stalled(t->desk.engine, NULL); i++) {
-        if (lks_engine_next(t->desk.engine) > t->desk.now.mono || !own_turn(t, &tick))
+    for (size_t i = 0; i < TICKS_MAX && !lks_engine_stalled(t->authz.engine, NULL); i++) {
+        if (lks_engine_next(t->authz.engine) > t->authz.now.mono || !own_turn(t, &tick))
             break;
     }
-    lks_desk_observe(&t->desk, false);
+    lks_handle_admit_observe(&t->authz, false);
     struct lks_call *call = t->sliced;
     if (call != NULL) {
         t->sliced = next_of(call);
@@ -497,7 +497,7 @@ static void on_timer(uv_timer_t *timer)
 static void on_audited(struct lks_state_thread *t, const struct lks_audited_mail *m)
 {
     struct lks_event event = {.kind = LKS_EVENT_AUDITED, .audited = m->record};
-    if (!t->desk.following && !t->stopping)
+    if (!t->authz.following && !t->stopping)
         (void)own_turn(t, &event);
 }
 
@@ -528,8 +528,8 @@ static void deliver(void *ctx, struct lks_mail *mail)
         take_config(t);
         break;
     case LKS_MAIL_STOP:
-        t->stopping = t->desk.draining = true;
-        lks_desk_observe(&t->desk, true);
+        t->stopping = t->authz.draining = true;
+        lks_handle_admit_observe(&t->authz, true);
         break;
     case LKS_MAIL_FLASH:
     case LKS_MAIL_FOLLOW:
@@ -559,8 +559,8 @@ static void run(void *arg)
 {
     struct lks_state_thread *t = arg;
     uv_run(&t->loop, UV_RUN_DEFAULT);
-    lks_engine_free(t->desk.engine);
-    lks_desk_fini(&t->desk);
+    lks_engine_free(t->authz.engine);
+    lks_authz_fini(&t->authz);
     free(t->told);
     free(t->post);
     uv_loop_close(&t->loop);
@@ -610,26 +610,26 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
     struct lks_store *store = &d->store->store;
     struct lks_store_tail tail = {0};
     t->confirmed = lks_lead_clock();
-    t->desk.following = d->options.follow;
-    if (lks_engine_open(store, &d->options, lks_daemon_now(), &t->desk.engine, err) != LKS_OK ||
+    t->authz.following = d->options.follow;
+    if (lks_engine_open(store, &d->options, lks_daemon_now(), &t->authz.engine, err) != LKS_OK ||
         store->ops->tail(store->self, &tail, err) != LKS_OK)
         return lks_wrap(err, "%s", config->data.ptr);
     /* Behind the fold: that a row is damaged says more than that it is another one. */
     if (lks_seen_check(d, store, err) != LKS_OK ||
-        lks_seen_check_file(d, t->desk.engine, store, err) != LKS_OK)
+        lks_seen_check_file(d, t->authz.engine, store, err) != LKS_OK)
         return err->code;
-    t->desk.first_row = tail.first;
-    t->desk.daemon = d;
-    t->desk.state = lks_engine_state(t->desk.engine);
+    t->authz.first_row = tail.first;
+    t->authz.daemon = d;
+    t->authz.state = lks_engine_state(t->authz.engine);
     t->snapshot_seq = kept_snapshot(store);
-    return lks_desk_init(&t->desk, config, d->options.seed, err);
+    return lks_authz_init(&t->authz, config, d->options.seed, err);
 }
 
 /* The store thread goes on from where the engine is. */
 static void begin_to_follow(struct lks_state_thread *t)
 {
     struct lks_follow *m = (struct lks_follow *)lks_mail_new(LKS_MAIL_FOLLOW);
-    m->place = lks_engine_place(t->desk.engine);
+    m->place = lks_engine_place(t->authz.engine);
     lks_mailbox_post(&t->daemon->store->box, &m->mail);
 }
 
@@ -650,10 +650,10 @@ enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daem
     uv_timer_start(&t->timer, on_timer, 0, 0);
     look_at_clocks(t);
     if (lks_admit_socket_new(daemon, &t->loop, take_question, t, &t->admit, err) != LKS_OK ||
-        lks_decision_writer_open(&t->decisions, daemon, &t->desk.decisions, &t->loop, err) !=
+        lks_decision_writer_open(&t->decisions, daemon, &t->authz.decisions, &t->loop, err) !=
             LKS_OK)
         return err->code;
-    if (t->desk.following)
+    if (t->authz.following)
         begin_to_follow(t);
     else
         say_started(t);

@@ -1,5 +1,5 @@
 #include "base/file.h"
-#include "drivers/store/store_sqlite.h"
+#include "drivers/store/sqlite.h"
 #include "server/threads/lead.h"
 #include "server/threads/seen.h"
 

@@ -1,6 +1,6 @@
 #include "server/threads/sweeper.h"
 
-#include "drivers/http/http_login.h"
+#include "drivers/http/login.h"
 #include "model/tuple/tuple.h"
 #include "server/threads/client_parts.h"
 
@@ -29,7 +29,7 @@ void lks_sweeper_tick(struct lks_client_thread *c, lks_ms mono)
     if (config->sweep_run == 0 || c->talks == NULL || c->sweeper.asked || mono < c->sweeper.due ||
         room == 0)
         return;
-    struct lks_call *call = lks_own_call(c->daemon, LKS_OWN_LEASE, 0);
+    struct lks_call *call = lks_internal_call(c->daemon, LKS_INTERNAL_LEASE, 0);
     c->sweeper.due = mono + TROUBLE_MS;
     if (call == NULL)
         return;
@@ -51,15 +51,15 @@ static bool is_busy(const struct lks_client_thread *c, struct lks_str name)
 
 void lks_sweeper_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono)
 {
-    const struct lks_own *own = call->own;
-    if (own->kind != LKS_OWN_LEASE)
+    const struct lks_internal *own = call->own;
+    if (own->kind != LKS_INTERNAL_LEASE)
         return;
     c->sweeper.asked = false;
     if (call->status != 200)
         return;
     c->sweeper.due = own->full ? mono : mono + LOOK_MS;
     for (size_t i = 0; i < own->count; i++) {
-        const struct lks_own_endpoint *at = &own->endpoints[i];
+        const struct lks_internal_endpoint *at = &own->endpoints[i];
         if (!at->unleased || !is_busy(c, at->name))
             lks_sweeper_read(c, at, !at->unleased);
     }
@@ -72,7 +72,7 @@ static void fail(struct lks_client_job *job, const char *why)
 {
     struct lks_client_thread *c = job->client;
     struct lks_call *call =
-        job->leased ? lks_own_call(c->daemon, LKS_OWN_FAILED, job->number) : NULL;
+        job->leased ? lks_internal_call(c->daemon, LKS_INTERNAL_FAILED, job->number) : NULL;
     atomic_fetch_add(&c->daemon->counts.failed, 1);
     if (call != NULL) {
         call->own->name = lks_arena_copy(&call->own->arena, job->at.name);
@@ -101,7 +101,8 @@ static enum lks_code begin(struct lks_client_job *job, struct lks_err *err)
     return code;
 }
 
-void lks_sweeper_read(struct lks_client_thread *c, const struct lks_own_endpoint *at, bool leased)
+void lks_sweeper_read(struct lks_client_thread *c, const struct lks_internal_endpoint *at,
+                      bool leased)
 {
     struct lks_err err = {0};
     struct lks_client_job *job = lks_client_job_new(c, at);
@@ -128,10 +129,10 @@ static enum lks_code tell(struct lks_client_job *job, struct lks_err *err)
     if (lks_tuple_finish(&tuple, err) != LKS_OK ||
         lks_tuple_json(&tuple, LKS_STR(""), &json, err) != LKS_OK)
         return err->code;
-    struct lks_call *call = lks_own_call(d, LKS_OWN_READ, job->number);
+    struct lks_call *call = lks_internal_call(d, LKS_INTERNAL_READ, job->number);
     if (call == NULL)
         return lks_fail_nomem(err);
-    if (lks_own_readings(call, job->at.name, lks_buf_view(&json), err) != LKS_OK) {
+    if (lks_internal_readings(call, job->at.name, lks_buf_view(&json), err) != LKS_OK) {
         lks_call_free(call);
         return err->code;
     }

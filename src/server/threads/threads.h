@@ -2,18 +2,18 @@
 #ifndef LKS_SERVER_THREADS_H
 #define LKS_SERVER_THREADS_H
 
-#include "drivers/http/http_mhd.h"
-#include "drivers/store/store_seen.h"
+#include "drivers/http/httpd.h"
+#include "drivers/store/seen.h"
 #include "engine/lease.h"
 #include "model/facts/facts.h"
 #include "server/api/events.h"
 #include "server/auth/audit.h"
-#include "server/auth/desk.h"
+#include "server/auth/authz.h"
 #include "server/auth/oidc.h"
 #include "server/base/daemon_parts.h"
 #include "server/base/intake.h"
 #include "server/call/call.h"
-#include "server/call/turns.h"
+#include "server/call/fair_queue.h"
 #include "server/threads/client_thread.h"
 #include "server/threads/decision_writer.h"
 
@@ -146,7 +146,7 @@ struct lks_state_thread {
     struct lks_mailbox box;
     uv_timer_t timer;
     uv_signal_t child;
-    struct lks_desk desk;
+    struct lks_authz authz;
     struct lks_admit_socket *admit; /* gone when the loop ends */
     struct lks_decision_writer decisions;
     struct lks_call *waiting, **waiting_end; /* for rows to become durable, in order */
@@ -188,10 +188,10 @@ struct lks_server {
     struct lks_audit audit;
     struct lks_depot_server *depot;
     struct lks_intake intake;
-    uint64_t calls_open;     /* requests that are not answered yet */
-    struct lks_turns reads;  /* of them, those that read the journal, */
-    struct lks_turns bodies; /* those of people whose bodies are parsed or prepared, */
-    struct lks_turns logins; /* and those that wait for the OpenID provider */
+    uint64_t calls_open;          /* requests that are not answered yet */
+    struct lks_fair_queue reads;  /* of them, those that read the journal, */
+    struct lks_fair_queue bodies; /* those of people whose bodies are parsed or prepared, */
+    struct lks_fair_queue logins; /* and those that wait for the OpenID provider */
     uint64_t beats_fast;
     uint64_t statuses[6];          /* answers by hundred */
     lks_ms drain_until;            /* mono; 0: not draining */

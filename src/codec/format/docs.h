@@ -1,0 +1,95 @@
+/*
+ * A document: what YAML and JSON both say, as one tree.
+ *
+ * Scalars are text, truth, whole numbers or null; there are no fractions (a version such as 12.10
+ * must not become 12.1). Every value remembers where it was, so that an error can point at it:
+ * lks_doc_fail() starts its message with "file:line:column: path: ".
+ */
+#ifndef LKS_CODEC_DOCS_H
+#define LKS_CODEC_DOCS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+#define LKS_DOC_DEPTH_MAX  32
+#define LKS_DOC_NUMBER_MAX ((INT64_C(1) << 53) - 1) /* beyond it JSON readers disagree */
+
+enum lks_doc_kind {
+    LKS_DOC_NULL,
+    LKS_DOC_BOOL,
+    LKS_DOC_NUMBER,
+    LKS_DOC_TEXT,
+    LKS_DOC_LIST,
+    LKS_DOC_MAP,
+};
+
+/* A value. All of it, and what it points to, lives in the set's arena. */
+struct lks_doc {
+    enum lks_doc_kind kind;
+    bool truth;          /* BOOL */
+    bool quoted;         /* TEXT: stood in quotes, or came from JSON */
+    int64_t number;      /* NUMBER */
+    struct lks_str text; /* TEXT */
+    struct lks_str key;  /* when its parent is a map */
+    uint32_t line;       /* 1-based; 0 where the format does not tell (JSON) */
+    uint32_t column;     /* 1-based */
+    size_t count;        /* LIST, MAP: how many children */
+    struct lks_doc *first;
+    struct lks_doc *last;
+    struct lks_doc *next;
+    struct lks_doc *parent; /* NULL at the top of a document */
+};
+
+/* All documents of one file, in order. */
+struct lks_docs {
+    struct lks_arena arena; /* owns everything below */
+    struct lks_str source;  /* how messages call the file */
+    struct lks_doc *first;
+    struct lks_doc *last;
+    size_t count;
+    bool kept; /* it was accepted before, by the rules of its time */
+};
+
+#define LKS_DOC_BYTES_MAX  ((size_t)8 << 20)
+#define LKS_DOC_MEMORY_MAX ((size_t)256 << 20)
+
+/* `source` is copied. */
+enum lks_code lks_docs_init(struct lks_docs *docs, const char *source,
+                            struct lks_err *err) LKS_MUST_CHECK;
+void lks_docs_fini(struct lks_docs *docs);
+
+/* Add an empty value of `kind` at the end of `parent`'s children, or as a new document where
+ * `parent` is NULL; NULL when the arena is full. */
+struct lks_doc *lks_doc_add(struct lks_docs *docs, struct lks_doc *parent, enum lks_doc_kind kind);
+
+/* The same, as text; `text` is copied. */
+struct lks_doc *lks_doc_add_text(struct lks_docs *docs, struct lks_doc *parent,
+                                 struct lks_str text);
+
+/* The member of a map, or NULL; also when `map` is NULL or no map. */
+const struct lks_doc *lks_doc_find(const struct lks_doc *map, struct lks_str key);
+const struct lks_doc *lks_doc_member(const struct lks_doc *map, const char *key);
+
+/* The text of a map's member, or an empty view where it is missing or not text. */
+struct lks_str lks_doc_text(const struct lks_doc *map, const char *key);
+
+/* No two members of `map` may share a key. */
+enum lks_code lks_doc_check_keys(const struct lks_docs *docs, const struct lks_doc *map,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+
+const char *lks_doc_kind_name(enum lks_doc_kind kind);
+
+/* INVALID, with the place of `at` in front of the message. */
+enum lks_code lks_doc_fail(const struct lks_docs *docs, const struct lks_doc *at,
+                           struct lks_err *err, const char *fmt, ...) LKS_MUST_CHECK
+    LKS_PRINTF(4, 5);
+
+/* The same for a rule about what is good, as opposed to what can be read: it is for what is new. OK
+ * for what was kept. */
+#define LKS_DOC_RULE(docs, at, err, ...)                                                           \
+    ((docs)->kept ? LKS_OK : lks_doc_fail((docs), (at), (err), __VA_ARGS__))
+
+#endif

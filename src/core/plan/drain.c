@@ -1,0 +1,55 @@
+#include "core/plan/drain.h"
+
+#define MINUTE    (60 * LKS_SECOND)
+#define DAY       (1440 * MINUTE)
+#define TRIES_MAX 1000
+
+/* One row a scheduler. */
+static const struct {
+    const char *name;
+    enum lks_drain_sched leave;
+} scheds[] = {
+    {"", LKS_DRAIN_AGENT},
+    {"none", LKS_DRAIN_AGENT},
+    {"simulated", LKS_DRAIN_DRIVEN},
+    {"slurm", LKS_DRAIN_NOT_YET},
+    {"kubernetes", LKS_DRAIN_NOT_YET},
+};
+
+enum lks_drain_sched lks_drain_sched(struct lks_str sched)
+{
+    for (size_t i = 0; i < LKS_COUNT(scheds); i++) {
+        if (lks_str_is(sched, scheds[i].name))
+            return scheds[i].leave;
+    }
+    return LKS_DRAIN_NOT_YET;
+}
+
+/* A number of the table, from 1 up to what makes sense. */
+static uint64_t within(int64_t number, uint64_t max)
+{
+    uint64_t value = number > 1 ? (uint64_t)number : 1;
+    return value < max ? value : max;
+}
+
+struct lks_drain_rule lks_drain_rule(const struct lks_facts *facts, struct lks_str posture)
+{
+    const struct lks_posture *row = NULL;
+    for (size_t i = 0; i < facts->postures.count && row == NULL; i++) {
+        if (lks_str_eq(facts->postures.rows[i].name, posture))
+            row = &facts->postures.rows[i];
+    }
+    if (row == NULL)
+        return (struct lks_drain_rule){LKS_DRAIN_JOB, DAY, 0, LKS_DRAIN_HOLD};
+    return (struct lks_drain_rule){
+        .way = row->leave,
+        .limit = within(row->leave_minutes, LKS_TIME_MAX / MINUTE) * MINUTE,
+        .retries = (uint32_t)within(row->leave_tries, TRIES_MAX) - 1,
+        .then = row->leave_then,
+    };
+}
+
+lks_ms lks_drain_longest(lks_ms limit, uint64_t retries)
+{
+    return limit > LKS_TIME_MAX / (retries + 1) ? LKS_TIME_MAX : limit * (retries + 1);
+}

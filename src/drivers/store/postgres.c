@@ -1,0 +1,709 @@
+#include "drivers/store/postgres.h"
+
+#include "base/embedded.h"
+#include "drivers/store/pq.h"
+#include "model/record/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { SNAPSHOT_PART = 8 << 20, SLICE_ROWS = 16384 };
+
+#define SLICE_BYTES ((size_t)64 << 20)
+
+/* These are in the text of statements: what is larger is not ours and is not even read. */
+_Static_assert(LKS_RECORD_BODY_MAX == 4194304, "READ_ROWS has this number");
+_Static_assert(LKS_STORE_BLOB_MAX == 16777216, "READ_BLOB and READ_BLOBS have this number");
+
+/* ---- the tail and the lease ---- */
+
+static bool tail_of(const PGresult *result, int column, struct lks_store_tail *out)
+{
+    struct lks_store_tail tail = {0};
+    if (PQntuples(result) != 1 || !lks_pq_unsigned(result, 0, column, INT64_MAX, &tail.first) ||
+        tail.first == 0 || !lks_pq_unsigned(result, 0, column + 1, INT64_MAX, &tail.seq) ||
+        !lks_pq_unsigned(result, 0, column + 2, INT64_MAX, &tail.time) ||
+        !lks_pq_exact(result, 0, column + 3, tail.hash, sizeof(tail.hash)))
+        return false;
+    *out = tail;
+    return true;
+}
+
+static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+    enum lks_code code =
+        lks_pq_ask(pq, "SELECT first, seq, time, hash FROM tail", NULL, &result, err);
+    if (code == LKS_OK && !tail_of(result, 0, out))
+        code = lks_pq_damaged(pq, "where the journal ends cannot be read", err);
+    return code;
+}
+
+/* The lease stays as it is, and no other controller writes, until the transaction ends. */
+#define LOCK                                                                                       \
+    "SELECT epoch, name, greatest(0, until - " LKS_PQ_NOW "), first, seq, tail.time, hash "        \
+    "FROM lease, tail FOR SHARE OF lease FOR UPDATE OF tail"
+
+/* A transaction starts, for the holder of `epoch`. */
+static enum lks_code begin(struct lks_pq *pq, uint64_t epoch, struct lks_store_tail *tail,
+                           struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+    struct lks_store_lease lease = {0};
+    enum lks_code code = lks_pq_begin(pq, err);
+    if (code != LKS_OK)
+        return code;
+    code = lks_pq_ask(pq, LOCK, NULL, &result, err);
+    if (code == LKS_OK && !tail_of(result, 3, tail))
+        code = lks_pq_damaged(pq, "where the journal ends cannot be read", err);
+    if (code == LKS_OK && (!lks_pq_unsigned(result, 0, 0, INT64_MAX, &lease.epoch) ||
+                           !lks_pq_unsigned(result, 0, 2, INT64_MAX, &lease.left)))
+        code = lks_pq_damaged(pq, "who leads cannot be read", err);
+    if (code == LKS_OK) {
+        struct lks_str name = lks_pq_bytes(result, 0, 1);
+        memcpy(lease.name, name.ptr, name.len < sizeof(lease.name) ? name.len : 0);
+        code = lks_store_fence_check(&lease, epoch, err);
+    }
+    return code == LKS_OK ? LKS_OK : lks_pq_end(pq, code, err);
+}
+
+static enum lks_code set_tail(struct lks_pq *pq, const struct lks_store_tail *tail,
+                              struct lks_err *err)
+{
+    struct lks_pq_args args = {0};
+    lks_pq_give_number(&args, tail->first);
+    lks_pq_give_number(&args, tail->seq);
+    lks_pq_give_number(&args, tail->time);
+    lks_pq_give_bytes(&args, (struct lks_str){(const char *)tail->hash, sizeof(tail->hash)});
+    return lks_pq_send(pq, "UPDATE tail SET first = $1, seq = $2, time = $3, hash = $4", &args,
+                       err);
+}
+
+/* ---- append ---- */
+
+#define ADD_ROWS "INSERT INTO journal SELECT * FROM unnest($1, $2, $3, $4, $5, $6)"
+
+/* The columns of some rows. */
+struct slice {
+    struct lks_pq_array seq, time, kind, version, body, hash;
+};
+
+static void slice_fini(struct slice *slice)
+{
+    lks_pq_array_fini(&slice->seq);
+    lks_pq_array_fini(&slice->time);
+    lks_pq_array_fini(&slice->kind);
+    lks_pq_array_fini(&slice->version);
+    lks_pq_array_fini(&slice->body);
+    lks_pq_array_fini(&slice->hash);
+}
+
+static void slice_add(struct slice *slice, const struct lks_row *row)
+{
+    lks_pq_array_number(&slice->seq, row->seq);
+    lks_pq_array_number(&slice->time, row->time);
+    lks_pq_array_number(&slice->kind, row->kind);
+    lks_pq_array_number(&slice->version, row->version);
+    lks_pq_array_bytes(&slice->body, row->body);
+    lks_pq_array_bytes(&slice->hash, (struct lks_str){(const char *)row->hash, sizeof(row->hash)});
+}
+
+static enum lks_code slice_send(struct lks_pq *pq, struct slice *slice, struct lks_err *err)
+{
+    struct lks_pq_array *columns[] = {&slice->seq,     &slice->time, &slice->kind,
+                                      &slice->version, &slice->body, &slice->hash};
+    struct lks_pq_args args = {0};
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < LKS_COUNT(columns) && code == LKS_OK; i++)
+        code = lks_pq_give_array(&args, columns[i], err);
+    return code == LKS_OK ? lks_pq_send(pq, ADD_ROWS, &args, err) : code;
+}
+
+static enum lks_code add_rows(struct lks_pq *pq, const struct lks_store_batch *batch,
+                              struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < batch->row_count && code == LKS_OK;) {
+        LKS_CLEANUP(slice_fini) struct slice slice = {0};
+        lks_pq_array_of_numbers(&slice.seq);
+        lks_pq_array_of_numbers(&slice.time);
+        lks_pq_array_of_numbers(&slice.kind);
+        lks_pq_array_of_numbers(&slice.version);
+        lks_pq_array_of_bytes(&slice.body);
+        lks_pq_array_of_bytes(&slice.hash);
+        while (i < batch->row_count && slice.seq.count < SLICE_ROWS &&
+               slice.body.bytes.len < SLICE_BYTES)
+            slice_add(&slice, &batch->rows[i++]);
+        code = slice_send(pq, &slice, err);
+    }
+    return code;
+}
+
+static enum lks_code add_blobs(struct lks_pq *pq, const struct lks_store_batch *batch,
+                               struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < batch->blob_count && code == LKS_OK; i++) {
+        struct lks_pq_args args = {0};
+        lks_pq_give_text(&args, batch->blobs[i].digest);
+        lks_pq_give_bytes(&args, batch->blobs[i].bytes);
+        code =
+            lks_pq_send(pq, "INSERT INTO blob VALUES ($1, $2) ON CONFLICT DO NOTHING", &args, err);
+    }
+    return code;
+}
+
+#define ADD_HEAD                                                                                   \
+    "INSERT INTO head VALUES ($1, $2, $3, $4, $5) ON CONFLICT (seq) DO UPDATE SET "                \
+    "journal = $2, time = $3, hash = $4, signature = $5"
+
+static enum lks_code add_head(struct lks_pq *pq, const struct lks_head *head, struct lks_err *err)
+{
+    struct lks_pq_args args = {0};
+    lks_pq_give_number(&args, head->seq);
+    lks_pq_give_text(&args, head->journal);
+    lks_pq_give_number(&args, head->time);
+    lks_pq_give_bytes(&args, (struct lks_str){(const char *)head->hash, sizeof(head->hash)});
+    lks_pq_give_bytes(&args,
+                      (struct lks_str){(const char *)head->signature, sizeof(head->signature)});
+    return lks_pq_send(pq, ADD_HEAD, &args, err);
+}
+
+static enum lks_code send_number(struct lks_pq *pq, const char *text, uint64_t number,
+                                 struct lks_err *err)
+{
+    struct lks_pq_args args = {0};
+    lks_pq_give_number(&args, number);
+    return lks_pq_send(pq, text, &args, err);
+}
+
+/* All of it in one go, and then the answers. */
+static enum lks_code write_batch(struct lks_pq *pq, const struct lks_store_tail *tail,
+                                 const struct lks_store_batch *batch, struct lks_err *err)
+{
+    enum lks_code code = lks_store_batch_check(tail, batch, err);
+    if (code == LKS_OK)
+        code = add_rows(pq, batch, err);
+    if (code == LKS_OK)
+        code = add_blobs(pq, batch, err);
+    if (code == LKS_OK && batch->head != NULL)
+        code = add_head(pq, batch->head, err);
+    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
+        code = send_number(pq, "DELETE FROM head WHERE seq = $1", batch->replaces, err);
+    if (code == LKS_OK && batch->row_count > 0) {
+        struct lks_store_tail after = lks_store_tail_after(tail, batch);
+        code = set_tail(pq, &after, err);
+    }
+    if (code == LKS_OK && pq->listens)
+        code = lks_pq_send(pq, "NOTIFY lockstep", NULL, err);
+    return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
+}
+
+static enum lks_code append(void *self, const struct lks_store_batch *batch, struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    struct lks_store_tail tail = {0};
+    enum lks_code code = begin(pq, batch->epoch, &tail, err);
+    return code == LKS_OK ? lks_pq_end(pq, write_batch(pq, &tail, batch, err), err) : code;
+}
+
+/* ---- reading ---- */
+
+/* As many as fit, so that the caller can ask for more in between. */
+#define READ_ROWS                                                                                  \
+    "SELECT seq, time, kind, version, CASE WHEN length(body) <= 4194304 THEN body END, hash "      \
+    "FROM (SELECT *, sum(least(length(body), 4194304)) OVER (ORDER BY seq) AS size "               \
+    "FROM (SELECT * FROM journal WHERE seq >= $1 ORDER BY seq LIMIT 4096) AS few) AS sized "       \
+    "WHERE size <= 16777216 ORDER BY seq"
+
+/* A row that was edited beyond what a row can be is handed on with a hash that no row has, so that
+ * it is found as the edited row it is and can be repaired like one. */
+static struct lks_row row_of(const PGresult *result, int at)
+{
+    struct lks_row row = {0};
+    uint64_t kind = 0, version = 0;
+    bool whole = lks_pq_unsigned(result, at, 1, INT64_MAX, &row.time) &&
+                 lks_pq_unsigned(result, at, 2, UINT16_MAX, &kind) &&
+                 lks_pq_unsigned(result, at, 3, UINT8_MAX, &version) &&
+                 PQgetisnull(result, at, 4) == 0;
+    (void)lks_pq_unsigned(result, at, 0, INT64_MAX, &row.seq);
+    row.kind = (uint16_t)kind;
+    row.version = (uint8_t)version;
+    row.body = lks_pq_bytes(result, at, 4);
+    if (whole)
+        (void)lks_pq_exact(result, at, 5, row.hash, sizeof(row.hash));
+    return row;
+}
+
+/* As with rows: what cannot be a head gets a signature that no key made. */
+static struct lks_head head_of(const PGresult *result, int at)
+{
+    struct lks_head head = {0};
+    (void)lks_pq_unsigned(result, at, 0, INT64_MAX, &head.seq);
+    bool whole = lks_pq_exact(result, at, 1, head.journal, sizeof(head.journal) - 1) &&
+                 lks_pq_unsigned(result, at, 2, INT64_MAX, &head.time) &&
+                 lks_pq_exact(result, at, 3, head.hash, sizeof(head.hash));
+    if (whole)
+        (void)lks_pq_exact(result, at, 4, head.signature, sizeof(head.signature));
+    return head;
+}
+
+/* What the caller wants to see: one of the two. */
+struct wish {
+    lks_store_row_fn *row;
+    lks_store_head_fn *head;
+    void *ctx;
+    uint64_t seen; /* the number of the last */
+};
+
+static bool show(struct wish *wish, const PGresult *result, int at)
+{
+    if (wish->row != NULL) {
+        struct lks_row row = row_of(result, at);
+        wish->seen = row.seq;
+        return wish->row(wish->ctx, &row);
+    }
+    struct lks_head head = head_of(result, at);
+    wish->seen = head.seq;
+    return wish->head(wish->ctx, &head);
+}
+
+/* Page by page from `from` on, until there is no more or the callback has seen enough. */
+static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from, struct wish *wish,
+                          struct lks_err *err)
+{
+    bool more = from <= INT64_MAX;
+    for (uint64_t next = from > 0 ? from : 1; more; next = wish->seen + 1) {
+        LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+        struct lks_pq_args args = {0};
+        lks_pq_give_number(&args, next);
+        enum lks_code code = lks_pq_ask(pq, query, &args, &result, err);
+        if (code != LKS_OK)
+            return code;
+        more = PQntuples(result) > 0;
+        for (int at = 0; more && at < PQntuples(result); at++)
+            more = show(wish, result, at);
+        more = more && wish->seen >= next && wish->seen < INT64_MAX;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
+                               struct lks_err *err)
+{
+    return each(self, READ_ROWS, from, &(struct wish){.row = fn, .ctx = ctx}, err);
+}
+
+static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
+                                struct lks_err *err)
+{
+    return each(self,
+                "SELECT seq, CASE WHEN length(journal) = 32 THEN journal END, time, "
+                "CASE WHEN length(hash) = 32 THEN hash END, "
+                "CASE WHEN length(signature) = 64 THEN signature END "
+                "FROM head WHERE seq >= $1 ORDER BY seq LIMIT 4096",
+                from, &(struct wish){.head = fn, .ctx = ctx}, err);
+}
+
+#define READ_BLOB                                                                                  \
+    "SELECT CASE WHEN length(bytes) <= 16777216 THEN bytes END FROM blob WHERE digest = $1"
+
+static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *out,
+                               struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+    struct lks_pq_args args = {0};
+    lks_pq_give_text(&args, digest);
+    enum lks_code code = lks_pq_ask(pq, READ_BLOB, &args, &result, err);
+    if (code != LKS_OK)
+        return code;
+    if (PQntuples(result) == 0)
+        return lks_fail(err, LKS_E_NOT_FOUND, "the store has no %s", digest);
+    if (PQgetisnull(result, 0, 0) != 0)
+        return lks_fail(err, LKS_E_INVALID, "%s: what it has as %s is too large to be that",
+                        pq->shown, digest);
+    lks_buf_add(out, lks_pq_bytes(result, 0, 0));
+    return lks_buf_check(out, err);
+}
+
+/* Likewise. Bytes that are too large to be ours come as none, which their digest shows. */
+#define READ_BLOBS                                                                                 \
+    "SELECT digest, CASE WHEN length(bytes) <= 16777216 THEN bytes END FROM "                      \
+    "(SELECT *, sum(least(length(bytes), 16777216)) OVER (ORDER BY digest) AS size FROM "          \
+    "(SELECT * FROM blob WHERE digest > $1 ORDER BY digest LIMIT 1024) AS few) AS sized "          \
+    "WHERE size <= 33554432 ORDER BY digest"
+
+static enum lks_code read_blobs(void *self, lks_store_blob_fn *fn, void *ctx, struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    char last[LKS_DIGEST_SIZE] = "";
+    for (bool more = true; more;) {
+        LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+        struct lks_pq_args args = {0};
+        lks_pq_give_text(&args, last);
+        enum lks_code code = lks_pq_ask(pq, READ_BLOBS, &args, &result, err);
+        if (code != LKS_OK)
+            return code;
+        more = PQntuples(result) > 0;
+        for (int at = 0; more && at < PQntuples(result); at++) {
+            if (!lks_pq_exact(result, at, 0, last, sizeof(last) - 1))
+                return lks_pq_damaged(pq, "what it calls a digest is none", err);
+            more = fn(ctx, last, lks_pq_bytes(result, at, 1));
+        }
+    }
+    return LKS_OK;
+}
+
+/* ---- the snapshot ---- */
+
+static enum lks_code add_parts(struct lks_pq *pq, uint64_t seq, struct lks_str bytes,
+                               struct lks_err *err)
+{
+    enum lks_code code = lks_pq_ask(pq, "DELETE FROM snapshot", NULL, NULL, err);
+    size_t done = 0;
+    for (uint64_t part = 0; code == LKS_OK && (part == 0 || done < bytes.len); part++) {
+        size_t len = bytes.len - done < SNAPSHOT_PART ? bytes.len - done : SNAPSHOT_PART;
+        struct lks_pq_args args = {0};
+        lks_pq_give_number(&args, part);
+        lks_pq_give_number(&args, seq);
+        lks_pq_give_number(&args, bytes.len);
+        lks_pq_give_bytes(&args, (struct lks_str){bytes.ptr + done, len});
+        code = lks_pq_ask(pq, "INSERT INTO snapshot VALUES ($1, $2, $3, $4)", &args, NULL, err);
+        done += len;
+    }
+    return code;
+}
+
+static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes,
+                                  struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    struct lks_store_tail tail = {0};
+    enum lks_code code = begin(pq, pq->epoch, &tail, err);
+    if (code != LKS_OK)
+        return code;
+    pq->patience = LKS_PQ_LONG_CALL_MS;
+    code = lks_store_snapshot_check(&tail, seq, bytes, err);
+    if (code == LKS_OK)
+        code = add_parts(pq, seq, bytes, err);
+    return lks_pq_end(pq, code, err);
+}
+
+/* One part, which must be of the same snapshot as those before it; false when there is none. */
+static enum lks_code read_part(struct lks_pq *pq, uint64_t part, uint64_t *seq, uint64_t *size,
+                               struct lks_buf *out, bool *there, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+    struct lks_pq_args args = {0};
+    uint64_t of = 0, total = 0;
+    lks_pq_give_number(&args, part);
+    enum lks_code code = lks_pq_ask(pq, "SELECT seq, size, bytes FROM snapshot WHERE part = $1",
+                                    &args, &result, err);
+    if (code != LKS_OK)
+        return code;
+    *there = PQntuples(result) > 0;
+    if (!*there)
+        return LKS_OK;
+    if (!lks_pq_unsigned(result, 0, 0, INT64_MAX, &of) || of == 0 ||
+        !lks_pq_unsigned(result, 0, 1, LKS_STORE_SNAPSHOT_MAX, &total) ||
+        (part > 0 && (of != *seq || total != *size)))
+        return lks_pq_damaged(pq, "the snapshot's parts do not belong together", err);
+    *seq = of;
+    *size = total;
+    lks_buf_add(out, lks_pq_bytes(result, 0, 2));
+    return lks_buf_check(out, err);
+}
+
+/* The parts are of one moment: no other snapshot is put while they are read. */
+static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *out,
+                                   struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    uint64_t of = 0, size = 0;
+    size_t before = out->len;
+    bool there = true, alone = !pq->reader;
+    enum lks_code code = LKS_OK;
+    if (alone)
+        code = lks_pq_ask(pq, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL, NULL, err);
+    for (uint64_t part = 0; code == LKS_OK && there; part++)
+        code = read_part(pq, part, &of, &size, out, &there, err);
+    if (alone)
+        lks_pq_undo(pq);
+    if (code == LKS_OK && out->len - before != size)
+        code = lks_pq_damaged(pq, "a part of the snapshot is missing", err);
+    if (code == LKS_OK)
+        *seq = of;
+    else
+        lks_buf_truncate(out, before);
+    return code;
+}
+
+/* ---- trim and cut ---- */
+
+#define DELETE_BLOBS                                                                               \
+    "DELETE FROM blob WHERE digest = ANY (SELECT convert_from(gone, 'UTF8') FROM unnest($1) AS "   \
+    "gone)"
+
+static enum lks_code trim_blobs(struct lks_pq *pq, bool (*keep)(void *ctx, const char *digest),
+                                void *ctx, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+    LKS_CLEANUP(lks_pq_array_fini) struct lks_pq_array gone = {0};
+    struct lks_pq_args args = {0};
+    char digest[LKS_DIGEST_SIZE] = "";
+    enum lks_code code = lks_pq_ask(pq, "SELECT digest FROM blob", NULL, &result, err);
+    lks_pq_array_of_bytes(&gone);
+    for (int at = 0; code == LKS_OK && at < PQntuples(result); at++) {
+        if (!lks_pq_exact(result, at, 0, digest, sizeof(digest) - 1))
+            return lks_pq_damaged(pq, "what it calls a digest is none", err);
+        if (!keep(ctx, digest))
+            lks_pq_array_bytes(&gone, lks_str_from(digest));
+    }
+    if (code == LKS_OK)
+        code = lks_pq_give_array(&args, &gone, err);
+    return code == LKS_OK ? lks_pq_ask(pq, DELETE_BLOBS, &args, NULL, err) : code;
+}
+
+static enum lks_code trim_rows(struct lks_pq *pq, const struct lks_store_tail *tail,
+                               uint64_t through, struct lks_err *err)
+{
+    struct lks_store_tail after = *tail;
+    enum lks_code code = lks_store_trim_check(tail, through, err);
+    if (code == LKS_OK)
+        code = send_number(pq, "DELETE FROM journal WHERE seq <= $1", through, err);
+    if (code == LKS_OK)
+        code = send_number(pq, "DELETE FROM head WHERE seq < $1", through, err);
+    if (after.first <= through)
+        after.first = through + 1;
+    if (code == LKS_OK)
+        code = set_tail(pq, &after, err);
+    return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
+}
+
+static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, const char *digest),
+                          void *ctx, struct lks_err *err)
+{
+    struct lks_pq *pq = self;
+    struct lks_store_tail tail = {0};
+    enum lks_code code = begin(pq, pq->epoch, &tail, err);
+    if (code != LKS_OK)
+        return code;
+    pq->patience = LKS_PQ_LONG_CALL_MS;
+    code = trim_rows(pq, &tail, through, err);
+    if (code == LKS_OK && keep != NULL)
+        code = trim_blobs(pq, keep, ctx, err);
+    return lks_pq_end(pq, code, err);
+}
+
+#define COPY_ASIDE                                                                                 \
+    "INSERT INTO aside SELECT (SELECT coalesce(max(cut), 0) + 1 FROM aside), journal.* "           \
+    "FROM journal WHERE seq >= $1"
+
+static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
+                         const struct lks_store_batch *then, struct lks_err *err)
+{
+    static const char *const steps[] = {
+        COPY_ASIDE,
+        "DELETE FROM journal WHERE seq >= $1",
+        "DELETE FROM head WHERE seq >= $1",
+        "DELETE FROM snapshot WHERE seq >= $1",
+    };
+    struct lks_pq *pq = self;
+    struct lks_store_tail before = {0};
+    enum lks_code code = lks_store_cut_check(from, tail, err);
+    if (code == LKS_OK)
+        code = begin(pq, then != NULL && then->epoch > 0 ? then->epoch : pq->epoch, &before, err);
+    if (code != LKS_OK)
+        return code;
+    pq->patience = LKS_PQ_LONG_CALL_MS;
+    for (size_t i = 0; i < LKS_COUNT(steps) && code == LKS_OK; i++)
+        code = send_number(pq, steps[i], from, err);
+    if (code == LKS_OK)
+        code = set_tail(pq, tail, err);
+    if (code == LKS_OK)
+        code = lks_pq_run(pq, NULL, err);
+    if (code == LKS_OK && then != NULL)
+        code = write_batch(pq, tail, then, err);
+    return lks_pq_end(pq, code, err);
+}
+
+static enum lks_code copy(void *self, const char *path, struct lks_err *err)
+{
+    const struct lks_pq *pq = self;
+    (void)path;
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: a PostgreSQL database is copied by its own tools: pg_basebackup for the "
+                    "server, pg_dump --schema=lockstep for the journal",
+                    pq->shown);
+}
+
+/* ---- the schema ---- */
+
+static uint64_t newest_schema(void)
+{
+    uint64_t count = 0;
+    while (lks_embedded_postgres[count].name != NULL)
+        count++;
+    return count;
+}
+
+/* The statements of a script, each of which ends with a line's end. */
+static enum lks_code run_script(struct lks_pq *pq, struct lks_str script, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    enum lks_code code = LKS_OK;
+    lks_buf_init(&text, script.len);
+    while (code == LKS_OK && lks_str_trim(script).len > 0) {
+        ptrdiff_t end = lks_str_find(script, LKS_STR(";\n"));
+        LKS_ASSERT(end >= 0);
+        lks_buf_truncate(&text, 0);
+        lks_buf_add(&text, (struct lks_str){script.ptr, (size_t)end});
+        script = (struct lks_str){script.ptr + end + 2, script.len - (size_t)end - 2};
+        code = lks_buf_check(&text, err);
+        if (code == LKS_OK)
+            code = lks_pq_send(pq, text.ptr, NULL, err);
+    }
+    return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
+}
+
+/* From schema `from` to the newest, within a transaction. */
+static enum lks_code migrate(struct lks_pq *pq, uint64_t from, struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (uint64_t at = from; at < newest_schema() && code == LKS_OK; at++) {
+        code = run_script(pq, lks_embedded_postgres[at].bytes, err);
+        if (code != LKS_OK)
+            return lks_wrap(err, "bringing the schema from %" PRIu64 " to %" PRIu64, at, at + 1);
+    }
+    if (code == LKS_OK)
+        code = send_number(pq, "UPDATE schema_version SET version = $1", newest_schema(), err);
+    return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
+}
+
+static enum lks_code create(struct lks_pq *pq, struct lks_err *err)
+{
+    enum lks_code code = lks_pq_begin(pq, err);
+    if (code != LKS_OK)
+        return code;
+    code = lks_pq_ask(pq, "CREATE SCHEMA lockstep", NULL, NULL, err);
+    bool there = strcmp(pq->state, "42P06") == 0 || strcmp(pq->state, "23505") == 0;
+    if (code != LKS_OK && there)
+        code = lks_fail(err, LKS_E_REFUSED, "%s: has a journal already", pq->shown);
+    if (code == LKS_OK)
+        code = migrate(pq, 0, err);
+    return lks_pq_end(pq, code, err);
+}
+
+/* Is there a journal, and do we know its schema? */
+static enum lks_code identify(struct lks_pq *pq, const char *query, uint64_t *schema,
+                              struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
+    uint64_t version = 0;
+    enum lks_code code = lks_pq_ask(pq, query, NULL, &result, err);
+    if (strcmp(pq->state, "42P01") == 0)
+        return lks_fail(err, LKS_E_INVALID, "%s: has no journal of lockstep's", pq->shown);
+    if (code != LKS_OK)
+        return code;
+    if (PQntuples(result) != 1 || !lks_pq_unsigned(result, 0, 0, INT64_MAX, &version))
+        return lks_pq_damaged(pq, "which schema it has cannot be read", err);
+    if (version > newest_schema())
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s: its schema is %" PRIu64 ", and this program knows them up to %" PRIu64
+                        ": use a newer lockstep",
+                        pq->shown, version, newest_schema());
+    *schema = version;
+    return LKS_OK;
+}
+
+static enum lks_code open_reader(struct lks_pq *pq, struct lks_err *err)
+{
+    uint64_t schema = 0;
+    enum lks_code code = identify(pq, "SELECT version FROM schema_version", &schema, err);
+    if (code == LKS_OK && schema < newest_schema())
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s: its schema is %" PRIu64 ", and this program reads %" PRIu64
+                        ": start lockstepd of this version on it first",
+                        pq->shown, schema, newest_schema());
+    return code;
+}
+
+/* Of several that start together one migrates, and the others wait for it. Where there is nothing
+ * to do nothing is written: a primary whose standby is away can be looked at. */
+static enum lks_code open_writer(struct lks_pq *pq, struct lks_err *err)
+{
+    uint64_t schema = 0;
+    enum lks_code code = identify(pq, "SELECT version FROM schema_version", &schema, err);
+    if (code != LKS_OK || schema == newest_schema())
+        return code;
+    code = lks_pq_begin(pq, err);
+    if (code != LKS_OK)
+        return code;
+    code = identify(pq, "SELECT version FROM schema_version FOR UPDATE", &schema, err);
+    if (code == LKS_OK)
+        code = migrate(pq, schema, err);
+    return lks_pq_end(pq, code, err);
+}
+
+/* ---- open and close ---- */
+
+static void close_store(void *self)
+{
+    struct lks_pq *pq = self;
+    lks_pq_close(pq);
+    free(pq);
+}
+
+static const struct lks_store_ops ops = {
+    .name = "postgresql",
+    .append = append,
+    .tail = read_tail,
+    .rows = read_rows,
+    .heads = read_heads,
+    .blob = read_blob,
+    .blobs = read_blobs,
+    .snapshot_put = put_snapshot,
+    .snapshot = read_snapshot,
+    .trim = trim,
+    .cut = cut,
+    .copy = copy,
+    .lead = lks_pq_lead,
+    .resign = lks_pq_resign,
+    .safe = lks_pq_safe,
+    .wait = lks_pq_wait,
+    .tasks_sync = lks_pq_tasks_sync,
+    .tasks_take = lks_pq_tasks_take,
+    .task_done = lks_pq_task_done,
+    .close = close_store,
+};
+
+enum lks_code lks_store_postgres_check(const char *conninfo, struct lks_err *err)
+{
+    return lks_pq_conninfo_check(conninfo, err);
+}
+
+enum lks_code lks_store_postgres_open(const char *conninfo, enum lks_store_mode mode,
+                                      struct lks_store *out, struct lks_err *err)
+{
+    struct lks_pq *pq = calloc(1, sizeof(*pq));
+    if (pq == NULL)
+        return lks_fail_nomem(err);
+    enum lks_code code = lks_pq_open(pq, conninfo, mode == LKS_STORE_READ, err);
+    if (code == LKS_OK && mode == LKS_STORE_CREATE)
+        code = create(pq, err);
+    if (code == LKS_OK)
+        code = mode == LKS_STORE_READ ? open_reader(pq, err) : open_writer(pq, err);
+    if (code != LKS_OK) {
+        close_store(pq);
+        return code;
+    }
+    *out = (struct lks_store){.ops = &ops, .self = pq};
+    return LKS_OK;
+}
+
+enum lks_code lks_store_postgres_files(const char *conninfo, struct lks_err *err)
+{
+    return lks_pq_conninfo_files(conninfo, err);
+}

@@ -1,0 +1,729 @@
+#include "drivers/store/sqlite.h"
+
+#include "base/embedded.h"
+#include "drivers/store/sql.h"
+#include "model/record/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SNAPSHOT_PART = 8 << 20 };
+
+#define APPLICATION_ID     0x6c6b7374 /* "lkst" */
+#define SET_APPLICATION_ID "PRAGMA application_id = 0x6c6b7374"
+
+/* These are in the text of statements: what is larger is not ours and is not even read. */
+_Static_assert(LKS_RECORD_BODY_MAX == 4194304, "read_rows() has this number");
+_Static_assert(LKS_STORE_BLOB_MAX == 16777216, "READ_BLOB and read_blobs() have this number");
+
+/* Statements that are kept. */
+enum statement {
+    READ_TAIL,
+    SET_TAIL,
+    ADD_ROW,
+    ADD_BLOB,
+    ADD_HEAD,
+    DROP_HEAD,
+    READ_BLOB,
+    STATEMENT_COUNT
+};
+static const char *const texts[STATEMENT_COUNT] = {
+    [READ_TAIL] = "SELECT first, seq, time, hash FROM tail",
+    [SET_TAIL] = "UPDATE tail SET first = ?, seq = ?, time = ?, hash = ?",
+    [ADD_ROW] = "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)",
+    [ADD_BLOB] = "INSERT INTO blob VALUES (?, ?) ON CONFLICT DO NOTHING",
+    [ADD_HEAD] = "REPLACE INTO head VALUES (?, ?, ?, ?, ?)",
+    [DROP_HEAD] = "DELETE FROM head WHERE seq = ?",
+    [READ_BLOB] = "SELECT iif(length(bytes) <= 16777216, bytes, NULL) FROM blob WHERE digest = ?",
+};
+
+struct store {
+    struct lks_sql sql;
+    sqlite3_stmt *kept[STATEMENT_COUNT]; /* owned; NULL until first used */
+    int claim;                           /* -1: none */
+    uint64_t last_us;
+};
+
+static enum lks_code kept(struct store *s, enum statement which, sqlite3_stmt **out,
+                          struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    if (s->kept[which] == NULL)
+        code = lks_sql_prepare(&s->sql, texts[which], 0, &s->kept[which], err);
+    if (code == LKS_OK)
+        *out = s->kept[which];
+    return code;
+}
+
+/* ---- the tail ---- */
+
+static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
+{
+    struct store *s = self;
+    LKS_CLEANUP(lks_sql_reset) sqlite3_stmt *stmt = NULL;
+    enum lks_code code = lks_sql_usable(&s->sql, err);
+    if (code == LKS_OK)
+        code = kept(s, READ_TAIL, &stmt, err);
+    bool there = false;
+    if (code == LKS_OK)
+        code = lks_sql_next(&s->sql, stmt, &there, err);
+    if (code != LKS_OK)
+        return code;
+    struct lks_store_tail tail = {0};
+    if (!there || !lks_sql_unsigned(stmt, 0, INT64_MAX, &tail.first) || tail.first == 0 ||
+        !lks_sql_unsigned(stmt, 1, INT64_MAX, &tail.seq) ||
+        !lks_sql_unsigned(stmt, 2, INT64_MAX, &tail.time) ||
+        !lks_sql_exact(stmt, 3, tail.hash, sizeof(tail.hash)))
+        return lks_sql_damaged(&s->sql, "where the journal ends cannot be read", err);
+    *out = tail;
+    return LKS_OK;
+}
+
+static enum lks_code set_tail(struct store *s, const struct lks_store_tail *tail,
+                              struct lks_err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum lks_code code = kept(s, SET_TAIL, &stmt, err);
+    if (code != LKS_OK)
+        return code;
+    bool bound = lks_sql_bind_number(stmt, 1, tail->first) &&
+                 lks_sql_bind_number(stmt, 2, tail->seq) &&
+                 lks_sql_bind_number(stmt, 3, tail->time) &&
+                 lks_sql_bind_bytes(stmt, 4, tail->hash, sizeof(tail->hash));
+    return lks_sql_finish(&s->sql, stmt, bound, err);
+}
+
+/* ---- append ---- */
+
+static enum lks_code add_rows(struct store *s, const struct lks_store_batch *batch,
+                              struct lks_err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum lks_code code = kept(s, ADD_ROW, &stmt, err);
+    for (size_t i = 0; i < batch->row_count && code == LKS_OK; i++) {
+        const struct lks_row *row = &batch->rows[i];
+        bool bound =
+            lks_sql_bind_number(stmt, 1, row->seq) && lks_sql_bind_number(stmt, 2, row->time) &&
+            lks_sql_bind_number(stmt, 3, row->kind) && lks_sql_bind_number(stmt, 4, row->version) &&
+            lks_sql_bind_bytes(stmt, 5, row->body.ptr, row->body.len) &&
+            lks_sql_bind_bytes(stmt, 6, row->hash, sizeof(row->hash));
+        code = lks_sql_finish(&s->sql, stmt, bound, err);
+    }
+    return code;
+}
+
+static enum lks_code add_blobs(struct store *s, const struct lks_store_batch *batch,
+                               struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < batch->blob_count && code == LKS_OK; i++) {
+        const struct lks_store_blob *blob = &batch->blobs[i];
+        sqlite3_stmt *stmt = NULL;
+        code = kept(s, ADD_BLOB, &stmt, err);
+        if (code != LKS_OK)
+            break;
+        bool bound = lks_sql_bind_text(stmt, 1, blob->digest) &&
+                     lks_sql_bind_bytes(stmt, 2, blob->bytes.ptr, blob->bytes.len);
+        code = lks_sql_finish(&s->sql, stmt, bound, err);
+    }
+    return code;
+}
+
+static enum lks_code add_head(struct store *s, const struct lks_head *head, struct lks_err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum lks_code code = kept(s, ADD_HEAD, &stmt, err);
+    if (code != LKS_OK)
+        return code;
+    bool bound = lks_sql_bind_number(stmt, 1, head->seq) &&
+                 lks_sql_bind_text(stmt, 2, head->journal) &&
+                 lks_sql_bind_number(stmt, 3, head->time) &&
+                 lks_sql_bind_bytes(stmt, 4, head->hash, sizeof(head->hash)) &&
+                 lks_sql_bind_bytes(stmt, 5, head->signature, sizeof(head->signature));
+    return lks_sql_finish(&s->sql, stmt, bound, err);
+}
+
+static enum lks_code drop_head(struct store *s, uint64_t seq, struct lks_err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum lks_code code = kept(s, DROP_HEAD, &stmt, err);
+    if (code != LKS_OK)
+        return code;
+    return lks_sql_finish(&s->sql, stmt, lks_sql_bind_number(stmt, 1, seq), err);
+}
+
+static enum lks_code write_batch(struct store *s, const struct lks_store_batch *batch,
+                                 struct lks_err *err)
+{
+    struct lks_store_tail tail = {0};
+    enum lks_code code = read_tail(s, &tail, err);
+    if (code == LKS_OK)
+        code = lks_store_batch_check(&tail, batch, err);
+    if (code == LKS_OK)
+        code = add_rows(s, batch, err);
+    if (code == LKS_OK)
+        code = add_blobs(s, batch, err);
+    if (code == LKS_OK && batch->head != NULL)
+        code = add_head(s, batch->head, err);
+    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
+        code = drop_head(s, batch->replaces, err);
+    if (code != LKS_OK || batch->row_count == 0)
+        return code;
+    tail = lks_store_tail_after(&tail, batch);
+    return set_tail(s, &tail, err);
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    LKS_ASSERT(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static enum lks_code append(void *self, const struct lks_store_batch *batch, struct lks_err *err)
+{
+    struct store *s = self;
+    uint64_t start = now_us();
+    enum lks_code code = lks_sql_begin(&s->sql, err);
+    if (code == LKS_OK)
+        code = lks_sql_end(&s->sql, write_batch(s, batch, err), err);
+    s->last_us = now_us() - start;
+    return code;
+}
+
+uint64_t lks_store_sqlite_last_us(const struct lks_store *store)
+{
+    const struct store *s = store->self;
+    LKS_ASSERT(store->ops->append == append);
+    return s->last_us;
+}
+
+/* ---- reading ---- */
+
+/* A row that was edited beyond what a row can be is handed on with a hash that no row has, so that
+ * it is found as the edited row it is and can be repaired like one. */
+static struct lks_row row_of(sqlite3_stmt *stmt)
+{
+    struct lks_row row = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};
+    uint64_t kind = 0, version = 0;
+    bool whole = lks_sql_unsigned(stmt, 1, INT64_MAX, &row.time) &&
+                 lks_sql_unsigned(stmt, 2, UINT16_MAX, &kind) &&
+                 lks_sql_unsigned(stmt, 3, UINT8_MAX, &version) &&
+                 sqlite3_column_type(stmt, 4) == SQLITE_BLOB;
+    row.kind = (uint16_t)kind;
+    row.version = (uint8_t)version;
+    row.body = lks_sql_bytes(stmt, 4);
+    if (whole)
+        (void)lks_sql_exact(stmt, 5, row.hash, sizeof(row.hash));
+    return row;
+}
+
+/* Every line of an answer, from `from` on, until `show` says false. */
+static enum lks_code each(struct store *s, const char *query, uint64_t from,
+                          bool (*show)(void *ctx, sqlite3_stmt *stmt), void *ctx,
+                          struct lks_err *err)
+{
+    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
+    enum lks_code code = lks_sql_usable(&s->sql, err);
+    if (code != LKS_OK || from > INT64_MAX)
+        return code;
+    code = lks_sql_prepare(&s->sql, query, from, &stmt, err);
+    bool more = code == LKS_OK;
+    while (more) {
+        code = lks_sql_next(&s->sql, stmt, &more, err);
+        if (code != LKS_OK)
+            return code;
+        more = more && show(ctx, stmt);
+    }
+    return code;
+}
+
+struct rows_wish {
+    lks_store_row_fn *fn;
+    void *ctx;
+};
+
+static bool show_row(void *ctx, sqlite3_stmt *stmt)
+{
+    const struct rows_wish *wish = ctx;
+    struct lks_row row = row_of(stmt);
+    return wish->fn(wish->ctx, &row);
+}
+
+static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
+                               struct lks_err *err)
+{
+    return each(self,
+                "SELECT seq, time, kind, version, "
+                "iif(length(body) <= 4194304, body, NULL), "
+                "iif(length(hash) = 32, hash, NULL) "
+                "FROM journal WHERE seq >= max(?, 1) ORDER BY seq",
+                from, show_row, &(struct rows_wish){fn, ctx}, err);
+}
+
+/* As with rows: what cannot be a head gets a signature that no key made. */
+static struct lks_head head_of(sqlite3_stmt *stmt)
+{
+    struct lks_head head = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};
+    bool whole = lks_sql_exact(stmt, 1, head.journal, sizeof(head.journal) - 1) &&
+                 lks_sql_unsigned(stmt, 2, INT64_MAX, &head.time) &&
+                 lks_sql_exact(stmt, 3, head.hash, sizeof(head.hash));
+    if (whole)
+        (void)lks_sql_exact(stmt, 4, head.signature, sizeof(head.signature));
+    return head;
+}
+
+struct heads_wish {
+    lks_store_head_fn *fn;
+    void *ctx;
+};
+
+static bool show_head(void *ctx, sqlite3_stmt *stmt)
+{
+    const struct heads_wish *wish = ctx;
+    struct lks_head head = head_of(stmt);
+    return wish->fn(wish->ctx, &head);
+}
+
+static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
+                                struct lks_err *err)
+{
+    return each(self,
+                "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "
+                "iif(length(hash) = 32, hash, NULL), "
+                "iif(length(signature) = 64, signature, NULL) "
+                "FROM head WHERE seq >= max(?, 1) ORDER BY seq",
+                from, show_head, &(struct heads_wish){fn, ctx}, err);
+}
+
+static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *out,
+                               struct lks_err *err)
+{
+    struct store *s = self;
+    LKS_CLEANUP(lks_sql_reset) sqlite3_stmt *stmt = NULL;
+    enum lks_code code = lks_sql_usable(&s->sql, err);
+    if (code == LKS_OK)
+        code = kept(s, READ_BLOB, &stmt, err);
+    if (code != LKS_OK)
+        return code;
+    if (!lks_sql_bind_text(stmt, 1, digest))
+        return lks_sql_fail(&s->sql, err);
+    bool there = false;
+    code = lks_sql_next(&s->sql, stmt, &there, err);
+    if (code != LKS_OK)
+        return code;
+    if (!there)
+        return lks_fail(err, LKS_E_NOT_FOUND, "the store has no %s", digest);
+    if (sqlite3_column_type(stmt, 0) != SQLITE_BLOB)
+        return lks_fail(err, LKS_E_INVALID, "%.*s: what it has as %s is too large to be that",
+                        LKS_SQL_PATH_SHOWN_MAX, s->sql.path, digest);
+    lks_buf_add(out, lks_sql_bytes(stmt, 0));
+    return lks_buf_check(out, err);
+}
+
+/* Bytes that are too large to be ours come as none, which their digest shows. */
+static enum lks_code read_blobs(void *self, lks_store_blob_fn *fn, void *ctx, struct lks_err *err)
+{
+    struct store *s = self;
+    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
+    enum lks_code code = lks_sql_usable(&s->sql, err);
+    if (code == LKS_OK)
+        code = lks_sql_prepare(&s->sql,
+                               "SELECT iif(length(digest) <= 71, digest, ''), "
+                               "iif(length(bytes) <= 16777216, bytes, NULL) FROM blob",
+                               0, &stmt, err);
+    bool more = code == LKS_OK;
+    while (more) {
+        code = lks_sql_next(&s->sql, stmt, &more, err);
+        if (code != LKS_OK)
+            return code;
+        const char *digest = more ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+        if (more && digest == NULL)
+            return lks_fail_nomem(err);
+        more = more && fn(ctx, digest, lks_sql_bytes(stmt, 1));
+    }
+    return code;
+}
+
+/* ---- the snapshot ---- */
+
+static enum lks_code add_parts(struct store *s, uint64_t seq, struct lks_str bytes,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
+    enum lks_code code =
+        lks_sql_prepare(&s->sql, "INSERT INTO snapshot VALUES (?, ?, ?, ?)", 0, &stmt, err);
+    size_t done = 0;
+    for (uint64_t part = 0; code == LKS_OK && (part == 0 || done < bytes.len); part++) {
+        size_t len = bytes.len - done < SNAPSHOT_PART ? bytes.len - done : SNAPSHOT_PART;
+        bool bound = lks_sql_bind_number(stmt, 1, part) && lks_sql_bind_number(stmt, 2, seq) &&
+                     lks_sql_bind_number(stmt, 3, bytes.len) &&
+                     lks_sql_bind_bytes(stmt, 4, bytes.ptr + done, len);
+        code = lks_sql_finish(&s->sql, stmt, bound, err);
+        done += len;
+    }
+    return code;
+}
+
+static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes,
+                                  struct lks_err *err)
+{
+    struct store *s = self;
+    struct lks_store_tail tail = {0};
+    enum lks_code code = lks_sql_begin(&s->sql, err);
+    if (code != LKS_OK)
+        return code;
+    code = read_tail(s, &tail, err);
+    if (code == LKS_OK)
+        code = lks_store_snapshot_check(&tail, seq, bytes, err);
+    if (code == LKS_OK)
+        code = lks_sql_run(&s->sql, "DELETE FROM snapshot", 0, err);
+    if (code == LKS_OK)
+        code = add_parts(s, seq, bytes, err);
+    return lks_sql_end(&s->sql, code, err);
+}
+
+/* One part, which must be the next of the same snapshot. */
+static bool take_part(sqlite3_stmt *stmt, uint64_t want, uint64_t *seq, uint64_t *size,
+                      struct lks_buf *out)
+{
+    uint64_t part = 0, of = 0, total = 0;
+    if (!lks_sql_unsigned(stmt, 0, INT64_MAX, &part) || part != want ||
+        !lks_sql_unsigned(stmt, 1, INT64_MAX, &of) || of == 0 ||
+        !lks_sql_unsigned(stmt, 2, LKS_STORE_SNAPSHOT_MAX, &total) ||
+        (part > 0 && (of != *seq || total != *size)))
+        return false;
+    *seq = of;
+    *size = total;
+    lks_buf_add(out, lks_sql_bytes(stmt, 3));
+    return true;
+}
+
+static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *out,
+                                   struct lks_err *err)
+{
+    struct store *s = self;
+    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
+    enum lks_code code = lks_sql_usable(&s->sql, err);
+    if (code == LKS_OK)
+        code = lks_sql_prepare(&s->sql, "SELECT part, seq, size, bytes FROM snapshot ORDER BY part",
+                               0, &stmt, err);
+    uint64_t at = 0, size = 0, part = 0;
+    size_t before = out->len;
+    bool more = code == LKS_OK;
+    while (more) {
+        code = lks_sql_next(&s->sql, stmt, &more, err);
+        if (code == LKS_OK && more && !take_part(stmt, part++, &at, &size, out))
+            code = lks_sql_damaged(&s->sql, "the snapshot's parts do not belong together", err);
+        if (code == LKS_OK)
+            code = lks_buf_check(out, err);
+        more = more && code == LKS_OK;
+    }
+    if (code == LKS_OK && out->len - before != size)
+        code = lks_sql_damaged(&s->sql, "a part of the snapshot is missing", err);
+    if (code == LKS_OK)
+        *seq = at;
+    else
+        lks_buf_truncate(out, before);
+    return code;
+}
+
+/* ---- trim and cut ---- */
+
+struct keeper {
+    bool (*keep)(void *ctx, const char *digest);
+    void *ctx;
+};
+
+static void ask_keeper(sqlite3_context *sql, int count, sqlite3_value **values)
+{
+    const struct keeper *keeper = sqlite3_user_data(sql);
+    LKS_ASSERT(count == 1);
+    const char *digest = (const char *)sqlite3_value_text(values[0]);
+    if (digest == NULL)
+        sqlite3_result_error_nomem(sql);
+    else
+        sqlite3_result_int(sql, keeper->keep(keeper->ctx, digest) ? 1 : 0);
+}
+
+static enum lks_code trim_blobs(struct store *s, struct keeper *keeper, struct lks_err *err)
+{
+    int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+    if (sqlite3_create_function_v2(s->sql.db, "lks_keep", 1, flags, keeper, ask_keeper, NULL, NULL,
+                                   NULL) != SQLITE_OK)
+        return lks_sql_fail(&s->sql, err);
+    enum lks_code code =
+        lks_sql_run(&s->sql, "DELETE FROM blob WHERE NOT lks_keep(digest)", 0, err);
+    (void)sqlite3_create_function_v2(s->sql.db, "lks_keep", 1, flags, NULL, NULL, NULL, NULL, NULL);
+    return code;
+}
+
+static enum lks_code trim_rows(struct store *s, uint64_t through, struct lks_err *err)
+{
+    struct lks_store_tail tail = {0};
+    enum lks_code code = read_tail(s, &tail, err);
+    if (code == LKS_OK)
+        code = lks_store_trim_check(&tail, through, err);
+    if (code == LKS_OK)
+        code = lks_sql_run(&s->sql, "DELETE FROM journal WHERE seq <= ?", through, err);
+    if (code == LKS_OK)
+        code = lks_sql_run(&s->sql, "DELETE FROM head WHERE seq < ?", through, err);
+    if (code != LKS_OK || tail.first > through)
+        return code;
+    tail.first = through + 1;
+    return set_tail(s, &tail, err);
+}
+
+static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, const char *digest),
+                          void *ctx, struct lks_err *err)
+{
+    struct store *s = self;
+    enum lks_code code = lks_sql_begin(&s->sql, err);
+    if (code != LKS_OK)
+        return code;
+    code = trim_rows(s, through, err);
+    if (code == LKS_OK && keep != NULL)
+        code = trim_blobs(s, &(struct keeper){keep, ctx}, err);
+    return lks_sql_end(&s->sql, code, err);
+}
+
+#define COPY_ASIDE                                                                                 \
+    "INSERT INTO aside SELECT (SELECT ifnull(max(cut), 0) + 1 FROM aside), * "                     \
+    "FROM journal WHERE seq >= ?"
+
+static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
+                         const struct lks_store_batch *then, struct lks_err *err)
+{
+    static const char *const steps[] = {
+        COPY_ASIDE,
+        "DELETE FROM journal WHERE seq >= ?",
+        "DELETE FROM head WHERE seq >= ?",
+        "DELETE FROM snapshot WHERE seq >= ?",
+    };
+    struct store *s = self;
+    enum lks_code code = lks_store_cut_check(from, tail, err);
+    if (code == LKS_OK)
+        code = lks_sql_begin(&s->sql, err);
+    if (code != LKS_OK)
+        return code;
+    for (size_t i = 0; i < LKS_COUNT(steps) && code == LKS_OK; i++)
+        code = lks_sql_run(&s->sql, steps[i], from, err);
+    if (code == LKS_OK)
+        code = set_tail(s, tail, err);
+    if (code == LKS_OK && then != NULL)
+        code = write_batch(s, then, err);
+    return lks_sql_end(&s->sql, code, err);
+}
+
+/* ---- tasks ---- */
+
+static enum lks_code sync_tasks(void *self, const struct lks_store_task *tasks, size_t count,
+                                lks_ms now, struct lks_err *err)
+{
+    struct store *s = self;
+    return lks_sql_tasks_sync(&s->sql, tasks, count, now, err);
+}
+
+static enum lks_code take_tasks(void *self, const struct lks_store_claim *claim,
+                                lks_store_task_fn *fn, void *ctx, struct lks_err *err)
+{
+    struct store *s = self;
+    return lks_sql_tasks_take(&s->sql, claim, fn, ctx, err);
+}
+
+static enum lks_code finish_task(void *self, struct lks_str holder, struct lks_str name, lks_ms due,
+                                 uint32_t failures, struct lks_err *err)
+{
+    struct store *s = self;
+    return lks_sql_task_done(&s->sql, holder, name, due, failures, err);
+}
+
+/* ---- the schema ---- */
+
+static int64_t newest_schema(void)
+{
+    int64_t count = 0;
+    while (lks_embedded_schema[count].name != NULL)
+        count++;
+    return count;
+}
+
+/* From schema `from` to the next, and the number with it, or not at all. */
+static enum lks_code migrate_step(struct lks_sql *sql, int64_t from, struct lks_err *err)
+{
+    char number[64];
+    snprintf(number, sizeof(number), "PRAGMA user_version = %" PRId64, from + 1);
+    enum lks_code code = lks_sql_begin(sql, err);
+    if (code != LKS_OK)
+        return code;
+    const char *script = lks_embedded_schema[from].bytes.ptr; /* terminated */
+    if (sqlite3_exec(sql->db, script, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(sql->db, number, NULL, NULL, NULL) != SQLITE_OK)
+        code = lks_sql_fail(sql, err);
+    code = lks_sql_end(sql, code, err);
+    if (code != LKS_OK)
+        return lks_wrap(err, "bringing the schema from %" PRId64 " to %" PRId64, from, from + 1);
+    return LKS_OK;
+}
+
+static enum lks_code migrate(struct lks_sql *sql, int64_t from, struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (int64_t at = from; at < newest_schema() && code == LKS_OK; at++)
+        code = migrate_step(sql, at, err);
+    return code;
+}
+
+/* Is it ours, and do we know this schema? */
+static enum lks_code identify(const struct lks_sql *sql, int64_t *schema, struct lks_err *err)
+{
+    int64_t id = 0, version = 0, newest = newest_schema();
+    enum lks_code code = lks_sql_number(sql, "PRAGMA application_id", &id, err);
+    if (code == LKS_OK)
+        code = lks_sql_number(sql, "PRAGMA user_version", &version, err);
+    if (code != LKS_OK)
+        return code;
+    if (id != APPLICATION_ID || version < 1)
+        return lks_sql_damaged(sql, "is not a journal of lockstep's", err);
+    if (version > newest)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%.*s: its schema is %" PRId64
+                        ", and this program knows them up to %" PRId64 ": use a newer lockstep",
+                        LKS_SQL_PATH_SHOWN_MAX, sql->path, version, newest);
+    *schema = version;
+    return LKS_OK;
+}
+
+/* ---- open, copy, close ---- */
+
+static enum lks_code write_new(const char *path, struct lks_err *err)
+{
+    struct lks_sql sql = {0};
+    enum lks_code code = lks_sql_open(&sql, path, false, err);
+    if (code != LKS_OK)
+        return code;
+    code = lks_sql_run(&sql, SET_APPLICATION_ID, 0, err);
+    if (code == LKS_OK)
+        code = migrate(&sql, 0, err);
+    lks_sql_close(&sql);
+    return code;
+}
+
+/* A file appears under its name once it is whole: what a crash leaves cannot be taken for it. */
+static enum lks_code create(const char *path, struct lks_err *err)
+{
+    char draft[LKS_CLAIM_PATH_MAX];
+    enum lks_code code = lks_claim_draft(path, draft, err);
+    if (code != LKS_OK)
+        return code;
+    code = write_new(draft, err);
+    if (code == LKS_OK)
+        return lks_claim_publish(draft, path, err);
+    (void)unlink(draft);
+    return code;
+}
+
+static enum lks_code copy(void *self, const char *path, struct lks_err *err)
+{
+    struct store *s = self;
+    char draft[LKS_CLAIM_PATH_MAX];
+    enum lks_code code = lks_sql_usable(&s->sql, err);
+    if (code == LKS_OK)
+        code = lks_claim_draft(path, draft, err);
+    if (code != LKS_OK)
+        return code;
+    code = lks_sql_copy(&s->sql, draft, err);
+    if (code == LKS_OK)
+        return lks_claim_publish(draft, path, err);
+    (void)unlink(draft);
+    return code;
+}
+
+/* The claim goes last: until then the file is still being written. */
+static void close_store(void *self)
+{
+    struct store *s = self;
+    for (size_t i = 0; i < STATEMENT_COUNT; i++)
+        lks_sql_finalize(&s->kept[i]);
+    if (s->sql.db != NULL)
+        lks_sql_close(&s->sql);
+    if (s->claim >= 0)
+        close(s->claim);
+    free(s);
+}
+
+static const struct lks_store_ops ops = {
+    .name = "sqlite",
+    .append = append,
+    .tail = read_tail,
+    .rows = read_rows,
+    .heads = read_heads,
+    .blob = read_blob,
+    .blobs = read_blobs,
+    .snapshot_put = put_snapshot,
+    .snapshot = read_snapshot,
+    .trim = trim,
+    .cut = cut,
+    .copy = copy,
+    .tasks_sync = sync_tasks,
+    .tasks_take = take_tasks,
+    .task_done = finish_task,
+    .close = close_store,
+};
+
+static enum lks_code open_owned(struct store *s, const char *path, struct lks_err *err)
+{
+    int64_t schema = 0;
+    enum lks_code code = lks_claim_take(path, &s->claim, err);
+    if (code == LKS_OK)
+        code = lks_sql_open(&s->sql, path, false, err);
+    if (code == LKS_OK)
+        code = identify(&s->sql, &schema, err);
+    if (code == LKS_OK)
+        code = lks_sql_log(&s->sql, err);
+    if (code == LKS_OK)
+        code = migrate(&s->sql, schema, err);
+    return code;
+}
+
+/* A transaction from here to the end is what keeps the moment. */
+static enum lks_code open_reader(struct store *s, const char *path, struct lks_err *err)
+{
+    int64_t schema = 0;
+    enum lks_code code = lks_sql_open(&s->sql, path, true, err);
+    if (code == LKS_OK)
+        code = lks_sql_run(&s->sql, "BEGIN", 0, err);
+    if (code == LKS_OK)
+        code = identify(&s->sql, &schema, err);
+    if (code == LKS_OK && schema < newest_schema())
+        return lks_fail(err, LKS_E_INVALID,
+                        "%.*s: its schema is %" PRId64 ", and this program reads %" PRId64
+                        ": start lockstepd of this version on it first",
+                        LKS_SQL_PATH_SHOWN_MAX, path, schema, newest_schema());
+    return code;
+}
+
+enum lks_code lks_store_sqlite_open(const char *path, enum lks_store_mode mode,
+                                    struct lks_store *out, struct lks_err *err)
+{
+    char whole[LKS_CLAIM_PATH_MAX];
+    enum lks_code code = mode == LKS_STORE_CREATE ? create(path, err) : LKS_OK;
+    if (code == LKS_OK)
+        code = lks_claim_resolve(path, mode != LKS_STORE_READ, whole, err);
+    if (code != LKS_OK)
+        return code;
+    struct store *s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return lks_fail_nomem(err);
+    s->claim = -1;
+    code = mode == LKS_STORE_READ ? open_reader(s, whole, err) : open_owned(s, whole, err);
+    if (code != LKS_OK) {
+        close_store(s);
+        return code;
+    }
+    *out = (struct lks_store){.ops = &ops, .self = s};
+    return LKS_OK;
+}

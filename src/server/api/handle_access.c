@@ -1,0 +1,227 @@
+#include "server/api/handle.h"
+#include "server/api/issue.h"
+#include "server/auth/authz.h"
+#include "server/base/daemon.h"
+#include "server/form/views.h"
+
+enum { HOUR_SECONDS = 3600, DAY_SECONDS = 86400 };
+
+/* How long a credential is to be good, in seconds: what was asked for, or what is usual. False, and
+ * `err` says why, where that is longer than this site has them. */
+static bool read_life(const struct lks_call *call, int64_t *out, struct lks_err *err)
+{
+    const struct lks_config *config = lks_daemon_config(call->daemon);
+    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
+    int64_t most = (int64_t)config->user_days * DAY_SECONDS;
+    int64_t usual = (int64_t)config->user_hours * HOUR_SECONDS;
+    *out = ttl != NULL ? ttl->number : usual < most ? usual : most;
+    if (*out <= most)
+        return true;
+    return lks_fail(err, LKS_E_INVALID, "body: ttl_seconds: at most %llu days (tls.user_days)",
+                    (unsigned long long)config->user_days) == LKS_OK;
+}
+
+void lks_handle_access(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "bindings", '[');
+    for (uint32_t i = 0; i < s->binding_count; i++) {
+        lks_json_begin(&w, NULL, '{');
+        lks_view_binding(&w, s, &s->bindings[i], true);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_begin(&w, "tokens", '[');
+    for (uint32_t i = 0; i < s->token_count; i++) {
+        if (s->tokens[i].issuer != 0 && s->tokens[i].expires <= authz->now.wall)
+            continue; /* a login that is over is kept for its votes alone */
+        lks_json_begin(&w, NULL, '{');
+        lks_view_token(&w, s, &s->tokens[i]);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_begin(&w, "certificates", '[');
+    for (uint32_t i = 0; i < s->person_count; i++) {
+        if (s->persons[i].certificate.expires <= authz->now.wall)
+            continue; /* it leaves with the next that is made */
+        lks_json_begin(&w, NULL, '{');
+        lks_view_person(&w, s, &s->persons[i]);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+}
+
+/* A binding, from a body or a query: both have the same members. */
+static void change_role(struct lks_authz *authz, struct lks_call *call, enum lks_event_kind kind,
+                        const struct lks_doc *from)
+{
+    uint64_t role = 0;
+    bool ok = lks_record_word_find(lks_role_words, lks_doc_text(from, "role"), &role);
+    LKS_ASSERT(ok); /* the form knows the words */
+    struct lks_event event = {
+        .kind = kind,
+        .grant = {.identity = lks_doc_text(from, "identity"),
+                  .site = lks_doc_text(from, "site"),
+                  .pool = lks_doc_text(from, "pool"),
+                  .role = (enum lks_role)role},
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_grant(struct lks_authz *authz, struct lks_call *call)
+{
+    change_role(authz, call, LKS_EVENT_GRANT, call->body);
+}
+
+void lks_handle_ungrant(struct lks_authz *authz, struct lks_call *call)
+{
+    change_role(authz, call, LKS_EVENT_UNGRANT, call->query);
+}
+
+void lks_handle_token(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    uint8_t chance[LKS_TOKEN_CHANCE];
+    char text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    struct lks_str id = lks_doc_text(call->body, "id");
+    int64_t life = 0;
+    if (!read_life(call, &life, &err) ||
+        lks_secrets_chance(chance, sizeof(chance), &err) != LKS_OK ||
+        lks_token_make(LKS_TOKEN_API, id, chance, text, hash, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    struct lks_event event = {
+        .kind = LKS_EVENT_API_TOKEN,
+        .api_token = {.id = id,
+                      .identity = lks_doc_text(call->body, "identity"),
+                      .hash = lks_str_from(hash),
+                      .life = (lks_ms)life * LKS_SECOND,
+                      .expires = authz->now.wall + (lks_ms)life * LKS_SECOND},
+    };
+    if (!lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_cstr(&w, "token", text);
+    lks_view_time(&w, "expires", event.api_token.expires);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_token_gone(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_API_TOKEN_GONE,
+        .api_token = {.id = lks_call_path(call, "id")},
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+/* The rest of the credential that was shown, where it is of that kind; else it is refused. */
+static bool shown_as(struct lks_call *call, const char *kind, const char *what, struct lks_str *out)
+{
+    struct lks_str have;
+    if (lks_str_cut(lks_str_from(call->shown), ':', &have, out) && lks_str_is(have, kind))
+        return true;
+    lks_call_problem(call, LKS_E_INVALID, "show the %s that is to be renewed; this call shows %s",
+                     what, call->shown[0] != '\0' ? call->shown : "none");
+    return false;
+}
+
+void lks_handle_token_renew(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    struct lks_event event = {
+        .kind = LKS_EVENT_API_TOKEN_RENEW,
+        .api_token = {.expires =
+                          authz->now.wall + config->user_days * DAY_SECONDS * (uint64_t)LKS_SECOND},
+    };
+    if (!shown_as(call, "token", "API token", &event.api_token.id) ||
+        !lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    const struct lks_api_token *token = lks_state_token(authz->state, event.api_token.id);
+    LKS_ASSERT(token != NULL);
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_text(&w, "id", event.api_token.id);
+    lks_view_time(&w, "expires", token->expires);
+    lks_json_end(&w, '}');
+}
+
+/* Certificates of people -------------------------------------------------------------------- */
+
+void lks_handle_certificate_prepare(struct lks_call *call)
+{
+    int64_t seconds = 0;
+    if (read_life(call, &seconds, &call->failed))
+        lks_handle_issue(call, LKS_X509_USER, lks_doc_text(call->body, "name"), seconds);
+}
+
+/* It leaves once the journal has it: what is not there is not taken. */
+static void certify(struct lks_authz *authz, struct lks_call *call, struct lks_str identity,
+                    struct lks_str renews)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    lks_ms expires = (lks_ms)call->about.not_after * LKS_SECOND;
+    struct lks_event event = {
+        .kind = LKS_EVENT_CERTIFY,
+        .certify = {.identity = identity,
+                    .fingerprint = lks_str_from(call->about.fingerprint),
+                    .serial = lks_str_from(call->about.serial),
+                    .renews = renews,
+                    .expires = expires,
+                    .life = expires > authz->now.wall ? expires - authz->now.wall : 0},
+    };
+    if (!lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_text(&w, "certificate", lks_buf_view(&call->issued));
+    lks_json_text(&w, "ca", lks_buf_view(&lks_daemon_secrets(call->daemon)->ca));
+    lks_json_cstr(&w, "serial", call->about.serial);
+    lks_view_time(&w, "expires", expires);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_certificate(struct lks_authz *authz, struct lks_call *call)
+{
+    char identity[LKS_CALL_IDENTITY_SIZE];
+    struct lks_str name = lks_doc_text(call->body, "name");
+    (void)snprintf(identity, sizeof(identity), "user:%" LKS_STR_FMT, LKS_STR_ARG(name));
+    certify(authz, call, lks_str_from(identity), LKS_STR(""));
+}
+
+/* Only once the state said how long the one before was made for. */
+void lks_handle_recertify_prepare(struct lks_call *call)
+{
+    struct lks_str kind, name;
+    if (call->life > 0 && lks_str_cut(lks_str_from(call->identity), ':', &kind, &name))
+        lks_handle_issue(call, LKS_X509_USER, name, call->life);
+}
+
+void lks_handle_recertify(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_str serial;
+    if (!shown_as(call, "certificate", "certificate", &serial))
+        return;
+    if (call->life > 0) {
+        certify(authz, call, lks_str_from(call->identity), serial);
+        return;
+    }
+    const struct lks_state_person *before = lks_state_person(authz->state, serial);
+    int64_t most = (int64_t)lks_daemon_config(authz->daemon)->user_days * DAY_SECONDS;
+    LKS_ASSERT(before != NULL); /* or the call would have been refused */
+    call->life = (int64_t)(before->life / LKS_SECOND);
+    call->life = call->life < 1 ? 1 : call->life > most ? most : call->life;
+    lks_authz_prepare_again(call);
+}
+
+void lks_handle_certificate_gone(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_CERTIFY_GONE,
+        .certify = {.serial = lks_call_path(call, "id")},
+    };
+    lks_authz_record(authz, call, &event);
+}

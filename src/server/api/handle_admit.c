@@ -1,0 +1,380 @@
+/* Admission: the question, overrides, the log of decisions, what observing pools would refuse. */
+#include "server/api/handle.h"
+#include "server/auth/authz.h"
+#include "server/base/daemon.h"
+#include "server/form/forms.h"
+#include "server/form/views.h"
+#include "trust/dsse.h"
+
+#include <stdlib.h>
+
+enum { OBSERVE_MS = 60 * 1000, IMAGES_TEXT_MAX = 256 << 10 };
+
+#define DAY_MS ((lks_ms)86400 * LKS_SECOND)
+
+/* What is counted ---------------------------------------------------------------------------- */
+
+/* A place for each pool there is; false when memory ran out, and then nothing is counted. */
+static bool make_room(struct lks_authz *authz)
+{
+    uint32_t pools = authz->state->pool_count;
+    if (pools <= authz->observed_room)
+        return true;
+    if (!lks_metrics_pools(&authz->metrics, pools * 2))
+        return false;
+    struct lks_authz_observed *grown = calloc((size_t)pools * 2, sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    if (authz->observed != NULL)
+        memcpy(grown, authz->observed, authz->observed_room * sizeof(*grown));
+    free(authz->observed);
+    authz->observed = grown;
+    authz->observed_room = pools * 2;
+    return true;
+}
+
+/* The job asked once in each pool of its nodes. */
+static void count_asked(struct lks_authz *authz, const struct lks_admit *a)
+{
+    authz->questions++;
+    for (uint32_t i = 0; i < a->pool_count; i++) {
+        struct lks_authz_observed *o = &authz->observed[a->pools[i]];
+        o->question = authz->questions;
+        o->bars = 0;
+        o->asked++;
+    }
+}
+
+static void count_bar(struct lks_authz *authz, uint32_t pool, enum lks_bar bar, bool refused)
+{
+    struct lks_authz_observed *o = &authz->observed[pool];
+    if (o->question != authz->questions || (o->bars >> bar & 1) != 0)
+        return;
+    o->bars |= UINT32_C(1) << bar;
+    o->refused[bar]++;
+    struct lks_metrics_pool *m = &authz->metrics.pools[pool];
+    if (refused)
+        m->refused[bar]++;
+    else
+        m->would[bar]++;
+}
+
+/* A reason without a pool is one of all the job's pools. */
+static void count_list(struct lks_authz *authz, const struct lks_admit *a,
+                       const struct lks_admit_list *list, bool refused)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_str last = {0};
+    uint32_t pool = UINT32_MAX;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct lks_admit_no *no = &list->items[i];
+        if (no->pool.len > 0 && !lks_str_eq(no->pool, last)) {
+            pool = lks_state_pool(s, no->pool);
+            last = no->pool;
+        }
+        if (no->pool.len > 0 && pool < s->pool_count)
+            count_bar(authz, pool, no->bar, refused);
+        for (uint32_t p = 0; no->pool.len == 0 && p < a->pool_count; p++)
+            count_bar(authz, a->pools[p], no->bar, refused);
+    }
+}
+
+static void count_answer(struct lks_authz *authz, const struct lks_call *call,
+                         const struct lks_admit *a)
+{
+    authz->metrics.admissions[a->overridden ? LKS_ANSWER_OVERRIDDEN
+                              : a->yes      ? LKS_ANSWER_YES
+                                            : LKS_ANSWER_NO]++;
+    lks_decisions_note(&authz->decisions, lks_doc_text(call->body, "job"), a);
+    if (!make_room(authz))
+        return;
+    count_asked(authz, a);
+    count_list(authz, a, &a->refused, !a->yes);
+    count_list(authz, a, &a->warned, false);
+}
+
+/* As records of one pool: the first of them says how many jobs asked. */
+static size_t list_pool(const struct lks_authz *authz, uint32_t pool, struct lks_rec_observed *out)
+{
+    const struct lks_authz_observed *o = &authz->observed[pool];
+    struct lks_str name = lks_state_text(authz->state, authz->state->pools[pool].name);
+    size_t count = 0;
+    if (o->asked == 0)
+        return 0;
+    for (size_t bar = 0; bar < LKS_BAR_COUNT; bar++) {
+        if (o->refused[bar] != 0)
+            out[count++] =
+                (struct lks_rec_observed){.pool = name, .bar = bar, .refused = o->refused[bar]};
+    }
+    if (count == 0)
+        out[count++] = (struct lks_rec_observed){.pool = name};
+    out[0].asked = o->asked;
+    return count;
+}
+
+void lks_handle_admit_observe(struct lks_authz *authz, bool now)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_err err = {0};
+    uint64_t needs = 0;
+    size_t count = 0;
+    bool due = now || authz->now.mono >= authz->observed_at + OBSERVE_MS;
+    if (!due || authz->observed == NULL || authz->following ||
+        lks_engine_stalled(authz->engine, NULL))
+        return;
+    authz->observed_at = authz->now.mono;
+    uint32_t pools = authz->state->pool_count < authz->observed_room ? authz->state->pool_count
+                                                                     : authz->observed_room;
+    struct lks_rec_observed *list = calloc((size_t)pools * LKS_BAR_COUNT + 1, sizeof(*list));
+    for (uint32_t p = 0; list != NULL && p < pools; p++)
+        count += list_pool(authz, p, list + count);
+    struct lks_event event = {
+        .kind = LKS_EVENT_OBSERVED, .observed_count = count, .observed = list};
+    lks_decision_init(&d);
+    enum lks_code code =
+        count == 0 ? LKS_E_NOT_FOUND
+                   : lks_engine_turn(authz->engine, authz->now, &event, NULL, &d, &needs, &err);
+    free(list);
+    if (code == LKS_E_IO)
+        lks_daemon_die(authz->daemon, "the journal is in an unknown state", &err);
+    for (uint32_t p = 0; code == LKS_OK && p < pools; p++) {
+        authz->observed[p].asked = 0;
+        memset(authz->observed[p].refused, 0, sizeof(authz->observed[p].refused));
+    }
+}
+
+/* The question ------------------------------------------------------------------------------ */
+
+static struct lks_admit_ask read_ask(const struct lks_authz *authz, const struct lks_call *call,
+                                     struct lks_admit_image images[LKS_ADMIT_IMAGES_MAX])
+{
+    const struct lks_doc *list = lks_doc_member(call->body, "images");
+    const struct lks_doc *canary = lks_doc_member(call->body, "canary_ok");
+    const struct lks_doc *criticality = lks_doc_member(call->body, "criticality");
+    struct lks_admit_ask ask = {
+        .job = lks_doc_text(call->body, "job"),
+        .names = call->hosts.names,
+        .count = call->hosts.count,
+        .stack = lks_doc_text(call->body, "stack"),
+        .images = images,
+        .nccl = lks_doc_text(call->body, "nccl"),
+        .canary_ok = canary != NULL && canary->truth,
+        .has_criticality = criticality != NULL,
+        .criticality = criticality != NULL ? (uint32_t)criticality->number : 0,
+        .behind = authz->behind,
+    };
+    for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next)
+        images[ask.image_count++] =
+            (struct lks_admit_image){lks_doc_text(i, "ref"), lks_doc_text(i, "ranks")};
+    return ask;
+}
+
+/* It may start and does: the journal says where, on what, and why although it should not. */
+static bool begin_job(struct lks_authz *authz, struct lks_call *call,
+                      const struct lks_admit_ask *ask, const struct lks_admit *a)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf images = {0};
+    lks_buf_init(&images, IMAGES_TEXT_MAX);
+    for (size_t i = 0; i < ask->image_count; i++)
+        lks_buf_addf(&images, "%s%" LKS_STR_FMT, i > 0 ? " " : "", LKS_STR_ARG(ask->images[i].ref));
+    struct lks_event event = {
+        .kind = LKS_EVENT_JOB,
+        .job = {.job = ask->job,
+                .hosts = lks_doc_text(call->body, "nodes"),
+                .digest = a->digest,
+                .images = lks_buf_view(&images),
+                .override = a->override},
+    };
+    return lks_authz_turn(authz, call, &event, NULL, &d);
+}
+
+/* The journal's clock runs ahead after this machine's was ahead. The reader of the answer goes by
+ * the true time, and a yes is good for no longer in that. */
+static void tell_true_time(const struct lks_authz *authz, struct lks_admit *a)
+{
+    lks_ms until = authz->wall + authz->state->limits.validity;
+    if (a->asked > authz->wall)
+        a->asked = authz->wall;
+    if (a->yes && a->valid_until > until)
+        a->valid_until = until;
+}
+
+static void write_answer(struct lks_authz *authz, struct lks_call *call,
+                         const struct lks_admit_ask *ask, const struct lks_admit *a)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf envelope = {0};
+    struct lks_err err = {0};
+    struct lks_json_writer w = lks_call_json(call);
+    lks_admit_json(a, ask, &w);
+    if (lks_schema_truth(call->body, &lks_ask_admit, "signed")) {
+        lks_buf_init(&payload, LKS_DSSE_MAX);
+        lks_buf_init(&envelope, LKS_DSSE_MAX);
+        lks_buf_add(&payload, lks_buf_view(&call->out));
+        lks_buf_addc(&payload, '}');
+        if (lks_buf_check(&payload, &err) != LKS_OK ||
+            lks_dsse_sign(&lks_daemon_secrets(authz->daemon)->journal, LKS_ADMISSION_TYPE,
+                          lks_buf_view(&payload), &envelope, &err) != LKS_OK) {
+            lks_call_problem(call, err.code, "too much to be signed (%s); ask about fewer nodes",
+                             err.msg);
+            return;
+        }
+        lks_json_text(&w, "envelope", lks_buf_view(&envelope));
+    }
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_admit(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_admit_fini) struct lks_admit a = {0};
+    struct lks_admit_image images[LKS_ADMIT_IMAGES_MAX];
+    struct lks_err err = {0};
+    uint64_t began = uv_hrtime();
+    bool start = lks_schema_truth(call->body, &lks_ask_admit, "start");
+    if (start && !lks_authz_may_hosts(authz, call, LKS_MAY_OPERATE)) {
+        lks_call_problem(call, LKS_E_DENIED, "%s may not %s here, and `start` needs that",
+                         call->identity, lks_permission_words[LKS_MAY_OPERATE]);
+        return;
+    }
+    struct lks_admit_ask ask = read_ask(authz, call, images);
+    if (lks_admit(authz->state, lks_engine_book(authz->engine),
+                  lks_engine_now(authz->engine, authz->now), &ask, &a, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    tell_true_time(authz, &a);
+    count_answer(authz, call, &a);
+    if (!a.yes || !start || begin_job(authz, call, &ask, &a))
+        write_answer(authz, call, &ask, &a);
+    lks_metrics_histogram_add(&authz->metrics.admission, (uv_hrtime() - began) / 1000);
+}
+
+/* Overrides --------------------------------------------------------------------------------- */
+
+void lks_handle_override(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_OVERRIDE,
+        .reason = lks_doc_text(call->body, "reason"),
+        .override = {.job = lks_doc_text(call->body, "job"),
+                     .hosts = lks_doc_text(call->body, "nodes"),
+                     .reason = lks_doc_text(call->body, "reason")},
+    };
+    if (lks_authz_end(authz, call, "until", &event.override.until))
+        lks_authz_record(authz, call, &event);
+}
+
+/* Newest first: `after` is the place of the last one of the page before. Older ones leave, so a
+ * page may show one again. */
+void lks_handle_overrides(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    uint64_t below, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    if (!lks_authz_after(call, &below))
+        return;
+    uint32_t i = below < s->override_count ? (uint32_t)below : s->override_count;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i > 0 && left > 0; left--) {
+        const struct lks_override *o = &s->overrides[--i];
+        lks_json_begin(&w, NULL, '{');
+        lks_json_text(&w, "job", lks_state_text(s, o->job));
+        lks_json_text(&w, "nodes", lks_state_text(s, o->hosts));
+        lks_json_text(&w, "reason", lks_state_text(s, o->reason));
+        lks_view_text(&w, "by", lks_state_text(s, o->by));
+        lks_view_time(&w, "until", o->until);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_view_next(&w, i);
+    lks_json_end(&w, '}');
+}
+
+/* The log ----------------------------------------------------------------------------------- */
+
+void lks_handle_admissions(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_decided **list =
+        lks_arena_array(&call->asked.arena, LKS_DECISIONS_MAX, sizeof(*list));
+    uint64_t below, bar = LKS_BAR_COUNT, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    struct lks_str job = lks_call_text(call, "job");
+    bool by_bar = lks_record_word_find(lks_bar_words, lks_call_text(call, "reason"), &bar);
+    if (list == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return;
+    }
+    if (!lks_authz_after(call, &below))
+        return;
+    size_t count = lks_decisions_list(&authz->decisions, below, list), i = 0;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i < count && left > 0; i++) {
+        struct lks_scope scope = {.pool = lks_str_from(list[i]->pool)};
+        if ((job.len > 0 && !lks_str_is(job, list[i]->job)) || (by_bar && list[i]->bar != bar) ||
+            !lks_authz_may(authz, call, LKS_MAY_READ, scope))
+            continue;
+        lks_json_begin(&w, NULL, '{');
+        lks_decisions_json(&w, list[i]);
+        lks_json_end(&w, '}');
+        left--;
+    }
+    lks_json_end(&w, ']');
+    lks_view_next(&w, i < count ? list[i - 1]->id : 0);
+    lks_json_end(&w, '}');
+}
+
+/* What was observed ------------------------------------------------------------------------- */
+
+static void put_observed(struct lks_json_writer *w, const struct lks_state *s, uint32_t pool,
+                         const struct lks_observed *o)
+{
+    char day[LKS_DAY_TEXT_SIZE];
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "pool", lks_state_text(s, s->pools[pool].name));
+    lks_view_text(w, "enforce", lks_state_text(s, s->pools[pool].enforce));
+    lks_json_cstr(w, "day", lks_time_day_text((lks_day)o->day, day));
+    lks_json_int(w, "asked", (int64_t)o->asked);
+    lks_json_begin(w, "refused", '{');
+    for (size_t bar = 0; bar < LKS_BAR_COUNT; bar++) {
+        if (o->refused[bar] != 0)
+            lks_json_int(w, lks_bar_words[bar], (int64_t)o->refused[bar]);
+    }
+    lks_json_end(w, '}');
+    lks_json_end(w, '}');
+}
+
+/* A day of a pool, with what is not recorded yet. */
+static struct lks_observed day_of(const struct lks_authz *authz, uint32_t pool, uint64_t day,
+                                  bool today)
+{
+    struct lks_observed o = authz->state->pools[pool].observed[day % LKS_STATE_DAYS];
+    if (o.day != day)
+        o = (struct lks_observed){.day = day};
+    if (!today || pool >= authz->observed_room)
+        return o;
+    o.asked += authz->observed[pool].asked;
+    for (size_t bar = 0; bar < LKS_BAR_COUNT; bar++)
+        o.refused[bar] += authz->observed[pool].refused[bar];
+    return o;
+}
+
+void lks_handle_observed(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    uint64_t today = lks_engine_now(authz->engine, authz->now).wall / DAY_MS;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        struct lks_scope scope = {.pool = lks_state_text(s, s->pools[p].name)};
+        if (!s->pools[p].known || !lks_authz_may(authz, call, LKS_MAY_READ, scope))
+            continue;
+        for (uint64_t back = 0; back < LKS_STATE_DAYS && back <= today; back++) {
+            struct lks_observed o = day_of(authz, p, today - back, back == 0);
+            if (o.asked != 0)
+                put_observed(&w, s, p, &o);
+        }
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+}

@@ -1,0 +1,326 @@
+/*
+ * Bundles, and the keys that a person pinned.
+ *
+ * A bundle that is brought goes through three hands: its manifest is read in the thread pool, the
+ * pinned keys are copied on the state thread, its evidence is looked at in the pool again, and the
+ * decision, on the state thread, asks whether the key is still pinned.
+ */
+#include "core/registry/named.h"
+#include "port/verifier.h"
+#include "server/api/handle.h"
+#include "server/api/routes.h"
+#include "server/auth/authz.h"
+#include "server/auth/reads.h"
+#include "server/base/daemon.h"
+#include "server/form/forms.h"
+#include "server/form/views.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Keys -------------------------------------------------------------------------------------- */
+
+static void put_key(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_state_key *key)
+{
+    struct lks_pin pin = {0};
+    struct lks_err err = {0};
+    lks_json_text(w, "name", lks_state_text(s, key->name));
+    lks_json_text(w, "key", lks_state_text(s, key->key));
+    if (lks_signature_pin_parse(lks_state_text(s, key->key), &pin, &err) == LKS_OK)
+        lks_json_cstr(w, "fingerprint", pin.fingerprint);
+    lks_view_time(w, "pinned", key->pinned);
+    lks_view_text(w, "by", lks_state_text(s, key->by));
+    lks_view_text(w, "reason", lks_state_text(s, key->reason));
+}
+
+void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_str after = lks_call_text(call, "after");
+    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint32_t i = 0;
+    while (i < s->key_count && after.len > 0 &&
+           lks_str_cmp(lks_state_text(s, s->keys[i].name), after) <= 0)
+        i++;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i < s->key_count && left > 0; i++, left--) {
+        lks_json_begin(&w, NULL, '{');
+        put_key(&w, s, &s->keys[i]);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    if (i < s->key_count)
+        lks_json_text(&w, "next", lks_state_text(s, s->keys[i - 1].name));
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_key_pin(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_KEY_PIN,
+        .reason = lks_doc_text(call->body, "reason"),
+        .key = {.name = lks_doc_text(call->body, "name"), .key = lks_doc_text(call->body, "key")},
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_key_gone(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_KEY_GONE,
+        .reason = lks_call_text(call, "reason"),
+        .name = lks_call_path(call, "name"),
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+/* Bundles there are ------------------------------------------------------------------------- */
+
+static void put_bundle(struct lks_json_writer *w, const struct lks_state *s,
+                       const struct lks_state_bundle *bundle)
+{
+    lks_json_text(w, "digest", lks_state_text(s, bundle->digest));
+    lks_json_text(w, "name", lks_state_text(s, bundle->name));
+    lks_json_text(w, "version", lks_state_text(s, bundle->version));
+    lks_json_text(w, "signer", lks_state_text(s, bundle->signer));
+    lks_json_text(w, "key", lks_state_text(s, bundle->key));
+    lks_json_bool(w, "site", bundle->site);
+    lks_view_time(w, "added", bundle->added);
+    lks_view_text(w, "by", lks_state_text(s, bundle->by));
+    lks_view_time(w, "revoked", bundle->revoked);
+    lks_view_text(w, "revoked_by", lks_state_text(s, bundle->revoked_by));
+    lks_view_text(w, "revoked_reason", lks_state_text(s, bundle->revoked_reason));
+}
+
+/* Newest first: `after` is the place of the last one of the page before, and places stay. */
+void lks_handle_bundles(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    uint64_t below, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    if (!lks_authz_after(call, &below))
+        return;
+    uint32_t i = below < s->bundle_count ? (uint32_t)below : s->bundle_count;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i > 0 && left > 0; left--) {
+        lks_json_begin(&w, NULL, '{');
+        put_bundle(&w, s, &s->bundles[--i]);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_view_next(&w, i);
+    lks_json_end(&w, '}');
+}
+
+/* The bundle {digest}, which may be a name; NULL, and the answer written, where there is none. */
+static const struct lks_state_bundle *find_bundle(const struct lks_authz *authz,
+                                                  struct lks_call *call)
+{
+    const struct lks_state_bundle *bundle = NULL;
+    struct lks_err err = {0};
+    if (lks_named_bundle(authz->state, lks_call_path(call, "digest"), &bundle, &err) != LKS_OK)
+        lks_call_problem_err(call, &err);
+    return bundle;
+}
+
+void lks_handle_bundle(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_state_bundle *bundle = find_bundle(authz, call);
+    if (bundle == NULL)
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    put_bundle(&w, s, bundle);
+    lks_json_text(&w, "manifest", lks_state_text(s, bundle->manifest));
+    lks_json_begin(&w, "artifacts", '[');
+    struct lks_str artifacts = lks_state_text(s, bundle->artifacts), artifact;
+    while (lks_str_word(&artifacts, &artifact))
+        lks_json_text(&w, NULL, artifact);
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_bundle_manifest(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state_bundle *bundle = find_bundle(authz, call);
+    if (bundle == NULL)
+        return;
+    struct lks_str manifest = lks_state_text(authz->state, bundle->manifest);
+    LKS_ASSERT(manifest.len < sizeof(call->blob));
+    memcpy(call->blob, manifest.ptr, manifest.len);
+    call->work = lks_read_blob;
+}
+
+void lks_handle_bundle_revoke(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state_bundle *bundle = find_bundle(authz, call);
+    if (bundle == NULL)
+        return;
+    struct lks_event event = {
+        .kind = LKS_EVENT_BUNDLE_REVOKE,
+        .reason = lks_doc_text(call->body, "reason"),
+        .name = lks_state_text(authz->state, bundle->digest),
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+/* A bundle that is brought ------------------------------------------------------------------ */
+
+struct pinned {
+    char name[LKS_PIN_NAME_MAX + 1];
+    char line[LKS_PIN_LINE_SIZE];
+};
+
+struct bringing {
+    struct lks_bundle bundle;
+    struct lks_buf digests;
+    struct pinned *pinned; /* as they were on the state thread */
+    size_t pinned_count;
+    bool copied;
+    struct lks_evidence_answer verdict;
+};
+
+static void drop_bringing(void *memory)
+{
+    struct bringing *b = memory;
+    lks_bundle_fini(&b->bundle);
+    lks_buf_fini(&b->digests);
+    free(b->pinned);
+    free(b);
+}
+
+/* In the thread pool, first: what it says. */
+static enum lks_code read_bundle(struct lks_call *call, struct lks_err *err)
+{
+    struct bringing *b = calloc(1, sizeof(*b));
+    if (b == NULL)
+        return lks_fail_nomem(err);
+    call->memory = b;
+    call->drop = drop_bringing;
+    lks_buf_init(&b->digests, LKS_BUNDLE_BYTES_MAX);
+    if (lks_bundle_parse(lks_doc_text(call->body, "manifest"), "manifest",
+                         lks_daemon_facts(call->daemon), &b->bundle, err) != LKS_OK)
+        return err->code;
+    lks_bundle_digests(&b->bundle, &b->digests);
+    return lks_buf_check(&b->digests, err);
+}
+
+/* In the thread pool, then: whether it is good by what is pinned. */
+static enum lks_code verify_bundle(struct lks_call *call, struct lks_err *err)
+{
+    struct bringing *b = call->memory;
+    struct lks_trusted *trusted = calloc(b->pinned_count + 1, sizeof(*trusted));
+    if (trusted == NULL)
+        return lks_fail_nomem(err);
+    struct lks_evidence_ask ask = {
+        .manifest = lks_doc_text(call->body, "manifest"),
+        .signature = lks_doc_text(call->body, "signature"),
+        .bundle = &b->bundle,
+        .trusted = trusted,
+    };
+    for (size_t i = 0; i < b->pinned_count; i++) {
+        struct lks_trusted *t = &trusted[ask.trusted_count];
+        struct lks_err why = {0};
+        snprintf(t->name, sizeof(t->name), "%s", b->pinned[i].name);
+        ask.trusted_count +=
+            lks_signature_pin_parse(lks_str_from(b->pinned[i].line), &t->pin, &why) == LKS_OK;
+    }
+    lks_verifier_run(&ask, &b->verdict);
+    free(trusted);
+    if (b->verdict.verdict == LKS_EVIDENCE_GOOD)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_REFUSED, "bundle '%" LKS_STR_FMT "': %s",
+                    LKS_STR_ARG(b->bundle.name), b->verdict.line);
+}
+
+void lks_handle_bundle_prepare(struct lks_call *call)
+{
+    if (call->memory == NULL)
+        (void)!read_bundle(call, &call->failed);
+    else
+        (void)!verify_bundle(call, &call->failed);
+}
+
+static bool copy_keys(const struct lks_state *s, struct bringing *b)
+{
+    b->pinned = calloc((size_t)s->key_count + 1, sizeof(b->pinned[0]));
+    if (b->pinned == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->key_count; i++) {
+        snprintf(b->pinned[i].name, sizeof(b->pinned[i].name), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_state_text(s, s->keys[i].name)));
+        snprintf(b->pinned[i].line, sizeof(b->pinned[i].line), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_state_text(s, s->keys[i].key)));
+    }
+    b->pinned_count = s->key_count;
+    b->copied = true;
+    return true;
+}
+
+/* What is in the depot has the size that the manifest says; false, and the answer written. */
+static bool check_sizes(const struct lks_authz *authz, struct lks_call *call,
+                        const struct lks_bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->count; i++) {
+        const struct lks_bundle_artifact *a = &bundle->artifacts[i];
+        const struct lks_state_artifact *have = lks_state_artifact(authz->state, a->digest);
+        if (have == NULL || have->size == a->size)
+            continue;
+        lks_call_problem(call, LKS_E_REFUSED,
+                         "bundle '%" LKS_STR_FMT "': %" LKS_STR_FMT " is said to have %" PRIu64
+                         " bytes, and has %" PRIu64,
+                         LKS_STR_ARG(bundle->name), LKS_STR_ARG(a->name), a->size, have->size);
+        return false;
+    }
+    return true;
+}
+
+static void tell_taken(const struct lks_authz *authz, struct lks_call *call, struct lks_str digest)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_state_bundle *made = lks_state_bundle(s, digest);
+    LKS_ASSERT(made != NULL);
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_text(&w, "digest", digest);
+    lks_json_text(&w, "name", lks_state_text(s, made->name));
+    lks_json_text(&w, "version", lks_state_text(s, made->version));
+    lks_json_text(&w, "signer", lks_state_text(s, made->signer));
+    lks_json_text(&w, "key", lks_state_text(s, made->key));
+    lks_json_bool(&w, "site", made->site);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_bundle_put(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct bringing *b = call->memory;
+    if (!b->copied) {
+        if (copy_keys(authz->state, b))
+            lks_authz_prepare_again(call);
+        else
+            lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return;
+    }
+    if (!check_sizes(authz, call, &b->bundle))
+        return;
+    struct lks_str digest = lks_str_from(b->bundle.digest);
+    struct lks_store_blob blob = {.bytes = lks_doc_text(call->body, "manifest")};
+    memcpy(blob.digest, b->bundle.digest, sizeof(blob.digest));
+    struct lks_event event = {
+        .kind = LKS_EVENT_BUNDLE,
+        .bundle = {.digest = digest,
+                   .name = b->bundle.name,
+                   .version = b->bundle.version,
+                   .manifest = digest,
+                   .signer = lks_str_from(b->verdict.signer),
+                   .key = lks_str_from(b->verdict.key),
+                   .artifacts = lks_buf_view(&b->digests),
+                   .site = b->verdict.site},
+    };
+    if (lks_authz_turn(authz, call, &event, &blob, &d))
+        tell_taken(authz, call, digest);
+}

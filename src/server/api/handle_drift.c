@@ -1,0 +1,424 @@
+/* Drift, deviations, what is said of nodes, and readings out of band. */
+#include "core/registry/named.h"
+#include "core/state/node_status.h"
+#include "core/view/subjects.h"
+#include "server/api/handle.h"
+#include "server/api/sweeps.h"
+#include "server/auth/authz.h"
+#include "server/auth/lookup.h"
+#include "server/form/forms.h"
+#include "server/form/views.h"
+
+#include <stdlib.h>
+
+enum {
+    SLICE = 20000, /* nodes that one call looks at before others have their turn */
+    ROWS_MAX = 64, /* of what does not conform, of each node of a list */
+    SUBJECT_MAX = 512,
+    DEVIATION_NODES = 500000, /* that one page of deviations looks at */
+};
+
+/* Drift ------------------------------------------------------------------------------------- */
+
+/* A list on its way through all nodes: they are counted, and some of them listed. */
+struct walk {
+    struct lks_json_writer w;
+    struct lks_bitset hosts; /* asked for by name; no size: all */
+    uint32_t pool;
+    bool by_pool, by_cause;
+    uint64_t cause;
+    struct lks_str judged;
+    uint64_t left;
+    uint32_t at, from, last; /* the next node; the first to be listed; the last that was */
+    bool more;
+    uint64_t nodes, conforms, unjudged, differs[LKS_DIFFERS_COUNT];
+};
+
+static void walk_free(void *memory)
+{
+    struct walk *walk = memory;
+    lks_bitset_fini(&walk->hosts);
+    free(walk);
+}
+
+static bool want_hosts(const struct lks_authz *authz, struct lks_call *call, struct walk *walk)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_str text = lks_call_text(call, "node");
+    struct lks_hostlist hosts = {0};
+    struct lks_err err = {0};
+    size_t count = 0;
+    if (text.len == 0)
+        return true;
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && count > LKS_AUTHZ_HOSTS_MAX)
+        code = lks_fail(&err, LKS_E_INVALID, "more than %d", LKS_AUTHZ_HOSTS_MAX);
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->asked.arena, &hosts, &err);
+    if (code == LKS_OK)
+        code = lks_bitset_init(&walk->hosts, (size_t)s->node_count + 1, &err);
+    if (code != LKS_OK) {
+        lks_call_problem(call, code, "query: node: %s", err.msg);
+        return false;
+    }
+    for (size_t i = 0; i < hosts.count; i++) {
+        uint32_t node = lks_state_node(s, hosts.names[i]);
+        if (node == LKS_NO_NODE || !s->nodes[node].placed || s->nodes[node].asset != 0) {
+            lks_lookup_no_node(authz, call, hosts.names[i]);
+            return false;
+        }
+        lks_bitset_set(&walk->hosts, node);
+    }
+    return true;
+}
+
+static bool walk_begin(const struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    struct walk *walk = calloc(1, sizeof(*walk));
+    if (walk == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return false;
+    }
+    call->memory = walk;
+    call->drop = walk_free;
+    walk->by_cause =
+        lks_record_word_find(lks_drift_words, lks_call_text(call, "cause"), &walk->cause);
+    walk->judged = lks_call_text(call, "judged");
+    walk->left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    struct lks_str after = lks_call_text(call, "after");
+    if (after.len > 0 && !lks_intern_find(&s->names, after, &walk->from)) {
+        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+        return false;
+    }
+    walk->from += after.len > 0;
+    return lks_lookup_pool(authz, call, &walk->by_pool, &walk->pool) &&
+           want_hosts(authz, call, walk);
+}
+
+static void put_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                     const char *judged)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "node", lks_state_name(s, node));
+    const struct lks_node *n = &s->nodes[node];
+    if (n->pool < s->pool_count)
+        lks_view_text(w, "pool", lks_state_text(s, s->pools[n->pool].name));
+    lks_view_intent(w, s, node, "stack", "digest");
+    lks_json_cstr(w, "judged", judged);
+    lks_view_drift(w, s, node, ROWS_MAX);
+    lks_json_end(w, '}');
+}
+
+static void look_at(const struct lks_state *s, uint32_t node, struct walk *walk, bool listing)
+{
+    enum lks_differs differs = lks_view_differs(s, node);
+    const struct lks_node *n = &s->nodes[node];
+    walk->nodes++;
+    walk->differs[differs]++;
+    enum lks_judged judged = lks_state_judged(s, node);
+    walk->conforms += differs == LKS_DIFFERS_NOT && judged == LKS_JUDGED_CONFORMS;
+    walk->unjudged += differs == LKS_DIFFERS_NOT && judged != LKS_JUDGED_CONFORMS;
+    if (!listing || differs == LKS_DIFFERS_NOT)
+        return;
+    const char *word = lks_differs_words[differs];
+    if ((walk->judged.len > 0 && !lks_str_is(walk->judged, word)) ||
+        (walk->by_cause && (!n->drifting || n->drift_cause != walk->cause)))
+        return;
+    if (walk->left == 0) {
+        walk->more = true;
+        return;
+    }
+    put_item(&walk->w, s, node, word);
+    walk->last = node;
+    walk->left--;
+}
+
+static void walk_slice(const struct lks_authz *authz, const struct lks_call *call,
+                       struct walk *walk)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    uint32_t end = s->node_count - walk->at > SLICE ? walk->at + SLICE : s->node_count;
+    for (; walk->at < end; walk->at++) {
+        const struct lks_node *n = &s->nodes[walk->at];
+        bool named = walk->hosts.size == 0 ||
+                     (walk->at < walk->hosts.size && lks_bitset_test(&walk->hosts, walk->at));
+        if (!n->placed || n->asset != 0 || !named || (walk->by_pool && n->pool != walk->pool) ||
+            !lks_authz_sees(&sight, walk->at))
+            continue;
+        look_at(s, walk->at, walk, walk->at >= walk->from && !walk->more);
+    }
+}
+
+static void walk_end(const struct lks_authz *authz, struct lks_call *call, struct walk *walk)
+{
+    struct lks_json_writer *w = &walk->w;
+    lks_json_end(w, ']');
+    lks_json_begin(w, "counts", '{');
+    lks_json_int(w, "nodes", (int64_t)walk->nodes);
+    lks_json_int(w, "conforms", (int64_t)walk->conforms);
+    lks_json_int(w, "drift", (int64_t)walk->differs[LKS_DIFFERS_DRIFT]);
+    lks_json_int(w, "unmeasured", (int64_t)walk->differs[LKS_DIFFERS_UNMEASURED]);
+    lks_json_int(w, "unjudged", (int64_t)walk->unjudged);
+    lks_json_int(w, "deviating", (int64_t)walk->differs[LKS_DIFFERS_DEVIATION]);
+    lks_json_end(w, '}');
+    if (walk->more)
+        lks_json_text(w, "next", lks_state_name(authz->state, walk->last));
+    lks_json_end(w, '}');
+    call->needs = lks_engine_seq(authz->engine); /* what the last slice saw */
+    call->status = 200;
+    call->type = "application/json";
+}
+
+/* In slices: all nodes are counted, and other calls do not wait for that. */
+void lks_handle_drift(struct lks_authz *authz, struct lks_call *call)
+{
+    struct walk *walk = call->memory;
+    if (walk == NULL) {
+        if (!walk_begin(authz, call))
+            return;
+        walk = call->memory;
+        call->cursor = 1;
+        walk->w = (struct lks_json_writer){.out = &call->out};
+        lks_json_begin(&walk->w, NULL, '{');
+        lks_json_begin(&walk->w, "items", '[');
+    }
+    walk_slice(authz, call, walk);
+    if (walk->at >= authz->state->node_count)
+        walk_end(authz, call, walk);
+}
+
+/* Deviations -------------------------------------------------------------------------------- */
+
+static uint64_t in_use(const struct lks_state *s, const struct lks_deviation *d)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < d->count && d->ended == 0 && lks_deviation_counts(d); i++)
+        count += lks_bitset_test(&s->standing->deviates, d->nodes[i]);
+    return count;
+}
+
+static void put_deviation(struct lks_json_writer *w, const struct lks_state *s,
+                          const struct lks_deviation *d)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_int(w, "id", (int64_t)d->id);
+    lks_json_text(w, "nodes", lks_state_text(s, d->hosts));
+    lks_json_text(w, "subject", lks_state_text(s, d->subject));
+    lks_view_text(w, "value", lks_state_text(s, d->value));
+    lks_json_text(w, "owner", lks_state_text(s, d->owner));
+    lks_json_text(w, "reason", lks_state_text(s, d->reason));
+    lks_view_text(w, "approver", lks_state_text(s, d->approver));
+    lks_view_text(w, "by", lks_state_text(s, d->by));
+    if (!lks_deviation_counts(d))
+        lks_json_bool(w, "waits", true);
+    lks_view_time(w, "agreed", d->agreed);
+    lks_view_text(w, "agreed_by", lks_state_text(s, d->agreed_by));
+    lks_view_text(w, "agreed_reason", lks_state_text(s, d->agreed_reason));
+    lks_view_time(w, "added", d->added);
+    lks_view_time(w, "expires", d->expires);
+    lks_view_time(w, "ended", d->ended);
+    lks_view_text(w, "ended_by", lks_state_text(s, d->ended_by));
+    lks_view_text(w, "ended_reason", lks_state_text(s, d->ended_reason));
+    lks_json_int(w, "in_use", (int64_t)in_use(s, d));
+    lks_json_end(w, '}');
+}
+
+/* One with a node that the caller sees, of the pool that was asked for. */
+static bool is_seen(const struct lks_authz_view *sight, const struct lks_deviation *d,
+                    uint32_t pool, bool by_pool)
+{
+    if (sight->all && !by_pool)
+        return true;
+    for (uint32_t i = 0; i < d->count; i++) {
+        if ((!by_pool || sight->state->nodes[d->nodes[i]].pool == pool) &&
+            lks_authz_sees(sight, d->nodes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Newest first: `after` is the number of the last one of the page before. */
+void lks_handle_deviations(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    uint64_t below, looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint32_t of;
+    bool by_pool;
+    int open = lks_call_truth(call, "open");
+    if (!lks_authz_after(call, &below) || !lks_lookup_pool(authz, call, &by_pool, &of))
+        return;
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    char next[24] = "";
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (uint32_t i = s->deviation_count; i-- > 0 && next[0] == '\0';) {
+        const struct lks_deviation *d = &s->deviations[i];
+        if (d->id >= below || (open >= 0 && (d->ended == 0) != open))
+            continue;
+        looked += d->count;
+        if (is_seen(&sight, d, of, by_pool)) {
+            put_deviation(&w, s, d);
+            left--;
+        }
+        if ((left == 0 || looked > DEVIATION_NODES) && i > 0)
+            snprintf(next, sizeof(next), "%llu", (unsigned long long)d->id);
+    }
+    lks_json_end(&w, ']');
+    lks_view_text(&w, "next", lks_str_from(next));
+    lks_json_end(&w, '}');
+}
+
+/* It may be meant for a later value, so it is recorded; a person who misspelled it has to know. */
+static void put_uncovered(struct lks_json_writer *w, const struct lks_authz *authz,
+                          const struct lks_call *call)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf near = {0}, text = {0};
+    struct lks_str subject = lks_doc_text(call->body, "subject");
+    lks_buf_init(&near, SUBJECT_MAX);
+    lks_buf_init(&text, (size_t)4 * SUBJECT_MAX);
+    if (lks_subject_known(authz->state, lks_engine_book(authz->engine), &call->hosts, subject,
+                          &near))
+        return;
+    lks_buf_addf(&text, "the stacks of these nodes pin no '%" LKS_STR_FMT "', so it covers nothing",
+                 LKS_STR_ARG(subject));
+    if (near.len > 0)
+        lks_buf_addf(&text, "; did you mean '%s'?", near.ptr);
+    lks_json_text(w, "warning", lks_buf_view(&text));
+}
+
+void lks_handle_deviate(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_event event = {
+        .kind = LKS_EVENT_DEVIATE,
+        .name = lks_doc_text(call->body, "nodes"),
+        .reason = lks_doc_text(call->body, "reason"),
+        .deviate = {.subject = lks_doc_text(call->body, "subject"),
+                    .value = lks_doc_text(call->body, "value"),
+                    .owner = lks_doc_text(call->body, "owner"),
+                    .approver = lks_doc_text(call->body, "approver")},
+    };
+    if (!lks_authz_end(authz, call, "expires", &event.deviate.expires) ||
+        !lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    uint64_t id = 0;
+    bool waits = false;
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.records[i].kind != LKS_RECORD_DEVIATION)
+            continue;
+        id = d.records[i].deviation.id;
+        waits = d.records[i].deviation.waits;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "id", (int64_t)id);
+    if (waits)
+        lks_json_bool(&w, "waits", true);
+    put_uncovered(&w, authz, call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_authz_touched(&w, &d.touched);
+    lks_json_end(&w, '}');
+}
+
+static void say_of_deviation(struct lks_authz *authz, struct lks_call *call,
+                             enum lks_event_kind kind)
+{
+    struct lks_event event = {
+        .kind = kind,
+        .reason = lks_doc_text(call->body, "reason"),
+        .deviation = lks_authz_deviation(authz, call)->id,
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_deviation_approve(struct lks_authz *authz, struct lks_call *call)
+{
+    say_of_deviation(authz, call, LKS_EVENT_DEVIATION_AGREE);
+}
+
+void lks_handle_deviation_close(struct lks_authz *authz, struct lks_call *call)
+{
+    say_of_deviation(authz, call, LKS_EVENT_DEVIATION_CLOSE);
+}
+
+/* What is said of nodes --------------------------------------------------------------------- */
+
+/* The digest of the published stack that the body names; another stays as it was written, since the
+ * fleet's own file may have it. A name of several is refused. */
+static bool target_of(const struct lks_authz *authz, struct lks_call *call, struct lks_str *out)
+{
+    const struct lks_state_stack *stack = NULL;
+    struct lks_err err = {0};
+    *out = lks_doc_text(call->body, "stack");
+    if (out->len == 0 || lks_named_stack(authz->state, *out, &stack, &err) == LKS_E_NOT_FOUND)
+        return true;
+    if (stack == NULL)
+        lks_call_problem(call, err.code, "stack: %s", err.msg);
+    else
+        *out = lks_state_text(authz->state, stack->digest);
+    return stack != NULL;
+}
+
+void lks_handle_condition(struct lks_authz *authz, struct lks_call *call)
+{
+    uint64_t condition = 0;
+    bool ok = lks_record_word_find(lks_condition_words, lks_doc_text(call->body, "condition"),
+                                   &condition);
+    LKS_ASSERT(ok); /* the form knows the words */
+    struct lks_event event = {
+        .kind = LKS_EVENT_CONDITION,
+        .name = lks_call_path(call, "name"),
+        .reason = lks_doc_text(call->body, "text"),
+        .condition = {.condition = (enum lks_condition)condition,
+                      .on = lks_schema_truth(call->body, &lks_ask_condition, "on"),
+                      .text = lks_doc_text(call->body, "text")},
+    };
+    bool read = condition == LKS_CONDITION_ATTESTED
+                    ? lks_authz_end(authz, call, "until", &event.condition.until)
+                    : lks_authz_time(call, "until", &event.condition.until);
+    if (!read || !target_of(authz, call, &event.condition.stack))
+        return;
+    if (condition == LKS_CONDITION_CHECKED && event.condition.until == 0)
+        event.condition.until = lks_engine_now(authz->engine, authz->now).wall;
+    lks_authz_record(authz, call, &event);
+}
+
+/* Out of band ------------------------------------------------------------------------------- */
+
+void lks_handle_outband(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    if (call->cursor != 0)
+        return; /* the lease has ended too, and the answer stands */
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_store_blob blob = {.bytes = lks_buf_view(&call->bytes)};
+    memcpy(blob.digest, call->digest, sizeof(blob.digest));
+    struct lks_event event = {
+        .kind = LKS_EVENT_OUTBAND,
+        .node = node,
+        .name = lks_call_path(call, "name"),
+        .outband = {.tuple = call->tuple, .report = lks_str_from(call->digest)},
+    };
+    if (!lks_authz_turn(authz, call, &event, &blob, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_end(&w, '}');
+    lks_handle_sweep_read(authz, call);
+}
+
+void lks_handle_outband_gone(struct lks_authz *authz, struct lks_call *call)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    struct lks_event event = {
+        .kind = LKS_EVENT_OUTBAND,
+        .node = node,
+        .name = lks_call_path(call, "name"),
+        .reason = lks_call_text(call, "reason"),
+    };
+    if (node != LKS_NO_NODE)
+        lks_authz_record(authz, call, &event);
+}

@@ -1,0 +1,234 @@
+/* Updates by management endpoints: asked for, looked at, and looked after by a person. */
+#include "core/registry/named.h"
+#include "model/manifest/bundle.h"
+#include "server/api/handle.h"
+#include "server/auth/authz.h"
+#include "server/auth/lookup.h"
+#include "server/base/daemon.h"
+#include "server/form/forms.h"
+#include "server/form/views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MINUTES_DEFAULT = 120, SCAN_MAX = 20000 };
+
+/* The digest of the bundle that the body names. What is unknown stays as it was written, and is
+ * refused where the wish is decided; a name of several is refused here. */
+static bool bundle_of(const struct lks_authz *authz, struct lks_call *call, struct lks_str *out)
+{
+    const struct lks_state_bundle *bundle = NULL;
+    struct lks_err err = {0};
+    *out = lks_doc_text(call->body, "bundle");
+    if (out->len == 0 || lks_named_bundle(authz->state, *out, &bundle, &err) == LKS_E_NOT_FOUND)
+        return true;
+    if (bundle == NULL)
+        lks_call_problem(call, err.code, "bundle: %s", err.msg);
+    else
+        *out = lks_state_text(authz->state, bundle->digest);
+    return bundle != NULL;
+}
+
+static struct lks_rec_flash wish_of(const struct lks_authz *authz, const struct lks_call *call,
+                                    struct lks_str bundle)
+{
+    const struct lks_doc *b = call->body, *minutes = lks_doc_member(b, "minutes");
+    uint64_t act = LKS_BMC_UPDATE;
+    lks_ms wait = (lks_ms)(minutes != NULL ? minutes->number : MINUTES_DEFAULT) * 60 * LKS_SECOND;
+    if (lks_doc_text(b, "act").len > 0)
+        (void)lks_record_word_find(lks_bmc_act_words, lks_doc_text(b, "act"), &act);
+    return (struct lks_rec_flash){
+        .act = act,
+        .component = lks_doc_text(b, "component"),
+        .version = lks_doc_text(b, "version"),
+        .bundle = bundle,
+        .image = lks_doc_text(b, "image"),
+        .apply_time = lks_doc_text(b, "apply_time"),
+        .force = lks_schema_truth(b, &lks_ask_flash, "force"),
+        .one_way = lks_schema_truth(b, &lks_ask_flash, "one_way"),
+        .deadline = lks_engine_now(authz->engine, authz->now).wall + wait,
+    };
+}
+
+/* What its bundle says, which is read from the store, and so not on the state thread. */
+struct asking {
+    char manifest[LKS_DIGEST_SIZE];
+    struct lks_bundle said;
+};
+
+static void drop_asking(void *memory)
+{
+    struct asking *a = memory;
+    lks_bundle_fini(&a->said);
+    free(a);
+}
+
+static enum lks_code read_manifest(const struct lks_call *call, struct asking *a,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    lks_buf_init(&bytes, LKS_BUNDLE_BYTES_MAX);
+    if (lks_daemon_store(call->daemon, false, &store, err) != LKS_OK ||
+        store.ops->blob(store.self, a->manifest, &bytes, err) != LKS_OK ||
+        lks_bundle_parse(lks_buf_view(&bytes), "the bundle's manifest",
+                         lks_daemon_facts(call->daemon), &a->said, err) != LKS_OK)
+        return err->code;
+    if (strcmp(a->said.digest, a->manifest) != 0)
+        return lks_fail(err, LKS_E_IO, "the bundle's manifest is not the one that was signed");
+    return LKS_OK;
+}
+
+/* Only once the state was asked which manifest it is. */
+void lks_handle_flash_prepare(struct lks_call *call)
+{
+    if (call->memory != NULL)
+        (void)!read_manifest(call, call->memory, &call->failed);
+}
+
+/* Whether the manifest is still to be read; it is then asked for, or the answer written. */
+static bool wants_manifest(const struct lks_authz *authz, struct lks_call *call,
+                           struct lks_str digest)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_state_bundle *bundle = lks_state_bundle(s, digest);
+    if (call->memory != NULL || bundle == NULL)
+        return false;
+    struct asking *a = calloc(1, sizeof(*a));
+    if (a == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return true;
+    }
+    snprintf(a->manifest, sizeof(a->manifest), "%" LKS_STR_FMT,
+             LKS_STR_ARG(lks_state_text(s, bundle->manifest)));
+    call->memory = a;
+    call->drop = drop_asking;
+    lks_authz_prepare_again(call);
+    return true;
+}
+
+void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_str bundle;
+    if (!bundle_of(authz, call, &bundle) || wants_manifest(authz, call, bundle))
+        return;
+    const struct asking *asking = call->memory;
+    struct lks_event event = {
+        .kind = LKS_EVENT_FLASH,
+        .name = lks_doc_text(call->body, "node"),
+        .reason = lks_doc_text(call->body, "reason"),
+        .said = asking != NULL ? &asking->said : NULL,
+        .flash = wish_of(authz, call, bundle),
+    };
+    if (!lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "id", (int64_t)authz->state->next_flash - 1);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_authz_touched(&w, &d.touched);
+    lks_json_end(&w, '}');
+}
+
+static void view_end(struct lks_json_writer *w, const struct lks_state *s,
+                     const struct lks_state_flash *f)
+{
+    lks_json_cstr(w, "outcome", lks_bmc_outcome_words[f->outcome]);
+    lks_view_time(w, "ended", f->ended);
+    lks_view_text(w, "found", lks_state_text(s, f->found));
+    lks_view_text(w, "text", lks_state_text(s, f->text));
+    if (f->outcome != LKS_BMC_OPEN)
+        lks_json_int(w, "uploads", (int64_t)f->uploads);
+    lks_view_time(w, "resolved", f->resolved);
+    lks_view_text(w, "resolved_by", lks_state_text(s, f->resolved_by));
+    lks_view_text(w, "resolved_reason", lks_state_text(s, f->resolved_reason));
+}
+
+static void view(struct lks_json_writer *w, const struct lks_state *s,
+                 const struct lks_state_flash *f)
+{
+    lks_json_int(w, "id", (int64_t)f->id);
+    lks_json_text(w, "node", lks_state_name(s, f->node));
+    lks_json_cstr(w, "act", lks_bmc_act_words[f->act]);
+    lks_json_text(w, "component", lks_state_text(s, f->component));
+    lks_view_text(w, "version", lks_state_text(s, f->version));
+    lks_view_text(w, "bundle", lks_state_text(s, f->bundle));
+    lks_view_text(w, "image", lks_state_text(s, f->image));
+    lks_view_text(w, "apply_time", lks_state_text(s, f->apply_time));
+    lks_json_bool(w, "force", f->force);
+    lks_json_bool(w, "one_way", f->one_way);
+    lks_view_time(w, "begun", f->begun);
+    lks_view_time(w, "deadline", f->deadline);
+    lks_view_text(w, "by", lks_state_text(s, f->by));
+    lks_view_text(w, "reason", lks_state_text(s, f->reason));
+    lks_view_text(w, "phase", lks_state_text(s, f->phase));
+    lks_json_int(w, "percent", f->outcome == LKS_BMC_DONE ? 100 : f->percent);
+    view_end(w, s, f);
+}
+
+/* Newest first: `after` is the number of the last one of the page before. */
+void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    uint64_t below = UINT64_MAX, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT), next = 0;
+    int open = lks_call_truth(call, "open");
+    struct lks_str node = lks_call_text(call, "node");
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    unsigned looked = 0;
+    uint32_t id;
+    if (!lks_authz_after(call, &below))
+        return;
+    if (node.len > 0 && !lks_intern_find(&s->names, node, &id)) {
+        lks_lookup_no_node(authz, call, node); /* one that left the fleet had updates, too */
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (uint32_t i = s->flash_count; i-- > 0 && next == 0;) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        if (f->id >= below)
+            continue;
+        bool shown = (open < 0 || (f->outcome == LKS_BMC_OPEN) == open) &&
+                     (node.len == 0 || lks_str_eq(node, lks_state_name(s, f->node))) &&
+                     lks_authz_sees(&sight, f->node);
+        if (shown) {
+            lks_json_begin(&w, NULL, '{');
+            view(&w, s, f);
+            lks_json_end(&w, '}');
+            left--;
+        }
+        if ((left == 0 || ++looked == SCAN_MAX) && i > 0)
+            next = f->id;
+    }
+    lks_json_end(&w, ']');
+    lks_view_next(&w, next);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_flash_get(struct lks_authz *authz, struct lks_call *call)
+{
+    uint64_t id = 0;
+    const struct lks_state_flash *f = NULL;
+    if (lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
+        f = lks_state_flash(authz->state, id);
+    if (f == NULL) { /* its scope was looked at, so it is there */
+        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such update");
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    view(&w, authz->state, f);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_resolve(struct lks_authz *authz, struct lks_call *call)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_event event = {
+        .kind = LKS_EVENT_FLASH_RESOLVE,
+        .name = lks_state_name(authz->state, node),
+        .reason = lks_doc_text(call->body, "reason"),
+    };
+    lks_authz_record(authz, call, &event);
+}

@@ -1,0 +1,166 @@
+#include "engine/select.h"
+#include "server/api/handle.h"
+#include "server/auth/authz.h"
+#include "server/auth/reads.h"
+#include "server/base/daemon.h"
+
+static void problem_at(struct lks_call *call, const char *key, const struct lks_err *err)
+{
+    lks_call_problem(call, LKS_E_INVALID, "query: %s: %s", key, err->msg);
+}
+
+/* A moment of the query; absent: 0. */
+static bool read_time(struct lks_call *call, const char *key, lks_ms *out)
+{
+    struct lks_str text = lks_call_text(call, key);
+    *out = 0;
+    if (text.len == 0 || lks_time_parse(text, out))
+        return true;
+    lks_call_problem(call, LKS_E_INVALID, "query: %s: not a moment such as 2026-11-15T03:37:00Z",
+                     key);
+    return false;
+}
+
+/* A host list of the query into call->hosts; absent: none. */
+static bool read_nodes(struct lks_call *call, const char *key)
+{
+    struct lks_str text = lks_call_text(call, key);
+    struct lks_err err = {0};
+    size_t count = 0;
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && count > LKS_AUTHZ_HOSTS_MAX)
+        code = lks_fail(&err, LKS_E_INVALID, "the list names %zu, and up to %d can be asked for",
+                        count, LKS_AUTHZ_HOSTS_MAX);
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->asked.arena, &call->hosts, &err);
+    if (code != LKS_OK)
+        problem_at(call, key, &err);
+    return code == LKS_OK;
+}
+
+void lks_handle_journal(struct lks_authz *authz, struct lks_call *call)
+{
+    (void)authz;
+    struct lks_select *select = &call->select;
+    struct lks_str kind = lks_call_text(call, "kind");
+    struct lks_err err = {0};
+    if (!read_time(call, "since", &select->since) || !read_time(call, "until", &select->until) ||
+        !read_nodes(call, "node"))
+        return;
+    if (kind.len > 0 && lks_select_kind(kind, &select->kind, &err) != LKS_OK) {
+        problem_at(call, "kind", &err);
+        return;
+    }
+    select->by = lks_call_text(call, "by");
+    select->nodes = call->hosts;
+    call->from = lks_call_number(call, "from", 1);
+    call->work = lks_read_journal;
+}
+
+static bool deny(struct lks_call *call)
+{
+    lks_call_problem(call, LKS_E_DENIED, "%s may not read there", call->identity);
+    return false;
+}
+
+/* Where a node was then is not where it is now: callers see what they may see now. One that left
+ * the fleet is nowhere, so it is for those who may see everything. */
+static bool may_past(const struct lks_authz *authz, struct lks_call *call, struct lks_str pool)
+{
+    if (lks_authz_may(authz, call, LKS_MAY_READ, (struct lks_scope){0}))
+        return true;
+    if (pool.len > 0)
+        return lks_authz_may(authz, call, LKS_MAY_READ, (struct lks_scope){.pool = pool}) ||
+               deny(call);
+    for (size_t i = 0; i < call->hosts.count; i++)
+        if (lks_state_node(authz->state, call->hosts.names[i]) == LKS_NO_NODE)
+            return deny(call);
+    return lks_authz_may_hosts(authz, call, LKS_MAY_READ) || deny(call);
+}
+
+void lks_handle_past(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_str pool = lks_call_text(call, "pool");
+    lks_ms at;
+    if (!read_time(call, "time", &at) || !read_nodes(call, "nodes"))
+        return;
+    if ((call->hosts.count > 0) == (pool.len > 0))
+        lks_call_problem(call, LKS_E_INVALID, "query: name `nodes` or a `pool`, and not both");
+    else if (may_past(authz, call, pool))
+        call->work = lks_read_past;
+}
+
+void lks_handle_head(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_head *head = lks_engine_head(authz->engine);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    lks_buf_init(&line, LKS_HEAD_TEXT_MAX);
+    call->needs = 0; /* a head is told only when it is durable */
+    struct lks_json_writer w = lks_call_json(call);
+    if (head->seq != 0) {
+        lks_row_head_text(head, &line);
+        lks_json_text(&w, "head", lks_buf_view(&line));
+    }
+    lks_json_cstr(&w, "key", lks_daemon_secrets(call->daemon)->journal_public);
+    lks_json_end(&w, '}');
+}
+
+/* A reader that resumes where there is nothing to resume from would miss rows and not know. */
+void lks_handle_events(struct lks_authz *authz, struct lks_call *call)
+{
+    unsigned long long now = lks_engine_seq(authz->engine) + 1, first = authz->first_row;
+    unsigned long long from = lks_call_number(call, "from", call->last_event);
+    if (from == LKS_CALL_NO_EVENT)
+        lks_call_problem(call, LKS_E_INVALID, "Last-Event-ID has to be the number of a row");
+    else if (from > now)
+        lks_call_problem(
+            call, LKS_E_REFUSED,
+            "row %llu is beyond the journal's end; the next one is %llu, and a journal "
+            "that was restored is shorter: begin anew",
+            from, now);
+    else if (from != 0 && from < first)
+        lks_call_problem(call, LKS_E_REFUSED,
+                         "rows before %llu are not kept any more; begin with ?from=%llu", first,
+                         first);
+    else
+        call->stream = true;
+    call->from = from == 0 ? now : from;
+}
+
+void lks_handle_backup(struct lks_authz *authz, struct lks_call *call)
+{
+    (void)authz;
+    call->work = lks_read_backup;
+}
+
+void lks_handle_state(struct lks_authz *authz, struct lks_call *call)
+{
+    (void)authz;
+    call->work = lks_read_state;
+}
+
+static bool has_manifest(const struct lks_state *s, struct lks_str digest)
+{
+    if (lks_str_eq(lks_state_text(s, s->fleet_manifest), digest))
+        return true;
+    for (uint32_t i = 0; i < s->stack_count; i++)
+        if (lks_str_eq(lks_state_text(s, s->stacks[i].manifest), digest))
+            return true;
+    for (uint32_t i = 0; i < s->bundle_count; i++)
+        if (lks_str_eq(lks_state_text(s, s->bundles[i].manifest), digest))
+            return true;
+    return false;
+}
+
+void lks_handle_manifest(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_str digest = lks_call_path(call, "digest");
+    if (!lks_digest_valid(digest) || !has_manifest(authz->state, digest)) {
+        lks_call_problem(call, LKS_E_NOT_FOUND,
+                         "neither the fleet nor a stack or bundle has a manifest of this digest");
+        return;
+    }
+    LKS_ASSERT(digest.len < sizeof(call->blob));
+    memcpy(call->blob, digest.ptr, digest.len);
+    call->work = lks_read_blob;
+}

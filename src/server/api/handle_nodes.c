@@ -1,0 +1,390 @@
+#include "base/near.h"
+#include "core/conform/basis.h"
+#include "core/state/node_status.h"
+#include "server/api/handle.h"
+#include "server/auth/authz.h"
+#include "server/auth/lookup.h"
+#include "server/auth/reads.h"
+#include "server/base/daemon.h"
+#include "server/form/forms.h"
+#include "server/form/views.h"
+
+#include <stdlib.h>
+
+enum {
+    SCAN_MAX = 25000,  /* nodes that one call looks at; the next page goes on */
+    READ_MAX = 256,    /* the same, of bases that it reads for them */
+    TOKEN_TTL = 86400, /* seconds */
+    COMMAND_TTL = 3600,
+};
+
+/* What a list of nodes is asked for. Texts are compared as numbers, once they were looked up. */
+struct filter {
+    lks_text site, rack, domain, class, tuple;
+    uint32_t pool;
+    bool by_pool, by_liveness, by_judged;
+    uint64_t liveness, judged;
+    int intake, held; /* -1: either */
+    struct lks_str component, version;
+    char *seen;    /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
+    uint32_t read; /* how many were looked at */
+};
+
+static void filter_fini(struct filter *f)
+{
+    free(f->seen);
+    *f = (struct filter){0};
+}
+
+static bool filter_init(const struct lks_authz *authz, struct lks_call *call, struct filter *f)
+{
+    const struct lks_state *s = authz->state;
+    *f = (struct filter){.intake = lks_call_truth(call, "intake"),
+                         .held = lks_call_truth(call, "held"),
+                         .component = lks_call_text(call, "component"),
+                         .version = lks_call_text(call, "version")};
+    if (!lks_lookup_text(authz, call, LKS_LOOKUP_SITE, &f->site) ||
+        !lks_lookup_text(authz, call, LKS_LOOKUP_RACK, &f->rack) ||
+        !lks_lookup_text(authz, call, LKS_LOOKUP_DOMAIN, &f->domain) ||
+        !lks_lookup_text(authz, call, LKS_LOOKUP_CLASS, &f->class) ||
+        !lks_lookup_tuple(authz, call, &f->tuple) ||
+        !lks_lookup_pool(authz, call, &f->by_pool, &f->pool))
+        return false;
+    f->by_liveness =
+        lks_record_word_find(lks_liveness_words, lks_call_text(call, "liveness"), &f->liveness);
+    f->by_judged =
+        lks_record_word_find(lks_judged_words, lks_call_text(call, "judged"), &f->judged);
+    if (f->version.len > 0 && f->component.len == 0) {
+        lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
+        return false;
+    }
+    if (f->component.len == 0)
+        return true;
+    f->seen = calloc((size_t)lks_intern_count(&s->basis_digests) + 1, 1);
+    if (f->seen == NULL)
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+    return f->seen != NULL;
+}
+
+/* Whether what a judgement rests on has what is asked for. */
+static bool readings_have(struct lks_str basis, const struct filter *f)
+{
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
+    struct lks_err err = {0};
+    size_t count = 0;
+    if (lks_basis_parse(basis, &tuple, &err) != LKS_OK)
+        return false;
+    const struct lks_reading *r = lks_tuple_range(&tuple, f->component, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (r[i].state == LKS_MEASURED &&
+            (f->version.len == 0 || lks_str_eq(r[i].value, f->version)))
+            return true;
+    }
+    return false;
+}
+
+static bool node_has(const struct lks_state *s, const struct lks_node *n, struct filter *f)
+{
+    if (n->whole == 0)
+        return false;
+    if (f->seen[n->whole] == 0) {
+        f->seen[n->whole] = readings_have(lks_state_readings(s, n->whole), f) ? 1 : 2;
+        f->read++;
+    }
+    return f->seen[n->whole] == 1;
+}
+
+static bool fits(const struct lks_state *s, uint32_t node, struct filter *f)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct {
+        lks_text want, got;
+    } texts[] = {
+        {f->site, n->site},   {f->rack, n->rack},   {f->domain, n->domain},
+        {f->class, n->class}, {f->tuple, n->tuple},
+    };
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        if (texts[i].want != 0 && texts[i].want != texts[i].got)
+            return false;
+    }
+    return n->placed && (!f->by_pool || n->pool == f->pool) &&
+           (!f->by_liveness || n->liveness == f->liveness) &&
+           (!f->by_judged || lks_state_judged(s, node) == f->judged) &&
+           (f->intake < 0 || n->intake == f->intake) && (f->held < 0 || n->held == f->held) &&
+           (f->seen == NULL || node_has(s, n, f));
+}
+
+static bool start_after(const struct lks_state *s, struct lks_call *call, uint32_t *from)
+{
+    struct lks_str after = lks_call_text(call, "after");
+    *from = 0;
+    if (after.len == 0)
+        return true;
+    uint32_t id;
+    if (!lks_intern_find(&s->names, after, &id)) {
+        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+        return false;
+    }
+    *from = id + 1;
+    return true;
+}
+
+void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    LKS_CLEANUP(filter_fini) struct filter f = {0};
+    uint32_t i;
+    if (!filter_init(authz, call, &f) || !start_after(s, call, &i))
+        return;
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    struct lks_now now = lks_engine_now(authz->engine, authz->now);
+    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint32_t end = s->node_count, looked = 0;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i < end && left > 0 && looked < SCAN_MAX && f.read < READ_MAX; i++) {
+        if (!lks_authz_sees(&sight, i))
+            continue;
+        looked++;
+        if (!fits(s, i, &f))
+            continue;
+        lks_json_begin(&w, NULL, '{');
+        lks_view_node(&w, s, i, now.wall);
+        lks_json_end(&w, '}');
+        left--;
+    }
+    lks_json_end(&w, ']');
+    if (i < end) /* behind one that the caller sees, so its name tells them nothing */
+        lks_json_text(&w, "next", lks_intern_text(&s->names, i - 1));
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_node(struct lks_authz *authz, struct lks_call *call)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    struct lks_now now = lks_engine_now(authz->engine, authz->now);
+    lks_view_node(&w, authz->state, node, now.wall);
+    lks_view_node_more(&w, authz->state, node, now.wall);
+    lks_view_node_live(&w, authz->state, node, now);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_tuple(struct lks_authz *authz, struct lks_call *call)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_str report = lks_state_text(authz->state, authz->state->nodes[node].report);
+    if (report.len == 0 || report.len >= sizeof(call->blob)) {
+        lks_call_problem(call, LKS_E_NOT_FOUND, "the node has not reported what it runs");
+        return;
+    }
+    memcpy(call->blob, report.ptr, report.len);
+    call->work = lks_read_blob;
+}
+
+void lks_handle_history(struct lks_authz *authz, struct lks_call *call)
+{
+    if (lks_authz_node(authz, call) == LKS_NO_NODE)
+        return;
+    uint64_t last = lks_engine_seq(authz->engine);
+    uint64_t before = lks_call_number(call, "before", last + 1);
+    call->from = before <= last ? before : last + 1;
+    call->work = lks_read_history;
+}
+
+void lks_handle_at(struct lks_authz *authz, struct lks_call *call)
+{
+    lks_ms at;
+    if (lks_authz_node(authz, call) == LKS_NO_NODE)
+        return;
+    if (lks_time_parse(lks_call_text(call, "time"), &at))
+        call->work = lks_read_at;
+    else
+        lks_call_problem(call, LKS_E_INVALID, "time: not a moment such as 2026-11-15T03:37:00Z");
+}
+
+void lks_handle_enroll_node(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    uint8_t chance[LKS_TOKEN_CHANCE];
+    char text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_str name = lks_state_name(authz->state, node);
+    if (lks_secrets_chance(chance, sizeof(chance), &err) != LKS_OK ||
+        lks_token_make(LKS_TOKEN_NODE, name, chance, text, hash, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
+    lks_ms expires =
+        authz->now.wall + (uint64_t)(ttl != NULL ? ttl->number : TOKEN_TTL) * LKS_SECOND;
+    struct lks_event event = {
+        .kind = LKS_EVENT_TOKEN,
+        .name = name,
+        .token = {.hash = lks_str_from(hash), .expires = expires},
+    };
+    if (!lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_text(&w, "node", name);
+    lks_json_cstr(&w, "token", text);
+    lks_view_time(&w, "expires", expires);
+    lks_json_end(&w, '}');
+}
+
+static struct lks_event about_nodes(struct lks_call *call, enum lks_event_kind kind)
+{
+    return (struct lks_event){
+        .kind = kind,
+        .name = lks_call_path(call, "name"),
+        .reason = lks_doc_text(call->body, "reason"),
+    };
+}
+
+void lks_handle_hold(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_HOLD);
+    lks_authz_record(authz, call, &event);
+}
+
+/* In service as it is, the node keeps its domain from jobs: the domain did without it while it was
+ * on hold. */
+static void put_mixed(struct lks_json_writer *w, struct lks_call *call, const struct lks_state *s,
+                      struct lks_str name)
+{
+    uint32_t node = lks_state_node(s, name);
+    uint32_t other = node == LKS_NO_NODE ? LKS_NO_NODE : lks_node_status_mixes(s, node);
+    if (other == LKS_NO_NODE)
+        return;
+    lks_json_text(w, NULL,
+                  lks_arena_format(&call->docs.arena,
+                                   "domain %" LKS_STR_FMT " takes no jobs: %" LKS_STR_FMT
+                                   " does not run the same as %" LKS_STR_FMT
+                                   "; bring it to the same stack, or hold it again",
+                                   LKS_STR_ARG(lks_state_text(s, s->nodes[node].domain)),
+                                   LKS_STR_ARG(name), LKS_STR_ARG(lks_state_name(s, other))));
+}
+
+void lks_handle_release(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_event event = about_nodes(call, LKS_EVENT_RELEASE);
+    event.release.force = lks_schema_truth(call->body, &lks_ask_release, "force");
+    if (!lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_begin(&w, "warnings", '[');
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.records[i].kind == LKS_RECORD_UNHELD)
+            put_mixed(&w, call, authz->state, d.records[i].unheld.node);
+    }
+    lks_json_end(&w, ']');
+    lks_authz_touched(&w, &d.touched);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_replace(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_REPLACE);
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_remove(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_REMOVE);
+    event.reason = lks_call_text(call, "reason");
+    lks_authz_record(authz, call, &event);
+}
+
+/* The digests as records have them: separated by blanks. */
+static struct lks_str join(struct lks_call *call, const struct lks_doc *list)
+{
+    struct lks_str all = LKS_STR("");
+    for (const struct lks_doc *d = list != NULL ? list->first : NULL; d != NULL; d = d->next)
+        all = lks_arena_format(&call->docs.arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT,
+                               LKS_STR_ARG(all), all.len > 0 ? " " : "", LKS_STR_ARG(d->text));
+    return all;
+}
+
+/* Decide it, and answer with the number of the command that follows. */
+static void command(struct lks_authz *authz, struct lks_call *call, uint32_t node,
+                    struct lks_event *event)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    if (!lks_authz_turn(authz, call, event, NULL, &d))
+        return;
+    call->node = node; /* has mail now */
+    uint64_t id = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.records[i].kind == LKS_RECORD_COMMAND)
+            id = d.records[i].command.id;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "id", (int64_t)id);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_authz_touched(&w, &d.touched);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_command(struct lks_authz *authz, struct lks_call *call)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return;
+    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
+    struct lks_event event = about_nodes(call, LKS_EVENT_COMMAND);
+    event.node = node;
+    event.command.executor = lks_doc_text(call->body, "executor");
+    event.command.digests = join(call, lks_doc_member(call->body, "digests"));
+    event.command.expires =
+        authz->now.wall + (uint64_t)(ttl != NULL ? ttl->number : COMMAND_TTL) * LKS_SECOND;
+    command(authz, call, node, &event);
+}
+
+static void reset(struct lks_authz *authz, struct lks_call *call, enum lks_reset_step step)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_RESET);
+    event.reset = step;
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_reset(struct lks_authz *authz, struct lks_call *call)
+{
+    reset(authz, call, LKS_RESET_ASKED);
+}
+
+void lks_handle_reset_review(struct lks_authz *authz, struct lks_call *call)
+{
+    reset(authz, call, LKS_RESET_REVIEWED);
+}
+
+void lks_handle_reset_approve(struct lks_authz *authz, struct lks_call *call)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    struct lks_event event = about_nodes(call, LKS_EVENT_RESET);
+    event.reset = LKS_RESET_APPROVED;
+    if (node != LKS_NO_NODE)
+        command(authz, call, node, &event);
+}
+void lks_handle_command_get(struct lks_authz *authz, struct lks_call *call)
+{
+    uint64_t id = 0;
+    const struct lks_state_command *command = NULL;
+    if (lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
+        command = lks_state_command(authz->state, id);
+    if (command == NULL) { /* its scope was looked at, so it is there */
+        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such command");
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_view_command(&w, authz->state, command);
+    lks_json_end(&w, '}');
+}

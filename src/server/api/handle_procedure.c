@@ -1,0 +1,47 @@
+/* The method of procedure of a change, for programs and for people. */
+#include "core/procedure/procedure.h"
+#include "server/api/handle.h"
+#include "server/api/routes.h"
+#include "server/auth/authz.h"
+
+/* False, and the answer written, where there is none. The caller owes lks_document_fini(). */
+static bool make(const struct lks_authz *authz, struct lks_call *call, struct lks_document *out)
+{
+    const struct lks_state_change *c = lks_authz_change(authz, call);
+    struct lks_price price = {0};
+    struct lks_err err = {0};
+    if (c == NULL) {
+        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such change");
+        return false;
+    }
+    if (!lks_procedure_price_parse(lks_call_text(call, "gpu_hour"), &price)) {
+        lks_call_problem(call, LKS_E_INVALID, "gpu_hour: no price such as '2.5 EUR'");
+        return false;
+    }
+    if (lks_procedure_make(authz->state, lks_engine_book(authz->engine), c, &price, out, &err) ==
+        LKS_OK)
+        return true;
+    lks_call_problem_err(call, &err);
+    return false;
+}
+
+void lks_handle_change_procedure(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_document_fini) struct lks_document document = {0};
+    if (!make(authz, call, &document))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_document_json(&document, &w);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_change_paper(struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_document_fini) struct lks_document document = {0};
+    if (!make(authz, call, &document))
+        return;
+    lks_buf_truncate(&call->out, 0);
+    lks_document_markdown(&document, &call->out);
+    call->status = 200;
+    call->type = call->route->answer_type;
+}

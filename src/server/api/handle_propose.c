@@ -1,0 +1,234 @@
+/* A change is proposed: it is planned, and the plan recorded, or only shown. What bundles say is
+ * read from the store first, and so not on the state thread. */
+#include "model/manifest/bundle.h"
+#include "server/api/handle.h"
+#include "server/api/propose.h"
+#include "server/auth/authz.h"
+#include "server/auth/reach.h"
+#include "server/base/daemon.h"
+#include "server/form/forms.h"
+#include "server/form/views_change.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of all manifests together: they are held for as long as the question lasts. */
+#define MANIFESTS_BYTES_MAX ((size_t)256 << 20)
+
+/* What the bundles say that were good when it was asked. */
+struct asking {
+    size_t count, read;
+    char (*manifests)[LKS_DIGEST_SIZE];
+    char (*digests)[LKS_DIGEST_SIZE]; /* what the state knows them by */
+    struct lks_bundle *said;          /* `read` of them are there */
+    const struct lks_bundle **known;
+};
+
+static void drop_asking(void *memory)
+{
+    struct asking *a = memory;
+    for (size_t i = 0; i < a->read; i++)
+        lks_bundle_fini(&a->said[i]);
+    free(a->manifests);
+    free(a->digests);
+    free(a->said);
+    free(a->known);
+    free(a);
+}
+
+/* Which manifests there are to read. NULL: no memory. */
+static struct asking *list_manifests(const struct lks_state *s)
+{
+    struct asking *a = calloc(1, sizeof(*a));
+    size_t most = (size_t)s->bundle_count + 1;
+    if (a == NULL)
+        return NULL;
+    a->manifests = calloc(most, sizeof(*a->manifests));
+    a->digests = calloc(most, sizeof(*a->digests));
+    a->said = calloc(most, sizeof(*a->said));
+    a->known = calloc(most, sizeof(*a->known));
+    if (a->manifests == NULL || a->digests == NULL || a->said == NULL || a->known == NULL) {
+        drop_asking(a);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->bundle_count; i++) {
+        const struct lks_state_bundle *b = &s->bundles[i];
+        if (b->revoked != 0)
+            continue;
+        snprintf(a->manifests[a->count], sizeof(a->manifests[0]), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_state_text(s, b->manifest)));
+        snprintf(a->digests[a->count++], sizeof(a->digests[0]), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_state_text(s, b->digest)));
+    }
+    return a;
+}
+
+static enum lks_code read_manifests(const struct lks_call *call, struct asking *a,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    size_t total = 0;
+    lks_buf_init(&bytes, LKS_BUNDLE_BYTES_MAX);
+    if (a->count > 0 && lks_daemon_store(call->daemon, false, &store, err) != LKS_OK)
+        return err->code;
+    for (; a->read < a->count; a->read++) {
+        struct lks_bundle *said = &a->said[a->read];
+        const char *digest = a->manifests[a->read];
+        lks_buf_truncate(&bytes, 0);
+        if (store.ops->blob(store.self, digest, &bytes, err) != LKS_OK ||
+            lks_bundle_parse(lks_buf_view(&bytes), "the bundle's manifest",
+                             lks_daemon_facts(call->daemon), said, err) != LKS_OK)
+            return lks_wrap(err, "bundle %s", a->digests[a->read]);
+        total += bytes.len;
+        if (strcmp(said->digest, digest) != 0 || total > MANIFESTS_BYTES_MAX) {
+            bool large = total > MANIFESTS_BYTES_MAX;
+            lks_bundle_fini(said);
+            return lks_fail(err, large ? LKS_E_LIMIT : LKS_E_IO,
+                            large ? "the manifests of all bundles are more than can be read; "
+                                    "revoke those that are not needed any more"
+                                  : "a bundle's manifest is not the one that was signed");
+        }
+    }
+    return LKS_OK;
+}
+
+/* Only once the state was asked which manifests there are. */
+void lks_handle_propose_prepare(struct lks_call *call)
+{
+    if (call->memory != NULL)
+        (void)!read_manifests(call, call->memory, &call->failed);
+}
+
+bool lks_handle_propose_wants_manifests(const struct lks_authz *authz, struct lks_call *call)
+{
+    if (call->memory != NULL)
+        return false;
+    call->memory = list_manifests(authz->state);
+    if (call->memory == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return true;
+    }
+    call->drop = drop_asking;
+    lks_authz_prepare_again(call);
+    return true;
+}
+
+struct lks_bundle_set lks_handle_propose_known(const struct lks_authz *authz,
+                                               const struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    const struct asking *a = call->memory;
+    struct lks_bundle_set set = {.list = a->known};
+    for (size_t i = 0; i < a->read; i++) {
+        const struct lks_state_bundle *b = lks_state_bundle(s, lks_str_from(a->digests[i]));
+        if (b != NULL && b->revoked == 0)
+            a->known[set.count++] = &a->said[i];
+    }
+    return set;
+}
+
+static uint64_t number(const struct lks_call *call, const char *key)
+{
+    const struct lks_doc *value = lks_doc_member(call->body, key);
+    return value != NULL && value->kind == LKS_DOC_NUMBER ? (uint64_t)value->number : 0;
+}
+
+static bool read_wish(struct lks_call *call, struct lks_plan_wish *out)
+{
+    const struct lks_doc *b = call->body;
+    uint64_t kind = LKS_CHANGE_STACK;
+    (void)lks_record_word_find(lks_change_kind_words, lks_doc_text(b, "kind"), &kind);
+    *out = (struct lks_plan_wish){
+        .kind = (enum lks_change_kind)kind,
+        .hosts = lks_doc_text(b, "nodes"),
+        .pool = lks_doc_text(b, "pool"),
+        .stack = lks_doc_text(b, "stack"),
+        .hook = lks_doc_text(b, "hook"),
+        .strength = (unsigned)number(call, "strength"),
+        .failure_share = (uint32_t)number(call, "failure_share"),
+        .confidence_share = (uint32_t)number(call, "confidence_share"),
+        .canary_max = (uint32_t)number(call, "canary_max"),
+        .failures_max = (uint32_t)number(call, "failures_max"),
+        .soak = number(call, "soak_seconds") * LKS_SECOND,
+        .rolls_back = lks_schema_truth(b, &lks_ask_change, "rolls_back"),
+        .one_way = lks_schema_truth(b, &lks_ask_change, "one_way"),
+        .windows = lks_doc_text(b, "windows"),
+        .class = lks_doc_text(b, "class"),
+        .advisory = lks_doc_text(b, "advisory"),
+    };
+    return lks_authz_time(call, "not_before", &out->not_before) &&
+           lks_authz_time(call, "not_after", &out->not_after);
+}
+
+static void tell(const struct lks_authz *authz, struct lks_call *call,
+                 const struct lks_change_sketch *k, const struct lks_state_change *c)
+{
+    struct lks_json_writer w = lks_call_json(call);
+    if (c != NULL) {
+        lks_json_int(&w, "id", (int64_t)c->id);
+        lks_json_int(&w, "seq", (int64_t)call->needs);
+    }
+    lks_json_bool(&w, "dry_run", c == NULL);
+    lks_view_change_wish(&w, k);
+    lks_view_change_size(&w, k);
+    if (c != NULL)
+        lks_reach_view(&w, authz, c);
+    lks_view_change_waves(&w, authz->state, k, NULL);
+    lks_view_change_plan(&w, k);
+    lks_json_end(&w, '}');
+}
+
+/* What would come of it; nothing is recorded. */
+static void show(const struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    LKS_CLEANUP(lks_view_change_sketch_fini) struct lks_change_sketch k = {0};
+    struct lks_err err = {0};
+    lks_decision_init(&d);
+    lks_authz_sign(call, event);
+    enum lks_code code = lks_engine_try(authz->engine, authz->now, event, &d, &err);
+    if (code == LKS_OK && d.refused.code != LKS_OK) {
+        lks_call_problem_err(call, &d.refused);
+        return;
+    }
+    if (code == LKS_OK)
+        code = lks_view_change_sketch_tried(authz->state, lks_engine_book(authz->engine), &d, &k,
+                                            &err);
+    if (code != LKS_OK)
+        lks_call_problem_err(call, &err);
+    else
+        tell(authz, call, &k, NULL);
+}
+
+static void record(struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    LKS_CLEANUP(lks_view_change_sketch_fini) struct lks_change_sketch k = {0};
+    const struct lks_state *s = authz->state;
+    struct lks_err err = {0};
+    if (!lks_authz_turn(authz, call, event, NULL, &d))
+        return;
+    const struct lks_state_change *c = lks_state_change(s, s->next_change - 1);
+    LKS_ASSERT(c != NULL);
+    if (lks_view_change_sketch_of(s, lks_engine_book(authz->engine), c, true, &k, &err) != LKS_OK)
+        lks_call_problem_err(call, &err);
+    else
+        tell(authz, call, &k, c);
+}
+
+void lks_handle_propose(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_PROPOSE,
+        .reason = lks_doc_text(call->body, "reason"),
+    };
+    if (lks_handle_propose_wants_manifests(authz, call) || !read_wish(call, &event.propose.wish))
+        return;
+    struct lks_bundle_set known = lks_handle_propose_known(authz, call);
+    event.propose.known = &known;
+    if (lks_schema_truth(call->body, &lks_ask_change, "dry_run"))
+        show(authz, call, &event);
+    else
+        record(authz, call, &event);
+}

@@ -1,0 +1,481 @@
+/*
+ * Whether a caller may do what a route asks for. The role and the permission are in the route's row
+ * (server/api/routes.c) and in core/state/access.h; where the permission has to hold is in the
+ * table below, one row a scope.
+ */
+#include "server/auth/authz_parts.h"
+
+/* A question whether a job may start counts for more the longer it is: it is read and answered
+ * where everything is decided. */
+enum { QUESTION_NODES = 4096 };
+
+bool lks_authz_may(const struct lks_authz *authz, const struct lks_call *call,
+                   enum lks_permission permission, struct lks_scope scope)
+{
+    return call->root || lks_access_may_by(authz->state, lks_str_from(call->identity),
+                                           lks_str_from(call->shown), permission, scope);
+}
+
+static struct lks_sight sight_of(const struct lks_authz *authz, const struct lks_call *call,
+                                 enum lks_permission permission)
+{
+    return lks_access_sight_by(authz->state, lks_str_from(call->identity),
+                               lks_str_from(call->shown), permission);
+}
+
+struct lks_authz_view lks_authz_sight(const struct lks_authz *authz, const struct lks_call *call)
+{
+    struct lks_authz_view v = {.state = authz->state};
+    v.sight = sight_of(authz, call, LKS_MAY_READ);
+    v.all = lks_authz_may(authz, call, LKS_MAY_READ, (struct lks_scope){0});
+    return v;
+}
+
+bool lks_authz_sees(const struct lks_authz_view *v, uint32_t node)
+{
+    return v->all || lks_access_sees(v->state, &v->sight, node);
+}
+
+static bool may_somewhere(const struct lks_authz *authz, const struct lks_call *call)
+{
+    return call->root ||
+           lks_access_somewhere_by(authz->state, lks_str_from(call->identity),
+                                   lks_str_from(call->shown), call->route->permission);
+}
+
+static bool may_everywhere(const struct lks_authz *authz, const struct lks_call *call)
+{
+    return lks_authz_may(authz, call, call->route->permission, (struct lks_scope){0});
+}
+
+static bool may_at(const struct lks_authz *authz, const struct lks_call *call, uint32_t node)
+{
+    return lks_authz_may(authz, call, call->route->permission,
+                         lks_access_scope_of_node(authz->state, node));
+}
+
+static bool deny(struct lks_call *call)
+{
+    lks_call_problem(call, LKS_E_DENIED, "%s may not %s here", call->identity,
+                     lks_permission_words[call->route->permission]);
+    return false;
+}
+
+/* Only a caller with the permission at some place learns that a thing is not there. */
+static bool missing(const struct lks_authz *authz, struct lks_call *call, const char *what,
+                    struct lks_str name)
+{
+    if (!may_somewhere(authz, call))
+        return deny(call);
+    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'", what,
+                     LKS_STR_ARG(name));
+    return false;
+}
+
+/* ---- Things that {id} names: where each is, and whether the permission holds there. ---- */
+
+static bool number_of(const struct lks_call *call, uint64_t *out)
+{
+    return lks_str_number(lks_call_path(call, "id"), UINT64_MAX, out);
+}
+
+const struct lks_deviation *lks_authz_deviation(const struct lks_authz *authz,
+                                                const struct lks_call *call)
+{
+    uint64_t id;
+    return number_of(call, &id) ? lks_state_deviation(authz->state, id) : NULL;
+}
+
+const struct lks_state_change *lks_authz_change(const struct lks_authz *authz,
+                                                const struct lks_call *call)
+{
+    uint64_t id;
+    return number_of(call, &id) ? lks_state_change(authz->state, id) : NULL;
+}
+
+static const void *find_alarm(const struct lks_authz *authz, const struct lks_call *call)
+{
+    uint64_t id;
+    return number_of(call, &id) ? lks_state_alarm(authz->state, id) : NULL;
+}
+
+/* Of a command and an update the node is enough. */
+static const void *find_command(const struct lks_authz *authz, const struct lks_call *call)
+{
+    uint64_t id;
+    const struct lks_state_command *c =
+        number_of(call, &id) ? lks_state_command(authz->state, id) : NULL;
+    return c != NULL ? &c->node : NULL;
+}
+
+static const void *find_flash(const struct lks_authz *authz, const struct lks_call *call)
+{
+    uint64_t id;
+    const struct lks_state_flash *f =
+        number_of(call, &id) ? lks_state_flash(authz->state, id) : NULL;
+    return f != NULL ? &f->node : NULL;
+}
+
+static const void *find_deviation(const struct lks_authz *authz, const struct lks_call *call)
+{
+    return lks_authz_deviation(authz, call);
+}
+
+static const void *find_change(const struct lks_authz *authz, const struct lks_call *call)
+{
+    return lks_authz_change(authz, call);
+}
+
+/* The change that an alarm is about; NULL: none. */
+static const struct lks_state_change *alarmed_change(const struct lks_state *s,
+                                                     const struct lks_state_alarm *a)
+{
+    struct lks_str owner, number;
+    uint64_t id = 0;
+    if ((a->kind != LKS_ALARM_CHANGE && a->kind != LKS_ALARM_GLASS &&
+         a->kind != LKS_ALARM_REVIEW) ||
+        !lks_str_cut(lks_state_text(s, a->subject), ':', &owner, &number) ||
+        !lks_str_number(number, UINT64_MAX, &id))
+        return NULL;
+    return lks_state_change(s, id);
+}
+
+bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *call,
+                         const struct lks_state_alarm *a)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_state_change *change = alarmed_change(s, a);
+    struct lks_scope scope = {.pool = lks_state_text(s, a->subject)};
+    if (change != NULL)
+        return lks_authz_may_change(authz, call, change);
+    if (a->kind != LKS_ALARM_MASS && a->kind != LKS_ALARM_CADENCE && a->kind != LKS_ALARM_LOWERED) {
+        uint32_t node = lks_state_node(s, lks_state_text(s, a->subject));
+        scope = node != LKS_NO_NODE ? lks_access_scope_of_node(s, node) : (struct lks_scope){0};
+    }
+    return lks_authz_may(authz, call, call->route->permission, scope);
+}
+
+/* A change touches pools: it takes the permission in all of them. Nodes that left the fleet are
+ * nowhere. */
+bool lks_authz_may_change(const struct lks_authz *authz, const struct lks_call *call,
+                          const struct lks_state_change *c)
+{
+    const struct lks_state *s = authz->state;
+    if (may_everywhere(authz, call))
+        return true;
+    struct lks_sight sight = sight_of(authz, call, call->route->permission);
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        uint32_t node = c->members[i].node;
+        if (s->nodes[node].placed && !lks_access_sees(s, &sight, node))
+            return false;
+    }
+    return may_somewhere(authz, call);
+}
+
+static bool at_alarm(const struct lks_authz *authz, const struct lks_call *call, const void *alarm)
+{
+    return lks_authz_may_alarm(authz, call, alarm);
+}
+
+static bool at_node(const struct lks_authz *authz, const struct lks_call *call, const void *node)
+{
+    return may_at(authz, call, *(const uint32_t *)node);
+}
+
+static bool at_deviation(const struct lks_authz *authz, const struct lks_call *call, const void *of)
+{
+    const struct lks_deviation *deviation = of;
+    for (uint32_t i = 0; i < deviation->count; i++) {
+        if (!may_at(authz, call, deviation->nodes[i]))
+            return false;
+    }
+    return may_somewhere(authz, call);
+}
+
+static bool at_change(const struct lks_authz *authz, const struct lks_call *call,
+                      const void *change)
+{
+    return lks_authz_may_change(authz, call, change);
+}
+
+static bool at_part(const struct lks_authz *authz, const struct lks_call *call, const void *of)
+{
+    const struct lks_state_change *change = of;
+    if (may_everywhere(authz, call))
+        return true;
+    struct lks_sight sight = sight_of(authz, call, call->route->permission);
+    for (uint32_t i = 0; i < change->member_count; i++) {
+        if (lks_access_sees(authz->state, &sight, change->members[i].node))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Places that {name} or the body names. ---- */
+
+static bool permit_somewhere(struct lks_authz *authz, struct lks_call *call)
+{
+    return may_somewhere(authz, call) || deny(call);
+}
+
+static bool permit_everywhere(struct lks_authz *authz, struct lks_call *call)
+{
+    return may_everywhere(authz, call) || deny(call);
+}
+
+/* The names of {name}. A long list is not even spelled out: no call takes one, and others wait. */
+static enum lks_code read_hosts(const struct lks_authz *authz, struct lks_call *call,
+                                struct lks_hostlist *out, struct lks_err *err)
+{
+    struct lks_str text = lks_call_path(call, "name");
+    unsigned long long most = authz->state->limits.call_nodes;
+    size_t count = 0;
+    if (lks_hostlist_count(text, &count, err) != LKS_OK)
+        return err->code;
+    if (count == 0)
+        return lks_fail(err, LKS_E_INVALID, "nodes: the list names none");
+    if (count > most)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "these are %zu nodes, and one call may touch %llu (limits.call_nodes); "
+                        "more belongs in a change",
+                        count, most);
+    return lks_hostlist_parse(text, &call->asked.arena, out, err);
+}
+
+static bool permit_nodes(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_hostlist hosts = {0};
+    struct lks_err err = {0};
+    if (!may_somewhere(authz, call))
+        return deny(call);
+    if (read_hosts(authz, call, &hosts, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return false;
+    }
+    for (size_t i = 0; i < hosts.count; i++) {
+        uint32_t node = lks_state_node(authz->state, hosts.names[i]);
+        if (node == LKS_NO_NODE)
+            return missing(authz, call, "node", hosts.names[i]);
+        if (!may_at(authz, call, node))
+            return deny(call);
+    }
+    return true;
+}
+
+static bool permit_node(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_str name = lks_doc_text(call->body, "node");
+    uint32_t node = lks_state_node(authz->state, name);
+    if (call->failed.code != LKS_OK)
+        return permit_somewhere(authz, call); /* the failure is answered next */
+    if (node == LKS_NO_NODE)
+        return missing(authz, call, "node", name);
+    return may_at(authz, call, node) || deny(call);
+}
+
+bool lks_authz_may_hosts(const struct lks_authz *authz, const struct lks_call *call,
+                         enum lks_permission permission)
+{
+    const struct lks_state *s = authz->state;
+    if (lks_authz_may(authz, call, permission, (struct lks_scope){0}))
+        return true;
+    struct lks_sight sight = sight_of(authz, call, permission);
+    for (size_t i = 0; i < call->hosts.count; i++) {
+        uint32_t node = lks_state_node(s, call->hosts.names[i]);
+        if (node != LKS_NO_NODE && !lks_access_sees(s, &sight, node))
+            return false;
+    }
+    return lks_access_somewhere_by(s, lks_str_from(call->identity), lks_str_from(call->shown),
+                                   permission);
+}
+
+/* A caller with the permission at some place may learn which names the fleet does not have. */
+static bool permit_asked(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_str text = lks_doc_text(call->body, "nodes");
+    struct lks_err err = {0};
+    size_t count = 0;
+    if (!may_somewhere(authz, call))
+        return deny(call);
+    if (call->failed.code != LKS_OK || call->hosts.count > 0)
+        return true; /* the failure is answered next, or the list was checked before prepare() */
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && (count == 0 || count > LKS_AUTHZ_HOSTS_MAX))
+        code = lks_fail(&err, LKS_E_INVALID, "the list names %zu, and 1 to %d can be asked for",
+                        count, LKS_AUTHZ_HOSTS_MAX);
+    bool often = (call->route->flags & LKS_ROUTE_OFTEN) != 0;
+    if (code == LKS_OK && often &&
+        !lks_authz_charge(authz, call, &authz->admits, count / QUESTION_NODES))
+        return false;
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->docs.arena, &call->hosts, &err);
+    if (code != LKS_OK) {
+        lks_call_problem(call, code, "body: nodes: %s", err.msg);
+        return false;
+    }
+    return lks_authz_may_hosts(authz, call, call->route->permission) || deny(call);
+}
+
+/* The pool that the body names; UINT32_MAX, and the answer written, where there is none. */
+static uint32_t named_pool(const struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_str name = lks_doc_text(call->body, "pool");
+    uint32_t pool = lks_state_pool(authz->state, name);
+    if (pool < authz->state->pool_count && authz->state->pools[pool].known)
+        return pool;
+    (void)missing(authz, call, "pool", name);
+    return UINT32_MAX;
+}
+
+static bool permit_pool(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_scope scope = {.pool = lks_doc_text(call->body, "pool")};
+    if (call->failed.code != LKS_OK)
+        return permit_somewhere(authz, call); /* the failure is answered next */
+    if (scope.pool.len > 0 && named_pool(authz, call) == UINT32_MAX)
+        return false;
+    return lks_authz_may(authz, call, call->route->permission, scope) || deny(call);
+}
+
+/* The domains of the nodes that are asked for, which change as a whole. `domains` has capacity for
+ * all texts. */
+static void mark_domains(const struct lks_state *s, const struct lks_call *call, uint32_t pool,
+                         struct lks_bitset *domains)
+{
+    for (size_t i = 0; i < call->hosts.count; i++) {
+        uint32_t node = lks_state_node(s, call->hosts.names[i]);
+        if (node != LKS_NO_NODE)
+            lks_bitset_set(domains, s->nodes[node].domain);
+    }
+    for (uint32_t i = 0; pool != UINT32_MAX && i < s->node_count; i++) {
+        if (s->nodes[i].placed && s->nodes[i].pool == pool)
+            lks_bitset_set(domains, s->nodes[i].domain);
+    }
+    lks_bitset_clear(domains, 0);
+}
+
+static bool permit_domains(const struct lks_authz *authz, struct lks_call *call, uint32_t pool)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_sight sight = sight_of(authz, call, call->route->permission);
+    LKS_CLEANUP(lks_bitset_fini) struct lks_bitset domains = {0};
+    struct lks_err err = {0};
+    bool may = true;
+    if (may_everywhere(authz, call))
+        return true;
+    if (lks_bitset_init(&domains, (size_t)lks_intern_count(&s->texts) + 1, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return false;
+    }
+    mark_domains(s, call, pool, &domains);
+    for (uint32_t i = 0; may && i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        bool meant = n->placed && (n->pool == pool || lks_bitset_test(&domains, n->domain));
+        may = !meant || lks_access_sees(s, &sight, i);
+    }
+    return may || deny(call);
+}
+
+static bool permit_wish(struct lks_authz *authz, struct lks_call *call)
+{
+    bool list = lks_doc_text(call->body, "nodes").len > 0;
+    bool by_pool = lks_doc_text(call->body, "pool").len > 0;
+    uint32_t pool = UINT32_MAX;
+    if (!may_somewhere(authz, call))
+        return deny(call);
+    if (call->failed.code != LKS_OK)
+        return true; /* the failure is answered next */
+    if (list == by_pool) {
+        lks_call_problem(call, LKS_E_INVALID,
+                         "body: who is to change: `nodes` or `pool`, one of them");
+        return false;
+    }
+    if (list)
+        return permit_asked(authz, call) && permit_domains(authz, call, pool);
+    pool = named_pool(authz, call);
+    return pool != UINT32_MAX && permit_domains(authz, call, pool);
+}
+
+/* ---- The table. ---- */
+
+/* A row permits all (`always`), holds the thing that {id} names against the caller's roles (`find`
+ * and `holds`), or writes its own answers (`permit`). */
+static const struct rule {
+    const char *where; /* has the permission to hold; for the reference page */
+    bool always;
+    bool in_body;       /* the body names the place: before it is read, any place will do */
+    const char *object; /* that {id} names */
+    const void *(*find)(const struct lks_authz *authz, const struct lks_call *call);
+    bool (*holds)(const struct lks_authz *authz, const struct lks_call *call, const void *object);
+    bool (*permit)(struct lks_authz *authz, struct lks_call *call);
+} rules[] = {
+    [LKS_SCOPE_NONE] = {.where = "", .always = true},
+    [LKS_SCOPE_SELF] = {.where = "the agent's own node", .always = true},
+    [LKS_SCOPE_SOMEWHERE] = {.where = "anywhere; the answer has only what is there",
+                             .permit = permit_somewhere},
+    [LKS_SCOPE_EVERYWHERE] = {.where = "the whole fleet", .permit = permit_everywhere},
+    [LKS_SCOPE_NODES] = {.where = "each node of {name}", .permit = permit_nodes},
+    [LKS_SCOPE_NODE] = {.where = "the node of the body", .in_body = true, .permit = permit_node},
+    [LKS_SCOPE_ASKED] = {.where = "each node of the body's `nodes`",
+                         .in_body = true,
+                         .permit = permit_asked},
+    [LKS_SCOPE_WISH] = {.where = "each node to change, and all of its domain",
+                        .in_body = true,
+                        .permit = permit_wish},
+    [LKS_SCOPE_POOL] = {.where = "the pool of the body; without one the whole fleet",
+                        .in_body = true,
+                        .permit = permit_pool},
+    [LKS_SCOPE_ALARM] = {.where = "the subject of the alarm",
+                         .object = "alarm",
+                         .find = find_alarm,
+                         .holds = at_alarm},
+    [LKS_SCOPE_COMMAND] = {.where = "the node of the command",
+                           .object = "command",
+                           .find = find_command,
+                           .holds = at_node},
+    [LKS_SCOPE_FLASH] = {.where = "the node of the update",
+                         .object = "update",
+                         .find = find_flash,
+                         .holds = at_node},
+    [LKS_SCOPE_DEVIATION] = {.where = "each node of the deviation",
+                             .object = "deviation",
+                             .find = find_deviation,
+                             .holds = at_deviation},
+    [LKS_SCOPE_CHANGE] = {.where = "each node of the change",
+                          .object = "change",
+                          .find = find_change,
+                          .holds = at_change},
+    [LKS_SCOPE_CHANGE_PART] = {.where = "one node of the change",
+                               .object = "change",
+                               .find = find_change,
+                               .holds = at_part},
+};
+
+_Static_assert(LKS_COUNT(rules) == LKS_SCOPE_SELF + 1, "each scope has a row");
+
+const char *lks_authz_where(enum lks_route_scope scope)
+{
+    return rules[scope].where;
+}
+
+bool lks_authz_permits(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct rule *rule = &rules[call->route->scope];
+    if (rule->always || rule->permit != NULL)
+        return rule->always || rule->permit(authz, call);
+    LKS_ASSERT(rule->find != NULL);
+    const void *object = rule->find(authz, call);
+    if (object == NULL)
+        return missing(authz, call, rule->object, lks_call_path(call, "id"));
+    return rule->holds(authz, call, object) || deny(call);
+}
+
+bool lks_authz_permits_ahead(struct lks_authz *authz, struct lks_call *call)
+{
+    bool sent_on = authz->following && (call->route->flags & LKS_ROUTE_WRITE) != 0;
+    if (sent_on && call->failed.code == LKS_OK)
+        return true;
+    if (rules[call->route->scope].in_body)
+        return permit_somewhere(authz, call);
+    return lks_authz_permits(authz, call);
+}

@@ -1,0 +1,14 @@
+#include "server/call/internal.h"
+
+#include <stdlib.h>
+
+void lks_internal_free(struct lks_internal *own)
+{
+    if (own == NULL)
+        return;
+    lks_arena_fini(&own->arena);
+    if (own->round != NULL)
+        lks_gate_round_fini(own->round);
+    free(own->round);
+    free(own);
+}

@@ -1,0 +1,116 @@
+#include "server/call/internal.h"
+
+#include "server/api/handle.h"
+#include "server/api/routes.h"
+#include "server/auth/authz.h"
+#include "server/threads/change_drafter.h"
+#include "server/threads/metrics_poller.h"
+#include "server/threads/threads.h"
+#include "server/threads/ticket_notifier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OWN_MEMORY_MAX ((size_t)64 << 20)
+
+static void flash_saved(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {.kind = LKS_EVENT_FLASH_SAVED, .flash_saved = call->own->saved};
+    lks_authz_record(authz, call, &event);
+}
+
+static void log_end(const struct lks_authz *authz, const struct lks_internal *own)
+{
+    const struct lks_state_flash *f = lks_state_flash(authz->state, own->ended.id);
+    if (f == NULL)
+        return;
+    struct lks_log_field fields[] = {
+        {"name", lks_state_name(authz->state, f->node)},
+        {"component", lks_state_text(authz->state, f->component)},
+        {"outcome", lks_str_from(lks_bmc_outcome_words[f->outcome])},
+        {"cause", own->ended.text},
+    };
+    bool fine =
+        f->outcome == LKS_BMC_DONE || f->outcome == LKS_BMC_STAGED || f->outcome == LKS_BMC_SAME;
+    lks_daemon_log(authz->daemon, fine ? LKS_LEVEL_INFO : LKS_LEVEL_WARNING, "an update ended",
+                   fields, LKS_COUNT(fields));
+}
+
+static void flash_ended(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event = {.kind = LKS_EVENT_FLASH_ENDED, .flash_ended = call->own->ended};
+    lks_authz_record(authz, call, &event);
+    if (call->status == 200)
+        log_end(authz, call->own);
+}
+
+/* Readings come by the route that others use, which forwards them. */
+static const struct lks_route routes[LKS_INTERNAL_COUNT] = {
+    [LKS_INTERNAL_LEASE] = {.method = "POST",
+                            .path = "/own/lease",
+                            .handle = lks_handle_sweep_lease_internal},
+    [LKS_INTERNAL_FAILED] = {.method = "POST",
+                             .path = "/own/failed",
+                             .handle = lks_handle_sweep_failed_internal},
+    [LKS_INTERNAL_SAVED] = {.method = "POST", .path = "/own/saved", .handle = flash_saved},
+    [LKS_INTERNAL_ENDED] = {.method = "POST", .path = "/own/ended", .handle = flash_ended},
+    [LKS_INTERNAL_WATCH] = {.method = "POST",
+                            .path = "/own/watch",
+                            .handle = lks_metrics_poller_wanted},
+    [LKS_INTERNAL_TELL] = {.method = "POST",
+                           .path = "/own/tell",
+                           .handle = lks_ticket_notifier_tell},
+    [LKS_INTERNAL_TOLD] = {.method = "POST",
+                           .path = "/own/told",
+                           .handle = lks_ticket_notifier_told},
+    [LKS_INTERNAL_MEASURED] = {.method = "POST",
+                               .path = "/own/measured",
+                               .handle = lks_metrics_poller_measured},
+    [LKS_INTERNAL_CADENCE] = {.method = "POST",
+                              .path = "/own/cadence",
+                              .prepare = lks_handle_propose_prepare,
+                              .handle = lks_change_drafter_cadence},
+    [LKS_INTERNAL_HEARD] = {.method = "POST",
+                            .path = "/own/heard",
+                            .handle = lks_metrics_poller_heard},
+};
+
+struct lks_call *lks_internal_call(struct lks_daemon *daemon, enum lks_internal_kind kind,
+                                   uint64_t job)
+{
+    struct lks_call *call = lks_call_new(daemon);
+    struct lks_internal *own = calloc(1, sizeof(*own));
+    if (call == NULL || own == NULL) {
+        lks_call_free(call);
+        free(own);
+        return NULL;
+    }
+    own->kind = kind;
+    own->job = job;
+    lks_arena_init(&own->arena, OWN_MEMORY_MAX);
+    call->own = own;
+    call->route = &routes[kind];
+    call->mail.kind = LKS_MAIL_CALL;
+    return call;
+}
+
+enum lks_code lks_internal_readings(struct lks_call *call, struct lks_str name, struct lks_str json,
+                                    struct lks_err *err)
+{
+    char path[LKS_HOST_NAME_MAX + 64];
+    struct lks_route_match match;
+    snprintf(path, sizeof(path), "/v1/nodes/%" LKS_STR_FMT "/outband", LKS_STR_ARG(name));
+    lks_route_find(LKS_LISTENER_PEOPLE, "PUT", path, &match);
+    LKS_ASSERT(match.route != NULL && match.count == 1);
+    call->route = match.route;
+    if (lks_docs_init(&call->asked, "query", err) != LKS_OK)
+        return err->code;
+    struct lks_doc *asked = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
+    struct lks_doc *value = asked == NULL ? NULL : lks_doc_add_text(&call->asked, asked, name);
+    if (value == NULL)
+        return lks_fail_nomem(err);
+    value->key = LKS_STR("name");
+    call->path = asked;
+    lks_buf_add(&call->bytes, json);
+    return lks_buf_check(&call->bytes, err);
+}
