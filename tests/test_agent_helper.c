@@ -388,7 +388,7 @@ static void test_stranger(void)
         return;
     }
     struct lks_str said = ask(&f, LKS_WIRE_COMMAND, command(&f, "count"));
-    CHECK_HAS(said, "the other side of the socket is gone");
+    CHECK_HAS(said, "the peer of the socket is gone");
     CHECK_STR(fake_text(&f, "count"), "");
     CHECK_HAS(fake_text(&f, "log"), "a stranger was turned away");
     stop_helper(&f, pid);

@@ -31,7 +31,7 @@ static const struct {
     {"included files are not looked at", "#include \"/etc/x\";\nA \"1\";", "A=1;", NULL},
     {"stray semicolons", ";;A \"1\";;", "A=1;", NULL},
 
-    {"a quote left open", "A \"1;\n", "", "line 1: the quote that begins here is never closed"},
+    {"a quote left open", "A \"1;\n", "", "line 1: the quote that starts here is never closed"},
     {"no semicolon", "A \"1\"\n", "", "line 2: ends in the middle"},
     {"a block left open", "A { B \"1\";\n", "A::B=1;", "line 2: ends in the middle"},
     {"a brace too many", "A \"1\";\n};", "A=1;", "line 2: a brace that closes nothing"},

@@ -224,8 +224,8 @@ static void test_example(void)
     static const struct row rows[] = {
         {"built", ARGS("bundle", "build", "DIR/example/bundle.yaml", "--output", "DIR/example/out"),
          0, "dgx-h100 2026.11 with 3 files", ""},
-        {"its versions", ARGS("bundle", "inspect", "DIR/example/out", HERE), 0, "2.0 (one way)",
-         ""},
+        {"its versions", ARGS("bundle", "inspect", "DIR/example/out", HERE), 0,
+         "2.0 (irreversible)", ""},
     };
     read_whole("examples/bundle.yaml", &bytes);
     lks_tree_bytes(&controller.tree, "/example/bundle.yaml", lks_buf_view(&bytes));

@@ -410,10 +410,10 @@ static const struct {
      ARGS(BEGINS, PASSES, IS_DONE),
      {0},
      0,
-     "change 7 running: 0/4 done, 1 under way\n"
-     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 running: 0/4 done, 1 in progress\n"
+     "wave 0 canary: begun, 0/2 done, 1 in progress\n"
      "wave 0 canary: passed, 2/2 done\n"
-     "wave 1 ring p: begun, 0/2 done, 1 under way\n"
+     "wave 1 ring p: begun, 0/2 done, 1 in progress\n"
      "change 7 done: 4/4 done\n"
      "wave 1 ring p: passed, 2/2 done\n",
      ""},
@@ -421,8 +421,8 @@ static const struct {
      ARGS(BEGINS, BEGINS, IS_DONE),
      {0},
      0,
-     "change 7 running: 0/4 done, 1 under way\n"
-     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 running: 0/4 done, 1 in progress\n"
+     "wave 0 canary: begun, 0/2 done, 1 in progress\n"
      "change 7 done: 4/4 done\n"
      "wave 0 canary: passed, 2/2 done\n"
      "wave 1 ring p: passed, 2/2 done\n",
@@ -431,8 +431,8 @@ static const struct {
      ARGS(BEGINS, HALTS("false")),
      {0},
      1,
-     "change 7 running: 0/4 done, 1 under way\n"
-     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 running: 0/4 done, 1 in progress\n"
+     "wave 0 canary: begun, 0/2 done, 1 in progress\n"
      "change 7 halted: 0/4 done, 1 fenced\n"
      "wave 0 canary: halted, 0/2 done, 1 fenced\n"
      "why: 1 node failed\n"
@@ -452,8 +452,8 @@ static const struct {
      ARGS(BEGINS, "", IS_DONE),
      {0},
      0,
-     "change 7 running: 0/4 done, 1 under way\n"
-     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 running: 0/4 done, 1 in progress\n"
+     "wave 0 canary: begun, 0/2 done, 1 in progress\n"
      "change 7 done: 4/4 done\n"
      "wave 0 canary: passed, 2/2 done\n"
      "wave 1 ring p: passed, 2/2 done\n",
@@ -462,13 +462,13 @@ static const struct {
      ARGS(BEGINS, PASSES, IS_DONE),
      {.cursor = true, .width = 100},
      0,
-     "change 7 running: 0/4 done, 1 under way\n"
-     "wave 0 canary [....................] begun, 0/2 done, 1 under way\n"
+     "change 7 running: 0/4 done, 1 in progress\n"
+     "wave 0 canary [....................] begun, 0/2 done, 1 in progress\n"
      "wave 1 ring p [....................] planned, 0/2 done\n"
      "\033[3A\033[J"
      "wave 0 canary: passed, 2/2 done\n"
-     "change 7 running: 2/4 done, 1 under way\n"
-     "wave 1 ring p [....................] begun, 0/2 done, 1 under way\n"
+     "change 7 running: 2/4 done, 1 in progress\n"
+     "wave 1 ring p [....................] begun, 0/2 done, 1 in progress\n"
      "\033[2A\033[J"
      "wave 1 ring p: passed, 2/2 done\n"
      "change 7 done: 4/4 done\n",

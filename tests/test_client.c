@@ -106,7 +106,7 @@ static const struct {
     {"a bad status line",
      {LKS_LIAR_CLOSE, LKS_STR_C("ICY 200 OK\r\n\r\n")},
      LKS_E_INVALID,
-     "does not begin with an HTTP/1.1 status"},
+     "does not start with an HTTP/1.1 status"},
     {"two lengths",
      {LKS_LIAR_CLOSE, LKS_STR_C(OK_LINE "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab")},
      LKS_E_INVALID,

@@ -386,8 +386,8 @@ static const struct {
      "nccl=2.28.3\nprobe.libraries?timed out\n", "nccl",
      "nccl: 2.28.9 > copies were not searched for: timed out not measured, unmeasured\n"},
     {"an image, and its probe failed", "  nccl: {version: '2.28.9', owner: image}\n", "",
-     "nccl?its probe said nothing\tprobe libraries\n", "nccl",
-     "nccl: 2.28.9 > copies were not searched for: its probe said nothing not measured, "
+     "nccl?its probe returned nothing\tprobe libraries\n", "nccl",
+     "nccl: 2.28.9 > copies were not searched for: its probe returned nothing not measured, "
      "unmeasured\n"},
     {"an image, and the system's own cannot be read", "  nccl: {version: '2.28.9', owner: image}\n",
      "", "nccl?no version in it\n", "nccl", "nccl: 2.28.9 > no image on this node with image\n"},

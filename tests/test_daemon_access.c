@@ -330,7 +330,7 @@ static void check_stream(struct scene *s)
     CHECK_CODE(lks_client_events(eve, "/v1/events?from=1", NULL, LKS_WAIT_MS, on_row, &over, &err),
                LKS_OK);
     CHECK(over.asked);
-    crew_refused(eve, "whoami", "/v1/whoami", NULL, 401, "not known, or its time is over");
+    crew_refused(eve, "whoami", "/v1/whoami", NULL, 401, "not known, or has expired");
     lks_client_free(eve);
 }
 
@@ -359,7 +359,7 @@ static void test_certificates(void)
     crew_fine(kim, "whoami", "/v1/whoami", NULL, &t);
     (void)snprintf(path, sizeof(path), "/v1/certificates/%s", serial);
     crew_fine(s.crew.admin, "endCertificate", path, NULL, &t);
-    crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "not known, or its time is over");
+    crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "not known, or has expired");
     crew_fine(again, "whoami", "/v1/whoami", NULL, &t);
     crew_refused(s.crew.admin, "endCertificate", path, NULL, 404, "no certificate '");
     crew_refused(s.crew.admin, "renewCertificate", "/v1/certificates/renew", "{\"request\":\"x\"}",

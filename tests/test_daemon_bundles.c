@@ -132,7 +132,7 @@ static void check_taken(struct crew *crew, const struct offer *o, const struct o
     store(crew, o);
     crew_refused(crew->root, "bringBundle", "/v1/bundles",
                  offer_body(wrong, wrong->manifest, false, &body), 409,
-                 "bmc.fwpkg is said to have 99 bytes, and has 12");
+                 "bmc.fwpkg has 99 bytes in the manifest, and here 12");
     for (int i = 0; i < 2; i++) { /* and once more is the same */
         crew_fine(crew->admin, "bringBundle", "/v1/bundles",
                   offer_body(o, o->manifest, true, &body), &t);

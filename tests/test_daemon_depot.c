@@ -250,7 +250,7 @@ static const struct {
     {"too large", "PUT", "/v1/artifacts/" A_DIGEST, "Content-Range: bytes 0-2/33554433\r\n", "abc",
      400, "depot.artifact_max"},
     {"begins in the middle", "PUT", "/v1/artifacts/" A_DIGEST, "Content-Range: bytes 3-5/6\r\n",
-     "abc", 409, "begin at 0"},
+     "abc", 409, "start at 0"},
     {"a question nobody knows", "GET", "/v1/artifacts/" A_DIGEST "?parts=1", "", "", 400, "parts"},
     {"a name of two lines", "PUT", "/v1/artifacts/" A_DIGEST "?name=a%0ab", "", "abc", 400, "name"},
 };
@@ -375,7 +375,7 @@ static void full(void)
     begin("depot: {spare_bytes: 1125899906842624}\n");
     t = thing_new(10, 6);
     CHECK_INT(put(&t), 503);
-    CHECK_HAS(body(), "there is no room");
+    CHECK_HAS(body(), "not enough space");
     thing_fini(&t);
     end();
 }

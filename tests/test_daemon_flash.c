@@ -133,7 +133,7 @@ static void check_pinned(struct flashes *f)
         return;
     uint64_t id = flashes_ask(f, name, kind_of(PINNED), CLASS, VERSION);
     CHECK_STR(lks_str_from(flashes_wait(f, id, &t)), "refused");
-    CHECK_HAS(crew_text(&t, "text"), "is recorded; look at it and take it for good: lockstep bmc");
+    CHECK_HAS(crew_text(&t, "text"), "is recorded; inspect and record it: lockstep bmc");
     crew_fine(f->crew.root, "trustEndpoint", path,
               "{\"fingerprint\":\"" PRINT "\",\"reason\":\"a mistake\"}", &t);
     id = flashes_ask(f, name, kind_of(PINNED), CLASS, VERSION);

@@ -214,7 +214,7 @@ static void test_login(void)
     crew_refused(s.crew.admin, "endToken", path, NULL, 404, "no token");
     kim = log_in(&s, KIM, id);
     crew_fine(kim, "logout", "/v1/logout", NULL, &t);
-    crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "its time is over");
+    crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "has expired");
     lks_client_free(kim);
     scene_end(&s);
 }
@@ -275,7 +275,7 @@ static const struct {
 } rows[] = {
     {"the provider says no", LKS_PROVIDER_DENIES, "", NULL, NULL, 0, 403,
      "refuses the login (400 access_denied)"},
-    {"the code is over", LKS_PROVIDER_EXPIRED, "", NULL, NULL, 0, 403, "begin again"},
+    {"the code is over", LKS_PROVIDER_EXPIRED, "", NULL, NULL, 0, 403, "start again"},
     {"no group has a role", LKS_PROVIDER_NAMES, GUEST, NULL, NULL, 0, 403,
      "no group of user:guest@x.org has a role here"},
     {"no groups at all", LKS_PROVIDER_NAMES, ",\"email\":\"kim@x.org\",\"email_verified\":true",
@@ -295,7 +295,7 @@ static const struct {
     {"not signed", LKS_PROVIDER_NAMES, KIM, NULL, "{\"alg\":\"none\",\"kid\":\"k1\"}", 0, 403,
      "signed with 'none'"},
     {"a clock that is an hour behind", LKS_PROVIDER_NAMES, KIM, NULL, NULL, 3600, 403,
-     "exp is over; do the clocks"},
+     "exp has passed; do the clocks"},
     {"a clock that is an hour ahead", LKS_PROVIDER_NAMES, KIM, NULL, NULL, -3600, 403,
      "iat is in the future; do the clocks"},
     {"a provider that fails", LKS_PROVIDER_BROKEN, "", NULL, NULL, 0, 503, "answered 500"},
@@ -696,7 +696,7 @@ static void check_foreign(struct scene *s, const struct visit *v, const struct v
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     CHECK_INT(browse(s, "GET", back_with(v->state), "", &answer), 403);
     CHECK_INT(browse(s, "GET", back_with(other->state), v->cookie, &answer), 403);
-    CHECK_HAS(lks_buf_view(&answer.body), "not begun in this browser");
+    CHECK_HAS(lks_buf_view(&answer.body), "not started in this browser");
     CHECK_INT(browse(s, "GET", back_with(other->state), other->cookie, &answer), 403);
     CHECK_INT(browse(s, "GET", "/v1/login/callback?error=access_denied", v->cookie, &answer), 403);
     CHECK_HAS(lks_buf_view(&answer.body), "refuses the login (access_denied)");

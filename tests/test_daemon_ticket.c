@@ -288,7 +288,7 @@ static const struct vote votes[] = {
      .event = "m-1",
      .who = "eve@example.com",
      .status = 403,
-     .detail = "nobody here is 'eve@example.com'"},
+     .detail = "'eve@example.com' is not known here"},
     {.name = "of whoever proposed it",
      .event = "m-1",
      .who = "ops@example.com",
@@ -383,7 +383,7 @@ static void check_told(struct scene *s)
     CHECK_STR(lks_str_from(again), first);
     CHECK(is_told(s, "200 fine", "proposed"));
     CHECK(is_told(s, "204 fine", "approved"));
-    CHECK_HAS(ctl_log(&s->crew.c), "the ticket system cannot be told");
+    CHECK_HAS(ctl_log(&s->crew.c), "the ticket system cannot be notified");
 }
 
 /* What it refuses for good does not keep others from it. */

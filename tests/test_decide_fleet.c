@@ -296,9 +296,9 @@ static void test_released(void)
         enum lks_stack_step step;
         const char *told;
     } steps[] = {
-        {LKS_STEP_CANDIDATE, NOT_RELEASED("candidate") "lead it on with 'lockstep stack promote'"},
-        {LKS_STEP_LAB, NOT_RELEASED("lab") "lead it on with 'lockstep stack promote'"},
-        {LKS_STEP_CANARY, NOT_RELEASED("canary") "lead it on with 'lockstep stack promote'"},
+        {LKS_STEP_CANDIDATE, NOT_RELEASED("candidate") "promote it with 'lockstep stack promote'"},
+        {LKS_STEP_LAB, NOT_RELEASED("lab") "promote it with 'lockstep stack promote'"},
+        {LKS_STEP_CANARY, NOT_RELEASED("canary") "promote it with 'lockstep stack promote'"},
         {LKS_STEP_RETIRED, NOT_RELEASED("retired") "pin another: 'lockstep stack ls'"},
     };
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};

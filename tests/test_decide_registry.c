@@ -129,16 +129,16 @@ static const struct {
     {"evidence of two lines", LKS_STEP_LAB, "a\nb", "ann",
      "invalid: evidence: one line of printable text"},
     {"back to where it is", LKS_STEP_CANDIDATE, "x", "ann",
-     "refused: stack 'gold' is candidate; its next step is lab, not candidate: one at a time, "
+     "refused: stack 'gold' is candidate; its next stage is lab, not candidate: one at a time, "
      "each with its evidence"},
     {"two at once", LKS_STEP_CANARY, "x", "ann",
-     "refused: stack 'gold' is candidate; its next step is lab, not canary: one at a time, "
+     "refused: stack 'gold' is candidate; its next stage is lab, not canary: one at a time, "
      "each with its evidence"},
     {"the first, by whoever published it", LKS_STEP_LAB, " lab report 7 ", "kim",
      "stepped digest=* step=lab evidence=lab report 7 by=kim\n"},
     {"the same again", LKS_STEP_LAB, "lab report 7", "kim", ""},
     {"the same for another reason", LKS_STEP_LAB, "lab report 8", "kim",
-     "refused: stack 'gold' is lab; its next step is canary, not lab: one at a time, each with "
+     "refused: stack 'gold' is lab; its next stage is canary, not lab: one at a time, each with "
      "its evidence"},
     {"the second", LKS_STEP_CANARY, "rack 7, a week", "ann",
      "stepped digest=* step=canary evidence=rack 7, a week by=ann\n"},
@@ -149,7 +149,7 @@ static const struct {
     {"released by another", LKS_STEP_RELEASED, "fine", "ann",
      "stepped digest=* step=released evidence=fine by=ann\n"},
     {"once more", LKS_STEP_LAB, "fine", "ann",
-     "refused: stack 'gold' is released, which is the last step; 'lockstep stack retire' ends it"},
+     "refused: stack 'gold' is released, which is the last stage; 'lockstep stack retire' ends it"},
     {"retired", LKS_STEP_RETIRED, "CVE-2026-1", "kim",
      "stepped digest=* step=retired evidence=CVE-2026-1 by=kim\n"},
     {"retired again", LKS_STEP_RETIRED, "CVE-2026-1", "kim", ""},

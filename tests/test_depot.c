@@ -267,14 +267,14 @@ static void no_room(void)
     CHECK(is_there());
     CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 0, 1, UINT64_MAX, &part, &at.err),
                LKS_E_UNAVAILABLE);
-    CHECK_HAS(lks_str_from(at.err.msg), "there is no room");
+    CHECK_HAS(lks_str_from(at.err.msg), "not enough space");
     CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 0, UINT64_MAX, 1, &part, &at.err),
                LKS_E_UNAVAILABLE);
     CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 0, 3, 1, &part, &at.err), LKS_OK);
     CHECK_CODE(lks_depot_part_add(&part, LKS_STR("abc"), &at.err), LKS_OK);
     part.spare = UINT64_MAX; /* as if others had filled the disk meanwhile */
     CHECK_CODE(lks_depot_part_add(&part, LKS_STR("d"), &at.err), LKS_E_UNAVAILABLE);
-    CHECK_HAS(lks_str_from(at.err.msg), "there is no room");
+    CHECK_HAS(lks_str_from(at.err.msg), "not enough space");
     CHECK_INT(part.size, 3);
     end();
 }
@@ -321,7 +321,7 @@ static void places(void)
     LKS_CLEANUP(lks_depot_part_fini) struct lks_depot_part part = {0};
     begin();
     CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 1, 1, 0, &part, &at.err), LKS_E_REFUSED);
-    CHECK_HAS(lks_str_from(at.err.msg), "begin at 0");
+    CHECK_HAS(lks_str_from(at.err.msg), "start at 0");
     CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 0, 1, 0, &part, &at.err), LKS_OK);
     CHECK_CODE(lks_depot_part_add(&part, (struct lks_str){at.bytes, 10 * KIB}, &at.err), LKS_OK);
     lks_depot_part_fini(&part);

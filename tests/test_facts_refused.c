@@ -335,7 +335,8 @@ static const struct {
      "site/change-classes.csv: line 14: rings: '5 25 9' is not a list of rising percents up to "
      "100"},
     {"change classes: nobody is asked", "change-classes.csv", ",full-board,3,", ",full-board,0,",
-     "site/change-classes.csv: line 16: quorum: only what covers 'window' needs nobody's approval"},
+     "site/change-classes.csv: line 16: quorum: only a class that covers 'window' needs no "
+     "approval"},
     {"gate metrics: a margin", "gate-metrics.csv", ",node,1,0.57,yes,", ",node,1%,0.57,yes,",
      "site/gate-metrics.csv: line 10: margin: '1%' is not a number such as 0.5"},
     {"gate metrics: below zero", "gate-metrics.csv", ",node,1,0.57,yes,", ",node,1,-1,yes,",

@@ -117,19 +117,19 @@ static const struct {
     {"three rows dropped", drop_three, "DELETE FROM journal WHERE seq BETWEEN 7 AND 9",
      LKS_FAULT_DROPPED, 7, "rows 7 to 9 are missing"},
     {"neighbours swapped", swap_neighbours, SWAP(7, 8), LKS_FAULT_REORDERED, 7,
-     "what belongs into row 7 stands in row 8"},
+     "the content of row 7 is in row 8"},
     {"far rows swapped", swap_far, SWAP(7, 30), LKS_FAULT_REORDERED, 7,
-     "what belongs into row 7 stands in row 30"},
+     "the content of row 7 is in row 30"},
     {"contents swapped, hashes not", swap_content,
      "CREATE TEMP TABLE kept AS SELECT seq, hash FROM journal WHERE seq IN (7, 8); " SWAP(
          7, 8) "; UPDATE journal SET hash = (SELECT hash FROM kept WHERE kept.seq = journal.seq) "
                "WHERE seq IN (7, 8)",
-     LKS_FAULT_REORDERED, 7, "what belongs into row 7 stands in row 8"},
+     LKS_FAULT_REORDERED, 7, "the content of row 7 is in row 8"},
     {"the end cut off", cut_end,
      "DELETE FROM journal WHERE seq > (SELECT max(seq) - 2 FROM journal)", LKS_FAULT_TRUNCATED, 0,
      "the journal ends with row"},
     {"the beginning cut off", cut_beginning, "DELETE FROM journal WHERE seq < 3",
-     LKS_FAULT_TRUNCATED, 1, "the journal begins with row 3"},
+     LKS_FAULT_TRUNCATED, 1, "the journal starts with row 3"},
 };
 
 static uint64_t damaged_at(uint64_t at)

@@ -73,7 +73,7 @@ static const struct {
     {"the nonce of the login", BY_RSA, NULL, "{" NAMES TIMES ",\"nonce\":\"n1\"}", 0, "n1", ""},
     {"a provider whose clock is 59 s ahead", BY_RSA, NULL, GOOD, -69000, "", ""},
     {"a provider whose clock is 60 s behind, at the end", BY_RSA, NULL, GOOD, 649999, "", ""},
-    {"exp is over", BY_RSA, NULL, GOOD, 650000, "", "exp is over; do the clocks"},
+    {"exp is over", BY_RSA, NULL, GOOD, 650000, "", "exp has passed; do the clocks"},
     {"iat is in the future", BY_RSA, NULL, GOOD, -70001, "", "iat is in the future; do the clocks"},
     {"nbf is in the future", BY_RSA, NULL, "{" NAMES TIMES ",\"nbf\":1794700861}", 0, "",
      "nbf is in the future"},

@@ -55,7 +55,7 @@ static const char server_said[] =
     "tuning.env.NCCL_DEBUG=WARN < /etc/nccl.conf\n"
     "tuning.env.NCCL_ALGO?line 7: NCCL takes the blanks for a part of the name < "
     "/etc/nccl.conf\n"
-    "tuning.env.MY_TOKEN?line 8: looks like a secret, not kept < /etc/nccl.conf\n"
+    "tuning.env.MY_TOKEN?line 8: resembles a secret, not kept < /etc/nccl.conf\n"
     "tuning.env.NCCL_IB_TC= < /etc/nccl.conf\n"
     "settings.other./proc/sys/vm/swappiness=10 < /proc/sys/vm/swappiness\n"
     "settings.other./proc/sys/net/ipv4/tcp_rmem=4096 131072 6291456 < "
@@ -221,7 +221,7 @@ static const struct {
      "platform.next_kernel=6.8.2 < loader/entries/b.conf: default 'b'"},
     {"unified images", {F("/boot/EFI/Linux/a.efi", ""),
       F("/efi/loader/entries/a.conf", "version 6.8.1\n")},
-     "platform.next_kernel?EFI/Linux: unified kernel images are not looked into < "
+     "platform.next_kernel?EFI/Linux: unified kernel images are not read < "
      "/boot"},
 
     {"no DKMS", {{0}}, "platform.dkms~ < /var/lib/dkms"},

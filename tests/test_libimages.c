@@ -168,7 +168,7 @@ static const struct {
          4) "/diff" LIB "/libnccl.so.2.28.9\n" CUDA("r.io/train:v7", "#" D1) OTHERS},
     {"a layer of no image", plant_other_layer, BASE_HAS("r.io/train:v7", "#" D1) OTHERS},
     {"a layer that is none", plant_no_layer,
-     OTHERS "search.skipped@images of /var/lib/docker=1 names were not looked at < library "
+     OTHERS "search.skipped@images of /var/lib/docker=1 names were not inspected < library "
             "search\n"},
     {"a damaged store", plant_damaged,
      "search.skipped@images of /var/lib/docker=" DOCKER
@@ -179,9 +179,9 @@ static const struct {
                        "image.nccl@q.io/u@" SHA(f) "#" SHA(f) "=2.26.2 < " PODMAN "/overlay/" ID(
                            a) "/diff" LIB "/libnccl.so.2.26.2\n"
                               "search.skipped@images of " PODMAN
-                              "=1 names were not looked at < library search\n"},
+                              "=1 names were not inspected < library search\n"},
     {"layers below each other", plant_loop,
-     "search.skipped@images of " PODMAN "=3 names were not looked at < library search\n"},
+     "search.skipped@images of " PODMAN "=3 names were not inspected < library search\n"},
 };
 
 static void test_images(void)
@@ -215,7 +215,7 @@ static void test_many(void)
     struct lks_str all = lks_buf_view(&heard.full);
     CHECK(lks_str_find(all, LKS_STR("image.nccl@base:063=")) >= 0);
     CHECK(lks_str_find(all, LKS_STR("image.nccl@base:064=")) < 0);
-    CHECK(lks_str_find(all, LKS_STR("docker=3 names were not looked at")) >= 0);
+    CHECK(lks_str_find(all, LKS_STR("docker=3 names were not inspected")) >= 0);
     lks_tree_free(&tree);
 }
 

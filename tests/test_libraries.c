@@ -561,11 +561,11 @@ static const struct {
      "copy.nccl@/usr/lib64/libnccl.so.2#system=2.1.1\n"
      "nccl=2.1.1\n"
      "nccl.build.build_id=6161616161616161\n"
-     "search.skipped@/home=on a file system of type nfs, which is not looked into: /home\n"
-     "search.skipped@/opt/*=on a file system of type lustre, which is not looked into: "
+     "search.skipped@/home=on a file system of type nfs, which is not searched: /home\n"
+     "search.skipped@/opt/*=on a file system of type lustre, which is not searched: "
      "/opt/big\n"
      "search.skipped@/usr/local/{lib,lib64}=on a file system of type fuse.sshfs, which is not "
-     "looked into: /opt/a b\n"},
+     "searched: /opt/a b\n"},
 };
 
 /* Which build each copy is, beside its version; none of what has no id or was not looked for. */

@@ -245,8 +245,7 @@ static void test_processes(void)
               "process nccl " LIB "/libnccl.so.2 (deleted) (process 300) "
               "/proc/300/map_files/7f10-7f20\n"
               "- /proc/*/maps: 1 processes of others were not readable\n"
-              "- /proc/*/maps: 1 processes have more open files or mappings than are looked "
-              "at\n");
+              "- /proc/*/maps: 1 processes have more open files or mappings than are inspected\n");
     lks_tree_free(&tree);
 }
 

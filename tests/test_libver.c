@@ -160,7 +160,7 @@ static const struct {
      "libnccl.so.2",
      {TEXT("NCCL version 2.28.9+cuda13.0\0NCCL version 2.27.3 or older")},
      LKS_E_NOT_FOUND,
-     "\"NCCL version \" stands before both 2.28.9 and 2.27.3"},
+     "\"NCCL version \" precedes both 2.28.9 and 2.27.3"},
     {"numbers that are no version",
      "libnccl.so.2",
      {TEXT("NCCL version 2.28\0NCCL version 2\0NCCL version 123456.1.1\0NCCL version .1.2.3\0")},
@@ -350,7 +350,7 @@ static const struct {
            "12.550.163.01\0"
            "13.580.95.05\0")},
      LKS_E_NOT_FOUND,
-     "\"NN.version\" stands before both 550.163.01 and 580.95.05"},
+     "\"NN.version\" precedes both 550.163.01 and 580.95.05"},
 };
 
 static enum lks_code read_library(const struct lks_buf *image, size_t step, const char *file,

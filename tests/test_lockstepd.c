@@ -684,7 +684,7 @@ static void test_revoked(void)
         fine(visitor, "whoami", "/v1/whoami", "", &t);
         CHECK_STR(told_text(&t, "identity"), "node:gpu1");
         fine(admin, "replaceNode", "/v1/nodes/gpu1/replace", "{\"reason\":\"a test\"}", &t);
-        refused(visitor, "GET", "/v1/whoami", "", "", 401, "not known, or its time is over");
+        refused(visitor, "GET", "/v1/whoami", "", "", 401, "not known, or has expired");
         lks_client_free(visitor);
         CHECK_INT(beat(agent, 4, &t), 403);
         CHECK_HAS(told_text(&t, "detail"), "enrol the node again");

@@ -186,7 +186,7 @@ static void test_snapshot(void)
         trim(&c);
         CHECK(ctl_start(&c));
         CHECK_INT(ctl_once(&c, "GET", "/v1/events?from=2", NULL, &answer), 409);
-        CHECK_HAS(lks_buf_view(&answer), "are not kept any more; begin with ?from=");
+        CHECK_HAS(lks_buf_view(&answer), "are not kept any more; start with ?from=");
         CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);

@@ -405,11 +405,11 @@ static const char old_readings[] =
     "gpu.clocks@gpu 0000:10:00.0=graphics=345 memory=3201\n"
     "gpu.throttle@gpu 0000:10:00.0=idle\n"
     "settings.clocks.locked@gpu 0000:10:00.0?this GPU does not count how long its clocks are "
-    "held: a lock cannot be told\n"
+    "held: a lock is not visible\n"
     "settings.clocks.graphics_mhz@gpu 0000:10:00.0?this GPU does not count how long its clocks "
-    "are held: a lock cannot be told\n"
+    "are held: a lock is not visible\n"
     "settings.clocks.memory_mhz@gpu 0000:10:00.0?this GPU does not count how long its clocks "
-    "are held: a lock cannot be told\n";
+    "are held: a lock is not visible\n";
 
 /* An old library has none of the functions with a version in their name, and few of the others. */
 static void test_old(void)

@@ -87,7 +87,7 @@ static const char server_said[] =
     "platform.cpu=Intel(R) Xeon(R) Platinum 8480C < /proc/cpuinfo\n"
     "firmware/microcode@cpu=0x2b000603 < /sys/devices/system/cpu/cpu*/microcode/version\n"
     "devices.memory_gib=2048 < " DMI_FILE ": 32 modules in 32 slots\n"
-    "settings.bios.SetupPassword?looks like a secret, not read < "
+    "settings.bios.SetupPassword?resembles a secret, not read < "
     "/sys/class/firmware-attributes/vendor/attributes/SetupPassword/current_value\n"
     "settings.bios.SriovGlobalEnable=Enabled < "
     "/sys/class/firmware-attributes/vendor/attributes/SriovGlobalEnable/current_value\n"
@@ -165,7 +165,7 @@ static const char unprivileged_said[] =
     "firmware/microcode@cpu=0x2b000603 < /proc/cpuinfo\n"
     "devices.memory_gib=2 < /sys/devices/system/memory: 15 blocks of 128 MiB online (" DMI_FILE
     ": not permitted)\n"
-    "settings.bios.SetupPassword?looks like a secret, not read < "
+    "settings.bios.SetupPassword?resembles a secret, not read < "
     "/sys/class/firmware-attributes/vendor/attributes/SetupPassword/current_value\n"
     "settings.bios.SriovGlobalEnable?current_value: not permitted < "
     "/sys/class/firmware-attributes/vendor/attributes/SriovGlobalEnable/current_value\n"

@@ -334,7 +334,7 @@ static const struct {
     {0x87, "cancel"},
     {0x88, "not expected"},
     {0x89, "data again"},
-    {0x8a, "cannot be begun"},
+    {0x8a, "cannot be started"},
     {0x8b, "no activation"},
     {0x8c, "by itself"},
     {0x8d, "no device metadata"},

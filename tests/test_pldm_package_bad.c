@@ -46,7 +46,7 @@ static const struct bad_row {
     const char *message;
 } bad_rows[] = {
     {"UUID unknown", 1, HEADER, 0, LKS_STR_C("\xff"), false, false,
-     "does not begin with the UUID of a PLDM firmware update package"},
+     "does not start with the UUID of a PLDM firmware update package"},
     {"revision 0", 1, HEADER, 16, LKS_STR_C("\x00"), false, false,
      "no header revision 0 (there are 1 to 4)"},
     {"revision 5", 4, HEADER, 16, LKS_STR_C("\x05"), false, false,
@@ -121,9 +121,9 @@ static const struct bad_row {
     {"stamp without its option", 1, COMPONENT_2, 4, LKS_STR_C("\x07\x00\x00\x00"), true, false,
      "component 2: has the stamp 0x00000007 although its options say it has none"},
     {"image within the header", 1, COMPONENT_1, 12, LKS_STR_C("\xaa\x00\x00\x00"), false, false,
-     "component 1: its image begins at 170, within the header of 171 bytes"},
+     "component 1: its image starts at 170, within the header of 171 bytes"},
     {"image at 0", 1, COMPONENT_1, 12, LKS_STR_C("\x00\x00\x00\x00"), false, false,
-     "component 1: its image begins at 0, within the header of 171 bytes"},
+     "component 1: its image starts at 0, within the header of 171 bytes"},
     {"image behind the end", 1, COMPONENT_2, 16, LKS_STR_C("\x07\x00\x00\x00"), false, false,
      "component 2: its image ends at 189, behind the end of the file at 188"},
     {"offset and size that overflow", 1, COMPONENT_2, 12,
@@ -462,7 +462,7 @@ static void large_files_have_an_end(void)
     t.package.components[0].size = UINT32_MAX;
     t.package.components[1].size = 1;
     CHECK_CODE(lks_pldm_package_layout(&t.package, &err), LKS_E_LIMIT);
-    CHECK_STR(lks_str_from(err.msg), "component 2 would begin at 4294967466, and an offset has 32 "
+    CHECK_STR(lks_str_from(err.msg), "component 2 would start at 4294967466, and an offset has 32 "
                                      "bits: build several packages");
     t.package.components[0].size = UINT32_MAX - 171;
     CHECK_CODE(lks_pldm_package_layout(&t.package, &err), LKS_OK);

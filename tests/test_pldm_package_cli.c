@@ -300,13 +300,13 @@ static const struct verify_row {
     {"an image changed, signed", 1, DAMAGED_SIGNED, NO_KEY, false, 1,
      "the signature is not that of this file by the key that comes with it"},
     {"the header changed", 2, DAMAGED_HEADER, NO_KEY, false, 1, "the header's checksum says "},
-    {"a trailer that is none", 1, BROKEN_SIGNATURE, NO_KEY, false, 1, "only version 3 is in use"},
+    {"a trailer that is none", 1, BROKEN_SIGNATURE, NO_KEY, false, 1, "only version 3 is known"},
     {"a deviation", 1, DEVIATES, NO_KEY, false, 0,
      "note: component 1: classification 16 is reserved\n"},
     {"a deviation, strictly", 1, DEVIATES, NO_KEY, true, 1, "does not verify\n"},
     {"bytes that belong to nothing", 1, LOOSE, NO_KEY, false, 0, "bytes that belong to nothing"},
     {"the same, strictly", 1, LOOSE, NO_KEY, true, 1, "bytes that belong to nothing"},
-    {"no package", 1, NONE, NO_KEY, false, 3, "does not begin with the UUID"},
+    {"no package", 1, NONE, NO_KEY, false, 3, "does not start with the UUID"},
     {"no file", 1, NO_FILE, NO_KEY, false, 3, "No such file"},
 };
 

@@ -147,7 +147,7 @@ static const struct bad_row {
 } bad_rows[] = {
     {"no magic", 0, LKS_STR_C("\0"), "no signature trailer"},
     {"version 2", 4, LKS_STR_C("\x02"),
-     "a signature trailer of version 2; only version 3 is in use"},
+     "a signature trailer of version 2; only version 3 is known"},
     {"another algorithm", 13, LKS_STR_C("\x01"),
      "a signature trailer with an unknown algorithm: 1"},
     {"key elsewhere", 14, LKS_STR_C("\x00\x20"), "the key is not within the signature trailer"},

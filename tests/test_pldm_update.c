@@ -348,7 +348,7 @@ static const struct ending endings[] = {
     {"ask again later", retry_update, LKS_UA_DONE, "", BOTH_NEW},
     {"ask again later, always", retry_for_ever, LKS_UA_FAILED, "0x8e",
      NONE(LKS_UA_WAITING, LKS_UA_WAITING)},
-    {"the device is unable", unable, LKS_UA_FAILED, "0x8a: the update cannot be begun",
+    {"the device is unable", unable, LKS_UA_FAILED, "0x8a: the update cannot be started",
      NONE(LKS_UA_WAITING, LKS_UA_WAITING)},
     {"busy for a while", busy_table, LKS_UA_DONE, "", BOTH_NEW},
 };

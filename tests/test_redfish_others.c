@@ -20,7 +20,7 @@
 static const struct way ways[] = {
     {.name = "busy once, and a task that is over came into the list",
      .outcome = LKS_BMC_UNKNOWN,
-     .says = "said that it is busy",
+     .says = "reported that it is busy",
      .asked = "POST /push",
      .pages = {BEFORE(ROOT, PUSH),
                MANAGER,
@@ -33,7 +33,7 @@ static const struct way ways[] = {
                STAYS_OLD}},
     {.name = "busy with the update of somebody else",
      .outcome = LKS_BMC_UNKNOWN,
-     .says = "said that it is busy",
+     .says = "reported that it is busy",
      .asked = "POST /push",
      .pages = {BEFORE(ROOT, PUSH),
                MANAGER,

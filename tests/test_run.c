@@ -230,8 +230,8 @@ static const struct {
     {"then", LKS_MEASURED, "42"},
     {"spoken", LKS_MEASURED, "42"},
     {"lost", LKS_UNMEASURED, "broke off"},
-    {"level", LKS_UNMEASURED, "said too much"},
-    {"owed", LKS_UNMEASURED, "said nothing"},
+    {"level", LKS_UNMEASURED, "returned too much"},
+    {"owed", LKS_UNMEASURED, "returned nothing"},
 };
 
 static bool is_expected(const struct lks_tuple *tuple, size_t i)

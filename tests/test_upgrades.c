@@ -79,7 +79,7 @@ static void check_said(const struct change *base, size_t base_count, const struc
     RUNS DRIVER("leaves alone: nvidia-driver-580-open (blacklisted), nvidia-dkms-580-open "        \
                 "(blacklisted)") KERNEL("leaves alone: linux-image-generic (blacklisted)")         \
         TRUE_APT
-#define DOUBT(pattern) "; whether '" pattern "' covers them was not judged"
+#define DOUBT(pattern) "; whether '" pattern "' covers them was not evaluated"
 #define NOT_JUDGED(pattern)                                                                        \
     RUNS DRIVER(BOTH DOUBT(pattern)) KERNEL("upgrades: linux-image-generic" DOUBT(pattern)) TRUE_APT
 #define BLACKLIST(...) "Unattended-Upgrade::Package-Blacklist {" __VA_ARGS__ "};\n"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A fleet goes from one golden stack to the next: the first candidate is bad on one hardware revision,
-# the canary meets it, the change is halted and taken back; the fixed one goes through to the end.
+# the canary meets it, the change is halted and rolled back; the fixed one goes through to the end.
 #
 #     campaign-demo.sh BUILD_DIR [NODES]
 #
@@ -38,21 +38,21 @@ await_conforming "at the beginning"
 echo "   all $nodes nodes conform to the stack 'golden'"
 
 step "2. What there is to install, signed by the site and in the depot by digest." \
-    "The bundle of today, for the way back, and a candidate whose firmware does not start on revision C."
+    "The bundle of today, for the rollback, and a candidate whose firmware does not start on revision C."
 sign
 bundle november 25.04 4.5.3 4.5.4
 bundle december-rc1 25.06 4.5.4 4.5.3 --fails-on C
 publish december-rc1 "the December bundle" 25.06 4.5.4
 
 step "3. The change is planned, proposed, approved by as many others as its class asks for, and begun." \
-    "Lab first, then a canary that has every combination, then rings; each node out of use before it is" \
-    "touched, read again after each layer, and the way back gone once before others follow."
+    "Lab first, then a canary that has every combination, then rings; each node drained before it is" \
+    "touched, read again after each layer, and the rollback exercised once before others follow."
 lockstep change propose --to december-rc1 --nodes "sim[0001-$(printf %04d "$nodes")]" \
     --reason "the December bundle" --soak 1s --roll-back >"$scratch/plan"
 sed -n '/^wave /,/^$/p' "$scratch/plan"
 sed -n '/^steps of/,/^$/{p;/^$/q;}' "$scratch/plan"
 if lockstep change approve 1 --reason "it is mine" 2>"$scratch/refused"; then
-    die "somebody approved their own change"
+    die "the proposer approved their own change"
 fi
 cat "$scratch/refused"
 approve 1 "read the plan"
@@ -63,9 +63,9 @@ if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --gpus
     die "a bad candidate went through"
 fi
 [ "$(lockstep change show 1 --json | sed 's/.*"state":"\(rolled back\)".*/\1/')" = "rolled back" ] ||
-    die "the change was not taken back"
+    die "the change was not rolled back"
 await_conforming "after the rollback"
-echo "   taken back: all $nodes nodes conform to 'golden' again"
+echo "   rolled back: all $nodes nodes conform to 'golden' again"
 
 step "4. The fixed candidate." "Canary, rings, 100 %: the pools are pinned to it when their last node is there."
 bundle december-rc2 25.07 "" ""

@@ -1,5 +1,5 @@
 # What demonstrations of changes have in common, for them to read in: the programs in $bin, a simulated
-# fleet in $fleet with $nodes nodes, and files in $scratch. Whoever reads it in sets these four.
+# fleet in $fleet with $nodes nodes, and files in $scratch. The script that sources it sets these four.
 # shellcheck shell=sh disable=SC2154
 
 . tools/story.sh
@@ -23,7 +23,7 @@ judged() {
     lockstep node ls --judged "$1" --limit 1000 --json | tr '{' '\n' | grep -c '"name":"sim[0-9]' || true
 }
 
-# How many GPUs a change is for, as its plan says: whoever starts it repeats that. gpus_of CHANGE
+# How many GPUs a change is for, as its plan says: its start repeats that. gpus_of CHANGE
 gpus_of() {
     lockstep change show "$1" --json | sed -n 's/.*"nodes":[0-9]*,"gpus":\([0-9]*\),"assets".*/\1/p'
 }
@@ -94,7 +94,7 @@ publish() {
     done
 }
 
-# As somebody else, with a token: as WHO COMMAND...
+# As another person, with a token: as WHO COMMAND...
 as() {
     who=$1
     shift

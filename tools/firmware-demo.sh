@@ -1,6 +1,6 @@
 #!/bin/sh
 # Firmware out of band, on simulated BMCs behind real HTTPS: what they run, a package and a bundle, an
-# update that is killed in the middle and goes on, and one that has no way back.
+# update that is killed in the middle and goes on, and one that is irreversible.
 #
 #     firmware-demo.sh BUILD_DIR
 #
@@ -63,7 +63,7 @@ show bmc trust "$node" --yes
 "$bin/lockstep" bmc trust "$shelf" --yes >/dev/null
 show bmc inventory "$node" --credentials "$login"
 
-step "B. A firmware package, and a bundle that somebody vouches for." \
+step "B. A firmware package, and a signed bundle." \
     "Unsigned is refused; here the site signs in its vendor's stead, which is recorded."
 mkdir "$scratch/files"
 "$bin/lockstep-bmcsim" make-package --personality openbmc --class bmc --version 2.4.0 \
@@ -108,10 +108,10 @@ if grep -q '"flashes":[2-9]' "$scratch/truth"; then
 fi
 echo "   by the device's own count it was flashed once"
 
-step "D. A power supply has no way back." "So nothing is sent before that is acknowledged."
+step "D. An update of a power supply is irreversible." "So nothing is sent before that is acknowledged."
 if "$bin/lockstep" bmc update "$shelf" --bundle "$scratch/bundle" --component psu \
     --credentials "$login" --yes 2>&1; then
-    die "a step without a way back was taken without a word"
+    die "an irreversible step was taken without an acknowledgement"
 fi
 if truth shelf1 | grep -q '"begun":[1-9]'; then
     die "something was sent"

@@ -109,7 +109,7 @@ while [ "$(lockstep node ls --judged conforms --json | tr '{' '\n' | grep -c '"n
 done
 echo "   every node was read, and conforms to its pool's stack"
 
-step "2. Five agents are killed." "They turn late, then lost; five of a pool is no mass event."
+step "2. Five agents are killed." "They become late, then lost; five of a pool is no mass event."
 for pid in $(pids_of 1 5); do kill -9 "$pid"; done
 await lost 5 60
 show node ls --liveness lost
@@ -189,7 +189,7 @@ await_differing() { # VERDICT NUMBER
 }
 
 step "7. Three nodes drift, each in its own way." \
-    "A flash went back by itself, somebody changed a setting, and a package was upgraded overnight."
+    "A flash reverted by itself, a person changed a setting, and a package was upgraded overnight."
 machine=$fleet/agents
 edit "$machine/sim0011/root/lockstep/nvml.csv" 's/96\.00\.A5\.00\.1A/96.00.99.00.1A/'
 edit "$machine/sim0012/root/lockstep/nvml.csv" '/PersistenceMode/s/"0 1"/"0 0"/'

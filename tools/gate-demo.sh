@@ -65,7 +65,7 @@ cat "$scratch/shown"
 grep -q 'tokens-per-second' "$scratch/shown" || die "it was not the gate that stopped it"
 await_conforming "after the rollback"
 await_history
-echo "   taken back: all $nodes nodes conform to 'golden' again"
+echo "   rolled back: all $nodes nodes conform to 'golden' again"
 
 step "3. The next candidate, as fast as what runs now."
 candidate 2 fixed 25.09 || die "a good candidate did not go through"

@@ -1,5 +1,5 @@
 # What stories of gates have in common, beside change-story.sh: a Prometheus that reads what the machines
-# of $fleet do, and a controller that asks it. Whoever reads it in has $bin, $scratch, $fleet and $nodes, and
+# of $fleet do, and a controller that asks it. The script that sources it has $bin, $scratch, $fleet and $nodes, and
 # nothing that runs yet: what is started ends, and $scratch goes, when the script does.
 # shellcheck shell=sh disable=SC2154
 

@@ -62,7 +62,7 @@ mark='# lockstep: while packages are installed by tools/setup.sh, process'
 silence() {
     printf '#!/bin/sh\n%s %s\nexit 101\n' "$mark" "$$" | $as_root tee "$policy.lockstep" >/dev/null
     $as_root chmod 755 "$policy.lockstep"
-    $as_root ln -T "$policy.lockstep" "$policy" 2>/dev/null || true # whole at once, and over nobody's
+    $as_root ln -T "$policy.lockstep" "$policy" 2>/dev/null || true # whole at once, and never over another's
     $as_root rm -f "$policy.lockstep"
 }
 

@@ -87,7 +87,7 @@ sed -n '/^components/,/^  driver/p' "$scratch/h200.yaml" | cut -c 1-100
 echo
 (root=$PWD && cd "$scratch" && try 0 conform --root "$root/tests/roots/h200" --stack h200.yaml)
 
-part "Somebody lowered the power limit." "The machine of step 1 with another answer of its GPU:"
+part "A person lowered the power limit." "The machine of step 1 with another answer of its GPU:"
 cp -r tests/roots/h200 "$scratch/changed"
 sed 's/\(nvmlDeviceGetEnforcedPowerLimit.*\)700000/\1300000/' tests/roots/h200/lockstep/nvml.csv \
     >"$scratch/changed/lockstep/nvml.csv"

@@ -47,10 +47,10 @@ static void note_gap(struct lks_chain_walk *w, uint64_t found)
     uint64_t missing = w->seq + 1;
     if (found <= missing)
         lks_chain_walk_fault(w, LKS_FAULT_REORDERED, found,
-                             "row %" PRIu64 " stands behind row %" PRIu64, found, w->seq);
+                             "row %" PRIu64 " comes after row %" PRIu64, found, w->seq);
     else if (w->beginning)
         lks_chain_walk_fault(w, LKS_FAULT_TRUNCATED, missing,
-                             "the journal begins with row %" PRIu64 ", and rows from %" PRIu64
+                             "the journal starts with row %" PRIu64 ", and rows from %" PRIu64
                              " on are missing",
                              found, missing);
     else if (found - missing == 1)
@@ -119,8 +119,7 @@ void lks_chain_walk_end(struct lks_chain_walk *w, const struct lks_store_tail *t
                              w->seq, tail->seq);
     else if (w->seq > tail->seq)
         lks_chain_walk_fault(w, LKS_FAULT_EDITED, tail->seq + 1,
-                             "row %" PRIu64 " stands behind the end of the last commit",
-                             tail->seq + 1);
+                             "row %" PRIu64 " is after the end of the last commit", tail->seq + 1);
     else if (w->seq > 0 &&
              (memcmp(w->hash, tail->hash, sizeof(w->hash)) != 0 || w->time != tail->time))
         lks_chain_walk_fault(w, LKS_FAULT_EDITED, w->seq,
@@ -162,7 +161,7 @@ enum lks_code lks_chain_walk_classify(struct lks_chain_walk *w, struct lks_store
     if (s.code == LKS_OK && s.found != 0) {
         w->fault = LKS_FAULT_REORDERED;
         (void)snprintf(w->text, sizeof(w->text),
-                       "what belongs into row %" PRIu64 " stands in row %" PRIu64, w->at, s.found);
+                       "the content of row %" PRIu64 " is in row %" PRIu64, w->at, s.found);
     }
     return s.code;
 }
@@ -174,7 +173,7 @@ enum lks_code lks_chain_walk_fail(const struct lks_chain_walk *w, struct lks_err
                                  : "restore a backup or set aside what is damaged with "
                                    "`lockstep journal repair`";
     return lks_fail(err, LKS_E_INVALID,
-                    "journal row %" PRIu64 " (%s): %s; look with `lockstep journal verify`, then "
+                    "journal row %" PRIu64 " (%s): %s; run `lockstep journal verify`, then "
                     "%s",
                     w->at, lks_fault_words[w->fault], w->text, way);
 }

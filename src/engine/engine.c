@@ -159,16 +159,15 @@ enum lks_code lks_engine_manifest(struct lks_store *store, const struct lks_fact
     enum lks_code code = store->ops->blob(store->self, name, &bytes, err);
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_INVALID,
-                        "%s %s is gone; look with `lockstep journal verify`, then restore a backup",
-                        what, name);
+                        "%s %s is gone; run `lockstep journal verify`, then restore a backup", what,
+                        name);
     if (code != LKS_OK)
         return lks_wrap(err, "%s %s", what, name);
     if (lks_digest_text(lks_buf_view(&bytes), found, err) != LKS_OK)
         return err->code;
     if (strcmp(found, name) != 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "%s %s is not what was stored; look with `lockstep journal verify`", what,
-                        name);
+                        "%s %s is not what was stored; run `lockstep journal verify`", what, name);
     if (lks_manifest_parse_kept("fleet", lks_buf_view(&bytes), facts, out, err) != LKS_OK)
         return lks_wrap(err, "%s", what);
     return LKS_OK;
@@ -232,12 +231,12 @@ static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, st
     struct lks_public_key key = lks_key_public(e->options.key);
     if (e->head.seq == 0 && e->state.seq != 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "journal: none of its heads is left, so nothing vouches for its rows; look "
-                        "with `lockstep journal verify`, then restore a backup");
+                        "journal: none of its heads is left, so no signature covers its rows; run "
+                        "`lockstep journal verify`, then restore a backup");
     if (e->head.seq != 0 && !lks_chain_head_verify(&key, &e->head))
         return lks_fail(err, LKS_E_INVALID,
                         "journal: the head at row %" PRIu64 " is not signed with this key; is it "
-                        "the right one? look with `lockstep journal verify`",
+                        "the right one? run `lockstep journal verify`",
                         e->head.seq);
     e->told = e->head;
     return LKS_OK;
@@ -304,7 +303,7 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
     if (code == LKS_OK && e->seq == 0)
         code = lks_engine_is_following(e)
                    ? lks_fail(err, LKS_E_NOT_FOUND,
-                              "the store holds no journal yet; `lockstepd init` begins "
+                              "the store holds no journal yet; `lockstepd init` creates "
                               "one")
                    : begin_journal(e, now, err);
     if (code == LKS_OK)

@@ -138,7 +138,7 @@ static enum lks_code check_head(const struct look *l, const struct lks_engine_pl
     if (hash == NULL || memcmp(hash, head->hash, sizeof(head->hash)) == 0)
         return LKS_OK;
     return lks_fail(l->err, LKS_E_INVALID,
-                    "journal: the head at row %" PRIu64 " is of another chain; look with "
+                    "journal: the head at row %" PRIu64 " is of another chain; run "
                     "`lockstep journal verify`",
                     head->seq);
 }
@@ -182,7 +182,7 @@ static enum lks_code look_at_heads(struct look *l, struct lks_engine_place *plac
         return LKS_OK;
     return lks_fail(l->err, LKS_E_INVALID,
                     "journal: rows %" PRIu64 " to %" PRIu64 " have no signed head, and every "
-                    "commit has one: lockstepd did not write them; look with `lockstep journal "
+                    "commit has one: lockstepd did not write them; run `lockstep journal "
                     "verify`",
                     place->newest.seq + 1, tail->seq);
 }
@@ -281,7 +281,7 @@ static enum lks_code look(struct look *l, struct lks_engine_place *place)
     uint64_t end = place->is_signed ? place->newest.seq : tail.seq;
     if (l->news->batch.store.row_count == 0 && l->walk.seq < end)
         return lks_fail(l->err, LKS_E_INVALID,
-                        "journal: row %" PRIu64 " was committed and is not there; look with "
+                        "journal: row %" PRIu64 " was committed and is not there; run "
                         "`lockstep journal verify`",
                         l->walk.seq + 1);
     l->news->batch.last = l->walk.seq;

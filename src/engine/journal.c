@@ -189,8 +189,8 @@ enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_
         return err->code;
     if (!used && f.tail.first > 1)
         return lks_fail(err, why.code == LKS_E_NOT_FOUND ? LKS_E_NOT_FOUND : LKS_E_INVALID,
-                        "journal: rows before %" PRIu64 " were trimmed, and nothing stands for "
-                        "them: %s; restore a backup to look further back",
+                        "journal: rows before %" PRIu64 " were trimmed, and nothing replaces "
+                        "them: %s; restore a backup to read earlier rows",
                         f.tail.first, why.code != LKS_OK ? why.msg : "there is no snapshot");
     if (!used && lks_chain_walk_init(&f.walk, 0, NULL, err) != LKS_OK)
         return err->code;

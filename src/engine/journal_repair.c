@@ -335,7 +335,7 @@ static enum lks_code check_whole(struct lks_store *store, const struct lks_key *
         return err->code;
     if (found.fault != LKS_FAULT_NONE && found.fault != LKS_FAULT_BLOB)
         return lks_fail(err, LKS_E_INVALID,
-                        "row %" PRIu64 " (%s): %s; look with `lockstep journal verify`", found.at,
+                        "row %" PRIu64 " (%s): %s; run `lockstep journal verify`", found.at,
                         lks_fault_words[found.fault], found.text);
     return LKS_OK;
 }

@@ -143,7 +143,7 @@ static enum lks_code begin(struct verifying *v)
     v->walk.beginning = true;
     if (!found)
         lks_chain_walk_fault(&v->walk, LKS_FAULT_TRUNCATED, 1,
-                             "the journal begins with row %" PRIu64
+                             "the journal starts with row %" PRIu64
                              ", and no record says that what was "
                              "before it was trimmed",
                              v->tail.first);
@@ -284,7 +284,7 @@ static void check_signed(struct verifying *v)
     bool mended = v->trimmed_by == 0 && v->mended_count > 0;
     if (v->tail.first > 1 && !recorded && !mended)
         lks_chain_walk_fault(&v->walk, LKS_FAULT_TRUNCATED, 1,
-                             "the journal begins with row %" PRIu64
+                             "the journal starts with row %" PRIu64
                              ", and no signed record says that what was before it was trimmed",
                              v->tail.first);
     else if (v->options->key != NULL && v->out->rows > 0 && v->last_signed == 0)

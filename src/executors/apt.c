@@ -285,7 +285,7 @@ static enum lks_code wait_for_dpkg(struct lks_err *err)
         if (fd >= 0)
             (void)close(fd);
         if (!got)
-            return lks_fail(err, LKS_E_UNAVAILABLE, "%s: somebody else holds it", locks[i]);
+            return lks_fail(err, LKS_E_UNAVAILABLE, "%s: another process holds it", locks[i]);
     }
     return LKS_OK;
 }

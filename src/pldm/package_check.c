@@ -226,7 +226,7 @@ static enum lks_code check_place(const struct lks_pldm_package *p,
         return lks_fail(err, LKS_E_INVALID, "%sits image is empty", where);
     if (c->offset < p->header_size)
         return lks_fail(err, LKS_E_INVALID,
-                        "%sits image begins at %" PRIu32 ", within the header of %u bytes", where,
+                        "%sits image starts at %" PRIu32 ", within the header of %u bytes", where,
                         c->offset, p->header_size);
     if ((uint64_t)c->offset + c->size > file_size)
         return lks_fail(err, LKS_E_INVALID,

@@ -254,7 +254,7 @@ static enum lks_code read_beginning(struct lks_str bytes, uint64_t file_size,
     p->header_size = lks_bytes_u16(&b);
     if (p->identifier == 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "does not begin with the UUID of a PLDM firmware update package");
+                        "does not start with the UUID of a PLDM firmware update package");
     if (p->revision == 0 || p->revision > LKS_PLDM_REVISION_MAX)
         return lks_fail(err, LKS_E_INVALID, "no header revision %u (there are 1 to 4)",
                         p->revision);

@@ -46,7 +46,7 @@ static enum lks_code place_images(struct lks_pldm_package *p, struct lks_err *er
     for (size_t i = 0; i < p->component_count; i++) {
         if (at > UINT32_MAX)
             return lks_fail(err, LKS_E_LIMIT,
-                            "component %zu would begin at %" PRIu64
+                            "component %zu would start at %" PRIu64
                             ", and an offset has 32 bits: build several packages",
                             i + 1, at);
         p->components[i].offset = (uint32_t)at;
@@ -124,7 +124,7 @@ static enum lks_code check_fields(const struct lks_pldm_package *p, struct lks_e
     }
     if (header_size(p) != p->header_size)
         return lks_fail(err, LKS_E_INVALID,
-                        "the header is said to have %u bytes and has %" PRIu64
+                        "the header claims to have %u bytes and has %" PRIu64
                         ": lay the package out first",
                         p->header_size, header_size(p));
     return check_records(p, err);

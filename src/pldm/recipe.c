@@ -38,7 +38,7 @@ static const struct lks_form descriptor_form = {
      "what such a device says of itself; the first names a vendor"},                               \
         {"components", LKS_LIST_FROM_TO(1, LKS_PLDM_RECIPE_COMPONENTS_MAX, LKS_OF(NAME)), 0, NULL, \
          "those that are for it; without it, all"},                                                \
-        {"package_data", LKS_OF(TEXT), 0, NULL, "file with what the device is to be told"},        \
+        {"package_data", LKS_OF(TEXT), 0, NULL, "file with the package data for the device"},      \
     {                                                                                              \
         "manifest", LKS_OF(TEXT), 0, NULL, "file with its reference manifest; revision 4"          \
     }

@@ -64,7 +64,7 @@ enum lks_code lks_pldm_trailer_parse(struct lks_str tail, uint64_t at, struct lk
     unsigned kind = (uint8_t)tail.ptr[13];
     if (t.major != MAJOR)
         return lks_fail(err, LKS_E_INVALID,
-                        "a signature trailer of version %u; only version 3 is in use", t.major);
+                        "a signature trailer of version %u; only version 3 is known", t.major);
     if (kind != 0)
         return lks_fail(err, LKS_E_INVALID, "a signature trailer with an unknown algorithm: %u",
                         kind);

@@ -334,7 +334,7 @@ static enum lks_code check_times(const struct lks_doc *claims, lks_ms wall, stru
                         "ID token: exp and iat have to be there, and they and nbf whole seconds");
     if (wall >= end + LKS_JWT_SKEW)
         return lks_fail(err, LKS_E_DENIED,
-                        "ID token: exp is over; do the clocks of the provider "
+                        "ID token: exp has passed; do the clocks of the provider "
                         "and this controller agree?");
     if (wall + LKS_JWT_SKEW < from || wall + LKS_JWT_SKEW < made)
         return lks_fail(err, LKS_E_DENIED,

@@ -285,7 +285,7 @@ static enum lks_code header_check(struct lks_seal_reader *s, struct lks_err *err
     if (!header_line(&s->sealing, line))
         return no_cipher(err);
     if (memcmp(line, s->s.header, sizeof(FORMAT)) != 0 || s->s.header[LINE_LEN - 1] != '\n')
-        return lks_fail(err, LKS_E_INVALID, "sealed bytes: they do not begin with \"" FORMAT "\"");
+        return lks_fail(err, LKS_E_INVALID, "sealed bytes: they do not start with \"" FORMAT "\"");
     if (memcmp(line, s->s.header, LINE_LEN) != 0)
         return lks_fail(
             err, LKS_E_DENIED, "sealed with another key: its id is %.*s, that of this key %.*s",

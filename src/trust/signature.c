@@ -57,7 +57,7 @@ static enum lks_code pin_from(EVP_PKEY *pkey, struct lks_pin *out, struct lks_er
                                              OSSL_PKEY_EC_POINT_CONVERSION_FORMAT_UNCOMPRESSED);
     int len = i2d_PUBKEY(pkey, NULL);
     if (len <= 0 || len > LKS_PIN_BYTES_MAX || i2d_PUBKEY(pkey, &at) != len)
-        return lks_fail(err, LKS_E_INVALID, "public key: its curve is not said by name");
+        return lks_fail(err, LKS_E_INVALID, "public key: its curve is not given by name");
     pin.len = (size_t)len;
     struct lks_str bytes = {(const char *)pin.bytes, pin.len};
     if (lks_digest_text(bytes, pin.fingerprint, err) != LKS_OK)
@@ -81,7 +81,7 @@ static enum lks_code parse_pem(struct lks_str text, struct lks_pin *out, struct 
 {
     if (lks_str_find(text, LKS_STR("PRIVATE KEY-----")) >= 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "public key: this is a private one, which stays with whoever signs; "
+                        "public key: this is a private key, which stays with the signer; "
                         "'openssl pkey -pubout' writes the public half");
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new_mem_buf(text.ptr, (int)text.len);
     LKS_CLEANUP(lks_pkey_end)

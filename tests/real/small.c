@@ -445,15 +445,15 @@ static void check_commands(struct small *s)
     for (size_t i = 0; i < s->nodes; i++) {
         lks_test_case("commands of %s", small_name(i));
         CHECK(c.sent[i] > 0);
-        CHECK(count_begun(s, i, "a command begins") <= c.sent[i]);
+        CHECK(count_begun(s, i, "a command starts") <= c.sent[i]);
     }
 }
 
 static void tell_node(struct small *s, size_t i, struct lks_buf *out)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    unsigned packages = count_begun(s, i, "a command begins\" executor=apt"),
-             settings = count_begun(s, i, "a command begins\" executor=settings");
+    unsigned packages = count_begun(s, i, "a command starts\" executor=apt"),
+             settings = count_begun(s, i, "a command starts\" executor=settings");
     struct lks_str word = judged(s, i, &t);
     lks_buf_addf(out, "%s %" LKS_STR_FMT " %" LKS_STR_FMT "%s%s", small_name(i), LKS_STR_ARG(word),
                  LKS_STR_ARG(crew_text(&t, "stack")),

@@ -149,7 +149,7 @@ static enum lks_code end_program(struct lks_subtask *e, struct lks_err *err)
     bool late = lks_clock_ms() >= e->ends;
     int status = reap(e);
     if (e->too_much)
-        return lks_fail(err, LKS_E_LIMIT, "it said more than %zu bytes", e->said.max);
+        return lks_fail(err, LKS_E_LIMIT, "its output exceeds %zu bytes", e->said.max);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return LKS_OK;
     if (late || lks_clock_ms() >= e->ends)

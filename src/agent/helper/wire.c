@@ -36,7 +36,7 @@ static enum lks_code wait_for(int fd, short events, int64_t until, struct lks_er
     if (ready < 0 && errno != EINTR)
         return lks_fail(err, LKS_E_IO, "cannot wait for a socket: %s", strerror(errno));
     if (ready <= 0 && lks_clock_ms() >= until)
-        return lks_fail(err, LKS_E_TIMEOUT, "the other side of the socket is too slow");
+        return lks_fail(err, LKS_E_TIMEOUT, "the peer of the socket is too slow");
     return LKS_OK;
 }
 
@@ -45,7 +45,7 @@ static enum lks_code send_all(int fd, struct lks_str bytes, int64_t until, struc
     for (size_t sent = 0; sent < bytes.len;) {
         ssize_t n = send(fd, bytes.ptr + sent, bytes.len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno != EAGAIN && errno != EINTR)
-            return lks_fail(err, LKS_E_UNAVAILABLE, "the other side of the socket is gone: %s",
+            return lks_fail(err, LKS_E_UNAVAILABLE, "the peer of the socket is gone: %s",
                             strerror(errno));
         if (n < 0 && wait_for(fd, POLLOUT, until, err) != LKS_OK)
             return err->code;
@@ -103,7 +103,7 @@ enum lks_code lks_wire_recv(int fd, size_t max, int64_t until, struct lks_buf *o
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             continue;
         if (n <= 0)
-            return lks_fail(err, LKS_E_UNAVAILABLE, "the other side of the socket is gone");
+            return lks_fail(err, LKS_E_UNAVAILABLE, "the peer of the socket is gone");
         lks_buf_add(&bytes, (struct lks_str){piece, (size_t)n});
         if (lks_buf_check(&bytes, err) != LKS_OK ||
             lks_wire_whole(lks_buf_view(&bytes), max, &whole, &content, err) != LKS_OK)

@@ -267,7 +267,7 @@ static void begin(struct lks_agent *a, const struct lks_envelope *e, struct lks_
         lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(err.msg));
         return;
     }
-    lks_agent_note(a, LKS_LEVEL_INFO, "a command begins", "executor", e->executor);
+    lks_agent_note(a, LKS_LEVEL_INFO, "a command starts", "executor", e->executor);
     executor->run(a, e, envelope);
 }
 
@@ -331,7 +331,7 @@ static void hazards_over(struct lks_agent *a)
         return;
     }
     if (code != LKS_OK)
-        lks_agent_note(a, LKS_LEVEL_WARNING, "the next boot could not be looked at", "why", said);
+        lks_agent_note(a, LKS_LEVEL_WARNING, "the next boot could not be inspected", "why", said);
     boot_anew(a);
 }
 

@@ -200,8 +200,8 @@ enum lks_code lks_spool_add(struct lks_spool *s, enum lks_spool_kind kind, struc
         LKS_VEC_RESERVE(s->entries, s->room, s->count + 1, err) != LKS_OK)
         return err->code;
     if ((kind == LKS_SPOOL_TUPLE && !fits(s, bytes.len)) || s->count >= LKS_SPOOL_RESULTS_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "%s: %zu reports wait, and there is no room for more",
-                        s->dir.path, s->count);
+        return lks_fail(err, LKS_E_LIMIT, "%s: full: %zu reports wait to be sent", s->dir.path,
+                        s->count);
     uint64_t last = s->count > 0 ? s->entries[s->count - 1].number : 0;
     struct lks_spool_entry e = {.number = last + 1, .bytes = bytes.len, .kind = kind};
     entry_name(&e, name);

@@ -82,7 +82,7 @@ void lks_change_put_progress(const struct lks_doc *wave, struct lks_buf *out)
         const char *word;
         const char *keys[4];
     } parts[] = {
-        {"under way", {"waiting", "asked", "reading", NULL}},
+        {"in progress", {"waiting", "asked", "reading", NULL}},
         {"reverted", {"reverted", NULL}},
         {"fenced", {"fenced", NULL}},
         {"needing hands", {"needs_hands", NULL}},

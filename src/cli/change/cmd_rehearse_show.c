@@ -54,7 +54,7 @@ static enum lks_code print_pools(struct lks_cli *cli, const struct lks_forecast 
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    static const char *const headers[] = {"nodes",      "in use",     "least in service",
+    static const char *const headers[] = {"nodes",      "in service", "least in service",
                                           "least gang", "gang asked", "cannot start for"};
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "pool", LKS_COLUMN_WRAP);

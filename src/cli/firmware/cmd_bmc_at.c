@@ -264,7 +264,7 @@ static enum lks_code read_over(struct lks_talks *talks, struct lks_bmc_at *at,
     return err->code;
 }
 
-/* What a person can do about it: another certificate, or credentials that it does not accept. */
+/* What a person can do about it: the endpoint has another certificate, or wants credentials. */
 static enum lks_code explain(const struct lks_bmc_at *at, struct lks_err *err)
 {
     struct lks_err why = *err;

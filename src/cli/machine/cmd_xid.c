@@ -93,7 +93,7 @@ static enum lks_code xid_text(struct lks_cli *cli, const struct question *q,
     put(cli, "severity", x->severity);
     put_boards(cli, x);
     put_action(cli, q->facts, "do now", x->immediate_action);
-    put_action(cli, q->facts, "look into", x->investigatory_action);
+    put_action(cli, q->facts, "investigate", x->investigatory_action);
     if (x->xid154_since.len > 0)
         fprintf(cli->out, "%-14s an Xid 154 beside it says how to recover, from %.*s on\n", "154",
                 LKS_STR_ARG(x->xid154_since));

@@ -470,11 +470,9 @@ const struct lks_command lks_commands[] = {
     {"stack ls", "", 0, 0, stacks_options, "List the stacks in the registry", "",
      "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
      lks_cmd_stack_ls},
-    {"stack promote", "STACK STEP", 2, 2, step_options,
-     "Promote a stack: to lab, canary, then released",
-     "No stage can be skipped, and each stage needs --evidence. STACK is a digest, the start of "
-     "one, "
-     "or a name.",
+    {"stack promote", "STACK STAGE", 2, 2, step_options, "Promote a stack to its next stage",
+     "STAGE is lab, canary or released. A published stack is a candidate; no stage can be skipped, "
+     "and each needs --evidence. STACK is a digest, the start of one, or a name.",
      "{seq}", lks_cmd_stack_step},
     {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
      "Refused while a pool is pinned to the stack.", "{seq}", lks_cmd_stack_step},

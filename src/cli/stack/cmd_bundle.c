@@ -171,7 +171,7 @@ static enum lks_code print_table(struct lks_cli *cli, const struct looked *l, st
         lks_table_cell(&table, LKS_PLAIN, a->name);
         lks_table_cell(&table, LKS_PLAIN, a->component);
         lks_table_cellf(&table, LKS_PLAIN, "%" LKS_STR_FMT "%s", LKS_STR_ARG(a->version),
-                        a->one_way ? " (one way)" : "");
+                        a->one_way ? " (irreversible)" : "");
         lks_table_cell(&table, LKS_PLAIN, lks_str_from(lks_bundle_kind_words[a->kind]));
         lks_table_cellf(&table, LKS_PLAIN, "%" PRIu64, a->size);
         lks_table_cell(&table, LKS_PLAIN, a->digest);

@@ -15,7 +15,7 @@ static enum lks_code print_differences(struct lks_cli *cli, const struct lks_sta
     lks_table_column(&t, "change", 0);
     lks_table_column(&t, "class", 0);
     lks_table_column(&t, "reboot", 0);
-    lks_table_column(&t, "way back", 0);
+    lks_table_column(&t, "rollback", 0);
     for (size_t i = 0; i < diff->count; i++) {
         const struct lks_difference *d = &diff->differences[i];
         lks_output_cell(&t, LKS_BOLD, d->subject);

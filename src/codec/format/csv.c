@@ -66,7 +66,7 @@ static enum lks_code take_quoted(struct lks_csv *csv, struct lks_str *field, str
         i++;
     }
     if (i >= s.len)
-        return lks_fail(err, LKS_E_INVALID, "the quote that begins here is never closed");
+        return lks_fail(err, LKS_E_INVALID, "the quote that starts here is never closed");
 
     struct lks_str quoted = {s.ptr + 1, i - 1};
     advance(csv, i + 1);
@@ -83,7 +83,7 @@ static enum lks_code take_plain(struct lks_csv *csv, struct lks_str *field, stru
     while (csv->rest.len > 0 && head(csv) != ',' && !at_line_end(csv)) {
         if (head(csv) == '"')
             return lks_fail(err, LKS_E_INVALID,
-                            "a quote inside a field that does not begin with one");
+                            "a quote inside a field that does not start with one");
         if (head(csv) == '\r')
             return lks_fail(err, LKS_E_INVALID, "a carriage return without a line feed");
         advance(csv, 1);

@@ -49,7 +49,7 @@ static enum lks_code read_status(struct lks_http_answer *a, struct lks_str line,
     lks_str_cut(line, ' ', &status, &line);
     bool known = lks_str_is(version, "HTTP/1.1") || lks_str_is(version, "HTTP/1.0");
     if (!known || status.len != 3 || !lks_str_number(status, 599, &number) || number < 100)
-        return lks_fail(err, LKS_E_INVALID, "the answer does not begin with an HTTP/1.1 status");
+        return lks_fail(err, LKS_E_INVALID, "the answer does not start with an HTTP/1.1 status");
     a->old = lks_str_is(version, "HTTP/1.0");
     a->keep_alive = !a->old;
     a->status = (int)number;

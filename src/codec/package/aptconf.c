@@ -78,7 +78,7 @@ static enum lks_code take_text(struct parser *p, struct lks_str *value, struct l
             return LKS_OK;
         }
     }
-    return fail(p, err, "the quote that begins here is never closed");
+    return fail(p, err, "the quote that starts here is never closed");
 }
 
 static enum lks_code next_token(struct parser *p, enum token *token, struct lks_str *value,

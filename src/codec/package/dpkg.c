@@ -112,7 +112,7 @@ static void begin_line(struct lks_dpkg *d, char c)
 {
     if (is_blank(c) && c != '\r') {
         if (d->begun == 0)
-            blame(d, "begins with a line that goes on with nothing");
+            blame(d, "starts with a continuation line");
         else if (d->field != LKS_DPKG_FIELD_COUNT)
             blame(d, "a field of one line goes over several");
         d->begun = d->begun == 0 ? d->line : d->begun;
@@ -136,7 +136,7 @@ static void end_name(struct lks_dpkg *d)
     if (d->field == LKS_DPKG_FIELD_COUNT)
         return;
     if (d->seen[d->field])
-        blame(d, "a field stands twice");
+        blame(d, "a field appears twice");
     d->seen[d->field] = true;
     d->lens[d->field] = 0;
 }

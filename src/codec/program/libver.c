@@ -357,7 +357,7 @@ static enum lks_code read_text(const struct lks_libver_kind *kind, const struct 
     if (search.found.version[0] == '\0')
         return lks_fail(err, LKS_E_NOT_FOUND, "no text \"%s\" with a version in .rodata", what);
     if (search.other[0] != '\0')
-        return lks_fail(err, LKS_E_NOT_FOUND, "\"%s\" stands before both %s and %s", what,
+        return lks_fail(err, LKS_E_NOT_FOUND, "\"%s\" precedes both %s and %s", what,
                         search.found.version, search.other);
     search.found.from = LKS_LIBVER_STRING;
     *out = search.found;

@@ -197,7 +197,7 @@ static enum lks_code calendar_parse(struct lks_str text, const struct lks_moment
         return fail_forms(text, err);
     if (!exact && !local_to_utc(of->zone, *ms, ms))
         return lks_fail(err, LKS_E_INVALID,
-                        "clocks skip '%" LKS_STR_FMT "' in this zone: summer time begins; write "
+                        "clocks skip '%" LKS_STR_FMT "' in this zone: summer time starts; write "
                         "the time with its distance from UTC, such as 03:37+01:00",
                         LKS_STR_ARG(text));
     return LKS_OK;

@@ -40,7 +40,7 @@ bool lks_decide_hand_takes(struct lks_deciding *d, uint32_t node, struct lks_str
     lks_decision_refuse(
         d, LKS_E_REFUSED,
         "%" LKS_STR_FMT ": %" LKS_STR_FMT " and takes only released stacks; '%" LKS_STR_FMT
-        "' is %s: lead it on with 'lockstep stack promote', try it in a pool of "
+        "' is %s: promote it with 'lockstep stack promote', try it in a pool of "
         "posture dev, or have it approved for a few nodes until a time "
         "('lockstep deviation add %" LKS_STR_FMT
         " --what \"*\"', and by an approver 'lockstep deviation approve')",

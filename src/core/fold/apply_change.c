@@ -708,7 +708,7 @@ enum lks_code lks_apply_revert_proven(const struct lks_applying *a)
         }
         if (LKS_VEC_INSERT(s->proven, s->proven_room, s->proven_count, at, LKS_STATE_PROVEN_MAX,
                            a->err) != LKS_OK)
-            return lks_wrap(a->err, "ways back");
+            return lks_wrap(a->err, "exercised rollbacks");
     }
     s->proven[at] = made;
     return LKS_OK;

@@ -703,7 +703,7 @@ static bool same_changes(const struct pair *p)
         const struct lks_proven *x = &a->proven[i], *y = &b->proven[i];
         if (x->change != y->change || x->took != y->took || x->at != y->at ||
             text_differs(p, x, y, proven_texts, LKS_COUNT(proven_texts)))
-            return differs(p, "way back", lks_state_text(a, x->class));
+            return differs(p, "exercised rollback", lks_state_text(a, x->class));
     }
     return true;
 }

@@ -288,10 +288,10 @@ static void add_differences(struct lks_procedure_work *w, const struct lks_str *
     static const struct lks_document_column columns[] = {
         {"from", "from"},         {"what", "what"},         {"old", "old"},
         {"new", "new"},           {"change", "change"},     {"class", "class of update"},
-        {"reboot", "interrupts"}, {"way_back", "way back"}, {"one_way", "one way"},
+        {"reboot", "interrupts"}, {"way_back", "rollback"}, {"one_way", "irreversible"},
     };
     const struct lks_stack *to = lks_book_stack(w->book, lks_procedure_text(w, w->c->stack));
-    lks_document_table(w->p, "differences", "What differs",
+    lks_document_table(w->p, "differences", "Differences",
                        "Nothing that the registry knows: the steps below say all of it.", columns,
                        LKS_COUNT(columns));
     for (uint32_t i = 0; to != NULL && i < count; i++) {

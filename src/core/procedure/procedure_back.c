@@ -146,8 +146,8 @@ static void add_ways(struct lks_procedure_work *w)
 {
     static const struct lks_document_column columns[] = {{"step", "step"},
                                                          {"members", "nodes and assets"},
-                                                         {"way", "way back"},
-                                                         {"one_way", "one way"}};
+                                                         {"way", "rollback"},
+                                                         {"one_way", "irreversible"}};
     static const bool changes[LKS_DO_COUNT] = {[LKS_DO_STAGE] = true,
                                                [LKS_DO_APPLY] = true,
                                                [LKS_DO_FLASH] = true,

@@ -271,7 +271,7 @@ static void add_steps(struct lks_procedure_work *w)
         {"does", "what it does"},
         {"usual_ms", "usually"},
         {"limit_ms", "at most"},
-        {"one_way", "one way"},
+        {"one_way", "irreversible"},
     };
     uint32_t told = 0;
     lks_document_table(w->p, "steps", "Steps, for each kind of hardware", "There are none.",

@@ -182,7 +182,7 @@ static bool check_released(struct work *w, const struct lks_pool *pool,
                          "'released' with 'lockstep stack promote'";
     if (stack != NULL)
         remedy = stack->step == LKS_STEP_RETIRED ? "pin another: 'lockstep stack ls'"
-                                                 : "lead it on with 'lockstep stack promote'";
+                                                 : "promote it with 'lockstep stack promote'";
     lks_decision_refuse(w->d, LKS_E_REFUSED,
                         "pool '%" LKS_STR_FMT "' (%" LKS_STR_FMT
                         ") is production and takes only released stacks; '%" LKS_STR_FMT

@@ -122,14 +122,14 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
     struct lks_str by = lks_state_text(d->state, stack->by);
     if (stack->step == LKS_STEP_RELEASED) {
         lks_decision_refuse(d, LKS_E_REFUSED,
-                            "stack '%" LKS_STR_FMT "' is released, which is the last step; "
+                            "stack '%" LKS_STR_FMT "' is released, which is the last stage; "
                             "'lockstep stack retire' ends it",
                             LKS_STR_ARG(name));
         return false;
     }
     if (e->step.to != stack->step + 1) {
         lks_decision_refuse(d, LKS_E_REFUSED,
-                            "stack '%" LKS_STR_FMT "' is %s; its next step is %s, not %s: one at "
+                            "stack '%" LKS_STR_FMT "' is %s; its next stage is %s, not %s: one at "
                             "a time, each with its evidence",
                             LKS_STR_ARG(name), lks_step_words[stack->step],
                             lks_step_words[stack->step + 1], lks_step_words[e->step.to]);

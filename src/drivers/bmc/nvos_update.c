@@ -148,13 +148,13 @@ static bool refuse(struct lks_nvos_update *u)
             u->version, lks_nvos_newer(u));
     else if (row != NULL && row->one_way && !u->one_way)
         end(u, LKS_BMC_REFUSED,
-            "there is no way back from a new version of %s; it has to be "
-            "acknowledged that it is one-way",
+            "a new version of %s is irreversible; acknowledge that with "
+            "--one-way (in the API: one_way)",
             u->component);
     else if (lks_nvos_file_name(u).len == 0)
         end(u, LKS_BMC_REFUSED,
-            "a switch tray fetches its image itself, and it was not said from "
-            "where");
+            "a switch tray fetches its image itself; set bmc.pull, or give "
+            "--pull");
     else
         return false;
     return true;
@@ -331,7 +331,7 @@ static void hear_sought(struct lks_nvos_update *u, lks_ms now, bool calm)
         u->again++;
         send_install(u, now);
     } else {
-        end(u, LKS_BMC_UNKNOWN, "%s, and no job of it%s; look at the tray, it has %s",
+        end(u, LKS_BMC_UNKNOWN, "%s, and no job of it%s; inspect the tray, it has %s",
             u->taken ? "the installation was taken" : "no good answer to the installation",
             u->jobs_known ? "" : " can be seen", lks_nvos_found(u));
     }

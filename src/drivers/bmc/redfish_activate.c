@@ -88,7 +88,7 @@ static void no_reset(struct lks_redfish_update *u, lks_ms now)
     else if (!waits_there(u))
         lks_redfish_end(u, now, u->sent != LKS_RF_NOTHING ? LKS_BMC_FAILED : LKS_BMC_REFUSED,
                         "%s: it runs %s, shows nothing staged, and offers no reset for %s%.200s",
-                        u->task_over ? "the task is over and nothing changed"
+                        u->task_over ? "the task ended and nothing changed"
                                      : "nothing can be activated",
                         u->target_count > 0 ? u->targets[0].version : "nothing", u->component, why);
     else if (row == NULL)
@@ -299,7 +299,7 @@ void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now)
     else if (!lks_bmc_version_same(lks_str_from(u->backup), lks_str_from(u->version)))
         lks_redfish_end(u, now, LKS_BMC_REFUSED, "the other bank has %s and not %s",
                         u->backup[0] != '\0' ? u->backup : "no version that could be read",
-                        u->version[0] != '\0' ? u->version : "one that could be told from others");
+                        u->version[0] != '\0' ? u->version : "a version of its own");
     else if (u->bank_count > 0)
         lks_redfish_end(u, now, LKS_BMC_REFUSED,
                         "%s is staged, and a reset would make that run; give it up first",

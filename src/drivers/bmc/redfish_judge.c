@@ -203,7 +203,7 @@ static const char *no_proof(const struct lks_redfish_update *u)
 {
     bool forgets = lks_redfish_manners(u->r.vendor)->forgets_tasks;
     if (u->taken)
-        return "the service said that it took it";
+        return "the service reported that it accepted it";
     if (u->fresh_runs || u->fresh_blank || u->others_run)
         return "there is a task that may be it";
     if (!u->tasks_read || !u->old_known)
@@ -224,8 +224,7 @@ static void send_again(struct lks_redfish_update *u, lks_ms now)
     const char *missing = no_proof(u);
     if (missing != NULL)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "%s, and it cannot be told whether it arrived: %s; look at the device, it "
-                        "has %s",
+                        "%s, and whether it arrived is unknown: %s; inspect the device, it has %s",
                         u->taken ? "nothing is to be seen of what was sent"
                                  : "no answer to what was sent",
                         missing, found(u));
@@ -277,8 +276,8 @@ void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now);
     } else if (!may_show && begins(u) && u->busy > 0 && u->task_found && !has_arrived(u)) {
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "the service said that it is busy, a task that may be another's ended, and "
-                        "nothing is to be seen of what was sent; look at the device, it has %s",
+                        "the service reported that it is busy, a task that may be foreign ended, "
+                        "and there is no trace of what was sent; inspect the device, it has %s",
                         found(u));
     } else if (!may_show && (!begins(u) || u->task_over || has_arrived(u))) {
         u->task_lost = u->task_lost || (begins(u) && !u->task_over); /* its end was not seen */
@@ -324,7 +323,7 @@ static const char *way_back(const struct lks_redfish_update *u, char out[LKS_RED
     out[0] = '\0';
     if (lks_bmc_version_older(lks_str_from(u->before), lks_str_from(u->lowest), scheme))
         snprintf(out, LKS_REDFISH_TEXT_SIZE,
-                 "; there is no way back to %.64s: the lowest version it takes is now %.64s",
+                 "; it cannot be reverted to %.64s: the lowest version it takes is now %.64s",
                  u->before, u->lowest);
     return out;
 }
@@ -333,7 +332,7 @@ static void done(struct lks_redfish_update *u, lks_ms now)
 {
     char back[LKS_REDFISH_TEXT_SIZE], but[LKS_REDFISH_TEXT_SIZE + 32] = "";
     if (u->task_failed)
-        snprintf(but, sizeof(but), "; its task had said: %s", u->why);
+        snprintf(but, sizeof(but), "; its task had reported: %s", u->why);
     lks_redfish_end(u, now, LKS_BMC_DONE, "%zu of %zu entries of %s say %s, %d times in a row%s%s",
                     u->target_count, u->target_count, u->component, u->version,
                     LKS_REDFISH_AGREE_TIMES, way_back(u, back), but);
@@ -434,7 +433,7 @@ static void judge_applied(struct lks_redfish_update *u, lks_ms now)
     else if ((at_once || unseen || !all_there(u) || !all_staged) && settling)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (u->act == LKS_BMC_STAGE)
-        lks_redfish_end(u, now, LKS_BMC_FAILED, "its task is over, and what is staged is %s",
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "its task ended, and the staged version is %s",
                         u->bank_count > 0 ? u->banks[0].version : "not to be read");
     else
         lks_redfish_activate(u, now);
@@ -448,7 +447,7 @@ static void judge_late(struct lks_redfish_update *u, lks_ms now)
     else
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "not finished by its deadline (%s%s); the device has %s",
-                        u->task_over ? "the task is over" : "the task is not over",
+                        u->task_over ? "the task ended" : "the task did not end",
                         u->activated > 0 ? ", the reset was sent" : "", found(u));
 }
 
@@ -484,7 +483,7 @@ static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (u->bank_count == 0)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "it was given up, and whether it is still staged cannot be told: not every "
+                        "it was given up, and whether it is still staged is unknown: not every "
                         "entry of the inventory can be read; it runs %s",
                         found(u));
     else if (!u->reset_heard && u->resets < LKS_REDFISH_RESETS_MAX)

@@ -127,8 +127,8 @@ static bool refuse_one_way(struct lks_redfish_update *u, lks_ms now)
     if (row == NULL || !row->one_way || u->one_way)
         return false;
     refuse(u, now,
-           "there is no way back from a new version of %s; it has to be acknowledged that "
-           "it is one-way",
+           "a new version of %s is irreversible; acknowledge that with --one-way (in the "
+           "API: one_way)",
            u->component);
     return true;
 }
@@ -149,8 +149,8 @@ static bool refuse_way(struct lks_redfish_update *u, lks_ms now)
     u->way = choose_way(u);
     if (u->way == LKS_RF_NO_WAY && u->simple[0] != '\0')
         refuse(u, now,
-               "the service only fetches images itself (SimpleUpdate), and it was not said "
-               "from where");
+               "the service only fetches images itself (SimpleUpdate); set bmc.pull, or give "
+               "--pull");
     else if (u->way == LKS_RF_NO_WAY)
         refuse(u, now, "the UpdateService offers no way to send it an image");
     else if (u->way == LKS_RF_FORM && u->r.basic)

@@ -163,7 +163,7 @@ bool lks_redfish_hear_common(struct lks_redfish *r, lks_ms now,
     }
     if (r->secret.user[0] == '\0') {
         lks_conversation_fail(&r->head, LKS_E_DENIED,
-                              "the session is over, and there is no user to open another for");
+                              "the session expired, and there is no user to open another for");
         return true;
     }
     r->secret.token[0] = r->session[0] = '\0';

@@ -360,7 +360,7 @@ static const char *phase_of(const struct lks_redfish_update *u)
     if (u->purpose == LKS_RF_AGREE && u->r.head.step <= LKS_RF_MEMBER)
         return u->activated > 0 ? "waiting for it to run" : "reading it back";
     if (u->purpose == LKS_RF_SEEK && u->r.head.step <= LKS_RF_TASK)
-        return "looking for what was sent";
+        return "searching for what was sent";
     return steps[u->r.head.step].phase;
 }
 

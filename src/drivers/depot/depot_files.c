@@ -243,7 +243,7 @@ static enum lks_code check_room(int fd, const char *name, uint64_t room, uint64_
     if (left >= spare && left - spare >= room)
         return LKS_OK;
     return lks_fail(err, LKS_E_UNAVAILABLE,
-                    "%s: there is no room: %llu bytes are wanted, %llu are left and %llu of them "
+                    "%s: not enough space: %llu bytes are wanted, %llu are left and %llu of them "
                     "stay free",
                     name, (unsigned long long)room, (unsigned long long)left,
                     (unsigned long long)spare);
@@ -268,7 +268,7 @@ enum lks_code lks_depot_part_open(const struct lks_depot *d, const char *digest,
     if (p.fd < 0 && errno != ENOENT)
         return fail(d, name, err);
     if (p.fd < 0 && from > 0)
-        return lks_fail(err, LKS_E_REFUSED, "nothing of it is there yet; begin at 0");
+        return lks_fail(err, LKS_E_REFUSED, "nothing of it is there yet; start at 0");
     if (p.fd < 0 && too_many(d))
         return lks_fail(err, LKS_E_LIMIT,
                         "%d other artifacts are on their way; finish those, or wait until they "

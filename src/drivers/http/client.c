@@ -687,8 +687,7 @@ static enum lks_code prepare_tls(struct lks_client *c, const struct lks_client_o
     SSL_CTX_set_session_cache_mode(c->ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(c->ctx, keep_session);
     if (o->ca == NULL)
-        return lks_fail(err, LKS_E_USAGE, "%s: which authority certifies it is not said",
-                        o->server);
+        return lks_fail(err, LKS_E_USAGE, "%s: no authority is given that certifies it", o->server);
     if (load_certificates(c->ctx, o, o->ca, take_authority, err) != LKS_OK)
         return err->code;
     if (o->certificate == NULL)

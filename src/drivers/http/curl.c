@@ -121,8 +121,8 @@ enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *er
                         "%s: an endpoint is named by https://HOST[:PORT] and nothing else", url);
     if (bare && !(plain && is_loopback(host)))
         return lks_fail(err, LKS_E_INVALID,
-                        "%s: without TLS nobody knows who answers, and the password is sent for "
-                        "all to read; use https://",
+                        "%s: without TLS the server is not verified, and the password is sent in "
+                        "clear text; use https://",
                         url);
     return LKS_OK;
 }

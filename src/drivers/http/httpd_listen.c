@@ -56,7 +56,7 @@ static enum lks_code bind_tcp(struct lks_httpd *h, const char *address, const st
     socklen_t size = sizeof(bound);
     _Static_assert(offsetof(struct sockaddr_in6, sin6_port) ==
                        offsetof(struct sockaddr_in, sin_port),
-                   "one look is enough");
+                   "the port is at one offset");
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, to->ai_addr, to->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0 ||
         getsockname(fd, (struct sockaddr *)&bound, &size) != 0)

@@ -30,7 +30,7 @@ static const struct lks_httpd_refusal no_length = {MHD_HTTP_LENGTH_REQUIRED, LKS
                                                    "the body needs its Content-Length here"};
 static const struct lks_httpd_refusal too_many = {
     MHD_HTTP_SERVICE_UNAVAILABLE, LKS_E_UNAVAILABLE,
-    "too many large requests are under way; try again"};
+    "too many large requests are in progress; try again"};
 
 const char *lks_httpd_header(const struct lks_httpd_exchange *x, const char *name)
 {

@@ -270,7 +270,8 @@ static void free_dialog(struct lks_dialog *d)
 static enum lks_code make_room(struct lks_talks *t, struct lks_err *err)
 {
     if (t->count >= LKS_TALKS_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "%d conversations are under way already", LKS_TALKS_MAX);
+        return lks_fail(err, LKS_E_LIMIT, "%d conversations are in progress already",
+                        LKS_TALKS_MAX);
     if (t->free_count > 0)
         return LKS_OK;
     uint32_t before = t->slots, free_room = t->slots; /* the arrays grow together */

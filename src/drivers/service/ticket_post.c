@@ -44,7 +44,7 @@ enum lks_code lks_ticket_begin(void *value, const struct lks_ticket_post *post, 
     struct telling *t = value;
     if (post->path.len == 0 || post->path.len >= LKS_HTTP_PATH_MAX || post->path.ptr[0] != '/' ||
         post->body.len > LKS_HTTP_BODY_MAX)
-        return lks_fail(err, LKS_E_INVALID, "a path begins with '/', and has at most %d bytes",
+        return lks_fail(err, LKS_E_INVALID, "a path starts with '/', and has at most %d bytes",
                         LKS_HTTP_PATH_MAX);
     *t = (struct telling){.head = {.deadline = post->deadline}, .post = *post};
     return LKS_OK;

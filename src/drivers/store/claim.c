@@ -63,8 +63,8 @@ enum lks_code lks_claim_resolve(const char *path, bool write, char out[LKS_CLAIM
         return fail_errno(err, path);
     if (write && st.st_nlink > 1)
         return lks_fail(err, LKS_E_REFUSED,
-                        "%.*s: the file has %ju names, and under another one somebody else might "
-                        "write it: keep one",
+                        "%.*s: the file has %ju names, and another process might write it under "
+                        "another one: keep one",
                         PATH_SHOWN_MAX, path, (uintmax_t)st.st_nlink);
     memcpy(out, whole, sizeof(whole));
     return LKS_OK;

@@ -107,7 +107,7 @@ static enum lks_code ready(struct lks_pq *pq, struct lks_err *err)
                         pq->shown);
     if (pq->lost)
         return lks_fail(err, LKS_E_UNAVAILABLE,
-                        "%s: the connection was lost, and with it the moment that was looked at",
+                        "%s: the connection was lost, and with it the snapshot that was read",
                         pq->shown);
     LKS_ASSERT(pq->conn != NULL || !pq->inside);
     return pq->conn != NULL ? LKS_OK : lks_pq_connect(pq, err);

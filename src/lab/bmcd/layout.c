@@ -80,7 +80,7 @@ static enum lks_code check_end(const struct lks_layout *p, struct lks_err *err)
 {
     if (p->count > (uint64_t)LOOPBACK_LAST - p->first + 1)
         return lks_fail(err, LKS_E_USAGE,
-                        "--listen: %zu addresses from there on leave the loopback network; begin "
+                        "--listen: %zu addresses from there on leave the loopback network; start "
                         "lower",
                         p->count);
     return LKS_OK;
@@ -317,7 +317,7 @@ enum lks_code lks_layout_fleet(const struct lks_layout *p, const char *class, co
     if (add_members(out, p, false, class, ca, login) == 0)
         return lks_fail(
             err, LKS_E_USAGE,
-            "--fleet-file: a fleet needs a node, and switch trays and shelves are none");
+            "--fleet-file: a fleet needs a node, and switch trays and power shelves are none");
     (void)add_members(out, p, true, class, ca, login);
     return lks_buf_check(out, err);
 }

@@ -75,7 +75,7 @@ enum lks_pldm_command {
     X(CANCEL_PENDING,           0x87, "a cancel is on its way")                                    \
     X(NOT_EXPECTED,             0x88, "the command was not expected")                              \
     X(RETRY_DATA,               0x89, "ask for the data again later")                              \
-    X(UNABLE_TO_INITIATE,       0x8a, "the update cannot be begun")                                \
+    X(UNABLE_TO_INITIATE,       0x8a, "the update cannot be started")                              \
     X(ACTIVATION_NOT_REQUIRED,  0x8b, "no activation is needed")                                   \
     X(NO_SELF_ACTIVATION,       0x8c, "it cannot activate the image by itself")                    \
     X(NO_DEVICE_METADATA,       0x8d, "there is no device metadata")                               \

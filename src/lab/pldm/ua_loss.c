@@ -24,7 +24,7 @@ static void fall_silent(struct lks_ua *ua)
 {
     bool unknown = lks_ua_begun(ua);
     if (ua->out.activated)
-        lks_ua_because(ua, "the device was told to activate its images and was not idle again "
+        lks_ua_because(ua, "the device was asked to activate its images and was not idle again "
                            "in time");
     lks_ua_because(ua, "the device does not answer");
     lks_ua_end(ua, unknown ? LKS_UA_UNKNOWN : LKS_UA_FAILED);

@@ -106,7 +106,7 @@ enum lks_code lks_ua_load(const struct lks_ua_options *options, lks_ms now, stru
     if (!read_saved(ua, saved)) {
         lks_ua_free(ua);
         return lks_fail(err, LKS_E_INVALID,
-                        "what was saved of the update does not fit it: begin it anew");
+                        "the saved state does not match the update: start it again");
     }
     ua->silent_until = now + ua->o.timers.t3;
     if (ua->lost == LKS_UA_STEP_ENDED) {

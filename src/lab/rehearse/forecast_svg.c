@@ -134,14 +134,14 @@ static void add_pool(struct lks_buf *out, const struct lks_forecast *f, uint32_t
                      .to = (double)f->point * f->points / HOUR_MS,
                      .most = pool->in_use > 0 ? pool->in_use : 1};
     (void)snprintf(title, sizeof(title), "Pool %s: nodes", pool->name);
-    add_frame(out, &p, title, "hours since it began");
+    add_frame(out, &p, title, "hours since its start");
     add_curve(out, f, &p, f->in_use[i], BLUE);
     add_curve(out, f, &p, f->gang[i], GREEN);
     lks_buf_addf(out, "<path d=\"M%d %.1fh%d\" stroke=\"#a33\" stroke-dasharray=\"5 4\"/>\n", LEFT,
                  y_of(&p, pool->wanted), PLOT);
     add_textf(out, LEFT + 4, y_of(&p, pool->wanted) - 5, "start", " fill=\"#a33\"", "a gang of %u",
               pool->wanted);
-    add_text(out, LEFT + PLOT - 150, top - 10, "end", " fill=\"" BLUE "\"", "in use");
+    add_text(out, LEFT + PLOT - 150, top - 10, "end", " fill=\"" BLUE "\"", "in service");
     add_text(out, LEFT + PLOT, top - 10, "end", " fill=\"" GREEN "\"", "largest startable gang");
 }
 

@@ -342,7 +342,7 @@ enum lks_code lks_world_choose(struct lks_world *w, uint64_t change, struct lks_
         return lks_fail(err, LKS_E_NOT_FOUND, "there is no change %" PRIu64, change);
     if (c->state != LKS_CHANGE_PROPOSED && c->state != LKS_CHANGE_APPROVED)
         return lks_fail(err, LKS_E_REFUSED,
-                        "change %" PRIu64 " is %s: only one that did not begin can be rehearsed",
+                        "change %" PRIu64 " is %s: only one that did not start can be rehearsed",
                         change, lks_change_state_words[c->state]);
     if (c->kind != LKS_CHANGE_STACK)
         return lks_fail(err, LKS_E_REFUSED, "only changes to a stack can be rehearsed");

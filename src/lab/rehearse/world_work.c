@@ -153,7 +153,7 @@ void lks_world_repair(struct lks_world *w, uint32_t node)
     if (!m->lost)
         return;
     m->lost = false;
-    lks_world_tell(w, "somebody is at %.*s", LKS_STR_ARG(lks_state_name(state_of(w), node)));
+    lks_world_tell(w, "a person repairs %.*s", LKS_STR_ARG(lks_state_name(state_of(w), node)));
     lks_world_post(w, WORLD_BOOTS, node, 0, slowly(w, REPAIR_HOURS * WORLD_HOUR));
 }
 

@@ -353,7 +353,7 @@ static enum lks_code load_csv(struct loader *l, struct lks_str text)
 
 /* The table of advisories.yaml. */
 static const struct lks_field affected_fields[] = {
-    {"component", LKS_OF(NAME), LKS_REQUIRED, NULL, "what carries the flaw"},
+    {"component", LKS_OF(NAME), LKS_REQUIRED, NULL, "the component that is vulnerable"},
     {"branch", LKS_OF(TEXT), 0, NULL, "only this branch or part of it"},
     {"range", LKS_OF(RANGE), 0, NULL, "affected versions"},
     {"fixed", LKS_OF(TEXT), 0, NULL, "first version without it"},
@@ -371,7 +371,7 @@ static const struct lks_field advisory_fields[] = {
     {"cvss", LKS_OF(TEXT), 0, NULL, "base score"},
     {"vector", LKS_OF(TEXT), 0, NULL, "CVSS vector"},
     {"severity", LKS_ONE_OF("low", "medium", "high", "critical"), 0, NULL, "how bad it is"},
-    {"cwe", LKS_OF(TEXT), 0, NULL, "class of the flaw"},
+    {"cwe", LKS_OF(TEXT), 0, NULL, "class of the weakness"},
     {"summary", LKS_OF(TEXT), LKS_REQUIRED, NULL, "one sentence"},
     {"status", LKS_ONE_OF("confirmed", "partly", "sibling", "unconfirmed"), LKS_REQUIRED, NULL,
      "how far it may be trusted"},
@@ -379,13 +379,13 @@ static const struct lks_field advisory_fields[] = {
     {"affected", LKS_LIST(LKS_FORM(affected_form)), LKS_REQUIRED, NULL, "affected versions"},
 };
 static const struct lks_form advisory_form = {
-    .name = "advisory", .about = "one flaw", LKS_FIELDS(advisory_fields)};
+    .name = "advisory", .about = "one vulnerability", LKS_FIELDS(advisory_fields)};
 
 static const struct lks_field advisories_fields[] = {
     {"advisories", LKS_LIST(LKS_FORM(advisory_form)), LKS_REQUIRED, NULL, "all of them"},
 };
 static const struct lks_form advisories_form = {
-    .name = "advisories", .about = "known flaws", LKS_FIELDS(advisories_fields)};
+    .name = "advisories", .about = "known vulnerabilities", LKS_FIELDS(advisories_fields)};
 
 struct doc_loader {
     struct lks_facts *facts;

@@ -567,7 +567,7 @@ static enum lks_code check_change_class(const struct checker *c, size_t row)
     }
     if (k->quorum == 0 && k->covers != LKS_COVERS_WINDOW)
         return fail_at(c, AT(c, change_classes, row), "quorum",
-                       "only what covers 'window' needs nobody's approval");
+                       "only a class that covers 'window' needs no approval");
     return check_rings(c, row);
 }
 

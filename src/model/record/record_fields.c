@@ -660,7 +660,7 @@ static const struct lks_record_field wave_limit_fields[] = {
 };
 static const struct lks_record_field lowered_fields[] = {
     TEXT(lowered, pool, "The pool."),
-    TEXT(lowered, text, "What was lowered, in a line."),
+    TEXT(lowered, text, "The reduction, in a line."),
     BY(lowered),
     MINTERS(2, lowered),
 };
@@ -744,7 +744,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_endpoint        "A certificate by which a management endpoint is known."
 #define ABOUT_flash           "An update by a management endpoint starts."
 #define ABOUT_flash_saved     "The progress of an update; written before the next act starts."
-#define ABOUT_flash_ended     "It ended."
+#define ABOUT_flash_ended     "The update ended."
 #define ABOUT_flash_resolved  "A person marked one with unknown outcome as resolved."
 #define ABOUT_change          "A change was proposed; the records beside are its plan."
 #define ABOUT_plan_step       "A step of a plan, for all nodes of one kind."

@@ -4,7 +4,7 @@
 #define LKS_MODEL_RECORD_FIELDS_ACCESS_H
 
 static const struct lks_record_field granted_fields[] = {
-    TEXT(granted, identity, "Who may."),
+    TEXT(granted, identity, "The identity that has the role."),
     WORD(granted, role, lks_role_words, "The role."),
     TEXT(granted, site, "At this site only."),
     TEXT(granted, pool, "In this pool only."),

@@ -289,6 +289,6 @@ void lks_nvidia_clocks_tell(struct lks_probe *p, struct lks_nvml *n, struct lks_
         (void)lks_nvml_field_fail(&c->counters[1], &err);
     tell_unknown(p, of,
                  err.code == LKS_E_NOT_FOUND
-                     ? "this GPU does not count how long its clocks are held: a lock cannot be told"
+                     ? "this GPU does not count how long its clocks are held: a lock is not visible"
                      : err.msg);
 }

@@ -57,7 +57,7 @@ static const struct {
     {16, LKS_E_UNAVAILABLE, "the GPU must be reset first"},
     {17, LKS_E_UNAVAILABLE, "the operating system refuses the GPU"},
     {18, LKS_E_UNAVAILABLE, "the loaded driver and the library are of different versions"},
-    {19, LKS_E_UNAVAILABLE, "the GPU is in use"},
+    {19, LKS_E_UNAVAILABLE, "the GPU is busy"},
     {20, LKS_E_UNAVAILABLE, "out of memory"},
     {21, LKS_E_UNAVAILABLE, "no data"},
     {23, LKS_E_UNAVAILABLE, "out of resources"},

@@ -339,7 +339,7 @@ static enum lks_code from_systemd_boot(struct look *l, struct lks_err *err)
             return err->code;
     }
     if (has_images(l))
-        return lks_fail(err, LKS_E_REFUSED, "EFI/Linux: unified kernel images are not looked into");
+        return lks_fail(err, LKS_E_REFUSED, "EFI/Linux: unified kernel images are not read");
     if (l->count == 0)
         return lks_fail(err, LKS_E_NOT_FOUND, "no entries for a boot loader");
     if (l->wanted.len > 0)

@@ -303,7 +303,7 @@ static void read_variable(struct lks_probe *p, struct nccl *n, struct lks_str li
         lks_probe_unmeasured(p, name, NONE, path,
                              "line %u: NCCL takes the blanks for a part of the name", at);
     else if (lks_secret_key(key))
-        lks_probe_unmeasured(p, name, NONE, path, "line %u: looks like a secret, not kept", at);
+        lks_probe_unmeasured(p, name, NONE, path, "line %u: resembles a secret, not kept", at);
     else
         lks_probe_value(p, name, NONE, NONE, value, path);
 }

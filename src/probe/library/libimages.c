@@ -358,7 +358,7 @@ static void tell_store(struct telling *t, const struct lks_findings *found)
     }
     if (stacks.left > 0)
         skip(t->p, t->store,
-             lks_arena_format(t->p->arena, "%llu names were not looked at",
+             lks_arena_format(t->p->arena, "%llu names were not inspected",
                               (unsigned long long)stacks.left));
 }
 

@@ -83,7 +83,7 @@ const struct lks_place lks_places[] = {
 const size_t lks_place_count = LKS_COUNT(lks_places);
 
 const struct lks_place lks_place_loader = {LKS_PLACE_SYSTEM, "/etc/ld.so.conf",
-                                           "directories the loader was told of"};
+                                           "directories configured for the loader"};
 const struct lks_place lks_place_processes = {LKS_PLACE_PROCESS, "/proc/*/maps",
                                               "libraries of processes that have a GPU open"};
 

@@ -298,7 +298,7 @@ static void search_processes(struct lks_libsearch *s)
     }
     skip_processes(s, LKS_E_UNAVAILABLE, all.denied, "processes of others were not readable");
     skip_processes(s, LKS_E_INVALID, all.large,
-                   "processes have more open files or mappings than are looked at");
+                   "processes have more open files or mappings than are inspected");
     skip_processes(s, LKS_E_REFUSED, all.dropped, "mapped libraries more than are kept");
     if (s->walk.over)
         lks_libwalk_skip(&s->walk, "", LKS_E_LIMIT, s->walk.ended);

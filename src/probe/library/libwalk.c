@@ -135,7 +135,7 @@ static enum lks_code look(struct lks_walk *w, const char *path, char target[LKS_
     const struct lks_remotefs_mount *m = lks_remotefs_of(&w->mounts, lks_str_from(path));
     if (m != NULL)
         return lks_fail(err, LKS_E_UNAVAILABLE,
-                        "on a file system of type %" LKS_STR_FMT ", which is not looked into",
+                        "on a file system of type %" LKS_STR_FMT ", which is not searched",
                         LKS_STR_ARG(m->type));
     return lks_root_link(w->root, path, target, err);
 }

@@ -98,7 +98,7 @@ static enum lks_code parse_text(struct lks_str text, const char *path, struct lk
     struct lks_str line, rest;
     (void)lks_str_cut(text, '\n', &line, &rest);
     if (!lks_str_starts(line, before))
-        return lks_fail(err, LKS_E_INVALID, "%s: does not begin with '%s'", path, before);
+        return lks_fail(err, LKS_E_INVALID, "%s: does not start with '%s'", path, before);
     size_t len = sizeof(before) - 1;
     out->release =
         lks_arena_copy(arena, lks_str_trim((struct lks_str){line.ptr + len, line.len - len}));

@@ -231,7 +231,7 @@ static void say_group(struct lks_upgrades *u, enum lks_upgrades_group group)
     add_list(&value, "upgrades", &open, open_count);
     add_list(&value, "leaves alone", &safe, safe_count);
     if (doubt.len > 0 && open_count > 0)
-        lks_buf_addf(&value, "; whether '%" LKS_STR_FMT "' covers them was not judged",
+        lks_buf_addf(&value, "; whether '%" LKS_STR_FMT "' covers them was not evaluated",
                      LKS_STR_ARG(doubt));
     if (value.len > 0)
         lks_probe_value(u->p, DETAILS, lks_str_from(group_names[group]), NO_PART,

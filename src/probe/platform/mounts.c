@@ -176,7 +176,7 @@ static const struct {
     {"rootfs", true, NULL},
     {"overlay", false, "an overlay does not say which disks it lies on"},
     {"aufs", false, "an overlay does not say which disks it lies on"},
-    {"zfs", false, "ZFS encrypts by itself and is not looked into"},
+    {"zfs", false, "ZFS encrypts by itself and is not inspected"},
     {"nfs", false, "its disks are another machine's"},
     {"nfs4", false, "its disks are another machine's"},
     {"cifs", false, "its disks are another machine's"},

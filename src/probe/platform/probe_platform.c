@@ -253,7 +253,7 @@ static void read_attribute(struct lks_probe *p, const char *dir, struct lks_str 
     if (name.ptr == NULL || path.ptr == NULL)
         return;
     if (lks_secret_key(attribute)) {
-        lks_probe_unmeasured(p, name.ptr, NONE, path.ptr, "looks like a secret, not read");
+        lks_probe_unmeasured(p, name.ptr, NONE, path.ptr, "resembles a secret, not read");
         return;
     }
     enum lks_code code = lks_root_line(p->root, path.ptr, value, &err);

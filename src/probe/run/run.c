@@ -367,7 +367,7 @@ static void finish(struct runner *r, struct child *c, const char *why)
     bool fits = said->count <= SAID_MAX && r->out->count + said->count <= KEPT_MAX;
     if (!fits) {
         said = &nothing;
-        why = "its probe said too much";
+        why = "its probe returned too much";
     }
     for (size_t i = 0; i < said->count; i++)
         lks_tuple_add(r->out, &said->readings[i]);
@@ -375,7 +375,7 @@ static void finish(struct runner *r, struct child *c, const char *why)
     for (; owed != NULL && *owed != NULL; owed++) {
         if (!promised(said, *owed))
             add_unmeasured(r->out, *owed, c->kind->name,
-                           why != NULL ? why : "its probe said nothing");
+                           why != NULL ? why : "its probe returned nothing");
     }
     char name[64];
     snprintf(name, sizeof(name), "probe.%s", c->kind->name);

@@ -270,8 +270,8 @@ static bool check_sizes(const struct lks_authz *authz, struct lks_call *call,
         if (have == NULL || have->size == a->size)
             continue;
         lks_call_problem(call, LKS_E_REFUSED,
-                         "bundle '%" LKS_STR_FMT "': %" LKS_STR_FMT " is said to have %" PRIu64
-                         " bytes, and has %" PRIu64,
+                         "bundle '%" LKS_STR_FMT "': %" LKS_STR_FMT " has %" PRIu64
+                         " bytes in the manifest, and here %" PRIu64,
                          LKS_STR_ARG(bundle->name), LKS_STR_ARG(a->name), a->size, have->size);
         return false;
     }

@@ -288,7 +288,7 @@ static bool is_confirmed(const struct lks_authz *authz, struct lks_call *call,
         return true;
     int64_t number = (good ? gpus : nodes)->number;
     lks_call_problem(call, LKS_E_REFUSED,
-                     "change %llu is for %s with %s, and %s %s confirmed; look at it again",
+                     "change %llu is for %s with %s, and %s %s confirmed; read it again",
                      (unsigned long long)c->id, lks_str_count_text(size.nodes, "node", count),
                      lks_str_count_text(size.gpus, "GPU", cards),
                      lks_str_count_text((uint64_t)number, good ? "GPU" : "node", said),

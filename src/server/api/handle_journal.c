@@ -116,11 +116,11 @@ void lks_handle_events(struct lks_authz *authz, struct lks_call *call)
         lks_call_problem(
             call, LKS_E_REFUSED,
             "row %llu is beyond the journal's end; the next one is %llu, and a journal "
-            "that was restored is shorter: begin anew",
+            "that was restored is shorter: start again from there",
             from, now);
     else if (from != 0 && from < first)
         lks_call_problem(call, LKS_E_REFUSED,
-                         "rows before %llu are not kept any more; begin with ?from=%llu", first,
+                         "rows before %llu are not kept any more; start with ?from=%llu", first,
                          first);
     else
         call->stream = true;

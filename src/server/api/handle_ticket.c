@@ -81,9 +81,9 @@ void lks_handle_ticket(struct lks_authz *authz, struct lks_call *call)
     };
     if (here.len == 0 || here.len >= sizeof(call->identity)) {
         lks_call_problem(call, LKS_E_DENIED,
-                         "nobody here is '%" LKS_STR_FMT "': tickets.people does not name them",
+                         "'%" LKS_STR_FMT "' is not known here: tickets.people does not name them",
                          LKS_STR_ARG(who));
-        log_refused(authz->daemon, call, "tickets.people does not name whoever voted");
+        log_refused(authz->daemon, call, "tickets.people does not name the voter");
         return;
     }
     snprintf(call->identity, sizeof(call->identity), "%" LKS_STR_FMT, LKS_STR_ARG(here));

@@ -416,7 +416,7 @@ const struct lks_route lks_routes[] = {
      .permission = LKS_MAY_APPROVE, .scope = LKS_SCOPE_EVERYWHERE,
      .body = &lks_ask_retire, .body_max = 64 * KIB,
      .answer = &lks_form_seq, .flags = LKS_ROUTE_WRITE, .handle = lks_handle_retire,
-     .about = "A stack's last step: it is not pinned any more"},
+     .about = "Retire a stack: it is not pinned any more"},
     {.method = "GET", .path = "/v1/images", .id = "images",
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
      .answer = &lks_form_images, .flags = LKS_ROUTE_ETAG, .handle = lks_handle_images,

@@ -263,7 +263,7 @@ bool lks_authz_end(const struct lks_authz *authz, struct lks_call *call, const c
         return true;
     lks_call_problem(call, LKS_E_INVALID,
                      "%s: the journal's clock says %s: it is ahead by %llu s, as this machine's "
-                     "was, and does not go back; say a later time",
+                     "was, and never decreases; give a later time",
                      key, lks_time_text(now, text),
                      (unsigned long long)((now - authz->wall) / LKS_SECOND));
     return false;

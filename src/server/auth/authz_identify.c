@@ -169,7 +169,7 @@ bool lks_authz_identify(struct lks_authz *authz, struct lks_call *call)
     lks_call_problem_http(call, 401, "unauthenticated",
                           call->credential.kind == LKS_CREDENTIAL_NONE
                               ? "show an API token or a certificate"
-                              : "the token or certificate is not known, or its time is over");
+                              : "the token or certificate is not known, or has expired");
     lks_call_header(call, "WWW-Authenticate: Bearer realm=\"lockstep\"");
     return false;
 }

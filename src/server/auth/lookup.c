@@ -126,7 +126,7 @@ bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_
             continue;
         if (*out != 0) {
             lks_call_problem(call, LKS_E_INVALID,
-                             "query: tuple: several begin with '%" LKS_STR_FMT "': %" LKS_STR_FMT
+                             "query: tuple: several start with '%" LKS_STR_FMT "': %" LKS_STR_FMT
                              " and %" LKS_STR_FMT " are two; give more of it",
                              LKS_STR_ARG(text), LKS_STR_ARG(lks_state_text(s, *out)),
                              LKS_STR_ARG(lks_state_text(s, has)));

@@ -362,7 +362,7 @@ static enum lks_code begin_device(struct lks_daemon *d, struct lks_oidc_device *
     if (status == 200 && out->code[0] != '\0' && out->user_code[0] != '\0' && out->uri[0] != '\0')
         return LKS_OK;
     return lks_fail(err, LKS_E_UNAVAILABLE,
-                    "the OpenID provider refuses to begin a login (%d %.100s): is "
+                    "the OpenID provider refuses to start a login (%d %.100s): is "
                     "oidc.client_id known there, and may it log in by device?",
                     status, lks_doc_text(docs.first, "error").ptr);
 }
@@ -477,7 +477,7 @@ static enum lks_code read_refusal(const struct lks_doc *answer, int status,
     if (out->slow || lks_str_is(word, "authorization_pending"))
         return LKS_OK;
     if (lks_str_is(word, "expired_token") || lks_str_is(word, "invalid_grant"))
-        return lks_fail(err, LKS_E_DENIED, "the login was not completed in time; begin again");
+        return lks_fail(err, LKS_E_DENIED, "the login was not completed in time; start again");
     return lks_fail(err, LKS_E_DENIED, "the OpenID provider refuses the login (%d %.100s)", status,
                     word.ptr);
 }
@@ -644,7 +644,7 @@ enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *ba
         return err->code;
     if (!split_cookie(back->cookie, parts) || !lks_str_eq(parts[0], back->state))
         return lks_fail(err, LKS_E_DENIED,
-                        "this login was not begun in this browser, or too long ago; open "
+                        "this login was not started in this browser, or too long ago; open "
                         "/v1/login");
     if (enter(lks_daemon_oidc(d), err) != LKS_OK)
         return err->code;

@@ -216,7 +216,7 @@ static const struct lks_field lks_form_whoami_fields[] = {
     MUST("identity", TEXT, "as bindings name it"),
     MUST("bindings", LKS_LIST(LKS_FORM(bound)), "what they may do, and where"),
 };
-const struct lks_form lks_form_whoami = {"Whoami", "Who asks",
+const struct lks_form lks_form_whoami = {"Whoami", "The caller",
     LKS_FIELDS(lks_form_whoami_fields)};
 
 static const struct lks_field liveness_fields[] = {

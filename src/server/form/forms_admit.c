@@ -79,12 +79,12 @@ static const struct lks_field lks_ask_promote_fields[] = {
     MUST("to", WORDS(lks_step_words), "the next step"),
     MUST("evidence", WHY, "what shows that it is fit for it"),
 };
-const struct lks_form lks_ask_promote = {"Promote", "A stack's next step",
+const struct lks_form lks_ask_promote = {"Promote", "A stack's next stage",
     LKS_FIELDS(lks_ask_promote_fields)};
 static const struct lks_field lks_ask_retire_fields[] = {
     MUST("evidence", WHY, "why it ended"),
 };
-const struct lks_form lks_ask_retire = {"Retire", "A stack's last step",
+const struct lks_form lks_ask_retire = {"Retire", "A stack's last stage",
     LKS_FIELDS(lks_ask_retire_fields)};
 static const struct lks_field lks_ask_image_fields[] = {
     MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag"),
@@ -185,7 +185,7 @@ const struct lks_form lks_form_observed = {"ObservedAll", "A week of what would 
     MUST("published", TIME, "when"),                                        \
     MAY("by", TEXT, "by whom"),                                             \
     MAY("reason", TEXT, "and why"),                                         \
-    MAY("stepped", TIME, "when it made its last step"),                     \
+    MAY("stepped", TIME, "when it reached its stage"),                     \
     MUST("pools", LKS_LIST(TEXT), "that are pinned to it")
 static const struct lks_field stack_row_fields[] = {
     STACK_FIELDS,
@@ -199,7 +199,7 @@ static const struct lks_field lks_form_stacks_fields[] = {
 const struct lks_form lks_form_stacks = {"Stacks", "A list of stacks",
     LKS_FIELDS(lks_form_stacks_fields)};
 static const struct lks_field evidence_fields[] = {
-    MUST("step", WORDS(lks_step_words), "which step"),
+    MUST("step", WORDS(lks_step_words), "which stage"),
     MUST("text", TEXT, "what was shown for it"),
     MAY("by", TEXT, "by whom"),
 };

@@ -494,7 +494,7 @@ static const struct lks_field proven_fields[] = {
 static const struct lks_form proven = {"ProvenRevert", "A rollback that was exercised",
     LKS_FIELDS(proven_fields)};
 static const struct lks_field lks_form_proven_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(proven)), "ways back"),
+    MUST("items", LKS_LIST(LKS_FORM(proven)), "rollbacks that were exercised"),
     NEXT,
 };
 const struct lks_form lks_form_proven = {"ProvenReverts", "Rollbacks that were exercised",

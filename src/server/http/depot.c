@@ -467,7 +467,7 @@ static bool has_room(struct lks_depot_server *d, struct lks_call *call)
 {
     const struct lks_depot_ask *ask = call->depot;
     if (ask->act == LKS_DEPOT_PUT && lks_depot_puts(d, ask->digest))
-        lks_call_problem(call, LKS_E_REFUSED, "someone else is putting %s at the moment",
+        lks_call_problem(call, LKS_E_REFUSED, "another caller is putting %s at the moment",
                          ask->digest);
     else if (ask->act == LKS_DEPOT_PUT && lks_depot_peers_fetches(d->peers, ask->digest))
         lks_call_problem(call, LKS_E_REFUSED, "%s is being fetched from another controller",

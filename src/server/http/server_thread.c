@@ -186,7 +186,7 @@ static bool has_enough(const struct lks_server *s, struct lks_call *call)
         return false;
     lks_call_problem_http(
         call, 429, "too-many-requests",
-        "%u reads of the journal by %s wait already; try again when they are over", waiting,
+        "%u reads of the journal by %s wait already; try again when they are finished", waiting,
         call->identity);
     lks_call_header(call, "Retry-After: 1");
     return true;
@@ -266,7 +266,7 @@ static void on_terminate(uv_signal_t *signal, int number)
     struct lks_server *s = signal->data;
     if (s->drain_until != 0)
         return;
-    lks_daemon_log(s->daemon, LKS_LEVEL_INFO, "ending; requests under way are finished", NULL, 0);
+    lks_daemon_log(s->daemon, LKS_LEVEL_INFO, "ending; requests in progress are finished", NULL, 0);
     s->drain_until = mono_now() + DRAIN_MS;
     lks_httpd_drain(s->people);
     lks_httpd_drain(s->agents);

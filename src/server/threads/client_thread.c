@@ -159,7 +159,7 @@ enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conve
     if (!ca && at->fingerprint.len == 0)
         return lks_fail(err, LKS_E_DENIED,
                         "no certificate of %" LKS_STR_FMT
-                        " is recorded; look at it and take it for good: lockstep bmc trust "
+                        " is recorded; inspect and record it: lockstep bmc trust "
                         "%" LKS_STR_FMT,
                         LKS_STR_ARG(at->url), LKS_STR_ARG(at->url));
     if (lks_login_get(at->credentials.ptr, secret, err) != LKS_OK)

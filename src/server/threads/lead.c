@@ -243,5 +243,5 @@ void lks_lead_end(struct lks_store_thread *t)
     uv_close((uv_handle_t *)&t->lead.timer, NULL);
     move(t, LKS_LEASE_RETURNED);
     if (leads && t->store.ops->resign(t->store.self, t->lead.epoch, &err) != LKS_OK)
-        say(t, "the lease could not be given back; another waits until it is over", &err);
+        say(t, "the lease could not be given back; another waits until it expires", &err);
 }

@@ -62,7 +62,7 @@ static void ended(struct lks_client_dialog *talk, const struct lks_err *why)
     memcpy(digest, p->digest, sizeof(digest));
     if (why->code != LKS_OK)
         (void)!lks_fail(
-            &told, why->code, "no endpoint is told to fetch %s%s, which %s: %s", p->peer, p->path,
+            &told, why->code, "no endpoint is asked to fetch %s%s, which %s: %s", p->peer, p->path,
             why->code == LKS_E_INVALID ? "is another file" : "cannot be read", why->msg);
     p->dialog = NULL; /* it is gone when this returns */
     pulling_free(p);

@@ -19,8 +19,8 @@ static enum lks_code refuse(struct lks_daemon *d, struct lks_err *why, struct lk
     if (!d->accept_lost)
         return lks_fail(err, LKS_E_REFUSED, "%s; or, if it is gone for good, " ACCEPT, why->msg);
     struct lks_log_field field = {"cause", lks_str_from(why->msg)};
-    lks_daemon_log(d, LKS_LEVEL_WARNING, "starts on a journal that lost rows, as it was told to",
-                   &field, 1);
+    lks_daemon_log(d, LKS_LEVEL_WARNING,
+                   "starts on a journal that lost rows, as --accept-lost-rows permits", &field, 1);
     d->seen.lost = true;
     return LKS_OK;
 }

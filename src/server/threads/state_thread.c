@@ -571,7 +571,8 @@ static void freeze(struct lks_state_thread *t)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_FREEZE,
-        .reason = LKS_STR("started with --accept-lost-rows: what the lost rows said is not known"),
+        .reason =
+            LKS_STR("started with --accept-lost-rows: the content of the lost rows is not known"),
         .freeze = {.on = true},
     };
     own_turn(t, &event);

@@ -129,9 +129,10 @@ static void log_trouble(struct lks_client_thread *c, const char *now)
         return;
     snprintf(t->said, sizeof(t->said), "%s", now);
     if (now[0] != '\0')
-        lks_daemon_log(c->daemon, LKS_LEVEL_WARNING, "the ticket system cannot be told", &field, 1);
+        lks_daemon_log(c->daemon, LKS_LEVEL_WARNING, "the ticket system cannot be notified", &field,
+                       1);
     else
-        lks_daemon_log(c->daemon, LKS_LEVEL_INFO, "the ticket system is told again", NULL, 0);
+        lks_daemon_log(c->daemon, LKS_LEVEL_INFO, "the ticket system is notified again", NULL, 0);
 }
 
 /* It was told, or it is given up. */
