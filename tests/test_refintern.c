@@ -70,8 +70,8 @@ static void test_model(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"passing: uses are counted", test_uses},
-        {"passing: as a list would", test_model},
+        {"refintern: uses are counted", test_uses},
+        {"refintern: as a list would", test_model},
         {0},
     });
 }

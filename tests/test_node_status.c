@@ -786,15 +786,15 @@ static void test_slow(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"standing: any record in any state", test_property},
-        {"standing: one reason at a time", test_bars},
-        {"standing: news", test_news},
-        {"standing: what is due", test_due},
-        {"standing: a reading past its age", test_over},
-        {"standing: when a step may begin", test_quiet},
-        {"standing: overrides and steps", test_quiet_overridden},
-        {"standing: rows that were durable late", test_slow},
-        {"standing: limits and steps", test_quiet_limits},
+        {"node status: any record in any state", test_property},
+        {"node status: one reason at a time", test_bars},
+        {"node status: news", test_news},
+        {"node status: what is due", test_due},
+        {"node status: a reading past its age", test_over},
+        {"node status: when a step may begin", test_quiet},
+        {"node status: overrides and steps", test_quiet_overridden},
+        {"node status: rows that were durable late", test_slow},
+        {"node status: limits and steps", test_quiet_limits},
         {0},
     });
 }

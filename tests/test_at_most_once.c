@@ -391,13 +391,13 @@ static void test_property(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"once: verdicts", test_verdicts},
-        {"once: while it runs", test_running},
-        {"once: what is kept of an ending", test_endings},
-        {"once: texts", test_texts},
-        {"once: printed", test_print},
-        {"once: room", test_room},
-        {"once: property at most once", test_property},
+        {"at most once: verdicts", test_verdicts},
+        {"at most once: while it runs", test_running},
+        {"at most once: what is kept of an ending", test_endings},
+        {"at most once: texts", test_texts},
+        {"at most once: printed", test_print},
+        {"at most once: room", test_room},
+        {"at most once: property at most once", test_property},
         {0},
     });
 }

@@ -179,9 +179,9 @@ static void test_ends(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"remains: after a tenth", test_recorded},
-        {"remains: in any order", test_orders},
-        {"remains: at the ends", test_ends},
+        {"eta: after a tenth", test_recorded},
+        {"eta: in any order", test_orders},
+        {"eta: at the ends", test_ends},
         {0},
     });
 }

@@ -143,9 +143,9 @@ static void test_book(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"shelf: many stacks", test_many},
-        {"shelf: the same twice", test_twice},
-        {"shelf: a file of several", test_file},
+        {"registry store: many stacks", test_many},
+        {"registry store: the same twice", test_twice},
+        {"registry store: a file of several", test_file},
         {"book: the registry and the fleet's file", test_book},
         {0},
     });

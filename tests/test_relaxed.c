@@ -136,9 +136,9 @@ static void test_moved(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"lowered: what is less", test_rows},
-        {"lowered: before anybody enrolled", test_empty},
-        {"lowered: nodes that leave production", test_moved},
+        {"relaxed: what is less", test_rows},
+        {"relaxed: before anybody enrolled", test_empty},
+        {"relaxed: nodes that leave production", test_moved},
         {0},
     });
 }
