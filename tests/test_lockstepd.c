@@ -41,44 +41,12 @@ static const struct lks_route *route_called(const char *id)
     return NULL;
 }
 
-/* The last answer, with its body as a document where it is JSON. */
-struct told {
-    struct lks_http_answer answer;
-    struct lks_docs docs;
-    const struct lks_doc *doc;
-};
-
-static void told_fini(struct told *t)
-{
-    lks_http_answer_fini(&t->answer);
-    lks_docs_fini(&t->docs);
-    *t = (struct told){0};
-}
-
-static struct lks_str told_text(const struct told *t, const char *key)
-{
-    return lks_doc_text(t->doc, key);
-}
-
-static int64_t told_number(const struct told *t, const char *key)
-{
-    const struct lks_doc *m = lks_doc_member(t->doc, key);
-    return m != NULL && m->kind == LKS_DOC_NUMBER ? m->number : -1;
-}
-
-/* How many there are in a list, 0 where there is no list. */
-static size_t told_count(const struct told *t, const char *key)
-{
-    const struct lks_doc *m = lks_doc_member(t->doc, key);
-    return m != NULL ? m->count : 0;
-}
-
 /* One exchange; the status, 0 when there was no answer. */
 static int ask(struct lks_client *client, const char *method, const char *path, struct lks_str body,
-               const char *head, struct told *out)
+               const char *head, struct crew_told *out)
 {
     struct lks_err err = {0};
-    told_fini(out);
+    crew_told_fini(out);
     if (lks_client_exchange(client, method, path, body.len > 0 ? "application/json" : NULL, body,
                             head, &out->answer, &err) != LKS_OK)
         return 0;
@@ -94,7 +62,7 @@ static int ask(struct lks_client *client, const char *method, const char *path, 
 
 /* A valid call: it is answered with 200 and with what its route documents. */
 static bool fine(struct lks_client *client, const char *id, const char *path, const char *body,
-                 struct told *out)
+                 struct crew_told *out)
 {
     const struct lks_route *r = route_called(id);
     struct lks_err err = {0};
@@ -102,7 +70,7 @@ static bool fine(struct lks_client *client, const char *id, const char *path, co
     int status = ask(client, r->method, path, lks_str_from(body),
                      r->listener == LKS_LISTENER_AGENTS ? AGENT_HEAD : "", out);
     if (!CHECK_INT(status, 200)) {
-        CHECK_STR(told_text(out, "detail"), "");
+        CHECK_STR(crew_text(out, "detail"), "");
         return false;
     }
     struct lks_str type = lks_http_answer_header(&out->answer, "content-type");
@@ -119,15 +87,15 @@ static bool fine(struct lks_client *client, const char *id, const char *path, co
 static void refused(struct lks_client *client, const char *method, const char *path,
                     const char *body, const char *head, int status, const char *detail)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct lks_err err = {0};
     CHECK_INT(ask(client, method, path, lks_str_from(body), head, &t), status);
     if (!CHECK(t.doc != NULL))
         return;
     CHECK_CODE(lks_schema_check(&t.docs, t.doc, &lks_form_problem, &err), LKS_OK);
     CHECK_STR(lks_http_answer_header(&t.answer, "content-type"), "application/problem+json");
-    CHECK_INT(told_number(&t, "status"), status);
-    CHECK_HAS(told_text(&t, "detail"), detail);
+    CHECK_INT(crew_number(&t, "status"), status);
+    CHECK_HAS(crew_text(&t, "detail"), detail);
 }
 
 /* Agents ------------------------------------------------------------------------------------ */
@@ -168,7 +136,7 @@ static struct lks_client *connect_agent(const struct ctl *c, const char *node)
 static struct lks_client *connect_person(const struct ctl *c, struct lks_client *admin,
                                          const char *role, const char *pool)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char server[64], body[160], token[LKS_TOKEN_TEXT_MAX];
     snprintf(body, sizeof(body), "{\"identity\":\"%s-%s\",\"role\":\"%s\",\"pool\":\"%s\"}", role,
              pool, role, pool);
@@ -176,7 +144,7 @@ static struct lks_client *connect_person(const struct ctl *c, struct lks_client 
     snprintf(body, sizeof(body), "{\"id\":\"%s-%s\",\"identity\":\"%s-%s\"}", role, pool, role,
              pool);
     fine(admin, "makeToken", "/v1/tokens", body, &t);
-    snprintf(token, sizeof(token), "%" LKS_STR_FMT, LKS_STR_ARG(told_text(&t, "token")));
+    snprintf(token, sizeof(token), "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "token")));
     snprintf(server, sizeof(server), "https://localhost:%u", c->people);
     struct lks_client_options options = {.server = server,
                                          .ca = ctl_path(c, "data/ca.crt"),
@@ -215,23 +183,23 @@ static void request_body(const struct ctl *c, const char *node, const char *memb
 /* From the token to a connection of its own. NULL is a failed check. */
 static struct lks_client *enroll(const struct ctl *c, struct lks_client *admin, const char *node)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     char path[96], file[64];
     snprintf(path, sizeof(path), "/v1/nodes/%s/enroll", node);
     if (!fine(admin, "enrollNode", path, "{\"ttl_seconds\":60}", &t))
         return NULL;
-    request_body(c, node, "token", told_text(&t, "token"), &body);
+    request_body(c, node, "token", crew_text(&t, "token"), &body);
     if (!fine(admin, "enroll", "/v1/enroll", body.ptr, &t))
         return NULL;
-    CHECK_STR(told_text(&t, "node"), node);
+    CHECK_STR(crew_text(&t, "node"), node);
     snprintf(file, sizeof(file), "%s.crt", node);
-    put_file(c, file, told_text(&t, "certificate"));
+    put_file(c, file, crew_text(&t, "certificate"));
     refused(admin, "POST", "/v1/enroll", body.ptr, "", 403, ""); /* a token is good once */
     return connect_agent(c, node);
 }
 
-static int beat_in(struct lks_client *agent, uint8_t boot, uint64_t seq, struct told *out)
+static int beat_in(struct lks_client *agent, uint8_t boot, uint64_t seq, struct crew_told *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_beat b = {.protocol = 1, .boot = {boot}, .seq = seq};
@@ -243,7 +211,7 @@ static int beat_in(struct lks_client *agent, uint8_t boot, uint64_t seq, struct 
     return ask(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out);
 }
 
-static int beat(struct lks_client *agent, uint64_t seq, struct told *out)
+static int beat(struct lks_client *agent, uint64_t seq, struct crew_told *out)
 {
     return beat_in(agent, 7, seq, out);
 }
@@ -269,24 +237,24 @@ static void report_body(const char *node, struct lks_buf *out)
 
 static void look_at_fleet(struct lks_client *admin)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     fine(admin, "health", "/v1/health", "", &t);
     fine(admin, "ready", "/v1/ready", "", &t);
     fine(admin, "openapi", "/v1/openapi.json", "", &t);
     fine(admin, "whoami", "/v1/whoami", "", &t);
-    CHECK_STR(told_text(&t, "identity"), "admin");
+    CHECK_STR(crew_text(&t, "identity"), "admin");
     fine(admin, "fleet", "/v1/fleet", "", &t); /* before there is one */
     fine(admin, "applyFleet", "/v1/fleet?dry_run=true", FLEET, &t);
     CHECK(lks_doc_member(t.doc, "applied") != NULL && !lks_doc_member(t.doc, "applied")->truth);
     fine(admin, "fleet", "/v1/fleet", "", &t);
-    CHECK_INT(told_number(&t, "nodes"), 0);
+    CHECK_INT(crew_number(&t, "nodes"), 0);
     fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
     fine(admin, "fleet", "/v1/fleet", "", &t);
-    CHECK_INT(told_number(&t, "nodes"), 5);
+    CHECK_INT(crew_number(&t, "nodes"), 5);
     fine(admin, "pools", "/v1/pools?limit=1", "", &t);
-    CHECK_STR(told_text(&t, "next"), "train");
+    CHECK_STR(crew_text(&t, "next"), "train");
     fine(admin, "nodes", "/v1/nodes?pool=serve&liveness=unseen&intake=false", "", &t);
-    CHECK_INT(told_count(&t, "items"), 2);
+    CHECK_INT(crew_count(&t, "items"), 2);
     fine(admin, "metrics", "/metrics", "", &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_node_info{node=\"gpu1\",pool=\"train\"");
     CHECK(lks_str_ends(lks_buf_view(&t.answer.body), "\n# EOF\n"));
@@ -294,7 +262,7 @@ static void look_at_fleet(struct lks_client *admin)
 
 static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf report = {0};
     struct lks_err err = {0};
     for (uint64_t seq = 1; seq <= 3; seq++) { /* decided by the state thread, then noted at once */
@@ -306,15 +274,15 @@ static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
     report_body("gpu1", &report);
     fine(agent, "report", "/v1/agent/tuple", report.ptr, &t);
     fine(admin, "node", "/v1/nodes/gpu1", "", &t);
-    CHECK_STR(told_text(&t, "liveness"), "live");
+    CHECK_STR(crew_text(&t, "liveness"), "live");
     fine(admin, "nodeTuple", "/v1/nodes/gpu1/tuple", "", &t);
     CHECK(lks_str_eq(lks_buf_view(&t.answer.body), lks_buf_view(&report)));
     fine(admin, "nodes", "/v1/nodes?component=driver&version=580.95.05", "", &t);
-    CHECK_INT(told_count(&t, "items"), 1);
+    CHECK_INT(crew_count(&t, "items"), 1);
     fine(admin, "nodes", "/v1/nodes?component=driver&version=1", "", &t);
-    CHECK_INT(told_count(&t, "items"), 0);
+    CHECK_INT(crew_count(&t, "items"), 0);
     fine(admin, "nodeHistory", "/v1/nodes/gpu1/history?limit=2", "", &t);
-    CHECK_INT(told_count(&t, "items"), 2);
+    CHECK_INT(crew_count(&t, "items"), 2);
     fine(admin, "nodeAt", "/v1/nodes/gpu1/at?time=2099-01-01T00:00:00Z", "", &t);
     fine(admin, "journalAt", "/v1/journal/at?time=2099-01-01T00:00:00Z&pool=train", "", &t);
 }
@@ -322,7 +290,7 @@ static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
 static void command_and_result(const struct ctl *c, struct lks_client *admin,
                                struct lks_client *agent)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
     struct lks_public_key public;
     struct lks_envelope envelope;
@@ -330,14 +298,14 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     char path[64], body[128];
     fine(admin, "commandNode", "/v1/nodes/gpu1/command",
          "{\"executor\":\"inventory\",\"reason\":\"a test\"}", &t);
-    long long id = told_number(&t, "id");
+    long long id = crew_number(&t, "id");
     lks_buf_init(&key, 128);
     CHECK_CODE(lks_file_read_plain(ctl_path(c, "data/command.pub"), &key, &err), LKS_OK);
     CHECK_CODE(
         lks_key_public_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}), &public, &err),
         LKS_OK);
     fine(agent, "mail", "/v1/agent/mail", "", &t);
-    if (CHECK_INT(told_count(&t, "commands"), 1)) {
+    if (CHECK_INT(crew_count(&t, "commands"), 1)) {
         const struct lks_doc *first = lks_doc_member(t.doc, "commands")->first;
         CHECK_CODE(lks_envelope_open(first->text, &public, 1, &envelope, &err), LKS_OK);
         CHECK_INT(envelope.id, id);
@@ -349,7 +317,7 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     fine(agent, "result", "/v1/agent/result", body, &t); /* saying it again is harmless */
     snprintf(path, sizeof(path), "/v1/commands/%lld", id);
     fine(admin, "command", path, "", &t);
-    CHECK_STR(told_text(&t, "outcome"), "done");
+    CHECK_STR(crew_text(&t, "outcome"), "done");
     struct lks_client *near = connect_person(c, admin, "viewer", "train");
     struct lks_client *far = connect_person(c, admin, "admin", "serve");
     fine(near, "command", path, "", &t);
@@ -357,17 +325,17 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     lks_client_free(near);
     lks_client_free(far);
     fine(agent, "mail", "/v1/agent/mail", "", &t);
-    CHECK_INT(told_count(&t, "commands"), 0);
+    CHECK_INT(crew_count(&t, "commands"), 0);
 }
 
 static void renew(const struct ctl *c, struct lks_client *agent)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     request_body(c, "renewed", NULL, (struct lks_str){0}, &body);
     if (!fine(agent, "renew", "/v1/agent/renew", body.ptr, &t))
         return;
-    put_file(c, "renewed.crt", told_text(&t, "certificate"));
+    put_file(c, "renewed.crt", crew_text(&t, "certificate"));
     struct lks_client *next = connect_agent(c, "renewed");
     CHECK_INT(beat(next, 10, &t), 200);
     CHECK_INT(beat(agent, 11, &t), 200); /* the one before stays good for a while */
@@ -376,16 +344,16 @@ static void renew(const struct ctl *c, struct lks_client *agent)
 
 static void operate(struct lks_client *admin)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     fine(admin, "holdNode", "/v1/nodes/inf%5B1-2%5D/hold", "{\"reason\":\"a test\"}", &t);
     fine(admin, "nodes", "/v1/nodes?held=true", "", &t);
-    CHECK_INT(told_count(&t, "items"), 2);
+    CHECK_INT(crew_count(&t, "items"), 2);
     fine(admin, "releaseNode", "/v1/nodes/inf%5B1-2%5D/release",
          "{\"reason\":\"over\",\"force\":true}", &t);
     fine(admin, "replaceNode", "/v1/nodes/inf1/replace", "{\"reason\":\"a test\"}", &t);
     fine(admin, "removeNode", "/v1/nodes/inf2?reason=gone", "", &t);
     fine(admin, "nodes", "/v1/nodes", "", &t);
-    CHECK_INT(told_count(&t, "items"), 4);
+    CHECK_INT(crew_count(&t, "items"), 4);
     fine(admin, "alarms", "/v1/alarms?open=true", "", &t);
     fine(admin, "journal", "/v1/journal?from=2&limit=3", "", &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "{\"seq\":4,");
@@ -395,7 +363,7 @@ static void operate(struct lks_client *admin)
 
 static void manage_access(const struct ctl *c, struct lks_client *admin)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     fine(admin, "grant", "/v1/access", "{\"identity\":\"user:kim\",\"role\":\"viewer\"}", &t);
     fine(admin, "makeToken", "/v1/tokens",
@@ -404,10 +372,10 @@ static void manage_access(const struct ctl *c, struct lks_client *admin)
     fine(admin, "endToken", "/v1/tokens/kim", "", &t);
     request_body(c, "kim", "name", LKS_STR("kim"), &body);
     if (fine(admin, "makeCertificate", "/v1/certificates", body.ptr, &t)) {
-        put_file(c, "kim.crt", told_text(&t, "certificate"));
+        put_file(c, "kim.crt", crew_text(&t, "certificate"));
         struct lks_client *kim = connect_as(c, c->people, "kim");
         fine(kim, "whoami", "/v1/whoami", "", &t);
-        CHECK_STR(told_text(&t, "identity"), "user:kim");
+        CHECK_STR(crew_text(&t, "identity"), "user:kim");
         refused(kim, "GET", "/v1/access", "", "", 403, "user:kim may not admin here");
         lks_client_free(kim);
     }
@@ -443,18 +411,18 @@ static void test_every_route(void)
 /* Seen and dealt with where it is about, and nowhere else. */
 static void alarm_of_pool(const struct ctl *c, struct lks_client *admin)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct lks_client *near = connect_person(c, admin, "viewer", "train");
     struct lks_client *far = connect_person(c, admin, "operator", "serve");
     fine(near, "alarms", "/v1/alarms", "", &t);
-    CHECK_INT(told_count(&t, "items"), 1);
+    CHECK_INT(crew_count(&t, "items"), 1);
     fine(near, "fleet", "/v1/fleet", "", &t);
-    CHECK_INT(told_number(&t, "alarms_open"), 1);
+    CHECK_INT(crew_number(&t, "alarms_open"), 1);
     refused(near, "POST", "/v1/alarms/1/release", "{\"reason\":\"x\"}", "", 403, "may not operate");
     fine(far, "alarms", "/v1/alarms", "", &t);
-    CHECK_INT(told_count(&t, "items"), 0);
+    CHECK_INT(crew_count(&t, "items"), 0);
     fine(far, "fleet", "/v1/fleet", "", &t);
-    CHECK_INT(told_number(&t, "alarms_open"), 0);
+    CHECK_INT(crew_number(&t, "alarms_open"), 0);
     refused(far, "POST", "/v1/alarms/1/release", "{\"reason\":\"x\"}", "", 403, "may not operate");
     lks_client_free(near);
     lks_client_free(far);
@@ -462,7 +430,7 @@ static void alarm_of_pool(const struct ctl *c, struct lks_client *admin)
 
 static void test_alarm(void)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct ctl c = {0};
     ctl_init(&c, "limits:\n  heartbeat_ms: 100\n  late_ms: 300\n  lost_ms: 60000\n"
                  "  mass_floor: 1\n  mass_percent: 0\n");
@@ -476,7 +444,7 @@ static void test_alarm(void)
         for (struct lks_wait w = {0}; open == 0 && lks_wait(&w);) {
             if (!fine(admin, "alarms", "/v1/alarms?open=true", "", &t))
                 break;
-            open = told_count(&t, "items");
+            open = crew_count(&t, "items");
         }
         CHECK_INT(open, 1);
         fine(admin, "pools", "/v1/pools", "", &t);
@@ -614,7 +582,7 @@ static void refuse_large(struct lks_client *admin)
 
 static void test_refusals(void)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct ctl c = {0};
     ctl_init(&c, "");
     if (CHECK(ctl_start(&c))) {
@@ -637,7 +605,7 @@ static void test_refusals(void)
 
 static void test_conditional(void)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     struct ctl c = {0};
     ctl_init(&c, "");
@@ -667,7 +635,7 @@ static void test_conditional(void)
 /* A certificate that ended is refused at once, on the connection it was shown on. */
 static void test_revoked(void)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct ctl c = {0};
     ctl_init(&c, "");
     if (CHECK(ctl_start(&c))) {
@@ -682,12 +650,12 @@ static void test_revoked(void)
         refused(agent, "GET", "/v1/nodes", "", AGENT_HEAD, 404, "");
         struct lks_client *visitor = connect_as(&c, c.people, "gpu1");
         fine(visitor, "whoami", "/v1/whoami", "", &t);
-        CHECK_STR(told_text(&t, "identity"), "node:gpu1");
+        CHECK_STR(crew_text(&t, "identity"), "node:gpu1");
         fine(admin, "replaceNode", "/v1/nodes/gpu1/replace", "{\"reason\":\"a test\"}", &t);
         refused(visitor, "GET", "/v1/whoami", "", "", 401, "not known, or has expired");
         lks_client_free(visitor);
         CHECK_INT(beat(agent, 4, &t), 403);
-        CHECK_HAS(told_text(&t, "detail"), "enrol the node again");
+        CHECK_HAS(crew_text(&t, "detail"), "enrol the node again");
         lks_client_free(agent);
         agent = connect_agent(&c, "gpu1");
         CHECK_INT(beat(agent, 5, &t), 403);
@@ -722,7 +690,7 @@ static const struct {
 
 static void test_cut(void)
 {
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct ctl c = {0};
     ctl_init(&c, "");
     if (CHECK(ctl_start(&c))) {
@@ -746,7 +714,7 @@ static void test_cut(void)
 static void test_flood(void)
 {
     enum { BURST = 5, MANY = 40 };
-    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf report = {0};
     struct ctl c = {0};
     ctl_init(&c, "rate: {people_per_s: 10000, burst: 5}\n");
@@ -761,12 +729,12 @@ static void test_flood(void)
         CHECK_INT(status, 429);
         CHECK(taken >= BURST && lks_http_answer_header(&t.answer, "retry-after").len > 0);
         fine(admin, "fleet", "/v1/fleet", "", &t);
-        int64_t before = told_number(&t, "seq");
+        int64_t before = crew_number(&t, "seq");
         for (int boot = 1; boot <= MANY; boot++)
             CHECK_INT(beat_in(agent, (uint8_t)boot, 1, &t), 200);
         fine(admin, "fleet", "/v1/fleet", "", &t);
-        CHECK(told_number(&t, "seq") > before);
-        CHECK(told_number(&t, "seq") < before + MANY);
+        CHECK(crew_number(&t, "seq") > before);
+        CHECK(crew_number(&t, "seq") < before + MANY);
         lks_client_free(agent);
         lks_client_free(admin);
         CHECK_INT(ctl_stop(&c), 0);
