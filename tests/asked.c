@@ -1,6 +1,7 @@
 #include "tests/asked.h"
 
 #include "core/campaign/state_apply.h"
+#include "core/fold/transition.h"
 #include "tests/facts.h"
 
 enum { START = 1000000, TEXT_MAX = 64 << 20 };
@@ -98,8 +99,10 @@ struct lks_str lks_asked_dry(struct lks_asked *a, const struct lks_event *event)
 struct lks_str lks_asked(struct lks_asked *a, const struct lks_event *event)
 {
     struct lks_str text = lks_asked_dry(a, event);
-    for (size_t i = 0; i < a->decision.count; i++)
+    for (size_t i = 0; i < a->decision.count; i++) {
+        lks_transition_assert(&a->state, &a->decision.records[i]); /* as the engine does */
         lks_asked_apply(a, &a->decision.records[i]);
+    }
     return text;
 }
 

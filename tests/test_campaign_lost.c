@@ -153,6 +153,51 @@ static void domain_without_the_lost(void)
     }
 }
 
+/* Of a decision each member is listed once: what its unit does is not undone by its own rule. */
+static void lists_once(struct campaign *w, const struct lks_decision *d)
+{
+    (void)w;
+    for (size_t i = 0; i < d->count; i++) {
+        for (size_t k = 0; k < i && d->records[i].kind == LKS_RECORD_MEMBER; k++)
+            CHECK(d->records[k].kind != LKS_RECORD_MEMBER ||
+                  !lks_str_eq(d->records[k].member.node, d->records[i].member.node));
+    }
+}
+
+/* All of the domain wait to return as they were, and one is lost in that moment. */
+static void lost_as_its_domain_returns(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const char *lost = i == 0 ? "n1" : "n2";
+        struct campaign w;
+        lks_test_case("%s", lost);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .domain = 2, .spares = 1});
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_READING, 9 * HOUR));
+        campaign_node(&w, lost)->up = false;
+        campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        for (unsigned n = 0; n < w.count; n++) {
+            const struct lks_member *m = campaign_member(&w, w.nodes[n].name);
+            campaign_record(
+                &w, &(struct lks_record){
+                        .kind = LKS_RECORD_MEMBER,
+                        .member = {.change = w.change,
+                                   .node = lks_str_from(w.nodes[n].name),
+                                   .state = LKS_MEMBER_WAITING,
+                                   .step = campaign_change(&w)->recipes[m->recipe].count - 1,
+                                   .attempt = 1,
+                                   .back = true}});
+        }
+        campaign_record(
+            &w, &(struct lks_record){.kind = LKS_RECORD_LIVENESS,
+                                     .liveness = {.node = lks_str_from(lost), .state = LKS_LOST}});
+        w.after = lists_once;
+        go_on(&w, LOST);
+        CHECK(campaign_member(&w, "n1")->state >= LKS_MEMBER_OVER);
+        CHECK(campaign_member(&w, "n2")->state >= LKS_MEMBER_OVER);
+        campaign_end(&w);
+    }
+}
+
 /* What a pool can spare ----------------------------------------------------------------------- */
 
 static unsigned out_of(const struct campaign *w)
@@ -531,6 +576,7 @@ int main(void)
         {"a lost node joins and is undone", joins_and_is_undone},
         {"a lost node comes back too late", comes_back_too_late},
         {"a domain without the lost", domain_without_the_lost},
+        {"one is lost as its domain returns", lost_as_its_domain_returns},
         {"a rollback keeps what the pool needs", keeps_what_the_pool_needs},
         {"a rollback keeps to its power zone", keeps_to_its_power_zone},
         {"sixty nodes within a minute", within_a_minute},

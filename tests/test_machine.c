@@ -127,7 +127,7 @@ static void test_each_machine_stops_the_program(void)
 {
     for (size_t i = 0; i < LKS_COUNT(machines); i++) {
         char says[64];
-        snprintf(says, sizeof(says), "transition of a %s from", machines[i]->name);
+        snprintf(says, sizeof(says), "a %s may go from", machines[i]->name);
         lks_test_case("%s", machines[i]->name);
         stops(step_illegally, i, says);
     }
@@ -154,21 +154,21 @@ static const struct {
     const char *name, *says;
     struct lks_record record;
 } planted[] = {
-    {"a change that is done runs again", "of a change from done (7) to running (2)",
+    {"a change that is done runs again", "a change may go from done (7) to running (2)",
      R(CHANGE_MOVED, change_moved, .change = 7, .state = LKS_CHANGE_RUNNING)},
-    {"a change moves to what is no state", "of a change from done (7) to ? (32)",
+    {"a change moves to what is no state", "a change may go from done (7) to ? (32)",
      R(CHANGE_MOVED, change_moved, .change = 7, .state = (uint64_t)1 << 32)},
-    {"a wave that passed soaks", "of a wave from passed (3) to soaks (2)",
+    {"a wave that passed soaks", "a wave may go from passed (3) to soaks (2)",
      R(WAVE, wave, .change = 7, .state = LKS_WAVE_SOAKS)},
-    {"a node that is done is asked", "of a member from done (4) to asked (2)",
+    {"a node that is done is asked", "a member may go from done (4) to asked (2)",
      R(MEMBER, member, .change = 7, .node = T("n1"), .state = LKS_MEMBER_ASKED)},
-    {"an update ends twice", "of a flash from done (2) to failed (6)",
+    {"an update ends twice", "a flash may go from done (2) to failed (6)",
      R(FLASH_ENDED, flash_ended, .id = 1, .outcome = LKS_BMC_FAILED)},
-    {"an update that ended goes on", "of a flash from done (2) to sent (1)",
+    {"an update that ended goes on", "a flash may go from done (2) to sent (1)",
      R(FLASH_SAVED, flash_saved, .id = 1, .saved = T("{}"))},
-    {"an update that is done is resolved", "of a flash from done (2) to resolved (8)",
+    {"an update that is done is resolved", "a flash may go from done (2) to resolved (8)",
      R(FLASH_RESOLVED, flash_resolved, .id = 1)},
-    {"a command ends twice", "of a command from done (1) to failed (2)",
+    {"a command ends twice", "a command may go from done (1) to failed (2)",
      R(COMMAND_ENDED, command_ended, .id = 1, .outcome = LKS_OUTCOME_FAILED)},
 };
 
@@ -247,7 +247,7 @@ static void end_twice(size_t row)
 
 static void test_a_ledger_ends_a_command_once(void)
 {
-    stops(end_twice, 0, "of a command from done (1) to failed (2)");
+    stops(end_twice, 0, "a command may go from done (1) to failed (2)");
 }
 
 /* A controller that never followed takes no lease. */
@@ -269,7 +269,7 @@ static void lead_alone(size_t row)
 
 static void test_a_lease_is_for_followers(void)
 {
-    stops(lead_alone, 0, "of a lease from alone (1) to taken (3)");
+    stops(lead_alone, 0, "a lease may go from alone (1) to taken (3)");
 }
 
 /* A driver whose step is its phase: the answer leads from one to the other. */
@@ -309,7 +309,7 @@ static void send_after_reset(size_t row)
 static void test_a_conversation_looks_before_it_sends(void)
 {
     feed(LKS_PHASE_READING, LKS_PHASE_SENDING);
-    stops(send_after_reset, 0, "of a conversation from resetting (5) to sending (2)");
+    stops(send_after_reset, 0, "a conversation may go from resetting (5) to sending (2)");
 }
 
 static const struct lks_test tests[] = {

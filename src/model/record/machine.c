@@ -16,8 +16,8 @@ unsigned lks_machine_step(const struct lks_machine *m, unsigned from, unsigned t
 {
     if (!lks_machine_may(m, from, to)) {
         char text[128];
-        snprintf(text, sizeof(text), "the legal transition of a %s from %s (%u) to %s (%u)",
-                 m->name, name_of(m, from), from, name_of(m, to), to);
+        snprintf(text, sizeof(text), "a %s may go from %s (%u) to %s (%u)", m->name,
+                 name_of(m, from), from, name_of(m, to), to);
         lks_assert_failed(text, __FILE__, __LINE__);
     }
     return to;
