@@ -340,8 +340,8 @@ static void check_help(const struct lks_command *command, const char *const *arg
     CHECK_HAS(said, command->summary);
     const struct lks_option *tables[] = {lks_common_options, command->options};
     for (size_t i = 0; i < LKS_COUNT(tables); i++) {
-        for (const struct lks_option *o = tables[i]; o != NULL && o->name != NULL; o++) {
-            CHECK_HAS(said, o->name);
+        for (const struct lks_option *o = tables[i]; o != NULL && o->usage != NULL; o++) {
+            CHECK_HAS(said, o->usage);
             CHECK_HAS(said, o->about);
         }
     }

@@ -38,15 +38,12 @@ void lks_docgen_cell(struct lks_buf *page, const char *text)
 
 static void put_options(struct lks_buf *page, const struct lks_option *options)
 {
-    if (options == NULL || options->name == NULL)
+    if (options == NULL || options->usage == NULL)
         return;
     lks_buf_addf(page, "\n| option | meaning |\n|---|---|\n");
-    for (; options->name != NULL; options++) {
-        lks_buf_addf(page, "| `%s", options->name);
-        if (options->value != NULL) {
-            lks_buf_addc(page, ' ');
-            lks_docgen_cell(page, options->value);
-        }
+    for (; options->usage != NULL; options++) {
+        lks_buf_addf(page, "| `");
+        lks_docgen_cell(page, options->usage);
         lks_buf_addf(page, "` | ");
         lks_docgen_cell(page, options->about);
         lks_buf_addf(page, " |\n");

@@ -19,6 +19,15 @@ void lks_buf_fini(struct lks_buf *b)
     *b = (struct lks_buf){0};
 }
 
+void lks_buf_fini_all(struct lks_buf *first, ...)
+{
+    va_list rest;
+    va_start(rest, first);
+    for (struct lks_buf *b = first; b != NULL; b = va_arg(rest, struct lks_buf *))
+        lks_buf_fini(b);
+    va_end(rest);
+}
+
 /* Room for `extra` bytes more and the terminator. */
 static bool reserve(struct lks_buf *b, size_t extra)
 {

@@ -130,6 +130,16 @@ bool lks_str_has_word(struct lks_str list, struct lks_str word)
     return found;
 }
 
+int lks_str_lookup(struct lks_str name, const struct lks_str_named *table, size_t count,
+                   int otherwise)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (lks_str_is(name, table[i].name))
+            return table[i].value;
+    }
+    return otherwise;
+}
+
 bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out)
 {
     uint64_t value = 0;

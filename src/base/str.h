@@ -61,6 +61,16 @@ bool lks_str_word(struct lks_str *rest, struct lks_str *word);
 /* Whether a word of `list` is this one. */
 bool lks_str_has_word(struct lks_str list, struct lks_str word);
 
+/* A row of a table that gives names a value of an enum. */
+struct lks_str_named {
+    const char *name;
+    int value;
+};
+
+/* The value of `name` in such a table; `otherwise` where it is not there. */
+int lks_str_lookup(struct lks_str name, const struct lks_str_named *table, size_t count,
+                   int otherwise);
+
 /* Read all of `s` as a decimal number up to `max`, or say no and leave `out` alone. */
 bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out);
 

@@ -112,13 +112,12 @@ static enum lks_code set_ecc(const struct lks_order_item *item, struct lks_str w
 static enum lks_code set_compute_mode(const struct lks_order_item *item, struct lks_str words,
                                       struct lks_err *err)
 {
-    static const struct {
-        const char *word, *number;
-    } modes[] = {{"default", "0"}, {"prohibited", "2"}, {"exclusive-process", "3"}};
+    static const struct lks_str_pair modes[] = {
+        {"default", "0"}, {"prohibited", "2"}, {"exclusive-process", "3"}};
     (void)item;
     for (size_t i = 0; i < LKS_COUNT(modes); i++) {
-        if (lks_str_is(words, modes[i].word))
-            return smi("-c", modes[i].number, err);
+        if (lks_str_is(words, modes[i].name))
+            return smi("-c", modes[i].value, err);
     }
     return lks_fail(err, LKS_E_INVALID, "no compute mode is called so");
 }

@@ -19,19 +19,19 @@
 enum { TIMEOUT_MAX_S = 24 * 3600, NODE_SIZE = 256, HANDED_FD = 3 };
 
 static const struct lks_option options[] = {
-    {"--socket", "PATH", "socket for the agent; not needed when systemd passes the socket"},
-    {"--executors", "DIR", "directory of the executors, writable by root only"},
-    {"--enabled", "FILE", "names of the executors that may run here, one per line"},
-    {"--command-key", "FILE", "public key of signed commands (command.pub of lockstepd)"},
-    {"--user", "UID", "user of the agent, by number or name; other users are refused"},
-    {"--state", "DIR", "folder for the ledger (/var/lib/lockstep-helper)"},
-    {"--node", "NAME", "name of this node in the controller (the host name)"},
-    {"--reader", "PROGRAM", "program that reads the machine (/usr/bin/lockstep-agent)"},
-    {"--depot", "DIR", "folder of the agent's artifacts: depot in its state folder"},
-    {"--timeout", "SECONDS", "time limit for an executor, in seconds (until its command expires)"},
-    {"--version", NULL, "print the version and exit"},
-    {"--help", NULL, "print this help and exit"},
-    {NULL, NULL, NULL},
+    {"--socket PATH", "socket for the agent; not needed when systemd passes the socket"},
+    {"--executors DIR", "directory of the executors, writable by root only"},
+    {"--enabled FILE", "names of the executors that may run here, one per line"},
+    {"--command-key FILE", "public key of signed commands (command.pub of lockstepd)"},
+    {"--user UID", "user of the agent, by number or name; other users are refused"},
+    {"--state DIR", "folder for the ledger (/var/lib/lockstep-helper)"},
+    {"--node NAME", "name of this node in the controller (the host name)"},
+    {"--reader PROGRAM", "program that reads the machine (/usr/bin/lockstep-agent)"},
+    {"--depot DIR", "folder of the agent's artifacts: depot in its state folder"},
+    {"--timeout SECONDS", "time limit for an executor, in seconds (until its command expires)"},
+    {"--version", "print the version and exit"},
+    {"--help", "print this help and exit"},
+    {0},
 };
 
 static void print_help(void)

@@ -254,9 +254,7 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
 
 static enum lks_code push(struct lks_agent *a, struct lks_err *err)
 {
-    static const struct {
-        const char *method, *path;
-    } ways[] = {
+    static const struct lks_str_pair ways[] = {
         [LKS_SPOOL_TUPLE] = {"PUT", "/v1/agent/tuple"},
         [LKS_SPOOL_RESULT] = {"POST", "/v1/agent/result"},
     };
@@ -267,7 +265,7 @@ static enum lks_code push(struct lks_agent *a, struct lks_err *err)
     if (code == LKS_E_NOT_FOUND) /* all that was left was damaged */
         return LKS_OK;
     if (code == LKS_OK)
-        code = lks_agent_exchange(a, ways[kind].method, ways[kind].path, JSON_TYPE,
+        code = lks_agent_exchange(a, ways[kind].name, ways[kind].value, JSON_TYPE,
                                   lks_buf_view(&body), &answer, err);
     if (code == LKS_E_REFUSED) {
         lks_agent_note(a, LKS_LEVEL_ERROR, "the controller will not have a report; it is dropped",

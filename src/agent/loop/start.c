@@ -27,32 +27,31 @@ enum {
 };
 
 static const struct lks_option options[] = {
-    {"--state", "DIR", "folder for this node's key, spool and ledger"},
-    {"--controller", "URL", "first start: lockstepd's address for people, https://host:7443"},
-    {"--ca", "FILE", "first start: CA certificate of lockstepd (ca.crt of lockstepd init)"},
-    {"--token-file", "FILE", "first start: the token of lockstep node enroll; removed once used"},
-    {"--agents", "URLS",
+    {"--state DIR", "folder for this node's key, spool and ledger"},
+    {"--controller URL", "first start: lockstepd's address for people, https://host:7443"},
+    {"--ca FILE", "first start: CA certificate of lockstepd (ca.crt of lockstepd init)"},
+    {"--token-file FILE", "first start: the token of lockstep node enroll; removed once used"},
+    {"--agents URLS",
      "controllers to report to, separated by blanks, instead of those that enrolment gave"},
-    {"--node", "NAME", "required name of this node"},
-    {"--root", "DIR", "act as the captured machine in DIR; only lockstep-agentsim changes it"},
-    {"--helper", "SOCKET",
-     "socket of the root helper, which runs executors and reads what needs "
-     "root"},
-    {"--inventory-seconds", "N", "seconds between readings of the machine (300)"},
-    {"--quick", NULL, "skip the search for copies of libraries, and hashing"},
-    {"--log-level", "LEVEL", "debug, info, warning or error (info)"},
-    {"--read", NULL, "read the machine, print the result, and exit"},
-    {"--idle", NULL, "exit with a failure if a process uses the GPUs"},
-    {"--hazards", NULL, "exit with a failure if the next boot would leave the node broken"},
-    {"--cache", "FILE", "with --read: file that caches what was found inside libraries"},
-    {"--depot-bytes", "N", "disk space for artifacts of commands, in bytes (34359738368)"},
-    {"--fetch", "DIGESTS", "fetch artifacts into the state folder, separated by blanks, and exit"},
-    {"--servers", "URLS", "with --fetch: servers to ask, in this order"},
-    {"--certificate", "NAME", "with --fetch: client certificate, a file in the state folder,"},
-    {"--key", "NAME", "and its key"},
-    {"--version", NULL, "print the version and exit"},
-    {"--help", NULL, "print this help and exit"},
-    {NULL, NULL, NULL},
+    {"--node NAME", "required name of this node"},
+    {"--root DIR", "act as the captured machine in DIR; only lockstep-agentsim changes it"},
+    {"--helper SOCKET", "socket of the root helper, which runs executors and reads what needs "
+                        "root"},
+    {"--inventory-seconds N", "seconds between readings of the machine (300)"},
+    {"--quick", "skip the search for copies of libraries, and hashing"},
+    {"--log-level LEVEL", "debug, info, warning or error (info)"},
+    {"--read", "read the machine, print the result, and exit"},
+    {"--idle", "exit with a failure if a process uses the GPUs"},
+    {"--hazards", "exit with a failure if the next boot would leave the node broken"},
+    {"--cache FILE", "with --read: file that caches what was found inside libraries"},
+    {"--depot-bytes N", "disk space for artifacts of commands, in bytes (34359738368)"},
+    {"--fetch DIGESTS", "fetch artifacts into the state folder, separated by blanks, and exit"},
+    {"--servers URLS", "with --fetch: servers to ask, in this order"},
+    {"--certificate NAME", "with --fetch: client certificate, a file in the state folder,"},
+    {"--key NAME", "and its key"},
+    {"--version", "print the version and exit"},
+    {"--help", "print this help and exit"},
+    {0},
 };
 
 static const char *const level_words[] = {"debug", "info", "warning", "error"};
@@ -130,7 +129,7 @@ static enum lks_code print_look(look_fn *look, const char *root, struct lks_err 
 static enum lks_code fetch(const struct lks_args *args, const struct lks_agent_options *o,
                            struct lks_err *err)
 {
-    const char *const needed[] = {"--servers", "--certificate", "--key"};
+    const char *const needed[] = {"--servers --certificate", "--key"};
     for (size_t i = 0; i < LKS_COUNT(needed); i++) {
         if (lks_args_get(args, needed[i]) == NULL)
             return lks_fail(err, LKS_E_USAGE, "--fetch needs %s", needed[i]);

@@ -5,12 +5,23 @@
 
 #include <string.h>
 
+struct lks_str lks_args_name(const struct lks_option *option)
+{
+    return (struct lks_str){option->usage, strcspn(option->usage, " ")};
+}
+
+const char *lks_args_value(const struct lks_option *option)
+{
+    const char *blank = strchr(option->usage, ' ');
+    return blank != NULL ? blank + 1 : NULL;
+}
+
 static const struct lks_option *find_option(const struct lks_option *const *tables,
                                             struct lks_str name)
 {
     for (; *tables != NULL; tables++) {
-        for (const struct lks_option *o = *tables; o->name != NULL; o++) {
-            if (lks_str_is(name, o->name))
+        for (const struct lks_option *o = *tables; o->usage != NULL; o++) {
+            if (lks_str_eq(name, lks_args_name(o)))
                 return o;
         }
     }
@@ -23,8 +34,8 @@ static enum lks_code fail_unknown(const struct lks_option *const *tables, struct
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(name);
     for (; *tables != NULL; tables++) {
-        for (const struct lks_option *o = *tables; o->name != NULL; o++)
-            lks_near_try(&near, lks_str_from(o->name));
+        for (const struct lks_option *o = *tables; o->usage != NULL; o++)
+            lks_near_try(&near, lks_args_name(o));
     }
     return lks_fail(err, LKS_E_USAGE, "no option '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
                     lks_near_hint(&near, hint));
@@ -38,9 +49,18 @@ static enum lks_code add_positional(struct lks_args *args, const char *word, str
     return LKS_OK;
 }
 
+bool lks_args_given(const struct lks_args *args, struct lks_str name)
+{
+    for (size_t i = 0; i < args->given_count; i++) {
+        if (lks_str_eq(lks_args_name(args->given[i].option), name))
+            return true;
+    }
+    return false;
+}
+
 static bool may_repeat(const struct lks_option *option)
 {
-    return option->value != NULL && lks_str_ends(lks_str_from(option->value), "...");
+    return lks_str_ends(lks_str_from(option->usage), "...");
 }
 
 /* Read the option at argv[*at]; its value may be the next word. */
@@ -53,21 +73,23 @@ static enum lks_code add_option(int argc, char **argv, int *at,
     const struct lks_option *option = find_option(tables, name);
     if (option == NULL)
         return fail_unknown(tables, name, err);
-    if (lks_args_has(args, option->name) && !may_repeat(option))
-        return lks_fail(err, LKS_E_USAGE, "%s is given twice", option->name);
+    const char *wanted = lks_args_value(option);
+    if (lks_args_given(args, name) && !may_repeat(option))
+        return lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT " is given twice", LKS_STR_ARG(name));
     if (args->given_count == LKS_ARGS_MAX)
         return lks_fail(err, LKS_E_USAGE, "more than %d options", LKS_ARGS_MAX);
-    if (option->value == NULL && joined)
-        return lks_fail(err, LKS_E_USAGE, "%s takes no value", option->name);
+    if (wanted == NULL && joined)
+        return lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT " takes no value", LKS_STR_ARG(name));
     const char *text = joined ? value.ptr : "";
-    if (option->value != NULL && !joined) {
+    if (wanted != NULL && !joined) {
         if (*at + 1 >= argc)
-            return lks_fail(err, LKS_E_USAGE, "%s needs %s", option->name, option->value);
+            return lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT " needs %s", LKS_STR_ARG(name),
+                            wanted);
         text = argv[++*at];
     }
-    if (option->value != NULL && text[0] == '\0')
-        return lks_fail(err, LKS_E_USAGE, "%s needs %s, not an empty word", option->name,
-                        option->value);
+    if (wanted != NULL && text[0] == '\0')
+        return lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT " needs %s, not an empty word",
+                        LKS_STR_ARG(name), wanted);
     args->given[args->given_count].option = option;
     args->given[args->given_count++].value = text;
     return LKS_OK;
@@ -97,18 +119,15 @@ enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *con
 
 const char *lks_args_get(const struct lks_args *args, const char *name)
 {
-    for (size_t i = 0; i < args->given_count; i++) {
-        if (strcmp(args->given[i].option->name, name) == 0)
-            return args->given[i].value;
-    }
-    return NULL;
+    size_t at = 0;
+    return lks_args_next(args, name, &at);
 }
 
 const char *lks_args_next(const struct lks_args *args, const char *name, size_t *at)
 {
     while (*at < args->given_count) {
         size_t i = (*at)++;
-        if (strcmp(args->given[i].option->name, name) == 0)
+        if (lks_str_is(lks_args_name(args->given[i].option), name))
             return args->given[i].value;
     }
     return NULL;
@@ -128,19 +147,16 @@ bool lks_args_has(const struct lks_args *args, const char *name)
 void lks_args_print_option(const struct lks_option *option, size_t columns, FILE *out)
 {
     enum { INDENT = 2, LEFT = 24, ABOUT = INDENT + LEFT + 1 };
-    char left[64];
-    int len = snprintf(left, sizeof(left), "%s%s%s", option->name, option->value != NULL ? " " : "",
-                       option->value != NULL ? option->value : "");
-    if (len <= LEFT)
-        fprintf(out, "%*s%-*s ", INDENT, "", LEFT, left);
+    if (strlen(option->usage) <= LEFT)
+        fprintf(out, "%*s%-*s ", INDENT, "", LEFT, option->usage);
     else
-        fprintf(out, "%*s%s\n%*s", INDENT, "", left, ABOUT, "");
+        fprintf(out, "%*s%s\n%*s", INDENT, "", option->usage, ABOUT, "");
     lks_term_flow(out, lks_str_from(option->about), ABOUT, ABOUT, columns);
 }
 
 void lks_args_print(const struct lks_option *options, size_t columns, FILE *out)
 {
-    for (; options != NULL && options->name != NULL; options++)
+    for (; options != NULL && options->usage != NULL; options++)
         lks_args_print_option(options, columns, out);
 }
 

@@ -9,10 +9,15 @@
 #include <stdio.h>
 
 struct lks_option {
-    const char *name;  /* "--gpu" */
-    const char *value; /* how help calls its value, NULL for a plain switch */
+    const char *usage; /* "--gpu NAME", or "--json" for a plain switch */
     const char *about;
 };
+
+/* "--gpu" of "--gpu NAME". */
+struct lks_str lks_args_name(const struct lks_option *option);
+
+/* "NAME" of "--gpu NAME"; NULL for a plain switch. */
+const char *lks_args_value(const struct lks_option *option);
 
 #define LKS_ARGS_MAX 1024
 
@@ -43,6 +48,7 @@ struct lks_str lks_args_str(const struct lks_args *args, const char *name);
 const char *lks_args_next(const struct lks_args *args, const char *name, size_t *at);
 
 bool lks_args_has(const struct lks_args *args, const char *name);
+bool lks_args_given(const struct lks_args *args, struct lks_str name);
 
 /* "PROGRAM VERSION (commit COMMIT)" as every program prints it for --version. `commit` is
  * LKS_COMMIT of base/commit.h, which has "unknown" for a tree without git. */

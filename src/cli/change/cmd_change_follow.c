@@ -71,19 +71,12 @@ static void print_line(const struct lks_cli *cli, enum lks_colour colour, bool c
 
 static enum lks_colour colour_of(struct lks_str state)
 {
-    static const struct {
-        const char *word;
-        enum lks_colour colour;
-    } moods[] = {
+    static const struct lks_str_named moods[] = {
         {"passed", LKS_GREEN}, {"done", LKS_GREEN},       {"held", LKS_YELLOW},
         {"halted", LKS_RED},   {"rolled back", LKS_RED},  {"aborted", LKS_RED},
         {"rejected", LKS_RED}, {"rolling back", LKS_RED}, {"planned", LKS_DIM},
     };
-    for (size_t i = 0; i < LKS_COUNT(moods); i++) {
-        if (lks_str_is(state, moods[i].word))
-            return moods[i].colour;
-    }
-    return LKS_PLAIN;
+    return (enum lks_colour)lks_str_lookup(state, moods, LKS_COUNT(moods), LKS_PLAIN);
 }
 
 /* How many nodes of a wave are over, and of how many. */

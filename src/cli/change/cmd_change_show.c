@@ -409,9 +409,8 @@ static void add_people(struct lks_table *t, const struct lks_doc *change, struct
 /* When it is given up, and when its nodes may begin. */
 static void add_terms(struct lks_table *t, const struct lks_doc *change, struct lks_buf *text)
 {
-    static const struct {
-        const char *key, *name;
-    } times[] = {{"windows", "windows"}, {"not_before", "not before"}, {"not_after", "not after"}};
+    static const struct lks_str_pair times[] = {
+        {"windows", "windows"}, {"not_before", "not before"}, {"not_after", "not after"}};
     uint64_t most = lks_change_number(change, "failures_max");
     char count[LKS_COUNT_TEXT_SIZE];
     lks_buf_truncate(text, 0);
@@ -425,8 +424,8 @@ static void add_terms(struct lks_table *t, const struct lks_doc *change, struct 
     add_fact(t, "halts", text);
     for (size_t i = 0; i < LKS_COUNT(times); i++) {
         lks_buf_truncate(text, 0);
-        lks_buf_add(text, lks_doc_text(change, times[i].key));
-        add_fact(t, times[i].name, text);
+        lks_buf_add(text, lks_doc_text(change, times[i].name));
+        add_fact(t, times[i].value, text);
     }
 }
 
@@ -540,13 +539,12 @@ static const struct lks_listing_column waiting_columns[] = {
 static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *args,
                                    const struct lks_doc *change, struct lks_err *err)
 {
-    static const struct {
-        const char *key, *state;
-    } rows[] = {{"needs_hands", "needs hands"}, {"unknown", "unknown"}, {"fenced", "fenced"}};
+    static const struct lks_str_pair rows[] = {
+        {"needs_hands", "needs hands"}, {"unknown", "unknown"}, {"fenced", "fenced"}};
     const struct lks_doc *members = lks_doc_member(change, "members");
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-        uint64_t count = lks_change_number(members, rows[i].key);
+        uint64_t count = lks_change_number(members, rows[i].name);
         char limit[16];
         if (count == 0)
             continue;
@@ -554,12 +552,12 @@ static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *a
         lks_remote_question_init(&q, "GET", "/v1/changes");
         lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
         lks_remote_path_add(&q.path, LKS_STR("members"));
-        lks_remote_path_query(&q.path, "state", lks_str_from(rows[i].state));
+        lks_remote_path_query(&q.path, "state", lks_str_from(rows[i].value));
         lks_remote_path_query(&q.path, "limit", lks_str_from(limit));
         if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
             return err->code;
         const struct lks_doc *list = lks_doc_member(q.answer.doc, "items");
-        fprintf(cli->out, "\n%" PRIu64 " %s:\n", count, rows[i].state);
+        fprintf(cli->out, "\n%" PRIu64 " %s:\n", count, rows[i].value);
         if (lks_listing_table(cli, waiting_columns, LKS_COUNT(waiting_columns), &list, 1, err) !=
             LKS_OK)
             return err->code;

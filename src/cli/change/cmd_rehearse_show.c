@@ -92,15 +92,13 @@ static void print_starved(struct lks_cli *cli, const struct lks_forecast *f)
 static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_forecast *f,
                                    struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {
+        {"jobs that wait", LKS_COLUMN_WRAP}, {"nodes", LKS_COLUMN_RIGHT},
+        {"half", LKS_COLUMN_RIGHT},          {"19 in 20", LKS_COLUMN_RIGHT},
+        {"most", LKS_COLUMN_RIGHT},          {"in runs", LKS_COLUMN_RIGHT}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     bool any = false;
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "jobs that wait", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "nodes", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "half", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "19 in 20", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "most", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "in runs", LKS_COLUMN_RIGHT);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (uint32_t p = 0; p < f->pool_count; p++) {
         for (uint32_t i = 0; i < f->pools[p].job_count; i++) {
             const struct lks_forecast_jobs *j = &f->pools[p].jobs[i];

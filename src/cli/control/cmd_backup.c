@@ -26,16 +26,13 @@ static enum lks_code print_repair(struct lks_cli *cli, const struct lks_args *ar
                                                : "the rows from there on were set aside");
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "fault", lks_fault_words[v->fault]);
-    lks_json_int(&w, "at", (int64_t)v->at);
-    lks_json_cstr(&w, "text", v->text);
-    lks_json_bool(&w, "repaired", true);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "fault", lks_fault_words[v->fault]);
+    lks_json_int(w, "at", (int64_t)v->at);
+    lks_json_cstr(w, "text", v->text);
+    lks_json_bool(w, "repaired", true);
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_journal_repair(struct lks_cli *cli, const struct lks_args *args,
@@ -107,14 +104,11 @@ enum lks_code lks_cmd_backup(struct lks_cli *cli, const struct lks_args *args, s
                 file, (long long)st.st_size);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "file", file);
-    lks_json_int(&w, "bytes", (int64_t)st.st_size);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "file", file);
+    lks_json_int(w, "bytes", (int64_t)st.st_size);
+    return lks_output_end(cli, &o, err);
 }
 
 /* restore ----------------------------------------------------------------------------------- */
@@ -179,12 +173,9 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
                 dir, v.last, dir);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "directory", dir);
-    lks_json_int(&w, "rows", (int64_t)v.rows);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "directory", dir);
+    lks_json_int(w, "rows", (int64_t)v.rows);
+    return lks_output_end(cli, &o, err);
 }

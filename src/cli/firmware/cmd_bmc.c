@@ -68,17 +68,12 @@ static void print_rest(struct lks_cli *cli, const struct lks_bmc_inventory *i)
 static enum lks_code print_inventory(struct lks_cli *cli, const struct lks_bmc_at *at,
                                      const struct lks_bmc_inventory *i, struct lks_err *err)
 {
-    static const struct {
-        const char *header;
-        unsigned flags;
-    } columns[] = {
+    static const struct lks_output_column columns[] = {
         {"class", 0},      {"device", 0},          {"bank", 0},   {"version", LKS_COLUMN_WRAP},
         {"updateable", 0}, {"write-protected", 0}, {"lowest", 0}, {"entry", LKS_COLUMN_WRAP},
     };
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, TABLE_MAX);
-    for (size_t k = 0; k < LKS_COUNT(columns); k++)
-        lks_table_column(&t, columns[k].header, columns[k].flags);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t k = 0; k < i->count; k++)
         add_row(&t, &i->items[k]);
     print_about(cli, at, i);
@@ -91,14 +86,11 @@ static enum lks_code print_inventory(struct lks_cli *cli, const struct lks_bmc_a
 static enum lks_code inventory_json(struct lks_cli *cli, const struct lks_bmc_at *at,
                                     const struct lks_bmc_inventory *i, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "url", at->url);
-    lks_bmc_inventory_json(i, &w);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "url", at->url);
+    lks_bmc_inventory_json(i, w);
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_bmc_inventory(struct lks_cli *cli, const struct lks_args *args,
@@ -200,15 +192,12 @@ static enum lks_code trust_json(struct lks_cli *cli, const struct lks_bmc_at *at
                                 const struct lks_curl_certificate *c, bool recorded,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_BMC_STATE_MAX);
-    lks_json_begin(&w, NULL, '{');
-    certificate_members(&w, at, c);
-    lks_json_bool(&w, "self_signed", c->self_signed);
-    lks_json_bool(&w, "recorded", recorded);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    certificate_members(w, at, c);
+    lks_json_bool(w, "self_signed", c->self_signed);
+    lks_json_bool(w, "recorded", recorded);
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code trust(struct lks_cli *cli, const struct lks_args *args,

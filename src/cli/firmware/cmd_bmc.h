@@ -27,19 +27,18 @@
 
 #define LKS_BMC_STATE_OPTION                                                                       \
     {                                                                                              \
-        "--state", "DIR",                                                                          \
+        "--state DIR",                                                                             \
             "folder for certificates and checkpoints; else lockstep in $XDG_STATE_HOME, or in "    \
             "~/.local/state"                                                                       \
     }
 
 /* The options of commands that log in at an endpoint. */
 #define LKS_BMC_OPTIONS                                                                            \
-    {"--credentials", "REF", "file:/PATH, exec:/PROGRAM or env:NAME, which holds USER:PASSWORD"},  \
-        {"--ca", "FILE", "CA certificate of the endpoint"},                                        \
-        {"--fingerprint", "FP",                                                                    \
-         "sha256:HEX of its public key, instead of the one stored by "                             \
-         "'bmc trust'"},                                                                           \
-        {"--driver", "NAME", "redfish or nvos (redfish)"}, LKS_BMC_STATE_OPTION
+    {"--credentials REF", "file:/PATH, exec:/PROGRAM or env:NAME, which holds USER:PASSWORD"},     \
+        {"--ca FILE", "CA certificate of the endpoint"},                                           \
+        {"--fingerprint FP", "sha256:HEX of its public key, instead of the one stored by "         \
+                             "'bmc trust'"},                                                       \
+        {"--driver NAME", "redfish or nvos (redfish)"}, LKS_BMC_STATE_OPTION
 
 /* An endpoint. The secret is wiped by lks_bmc_at_fini(). */
 struct lks_bmc_at {

@@ -164,9 +164,7 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
     for (size_t i = 0, n = 0; i < u->at->address_count; i++)
         n += (size_t)snprintf(addresses + n, sizeof(addresses) - n, "%s%s", i > 0 ? " " : "",
                               u->at->addresses[i]);
-    const struct {
-        const char *key, *value;
-    } texts[] = {
+    const struct lks_str_pair texts[] = {
         {"url", u->at->url},
         {"addresses", u->at->address_count > 0 ? addresses : ""},
         {"driver", u->at->driver->name},
@@ -183,7 +181,7 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
     lks_json_begin(&w, NULL, '{');
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         if (texts[i].value[0] != '\0')
-            lks_json_cstr(&w, texts[i].key, texts[i].value);
+            lks_json_cstr(&w, texts[i].name, texts[i].value);
     }
     lks_json_int(&w, "size", (int64_t)u->intent.image_size);
     lks_json_bool(&w, "one_way", u->one_way);

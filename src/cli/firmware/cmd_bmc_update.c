@@ -404,24 +404,21 @@ static enum lks_code check_one_way(const struct lks_bmc_update *u, struct lks_er
 static enum lks_code result_json(struct lks_cli *cli, const struct lks_bmc_update *u,
                                  const struct lks_bmc_result *r, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "url", u->at->url);
-    lks_json_cstr(&w, "act", lks_bmc_act_words[u->intent.act]);
-    lks_json_cstr(&w, "component", u->component);
-    lks_output_text(&w, "from", lks_str_from(u->from));
-    lks_output_text(&w, "version", lks_str_from(u->version));
-    lks_output_text(&w, "found", lks_str_from(r->found));
-    lks_json_cstr(&w, "outcome", lks_bmc_outcome_words[r->outcome]);
-    lks_output_text(&w, "text", lks_str_from(r->text));
-    lks_output_text(&w, "via", lks_str_from(r->via));
-    lks_output_text(&w, "task", lks_str_from(r->task));
-    lks_json_int(&w, "uploads", r->uploads);
-    lks_json_bool(&w, "resumed", u->saved.len > 0);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "url", u->at->url);
+    lks_json_cstr(w, "act", lks_bmc_act_words[u->intent.act]);
+    lks_json_cstr(w, "component", u->component);
+    lks_output_text(w, "from", lks_str_from(u->from));
+    lks_output_text(w, "version", lks_str_from(u->version));
+    lks_output_text(w, "found", lks_str_from(r->found));
+    lks_json_cstr(w, "outcome", lks_bmc_outcome_words[r->outcome]);
+    lks_output_text(w, "text", lks_str_from(r->text));
+    lks_output_text(w, "via", lks_str_from(r->via));
+    lks_output_text(w, "task", lks_str_from(r->task));
+    lks_json_int(w, "uploads", r->uploads);
+    lks_json_bool(w, "resumed", u->saved.len > 0);
+    return lks_output_end(cli, &o, err);
 }
 
 /* Not decided: what to do about it stands in the message. */

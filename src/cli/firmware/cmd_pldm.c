@@ -195,30 +195,27 @@ static void records_json(struct lks_json_writer *w, struct page *page, const cha
 static enum lks_code inspect_json(struct lks_cli *cli, struct page *page,
                                   const struct lks_pldm_file *f, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     const struct lks_pldm_package *p = &f->package;
-    struct lks_json_writer w = {.out = &json};
     char digest[LKS_DIGEST_SIZE], time[RELEASED_SIZE];
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "file", f->path);
-    lks_json_int(&w, "revision", p->revision);
-    lks_output_text(&w, "version", text_of(page, p->version));
-    lks_json_cstr(&w, "released", released(&p->released, time));
-    lks_json_int(&w, "bytes", (int64_t)f->size);
-    lks_json_int(&w, "header_bytes", p->header_size);
-    lks_json_cstr(&w, "digest", lks_digest_write(f->sums.whole, digest));
-    lks_json_cstr(&w, "payload", payload_word(f));
-    lks_json_bool(&w, "signed", f->trailed);
-    records_json(&w, page, "devices", p->devices, p->device_count, false);
-    records_json(&w, page, "downstream", p->downstream, p->downstream_count, true);
-    lks_json_begin(&w, "components", '[');
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "file", f->path);
+    lks_json_int(w, "revision", p->revision);
+    lks_output_text(w, "version", text_of(page, p->version));
+    lks_json_cstr(w, "released", released(&p->released, time));
+    lks_json_int(w, "bytes", (int64_t)f->size);
+    lks_json_int(w, "header_bytes", p->header_size);
+    lks_json_cstr(w, "digest", lks_digest_write(f->sums.whole, digest));
+    lks_json_cstr(w, "payload", payload_word(f));
+    lks_json_bool(w, "signed", f->trailed);
+    records_json(w, page, "devices", p->devices, p->device_count, false);
+    records_json(w, page, "downstream", p->downstream, p->downstream_count, true);
+    lks_json_begin(w, "components", '[');
     for (size_t i = 0; i < p->component_count; i++)
-        component_json(&w, page, f, i);
-    lks_json_end(&w, ']');
-    notes_json(&w, p);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        component_json(w, page, f, i);
+    lks_json_end(w, ']');
+    notes_json(w, p);
+    return lks_output_end(cli, &o, err);
 }
 
 /* inspect: text ------------------------------------------------------------------------------ */
@@ -249,16 +246,14 @@ static void cell_class(struct lks_table *t, uint16_t classification)
 static enum lks_code show_components(struct lks_cli *cli, struct page *page,
                                      const struct lks_pldm_file *f, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {
+        {"component", LKS_COLUMN_RIGHT}, {"class", LKS_COLUMN_WRAP},
+        {"id", LKS_COLUMN_RIGHT},        {"version", LKS_COLUMN_WRAP},
+        {"bytes", LKS_COLUMN_RIGHT},     {"activation", LKS_COLUMN_WRAP},
+        {"digest", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     char digest[LKS_DIGEST_SIZE];
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "component", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "class", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "id", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "bytes", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "activation", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "digest", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < f->package.component_count; i++) {
         const struct lks_pldm_component *c = &f->package.components[i];
         lks_table_cellf(&t, LKS_BOLD, "%zu", i + 1);
@@ -300,12 +295,12 @@ static void cell_applicable(struct lks_table *t, struct page *page, const struct
 static enum lks_code show_records(struct lks_cli *cli, struct page *page,
                                   const struct lks_pldm_package *p, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"for devices with", LKS_COLUMN_WRAP},
+                                                       {"version", LKS_COLUMN_WRAP},
+                                                       {"components", LKS_COLUMN_WRAP},
+                                                       {"kind", 0}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "for devices with", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "components", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "kind", 0);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < p->device_count + p->downstream_count; i++) {
         bool downstream = i >= p->device_count;
         const struct lks_pldm_record *r =
@@ -452,40 +447,36 @@ static void check_signature(struct checks *c, const struct lks_pldm_file *f,
 static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file *f,
                                  const struct checks *c, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     char digest[LKS_DIGEST_SIZE];
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "file", f->path);
-    lks_json_bool(&w, "verified", c->verified);
-    lks_json_cstr(&w, "digest", lks_digest_write(f->sums.whole, digest));
-    lks_json_int(&w, "bytes", (int64_t)f->size);
-    lks_json_begin(&w, "checks", '[');
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "file", f->path);
+    lks_json_bool(w, "verified", c->verified);
+    lks_json_cstr(w, "digest", lks_digest_write(f->sums.whole, digest));
+    lks_json_int(w, "bytes", (int64_t)f->size);
+    lks_json_begin(w, "checks", '[');
     for (size_t i = 0; i < c->count; i++) {
-        lks_json_begin(&w, NULL, '{');
-        lks_json_cstr(&w, "check", c->rows[i].what);
-        lks_json_cstr(&w, "verdict", c->rows[i].verdict);
-        lks_json_cstr(&w, "text", c->rows[i].text);
-        lks_json_end(&w, '}');
+        lks_json_begin(w, NULL, '{');
+        lks_json_cstr(w, "check", c->rows[i].what);
+        lks_json_cstr(w, "verdict", c->rows[i].verdict);
+        lks_json_cstr(w, "text", c->rows[i].text);
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    notes_json(&w, &f->package);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    notes_json(w, &f->package);
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file *f,
                                  const struct checks *c, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {
+        {"check", 0}, {"verdict", 0}, {"why", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     LKS_CLEANUP(page_fini) struct page page = {0};
     page_init(&page);
     char digest[LKS_DIGEST_SIZE];
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "check", 0);
-    lks_table_column(&t, "verdict", 0);
-    lks_table_column(&t, "why", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < c->count; i++) {
         lks_table_cell(&t, LKS_PLAIN, lks_str_from(c->rows[i].what));
         lks_table_cell(&t, c->rows[i].colour, lks_str_from(c->rows[i].verdict));

@@ -235,24 +235,21 @@ static enum lks_code print_built(struct lks_cli *cli, const struct lks_args *arg
                 digest);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "file", m->output);
-    lks_json_int(&w, "bytes", (int64_t)bytes);
-    lks_json_cstr(&w, "digest", digest);
-    lks_json_begin(&w, "components", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "file", m->output);
+    lks_json_int(w, "bytes", (int64_t)bytes);
+    lks_json_cstr(w, "digest", digest);
+    lks_json_begin(w, "components", '[');
     for (size_t i = 0; i < p->component_count; i++) {
-        lks_json_begin(&w, NULL, '{');
-        lks_output_text(&w, "version", p->components[i].version.bytes);
-        lks_json_int(&w, "bytes", p->components[i].size);
-        lks_json_cstr(&w, "digest", lks_digest_write(sums->components[i], digest));
-        lks_json_end(&w, '}');
+        lks_json_begin(w, NULL, '{');
+        lks_output_text(w, "version", p->components[i].version.bytes);
+        lks_json_int(w, "bytes", p->components[i].size);
+        lks_json_cstr(w, "digest", lks_digest_write(sums->components[i], digest));
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_pldm_build(struct lks_cli *cli, const struct lks_args *args,

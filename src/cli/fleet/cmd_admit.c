@@ -145,6 +145,8 @@ static enum lks_code add_reasons(struct lks_table *table, const struct lks_doc *
 static enum lks_code print_reasons(struct lks_cli *cli, const struct lks_doc *list,
                                    struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {
+        {"reason", 0}, {"nodes or image", LKS_COLUMN_WRAP}, {"why", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
     size_t count = 0;
@@ -156,10 +158,7 @@ static enum lks_code print_reasons(struct lks_cli *cli, const struct lks_doc *li
     for (const struct lks_doc *no = list->first; no != NULL; no = no->next)
         sorted[count++] = no;
     qsort(sorted, count, sizeof(sorted[0]), by_reason);
-    lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&table, "reason", 0);
-    lks_table_column(&table, "nodes or image", LKS_COLUMN_WRAP);
-    lks_table_column(&table, "why", LKS_COLUMN_WRAP);
+    lks_output_columns(&table, columns, LKS_COUNT(columns));
     if (add_reasons(&table, sorted, names, count, err) != LKS_OK)
         return err->code;
     return lks_output_table(cli, &table, err);

@@ -337,11 +337,8 @@ enum lks_code lks_cmd_fleet_import(struct lks_cli *cli, const struct lks_args *a
         fwrite(manifest.ptr, 1, manifest.len, cli->out);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "manifest", lks_buf_view(&manifest));
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_text(w, "manifest", lks_buf_view(&manifest));
+    return lks_output_end(cli, &o, err);
 }

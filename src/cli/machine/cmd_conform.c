@@ -22,14 +22,12 @@ static enum lks_colour verdict_colour(enum lks_verdict verdict)
 static enum lks_code print_rows(struct lks_cli *cli, const struct lks_conformance *c, bool all,
                                 struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {
+        {"component", LKS_COLUMN_WRAP}, {"pinned", LKS_COLUMN_WRAP},
+        {"actual", LKS_COLUMN_WRAP},    {"verdict", 0},
+        {"cause", LKS_COLUMN_WRAP},     {"evidence", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "pinned", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "actual", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "verdict", 0);
-    lks_table_column(&t, "cause", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "evidence", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < c->count; i++) {
         const struct lks_judgement *j = &c->rows[i];
         if (!all && (j->verdict == LKS_CONFORMS || j->verdict == LKS_WITH_IMAGE))
@@ -64,22 +62,19 @@ static enum lks_code conform_json(struct lks_cli *cli, const struct lks_stack *s
                                   const struct lks_tuple *tuple, const struct lks_conformance *c,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "stack", stack->digest);
-    lks_json_cstr(&w, "tuple", tuple->digest);
-    lks_output_text(&w, "class", c->class != NULL ? c->class->name : LKS_STR(""));
-    lks_json_bool(&w, "conforms", lks_conformance_yes(c));
-    lks_json_int(&w, "drifted", (int64_t)c->drifted);
-    lks_json_int(&w, "unmeasured", (int64_t)c->unmeasured);
-    lks_json_begin(&w, "judgements", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "stack", stack->digest);
+    lks_json_cstr(w, "tuple", tuple->digest);
+    lks_output_text(w, "class", c->class != NULL ? c->class->name : LKS_STR(""));
+    lks_json_bool(w, "conforms", lks_conformance_yes(c));
+    lks_json_int(w, "drifted", (int64_t)c->drifted);
+    lks_json_int(w, "unmeasured", (int64_t)c->unmeasured);
+    lks_json_begin(w, "judgements", '[');
     for (size_t i = 0; i < c->count; i++)
-        row_json(&w, &c->rows[i]);
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        row_json(w, &c->rows[i]);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code print_conform(struct lks_cli *cli, const struct lks_args *args,
@@ -147,16 +142,13 @@ static enum lks_code prove_draft(const struct lks_facts *facts, const struct lks
 static enum lks_code init_json(struct lks_cli *cli, struct lks_str yaml, const char *digest,
                                const struct lks_report *report, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_bool(&w, "consistent", !cli->no);
-    lks_output_text(&w, "digest", lks_str_from(digest));
-    lks_output_text(&w, "manifest", yaml);
-    lks_output_findings(&w, "findings", report);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_bool(w, "consistent", !cli->no);
+    lks_output_text(w, "digest", lks_str_from(digest));
+    lks_output_text(w, "manifest", yaml);
+    lks_output_findings(w, "findings", report);
+    return lks_output_end(cli, &o, err);
 }
 
 /* The manifest goes to a file, so what is to be said beside it goes to the other stream. */

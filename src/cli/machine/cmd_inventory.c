@@ -55,12 +55,12 @@ static void reading_row(struct lks_table *t, const struct lks_reading *r, size_t
 static enum lks_code print_readings(struct lks_cli *cli, const struct lks_tuple *tuple, bool all,
                                     struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"what", 0},
+                                                       {"of", LKS_COLUMN_WRAP},
+                                                       {"value", LKS_COLUMN_WRAP},
+                                                       {"evidence", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "what", 0);
-    lks_table_column(&t, "of", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "value", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "evidence", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < tuple->count;) {
         const struct lks_reading *r = &tuple->readings[i];
         size_t devices = 1;
@@ -130,17 +130,14 @@ static enum lks_code print_cost(struct lks_cli *cli, const struct lks_args *args
             cost->ms, cost->parent_kib, cost->child_kib, cost->child != NULL ? cost->child : "-");
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_int(&w, "ms", cost->ms);
-    lks_json_int(&w, "parent_private_kib", cost->parent_kib);
-    lks_json_int(&w, "child_private_kib", cost->child_kib);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_int(w, "ms", cost->ms);
+    lks_json_int(w, "parent_private_kib", cost->parent_kib);
+    lks_json_int(w, "child_private_kib", cost->child_kib);
     if (cost->child != NULL)
-        lks_json_cstr(&w, "child", cost->child);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        lks_json_cstr(w, "child", cost->child);
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_inventory(struct lks_cli *cli, const struct lks_args *args,

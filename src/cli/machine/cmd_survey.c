@@ -23,26 +23,23 @@ static enum lks_code fold(const char *dir, struct lks_state *out, struct lks_err
 static enum lks_code print_json(struct lks_cli *cli, const struct lks_stack *stack,
                                 const struct lks_survey *v, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "stack", stack->name);
-    lks_json_cstr(&w, "digest", stack->digest);
-    lks_survey_json(v, &w);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_text(w, "stack", stack->name);
+    lks_json_cstr(w, "digest", stack->digest);
+    lks_survey_json(v, w);
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code print_text(struct lks_cli *cli, const struct lks_stack *stack,
                                 const struct lks_survey *v, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"nodes", LKS_COLUMN_RIGHT},
+                                                       {"component", LKS_COLUMN_WRAP},
+                                                       {"pinned", LKS_COLUMN_WRAP},
+                                                       {"actual", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "nodes", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "pinned", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "actual", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < v->row_count; i++) {
         lks_table_cellf(&t, LKS_PLAIN, "%" PRIu32, v->rows[i].nodes);
         lks_output_cell(&t, LKS_BOLD, v->rows[i].subject);

@@ -130,28 +130,25 @@ static void registers_json(struct lks_json_writer *w, const struct question *q)
 static enum lks_code xid_json(struct lks_cli *cli, const struct question *q,
                               const struct lks_xid *x, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     const char *boards[BOARDS_MAX];
     size_t board_count = boards_of(x, boards);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_int(&w, "xid", x->number);
-    lks_output_text(&w, "name", x->mnemonic);
-    lks_output_text(&w, "description", x->description);
-    lks_output_text(&w, "category", x->category);
-    lks_output_text(&w, "severity", x->severity);
-    lks_json_begin(&w, "boards", '[');
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_int(w, "xid", x->number);
+    lks_output_text(w, "name", x->mnemonic);
+    lks_output_text(w, "description", x->description);
+    lks_output_text(w, "category", x->category);
+    lks_output_text(w, "severity", x->severity);
+    lks_json_begin(w, "boards", '[');
     for (size_t i = 0; i < board_count; i++)
-        lks_json_cstr(&w, NULL, boards[i]);
-    lks_json_end(&w, ']');
-    action_json(&w, q->facts, "do_now", x->immediate_action);
-    action_json(&w, q->facts, "look_into", x->investigatory_action);
-    lks_output_text(&w, "note", x->fact.note);
-    registers_json(&w, q);
-    lks_output_text(&w, "source", x->fact.source);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        lks_json_cstr(w, NULL, boards[i]);
+    lks_json_end(w, ']');
+    action_json(w, q->facts, "do_now", x->immediate_action);
+    action_json(w, q->facts, "look_into", x->investigatory_action);
+    lks_output_text(w, "note", x->fact.note);
+    registers_json(w, q);
+    lks_output_text(w, "source", x->fact.source);
+    return lks_output_end(cli, &o, err);
 }
 
 /* Two sources speak of SXids and disagree on some: both are shown. */
@@ -175,20 +172,17 @@ static enum lks_code sxid_text(struct lks_cli *cli, const struct question *q,
 static enum lks_code sxid_json(struct lks_cli *cli, const struct question *q,
                                const struct lks_sxid *x, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_int(&w, "sxid", x->number);
-    lks_output_text(&w, "name", x->mnemonic);
-    lks_output_text(&w, "title", x->fm_guide_title);
-    lks_output_text(&w, "unit", x->unit);
-    lks_output_text(&w, "nvsentinel", x->fatality);
-    lks_output_text(&w, "fm_guide", x->fm_guide_class);
-    action_json(&w, q->facts, "do_now", x->recommended_action);
-    lks_output_text(&w, "source", x->fact.source);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_int(w, "sxid", x->number);
+    lks_output_text(w, "name", x->mnemonic);
+    lks_output_text(w, "title", x->fm_guide_title);
+    lks_output_text(w, "unit", x->unit);
+    lks_output_text(w, "nvsentinel", x->fatality);
+    lks_output_text(w, "fm_guide", x->fm_guide_class);
+    action_json(w, q->facts, "do_now", x->recommended_action);
+    lks_output_text(w, "source", x->fact.source);
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code read_register(const struct lks_args *args, const char *option, uint32_t *out,

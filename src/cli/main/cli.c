@@ -10,9 +10,9 @@
 #include <string.h>
 
 const struct lks_option lks_common_options[] = {
-    {"--json", NULL, "print the answer as JSON"},
-    {"--data", "DIR", "use tables from DIR instead of the built-in ones of the same name"},
-    {"--help", NULL, "explain the command"},
+    {"--json", "print the answer as JSON"},
+    {"--data DIR", "use tables from DIR instead of the built-in ones of the same name"},
+    {"--help", "explain the command"},
     {0},
 };
 
@@ -33,7 +33,7 @@ static void print_text(struct lks_cli *cli, const char *text)
 /* The options of the command alone, or those with which every command asks lockstepd. */
 static void print_options(struct lks_cli *cli, const struct lks_option *options, bool remote)
 {
-    for (; options != NULL && options->name != NULL; options++) {
+    for (; options != NULL && options->usage != NULL; options++) {
         if (lks_remote_is_option(options) == remote)
             lks_args_print_option(options, columns_of(cli), cli->out);
     }
@@ -59,11 +59,11 @@ static void explain(struct lks_cli *cli, const struct lks_command *command)
 
 static void options_json(struct lks_json_writer *w, const struct lks_option *options)
 {
-    for (; options != NULL && options->name != NULL; options++) {
+    for (; options != NULL && options->usage != NULL; options++) {
         lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "name", options->name);
-        if (options->value != NULL)
-            lks_json_cstr(w, "value", options->value);
+        lks_json_text(w, "name", lks_args_name(options));
+        if (lks_args_value(options) != NULL)
+            lks_json_cstr(w, "value", lks_args_value(options));
         lks_json_cstr(w, "about", options->about);
         lks_json_end(w, '}');
     }
@@ -94,18 +94,15 @@ static bool is_in_group(const struct lks_command *command, const char *group)
 static enum lks_code help_json(struct lks_cli *cli, const struct lks_command *first, size_t count,
                                const char *group, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "commands", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_begin(w, "commands", '[');
     for (const struct lks_command *c = first; c < first + count; c++) {
         if (group == NULL || is_in_group(c, group))
-            command_json(&w, c);
+            command_json(w, c);
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 static void print_summary(struct lks_cli *cli, const struct lks_command *command)

@@ -10,56 +10,56 @@
 #include "cli/shared/remote.h"
 
 #define STACK_OPTIONS                                                                              \
-    {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
+    {"--class FILE", "hardware classes of your own, as manifests"},                                \
     {                                                                                              \
-        "--stack", "NAME", "name of the stack, if the file holds several"                          \
+        "--stack NAME", "name of the stack, if the file holds several"                             \
     }
 
 static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
 
 static const struct lks_option diff_options[] = {
-    {"--class", "FILE", "hardware classes of your own, as manifests"},
-    {"--stack", "NAME", "stack of OLD, if it holds several; also of NEW unless --to is given"},
-    {"--to", "NAME", "stack of NEW; default: the only one in the file"},
+    {"--class FILE", "hardware classes of your own, as manifests"},
+    {"--stack NAME", "stack of OLD, if it holds several; also of NEW unless --to is given"},
+    {"--to NAME", "stack of NEW; default: the only one in the file"},
     {0},
 };
 
 static const struct lks_option class_options[] = {
-    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--class FILE", "hardware classes of your own, as manifests"},
     {0},
 };
 
 static const struct lks_option digest_options[] = {
     STACK_OPTIONS,
-    {"--canonical", NULL, "print the bytes that are hashed instead of the digest"},
+    {"--canonical", "print the bytes that are hashed instead of the digest"},
     {0},
 };
 
 static const struct lks_option check_options[] = {
     STACK_OPTIONS,
-    {"--gpu", "GPU", "evaluate for this board or family, not for the stack's hardware classes"},
-    {"--date", "DAY", "evaluate as of this day (2026-11-15) instead of today"},
-    {"--fleet", "FILE", "also evaluate the version policies of the pools that pin the stack"},
-    {"--sources", NULL, "show the source of each fact"},
+    {"--gpu GPU", "evaluate for this board or family, not for the stack's hardware classes"},
+    {"--date DAY", "evaluate as of this day (2026-11-15) instead of today"},
+    {"--fleet FILE", "also evaluate the version policies of the pools that pin the stack"},
+    {"--sources", "show the source of each fact"},
     {0},
 };
 
 static const struct lks_option lifecycle_options[] = {
     STACK_OPTIONS,
-    {"--date", "DAY", "count from this day instead of today"},
-    {"--fleet", NULL, "report on what the fleet runs: GPUs by end of support, and a matrix"},
+    {"--date DAY", "count from this day instead of today"},
+    {"--fleet", "report on what the fleet runs: GPUs by end of support, and a matrix"},
     LKS_REMOTE_OPTIONS,
     {0},
 };
 
 static const struct lks_option advisories_options[] = {
     STACK_OPTIONS,
-    {"--fleet", NULL, "evaluate what the fleet runs instead of a stack"},
-    {"--cve", "ID", "with --fleet, one advisory: where it applies and what closes it"},
-    {"--propose", NULL, "with --cve, propose the emergency changes, one for each stack"},
-    {"--hook", "NAME",
+    {"--fleet", "evaluate what the fleet runs instead of a stack"},
+    {"--cve ID", "with --fleet, one advisory: where it applies and what closes it"},
+    {"--propose", "with --cve, propose the emergency changes, one for each stack"},
+    {"--hook NAME",
      "with --propose, the site's program for components that no bundle has (see 'change propose')"},
-    {"--reason", "TEXT", "with --propose, the reason; recorded (default: closes the advisory)"},
+    {"--reason TEXT", "with --propose, the reason; recorded (default: closes the advisory)"},
     LKS_REMOTE_OPTIONS,
     {0},
 };
@@ -67,78 +67,78 @@ static const struct lks_option advisories_options[] = {
 static const struct lks_option publish_options[] = {
     STACK_OPTIONS,
     LKS_REMOTE_OPTIONS,
-    {"--reason", "TEXT", "purpose of the stack; recorded"},
+    {"--reason TEXT", "purpose of the stack; recorded"},
     {0},
 };
 
 static const struct lks_option stacks_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--name", "NAME", "only stacks with this name"},
-    {"--step", "STEP", "only stacks at this stage: candidate, lab, canary, released or retired"},
+    {"--name NAME", "only stacks with this name"},
+    {"--step STEP", "only stacks at this stage: candidate, lab, canary, released or retired"},
     {0},
 };
 
 static const struct lks_option step_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--evidence", "TEXT", "evidence, such as a report or a ticket; recorded"},
+    {"--evidence TEXT", "evidence, such as a report or a ticket; recorded"},
     {0},
 };
 
-#define LOCAL_TRUST "DIR", "state folder of this machine; keys are in DIR/trust"
+#define LOCAL_TRUST "state folder of this machine; keys are in DIR/trust"
 
 static const struct lks_option bundle_build_options[] = {
-    {"--output", "DIR", "folder to create for the bundle"},
-    {"--sign", "KEYFILE", "sign the bundle for your site with this private key (see 'trust key')"},
-    {"--name", "NAME", "name of the bundle, instead of the one in the file"},
-    {"--version", "VERSION", "version of the bundle, instead of the one in the file"},
+    {"--output DIR", "folder to create for the bundle"},
+    {"--sign KEYFILE", "sign the bundle for your site with this private key (see 'trust key')"},
+    {"--name NAME", "name of the bundle, instead of the one in the file"},
+    {"--version VERSION", "version of the bundle, instead of the one in the file"},
     {0},
 };
 
 static const struct lks_option bundle_look_options[] = {
-    {"--key", "KEY", "trust only this key: a file, or the key itself"},
-    {"--state", LOCAL_TRUST},
+    {"--key KEY", "trust only this key: a file, or the key itself"},
+    {"--state DIR", LOCAL_TRUST},
     {0},
 };
 
 static const struct lks_option trust_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--state", LOCAL_TRUST},
+    {"--state DIR", LOCAL_TRUST},
     {0},
 };
 
 static const struct lks_option trust_change_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--state", LOCAL_TRUST},
-    {"--reason", "TEXT", "reason; recorded"},
+    {"--state DIR", LOCAL_TRUST},
+    {"--reason TEXT", "reason; recorded"},
     {0},
 };
 
 static const struct lks_option trust_key_options[] = {
-    {"--output", "FILE", "file for the private key (mode 0600); the public key goes to FILE.pub"},
+    {"--output FILE", "file for the private key (mode 0600); the public key goes to FILE.pub"},
     {0},
 };
 
 static const struct lks_option drift_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--pool", "NAME", "only nodes of this pool"},
-    {"--node", "NODES", "only these nodes"},
-    {"--cause", "CAUSE", "only drift with this cause, such as 'package manager'"},
-    {"--judged", "VERDICT", "only this verdict: drift, unmeasured or deviation"},
-    {"--limit", "N", "at most N entries"},
-    {"--watch", NULL, "keep running, and print a line when drift starts or ends"},
+    {"--pool NAME", "only nodes of this pool"},
+    {"--node NODES", "only these nodes"},
+    {"--cause CAUSE", "only drift with this cause, such as 'package manager'"},
+    {"--judged VERDICT", "only this verdict: drift, unmeasured or deviation"},
+    {"--limit N", "at most N entries"},
+    {"--watch", "keep running, and print a line when drift starts or ends"},
     {0},
 };
 
 static const struct lks_option deviation_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--what", "NAME",
+    {"--what NAME",
      "component or setting, as printed by 'drift'; '*' covers every difference of the nodes, "
      "firmware included"},
-    {"--value", "V", "permitted value; default: any"},
-    {"--owner", "WHO", "person responsible for the deviation"},
-    {"--reason", "TEXT", "reason; recorded"},
-    {"--approver", "WHO", "person expected to approve; only their own 'deviation approve' counts"},
-    {"--until", "TIME",
+    {"--value V", "permitted value; default: any"},
+    {"--owner WHO", "person responsible for the deviation"},
+    {"--reason TEXT", "reason; recorded"},
+    {"--approver WHO", "person expected to approve; only their own 'deviation approve' counts"},
+    {"--until TIME",
      "end of the deviation, required: 2026-11-20T08:00:00Z, or a span such as 12h or 7d; at most "
      "90 days from now"},
     {0},
@@ -146,102 +146,100 @@ static const struct lks_option deviation_options[] = {
 
 static const struct lks_option deviations_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--all", NULL, "include deviations that ended"},
+    {"--all", "include deviations that ended"},
     {0},
 };
 
 static const struct lks_option admit_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--job", "ID", "ID of the job"},
-    {"--nodes", "NODES", "nodes of the job, in the order of its ranks: gpu[001-512]"},
-    {"--stack", "NAME", "stack that the job requires, by name or digest"},
-    {"--image", "REF...", "image of the job, or REF=RANKS for some of its ranks; may be repeated"},
-    {"--nccl", "V", "NCCL version that the job declares"},
-    {"--canary-ok", NULL,
-     "the job may run on nodes that soak after a change, if its criticality is low"},
-    {"--criticality", "N", "criticality of the job, 0 to 100; default: that of its pools"},
-    {"--override", "TEXT",
+    {"--job ID", "ID of the job"},
+    {"--nodes NODES", "nodes of the job, in the order of its ranks: gpu[001-512]"},
+    {"--stack NAME", "stack that the job requires, by name or digest"},
+    {"--image REF...", "image of the job, or REF=RANKS for some of its ranks; may be repeated"},
+    {"--nccl V", "NCCL version that the job declares"},
+    {"--canary-ok", "the job may run on nodes that soak after a change, if its criticality is low"},
+    {"--criticality N", "criticality of the job, 0 to 100; default: that of its pools"},
+    {"--override TEXT",
      "admit the job despite refusals, for this reason; recorded. Needs the role approver and "
      "--until"},
-    {"--until", "TIME", "end of the override, at most 24 h from now: a time, or a span such as 2h"},
-    {"--start", NULL, "if admitted, record that the job starts"},
-    {"--signed", NULL, "request a signed answer, which others can verify (shown with --json)"},
-    {"--log", NULL, "show recent decisions instead, for --job or for all jobs"},
-    {"--observed", NULL,
-     "show refusals by pool and day, and those that enforcement would have caused"},
+    {"--until TIME", "end of the override, at most 24 h from now: a time, or a span such as 2h"},
+    {"--start", "if admitted, record that the job starts"},
+    {"--signed", "request a signed answer, which others can verify (shown with --json)"},
+    {"--log", "show recent decisions instead, for --job or for all jobs"},
+    {"--observed", "show refusals by pool and day, and those that enforcement would have caused"},
     {0},
 };
 
 static const struct lks_option image_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--sbom", "FILE", "contents of the image, as CycloneDX or SPDX in JSON"},
-    {"--digest", "DIGEST", "digest of the image, such as sha256:..."},
-    {"--nccl", "V", "NCCL version in the image"},
-    {"--rccl", "V", "RCCL version in the image"},
-    {"--cudnn", "V", "cuDNN version in the image"},
-    {"--cuda", "V", "CUDA version in the image"},
+    {"--sbom FILE", "contents of the image, as CycloneDX or SPDX in JSON"},
+    {"--digest DIGEST", "digest of the image, such as sha256:..."},
+    {"--nccl V", "NCCL version in the image"},
+    {"--rccl V", "RCCL version in the image"},
+    {"--cudnn V", "cuDNN version in the image"},
+    {"--cuda V", "CUDA version in the image"},
     {0},
 };
 
 static const struct lks_option compat_options[] = {
-    {"--driver", "V", "NVIDIA driver, such as 580.126.20"},
-    {"--cuda", "V", "CUDA toolkit, such as 13.0 or 13.0.2"},
-    {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
-    {"--rocm", "V", "ROCm, such as 7.2.1"},
-    {"--gpu", "GPU",
+    {"--driver V", "NVIDIA driver, such as 580.126.20"},
+    {"--cuda V", "CUDA toolkit, such as 13.0 or 13.0.2"},
+    {"--amdgpu V", "AMD kernel driver, such as 30.30.3"},
+    {"--rocm V", "ROCm, such as 7.2.1"},
+    {"--gpu GPU",
      "board (H100 SXM5 80GB), family (H100), PCI ID (2330) or the name that nvidia-smi prints"},
-    {"--sources", NULL, "show the source of each fact"},
-    {"--modules", "open|proprietary", "flavour of kernel modules; default: either"},
-    {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
-    {"--needs-ptx-jit", NULL, "the programs compile PTX at startup"},
+    {"--sources", "show the source of each fact"},
+    {"--modules open|proprietary", "flavour of kernel modules; default: either"},
+    {"--compat-package V", "CUDA version of an installed cuda-compat package"},
+    {"--needs-ptx-jit", "the programs compile PTX at startup"},
     {0},
 };
 
 static const struct lks_option inventory_options[] = {
     LKS_MACHINE_OPTIONS,
-    {"--capture", "DIR", "write everything that was read to a new directory, for --root elsewhere"},
-    {"--scrub", NULL, "with --capture, replace serials, addresses and the node's name by zeroes"},
-    {"--all", NULL, "also show every device, absent values, serials and health"},
-    {"--cost", NULL, "show the time and memory that the inventory took instead of its result"},
+    {"--capture DIR", "write everything that was read to a new directory, for --root elsewhere"},
+    {"--scrub", "with --capture, replace serials, addresses and the node's name by zeroes"},
+    {"--all", "also show every device, absent values, serials and health"},
+    {"--cost", "show the time and memory that the inventory took instead of its result"},
     {0},
 };
 
 static const struct lks_option conform_options[] = {
-    {"--stack", "FILE", "manifest that holds the stack"},
-    {"--name", "NAME", "name of the stack, if the file holds several"},
-    {"--class", "FILE", "hardware classes of your own, as manifests"},
-    {"--tuple", "FILE", "evaluate the output of 'inventory --json' instead of this machine"},
-    {"--fleet", "DIR", "evaluate all nodes in lockstepd's data directory, by their last reports"},
-    {"--pool", "NAME", "with --fleet, only nodes of this pool"},
+    {"--stack FILE", "manifest that holds the stack"},
+    {"--name NAME", "name of the stack, if the file holds several"},
+    {"--class FILE", "hardware classes of your own, as manifests"},
+    {"--tuple FILE", "evaluate the output of 'inventory --json' instead of this machine"},
+    {"--fleet DIR", "evaluate all nodes in lockstepd's data directory, by their last reports"},
+    {"--pool NAME", "with --fleet, only nodes of this pool"},
     LKS_MACHINE_OPTIONS,
-    {"--all", NULL, "also show what conforms"},
+    {"--all", "also show what conforms"},
     {0},
 };
 
 static const struct lks_option init_options[] = {
-    {"--name", "NAME", "name of the stack (golden)"},
-    {"--version", "V", "version of the stack (today's date)"},
-    {"--tuple", "FILE", "use the output of 'inventory --json' instead of this machine"},
+    {"--name NAME", "name of the stack (golden)"},
+    {"--version V", "version of the stack (today's date)"},
+    {"--tuple FILE", "use the output of 'inventory --json' instead of this machine"},
     LKS_MACHINE_OPTIONS,
     {0},
 };
 
 static const struct lks_option xid_options[] = {
-    {"--sxid", NULL, "the number is an SXid, reported by an NVSwitch"},
-    {"--intr-info", "HEX", "first register printed after an Xid 144-150"},
-    {"--error-status", "HEX", "second register printed after an Xid 144-150"},
-    {"--driver", "V", "driver version that printed the registers; R575 changed their layout"},
+    {"--sxid", "the number is an SXid, reported by an NVSwitch"},
+    {"--intr-info HEX", "first register printed after an Xid 144-150"},
+    {"--error-status HEX", "second register printed after an Xid 144-150"},
+    {"--driver V", "driver version that printed the registers; R575 changed their layout"},
     {0},
 };
 
 static const struct lks_option pldm_verify_options[] = {
-    {"--key", "FILE", "public key (PEM) that must verify the signature trailer"},
-    {"--strict", NULL, "reject a package that departs from the standard in any way"},
+    {"--key FILE", "public key (PEM) that must verify the signature trailer"},
+    {"--strict", "reject a package that departs from the standard in any way"},
     {0},
 };
 
 static const struct lks_option pldm_build_options[] = {
-    {"--output", "FILE", "package to write; an incomplete one is never left behind"},
+    {"--output FILE", "package to write; an incomplete one is never left behind"},
     {0},
 };
 
@@ -249,136 +247,136 @@ static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS, {0}};
 
 static const struct lks_option apply_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--dry-run", NULL, "show the differences and apply nothing"},
-    {"--accept", NULL,
+    {"--dry-run", "show the differences and apply nothing"},
+    {"--accept",
      "accept all nodes of FILE that are not accepted yet, conforming or not: new ones when they "
      "report, and ones in intake now; only for a new fleet"},
-    {"--nodes", "N", "number of enrolled nodes affected; required above limits.call_nodes"},
-    {"--gpus", "N", "number of GPUs of these nodes"},
+    {"--nodes N", "number of enrolled nodes affected; required above limits.call_nodes"},
+    {"--gpus N", "number of GPUs of these nodes"},
     {0},
 };
 
 static const struct lks_option import_options[] = {
-    {"--csv", "FILE", "table with the columns name, pool, class and more; '-' is standard input"},
-    {"--posture", "NAME",
+    {"--csv FILE", "table with the columns name, pool, class and more; '-' is standard input"},
+    {"--posture NAME",
      "posture of pools for which the table gives none: pre-training, post-training, "
      "online-inference, batch or dev (dev). In a dev pool, commands by hand need neither a drained "
      "node nor an approval"},
-    {"--name", "NAME", "name of the fleet (fleet)"},
-    {"--class", "FILE",
+    {"--name NAME", "name of the fleet (fleet)"},
+    {"--class FILE",
      "hardware classes of your own, as manifests; keep them with the fleet's manifest"},
     {0},
 };
 
 static const struct lks_option node_ls_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--site", "NAME", "only nodes of this site"},
-    {"--pool", "NAME", "only nodes of this pool"},
-    {"--rack", "NAME", "only nodes of this rack"},
-    {"--domain", "NAME", "only nodes of this domain"},
-    {"--class", "NAME", "only nodes of this hardware class"},
-    {"--liveness", "STATE", "only nodes in this state: live, late, lost or unseen"},
-    {"--judged", "VERDICT", "only this verdict: conforms, drift, unmeasured or unjudged"},
-    {"--intake", NULL, "only nodes that wait to be accepted"},
-    {"--held", NULL, "only nodes on hold"},
-    {"--component", "NAME", "only nodes that run this component; see --version"},
-    {"--version", "V", "with --component, only nodes that run this version of it"},
-    {"--tuple", "DIGEST", "only nodes that run exactly this tuple"},
-    {"--limit", "N", "at most N entries"},
+    {"--site NAME", "only nodes of this site"},
+    {"--pool NAME", "only nodes of this pool"},
+    {"--rack NAME", "only nodes of this rack"},
+    {"--domain NAME", "only nodes of this domain"},
+    {"--class NAME", "only nodes of this hardware class"},
+    {"--liveness STATE", "only nodes in this state: live, late, lost or unseen"},
+    {"--judged VERDICT", "only this verdict: conforms, drift, unmeasured or unjudged"},
+    {"--intake", "only nodes that wait to be accepted"},
+    {"--held", "only nodes on hold"},
+    {"--component NAME", "only nodes that run this component; see --version"},
+    {"--version V", "with --component, only nodes that run this version of it"},
+    {"--tuple DIGEST", "only nodes that run exactly this tuple"},
+    {"--limit N", "at most N entries"},
     {0},
 };
 
 static const struct lks_option node_show_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--tuple", NULL, "show every reading of the last report"},
+    {"--tuple", "show every reading of the last report"},
     {0},
 };
 
 static const struct lks_option history_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--limit", "N", "at most N records, newest first (100)"},
+    {"--limit N", "at most N records, newest first (100)"},
     {0},
 };
 
 static const struct lks_option reason_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--reason", "TEXT", "reason; recorded"},
+    {"--reason TEXT", "reason; recorded"},
     {0},
 };
 
 static const struct lks_option enroll_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--ttl", "SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
+    {"--ttl SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
     {0},
 };
 
 static const struct lks_option alarm_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--all", NULL, "include alarms that are closed"},
+    {"--all", "include alarms that are closed"},
     {0},
 };
 
 static const struct lks_option top_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--interval", "SECONDS", "seconds between updates of the display (1)"},
-    {"--rounds", "N", "number of updates (default: on a terminal until interrupted, else 1)"},
+    {"--interval SECONDS", "seconds between updates of the display (1)"},
+    {"--rounds N", "number of updates (default: on a terminal until interrupted, else 1)"},
     {0},
 };
 
 static const struct lks_option bmc_options[] = {
     LKS_BMC_OPTIONS,
-    {"--timeout", "SECONDS", "seconds until the command gives up (120)"},
+    {"--timeout SECONDS", "seconds until the command gives up (120)"},
     {0},
 };
 
 static const struct lks_option bmc_trust_options[] = {
     LKS_BMC_STATE_OPTION,
-    {"--accept", "FP", "trust the public key with this fingerprint, also in place of another"},
-    {"--yes", NULL, "trust the presented key without asking, if none is trusted yet"},
+    {"--accept FP", "trust the public key with this fingerprint, also in place of another"},
+    {"--yes", "trust the presented key without asking, if none is trusted yet"},
     {0},
 };
 
 static const struct lks_option bmc_update_options[] = {
     LKS_BMC_OPTIONS,
-    {"--bundle", "DIR", "folder of the bundle to install, signed by a pinned key"},
-    {"--component", "C", "class such as bmc or bios, or the ID of an inventory entry"},
-    {"--file", "NAME", "file of the bundle, if it has several for the component"},
-    {"--to", "V", "with --activate, the staged version (default: read from the endpoint)"},
-    {"--apply-time", "T", "Immediate, OnReset, ... if the service supports it"},
-    {"--pull", "URL",
+    {"--bundle DIR", "folder of the bundle to install, signed by a pinned key"},
+    {"--component C", "class such as bmc or bios, or the ID of an inventory entry"},
+    {"--file NAME", "file of the bundle, if it has several for the component"},
+    {"--to V", "with --activate, the staged version (default: read from the endpoint)"},
+    {"--apply-time T", "Immediate, OnReset, ... if the service supports it"},
+    {"--pull URL",
      "https:// address from which the service fetches the image, if it accepts no upload"},
-    {"--pull-ca", "FILE",
+    {"--pull-ca FILE",
      "with --pull, the CA of that server (PEM); the image is first read there and compared"},
-    {"--stage", NULL, "stage the image, and activate it another time"},
-    {"--activate", NULL, "activate the staged image"},
-    {"--abort", NULL, "discard the staged image"},
-    {"--switch", NULL,
+    {"--stage", "stage the image, and activate it another time"},
+    {"--activate", "activate the staged image"},
+    {"--abort", "discard the staged image"},
+    {"--switch",
      "activate the other bank, with the version that it holds; resets the device as --activate "
      "does"},
-    {"--force", NULL,
+    {"--force",
      "permit an older version, and an update from a version that the bundle does not list"},
-    {"--one-way", NULL, "acknowledge that the update is irreversible"},
-    {"--hardware-class", "C", "hardware class of the machine, if the bundle is limited to some"},
-    {"--hardware-revision", "R", "hardware revision, if the bundle is limited to some"},
-    {"--unmanaged", NULL,
+    {"--one-way", "acknowledge that the update is irreversible"},
+    {"--hardware-class C", "hardware class of the machine, if the bundle is limited to some"},
+    {"--hardware-revision R", "hardware revision, if the bundle is limited to some"},
+    {"--unmanaged",
      "proceed although lockstepd does not answer; only for an endpoint that no lockstepd manages: "
      "a change could be updating the same device"},
-    {"--deadline", "MIN", "minutes until the update must be done (120)"},
-    {"--speed", "N", "speed of the clock, to rehearse on 'lockstep-bmcsim --speed N' (1)"},
-    {"--yes", NULL, "do not ask for confirmation"},
+    {"--deadline MIN", "minutes until the update must be done (120)"},
+    {"--speed N", "speed of the clock, to rehearse on 'lockstep-bmcsim --speed N' (1)"},
+    {"--yes", "do not ask for confirmation"},
     {0},
 };
 
 static const struct lks_option sim_options[] = {
-    {"--root", "DIR", "captured machine that every agent reads"},
-    {"--nodes", "N", "number of agents (50)"},
-    {"--domains", "N", "number of racks of 18 nodes that change together, with switch trays (0)"},
-    {"--lab", "N", "number of nodes in a lab pool (0)"},
-    {"--revisions", "LIST", "hardware revisions, assigned to nodes in turn, such as A,B,C"},
-    {"--flash", "LIST", "firmware that the BMCs hold and the stack pins, such as hmc=25.04"},
-    {"--heartbeat-ms", "N", "heartbeat interval; late after 3 intervals, lost after 12 (10000)"},
-    {"--no-bmcs", NULL, "simulate no management endpoints"},
-    {"--bmc-speed", "N", "speed of BMCs and their devices, as a multiple of real ones (1)"},
+    {"--root DIR", "captured machine that every agent reads"},
+    {"--nodes N", "number of agents (50)"},
+    {"--domains N", "number of racks of 18 nodes that change together, with switch trays (0)"},
+    {"--lab N", "number of nodes in a lab pool (0)"},
+    {"--revisions LIST", "hardware revisions, assigned to nodes in turn, such as A,B,C"},
+    {"--flash LIST", "firmware that the BMCs hold and the stack pins, such as hmc=25.04"},
+    {"--heartbeat-ms N", "heartbeat interval; late after 3 intervals, lost after 12 (10000)"},
+    {"--no-bmcs", "simulate no management endpoints"},
+    {"--bmc-speed N", "speed of BMCs and their devices, as a multiple of real ones (1)"},
     {0},
 };
 

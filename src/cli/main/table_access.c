@@ -6,22 +6,22 @@ const struct lks_option lks_login_options[] = {LKS_REMOTE_OPTIONS, {0}};
 
 const struct lks_option lks_access_grant_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--site", "NAME", "only in this site"},
-    {"--pool", "NAME", "only in this pool"},
+    {"--site NAME", "only in this site"},
+    {"--pool NAME", "only in this pool"},
     {0},
 };
 
 const struct lks_option lks_access_revoke_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--site", "NAME", "the binding for this site"},
-    {"--pool", "NAME", "the binding for this pool"},
-    {"--token", NULL, "the argument is the ID of an API token"},
-    {"--certificate", NULL, "the argument is the serial number of a person's certificate"},
+    {"--site NAME", "the binding for this site"},
+    {"--pool NAME", "the binding for this pool"},
+    {"--token", "the argument is the ID of an API token"},
+    {"--certificate", "the argument is the serial number of a person's certificate"},
     {0},
 };
 
 const struct lks_option lks_access_token_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--ttl", "SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
+    {"--ttl SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
     {0},
 };

@@ -4,64 +4,63 @@
 
 #define WHY                                                                                        \
     {                                                                                              \
-        "--reason", "TEXT", "reason; recorded"                                                     \
+        "--reason TEXT", "reason; recorded"                                                        \
     }
 #define POOL                                                                                       \
     {                                                                                              \
-        "--pool", "NAME", "only this pool; default: the whole fleet"                               \
+        "--pool NAME", "only this pool; default: the whole fleet"                                  \
     }
 
 const struct lks_option lks_change_propose_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--to", "STACK", "published stack, by name or digest"},
-    {"--agent", "VERSION", "instead of a stack: this version of the lockstep agent"},
-    {"--nodes", "NODES", "nodes to change, such as gpu[001-512]; or"},
-    {"--pool", "NAME", "all nodes of this pool"},
+    {"--to STACK", "published stack, by name or digest"},
+    {"--agent VERSION", "instead of a stack: this version of the lockstep agent"},
+    {"--nodes NODES", "nodes to change, such as gpu[001-512]; or"},
+    {"--pool NAME", "all nodes of this pool"},
     WHY,
-    {"--hook", "NAME",
+    {"--hook NAME",
      "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "
      "has; lockstep verifies the versions afterwards, not the files"},
-    {"--window", "TEXT",
+    {"--window TEXT",
      "when the change of a node may start, in the time of its site: 'Mon-Fri 22:00-04:00'"},
-    {"--soak", "SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
-    {"--canary-max", "N", "maximum number of canary nodes; combinations left uncovered are named"},
-    {"--strength", "T", "the canary covers all combinations of T attributes (2)"},
-    {"--catch", "SHARE",
-     "the canary must catch a fault that affects this share of nodes, such "
-     "as 1%"},
-    {"--confidence", "SHARE", "confidence for --catch, such as 95%"},
-    {"--failures", "N", "failed nodes that the change tolerates before it is halted (0)"},
-    {"--roll-back", NULL,
+    {"--soak SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
+    {"--canary-max N", "maximum number of canary nodes; combinations left uncovered are named"},
+    {"--strength T", "the canary covers all combinations of T attributes (2)"},
+    {"--catch SHARE", "the canary must catch a fault that affects this share of nodes, such "
+                      "as 1%"},
+    {"--confidence SHARE", "confidence for --catch, such as 95%"},
+    {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},
+    {"--roll-back",
      "when the change is halted by failures or a gate, roll back every node that it reached; "
      "default: stop, and leave changed nodes as they are"},
-    {"--one-way", NULL, "acknowledge that some steps are irreversible"},
-    {"--not-before", "TIME", "no node is changed earlier: a time, or a span from now"},
-    {"--not-after", "TIME", "the change of no node starts later: a time, or a span from now"},
-    {"--class", "CLASS", "class of change, if stricter than the one that the plan gives"},
-    {"--advisory", "ID", "with --class emergency, the advisory that the change closes"},
-    {"--dry-run", NULL, "show the plan and propose nothing"},
+    {"--one-way", "acknowledge that some steps are irreversible"},
+    {"--not-before TIME", "no node is changed earlier: a time, or a span from now"},
+    {"--not-after TIME", "the change of no node starts later: a time, or a span from now"},
+    {"--class CLASS", "class of change, if stricter than the one that the plan gives"},
+    {"--advisory ID", "with --class emergency, the advisory that the change closes"},
+    {"--dry-run", "show the plan and propose nothing"},
     {0},
 };
 
 const struct lks_option lks_change_show_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--follow", NULL, "follow the change until it is finished or halted"},
-    {"--nodes", "STATE",
+    {"--follow", "follow the change until it is finished or halted"},
+    {"--nodes STATE",
      "its nodes in this state (pending, asked, done, fenced, needs-hands ...), or 'all'"},
-    {"--wave", "N", "with --nodes, only nodes of this wave"},
+    {"--wave N", "with --nodes, only nodes of this wave"},
     {0},
 };
 
 const struct lks_option lks_change_procedure_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--gpu-hour", "PRICE", "price of a GPU hour, such as '2.5 EUR', to report the cost"},
-    {"--output", "FILE", "file to write, instead of standard output"},
+    {"--gpu-hour PRICE", "price of a GPU hour, such as '2.5 EUR', to report the cost"},
+    {"--output FILE", "file to write, instead of standard output"},
     {0},
 };
 
 const struct lks_option lks_change_ls_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--all", NULL, "include finished changes"},
+    {"--all", "include finished changes"},
     {0},
 };
 
@@ -70,30 +69,29 @@ const struct lks_option lks_change_vote_options[] = {LKS_REMOTE_OPTIONS, WHY, {0
 const struct lks_option lks_change_waive_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--gate", "NAME", "'failure count', soak, acceptance, or a metric of the change's gates"},
-    {"--until", "TIME", "end of the waiver: a time, or a span from now of at most 7 days"},
-    {"--pool", "NAME", "only for nodes of this pool; default: all pools that you may approve for"},
+    {"--gate NAME", "'failure count', soak, acceptance, or a metric of the change's gates"},
+    {"--until TIME", "end of the waiver: a time, or a span from now of at most 7 days"},
+    {"--pool NAME", "only for nodes of this pool; default: all pools that you may approve for"},
     {0},
 };
 
 const struct lks_option lks_change_start_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--nodes", "N", "number of nodes in the change, as shown by 'change show'"},
-    {"--gpus", "N", "number of their GPUs; 0 if the change is for assets only"},
-    {"--standby", "WHO", "person on standby at the site, if the class of change requires one"},
-    {"--break-glass", NULL,
-     "start without the approvals: lab and canary only, with an alarm and "
-     "a review"},
-    {"--follow", NULL, "follow the change, as 'change show --follow' does"},
+    {"--nodes N", "number of nodes in the change, as shown by 'change show'"},
+    {"--gpus N", "number of their GPUs; 0 if the change is for assets only"},
+    {"--standby WHO", "person on standby at the site, if the class of change requires one"},
+    {"--break-glass", "start without the approvals: lab and canary only, with an alarm and "
+                      "a review"},
+    {"--follow", "follow the change, as 'change show --follow' does"},
     {0},
 };
 
 const struct lks_option lks_change_resume_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--nodes", "NODES", "failed nodes to retry"},
-    {"--as-is", NULL,
+    {"--nodes NODES", "failed nodes to retry"},
+    {"--as-is",
      "with --nodes, return them to service without a retry, although they failed; they are drift "
      "if they do not conform"},
     {0},
@@ -102,40 +100,40 @@ const struct lks_option lks_change_resume_options[] = {
 const struct lks_option lks_change_skip_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
 
 const struct lks_option lks_freeze_options[] = {
-    LKS_REMOTE_OPTIONS, POOL, WHY, {"--list", NULL, "list the freezes and add none"}, {0},
+    LKS_REMOTE_OPTIONS, POOL, WHY, {"--list", "list the freezes and add none"}, {0},
 };
 
 const struct lks_option lks_unfreeze_options[] = {LKS_REMOTE_OPTIONS, POOL, WHY, {0}};
 
 const struct lks_option lks_rehearse_options[] = {
-    {"--fleet", "PLACE",
+    {"--fleet PLACE",
      "data directory or journal of a controller, or a fleet's manifest; default: ask lockstepd"},
-    {"--seeds", "N", "number of runs (1000)"},
-    {"--seed", "N", "run once with this seed, and print each event"},
-    {"--faults", "LIST",
+    {"--seeds N", "number of runs (1000)"},
+    {"--seed N", "run once with this seed, and print each event"},
+    {"--faults LIST",
      "faults to inject: step=1%,lost=0.1%,bmc=1%,brick=0.01%,slow=1%,bad=5%, bad=revision:B, "
      "way=accept|step|dies|slow, or none"},
-    {"--to", "STACK", "published stack, by name or digest"},
-    {"--nodes", "NODES", "nodes that would change, such as gpu[001-512]; or"},
-    {"--pool", "NAME", "all nodes of this pool"},
-    {"--hook", "NAME",
+    {"--to STACK", "published stack, by name or digest"},
+    {"--nodes NODES", "nodes that would change, such as gpu[001-512]; or"},
+    {"--pool NAME", "all nodes of this pool"},
+    {"--hook NAME",
      "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "
      "has; lockstep verifies the versions afterwards, not the files"},
-    {"--window", "TEXT",
+    {"--window TEXT",
      "when the change of a node may start, in the time of its site: 'Mon-Fri 22:00-04:00'"},
-    {"--soak", "SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
-    {"--canary-max", "N", "maximum number of canary nodes"},
-    {"--failures", "N", "failed nodes that the change tolerates before it is halted (0)"},
-    {"--roll-back", NULL,
+    {"--soak SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
+    {"--canary-max N", "maximum number of canary nodes"},
+    {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},
+    {"--roll-back",
      "when the change is halted by failures or a gate, roll back every node that it reached; "
      "default: stop, and leave changed nodes as they are"},
-    {"--one-way", NULL, "acknowledge that some steps are irreversible"},
-    {"--gpu-hour", "PRICE", "price of a GPU hour, such as '2.5 EUR'"},
-    {"--svg", "FILE", "write the forecast to this file as a picture"},
-    {"--checkpoint", "SPAN",
+    {"--one-way", "acknowledge that some steps are irreversible"},
+    {"--gpu-hour PRICE", "price of a GPU hour, such as '2.5 EUR'"},
+    {"--svg FILE", "write the forecast to this file as a picture"},
+    {"--checkpoint SPAN",
      "time that a job needs to write a checkpoint; prints how often to write one"},
-    {"--jobs", "N", "runs at a time (default: number of processors)"},
-    {"--keep", NULL,
+    {"--jobs N", "runs at a time (default: number of processors)"},
+    {"--keep",
      "store the forecast with CHANGE, so that 'change show' compares it with the actual run"},
     LKS_REMOTE_OPTIONS,
     {0},

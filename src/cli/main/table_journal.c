@@ -4,45 +4,45 @@
 
 const struct lks_option lks_journal_export_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--from", "ROW", "first row to print"},
-    {"--since", "TIME", "only records from this time on"},
-    {"--until", "TIME", "only records up to this time"},
-    {"--by", "IDENTITY", "only records caused by this identity, such as token:kim or unix:0"},
-    {"--kind", "KIND", "only records of this kind, such as held"},
-    {"--node", "NODES", "only records about these nodes, such as gpu[001-064]"},
+    {"--from ROW", "first row to print"},
+    {"--since TIME", "only records from this time on"},
+    {"--until TIME", "only records up to this time"},
+    {"--by IDENTITY", "only records caused by this identity, such as token:kim or unix:0"},
+    {"--kind KIND", "only records of this kind, such as held"},
+    {"--node NODES", "only records about these nodes, such as gpu[001-064]"},
     {0},
 };
 
 const struct lks_option lks_journal_at_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--node", "NODES", "nodes to show, such as gpu001 or gpu[001-064]; or"},
-    {"--pool", "NAME", "all nodes that were in this pool at that time"},
-    {"--readings", NULL, "also show what they ran; always shown for a single node"},
-    {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {"--node NODES", "nodes to show, such as gpu001 or gpu[001-064]; or"},
+    {"--pool NAME", "all nodes that were in this pool at that time"},
+    {"--readings", "also show what they ran; always shown for a single node"},
+    {"--key FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
     {0},
 };
 
 const struct lks_option lks_journal_verify_options[] = {
-    {"--witness", "FILE",
+    {"--witness FILE",
      "journal heads that agents stored: a file, or a directory of agents' state folders"},
-    {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {"--key FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
     {0},
 };
 
 const struct lks_option lks_journal_repair_options[] = {
-    {"--reason", "TEXT", "reason; required, recorded"},
+    {"--reason TEXT", "reason; required, recorded"},
     {0},
 };
 
 const struct lks_option lks_backup_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--out", "FILE", "file to write; must not exist"},
+    {"--out FILE", "file to write; must not exist"},
     {0},
 };
 
 const struct lks_option lks_restore_options[] = {
-    {"--to", "DIR", "data directory to create for lockstepd; must not exist"},
-    {"--seal-key", "FILE",
+    {"--to DIR", "data directory to create for lockstepd; must not exist"},
+    {"--seal-key FILE",
      "copy of the sealing key of the controller that was backed up (its seal.key)"},
     {0},
 };

@@ -17,10 +17,7 @@ enum {
 
 /* Values ------------------------------------------------------------------------------------ */
 
-static const struct {
-    const char *word;
-    enum lks_colour colour;
-} moods[] = {
+static const struct lks_str_named moods[] = {
     {"live", LKS_GREEN},        {"conforms", LKS_GREEN}, {"done", LKS_GREEN},
     {"late", LKS_YELLOW},       {"intake", LKS_YELLOW},  {"held", LKS_YELLOW},
     {"unmeasured", LKS_YELLOW}, {"lost", LKS_RED},       {"drift", LKS_RED},
@@ -30,11 +27,7 @@ static const struct {
 /* Good, bad and in between, by the word. */
 static enum lks_colour colour_of(struct lks_str word)
 {
-    for (size_t i = 0; i < LKS_COUNT(moods); i++) {
-        if (lks_str_is(word, moods[i].word))
-            return moods[i].colour;
-    }
-    return LKS_PLAIN;
+    return (enum lks_colour)lks_str_lookup(word, moods, LKS_COUNT(moods), LKS_PLAIN);
 }
 
 /* The member at a dotted path; NULL where there is none. */

@@ -8,12 +8,12 @@
 
 /* The options of every command that reads a machine. */
 #define LKS_MACHINE_OPTIONS                                                                        \
-    {"--root", "DIR", "read a captured tree instead of this machine"},                             \
-        {"--quick", NULL, "skip the search for copies of libraries, and hashing"},                 \
-        {"--cache", "FILE", "file that caches what was found inside libraries"},                   \
-        {"--nvml", "FILE", "load this NVML instead of the one the loader finds"},                  \
+    {"--root DIR", "read a captured tree instead of this machine"},                                \
+        {"--quick", "skip the search for copies of libraries, and hashing"},                       \
+        {"--cache FILE", "file that caches what was found inside libraries"},                      \
+        {"--nvml FILE", "load this NVML instead of the one the loader finds"},                     \
     {                                                                                              \
-        "--timeout", "SECONDS", "seconds without output after which a probe counts as hung (3)"    \
+        "--timeout SECONDS", "seconds without output after which a probe counts as hung (3)"       \
     }
 
 /* The tuple of --tuple FILE, where the command takes that option, or of the machine the options

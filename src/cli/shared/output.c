@@ -10,6 +10,32 @@ enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct 
     return LKS_OK;
 }
 
+struct lks_json_writer *lks_output_begin(struct lks_output *o)
+{
+    lks_buf_init(&o->json, LKS_OUTPUT_BYTES_MAX);
+    o->w = (struct lks_json_writer){.out = &o->json};
+    lks_json_begin(&o->w, NULL, '{');
+    return &o->w;
+}
+
+enum lks_code lks_output_end(struct lks_cli *cli, struct lks_output *o, struct lks_err *err)
+{
+    lks_json_end(&o->w, '}');
+    return lks_output_json(cli, &o->json, err);
+}
+
+void lks_output_fini(struct lks_output *o)
+{
+    lks_buf_fini(&o->json);
+}
+
+void lks_output_columns(struct lks_table *t, const struct lks_output_column *columns, size_t count)
+{
+    lks_table_init(t, LKS_OUTPUT_BYTES_MAX);
+    for (size_t i = 0; i < count; i++)
+        lks_table_column(t, columns[i].header, columns[i].flags);
+}
+
 enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
                                struct lks_err *err)
 {
@@ -65,12 +91,10 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
 enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_report *report,
                                         bool sources, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {
+        {"severity", 0}, {"rule", 0}, {"about", LKS_COLUMN_WRAP}, {"finding", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "severity", 0);
-    lks_table_column(&t, "rule", 0);
-    lks_table_column(&t, "about", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "finding", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     if (sources)
         lks_table_column(&t, "source", LKS_COLUMN_WRAP);
     for (int severity = LKS_ERROR; severity >= LKS_INFO; severity--) {

@@ -17,6 +17,27 @@
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* An answer for programs: one JSON object. All zero is empty. */
+struct lks_output {
+    struct lks_buf json;
+    struct lks_json_writer w;
+};
+
+/* Begin the object; its members are written with what is returned. */
+struct lks_json_writer *lks_output_begin(struct lks_output *o);
+
+/* End the object and print it. */
+enum lks_code lks_output_end(struct lks_cli *cli, struct lks_output *o,
+                             struct lks_err *err) LKS_MUST_CHECK;
+void lks_output_fini(struct lks_output *o);
+
+/* A table with these columns. */
+struct lks_output_column {
+    const char *header;
+    unsigned flags; /* LKS_COLUMN_* */
+};
+void lks_output_columns(struct lks_table *t, const struct lks_output_column *columns, size_t count);
+
 /* Print a table, unless it has no rows. */
 enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
                                struct lks_err *err) LKS_MUST_CHECK;

@@ -80,7 +80,7 @@ static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS};
 bool lks_remote_is_option(const struct lks_option *option)
 {
     for (size_t i = 0; i < LKS_COUNT(remote_options); i++) {
-        if (strcmp(option->name, remote_options[i].name) == 0 &&
+        if (strcmp(option->usage, remote_options[i].usage) == 0 &&
             strcmp(option->about, remote_options[i].about) == 0)
             return true;
     }
@@ -90,10 +90,12 @@ bool lks_remote_is_option(const struct lks_option *option)
 enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err)
 {
     for (size_t i = 0; i < LKS_COUNT(remote_options); i++) {
-        if (lks_args_has(args, remote_options[i].name))
+        struct lks_str name = lks_args_name(&remote_options[i]);
+        if (lks_args_given(args, name))
             return lks_fail(err, LKS_E_USAGE,
-                            "with a directory lockstepd is not asked; %s does not go with it",
-                            remote_options[i].name);
+                            "with a directory lockstepd is not asked; %" LKS_STR_FMT
+                            " does not go with it",
+                            LKS_STR_ARG(name));
     }
     return LKS_OK;
 }

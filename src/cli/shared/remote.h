@@ -16,11 +16,11 @@
 
 /* The options of every command that asks lockstepd. */
 #define LKS_REMOTE_OPTIONS                                                                         \
-    {"--server", "ADDRESS",                                                                        \
+    {"--server ADDRESS",                                                                           \
      "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else " LKS_REMOTE_DEFAULT},           \
-        {"--ca", "FILE", "CA certificate of the server; else $LOCKSTEP_CA"},                       \
+        {"--ca FILE", "CA certificate of the server; else $LOCKSTEP_CA"},                          \
     {                                                                                              \
-        "--token-file", "FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                \
+        "--token-file FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                   \
     }
 
 /* Whether an option of a command is one of these. */

@@ -202,15 +202,15 @@ static enum lks_code print_reach(const struct advising *a, struct lks_err *err)
 /* What closes it in each pool, the nearest first. */
 static enum lks_code print_closes(const struct advising *a, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"pool", 0},
+                                                       {"runs", 0},
+                                                       {"closed by", 0},
+                                                       {"step", 0},
+                                                       {"differences", LKS_COLUMN_RIGHT},
+                                                       {"branch", 0},
+                                                       {"emergency", 0}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "pool", 0);
-    lks_table_column(&t, "runs", 0);
-    lks_table_column(&t, "closed by", 0);
-    lks_table_column(&t, "step", 0);
-    lks_table_column(&t, "differences", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "branch", 0);
-    lks_table_column(&t, "emergency", 0);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
         for (const struct lks_doc *c = first_of(p, "closed_by"); c != NULL; c = c->next) {
             bool can = is_true(c, "whole") && is_true(c, "revertible");

@@ -129,43 +129,35 @@ static void put_artifact(struct lks_json_writer *w, const struct looked *l, size
 
 static enum lks_code print_json(struct lks_cli *cli, const struct looked *l, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     const struct lks_bundle *b = &l->dir.bundle;
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "name", b->name);
-    lks_json_text(&w, "version", b->version);
-    lks_output_text(&w, "vendor", b->vendor);
-    lks_output_text(&w, "description", b->description);
-    lks_output_text(&w, "signed_for", b->signed_for);
-    lks_json_cstr(&w, "digest", b->digest);
-    lks_json_bool(&w, "good", l->good);
-    put_signature(&w, &l->dir.verdict);
-    lks_json_begin(&w, "artifacts", '[');
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_text(w, "name", b->name);
+    lks_json_text(w, "version", b->version);
+    lks_output_text(w, "vendor", b->vendor);
+    lks_output_text(w, "description", b->description);
+    lks_output_text(w, "signed_for", b->signed_for);
+    lks_json_cstr(w, "digest", b->digest);
+    lks_json_bool(w, "good", l->good);
+    put_signature(w, &l->dir.verdict);
+    lks_json_begin(w, "artifacts", '[');
     for (size_t i = 0; i < b->count; i++)
-        put_artifact(&w, l, i);
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        put_artifact(w, l, i);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code print_table(struct lks_cli *cli, const struct looked *l, struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    static const struct {
-        const char *header;
-        unsigned flags;
-    } columns[] = {{"file", LKS_COLUMN_WRAP},
-                   {"component", 0},
-                   {"version", 0},
-                   {"kind", 0},
-                   {"bytes", LKS_COLUMN_RIGHT},
-                   {"digest", LKS_COLUMN_WRAP},
-                   {"here", 0}};
-    lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
-    for (size_t i = 0; i < LKS_COUNT(columns); i++)
-        lks_table_column(&table, columns[i].header, columns[i].flags);
+    static const struct lks_output_column columns[] = {{"file", LKS_COLUMN_WRAP},
+                                                       {"component", 0},
+                                                       {"version", 0},
+                                                       {"kind", 0},
+                                                       {"bytes", LKS_COLUMN_RIGHT},
+                                                       {"digest", LKS_COLUMN_WRAP},
+                                                       {"here", 0}};
+    lks_output_columns(&table, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < l->dir.bundle.count; i++) {
         const struct lks_bundle_artifact *a = &l->dir.bundle.artifacts[i];
         lks_table_cell(&table, LKS_PLAIN, a->name);

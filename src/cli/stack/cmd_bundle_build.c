@@ -58,8 +58,7 @@ static void building_fini(struct building *b)
         discard(b);
     lks_docs_fini(&b->docs);
     lks_facts_fini(&b->facts);
-    lks_buf_fini(&b->json);
-    lks_buf_fini(&b->manifest);
+    lks_buf_fini_all(&b->json, &b->manifest, NULL);
     lks_bundle_fini(&b->bundle);
     *b = (struct building){0};
 }
@@ -480,18 +479,15 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
                               ", or use --sign KEYFILE\n");
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "name", bundle->name);
-    lks_json_text(&w, "version", bundle->version);
-    lks_json_cstr(&w, "digest", bundle->digest);
-    lks_json_int(&w, "artifacts", (int64_t)bundle->count);
-    lks_output_text(&w, "key", lks_str_from(b->signer));
-    lks_json_cstr(&w, "folder", b->to);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_text(w, "name", bundle->name);
+    lks_json_text(w, "version", bundle->version);
+    lks_json_cstr(w, "digest", bundle->digest);
+    lks_json_int(w, "artifacts", (int64_t)bundle->count);
+    lks_output_text(w, "key", lks_str_from(b->signer));
+    lks_json_cstr(w, "folder", b->to);
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_bundle_build(struct lks_cli *cli, const struct lks_args *args,

@@ -23,8 +23,7 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
                                  const struct lks_stack *stack, const struct lks_report *report,
                                  struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     cli->no = report->errors > 0;
     if (!lks_args_has(args, "--json")) {
         if (lks_output_findings_table(cli, report, lks_args_has(args, "--sources"), err) != LKS_OK)
@@ -35,17 +34,15 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
                 report->errors == 1 ? "" : "s", report->warnings, report->warnings == 1 ? "" : "s");
         return LKS_OK;
     }
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_output_text(&w, "name", stack->name);
-    lks_output_text(&w, "version", stack->version);
-    lks_json_cstr(&w, "digest", stack->digest);
-    lks_json_cstr(&w, "verdict", cli->no ? "no" : "yes");
-    lks_json_int(&w, "errors", (int64_t)report->errors);
-    lks_json_int(&w, "warnings", (int64_t)report->warnings);
-    lks_output_findings(&w, "findings", report);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_output_text(w, "name", stack->name);
+    lks_output_text(w, "version", stack->version);
+    lks_json_cstr(w, "digest", stack->digest);
+    lks_json_cstr(w, "verdict", cli->no ? "no" : "yes");
+    lks_json_int(w, "errors", (int64_t)report->errors);
+    lks_json_int(w, "warnings", (int64_t)report->warnings);
+    lks_output_findings(w, "findings", report);
+    return lks_output_end(cli, &o, err);
 }
 
 /* The fleets of --fleet, or those written in the same file. */
@@ -116,48 +113,45 @@ static const char *fixed_text(const struct lks_open_advisory *open)
 static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advisory_list *list,
                                      struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "advisories", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_begin(w, "advisories", '[');
     for (size_t i = 0; i < list->count; i++) {
         const struct lks_open_advisory *open = &list->open[i];
         char day[LKS_DAY_TEXT_SIZE];
-        lks_json_begin(&w, NULL, '{');
-        lks_output_text(&w, "id", open->advisory->id);
-        lks_json_cstr(&w, "exposure", lks_advisory_exposure_code(open->exposure));
-        lks_output_text(&w, "component", open->component->name);
-        lks_output_text(&w, "version", open->component->version);
+        lks_json_begin(w, NULL, '{');
+        lks_output_text(w, "id", open->advisory->id);
+        lks_json_cstr(w, "exposure", lks_advisory_exposure_code(open->exposure));
+        lks_output_text(w, "component", open->component->name);
+        lks_output_text(w, "version", open->component->version);
         if (open->affected != NULL) {
-            lks_output_text(&w, "fixed", open->affected->fixed);
-            lks_output_text(&w, "condition", open->affected->condition);
+            lks_output_text(w, "fixed", open->affected->fixed);
+            lks_output_text(w, "condition", open->affected->condition);
         }
-        lks_output_text(&w, "cvss", open->advisory->cvss);
-        lks_output_text(&w, "severity", open->advisory->severity);
+        lks_output_text(w, "cvss", open->advisory->cvss);
+        lks_output_text(w, "severity", open->advisory->severity);
         if (open->advisory->published != LKS_DAY_NONE)
-            lks_json_cstr(&w, "published", lks_time_day_text(open->advisory->published, day));
-        lks_output_text(&w, "summary", open->advisory->summary);
-        lks_output_text(&w, "source", open->advisory->fact.source);
-        lks_json_end(&w, '}');
+            lks_json_cstr(w, "published", lks_time_day_text(open->advisory->published, day));
+        lks_output_text(w, "summary", open->advisory->summary);
+        lks_output_text(w, "source", open->advisory->fact.source);
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code advisories_text(struct lks_cli *cli, const struct lks_advisory_list *list,
                                      struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"id", 0},
+                                                       {"CVSS", LKS_COLUMN_RIGHT},
+                                                       {"component", LKS_COLUMN_WRAP},
+                                                       {"version", LKS_COLUMN_WRAP},
+                                                       {"closed by", LKS_COLUMN_WRAP},
+                                                       {"state", LKS_COLUMN_WRAP},
+                                                       {"summary", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "id", 0);
-    lks_table_column(&t, "CVSS", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "closed by", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "state", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "summary", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < list->count; i++) {
         const struct lks_open_advisory *open = &list->open[i];
         int score = lks_advisory_score(open->advisory);
@@ -246,16 +240,12 @@ static enum lks_code lifecycle_text(struct lks_cli *cli, const struct lks_facts 
                                     const struct lks_stack *stack, lks_day today,
                                     struct lks_err *err)
 {
-    static const struct {
-        const char *header;
-        unsigned flags;
-    } columns[] = {{"branch", 0}, {"type", 0},         {"first", 0},
-                   {"ends", 0},   {"another says", 0}, {"days left", LKS_COLUMN_RIGHT},
-                   {"latest", 0}};
+    static const struct lks_output_column columns[] = {
+        {"branch", 0}, {"type", 0},         {"first", 0},
+        {"ends", 0},   {"another says", 0}, {"days left", LKS_COLUMN_RIGHT},
+        {"latest", 0}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    for (size_t i = 0; i < LKS_COUNT(columns); i++)
-        lks_table_column(&t, columns[i].header, columns[i].flags);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < facts->branches.count; i++) {
         if (is_wanted(facts, stack, facts->branches.rows[i].number))
             add_branch(&t, &facts->branches.rows[i], today);
@@ -267,32 +257,29 @@ static enum lks_code lifecycle_json(struct lks_cli *cli, const struct lks_facts 
                                     const struct lks_stack *stack, lks_day today,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "branches", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_begin(w, "branches", '[');
     for (size_t i = 0; i < facts->branches.count; i++) {
         const struct lks_branch *b = &facts->branches.rows[i];
         char day[LKS_DAY_TEXT_SIZE];
         if (!is_wanted(facts, stack, b->number))
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_json_int(&w, "branch", b->number);
-        lks_output_text(&w, "type", b->type);
+        lks_json_begin(w, NULL, '{');
+        lks_json_int(w, "branch", b->number);
+        lks_output_text(w, "type", b->type);
         if (b->eol != LKS_DAY_NONE)
-            lks_json_cstr(&w, "ends", lks_time_day_text(b->eol, day));
+            lks_json_cstr(w, "ends", lks_time_day_text(b->eol, day));
         if (b->eol_other != LKS_DAY_NONE)
-            lks_json_cstr(&w, "ends_elsewhere", lks_time_day_text(b->eol_other, day));
+            lks_json_cstr(w, "ends_elsewhere", lks_time_day_text(b->eol_other, day));
         if (lks_lifecycle_end(b) != LKS_DAY_NONE)
-            lks_json_int(&w, "days_left", lks_lifecycle_end(b) - today);
-        lks_output_text(&w, "latest", b->latest);
-        lks_output_text(&w, "source", b->fact.source);
-        lks_json_end(&w, '}');
+            lks_json_int(w, "days_left", lks_lifecycle_end(b) - today);
+        lks_output_text(w, "latest", b->latest);
+        lks_output_text(w, "source", b->fact.source);
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_lifecycle(struct lks_cli *cli, const struct lks_args *args,

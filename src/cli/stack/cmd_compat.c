@@ -77,31 +77,28 @@ static enum lks_code check_vendor(const struct lks_args *args, const struct lks_
 static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_question *q,
                                  const struct lks_compat_answer *a, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "verdict", lks_compat_reason_verdict(a->reason));
-    lks_json_cstr(&w, "reason", lks_compat_reason_name(a->reason));
-    lks_json_cstr(&w, "about", lks_compat_reason_about(a->reason));
-    lks_output_text(&w, "driver", q->driver);
-    lks_output_text(&w, "toolkit", q->toolkit);
-    lks_output_text(&w, "gpu", q->gpu);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "verdict", lks_compat_reason_verdict(a->reason));
+    lks_json_cstr(w, "reason", lks_compat_reason_name(a->reason));
+    lks_json_cstr(w, "about", lks_compat_reason_about(a->reason));
+    lks_output_text(w, "driver", q->driver);
+    lks_output_text(w, "toolkit", q->toolkit);
+    lks_output_text(w, "gpu", q->gpu);
     if (a->board != NULL)
-        lks_output_text(&w, "board", a->board->product);
-    lks_output_findings(&w, "rules", &a->rules);
-    lks_output_text(&w, "remedy", a->remedy);
-    lks_json_begin(&w, "other_boards", '[');
+        lks_output_text(w, "board", a->board->product);
+    lks_output_findings(w, "rules", &a->rules);
+    lks_output_text(w, "remedy", a->remedy);
+    lks_json_begin(w, "other_boards", '[');
     for (size_t i = 0; i < a->other_count; i++) {
-        lks_json_begin(&w, NULL, '{');
-        lks_output_text(&w, "board", a->others[i].gpu->product);
-        lks_json_cstr(&w, "verdict", lks_compat_reason_verdict(a->others[i].reason));
-        lks_json_cstr(&w, "reason", lks_compat_reason_name(a->others[i].reason));
-        lks_json_end(&w, '}');
+        lks_json_begin(w, NULL, '{');
+        lks_output_text(w, "board", a->others[i].gpu->product);
+        lks_json_cstr(w, "verdict", lks_compat_reason_verdict(a->others[i].reason));
+        lks_json_cstr(w, "reason", lks_compat_reason_name(a->others[i].reason));
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code print_rules(struct lks_cli *cli, const struct lks_report *rules, bool sources,

@@ -7,15 +7,15 @@
 static enum lks_code print_differences(struct lks_cli *cli, const struct lks_stackdiff *diff,
                                        struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"what", LKS_COLUMN_WRAP},
+                                                       {"old", LKS_COLUMN_WRAP},
+                                                       {"new", LKS_COLUMN_WRAP},
+                                                       {"change", 0},
+                                                       {"class", 0},
+                                                       {"reboot", 0},
+                                                       {"rollback", 0}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "what", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "old", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "new", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "change", 0);
-    lks_table_column(&t, "class", 0);
-    lks_table_column(&t, "reboot", 0);
-    lks_table_column(&t, "rollback", 0);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < diff->count; i++) {
         const struct lks_difference *d = &diff->differences[i];
         lks_output_cell(&t, LKS_BOLD, d->subject);
@@ -33,16 +33,16 @@ static enum lks_code print_differences(struct lks_cli *cli, const struct lks_sta
 static enum lks_code print_flashes(struct lks_cli *cli, const struct lks_stackdiff *diff,
                                    struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"firmware, in this order", LKS_COLUMN_WRAP},
+                                                       {"by", LKS_COLUMN_WRAP},
+                                                       {"banks", 0},
+                                                       {"minutes", 0},
+                                                       {"reset", 0},
+                                                       {"back by", 0},
+                                                       {"at risk", 0},
+                                                       {"meanwhile", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "firmware, in this order", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "by", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "banks", 0);
-    lks_table_column(&t, "minutes", 0);
-    lks_table_column(&t, "reset", 0);
-    lks_table_column(&t, "back by", 0);
-    lks_table_column(&t, "at risk", 0);
-    lks_table_column(&t, "meanwhile", LKS_COLUMN_WRAP);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < diff->flash_count; i++) {
         const struct lks_difference *d = diff->flashes[i];
         const struct lks_firmware_update *u = d->update;
@@ -151,29 +151,26 @@ static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from
                                const struct lks_stack *to, const struct lks_stackdiff *diff,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "from", from->digest);
-    lks_json_cstr(&w, "to", to->digest);
-    lks_json_bool(&w, "same", diff->same);
-    lks_json_begin(&w, "differences", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "from", from->digest);
+    lks_json_cstr(w, "to", to->digest);
+    lks_json_bool(w, "same", diff->same);
+    lks_json_begin(w, "differences", '[');
     for (size_t i = 0; i < diff->count; i++)
-        difference_json(&w, &diff->differences[i]);
-    lks_json_end(&w, ']');
-    lks_json_begin(&w, "firmware", '[');
+        difference_json(w, &diff->differences[i]);
+    lks_json_end(w, ']');
+    lks_json_begin(w, "firmware", '[');
     for (size_t i = 0; i < diff->flash_count; i++)
-        flash_json(&w, diff->flashes[i]);
-    lks_json_end(&w, ']');
-    flaws_json(&w, "flaws_closed", &diff->closed);
-    flaws_json(&w, "flaws_opened", &diff->opened);
-    lks_json_cstr(&w, "reboot", diff->reboot);
-    lks_json_int(&w, "one_way_steps", (int64_t)diff->one_way);
+        flash_json(w, diff->flashes[i]);
+    lks_json_end(w, ']');
+    flaws_json(w, "flaws_closed", &diff->closed);
+    flaws_json(w, "flaws_opened", &diff->opened);
+    lks_json_cstr(w, "reboot", diff->reboot);
+    lks_json_int(w, "one_way_steps", (int64_t)diff->one_way);
     if (diff->class != NULL)
-        lks_output_text(&w, "change_class", diff->class->name);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        lks_output_text(w, "change_class", diff->class->name);
+    return lks_output_end(cli, &o, err);
 }
 
 /* The stack to go to: the one of --to; else the only one there is, since the next stack may well

@@ -165,14 +165,14 @@ static enum lks_code add_version(struct lks_table *t, const struct lks_component
 static enum lks_code show_components(struct lks_cli *cli, const struct lks_facts *facts,
                                      const struct lks_stack *stack, struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"component", LKS_COLUMN_WRAP},
+                                                       {"version", LKS_COLUMN_WRAP},
+                                                       {"window", LKS_COLUMN_WRAP},
+                                                       {"owner, scope", LKS_COLUMN_WRAP},
+                                                       {"class", 0},
+                                                       {"reboot", 0}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "window", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "owner, scope", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "class", 0);
-    lks_table_column(&t, "reboot", 0);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < stack->component_count; i++) {
         const struct lks_component *c = &stack->components[i];
         const struct lks_component_kind *kind = lks_facts_component(facts, c->name);
@@ -238,19 +238,16 @@ static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stac
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     lks_buf_init(&identity, LKS_OUTPUT_BYTES_MAX);
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
     if (lks_stack_canonical(stack, &identity, err) != LKS_OK)
         return err->code;
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_output_text(&w, "name", stack->name);
-    lks_output_text(&w, "version", stack->version);
-    lks_json_cstr(&w, "digest", stack->digest);
-    lks_json_raw(&w, "identity", lks_buf_view(&identity));
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_output_text(w, "name", stack->name);
+    lks_output_text(w, "version", stack->version);
+    lks_json_cstr(w, "digest", stack->digest);
+    lks_json_raw(w, "identity", lks_buf_view(&identity));
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *args,
@@ -279,43 +276,40 @@ enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *arg
 static enum lks_code classes_json(struct lks_cli *cli, const struct lks_facts *facts,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    struct lks_json_writer w = {.out = &json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "classes", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_begin(w, "classes", '[');
     for (size_t i = 0; i < facts->classes.count; i++) {
         const struct lks_class *c = &facts->classes.rows[i];
-        lks_json_begin(&w, NULL, '{');
-        lks_output_text(&w, "name", c->name);
-        lks_json_cstr(&w, "vendor", lks_facts_vendor_name(c->vendor));
-        lks_output_text(&w, "gpu", c->gpu);
-        lks_json_int(&w, "gpus", c->gpus);
-        lks_json_int(&w, "nvswitches", c->nvswitches);
-        lks_json_int(&w, "nics", c->nics);
-        lks_json_int(&w, "nvlink_domain", c->nvlink_domain);
-        lks_json_end(&w, '}');
+        lks_json_begin(w, NULL, '{');
+        lks_output_text(w, "name", c->name);
+        lks_json_cstr(w, "vendor", lks_facts_vendor_name(c->vendor));
+        lks_output_text(w, "gpu", c->gpu);
+        lks_json_int(w, "gpus", c->gpus);
+        lks_json_int(w, "nvswitches", c->nvswitches);
+        lks_json_int(w, "nics", c->nics);
+        lks_json_int(w, "nvlink_domain", c->nvlink_domain);
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 enum lks_code lks_cmd_stack_classes(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
+    static const struct lks_output_column columns[] = {{"class", 0},
+                                                       {"GPUs", 0},
+                                                       {"NVSwitches", LKS_COLUMN_RIGHT},
+                                                       {"NICs", 0},
+                                                       {"NVLink domain", LKS_COLUMN_RIGHT}};
     LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
     if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return classes_json(cli, &facts, err);
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "class", 0);
-    lks_table_column(&t, "GPUs", 0);
-    lks_table_column(&t, "NVSwitches", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "NICs", 0);
-    lks_table_column(&t, "NVLink domain", LKS_COLUMN_RIGHT);
+    lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < facts.classes.count; i++) {
         const struct lks_class *c = &facts.classes.rows[i];
         lks_table_cell(&t, LKS_BOLD, c->name);

@@ -39,16 +39,13 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args, cons
             fprintf(cli->out, "fingerprint %s\n", fingerprint);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, TABLE_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "name", name);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, "name", name);
     if (fingerprint != NULL)
-        lks_json_cstr(&w, "fingerprint", fingerprint);
-    lks_json_cstr(&w, "place", place);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+        lks_json_cstr(w, "fingerprint", fingerprint);
+    lks_json_cstr(w, "place", place);
+    return lks_output_end(cli, &o, err);
 }
 
 /* trust add --------------------------------------------------------------------------------- */
@@ -115,23 +112,20 @@ static enum lks_code list_remote(struct lks_cli *cli, const struct lks_args *arg
 static enum lks_code list_json(struct lks_cli *cli, const struct lks_trusted *keys, size_t count,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "items", '[');
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_begin(w, "items", '[');
     for (size_t i = 0; i < count; i++) {
         char line[LKS_PIN_LINE_SIZE];
         lks_signature_pin_text(&keys[i].pin, line);
-        lks_json_begin(&w, NULL, '{');
-        lks_json_cstr(&w, "name", keys[i].name);
-        lks_json_cstr(&w, "key", line);
-        lks_json_cstr(&w, "fingerprint", keys[i].pin.fingerprint);
-        lks_json_end(&w, '}');
+        lks_json_begin(w, NULL, '{');
+        lks_json_cstr(w, "name", keys[i].name);
+        lks_json_cstr(w, "key", line);
+        lks_json_cstr(w, "fingerprint", keys[i].pin.fingerprint);
+        lks_json_end(w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &json, err);
+    lks_json_end(w, ']');
+    return lks_output_end(cli, &o, err);
 }
 
 static enum lks_code list_table(struct lks_cli *cli, const char *dir,

@@ -5,10 +5,7 @@
 #define TRIES_MAX 1000
 
 /* One row a scheduler. */
-static const struct {
-    const char *name;
-    enum lks_drain_sched leave;
-} scheds[] = {
+static const struct lks_str_named scheds[] = {
     {"", LKS_DRAIN_AGENT},
     {"none", LKS_DRAIN_AGENT},
     {"simulated", LKS_DRAIN_DRIVEN},
@@ -18,11 +15,8 @@ static const struct {
 
 enum lks_drain_sched lks_drain_sched(struct lks_str sched)
 {
-    for (size_t i = 0; i < LKS_COUNT(scheds); i++) {
-        if (lks_str_is(sched, scheds[i].name))
-            return scheds[i].leave;
-    }
-    return LKS_DRAIN_NOT_YET;
+    return (enum lks_drain_sched)lks_str_lookup(sched, scheds, LKS_COUNT(scheds),
+                                                LKS_DRAIN_NOT_YET);
 }
 
 /* A number of the table, from 1 up to what makes sense. */

@@ -212,9 +212,7 @@ static void add_proven(struct lks_procedure_work *w)
 
 static void add_commands(struct lks_procedure_work *w)
 {
-    static const struct {
-        const char *when, *verb;
-    } rows[] = {
+    static const struct lks_str_pair rows[] = {
         {"Pause: nodes in progress finish, no new node starts", "pause"},
         {"Resume; after a halt by a metric, once an approver waived it", "resume"},
         {"Abort: nodes in progress roll back, finished nodes stay", "abort"},
@@ -225,10 +223,10 @@ static void add_commands(struct lks_procedure_work *w)
                        NULL, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < LKS_COUNT(rows); i++)
         lks_document_row(
-            w->p, (const struct lks_cell[]){lks_cell_text(lks_str_from(rows[i].when)),
+            w->p, (const struct lks_cell[]){lks_cell_text(lks_str_from(rows[i].name)),
                                             lks_cell_code(lks_document_text(
                                                 w->p, "lockstep change %s %llu --reason '...'",
-                                                rows[i].verb, (unsigned long long)w->c->id))});
+                                                rows[i].value, (unsigned long long)w->c->id))});
     lks_document_row(w->p, (const struct lks_cell[]){
                                lks_cell_text(LKS_STR("Freeze: no node starts anywhere, in any "
                                                      "change")),

@@ -15,10 +15,7 @@
 
 /* Words of TaskState, and of the update service of HPE. "Stopping" is what OpenBMC says of an image
  * that waits for a reset. What is not here goes on. */
-static const struct {
-    const char *word;
-    enum lks_redfish_task_state state;
-} states[] = {
+static const struct lks_str_named states[] = {
     {"Completed", LKS_RF_TASK_OVER},
     {"Stopping", LKS_RF_TASK_OVER},
     {"Exception", LKS_RF_TASK_FAILED},
@@ -45,11 +42,8 @@ static enum lks_redfish_task_state state_named(struct lks_str word)
 {
     if (word.len == 0)
         return LKS_RF_TASK_NONE;
-    for (size_t i = 0; i < LKS_COUNT(states); i++) {
-        if (lks_str_is(word, states[i].word))
-            return states[i].state;
-    }
-    return LKS_RF_TASK_RUNS;
+    return (enum lks_redfish_task_state)lks_str_lookup(word, states, LKS_COUNT(states),
+                                                       LKS_RF_TASK_RUNS);
 }
 
 static enum lks_redfish_task_state state_of(const struct lks_doc *task)

@@ -84,40 +84,17 @@ static enum lks_code set_tail(struct lks_pq *pq, const struct lks_store_tail *ta
 
 #define ADD_ROWS "INSERT INTO journal SELECT * FROM unnest($1, $2, $3, $4, $5, $6)"
 
-/* The columns of some rows. */
-struct slice {
-    struct lks_pq_array seq, time, kind, version, body, hash;
-};
+enum { ROW_SEQ, ROW_TIME, ROW_KIND, ROW_VERSION, ROW_BODY, ROW_HASH };
 
-static void slice_fini(struct slice *slice)
+static void add_row(struct lks_pq_array *columns, const struct lks_row *row)
 {
-    lks_pq_array_fini(&slice->seq);
-    lks_pq_array_fini(&slice->time);
-    lks_pq_array_fini(&slice->kind);
-    lks_pq_array_fini(&slice->version);
-    lks_pq_array_fini(&slice->body);
-    lks_pq_array_fini(&slice->hash);
-}
-
-static void slice_add(struct slice *slice, const struct lks_row *row)
-{
-    lks_pq_array_number(&slice->seq, row->seq);
-    lks_pq_array_number(&slice->time, row->time);
-    lks_pq_array_number(&slice->kind, row->kind);
-    lks_pq_array_number(&slice->version, row->version);
-    lks_pq_array_bytes(&slice->body, row->body);
-    lks_pq_array_bytes(&slice->hash, (struct lks_str){(const char *)row->hash, sizeof(row->hash)});
-}
-
-static enum lks_code slice_send(struct lks_pq *pq, struct slice *slice, struct lks_err *err)
-{
-    struct lks_pq_array *columns[] = {&slice->seq,     &slice->time, &slice->kind,
-                                      &slice->version, &slice->body, &slice->hash};
-    struct lks_pq_args args = {0};
-    enum lks_code code = LKS_OK;
-    for (size_t i = 0; i < LKS_COUNT(columns) && code == LKS_OK; i++)
-        code = lks_pq_give_array(&args, columns[i], err);
-    return code == LKS_OK ? lks_pq_send(pq, ADD_ROWS, &args, err) : code;
+    lks_pq_array_number(&columns[ROW_SEQ], row->seq);
+    lks_pq_array_number(&columns[ROW_TIME], row->time);
+    lks_pq_array_number(&columns[ROW_KIND], row->kind);
+    lks_pq_array_number(&columns[ROW_VERSION], row->version);
+    lks_pq_array_bytes(&columns[ROW_BODY], row->body);
+    lks_pq_array_bytes(&columns[ROW_HASH],
+                       (struct lks_str){(const char *)row->hash, sizeof(row->hash)});
 }
 
 static enum lks_code add_rows(struct lks_pq *pq, const struct lks_store_batch *batch,
@@ -125,17 +102,15 @@ static enum lks_code add_rows(struct lks_pq *pq, const struct lks_store_batch *b
 {
     enum lks_code code = LKS_OK;
     for (size_t i = 0; i < batch->row_count && code == LKS_OK;) {
-        LKS_CLEANUP(slice_fini) struct slice slice = {0};
-        lks_pq_array_of_numbers(&slice.seq);
-        lks_pq_array_of_numbers(&slice.time);
-        lks_pq_array_of_numbers(&slice.kind);
-        lks_pq_array_of_numbers(&slice.version);
-        lks_pq_array_of_bytes(&slice.body);
-        lks_pq_array_of_bytes(&slice.hash);
-        while (i < batch->row_count && slice.seq.count < SLICE_ROWS &&
-               slice.body.bytes.len < SLICE_BYTES)
-            slice_add(&slice, &batch->rows[i++]);
-        code = slice_send(pq, &slice, err);
+        LKS_CLEANUP(lks_pq_columns_fini) struct lks_pq_columns slice = {0};
+        struct lks_pq_args args = {0};
+        lks_pq_columns_init(&slice, "nnnnbb");
+        while (i < batch->row_count && slice.of[ROW_SEQ].count < SLICE_ROWS &&
+               slice.of[ROW_BODY].bytes.len < SLICE_BYTES)
+            add_row(slice.of, &batch->rows[i++]);
+        code = lks_pq_give_columns(&args, &slice, err);
+        if (code == LKS_OK)
+            code = lks_pq_send(pq, ADD_ROWS, &args, err);
     }
     return code;
 }

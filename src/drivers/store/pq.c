@@ -210,6 +210,33 @@ enum lks_code lks_pq_give_array(struct lks_pq_args *args, struct lks_pq_array *a
     return LKS_OK;
 }
 
+void lks_pq_columns_init(struct lks_pq_columns *columns, const char *kinds)
+{
+    *columns = (struct lks_pq_columns){.count = strlen(kinds)};
+    LKS_ASSERT(columns->count <= LKS_COUNT(columns->of));
+    for (size_t i = 0; i < columns->count; i++) {
+        if (kinds[i] == 'n')
+            lks_pq_array_of_numbers(&columns->of[i]);
+        else
+            lks_pq_array_of_bytes(&columns->of[i]);
+    }
+}
+
+void lks_pq_columns_fini(struct lks_pq_columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++)
+        lks_pq_array_fini(&columns->of[i]);
+}
+
+enum lks_code lks_pq_give_columns(struct lks_pq_args *args, struct lks_pq_columns *columns,
+                                  struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < columns->count && code == LKS_OK; i++)
+        code = lks_pq_give_array(args, &columns->of[i], err);
+    return code;
+}
+
 /* ---- statements and their answers ---- */
 
 enum lks_code lks_pq_send(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,

@@ -88,6 +88,17 @@ void lks_pq_array_bytes(struct lks_pq_array *array, struct lks_str bytes);
 enum lks_code lks_pq_give_array(struct lks_pq_args *args, struct lks_pq_array *array,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
+/* The columns of some rows, for unnest(): one array for each letter of `kinds`, 'n' of numbers and
+ * 'b' of bytes. All zero is empty. */
+struct lks_pq_columns {
+    struct lks_pq_array of[LKS_PQ_ARGS_MAX];
+    size_t count;
+};
+void lks_pq_columns_init(struct lks_pq_columns *columns, const char *kinds);
+void lks_pq_columns_fini(struct lks_pq_columns *columns);
+enum lks_code lks_pq_give_columns(struct lks_pq_args *args, struct lks_pq_columns *columns,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
 /* Send one statement, connecting first where that is needed; `args` may be NULL. */
 enum lks_code lks_pq_send(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
                           struct lks_err *err) LKS_MUST_CHECK;

@@ -14,49 +14,30 @@
     "ON CONFLICT (name) DO UPDATE SET site = excluded.site, every = excluded.every, "              \
     "due = least(task.due, $6 + excluded.every)"
 
-struct columns {
-    struct lks_pq_array name, site, every, due, failures;
-};
+enum { TASK_NAME, TASK_SITE, TASK_EVERY, TASK_DUE, TASK_FAILURES };
 
-static void columns_fini(struct columns *columns)
+static void add_task(struct lks_pq_array *columns, const struct lks_store_task *task)
 {
-    lks_pq_array_fini(&columns->name);
-    lks_pq_array_fini(&columns->site);
-    lks_pq_array_fini(&columns->every);
-    lks_pq_array_fini(&columns->due);
-    lks_pq_array_fini(&columns->failures);
-}
-
-static void fill(struct columns *columns, const struct lks_store_task *tasks, size_t count)
-{
-    lks_pq_array_of_bytes(&columns->name);
-    lks_pq_array_of_bytes(&columns->site);
-    lks_pq_array_of_numbers(&columns->every);
-    lks_pq_array_of_numbers(&columns->due);
-    lks_pq_array_of_numbers(&columns->failures);
-    for (size_t i = 0; i < count; i++) {
-        lks_pq_array_bytes(&columns->name, tasks[i].name);
-        lks_pq_array_bytes(&columns->site, tasks[i].site);
-        lks_pq_array_number(&columns->every, tasks[i].every);
-        lks_pq_array_number(&columns->due, tasks[i].due);
-        lks_pq_array_number(&columns->failures, tasks[i].failures);
-    }
+    lks_pq_array_bytes(&columns[TASK_NAME], task->name);
+    lks_pq_array_bytes(&columns[TASK_SITE], task->site);
+    lks_pq_array_number(&columns[TASK_EVERY], task->every);
+    lks_pq_array_number(&columns[TASK_DUE], task->due);
+    lks_pq_array_number(&columns[TASK_FAILURES], task->failures);
 }
 
 enum lks_code lks_pq_tasks_sync(void *self, const struct lks_store_task *tasks, size_t count,
                                 lks_ms now, struct lks_err *err)
 {
     struct lks_pq *pq = self;
-    LKS_CLEANUP(columns_fini) struct columns columns = {0};
-    struct lks_pq_array *arrays[] = {&columns.name, &columns.site, &columns.every, &columns.due,
-                                     &columns.failures};
+    LKS_CLEANUP(lks_pq_columns_fini) struct lks_pq_columns columns = {0};
     struct lks_pq_args args = {0};
     enum lks_code code = lks_store_tasks_check(tasks, count, now, err);
     if (code != LKS_OK)
         return code;
-    fill(&columns, tasks, count);
-    for (size_t i = 0; i < LKS_COUNT(arrays) && code == LKS_OK; i++)
-        code = lks_pq_give_array(&args, arrays[i], err);
+    lks_pq_columns_init(&columns, "bbnnn");
+    for (size_t i = 0; i < count; i++)
+        add_task(columns.of, &tasks[i]);
+    code = lks_pq_give_columns(&args, &columns, err);
     lks_pq_give_number(&args, now);
     if (code == LKS_OK)
         code = lks_pq_send(pq, GATE, NULL, err);

@@ -69,9 +69,7 @@ void lks_fd_free(struct lks_fd *fd)
 {
     if (fd == NULL)
         return;
-    lks_buf_fini(&fd->question);
-    lks_buf_fini(&fd->reply);
-    lks_buf_fini(&fd->entries);
+    lks_buf_fini_all(&fd->question, &fd->reply, &fd->entries, NULL);
     free(fd);
 }
 

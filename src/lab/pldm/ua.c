@@ -99,12 +99,8 @@ void lks_ua_free(struct lks_ua *ua)
 {
     if (ua == NULL)
         return;
-    lks_buf_fini(&ua->question);
-    lks_buf_fini(&ua->reply);
-    lks_buf_fini(&ua->descriptors);
-    lks_buf_fini(&ua->entries);
-    lks_buf_fini(&ua->metadata);
-    lks_buf_fini(&ua->data);
+    lks_buf_fini_all(&ua->question, &ua->reply, &ua->descriptors, &ua->entries, &ua->metadata,
+                     &ua->data, NULL);
     free(ua->parts);
     free(ua);
 }

@@ -21,9 +21,7 @@ enum {
 static const char *const dirs[] = {"/usr/lib/sysimage/rpm", "/var/lib/rpm"};
 
 /* The files of the other formats. */
-static const struct {
-    const char *file, *format;
-} others[] = {{"Packages", "Berkeley DB"}, {"Packages.db", "ndb"}};
+static const struct lks_str_pair others[] = {{"Packages", "Berkeley DB"}, {"Packages.db", "ndb"}};
 
 struct source {
     struct lks_root *root;
@@ -240,13 +238,13 @@ static enum lks_code read_db(struct lks_root *root, const char *dir, struct stat
         return lks_root_ask_file(root, "rpm", where, read_sqlite, &s, out, err);
     }
     for (size_t i = 0; i < LKS_COUNT(others) && code == LKS_E_NOT_FOUND; i++) {
-        snprintf(where, LKS_ROOT_PATH_MAX, "%s/%s", dir, others[i].file);
+        snprintf(where, LKS_ROOT_PATH_MAX, "%s/%s", dir, others[i].name);
         code = lks_root_stat(root, where, &st, err);
         if (code != LKS_OK || (st.st_ino == seen->st_ino && st.st_dev == seen->st_dev))
             continue;
         *seen = st;
         char why[64];
-        snprintf(why, sizeof(why), "is in the format of %s", others[i].format);
+        snprintf(why, sizeof(why), "is in the format of %s", others[i].value);
         return ask_rpm(root, dir, why, out, err);
     }
     return code;

@@ -15,9 +15,7 @@ static const char *const group_names[] = {
     [LKS_UPGRADES_KERNEL] = "kernel", [LKS_UPGRADES_DRIVER] = "driver"};
 
 /* The packages by which a manager takes a new kernel; one with a version in its name stays. */
-static const struct {
-    const char *manager, *pattern;
-} kernels[] = {
+static const struct lks_str_pair kernels[] = {
     {"dpkg", "linux-image-*"}, {"dpkg", "linux-generic*"}, {"rpm", "kernel"},
     {"rpm", "kernel-core"},    {"rpm", "kernel-default"},  {"rpm", "kernel-uek-core"},
 };
@@ -26,9 +24,7 @@ static const struct {
 static const char *const driver_parts[] = {"driver", "fabric-manager", "imex", "nscq", "amdgpu"};
 
 /* The packages that upgrade, by manager. */
-static const struct {
-    const char *manager, *pattern;
-} tools[] = {
+static const struct lks_str_pair tools[] = {
     {"dpkg", "unattended-upgrades"},
     {"rpm", "dnf-automatic"},
     {"rpm", "dnf5-plugin-automatic"},
@@ -125,8 +121,8 @@ enum lks_upgrades_unit lks_probe_upgrades_unit(struct lks_probe *p, const char *
 static bool is_kernel(const char *manager, struct lks_str name)
 {
     for (size_t i = 0; i < LKS_COUNT(kernels); i++) {
-        if (lks_glob_match(lks_str_from(kernels[i].pattern), name) &&
-            strcmp(kernels[i].manager, manager) == 0)
+        if (lks_glob_match(lks_str_from(kernels[i].value), name) &&
+            strcmp(kernels[i].name, manager) == 0)
             return !lks_glob_match(LKS_STR("linux-image-#*"), name) &&
                    !lks_glob_match(LKS_STR("linux-image-unsigned-#*"), name);
     }
@@ -155,8 +151,8 @@ static void take(void *ctx, const struct lks_installed *i)
         lks_str_is(i->state, "config-files"))
         return;
     for (size_t t = 0; t < LKS_COUNT(tools); t++)
-        u->tool = u->tool || (strcmp(tools[t].manager, c->manager->name) == 0 &&
-                              lks_str_is(i->name, tools[t].pattern));
+        u->tool = u->tool || (strcmp(tools[t].name, c->manager->name) == 0 &&
+                              lks_str_is(i->name, tools[t].value));
     bool kernel = is_kernel(c->manager->name, i->name);
     if (!kernel && !is_driver(u->p->facts, c->manager->name, i->name))
         return;

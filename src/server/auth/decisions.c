@@ -54,9 +54,7 @@ static void copy(char *out, size_t size, struct lks_str text)
 void lks_decisions_json(struct lks_json_writer *w, const struct lks_decided *e)
 {
     char time[LKS_TIME_TEXT_SIZE];
-    const struct {
-        const char *key, *text;
-    } texts[] = {
+    const struct lks_str_pair texts[] = {
         {"reason", e->bar < LKS_BAR_COUNT ? lks_bar_words[e->bar] : ""},
         {"pool", e->pool},
         {"nodes", e->nodes},
@@ -64,8 +62,8 @@ void lks_decisions_json(struct lks_json_writer *w, const struct lks_decided *e)
     };
     lks_json_cstr(w, "job", e->job);
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        if (texts[i].text[0] != '\0')
-            lks_json_cstr(w, texts[i].key, texts[i].text);
+        if (texts[i].value[0] != '\0')
+            lks_json_cstr(w, texts[i].name, texts[i].value);
     }
     lks_json_int(w, "count", (int64_t)e->count);
     lks_json_cstr(w, "first", lks_time_text(e->first, time));

@@ -38,10 +38,7 @@ void lks_call_free(struct lks_call *call)
     free(call->tuple);
     lks_docs_fini(&call->asked);
     lks_docs_fini(&call->docs);
-    lks_buf_fini(&call->bytes);
-    lks_buf_fini(&call->out);
-    lks_buf_fini(&call->issued);
-    lks_buf_fini(&call->aside);
+    lks_buf_fini_all(&call->bytes, &call->out, &call->issued, &call->aside, NULL);
     free(call);
 }
 

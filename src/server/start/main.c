@@ -12,28 +12,26 @@
 #include <string.h>
 
 static const struct lks_option init_options[] = {
-    {"--data", "DIR", "data directory to create"},
-    {"--people", "ADDRESS:PORT", "listening address for people (127.0.0.1:7443)"},
-    {"--agents", "ADDRESS:PORT", "listening address for agents (127.0.0.1:7444)"},
-    {"--socket", "PATH", "Unix socket (DIR/lockstepd.sock)"},
-    {"--seal-key", "FILE", "use this key instead of a new one: 64 hexadecimal digits"},
-    {"--postgres", "CONNINFO", "keep the journal in this database, for several controllers"},
-    {"--join", "DIR",
-     "copy of another controller's data directory; share its keys and its "
-     "database"},
-    {"--help", NULL, "print this help"},
+    {"--data DIR", "data directory to create"},
+    {"--people ADDRESS:PORT", "listening address for people (127.0.0.1:7443)"},
+    {"--agents ADDRESS:PORT", "listening address for agents (127.0.0.1:7444)"},
+    {"--socket PATH", "Unix socket (DIR/lockstepd.sock)"},
+    {"--seal-key FILE", "use this key instead of a new one: 64 hexadecimal digits"},
+    {"--postgres CONNINFO", "keep the journal in this database, for several controllers"},
+    {"--join DIR", "copy of another controller's data directory; share its keys and its "
+                   "database"},
+    {"--help", "print this help"},
     {0},
 };
 
 static const struct lks_option run_options[] = {
-    {"--config", "FILE", "configuration file"},
-    {"--dump-config", NULL, "print every value in effect, and exit"},
-    {"--check", NULL,
-     "read the configuration, the keys and every secret file that it names, and exit"},
-    {"--accept-lost-rows", NULL,
+    {"--config FILE", "configuration file"},
+    {"--dump-config", "print every value in effect, and exit"},
+    {"--check", "read the configuration, the keys and every secret file that it names, and exit"},
+    {"--accept-lost-rows",
      "start although known rows of the journal are missing, and freeze the fleet"},
-    {"--version", NULL, "print the version"},
-    {"--help", NULL, "print this help"},
+    {"--version", "print the version"},
+    {"--help", "print this help"},
     {0},
 };
 
