@@ -46,6 +46,14 @@ struct lks_seal_reader {
     size_t header_len; /* how much of it has come */
 };
 
+/* The stream is part of the `size` bytes at `whole`. */
+static void wipe(struct stream *s, void *whole, size_t size)
+{
+    EVP_CIPHER_CTX_free(s->ctx);
+    OPENSSL_cleanse(whole, size);
+    free(whole);
+}
+
 enum lks_code lks_seal_key_parse(struct lks_str text, struct lks_seal_key *out, struct lks_err *err)
 {
     struct lks_str hex = lks_str_trim(text);
@@ -214,11 +222,8 @@ enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
 
 void lks_seal_writer_free(struct lks_seal_writer *s)
 {
-    if (s == NULL)
-        return;
-    EVP_CIPHER_CTX_free(s->s.ctx);
-    OPENSSL_cleanse(s, sizeof(*s));
-    free(s);
+    if (s != NULL)
+        wipe(&s->s, s, sizeof(*s));
 }
 
 /* The header goes out with the first bytes, so that making a sealer writes nothing. */
@@ -271,11 +276,8 @@ enum lks_code lks_seal_reader_new(const struct lks_seal_key *key, const char *wh
 
 void lks_seal_reader_free(struct lks_seal_reader *s)
 {
-    if (s == NULL)
-        return;
-    EVP_CIPHER_CTX_free(s->s.ctx);
-    OPENSSL_cleanse(s, sizeof(*s));
-    free(s);
+    if (s != NULL)
+        wipe(&s->s, s, sizeof(*s));
 }
 
 /* The header is whole: is it ours, and of this key? */

@@ -1,6 +1,6 @@
 /* Records about changes: plans, how far members and waves are, and what was learned on the way. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
+#include "core/fold/texts.h"
 #include "core/state/change_index.h"
 #include "core/state/change_room.h"
 #include "core/state/failure.h"
@@ -289,13 +289,7 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
         .review_age = from->review_age,
         .needs_standby = from->standby,
     };
-    const struct lks_kept list[] = {
-        {from->stack, &made.stack},       {from->name, &made.name},
-        {from->windows, &made.windows},   {from->by, &made.by},
-        {from->reason, &made.reason},     {from->class, &made.class},
-        {from->advisory, &made.advisory}, {from->minters, &made.minters},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_change, from, &made) != LKS_OK)
         return a->err->code;
     unsigned lost = 0;
     if (s->change_count == LKS_STATE_CHANGES_MAX &&
@@ -353,21 +347,7 @@ static enum lks_code fill_step(const struct lks_applying *a, struct lks_step *to
         .one_way = from->one_way,
         .limit = from->limit,
     };
-    const struct lks_kept list[] = {
-        {from->component, &to->component},
-        {from->version, &to->version},
-        {from->before, &to->before},
-        {from->executor, &to->executor},
-        {from->order, &to->order},
-        {from->order_back, &to->order_back},
-        {from->artifacts, &to->artifacts},
-        {from->artifacts_back, &to->artifacts_back},
-        {from->bundle, &to->bundle},
-        {from->image, &to->image},
-        {from->bundle_back, &to->bundle_back},
-        {from->image_back, &to->image_back},
-    };
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_texts_apply(a, &lks_texts_step, from, to);
 }
 
 /* Steps of a recipe and waves come in their order; what comes out of it is no part of a plan. */
@@ -693,13 +673,7 @@ enum lks_code lks_apply_revert_proven(const struct lks_applying *a)
     struct lks_state *s = a->s;
     struct lks_proven made = {.change = from->change, .took = from->took, .at = a->time};
     uint32_t at = 0;
-    const struct lks_kept list[] = {
-        {from->class, &made.class},
-        {from->from, &made.from},
-        {from->to, &made.to},
-        {from->node, &made.node},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_proven, from, &made) != LKS_OK)
         return a->err->code;
     if (!lks_state_proven_at(s, from->class, from->from, from->to, &at)) {
         if (s->proven_count == LKS_STATE_PROVEN_MAX) {

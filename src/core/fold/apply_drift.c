@@ -1,7 +1,7 @@
 /* Records about what nodes run: readings, what they are held against, drift, and exceptions. */
 #include "base/vec.h"
 #include "core/conform/basis.h"
-#include "core/fold/apply.h"
+#include "core/fold/texts.h"
 #include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
@@ -397,13 +397,7 @@ enum lks_code lks_apply_deviation(const struct lks_applying *a)
         return LKS_OK;
     struct lks_deviation made = {
         .id = from->id, .added = a->time, .expires = from->expires, .waits = from->waits};
-    const struct lks_kept list[] = {
-        {from->hosts, &made.hosts},   {from->subject, &made.subject},
-        {from->value, &made.value},   {from->owner, &made.owner},
-        {from->reason, &made.reason}, {from->approver, &made.approver},
-        {from->by, &made.by},         {from->minters, &made.minters},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_deviation, from, &made) != LKS_OK)
         return a->err->code;
     enum lks_code code = add_deviation(a, &made);
     if (code != LKS_OK)

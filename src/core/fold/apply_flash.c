@@ -1,6 +1,6 @@
 /* Records about firmware out of band: keys and bundles, endpoints, and updates by them. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
+#include "core/fold/texts.h"
 #include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
@@ -14,15 +14,9 @@ enum lks_code lks_apply_key_pinned(const struct lks_applying *a)
     struct lks_state *s = a->s;
     struct lks_state_key made = {.pinned = a->time};
     uint32_t at = 0;
-    const struct lks_kept list[] = {
-        {from->name, &made.name},
-        {from->key, &made.key},
-        {from->by, &made.by},
-        {from->reason, &made.reason},
-    };
     if (from->name.len == 0)
         return LKS_OK;
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_key, from, &made) != LKS_OK)
         return a->err->code;
     if (!lks_state_key_at(s, from->name, &at) &&
         LKS_VEC_INSERT(s->keys, s->key_room, s->key_count, at, LKS_STATE_KEYS_MAX, a->err) !=
@@ -47,15 +41,9 @@ enum lks_code lks_apply_bundle(const struct lks_applying *a)
     struct lks_state *s = a->s;
     const struct lks_state_bundle *found = lks_state_bundle(s, from->digest);
     struct lks_state_bundle made = {.site = from->site, .added = a->time};
-    const struct lks_kept list[] = {
-        {from->digest, &made.digest},       {from->name, &made.name},
-        {from->version, &made.version},     {from->manifest, &made.manifest},
-        {from->signer, &made.signer},       {from->key, &made.key},
-        {from->artifacts, &made.artifacts}, {from->by, &made.by},
-    };
     if (from->digest.len == 0)
         return LKS_OK;
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_bundle, from, &made) != LKS_OK)
         return a->err->code;
     if (found == NULL && LKS_VEC_RESERVE_MAX(s->bundles, s->bundle_room, s->bundle_count + 1,
                                              LKS_STATE_BUNDLES_MAX, a->err) != LKS_OK)
@@ -199,18 +187,8 @@ enum lks_code lks_apply_flash(const struct lks_applying *a)
         .begun = a->time,
         .deadline = from->deadline,
     };
-    const struct lks_kept list[] = {
-        {from->component, &made.component},
-        {from->version, &made.version},
-        {from->bundle, &made.bundle},
-        {from->image, &made.image},
-        {from->image_name, &made.image_name},
-        {from->apply_time, &made.apply_time},
-        {from->by, &made.by},
-        {from->reason, &made.reason},
-    };
     if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
-        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        lks_texts_apply(a, &lks_texts_flash, from, &made) != LKS_OK)
         return a->err->code;
     made.revoked = is_revoked(s, &made, lks_state_bundle(s, from->bundle));
     return add_flash(a, &made);

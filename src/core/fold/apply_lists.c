@@ -1,6 +1,6 @@
 /* Records about what the state lists beside the fleet: alarms, access, commands. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
+#include "core/fold/texts.h"
 #include "core/state/node_status.h"
 #include "core/state/state_room.h"
 
@@ -138,12 +138,8 @@ enum lks_code lks_apply_command(const struct lks_applying *a)
         return LKS_OK;
     struct lks_state_command made = {
         .id = from->id, .attempt = from->attempt, .sent = a->time, .expires = from->expires};
-    const struct lks_kept list[] = {
-        {from->boot, &made.boot}, {from->executor, &made.executor}, {from->digests, &made.digests},
-        {from->by, &made.by},     {from->reason, &made.reason},
-    };
     if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
-        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        lks_texts_apply(a, &lks_texts_command, from, &made) != LKS_OK)
         return a->err->code;
     return add_command(a, &made);
 }

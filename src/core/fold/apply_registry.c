@@ -1,6 +1,6 @@
 /* Records about what jobs bring and what the fleet may run: stacks, images, artifacts, jobs. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
+#include "core/fold/texts.h"
 #include "core/state/state_room.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
@@ -19,13 +19,7 @@ enum lks_code lks_apply_published(const struct lks_applying *a)
     if (found != NULL)
         made = *found;
     made.published = a->time;
-    const struct lks_kept list[] = {
-        {p->digest, &made.digest},       {p->name, &made.name},
-        {p->manifest, &made.manifest},   {p->envelope, &made.envelope},
-        {p->artifacts, &made.artifacts}, {p->by, &made.by},
-        {p->reason, &made.reason},       {p->minters, &made.minters},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_stack, p, &made) != LKS_OK)
         return a->err->code;
     if (found == NULL && LKS_VEC_RESERVE_MAX(s->stacks, s->stack_room, s->stack_count + 1,
                                              LKS_STATE_STACKS_MAX, a->err) != LKS_OK)
@@ -56,14 +50,9 @@ enum lks_code lks_apply_image(const struct lks_applying *a)
     struct lks_state *s = a->s;
     struct lks_state_image made = {.added = a->time};
     uint32_t at = 0;
-    const struct lks_kept list[] = {
-        {i->ref, &made.ref},       {i->digest, &made.digest}, {i->nccl, &made.nccl},
-        {i->rccl, &made.rccl},     {i->cudnn, &made.cudnn},   {i->cuda, &made.cuda},
-        {i->source, &made.source}, {i->by, &made.by},
-    };
     if (i->ref.len == 0)
         return LKS_OK;
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_image, i, &made) != LKS_OK)
         return a->err->code;
     if (!lks_state_image_at(s, i->ref, &at) &&
         LKS_VEC_INSERT(s->images, s->image_room, s->image_count, at, LKS_STATE_IMAGES_MAX,
@@ -87,11 +76,9 @@ enum lks_code lks_apply_artifact(const struct lks_applying *a)
     struct lks_state *s = a->s;
     struct lks_state_artifact made = {.size = from->size, .added = a->time};
     uint32_t at = 0;
-    const struct lks_kept list[] = {
-        {from->digest, &made.digest}, {from->name, &made.name}, {from->by, &made.by}};
     if (from->digest.len == 0)
         return LKS_OK;
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_artifact, from, &made) != LKS_OK)
         return a->err->code;
     if (!lks_state_artifact_at(s, from->digest, &at) &&
         LKS_VEC_INSERT(s->artifacts, s->artifact_room, s->artifact_count, at,
@@ -135,13 +122,7 @@ enum lks_code lks_apply_override(const struct lks_applying *a)
     const struct lks_rec_override *from = &a->r->override;
     struct lks_state *s = a->s;
     struct lks_override made = {.until = from->until};
-    const struct lks_kept list[] = {
-        {from->job, &made.job},
-        {from->hosts, &made.hosts},
-        {from->reason, &made.reason},
-        {from->by, &made.by},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_texts_apply(a, &lks_texts_override, from, &made) != LKS_OK)
         return a->err->code;
     if (s->override_count == LKS_STATE_OVERRIDES_MAX)
         thin_overrides(s, a->time);

@@ -1,68 +1,46 @@
 /* Changes, what was learned by them, and what is frozen, as records. */
 #include "codec/notation/hostlist.h"
-#include "core/fold/dump.h"
+#include "core/fold/texts.h"
 
 enum { HOSTS_SAID = 500 }; /* names in one record */
 
 static void dump_head(struct lks_dump *d, const struct lks_state_change *c)
 {
-    lks_dump_say(d, c->proposed,
-                 (struct lks_record){.kind = LKS_RECORD_CHANGE,
-                                     .change = {
-                                         .id = c->id,
-                                         .kind = c->kind,
-                                         .hosts = lks_dump_text(d, c->hosts),
-                                         .stack = lks_dump_text(d, c->stack),
-                                         .name = lks_dump_text(d, c->name),
-                                         .failures_max = c->failures_max,
-                                         .rolls_back = c->rolls_back,
-                                         .one_way = c->one_way,
-                                         .not_before = c->not_before,
-                                         .not_after = c->not_after,
-                                         .windows = lks_dump_text(d, c->windows),
-                                         .by = lks_dump_text(d, c->by),
-                                         .reason = lks_dump_text(d, c->reason),
-                                         .class = lks_dump_text(d, c->class),
-                                         .advisory = lks_dump_text(d, c->advisory),
-                                         .quorum = c->class != 0 ? c->quorum : 0,
-                                         .expires = c->expires,
-                                         .approval_age = c->approval_age,
-                                         .review_age = c->review_age,
-                                         .standby = c->needs_standby,
-                                         .minters = lks_dump_text(d, c->minters),
-                                     }});
+    struct lks_record r = {.kind = LKS_RECORD_CHANGE,
+                           .change = {.id = c->id,
+                                      .kind = c->kind,
+                                      .hosts = lks_dump_text(d, c->hosts),
+                                      .failures_max = c->failures_max,
+                                      .rolls_back = c->rolls_back,
+                                      .one_way = c->one_way,
+                                      .not_before = c->not_before,
+                                      .not_after = c->not_after,
+                                      .quorum = c->class != 0 ? c->quorum : 0,
+                                      .expires = c->expires,
+                                      .approval_age = c->approval_age,
+                                      .review_age = c->review_age,
+                                      .standby = c->needs_standby}};
+    lks_texts_dump(d, &lks_texts_change, c, &r.change);
+    lks_dump_say(d, c->proposed, r);
 }
 
 static void dump_step(struct lks_dump *d, const struct lks_state_change *c, uint32_t recipe,
                       uint32_t index)
 {
     const struct lks_step *step = &c->recipes[recipe].steps[index];
-    lks_dump_say(d, c->proposed,
-                 (struct lks_record){.kind = LKS_RECORD_PLAN_STEP,
-                                     .plan_step = {
-                                         .change = c->id,
+    struct lks_record r = {.kind = LKS_RECORD_PLAN_STEP,
+                           .plan_step = {.change = c->id,
                                          .recipe = recipe,
                                          .index = index,
                                          .kind = step->kind,
                                          .rank = step->rank,
                                          .layer = step->layer,
-                                         .component = lks_dump_text(d, step->component),
-                                         .version = lks_dump_text(d, step->version),
-                                         .before = lks_dump_text(d, step->before),
-                                         .executor = lks_dump_text(d, step->executor),
-                                         .order = lks_dump_text(d, step->order),
-                                         .order_back = lks_dump_text(d, step->order_back),
-                                         .artifacts = lks_dump_text(d, step->artifacts),
-                                         .artifacts_back = lks_dump_text(d, step->artifacts_back),
-                                         .bundle = lks_dump_text(d, step->bundle),
-                                         .image = lks_dump_text(d, step->image),
-                                         .bundle_back = lks_dump_text(d, step->bundle_back),
-                                         .image_back = lks_dump_text(d, step->image_back),
                                          .revert = step->revert,
                                          .one_way = step->one_way,
                                          .limit = step->limit,
-                                         .retries = step->retries,
-                                     }});
+                                         .retries = step->retries}};
+    lks_texts_dump(d, &lks_texts_step, step, &r.plan_step);
+    lks_dump_say(d, c->proposed, r);
 }
 
 static void dump_wave(struct lks_dump *d, const struct lks_state_change *c, uint32_t index)
@@ -303,16 +281,10 @@ void lks_dump_changes(struct lks_dump *d)
     }
     for (uint32_t i = 0; i < d->s->proven_count; i++) {
         const struct lks_proven *p = &d->s->proven[i];
-        lks_dump_say(d, p->at,
-                     (struct lks_record){.kind = LKS_RECORD_REVERT_PROVEN,
-                                         .revert_proven = {
-                                             .class = lks_dump_text(d, p->class),
-                                             .from = lks_dump_text(d, p->from),
-                                             .to = lks_dump_text(d, p->to),
-                                             .change = p->change,
-                                             .took = p->took,
-                                             .node = lks_dump_text(d, p->node),
-                                         }});
+        struct lks_record r = {.kind = LKS_RECORD_REVERT_PROVEN,
+                               .revert_proven = {.change = p->change, .took = p->took}};
+        lks_texts_dump(d, &lks_texts_proven, p, &r.revert_proven);
+        lks_dump_say(d, p->at, r);
     }
     if (d->s->frozen)
         say_frozen(d, d->s->frozen_since, 0, d->s->frozen_by, d->s->frozen_reason);

@@ -1,16 +1,13 @@
 /* Keys, bundles and updates by management endpoints, as records. */
-#include "core/fold/dump.h"
+#include "core/fold/texts.h"
 
 static void dump_keys(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->key_count; i++) {
         const struct lks_state_key *k = &d->s->keys[i];
-        lks_dump_say(d, k->pinned,
-                     (struct lks_record){.kind = LKS_RECORD_KEY_PINNED,
-                                         .key_pinned = {.name = lks_dump_text(d, k->name),
-                                                        .key = lks_dump_text(d, k->key),
-                                                        .by = lks_dump_text(d, k->by),
-                                                        .reason = lks_dump_text(d, k->reason)}});
+        struct lks_record r = {.kind = LKS_RECORD_KEY_PINNED};
+        lks_texts_dump(d, &lks_texts_key, k, &r.key_pinned);
+        lks_dump_say(d, k->pinned, r);
     }
 }
 
@@ -18,19 +15,9 @@ static void dump_bundles(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->bundle_count; i++) {
         const struct lks_state_bundle *b = &d->s->bundles[i];
-        lks_dump_say(d, b->added,
-                     (struct lks_record){.kind = LKS_RECORD_BUNDLE,
-                                         .bundle = {
-                                             .digest = lks_dump_text(d, b->digest),
-                                             .name = lks_dump_text(d, b->name),
-                                             .version = lks_dump_text(d, b->version),
-                                             .manifest = lks_dump_text(d, b->manifest),
-                                             .signer = lks_dump_text(d, b->signer),
-                                             .key = lks_dump_text(d, b->key),
-                                             .artifacts = lks_dump_text(d, b->artifacts),
-                                             .site = b->site,
-                                             .by = lks_dump_text(d, b->by),
-                                         }});
+        struct lks_record r = {.kind = LKS_RECORD_BUNDLE, .bundle = {.site = b->site}};
+        lks_texts_dump(d, &lks_texts_bundle, b, &r.bundle);
+        lks_dump_say(d, b->added, r);
         if (b->revoked != 0)
             lks_dump_say(d, b->revoked,
                          (struct lks_record){
@@ -43,25 +30,16 @@ static void dump_bundles(struct lks_dump *d)
 
 static void dump_begun(struct lks_dump *d, const struct lks_state_flash *f)
 {
-    lks_dump_say(d, f->begun,
-                 (struct lks_record){.kind = LKS_RECORD_FLASH,
-                                     .flash = {
-                                         .id = f->id,
-                                         .node = lks_state_name(d->s, f->node),
-                                         .act = f->act,
-                                         .component = lks_dump_text(d, f->component),
-                                         .version = lks_dump_text(d, f->version),
-                                         .bundle = lks_dump_text(d, f->bundle),
-                                         .image = lks_dump_text(d, f->image),
-                                         .size = f->size,
-                                         .image_name = lks_dump_text(d, f->image_name),
-                                         .apply_time = lks_dump_text(d, f->apply_time),
-                                         .force = f->force,
-                                         .one_way = f->one_way,
-                                         .deadline = f->deadline,
-                                         .by = lks_dump_text(d, f->by),
-                                         .reason = lks_dump_text(d, f->reason),
-                                     }});
+    struct lks_record r = {.kind = LKS_RECORD_FLASH,
+                           .flash = {.id = f->id,
+                                     .node = lks_state_name(d->s, f->node),
+                                     .act = f->act,
+                                     .size = f->size,
+                                     .force = f->force,
+                                     .one_way = f->one_way,
+                                     .deadline = f->deadline}};
+    lks_texts_dump(d, &lks_texts_flash, f, &r.flash);
+    lks_dump_say(d, f->begun, r);
 }
 
 static void dump_ended(struct lks_dump *d, const struct lks_state_flash *f)

@@ -1,5 +1,5 @@
 /* What a state lists beside its nodes, as records. */
-#include "core/fold/dump.h"
+#include "core/fold/texts.h"
 #include "core/state/node_status.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
@@ -52,21 +52,11 @@ static void dump_deviations(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->deviation_count; i++) {
         const struct lks_deviation *v = &d->s->deviations[i];
-        lks_dump_say(d, v->added,
-                     (struct lks_record){.kind = LKS_RECORD_DEVIATION,
-                                         .deviation = {
-                                             .id = v->id,
-                                             .hosts = lks_dump_text(d, v->hosts),
-                                             .subject = lks_dump_text(d, v->subject),
-                                             .value = lks_dump_text(d, v->value),
-                                             .owner = lks_dump_text(d, v->owner),
-                                             .reason = lks_dump_text(d, v->reason),
-                                             .approver = lks_dump_text(d, v->approver),
-                                             .expires = v->expires,
-                                             .by = lks_dump_text(d, v->by),
-                                             .minters = lks_dump_text(d, v->minters),
-                                             .waits = v->waits,
-                                         }});
+        struct lks_record r = {
+            .kind = LKS_RECORD_DEVIATION,
+            .deviation = {.id = v->id, .expires = v->expires, .waits = v->waits}};
+        lks_texts_dump(d, &lks_texts_deviation, v, &r.deviation);
+        lks_dump_say(d, v->added, r);
         if (v->agreed != 0)
             lks_dump_say(d, v->agreed,
                          (struct lks_record){
@@ -142,19 +132,11 @@ static void dump_commands(struct lks_dump *d)
     for (uint32_t i = 0; i < d->s->command_count; i++) {
         const struct lks_state_command *c = &d->s->commands[i];
         struct lks_str node = lks_state_name(d->s, c->node);
-        lks_dump_say(d, c->sent,
-                     (struct lks_record){.kind = LKS_RECORD_COMMAND,
-                                         .command = {
-                                             .id = c->id,
-                                             .node = node,
-                                             .boot = lks_dump_text(d, c->boot),
-                                             .executor = lks_dump_text(d, c->executor),
-                                             .digests = lks_dump_text(d, c->digests),
-                                             .attempt = c->attempt,
-                                             .expires = c->expires,
-                                             .by = lks_dump_text(d, c->by),
-                                             .reason = lks_dump_text(d, c->reason),
-                                         }});
+        struct lks_record r = {
+            .kind = LKS_RECORD_COMMAND,
+            .command = {.id = c->id, .node = node, .attempt = c->attempt, .expires = c->expires}};
+        lks_texts_dump(d, &lks_texts_command, c, &r.command);
+        lks_dump_say(d, c->sent, r);
         if (c->ended)
             lks_dump_say(d, c->sent,
                          (struct lks_record){.kind = LKS_RECORD_COMMAND_ENDED,
@@ -180,18 +162,9 @@ static void dump_step(struct lks_dump *d, const struct lks_state_stack *s, enum 
 /* The step it is at comes last. */
 static void dump_stack(struct lks_dump *d, const struct lks_state_stack *s)
 {
-    lks_dump_say(d, s->published,
-                 (struct lks_record){.kind = LKS_RECORD_PUBLISHED,
-                                     .published = {
-                                         .digest = lks_dump_text(d, s->digest),
-                                         .name = lks_dump_text(d, s->name),
-                                         .manifest = lks_dump_text(d, s->manifest),
-                                         .envelope = lks_dump_text(d, s->envelope),
-                                         .artifacts = lks_dump_text(d, s->artifacts),
-                                         .by = lks_dump_text(d, s->by),
-                                         .minters = lks_dump_text(d, s->minters),
-                                         .reason = lks_dump_text(d, s->reason),
-                                     }});
+    struct lks_record r = {.kind = LKS_RECORD_PUBLISHED};
+    lks_texts_dump(d, &lks_texts_stack, s, &r.published);
+    lks_dump_say(d, s->published, r);
     for (enum lks_stack_step step = 0; step < LKS_STEP_COUNT; step++) {
         if (step != s->step && (s->evidence[step] != 0 || s->evidence_by[step] != 0))
             dump_step(d, s, step);
@@ -205,27 +178,15 @@ static void dump_images(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->image_count; i++) {
         const struct lks_state_image *image = &d->s->images[i];
-        lks_dump_say(d, image->added,
-                     (struct lks_record){.kind = LKS_RECORD_IMAGE,
-                                         .image = {
-                                             .ref = lks_dump_text(d, image->ref),
-                                             .digest = lks_dump_text(d, image->digest),
-                                             .nccl = lks_dump_text(d, image->nccl),
-                                             .rccl = lks_dump_text(d, image->rccl),
-                                             .cudnn = lks_dump_text(d, image->cudnn),
-                                             .cuda = lks_dump_text(d, image->cuda),
-                                             .source = lks_dump_text(d, image->source),
-                                             .by = lks_dump_text(d, image->by),
-                                         }});
+        struct lks_record r = {.kind = LKS_RECORD_IMAGE};
+        lks_texts_dump(d, &lks_texts_image, image, &r.image);
+        lks_dump_say(d, image->added, r);
     }
     for (uint32_t i = 0; i < d->s->artifact_count; i++) {
         const struct lks_state_artifact *a = &d->s->artifacts[i];
-        lks_dump_say(d, a->added,
-                     (struct lks_record){.kind = LKS_RECORD_ARTIFACT,
-                                         .artifact = {.digest = lks_dump_text(d, a->digest),
-                                                      .name = lks_dump_text(d, a->name),
-                                                      .size = a->size,
-                                                      .by = lks_dump_text(d, a->by)}});
+        struct lks_record r = {.kind = LKS_RECORD_ARTIFACT, .artifact = {.size = a->size}};
+        lks_texts_dump(d, &lks_texts_artifact, a, &r.artifact);
+        lks_dump_say(d, a->added, r);
     }
 }
 
@@ -272,13 +233,9 @@ static void dump_jobs(struct lks_dump *d)
         say_observed(d, d->s->clock, (struct lks_rec_observed){.asked = d->s->jobs});
     for (uint32_t i = 0; i < d->s->override_count; i++) {
         const struct lks_override *o = &d->s->overrides[i];
-        lks_dump_say(d, d->s->clock,
-                     (struct lks_record){.kind = LKS_RECORD_OVERRIDE,
-                                         .override = {.job = lks_dump_text(d, o->job),
-                                                      .hosts = lks_dump_text(d, o->hosts),
-                                                      .reason = lks_dump_text(d, o->reason),
-                                                      .by = lks_dump_text(d, o->by),
-                                                      .until = o->until}});
+        struct lks_record r = {.kind = LKS_RECORD_OVERRIDE, .override = {.until = o->until}};
+        lks_texts_dump(d, &lks_texts_override, o, &r.override);
+        lks_dump_say(d, d->s->clock, r);
     }
     if (d->s->epoch != 0 || d->s->leader != 0 || d->s->leader_url != 0)
         lks_dump_say(d, d->s->clock,

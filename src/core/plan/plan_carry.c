@@ -10,6 +10,19 @@ struct lks_str lks_plan_class(const struct lks_plan_cook *k)
     return lks_state_text(k->p->state, k->recipe->kind.class);
 }
 
+struct lks_plan_layer lks_plan_layer_of(const struct lks_plan_cook *k)
+{
+    const struct lks_planning *p = k->p;
+    return (struct lks_plan_layer){
+        .facts = p->book->facts,
+        .state = p->state,
+        .bundles = p->bundles,
+        .class = lks_plan_class(k),
+        .revision = lks_state_text(p->state, k->recipe->kind.revision),
+        .hook = p->wish.hook,
+    };
+}
+
 const struct lks_component *lks_plan_component_in(const struct lks_stack *stack,
                                                   struct lks_str subject)
 {
@@ -201,19 +214,12 @@ static enum lks_code prepare_orders(struct lks_plan_cook *k, size_t layer)
         if (work->update != NULL || work->list[i]->update == NULL)
             ours[count++] = work->list[i];
     }
-    const struct lks_plan_layer asked = {
-        .facts = p->book->facts,
-        .state = p->state,
-        .bundles = p->bundles,
-        .class = lks_plan_class(k),
-        .revision = lks_state_text(p->state, k->recipe->kind.revision),
-        .from = k->from,
-        .to = p->to,
-        .hook = p->wish.hook,
-        .differences = ours,
-        .count = count,
-        .firmware = work->update != NULL,
-    };
+    struct lks_plan_layer asked = lks_plan_layer_of(k);
+    asked.from = k->from;
+    asked.to = p->to;
+    asked.differences = ours;
+    asked.count = count;
+    asked.firmware = work->update != NULL;
     if (lks_plan_orders(&asked, &p->out->memory, k->made[layer].told, &k->made[layer].told_count,
                         p->err) != LKS_OK)
         return p->err->code;

@@ -485,16 +485,9 @@ static void measure(const struct lks_plan_recipe *recipe, struct lks_stackdiff *
 static enum lks_code cook_agent(struct lks_plan_cook *k)
 {
     struct lks_planning *p = k->p;
-    const struct lks_plan_layer asked = {
-        .facts = p->book->facts,
-        .state = p->state,
-        .bundles = p->bundles,
-        .class = lks_plan_class(k),
-        .revision = lks_state_text(p->state, k->recipe->kind.revision),
-        .hook = p->wish.hook,
-        .agent = p->out->change.name,
-        .agent_before = k->recipe->kind.before,
-    };
+    struct lks_plan_layer asked = lks_plan_layer_of(k);
+    asked.agent = p->out->change.name;
+    asked.agent_before = k->recipe->kind.before;
     if (lks_str_eq(k->recipe->kind.before, p->out->change.name))
         return LKS_OK; /* it runs it already */
     if (lks_plan_orders(&asked, &p->out->memory, k->made[0].told, &k->made[0].told_count, p->err) !=

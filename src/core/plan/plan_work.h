@@ -160,6 +160,8 @@ struct lks_plan_cook {
 };
 
 struct lks_str lks_plan_class(const struct lks_plan_cook *k);
+/* What every question for orders says: the facts, the class and the revision of the nodes. */
+struct lks_plan_layer lks_plan_layer_of(const struct lks_plan_cook *k);
 /* The component that a difference is of: the new one, or where it goes the old one; NULL: none. */
 const struct lks_component *lks_plan_component_of(const struct lks_plan_cook *k,
                                                   const struct lks_difference *d);
