@@ -678,111 +678,6 @@ static void test_over(void)
     CHECK_INT(a.state.outband_ends.count, 1);
 }
 
-/* When a step may begin: every yes that could name the node is over. */
-static void test_quiet(void)
-{
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    begin(&a);
-    uint32_t n1 = lks_fleet_node(&a, "n1");
-    const struct lks_limits *l = &a.state.limits;
-    lks_ms wait = l->validity + l->staleness + l->skew, first = a.now.wall;
-    CHECK(lks_node_status_quiet(&a.state, n1) == UINT64_MAX);
-    const struct lks_record changing = CONDITION_OF(CHANGING, .on = true);
-    const struct lks_record held = ONE(HELD, .held = {.node = N1});
-    lks_asked_apply(&a, &changing);
-    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + wait);
-    lks_fleet_wait(&a, 10);
-    lks_asked_apply(&a, &changing);
-    lks_asked_apply(&a, &held);
-    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + wait);
-    lks_asked_apply(&a, &(struct lks_record)CONDITION_OF(CHANGING, .on = false));
-    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + 10 + wait);
-    lks_fleet_wait(&a, 10);
-    lks_asked_apply(&a, &held);
-    CHECK_INT(lks_node_status_quiet(&a.state, n1), first + 10 + wait);
-}
-
-/* A person's override reaches held nodes, so that a step waits for its end. */
-static const struct {
-    const char *name, *hosts;
-    struct lks_record also;
-    lks_ms until;  /* after the node was held */
-    bool prolongs; /* the wait */
-} overrides[] = {
-    {"one of the node", "n[1-2]", {0}, 500000, true},
-    {"one of another", "n2", {0}, 500000, false},
-    {"one that ends before", "n1", {0}, 5, false},
-    {"one that cannot be read", "n[", {0}, 500000, true},
-    {"none reaches a change", "n1", CONDITION_OF(CHANGING, .on = true), 500000, false},
-};
-
-static void test_quiet_overridden(void)
-{
-    for (size_t i = 0; i < LKS_COUNT(overrides); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-        lks_test_case("%s", overrides[i].name);
-        begin(&a);
-        uint32_t n1 = lks_fleet_node(&a, "n1");
-        const struct lks_limits *l = &a.state.limits;
-        lks_ms held = a.now.wall, until = held + overrides[i].until;
-        say(&a, (struct lks_record)ONE(HELD, .held = {.node = N1}));
-        if (overrides[i].also.kind != 0)
-            lks_asked_apply(&a, &overrides[i].also);
-        say(&a, (struct lks_record){
-                    .kind = LKS_RECORD_OVERRIDE,
-                    .override = {.hosts = lks_str_from(overrides[i].hosts), .until = until}});
-        lks_ms alone = held + l->validity + l->staleness + l->skew;
-        CHECK_INT(lks_node_status_quiet(&a.state, n1),
-                  overrides[i].prolongs ? until + l->staleness + l->skew : alone);
-    }
-}
-
-/* Limits out of all bounds make it late and never early. */
-static void test_quiet_limits(void)
-{
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    begin(&a);
-    say(&a, (struct lks_record)ONE(HELD, .held = {.node = N1}));
-    say(&a, (struct lks_record){
-                .kind = LKS_RECORD_LIMITS,
-                .limits = {.validity = UINT64_MAX, .staleness = 2, .skew = UINT64_MAX}});
-    CHECK(lks_node_status_quiet(&a.state, lks_fleet_node(&a, "n1")) == UINT64_MAX);
-}
-
-/* What followers came to know late counts from then: of the rows that one commit wrote, and no
- * others. */
-static void test_slow(void)
-{
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    begin(&a);
-    uint32_t n1 = lks_fleet_node(&a, "n1");
-    const struct lks_limits *l = &a.state.limits;
-    lks_ms wait = l->validity + l->staleness + l->skew, first = a.now.wall;
-    lks_node_status_slow(&a.state, 0, first + 100);
-    CHECK(lks_node_status_quiet(&a.state, n1) == UINT64_MAX);
-    lks_asked_apply(&a, &(struct lks_record)CONDITION_OF(CHANGING, .on = true));
-    static const struct {
-        const char *name;
-        int64_t from, to, then; /* beside the time at which it was closed */
-    } steps[] = {
-        {"all before a leader", 0, 0, 100},
-        {"a commit that wrote it", -10, 3000, 3000},
-        {"the same, which goes on", -10, 4000, 4000},
-        {"a later commit", 10, 9000, 4000},
-    };
-    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
-        lks_test_case("%s", steps[i].name);
-        if (steps[i].to != 0)
-            lks_node_status_slow(&a.state, first + (lks_ms)steps[i].from,
-                                 first + (lks_ms)steps[i].to);
-        CHECK_INT(lks_node_status_quiet(&a.state, n1), first + (lks_ms)steps[i].then + wait);
-    }
-    for (unsigned i = 1; i <= 2 * LKS_NODE_STATUS_SLOW_MAX; i++)
-        lks_node_status_slow(&a.state, first + 10000 * i, first + 10000 * i + 5000);
-    lks_test_case("more commits than are kept");
-    CHECK(lks_node_status_quiet(&a.state, n1) > first + 4000 + wait);
-}
-
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -791,10 +686,6 @@ int main(void)
         {"node status: news", test_news},
         {"node status: what is due", test_due},
         {"node status: a reading past its age", test_over},
-        {"node status: when a step may begin", test_quiet},
-        {"node status: overrides and steps", test_quiet_overridden},
-        {"node status: rows that were durable late", test_slow},
-        {"node status: limits and steps", test_quiet_limits},
         {0},
     });
 }
