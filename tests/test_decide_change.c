@@ -471,7 +471,7 @@ static const struct {
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(FROZEN, frozen, .on = true)},
      N1(.again = true),
-     "refused: n1 is frozen: no node starts there"},
+     "refused: n1 is frozen: no further node is changed there"},
     {"not again while acts wait",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(MASS, mass, .pool = T("train"), .alarm = 3)},

@@ -103,7 +103,7 @@ static void put_bar(const struct lks_doc *wave, struct lks_buf *out)
     lks_buf_add(out, LKS_STR("] "));
 }
 
-/* `wave 1 canary serve: begun, 3/20 done, 2 under way` */
+/* `wave 1 canary serve: begun, 3/20 done, 2 in progress` */
 static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bool bar)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};

@@ -75,7 +75,7 @@ static enum lks_code print_notes(struct lks_cli *cli, const struct lks_doc *chan
     return lks_output_table(cli, &t, err);
 }
 
-/* `12/20 done, 3 under way, 1 failed: why`. */
+/* `12/20 done, 3 in progress, 1 failed: why`. */
 void lks_change_put_progress(const struct lks_doc *wave, struct lks_buf *out)
 {
     static const struct {
@@ -445,7 +445,8 @@ static enum lks_code print_head(struct lks_cli *cli, const struct lks_doc *chang
     lks_buf_truncate(&text, 0);
     lks_buf_addf(&text, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s",
                  LKS_STR_ARG(lks_doc_text(change, "state")), why.len > 0 ? ": " : "",
-                 LKS_STR_ARG(why), truth(change, "frozen") ? " (frozen: no node starts)" : "");
+                 LKS_STR_ARG(why),
+                 truth(change, "frozen") ? " (frozen: no further node is changed)" : "");
     add_fact(&t, "state", &text);
     lks_buf_truncate(&text, 0);
     lks_buf_addf(&text, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(change, "name")),

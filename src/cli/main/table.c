@@ -680,15 +680,14 @@ const struct lks_command lks_commands[] = {
      "recorded}",
      lks_cmd_bmc_trust},
     {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
-     "The command drains no node. Activation can reset the BMC, the GPUs or the whole machine: "
-     "the question for confirmation says which, so stop the jobs first. An update is done when "
-     "three readings of the inventory report the new version; after an interruption, run the same "
-     "command again: it sends nothing twice. lockstepd ($LOCKSTEP_SERVER, or the one of this "
-     "machine) is asked first. An endpoint that it manages is refused, unless its node is in a "
-     "change that does not update it, drained and idle; use 'change propose'. Exit status 0: "
-     "done, staged, or nothing to do; 1: refused, failed, or outcome unknown, which needs manual "
-     "intervention; 4: unreachable; 5: login refused. With 4 and 5 an update in progress stays "
-     "open.",
+     "The command drains no node. Activation can reset the BMC, the GPUs or the machine, as the "
+     "confirmation shows: stop the jobs first. An update is done when three readings report the "
+     "new version. After an interruption, run the same command again: nothing is sent twice. An "
+     "endpoint that lockstepd manages ($LOCKSTEP_SERVER, or the one of this machine) is refused, "
+     "unless its node is in a change that does not update it, drained and idle; use 'change "
+     "propose'. Exit status 0: done, staged, or nothing to do; 1: refused, failed, or outcome "
+     "unknown, which needs manual intervention; 4: unreachable; 5: login refused. With 4 and 5 an "
+     "update in progress stays open.",
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
      "resumed}",
      lks_cmd_bmc_update},

@@ -40,25 +40,24 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
      "For a journal with which lockstepd refuses to start; lockstepd must be stopped. Prefer "     \
      "'restore' if a backup has more records. The controller returns to its state before the "     \
      "fault: later holds, freezes, approvals, enrolments, revocations and changes no longer "      \
-     "count, and it does not start frozen. Run 'freeze' right after the start, and record them "   \
-     "again. The records stay in journal.db, and the repair is recorded.",                         \
+     "count. Run 'freeze' right after the start, and record them again. The records stay in "      \
+     "journal.db, and the repair is recorded.",                                                    \
      "{fault, at, text, repaired}", lks_cmd_journal_repair},                                       \
     {"backup", "[DIR]", 0, 1, lks_backup_options,                                                  \
      "Write an encrypted backup of a controller",                                                  \
      "Backs up the running controller (needs the role admin), or the data directory DIR on "       \
-     "this machine, also while lockstepd runs. The backup holds the journal, the "                 \
-     "configuration, the certificates and the private keys; not the files of the depot, logs, "    \
-     "or a PostgreSQL database, which is refused. The sealing key (seal_key, by default "          \
-     "DIR/seal.key) encrypts the backup and is not in it: keep a copy of that key elsewhere, "     \
-     "or the backup cannot be restored.",                                                          \
+     "this machine, also while lockstepd runs. Holds the journal, the configuration, "             \
+     "certificates and private keys; not the depot, the logs, or a PostgreSQL database, which "    \
+     "is refused. The sealing key (seal_key, by default DIR/seal.key) encrypts the backup and "    \
+     "is not in it: keep a copy of the key elsewhere, or the backup cannot be restored.",          \
      "{file, bytes}", lks_cmd_backup},                                                             \
     {"restore", "FILE", 1, 1, lks_restore_options,                                                 \
      "Create a data directory from a backup",                                                      \
      "Verifies the journal in the backup first. Stop the old controller before you start "         \
      "lockstepd on the copy. Everything after the backup is forgotten, also holds, freezes, "      \
-     "revocations and changes, and lockstepd does not start frozen: run 'freeze' right after "     \
-     "the start, and compare the fleet ('node ls', 'drift') before 'unfreeze'. Agents that "       \
-     "stored later heads raise the alarm 'witness'.", "{directory, rows}", lks_cmd_restore}
+     "revocations and changes: run 'freeze' right after the start, and compare the fleet "         \
+     "('node ls', 'drift') before 'unfreeze'. Agents that stored later heads raise the alarm "     \
+     "'witness'.", "{directory, rows}", lks_cmd_restore}
 /* clang-format on */
 
 #endif

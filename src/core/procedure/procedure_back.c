@@ -84,7 +84,8 @@ void lks_procedure_wrong(struct lks_procedure_work *w)
     lks_document_section(
         w->p, "wrong", "Failures and reactions",
         "A node that fails never returns by itself: a person tries it again or returns it as it "
-        "is. After a halt no new node starts; nodes in progress continue to a safe end. A metric "
+        "is. After a halt no further node is changed; nodes in progress continue to a safe end. A "
+        "metric "
         "that gets worse without failures is found by the evidence gate, within its power. A "
         "crash of the controller at any point loses no record, and repeats no flash.");
     lks_document_table(w->p, "failures", "Failures, step by step", "The plan has no steps.",
@@ -213,7 +214,7 @@ static void add_proven(struct lks_procedure_work *w)
 static void add_commands(struct lks_procedure_work *w)
 {
     static const struct lks_str_pair rows[] = {
-        {"Pause: nodes in progress finish, no new node starts", "pause"},
+        {"Pause: nodes in progress finish, no further node is changed", "pause"},
         {"Resume; after a halt by a metric, once an approver waived it", "resume"},
         {"Abort: nodes in progress roll back, finished nodes stay", "abort"},
         {"Roll back every node that it reached", "rollback"},
@@ -228,7 +229,7 @@ static void add_commands(struct lks_procedure_work *w)
                                                 w->p, "lockstep change %s %llu --reason '...'",
                                                 rows[i].value, (unsigned long long)w->c->id))});
     lks_document_row(w->p, (const struct lks_cell[]){
-                               lks_cell_text(LKS_STR("Freeze: no node starts anywhere, in any "
+                               lks_cell_text(LKS_STR("Freeze: no node is changed anywhere, in any "
                                                      "change")),
                                lks_cell_code(LKS_STR("lockstep freeze --reason '...'"))});
     lks_document_row(w->p, (const struct lks_cell[]){lks_cell_text(LKS_STR("See how far it is")),

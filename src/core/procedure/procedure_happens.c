@@ -183,18 +183,21 @@ static void add_quiet(struct lks_procedure_work *w, const struct lks_quiet *q, s
 {
     char from[LKS_DAY_TEXT_SIZE], last[LKS_DAY_TEXT_SIZE];
     if (lks_fleet_quiet_is_of(q, pool))
-        add_row_of_time(w, pool,
-                        lks_document_text(w->p, "no node starts from %s to %s, by the fleet's file",
-                                          lks_time_day_text(q->from, from),
-                                          lks_time_day_text(q->until - 1, last)));
+        add_row_of_time(
+            w, pool,
+            lks_document_text(w->p, "no change of a node starts from %s to %s, by the fleet's file",
+                              lks_time_day_text(q->from, from),
+                              lks_time_day_text(q->until - 1, last)));
 }
 
 static void add_times(struct lks_procedure_work *w)
 {
     static const struct lks_document_column columns[] = {{"pool", "pool"}, {"says", "when"}};
     const struct lks_fleet *fleet = lks_book_fleet(w->book);
-    lks_document_fact(w->p, "not_before", "No node starts before", lks_cell_time(w->c->not_before));
-    lks_document_fact(w->p, "not_after", "No node starts after", lks_cell_time(w->c->not_after));
+    lks_document_fact(w->p, "not_before", "No node is changed before",
+                      lks_cell_time(w->c->not_before));
+    lks_document_fact(w->p, "not_after", "No change of a node starts after",
+                      lks_cell_time(w->c->not_after));
     lks_document_fact(w->p, "windows", "Windows, in site time",
                       lks_cell_text(lks_procedure_text(w, w->c->windows)));
     lks_document_fact(w->p, "standby", "A person stands by on site",
@@ -214,7 +217,8 @@ static void add_times(struct lks_procedure_work *w)
                             lks_document_text(w->p, "%" LKS_STR_FMT ", in site time",
                                               LKS_STR_ARG(said->windows)));
         if (pool->frozen || w->s->frozen)
-            add_row_of_time(w, name, LKS_STR("frozen: no node starts before the freeze ends"));
+            add_row_of_time(w, name,
+                            LKS_STR("frozen: no further node is changed before the freeze ends"));
         for (size_t k = 0; fleet != NULL && k < fleet->quiet_count; k++)
             add_quiet(w, &fleet->quiets[k], name);
     }

@@ -444,7 +444,8 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                                                  "another change for them"
                                                : "nodes are tried again while it is running");
     else if (lks_state_frozen(d->state, m->node))
-        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: no node starts there",
+        lks_decision_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is frozen: no further node is changed there",
                             LKS_STR_ARG(name));
     else if (lks_state_acts_wait(d->state, d->state->nodes[m->node].pool))
         lks_decision_refuse(d, LKS_E_REFUSED,
