@@ -25,13 +25,9 @@ void lks_exposure_free(struct lks_exposure_fleet *e)
     if (e == NULL)
         return;
     lks_arena_fini(&e->arena);
-    free(e->nodes);
-    free(e->bases);
-    free(e->pins);
-    free(e->images);
-    free(e->pools);
-    free(e->places);
-    free(e);
+    void *const arrays[] = {e->nodes, e->bases, e->pins, e->images, e->pools, e->places, e};
+    for (size_t i = 0; i < LKS_COUNT(arrays); i++)
+        free(arrays[i]);
 }
 
 static enum lks_code copy(struct lks_exposure_fleet *e, struct lks_str text, struct lks_str *out,

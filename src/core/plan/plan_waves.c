@@ -428,16 +428,10 @@ static enum lks_code plan_provers(struct waving *w)
 static int by_turn(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    int order = compare(a->wave, b->wave);
-    if (order == 0)
-        order = compare(a->later, b->later);
-    if (order == 0)
-        order = compare(a->outage, b->outage);
-    if (order == 0)
-        order = compare(a->turn, b->turn);
-    if (order == 0)
-        order = compare(a->recipe, b->recipe);
-    return order != 0 ? order : compare(a->unit, b->unit);
+    const int orders[] = {compare(a->wave, b->wave),     compare(a->later, b->later),
+                          compare(a->outage, b->outage), compare(a->turn, b->turn),
+                          compare(a->recipe, b->recipe), compare(a->unit, b->unit)};
+    return first_of(orders, LKS_COUNT(orders));
 }
 
 /* All units in the order they are to begin. */

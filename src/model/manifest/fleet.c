@@ -557,27 +557,18 @@ static enum lks_code read_moment(const struct reader *r, const struct lks_doc *i
 }
 
 /* Hosts that the fleet does not have any more do no harm. */
-static enum lks_code read_outages(struct reader *r)
+static enum lks_code read_outage(struct reader *r, const struct lks_doc *item)
 {
-    const struct lks_doc *outages = lks_doc_member(r->doc, "outages");
-    if (outages == NULL)
-        return LKS_OK;
-    r->fleet->outages =
-        lks_arena_array(&r->docs->arena, outages->count + 1, sizeof(*r->fleet->outages));
-    if (r->fleet->outages == NULL)
-        return lks_arena_fail(&r->docs->arena, r->err);
-    for (const struct lks_doc *item = outages->first; item != NULL; item = item->next) {
-        struct lks_outage *out = &r->fleet->outages[r->fleet->outage_count++];
-        const struct lks_doc *hosts = lks_doc_member(item, "hosts");
-        struct lks_err inner = {0};
-        if (read_moment(r, item, "from", &out->from) != LKS_OK ||
-            read_moment(r, item, "until", &out->until) != LKS_OK)
-            return r->err->code;
-        if (out->until <= out->from && RULE(r, item, "it ends before it starts") != LKS_OK)
-            return r->err->code;
-        if (lks_hostlist_parse(hosts->text, &r->docs->arena, &out->hosts, &inner) != LKS_OK)
-            return FAIL(r, hosts, "%s", inner.msg);
-    }
+    struct lks_outage *out = &r->fleet->outages[r->fleet->outage_count++];
+    const struct lks_doc *hosts = lks_doc_member(item, "hosts");
+    struct lks_err inner = {0};
+    if (read_moment(r, item, "from", &out->from) != LKS_OK ||
+        read_moment(r, item, "until", &out->until) != LKS_OK)
+        return r->err->code;
+    if (out->until <= out->from && RULE(r, item, "it ends before it starts") != LKS_OK)
+        return r->err->code;
+    if (lks_hostlist_parse(hosts->text, &r->docs->arena, &out->hosts, &inner) != LKS_OK)
+        return FAIL(r, hosts, "%s", inner.msg);
     return LKS_OK;
 }
 
@@ -591,9 +582,9 @@ bool lks_fleet_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool)
     return quiet->pools == NULL || name != NULL;
 }
 
-static enum lks_code read_quiet(const struct reader *r, const struct lks_doc *item,
-                                struct lks_quiet *out)
+static enum lks_code read_quiet(struct reader *r, const struct lks_doc *item)
 {
+    struct lks_quiet *out = &r->fleet->quiets[r->fleet->quiet_count++];
     bool good = lks_time_day_parse(lks_doc_text(item, "from"), &out->from) &&
                 lks_time_day_parse(lks_doc_text(item, "until"), &out->until);
     if (!good)
@@ -610,20 +601,31 @@ static enum lks_code read_quiet(const struct reader *r, const struct lks_doc *it
     return LKS_OK;
 }
 
-static enum lks_code read_quiets(struct reader *r)
+/* Each item of a list that may be missing. */
+static enum lks_code read_items(struct reader *r, const struct lks_doc *list,
+                                enum lks_code (*take)(struct reader *r, const struct lks_doc *item))
 {
-    const struct lks_doc *quiets = lks_doc_member(r->doc, "freezes");
-    if (quiets == NULL)
-        return LKS_OK;
-    r->fleet->quiets =
-        lks_arena_array(&r->docs->arena, quiets->count + 1, sizeof(*r->fleet->quiets));
-    if (r->fleet->quiets == NULL)
-        return lks_arena_fail(&r->docs->arena, r->err);
-    for (const struct lks_doc *item = quiets->first; item != NULL; item = item->next) {
-        if (read_quiet(r, item, &r->fleet->quiets[r->fleet->quiet_count++]) != LKS_OK)
-            return r->err->code;
-    }
-    return LKS_OK;
+    const struct lks_doc *item = list != NULL ? list->first : NULL;
+    while (item != NULL && take(r, item) == LKS_OK)
+        item = item->next;
+    return item == NULL ? LKS_OK : r->err->code;
+}
+
+static enum lks_code read_calendar(struct reader *r)
+{
+    const struct lks_doc *outages = lks_doc_member(r->doc, "outages"),
+                         *quiets = lks_doc_member(r->doc, "freezes");
+    struct lks_fleet *f = r->fleet;
+    struct lks_arena *arena = &r->docs->arena;
+    if (outages != NULL)
+        f->outages = lks_arena_array(arena, outages->count + 1, sizeof(*f->outages));
+    if (quiets != NULL)
+        f->quiets = lks_arena_array(arena, quiets->count + 1, sizeof(*f->quiets));
+    if ((outages != NULL && f->outages == NULL) || (quiets != NULL && f->quiets == NULL))
+        return lks_arena_fail(arena, r->err);
+    if (read_items(r, outages, read_outage) != LKS_OK)
+        return r->err->code;
+    return read_items(r, quiets, read_quiet);
 }
 
 /* Hosts by name ------------------------------------------------------------------------------ */
@@ -675,8 +677,8 @@ enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
     if (read_names(&r) != LKS_OK || read_pools(&r) != LKS_OK ||
         read_groups(&r, "nodes", &fleet.nodes, read_node_group) != LKS_OK ||
         read_groups(&r, "assets", &fleet.assets, read_asset_group) != LKS_OK ||
-        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK || read_outages(&r) != LKS_OK ||
-        read_quiets(&r) != LKS_OK || sort_hosts(&r) != LKS_OK)
+        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK || read_calendar(&r) != LKS_OK ||
+        sort_hosts(&r) != LKS_OK)
         return err->code;
     *out = fleet;
     return LKS_OK;
