@@ -41,8 +41,9 @@ static const struct {
     {"no nodes", HEAD POOLS "nodes: []\n", "f.yaml:5:1: nodes: at least 1 expected, found 0"},
     {"no posture", HEAD "pools: {train: {}}\n" NODES,
      "f.yaml:4:9: pools.train: pool needs 'posture': class of workload, a row of postures.csv, "
-     "which "
-     "decides how tightly it pins"},
+     "which decides how tightly it pins. In `dev`, commands by hand need neither a drained node "
+     "nor "
+     "an approval"},
     {"no such posture", HEAD "pools: {train: {posture: training}}\n" NODES,
      "f.yaml:4:17: pools.train.posture: no posture 'training'; there are pre-training, "
      "post-training, "
