@@ -38,9 +38,9 @@ static enum lks_code print_flashes(struct lks_cli *cli, const struct lks_stackdi
                                                        {"banks", 0},
                                                        {"minutes", 0},
                                                        {"reset", 0},
-                                                       {"back by", 0},
-                                                       {"at risk", 0},
-                                                       {"meanwhile", LKS_COLUMN_WRAP}};
+                                                       {"rollback", 0},
+                                                       {"a failure affects", 0},
+                                                       {"unavailable during it", LKS_COLUMN_WRAP}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     lks_output_columns(&t, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < diff->flash_count; i++) {
@@ -96,10 +96,10 @@ static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
     print_flaws(cli, "advisories opened", &diff->opened);
     fprintf(cli->out, "reboot: %s\nirreversible steps: %zu\n", diff->reboot, diff->one_way);
     if (diff->class != NULL)
-        fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, rollback %.*s%s)\n",
+        fprintf(cli->out, "change class: %.*s (approval: %.*s; rollout: %.*s; rollback: %.*s%s)\n",
                 LKS_STR_ARG(diff->class->name), LKS_STR_ARG(diff->class->approval),
                 LKS_STR_ARG(diff->class->pattern), LKS_STR_ARG(diff->class->revert),
-                diff->one_way > 0 ? "; none for the irreversible steps" : "");
+                diff->one_way > 0 ? "; irreversible steps: no rollback" : "");
 }
 
 static void flaws_json(struct lks_json_writer *w, const char *key, const struct lks_flaws *flaws)
