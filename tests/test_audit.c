@@ -77,6 +77,29 @@ static void test_strangers(void)
     CHECK_INT(count_lines(&a), before + 1);
 }
 
+/* A record is for a minute, and for less where the clock was put back. */
+static void test_due(void)
+{
+    static const struct {
+        const char *name;
+        lks_ms now; /* ms; the last minute started at 100 s */
+        bool due;
+    } rows[] = {
+        {"at once", 100000, false},       {"just before", 159999, false},
+        {"a minute later", 160000, true}, {"much later", 1000000, true},
+        {"before", 99999, true},
+    };
+    LKS_CLEANUP(lks_audit_fini) struct lks_audit a = {0};
+    struct lks_rec_audited minute;
+    struct lks_err err = {0};
+    CHECK_CODE(lks_audit_init(&a, 7, &err), LKS_OK);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        (void)lks_audit_minute(&a, 100 * LKS_SECOND, &minute);
+        CHECK_INT(lks_audit_due(&a, rows[i].now), rows[i].due);
+    }
+}
+
 /* Reads alone are no reason for a record. */
 static void test_reads(void)
 {
@@ -116,6 +139,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"a line says who, what, where and how it ended", test_line},
         {"strangers cannot fill the log", test_strangers},
+        {"one record a minute", test_due},
         {"reads are no record", test_reads},
         {"what waits is bounded", test_full},
         {0},

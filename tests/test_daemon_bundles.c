@@ -154,13 +154,35 @@ static void check_taken(struct crew *crew, const struct offer *o, const struct o
     CHECK(lks_doc_member(crew_item(&t, "items", 0), "needed")->truth);
 }
 
+/* By name, and by the first digits of its digest, with and without the algorithm. */
+static void check_names(struct crew *crew, const struct offer *o)
+{
+    enum { DIGITS = 12 };
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char begin[LKS_DIGEST_SIZE];
+    snprintf(begin, sizeof(begin), "%.*s", (int)strlen("sha256:") + DIGITS, o->digest);
+    const char *const names[] = {"hgx", begin, begin + strlen("sha256:")};
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        char path[PATH_SIZE];
+        lks_test_case("%s", names[i]);
+        snprintf(path, sizeof(path), "/v1/bundles/%s", names[i]);
+        crew_fine(crew->root, "bundle", path, NULL, &t);
+        CHECK_STR(crew_text(&t, "digest"), o->digest);
+        snprintf(path, sizeof(path), "/v1/bundles/%s/manifest", names[i]);
+        crew_fine(crew->root, "bundleManifest", path, NULL, &t);
+        CHECK_STR(lks_buf_view(&t.answer.body), o->manifest);
+    }
+    crew_refused(crew->root, "bundle", "/v1/bundles/hgy", NULL, 404,
+                 "there is no bundle 'hgy'; did you mean 'hgx'?");
+}
+
 /* Later the key goes, and the bundle stays good; then it is revoked, and nothing brings it back. */
 static void check_ends(struct crew *crew, const struct offer *o)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char path[PATH_SIZE], one[PATH_SIZE];
-    snprintf(path, sizeof(path), "/v1/bundles/%s/revoke", o->digest);
+    snprintf(path, sizeof(path), "/v1/bundles/%.*s/revoke", (int)strlen("sha256:0123"), o->digest);
     snprintf(one, sizeof(one), "/v1/bundles/%s", o->digest);
     crew_refused(crew->root, "unpinKey", "/v1/trust/nobody?reason=r", NULL, 404, "no key 'nobody'");
     crew_fine(crew->root, "unpinKey", "/v1/trust/vendor?reason=they+changed+it", NULL, &t);
@@ -210,6 +232,7 @@ static void test_bundles(void)
         check_keys(&crew, &o);
         check_refusals(&crew, &o, &stranger);
         check_taken(&crew, &o, &wrong);
+        check_names(&crew, &o);
         if (crew_again(&crew)) { /* all of it is in the journal */
             check_ends(&crew, &o);
             check_pages(&crew);

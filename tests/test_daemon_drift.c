@@ -309,6 +309,48 @@ static void check_approved(struct scene *s, int64_t id)
     lks_client_free(other);
 }
 
+/* What the command line says, on both streams. */
+static int run_cli(struct scene *s, const char *const *words, struct lks_buf *said)
+{
+    const char *argv[CTL_ARGS_MAX] = {LKS_CLI_PROGRAM};
+    size_t count = 1;
+    while (*words != NULL)
+        argv[count++] = *words++;
+    argv[count++] = "--server";
+    argv[count] = s->crew.c.socket;
+    lks_buf_fini(said);
+    lks_buf_init(said, 1 << 20);
+    return ctl_run(argv, said);
+}
+
+/* A subject that the stacks of the nodes do not pin may be meant for what comes: it is recorded,
+ * with a warning. */
+static void check_uncovered(struct scene *s)
+{
+    static const struct {
+        const char *subject, *warning; /* NULL: none */
+    } rows[] = {
+        {"settings.power_limit_w", NULL},
+        {"settings.powr_limit_w",
+         "lockstep: warning: --what: the stacks of these nodes pin no 'settings.powr_limit_w', so "
+         "it covers nothing; did you mean 'settings.power_limit_w'?\n"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        const char *const words[] = {"deviation", "add", "gpu4",    "--what", rows[i].subject,
+                                     "--owner",   "kim", "--until", "1h",     "--reason",
+                                     "a test",    NULL};
+        lks_test_case("%s", rows[i].subject);
+        CHECK_INT(run_cli(s, words, &said), 0);
+        CHECK_HAS(lks_buf_view(&said),
+                  ": 1 node, 8 GPUs; an approver runs 'lockstep deviation approve ");
+        if (rows[i].warning != NULL)
+            CHECK_HAS(lks_buf_view(&said), rows[i].warning);
+        else
+            CHECK(lks_str_find(lks_buf_view(&said), LKS_STR("warning")) < 0);
+    }
+}
+
 static void test_deviations(void)
 {
     struct scene s;
@@ -346,6 +388,7 @@ static void test_deviations(void)
         crew_fine(s.crew.root, "deviations", "/v1/deviations?limit=1", NULL, &t);
         CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "nodes"), "gpu[1-4]"); /* the newest */
         CHECK(crew_text(&t, "next").len > 0);
+        check_uncovered(&s);
         lks_client_free(other);
     }
     scene_end(&s);
@@ -393,6 +436,81 @@ static void test_conditions(void)
                      "until");
         crew_refused(s.crew.root, "nodeCondition", path,
                      "{\"condition\":\"sad\",\"on\":true,\"text\":\"a\"}", 400, "condition");
+    }
+    scene_end(&s);
+}
+
+/* The first digits of a digest. */
+static void begin_of(struct lks_str digest, char out[32])
+{
+    enum { DIGITS = 12 };
+    snprintf(out, 32, "%.*s", (int)strlen("sha256:") + DIGITS, digest.ptr);
+}
+
+/* A stack by name and a digest by its first digits, wherever calls about nodes take a digest. */
+static void test_names(void)
+{
+    struct scene s;
+    if (scene_begin(&s)) {
+        LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+        char begin[32], text[128];
+        begin_of(lks_str_from(s.digest), begin);
+        lks_test_case("a job that asks for a stack");
+        snprintf(text, sizeof(text), "{\"job\":\"j\",\"nodes\":\"gpu1\",\"stack\":\"%s\"}", begin);
+        crew_fine(s.crew.root, "admit", "/v1/admit", text, &t);
+        CHECK(crew_truth(&t, "admitted"));
+        lks_test_case("nodes that run a tuple");
+        crew_fine(s.crew.root, "node", "/v1/nodes/gpu1", NULL, &t);
+        begin_of(crew_text(&t, "tuple"), begin);
+        snprintf(text, sizeof(text), "/v1/nodes?tuple=%s", begin);
+        crew_fine(s.crew.root, "nodes", text, NULL, &t);
+        CHECK_INT(crew_count(&t, "items"), 1);
+        CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "name"), "gpu1");
+        lks_test_case("the stack that a node is going to");
+        crew_fine(s.crew.root, "nodeCondition", "/v1/nodes/gpu1/condition",
+                  "{\"condition\":\"changing\",\"on\":true,\"stack\":\"golden\",\"text\":\"a "
+                  "step\"}",
+                  &t);
+        crew_fine(s.crew.root, "node", "/v1/nodes/gpu1", NULL, &t);
+        CHECK_STR(crew_text(&t, "stack_digest"), s.digest);
+    }
+    scene_end(&s);
+}
+
+/* Holds -------------------------------------------------------------------------------------- */
+
+static const char rack[] =
+    "lockstep: 1\nkind: Fleet\nname: here\ndomains: {rack1: {}}\n"
+    "pools: {train: {posture: pre-training, stack: golden, enforce: \"on\"}}\n"
+    "nodes:\n"
+    "  - {hosts: \"gpu[1-2]\", pool: train, class: hgx-h200-8, domain: rack1}\n"
+    "  - {hosts: \"gpu[3-4]\", pool: train, class: hgx-h200-8}\n";
+
+/* In service as it is, a node may keep its domain from jobs: whoever ends its hold is told. */
+static void test_release(void)
+{
+    static const struct {
+        const char *name, *changes, *warning; /* NULL: none */
+    } rows[] = {
+        {"it runs something else", "containerd=1.6.0",
+         "warning: domain rack1 takes no jobs: gpu2 does not run the same as gpu1; "},
+        {"it runs the same", "", NULL},
+    };
+    const char *const words[] = {"node", "release", "gpu2", "--reason", "a test", NULL};
+    struct scene s;
+    if (scene_begin(&s) && crew_fleet(&s.crew, rack)) {
+        for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+            LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+            lks_test_case("%s", rows[i].name);
+            crew_fine(s.crew.root, "holdNode", "/v1/nodes/gpu2/hold", "{\"reason\":\"a fan\"}", &t);
+            crew_report(s.agents[1], "gpu2", rows[i].changes, &s.beats[1]);
+            CHECK_INT(run_cli(&s, words, &said), 0);
+            if (rows[i].warning != NULL)
+                CHECK_HAS(lks_buf_view(&said), rows[i].warning);
+            else
+                CHECK(lks_str_find(lks_buf_view(&said), LKS_STR("warning")) < 0);
+        }
     }
     scene_end(&s);
 }
@@ -513,6 +631,8 @@ int main(void)
         {"who drifts, and how", test_drift},
         {"deviations", test_deviations},
         {"what is said of nodes", test_conditions},
+        {"names and digests", test_names},
+        {"a release that leaves a domain without jobs", test_release},
         {"readings out of band", test_outband},
         {"endpoints are read by one at a time", test_sweeps},
         {"all routes were asked", test_covered},

@@ -488,12 +488,14 @@ static void says_in_a_line_why_it_does_not_start(void)
 #define METRICS  "metrics: {url: 'http://127.0.0.1:9', login: bearer, credentials: 'file:"
 #define KNOWN    "metrics: {url: 'https://127.0.0.1:9', ca: '"
 #define TICKETS  "tickets: {secret: 'file:"
+#define PROVIDER "oidc: {issuer: 'https://127.0.0.1:9', ca: '"
 #define DATABASE "store: {postgres: 'host=127.0.0.1 "
 #define MISSING  "/nonexistent/file"
 #define READ     ": others may read this file; chmod 600 would keep them out (mode 644)\n"
 #define NOT_HERE ": No such file or directory\n"
 
 static char owned[128], shared[128]; /* one file for its owner alone, one that others may read */
+static char logins[256]; /* a provider with an authority, up to the file of the client's secret */
 
 /* What --check says of files that the configuration names: `says`, the file, `why`. */
 static const struct {
@@ -514,6 +516,11 @@ static const struct {
     {"no shared secret", TICKETS, MISSING, "'}", 3, "tickets.secret: ", NOT_HERE},
     {"an open shared secret", TICKETS, shared, "'}", 5, "tickets.secret: ", READ},
     {"no authority for tickets", "tickets: {ca: '", MISSING, "'}", 3, "tickets.ca: ", NOT_HERE},
+    {"a client's secret", logins, owned, "'}", 0, NULL, NULL},
+    {"no client's secret", logins, MISSING, "'}", 3, "oidc.client_secret: ", NOT_HERE},
+    {"an open client's secret", logins, shared, "'}", 5, "oidc.client_secret: ", READ},
+    {"no authority for logins", PROVIDER, MISSING, "'}", 3, "oidc.ca: ", NOT_HERE},
+    {"no authority for images", "bmc: {pull_ca: '", MISSING, "'}", 3, "bmc.pull_ca: ", NOT_HERE},
     {"a password of a database", DATABASE "passfile=", owned, "'}", 0, NULL, NULL},
     {"no password", DATABASE "passfile=", MISSING, "'}", 3, "store.postgres: passfile: ", NOT_HERE},
     {"an open password", DATABASE "passfile=", shared, "'}", 5, "store.postgres: passfile: ", READ},
@@ -545,6 +552,8 @@ static void checks_every_file_that_is_named(void)
     snprintf(copy, sizeof(copy), "%s", ctl_path(&c, "kept"));
     snprintf(owned, sizeof(owned), "%s", ctl_path(&c, "owned"));
     snprintf(shared, sizeof(shared), "%s", ctl_path(&c, "shared"));
+    snprintf(logins, sizeof(logins),
+             PROVIDER "%s', client_secret: 'file:", ctl_path(&c, "data/ca.crt"));
     CHECK_CODE(lks_file_replace(owned, LKS_STR("lockstep:0123456789abcdef\n"), &err), LKS_OK);
     CHECK_CODE(lks_file_replace(shared, LKS_STR("lockstep:0123456789abcdef\n"), &err), LKS_OK);
     CHECK(chmod(shared, 0644) == 0);

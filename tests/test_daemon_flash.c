@@ -146,24 +146,30 @@ static void check_pinned(struct flashes *f)
     check_done(f, name, flashes_ask(f, name, kind_of(PINNED), CLASS, VERSION));
 }
 
+#define TWO "the bundle has 2 for " CLASS " " VERSION "; say which one"
+
 /* What the bundle's manifest says of its files counts: they are for bmc alone, and of the two of
  * them nobody says here which is meant. */
 static void check_manifest(struct flashes *f, const char *name)
 {
     static const struct {
-        const char *component, *version, *detail;
+        const char *component, *version, *bundle; /* NULL: by its digest */
+        const char *detail;
         int status;
     } rows[] = {
-        {"bios", VERSION, "rehearsal has no firmware for bios " VERSION, 409},
-        {CLASS, "2.0.1", "rehearsal has no firmware for " CLASS " 2.0.1", 409},
-        {CLASS, VERSION, "the bundle has 2 for " CLASS " " VERSION "; say which one", 400},
+        {"bios", VERSION, NULL, "rehearsal has no firmware for bios " VERSION, 409},
+        {CLASS, "2.0.1", NULL, "rehearsal has no firmware for " CLASS " 2.0.1", 409},
+        {CLASS, VERSION, NULL, TWO, 400},
+        {CLASS, VERSION, "rehearsal", TWO, 400},
+        {CLASS, VERSION, "rehearsel", "bundle: no good verdict on rehearsel", 409},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         char body[512];
         snprintf(body, sizeof(body),
                  "{\"node\":\"%s\",\"component\":\"%s\",\"version\":\"%s\",\"bundle\":\"%s\","
                  "\"reason\":\"r\"}",
-                 name, rows[i].component, rows[i].version, f->bundle);
+                 name, rows[i].component, rows[i].version,
+                 rows[i].bundle != NULL ? rows[i].bundle : f->bundle);
         crew_refused(f->crew.root, "flash", "/v1/flashes", body, rows[i].status, rows[i].detail);
     }
 }

@@ -518,25 +518,57 @@ static struct lks_client *make_agent(struct lks_pair *pair)
     return client;
 }
 
+/* An agent gets all of it. */
+static void check_fetched(struct lks_client *agent, const char *line)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    struct lks_err err = {0};
+    lks_test_case("an agent");
+    CHECK_CODE(lks_client_exchange(agent, "GET", line + strlen("GET "), NULL, LKS_STR(""),
+                                   "Lockstep-Protocol: 1\r\n", &answer, &err),
+               LKS_OK);
+    CHECK_INT(answer.status, 200);
+    CHECK_INT(answer.body.len, 16 * MIB);
+}
+
+/* People that took every place of people leave those of agents. */
+static void places_apart(void)
+{
+    struct lks_pair pair = {0};
+    char digest[LKS_DIGEST_SIZE], line[LKS_DIGEST_SIZE + 64];
+    if (begin("depot: {spare_bytes: 0, people: 2, stall_ms: 86400000}\n")) {
+        struct talk all[2] = {0};
+        put_artifact(digest);
+        struct lks_client *agent = make_agent(&pair);
+        snprintf(line, sizeof(line), "GET /v1/artifacts/%s", digest);
+        for (size_t i = 0; i < LKS_COUNT(all); i++) {
+            talk_begin(&all[i]);
+            talk_head(&all[i], line, at.viewer, SIZE_MAX);
+            CHECK_INT(talk_status(&all[i]), 200);
+        }
+        lks_test_case("another person");
+        CHECK_INT(ask_status(line, at.admin), 503);
+        check_fetched(agent, line);
+        for (size_t i = 0; i < LKS_COUNT(all); i++)
+            talk_end(&all[i]);
+        lks_client_free(agent);
+    }
+    lks_pair_fini(&pair);
+    end();
+}
+
 static void stalled_downloads(void)
 {
     static struct talk all[CROWD];
     struct lks_pair pair = {0};
     char digest[LKS_DIGEST_SIZE], line[LKS_DIGEST_SIZE + 64];
     if (begin("depot: {spare_bytes: 0, stall_ms: 86400000}\n")) {
-        LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
-        struct lks_err err = {0};
         put_artifact(digest);
         struct lks_client *agent = make_agent(&pair);
         snprintf(line, sizeof(line), "GET /v1/artifacts/%s", digest);
         CHECK_INT(crowd(all, line, at.viewer, 429), 8);
         CHECK_INT(metric("lockstep_depot_transfers"), 8);
-        lks_test_case("an agent");
-        CHECK_CODE(lks_client_exchange(agent, "GET", line + strlen("GET "), NULL, LKS_STR(""),
-                                       "Lockstep-Protocol: 1\r\n", &answer, &err),
-                   LKS_OK);
-        CHECK_INT(answer.status, 200);
-        CHECK_INT(answer.body.len, 16 * MIB);
+        check_fetched(agent, line);
         lks_test_case("somebody else");
         CHECK_INT(ask_status(line, at.admin), 200);
         lks_test_case("places come back");
@@ -578,6 +610,7 @@ int main(void)
         {"calls in progress have a limit", calls_in_progress},
         {"readers of events have a limit", event_readers},
         {"downloads that stall keep no agent waiting", stalled_downloads},
+        {"downloads of people and of agents have places apart", places_apart},
         {"downloads that stall are cut", stalled_are_cut},
         {0},
     };

@@ -76,6 +76,49 @@ static void test_stacks(void)
     }
 }
 
+static void bring(struct lks_asked *a, const char *digest, const char *name, const char *version)
+{
+    lks_asked_apply(a, &(struct lks_record){.kind = LKS_RECORD_BUNDLE,
+                                            .bundle = {.digest = lks_str_from(digest),
+                                                       .name = lks_str_from(name),
+                                                       .version = lks_str_from(version)}});
+}
+
+static void test_bundles(void)
+{
+    static const struct {
+        const char *text, *digest; /* NULL: it is refused, */
+        const char *why;           /* and why */
+    } rows[] = {
+        {GOLD1, GOLD1, NULL},
+        {"sha256:aaaa2", GOLD2, NULL},
+        {"aaaa1", GOLD1, NULL},
+        {"bmc", SILVER, NULL},
+        {"hgx", NULL,
+         "'hgx' may be one of 2 bundles, newest first: sha256:aaaa22222222 (hgx, 2), "
+         "sha256:aaaa11111111 (hgx, 1); name one by more of its digest"},
+        {"bcm", NULL, "there is no bundle 'bcm'; did you mean 'bmc'?"},
+        {"cuda", NULL, "there is no bundle 'cuda'; 'lockstep bundle push' brings one"},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    bring(&a, GOLD1, "hgx", "1");
+    bring(&a, GOLD2, "hgx", "2");
+    bring(&a, SILVER, "bmc", "1");
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        const struct lks_state_bundle *bundle = NULL;
+        struct lks_err err = {0};
+        lks_test_case("'%s'", rows[i].text);
+        enum lks_code code = lks_named_bundle(&a.state, lks_str_from(rows[i].text), &bundle, &err);
+        if (rows[i].digest == NULL) {
+            CHECK(code == LKS_E_NOT_FOUND || code == LKS_E_INVALID);
+            CHECK_HAS(lks_str_from(err.msg), rows[i].why);
+        } else if (CHECK_CODE(code, LKS_OK)) {
+            CHECK_STR(lks_state_text(&a.state, bundle->digest), rows[i].digest);
+        }
+    }
+}
+
 /* Of two with one name the one that is not retired is meant. */
 static void test_retired(void)
 {
@@ -135,6 +178,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"named: stacks", test_stacks},
+        {"named: bundles", test_bundles},
         {"named: retired stacks", test_retired},
         {"named: what a deviation can cover", test_subjects},
         {0},

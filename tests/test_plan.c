@@ -636,18 +636,18 @@ static const struct {
      "drift' says what differs: repair it, then propose again\n"},
 };
 
-/* g1 is read to drift from a. */
-static void read_g1(struct plans *p, size_t row)
+/* g1 is read to drift from a, in the boot `boot`. It was last right in `right`; `still`: it is
+ * right in b now. */
+static void read_g1(struct plans *p, const char *right, bool still, const char *boot)
 {
     static const struct lks_str basis = LKS_STR_C("sha256:basis");
     struct lks_str a = plans_stack(p, "a"), was = plans_stack(p, "b");
-    const char *right = froms[row].right;
     const struct lks_record records[] = {
         {.kind = LKS_RECORD_BASIS, .basis = {.digest = basis, .readings = LKS_STR("r")}},
         {.kind = LKS_RECORD_TUPLE,
          .tuple = {.node = LKS_STR("g1"),
                    .digest = basis,
-                   .boot = lks_str_from(froms[row].boot),
+                   .boot = lks_str_from(boot),
                    .basis = basis,
                    .whole = basis,
                    .stack = plans_stack(p, right),
@@ -655,8 +655,8 @@ static void read_g1(struct plans *p, size_t row)
         {.kind = LKS_RECORD_VERDICT,
          .verdict = {.basis = basis,
                      .stack = was,
-                     .judged = froms[row].still ? LKS_JUDGED_CONFORMS : LKS_JUDGED_DRIFT,
-                     .drifted = !froms[row].still}},
+                     .judged = still ? LKS_JUDGED_CONFORMS : LKS_JUDGED_DRIFT,
+                     .drifted = !still}},
         {.kind = LKS_RECORD_VERDICT,
          .verdict = {.basis = basis, .stack = a, .judged = LKS_JUDGED_DRIFT, .drifted = 1}},
     };
@@ -670,7 +670,7 @@ static void test_froms(void)
         struct plans p;
         lks_test_case("%s", froms[i].name);
         plans_begin(&p, HEAD TEN);
-        read_g1(&p, i);
+        read_g1(&p, froms[i].right, froms[i].still, froms[i].boot);
         const struct lks_plan_wish wish = {
             .hosts = text(froms[i].hosts), .stack = text(froms[i].to), .hook = LKS_STR("site")};
         bool made = plans_make(&p, &wish);
@@ -680,6 +680,25 @@ static void test_froms(void)
         (void)CHECK_HAS(plans_tell(&p, PLANS_PARTS | PLANS_NOTES), froms[i].told);
         plans_end(&p);
     }
+}
+
+/* A domain changes as one: all of it is left out with the node that drifted. */
+static void test_drifted_domain(void)
+{
+    struct plans p;
+    const struct lks_plan_wish wish = {
+        .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+    plans_begin(&p, HEAD "domains: {d1: {}}\npools:\n" POOL("train", "") "nodes:\n" GROUP(
+                        "g[1-3]", "train", ", domain: d1") GROUP("g4", "train", "") A B);
+    read_g1(&p, "a", false, "b1");
+    CHECK(plans_make(&p, &wish));
+    CHECK_HAS(plans_tell(&p, PLANS_PARTS | PLANS_NOTES),
+              "part of wave 0: g4 by recipe 0, proves\n"
+              "left-out: g[2-3] share a domain with a node or asset that drifted; repair what "
+              "drifted ('lockstep drift') and propose a change for the rest\n"
+              "left-out: g1 drifted; repair what drifted ('lockstep drift') and propose a change "
+              "for the rest\n");
+    plans_end(&p);
 }
 
 int main(void)
@@ -697,6 +716,7 @@ int main(void)
         {"plan: canaries", test_canaries},
         {"plan: a canary of one domain", test_canary_of_one_domain},
         {"plan: from what they run", test_froms},
+        {"plan: beside one that drifted", test_drifted_domain},
         {"plan: to a retired stack", test_retired},
         {0},
     });

@@ -195,8 +195,9 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
         return lks_listing_done(cli, args, &q.answer, err, "deviation %" PRId64 " holds until %s%s",
                                 number, expires, size);
     return lks_listing_done(cli, args, &q.answer, err,
-                            "deviation %" PRId64 " waits for an approver, and ends %s%s\n"
-                            "  lockstep deviation approve %" PRId64 " --reason ...",
+                            "deviation %" PRId64
+                            " waits for an approver, and ends %s%s; an approver "
+                            "runs 'lockstep deviation approve %" PRId64 " --reason ...'",
                             number, expires, size, number);
 }
 

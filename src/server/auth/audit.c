@@ -15,6 +15,7 @@ enum {
     STRANGERS_PER_S = 1, /* the same of all callers without an identity */
     STRANGERS_BURST = 240,
     VALUE_MAX = 256, /* bytes of one value; a longer one is cut */
+    MINUTE_MS = 60 * 1000,
 };
 
 const char *const lks_audit_words[LKS_AUDIT_EVENTS + 1] = {"login", "denied", "read", NULL};
@@ -86,6 +87,11 @@ void lks_audit_add(struct lks_audit *a, const struct lks_audit_line *line, lks_m
     put_value(&w, "address", line->address);
     lks_json_int(&w, "status", line->status);
     a->withheld += !end_line(a, &w, start);
+}
+
+bool lks_audit_due(const struct lks_audit *a, lks_ms now)
+{
+    return now < a->minute || now - a->minute >= MINUTE_MS;
 }
 
 bool lks_audit_minute(struct lks_audit *a, lks_ms now, struct lks_rec_audited *out)

@@ -63,6 +63,9 @@ void lks_audit_fini(struct lks_audit *a);
 /* One more of these; a line of it waits, unless there are too many. */
 void lks_audit_add(struct lks_audit *a, const struct lks_audit_line *line, lks_ms mono);
 
+/* Whether a minute passed since the last record, or the clock was put back. */
+bool lks_audit_due(const struct lks_audit *a, lks_ms now);
+
 /* A minute is over: a line where some had none, and what the journal is to have. False: nothing
  * that it has to. */
 bool lks_audit_minute(struct lks_audit *a, lks_ms now, struct lks_rec_audited *out);

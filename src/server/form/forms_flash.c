@@ -26,7 +26,8 @@ static const struct lks_field lks_ask_flash_fields[] = {
     MAY("act", WORDS(lks_bmc_act_words), "what is to be done (update)"),
     MUST("component", TEXT, "a class of firmware, or an entry of the endpoint's inventory"),
     MAY("version", TEXT, "what it is to run"),
-    MAY("bundle", DIGEST, "a bundle that was found good"),
+    MAY("bundle", TEXT, "a bundle that was found good: its digest, the beginning of one, or its "
+        "name"),
     MAY("image", DIGEST, "which of its artifacts; absent: the only one for this component and this "
         "hardware"),
     MAY("apply_time", TEXT, "when the endpoint applies it, in Redfish's words; absent: by what it "

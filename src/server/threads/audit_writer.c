@@ -14,7 +14,6 @@
 
 enum {
     FLUSH_MS = 1000,
-    MINUTE_MS = 60 * 1000,
     PATH_BYTES_MAX = 4096,
     PRIORITY = 10 * 8 + 5, /* authpriv, notice: RFC 5424, 6.2.1 */
     MESSAGE_MAX = 4096,
@@ -138,8 +137,7 @@ void lks_audit_summarise(struct lks_audit *a)
 static void on_timer(uv_timer_t *timer)
 {
     struct lks_audit *a = timer->data;
-    lks_ms now = lks_daemon_now().wall;
-    if (now < a->minute || now - a->minute >= MINUTE_MS)
+    if (lks_audit_due(a, lks_daemon_now().wall))
         lks_audit_summarise(a);
     flush(a);
 }
