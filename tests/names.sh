@@ -53,6 +53,17 @@ case_of 'main' 0 agent/loop/main.c 'int main(void)'
 case_of 'an exception' 0 base/err.c 'int lks_fail(void)'
 case_of 'a file with a private word' 1 server/auth/desk.c 'int lks_desk_may(void)'
 
+case_of 'one file' 0 agent/loop/events.c 'int lks_events_fini(void)'
+mkdir -p "$scratch/src/server/api"
+cp "$file" "$scratch/src/server/api/events.c"
+if python3 tools/names.py "$scratch" | grep -q 'agent/loop/events.c has lks_events_fini(), too'; then
+    passed=$((passed + 1))
+    echo 'ok   two files'
+else
+    failed=$((failed + 1))
+    echo 'FAIL two files: the second is not found'
+fi
+
 if python3 tools/names.py; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

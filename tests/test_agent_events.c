@@ -54,11 +54,11 @@ static void write_log(const struct lks_tree *tree, const char *text, lks_ms at)
 }
 
 /* The bits, and how long ago the event of the sort was in seconds; -1: none is told of. */
-static uint64_t look(struct lks_events *e, const struct lks_tree *tree, lks_ms after,
+static uint64_t look(struct lks_agent_events *e, const struct lks_tree *tree, lks_ms after,
                      enum lks_heartbeat_event sort, int64_t *age)
 {
     struct lks_health_event told = {0};
-    uint64_t health = lks_events_look(
+    uint64_t health = lks_agent_events_look(
         e, tree->path, (struct lks_now){.wall = NOW + after, .mono = UP + after}, HOLD);
     *age = lks_heartbeat_health_told(health, sort, &told) ? (int64_t)(told.age / LKS_SECOND) : -1;
     return health & LKS_HEALTH_BITS;
@@ -84,14 +84,14 @@ static void test_logs(void)
 {
     for (size_t i = 0; i < LKS_COUNT(logs); i++) {
         struct lks_tree tree = lks_tree_new();
-        struct lks_events e = {0};
+        struct lks_agent_events e = {0};
         lks_test_case("%s", logs[i].name);
         if (logs[i].log != NULL)
             write_log(&tree, logs[i].log, NOW - logs[i].age);
         int64_t age = 0;
         CHECK_INT(look(&e, &tree, 0, LKS_HEARTBEAT_XID, &age), logs[i].bits);
         CHECK_INT(age, logs[i].told);
-        lks_events_fini(&e);
+        lks_agent_events_fini(&e);
         lks_tree_free(&tree);
     }
 }
@@ -102,7 +102,7 @@ static void test_logs(void)
 static void test_links(void)
 {
     struct lks_tree tree = lks_tree_new();
-    struct lks_events e = {0};
+    struct lks_agent_events e = {0};
     int64_t age = 0;
     lks_test_case("no ports");
     CHECK_INT(look(&e, &tree, 0, LKS_HEARTBEAT_LINK_DOWN, &age), 0);
@@ -135,7 +135,7 @@ static void test_links(void)
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "\n");
     lks_test_case("counters that do not count");
     CHECK_INT(look(&e, &tree, 2000 * LKS_SECOND, LKS_HEARTBEAT_LINK_DOWN, &age), 0);
-    lks_events_fini(&e);
+    lks_agent_events_fini(&e);
     lks_tree_free(&tree);
 }
 

@@ -5,7 +5,8 @@
 
 A function that src/FOLDER/ROOM/FILE.c defines for others is called lks_ and the first word of FILE, or lks_, the
 room or the folder, and that word. A plural in the name of a file admits its singular: tasks.c has lks_task_new().
-The commands of src/cli may leave out the cmd_ of their files.
+The commands of src/cli may leave out the cmd_ of their files. No two files define the same name, though no
+program may link both.
 """
 import glob
 import os
@@ -85,7 +86,7 @@ def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..")
     src = os.path.join(root, "src")
     sources = sorted(glob.glob(os.path.join(src, "**", "*.[ch]"), recursive=True))
-    faults, functions, needed = [], 0, set()
+    faults, functions, needed, homes = [], 0, set(), {}
     for source in sources:
         path = os.path.relpath(source, src)
         for word in os.path.basename(path)[:-2].split("_"):
@@ -96,6 +97,8 @@ def main():
         with open(source, encoding="utf-8") as text:
             for line, name in public(text.read()):
                 functions += 1
+                if homes.setdefault(name, path) != path:
+                    faults.append(f"src/{path}:{line}: src/{homes[name]} has {name}(), too")
                 if leads(path, name):
                     continue
                 if name in EXCEPTIONS:

@@ -147,7 +147,7 @@ static void close_agent(struct lks_agent *a)
 {
     lks_subtask_fini(&a->errand);
     lks_fetch_fini(&a->fetch);
-    lks_events_fini(&a->events);
+    lks_agent_events_fini(&a->events);
     lks_subtask_fini(&a->load.errand);
     lks_client_free(a->client);
     lks_at_most_once_fini(&a->once);

@@ -84,7 +84,7 @@ struct lks_agent {
     uint64_t command;    /* the one in progress; 0: none */
     uint64_t health;     /* bits of core/state/heartbeat.h that stand */
     int64_t clock_gap;   /* wall clock less monotonic clock */
-    struct lks_events events;
+    struct lks_agent_events events;
     struct lks_load load;
     struct lks_program program;
     int signals;

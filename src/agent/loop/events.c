@@ -22,18 +22,18 @@
 
 enum { RECORDS_EACH = 4096, DEVICES_MAX = 64, PORTS_MAX = 8, USEC = 1000 };
 
-void lks_events_fini(struct lks_events *e)
+void lks_agent_events_fini(struct lks_agent_events *e)
 {
     if (e->kmsg > 0)
         (void)close(e->kmsg);
     free(e->fatal);
-    *e = (struct lks_events){0};
+    *e = (struct lks_agent_events){0};
 }
 
 /* Xids ---------------------------------------------------------------------------------------- */
 
 /* The catalog's severities that begin so: fatal for the GPU, the machine or a virtual one. */
-static void learn(struct lks_events *e)
+static void learn(struct lks_agent_events *e)
 {
     LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
     struct lks_err err = {0};
@@ -50,14 +50,15 @@ static void learn(struct lks_events *e)
     e->fatal = fatal;
 }
 
-static bool is_fatal(const struct lks_events *e, struct lks_str record, struct lks_kmsg_xid *xid)
+static bool is_fatal(const struct lks_agent_events *e, struct lks_str record,
+                     struct lks_kmsg_xid *xid)
 {
     return lks_kmsg_xid(record, xid) && e->fatal[xid->xid] != 0;
 }
 
 /* The kernel counts from the boot, by a clock that is off by and by; what is new since we had read
  * all there was happened since then. */
-static struct lks_event_seen seen_at(const struct lks_events *e, uint64_t usec, lks_ms mono)
+static struct lks_event_seen seen_at(const struct lks_agent_events *e, uint64_t usec, lks_ms mono)
 {
     lks_ms at = usec / USEC;
     at = at > e->looked ? at : e->looked;
@@ -65,7 +66,7 @@ static struct lks_event_seen seen_at(const struct lks_events *e, uint64_t usec, 
 }
 
 /* Records that are new, one a call; the first time all that the kernel still has. */
-static bool read_kmsg(struct lks_events *e, lks_ms mono)
+static bool read_kmsg(struct lks_agent_events *e, lks_ms mono)
 {
     char record[LKS_KMSG_RECORD_MAX];
     struct lks_kmsg_xid xid;
@@ -89,7 +90,7 @@ static bool read_kmsg(struct lks_events *e, lks_ms mono)
     return true;
 }
 
-static bool read_captured(struct lks_events *e, const char *root, struct lks_now now)
+static bool read_captured(struct lks_agent_events *e, const char *root, struct lks_now now)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_kmsg_xid xid;
@@ -181,7 +182,7 @@ static bool count_links(const char *root, uint64_t *out)
     return any;
 }
 
-static bool look_at_links(struct lks_events *e, const char *root, lks_ms mono)
+static bool look_at_links(struct lks_agent_events *e, const char *root, lks_ms mono)
 {
     uint64_t sum = 0;
     bool known = count_links(root, &sum);
@@ -201,7 +202,8 @@ static uint64_t tell(const struct lks_event_seen *seen, enum lks_heartbeat_event
     return lks_heartbeat_health_tell(sort, &event) | (event.age < hold ? bit : 0);
 }
 
-uint64_t lks_events_look(struct lks_events *e, const char *root, struct lks_now now, lks_ms hold)
+uint64_t lks_agent_events_look(struct lks_agent_events *e, const char *root, struct lks_now now,
+                               lks_ms hold)
 {
     uint64_t health = 0;
     if (e->fatal == NULL) {

@@ -22,7 +22,7 @@ struct lks_event_seen {
     uint64_t which; /* as core/state/heartbeat.h has it */
 };
 
-struct lks_events {
+struct lks_agent_events {
     int kmsg;       /* 0: not opened yet; -1: cannot be */
     uint8_t *fatal; /* by Xid, whether it is; owned. NULL: not known yet */
     bool links_known;
@@ -30,10 +30,11 @@ struct lks_events {
     struct lks_event_seen xid, link; /* the last ones */
     lks_ms looked;                   /* mono: when all of the log was read; 0: not yet */
 };
-void lks_events_fini(struct lks_events *e);
+void lks_agent_events_fini(struct lks_agent_events *e);
 
 /* Look again, and say what stands, as core/state/heartbeat.h has it in `health`. `hold` is for how
  * long an event has its bit; `root` the captured machine or NULL. */
-uint64_t lks_events_look(struct lks_events *e, const char *root, struct lks_now now, lks_ms hold);
+uint64_t lks_agent_events_look(struct lks_agent_events *e, const char *root, struct lks_now now,
+                               lks_ms hold);
 
 #endif

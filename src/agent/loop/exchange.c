@@ -141,7 +141,8 @@ static void look_at_events(struct lks_agent *a)
     const struct lks_now now = {.wall = (lks_ms)lks_agent_wall(), .mono = lks_agent_now()};
     lks_ms hold = 3 * a->controller.heartbeat;
     hold = hold > LKS_EVENTS_HOLD_MS ? hold : LKS_EVENTS_HOLD_MS;
-    a->health = (a->health & ~bits) | lks_events_look(&a->events, a->options->root, now, hold);
+    a->health =
+        (a->health & ~bits) | lks_agent_events_look(&a->events, a->options->root, now, hold);
     lks_agent_health(a, LKS_HEALTH_LOAD, lks_load_on(&a->load));
 }
 
