@@ -363,7 +363,7 @@ static const struct row json_rows[] = {
     {"backup", ARGS("--out", "DIR/json.backup"), 0, NULL, NULL},
 };
 static const struct row json_offline_rows[] = {
-    {"fleet import", ARGS("--csv", "DIR/nodes.csv"), 0, NULL, NULL},
+    {"fleet import", ARGS("--csv", "DIR/nodes.csv", "--posture", "batch"), 0, NULL, NULL},
     {"journal verify", ARGS("DATA"), 0, NULL, NULL},
     {"doctor", {NULL}, 0, NULL, NULL},
     {"restore", ARGS("DIR/json.backup", "--to", "DIR/again", "--seal-key", "DATA/seal.key"), 0,

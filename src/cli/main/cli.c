@@ -11,7 +11,8 @@
 
 const struct lks_option lks_common_options[] = {
     {"--json", "print the answer as JSON"},
-    {"--data DIR", "use tables from DIR instead of the built-in ones of the same name"},
+    {"--data DIR", "tables of facts that replace the built-in ones of the same name; not the data "
+                   "directory of lockstepd"},
     {"--help", "explain the command"},
     {0},
 };

@@ -67,7 +67,7 @@ static const struct lks_option advisories_options[] = {
 static const struct lks_option publish_options[] = {
     STACK_OPTIONS,
     LKS_REMOTE_OPTIONS,
-    {"--reason TEXT", "purpose of the stack; recorded"},
+    {"--reason TEXT", "purpose of the stack; optional, recorded"},
     {0},
 };
 
@@ -80,14 +80,14 @@ static const struct lks_option stacks_options[] = {
 
 static const struct lks_option step_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--evidence TEXT", "evidence, such as a report or a ticket; recorded"},
+    {"--evidence TEXT", "evidence, such as a report or a ticket; required, recorded, not verified"},
     {0},
 };
 
-#define LOCAL_TRUST "state folder of this machine; keys are in DIR/trust"
+#define LOCAL_TRUST "use the state folder DIR of this machine, not lockstepd; keys are in DIR/trust"
 
 static const struct lks_option bundle_build_options[] = {
-    {"--output DIR", "folder to create for the bundle"},
+    {"--output DIR", "folder to create for the bundle; required"},
     {"--sign KEYFILE", "sign the bundle for your site with this private key (see 'trust key')"},
     {"--name NAME", "name of the bundle, instead of the one in the file"},
     {"--version VERSION", "version of the bundle, instead of the one in the file"},
@@ -96,7 +96,8 @@ static const struct lks_option bundle_build_options[] = {
 
 static const struct lks_option bundle_look_options[] = {
     {"--key KEY", "trust only this key: a file, or the key itself"},
-    {"--state DIR", LOCAL_TRUST},
+    {"--state DIR", "folder with the keys that are pinned on this machine, in DIR/trust "
+                    "($XDG_STATE_HOME/lockstep, else ~/.local/state/lockstep)"},
     {0},
 };
 
@@ -109,12 +110,13 @@ static const struct lks_option trust_options[] = {
 static const struct lks_option trust_change_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--state DIR", LOCAL_TRUST},
-    {"--reason TEXT", "reason; recorded"},
+    {"--reason TEXT", "reason; required, recorded"},
     {0},
 };
 
 static const struct lks_option trust_key_options[] = {
-    {"--output FILE", "file for the private key (mode 0600); the public key goes to FILE.pub"},
+    {"--output FILE",
+     "file for the private key (mode 0600), required; the public key goes to FILE.pub"},
     {0},
 };
 
@@ -124,19 +126,19 @@ static const struct lks_option drift_options[] = {
     {"--node NODES", "only these nodes"},
     {"--cause CAUSE", "only drift with this cause, such as 'package manager'"},
     {"--judged VERDICT", "only this verdict: drift, unmeasured or deviation"},
-    {"--limit N", "at most N entries"},
+    {"--limit N", "at most N entries (no limit)"},
     {"--watch", "keep running, and print a line when drift starts or ends"},
     {0},
 };
 
 static const struct lks_option deviation_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--what NAME",
-     "component or setting, as printed by 'drift'; '*' covers every difference of the nodes, "
-     "firmware included"},
+    {"--what NAME", "component or setting, as printed by 'drift', required; '*' covers every "
+                    "difference of the nodes, "
+                    "firmware included"},
     {"--value V", "permitted value; default: any"},
-    {"--owner WHO", "person responsible for the deviation"},
-    {"--reason TEXT", "reason; recorded"},
+    {"--owner WHO", "person responsible for the deviation; required"},
+    {"--reason TEXT", "reason; required, recorded"},
     {"--approver WHO", "person expected to approve; only their own 'deviation approve' counts"},
     {"--until TIME",
      "end of the deviation, required: 2026-11-20T08:00:00Z, or a span such as 12h or 7d; at most "
@@ -152,8 +154,8 @@ static const struct lks_option deviations_options[] = {
 
 static const struct lks_option admit_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--job ID", "ID of the job"},
-    {"--nodes NODES", "nodes of the job, in the order of its ranks: gpu[001-512]"},
+    {"--job ID", "ID of the job; required"},
+    {"--nodes NODES", "nodes of the job, in the order of its ranks, required: gpu[001-512]"},
     {"--stack NAME", "stack that the job requires, by name or digest"},
     {"--image REF...", "image of the job, or REF=RANKS for some of its ranks; may be repeated"},
     {"--nccl V", "NCCL version that the job declares"},
@@ -163,7 +165,8 @@ static const struct lks_option admit_options[] = {
      "admit the job despite refusals, for this reason; recorded. Needs the role approver and "
      "--until"},
     {"--until TIME", "end of the override, at most 24 h from now: a time, or a span such as 2h"},
-    {"--start", "if admitted, record that the job starts"},
+    {"--start", "if admitted, record in the journal that the job starts; needs the role operator. "
+                "The record does not extend the admission"},
     {"--signed", "request a signed answer, which others can verify (shown with --json)"},
     {"--log", "show recent decisions instead, for --job or for all jobs"},
     {"--observed", "show refusals by pool and day, and those that enforcement would have caused"},
@@ -198,14 +201,16 @@ static const struct lks_option compat_options[] = {
 static const struct lks_option inventory_options[] = {
     LKS_MACHINE_OPTIONS,
     {"--capture DIR", "write everything that was read to a new directory, for --root elsewhere"},
-    {"--scrub", "with --capture, replace serials, addresses and the node's name by zeroes"},
+    {"--scrub", "with --capture, replace serials, network addresses, the node's name and logins in "
+                "URLs by zeroes; paths, package lists and most kernel parameters stay, so inspect "
+                "DIR before you send it"},
     {"--all", "also show every device, absent values, serials and health"},
     {"--cost", "show the time and memory that the inventory took instead of its result"},
     {0},
 };
 
 static const struct lks_option conform_options[] = {
-    {"--stack FILE", "manifest that holds the stack"},
+    {"--stack FILE", "manifest that holds the stack; required"},
     {"--name NAME", "name of the stack, if the file holds several"},
     {"--class FILE", "hardware classes of your own, as manifests"},
     {"--tuple FILE", "evaluate the output of 'inventory --json' instead of this machine"},
@@ -239,7 +244,7 @@ static const struct lks_option pldm_verify_options[] = {
 };
 
 static const struct lks_option pldm_build_options[] = {
-    {"--output FILE", "package to write; an incomplete one is never left behind"},
+    {"--output FILE", "package to write, required; an incomplete one is never left behind"},
     {0},
 };
 
@@ -251,13 +256,15 @@ static const struct lks_option apply_options[] = {
     {"--accept",
      "accept all nodes of FILE that are not accepted yet, conforming or not: new ones when they "
      "report, and ones in intake now; only for a new fleet"},
-    {"--nodes N", "number of enrolled nodes affected; required above limits.call_nodes"},
-    {"--gpus N", "number of GPUs of these nodes"},
+    {"--nodes N", "number of enrolled nodes affected, required above limits.call_nodes (10). "
+                  "Confirms the number and selects no nodes"},
+    {"--gpus N", "number of GPUs of these nodes, required with --nodes"},
     {0},
 };
 
 static const struct lks_option import_options[] = {
-    {"--csv FILE", "table with the columns name, pool, class and more; '-' is standard input"},
+    {"--csv FILE",
+     "required: table with the columns name, pool, class and more; '-' is standard input"},
     {"--posture NAME",
      "posture of pools for which the table gives none: pre-training, post-training, "
      "online-inference, batch or dev (dev). In a dev pool, commands by hand need neither a drained "
@@ -281,8 +288,8 @@ static const struct lks_option node_ls_options[] = {
     {"--held", "only nodes on hold"},
     {"--component NAME", "only nodes that run this component; see --version"},
     {"--version V", "with --component, only nodes that run this version of it"},
-    {"--tuple DIGEST", "only nodes that run exactly this tuple"},
-    {"--limit N", "at most N entries"},
+    {"--tuple DIGEST", "only nodes whose tuple has this digest, or one that starts so"},
+    {"--limit N", "at most N entries (no limit)"},
     {0},
 };
 
@@ -300,13 +307,13 @@ static const struct lks_option history_options[] = {
 
 static const struct lks_option reason_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--reason TEXT", "reason; recorded"},
+    {"--reason TEXT", "reason; required, recorded"},
     {0},
 };
 
 static const struct lks_option enroll_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--ttl SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
+    {"--ttl SPAN", "lifetime of the token, such as 30m or 7d (24h)"},
     {0},
 };
 
@@ -361,14 +368,15 @@ static const struct lks_option bmc_update_options[] = {
     {"--unmanaged",
      "proceed although lockstepd does not answer; only for an endpoint that no lockstepd manages: "
      "a change could be updating the same device"},
-    {"--deadline MIN", "minutes until the update must be done (120)"},
-    {"--speed N", "speed of the clock, to rehearse on 'lockstep-bmcsim --speed N' (1)"},
+    {"--deadline MIN", "minutes until the command gives up (120). Nothing is cancelled: if "
+                       "anything was sent, the outcome is unknown, else failed"},
+    {"--speed N", "speed of the clock (1); only for 'lockstep-bmcsim --speed N' on this machine"},
     {"--yes", "do not ask for confirmation"},
     {0},
 };
 
 static const struct lks_option sim_options[] = {
-    {"--root DIR", "captured machine that every agent reads"},
+    {"--root DIR", "captured machine that every agent reads; required"},
     {"--nodes N", "number of agents (50)"},
     {"--domains N", "number of racks of 18 nodes that change together, with switch trays (0)"},
     {"--lab N", "number of nodes in a lab pool (0)"},
@@ -462,15 +470,19 @@ const struct lks_command lks_commands[] = {
      "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
      lks_cmd_stack_classes},
     {"stack publish", "FILE", 1, 1, publish_options, "Publish a stack to the registry",
-     "A published stack never changes: its digest names its content. New stacks are candidates and "
-     "are promoted stage by stage. Only a released stack can be pinned to a production pool.",
+     "A published stack never changes: its digest names its content. New stacks are candidates "
+     "and are promoted stage by stage ('stack promote'). Production pools accept only released "
+     "stacks, as a pin and as the target of a change; pools of posture dev accept any.",
      "{digest, name, step, seq}", lks_cmd_stack_publish},
     {"stack ls", "", 0, 0, stacks_options, "List the stacks in the registry", "",
      "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
      lks_cmd_stack_ls},
     {"stack promote", "STACK STAGE", 2, 2, step_options, "Promote a stack to its next stage",
-     "STAGE is lab, canary or released. A published stack is a candidate; no stage can be skipped, "
-     "and each needs --evidence. STACK is a digest, the start of one, or a name.",
+     "Records that a stack reached its next stage; changes no node, which only a change does. "
+     "STAGE is lab, canary or released, and none can be skipped: stages are labels of a stack, "
+     "not the waves of a change with these names. Another person than the one who published "
+     "the stack promotes it to released. STACK is a digest, the start of one, or a name that "
+     "only one stack has.",
      "{seq}", lks_cmd_stack_step},
     {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
      "Refused while a pool is pinned to the stack.", "{seq}", lks_cmd_stack_step},
@@ -483,9 +495,10 @@ const struct lks_command lks_commands[] = {
      "Shows the files, the signer, and whether each file matches the manifest.", BUNDLE_JSON,
      lks_cmd_bundle_inspect},
     {"bundle verify", "DIR", 1, 1, bundle_look_options, "Verify a bundle's signature and files",
-     "Uses the keys pinned on this machine, or --key. Exit status 1 if there is no signature, if "
-     "the signing key is not pinned, if a file differs, or if the lockstepd of $LOCKSTEP_SERVER "
-     "revoked the bundle.",
+     "Uses the keys pinned on this machine, or --key. Exit status 1 if there is no signature, "
+     "if the signing key is not pinned, if a file differs, or if the lockstepd of "
+     "$LOCKSTEP_SERVER revoked the bundle. Revocation is not checked without $LOCKSTEP_SERVER, "
+     "nor if that lockstepd does not answer, which a message on standard error states.",
      BUNDLE_JSON, lks_cmd_bundle_verify},
     {"bundle push", "DIR", 1, 1, remote_options, "Upload a bundle to lockstepd",
      "Stores the files in the depot by digest; an interrupted upload resumes. Refused unless a key "
@@ -512,7 +525,8 @@ const struct lks_command lks_commands[] = {
     {"trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
      "{items: [{name, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
     {"trust rm", "NAME", 1, 1, trust_change_options, "Unpin a public key",
-     "Bundles already verified with the key stay valid until they are revoked.",
+     "Bundles already verified with the key stay valid. If the key was stolen, also revoke "
+     "them ('bundle revoke').",
      "{seq?, name?, place?}", lks_cmd_trust_rm},
     {"trust key", "NAME", 1, 1, trust_key_options,
      "Create a key pair with which your site signs bundles",
@@ -577,10 +591,12 @@ const struct lks_command lks_commands[] = {
      "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
      lks_cmd_xid},
     {"fleet apply", "FILE", 1, 1, apply_options, "Apply a fleet manifest",
-     "Shows each difference. Sets the first pin of a pool. Moving a pin of enrolled nodes takes a "
-     "change, and removing an enrolled node takes 'node rm'. A manifest that affects more enrolled "
-     "nodes than limits.call_nodes needs their number in --nodes; at most limits.call_nodes nodes "
-     "move to another pool at once. Applying the same file again changes nothing.",
+     "Applied as a whole or refused. Shows each difference, sets the first pin of a pool, and "
+     "changes no node. Refused if FILE moves the pin of a pool with enrolled nodes (use "
+     "'change propose'), omits an enrolled node (use 'node rm'), or moves more than "
+     "limits.call_nodes (10) enrolled nodes to another pool. If it affects more enrolled nodes "
+     "than that, --nodes and --gpus must repeat the numbers that --dry-run shows. Applying the "
+     "same file again changes nothing.",
      "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
     {"fleet show", "", 0, 0, remote_options, "Show pools and the status of their nodes", "",
      FLEET_JSON, lks_cmd_fleet_show},
@@ -618,10 +634,13 @@ const struct lks_command lks_commands[] = {
      "{seq}", lks_verb_cmd},
     {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_verb_cmd},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
-     "Answers yes, valid for a short time, or no with the reason for every node and image that "
-     "prevents it. In a pool with enforce observe (the default) or warn, refusals are only listed "
-     "and the answer is yes; nodes that are not in the fleet are always refused. Nothing asks by "
-     "itself: the site's prolog or launcher runs this command. Exit status 0 for yes, 1 for no.",
+     "Answers yes, valid for limits.validity_ms (60 s) at most, or no with the reason for "
+     "every node and image that prevents it. In a pool with enforce observe (the default) or "
+     "warn, refusals are only listed and the answer is yes; nodes that are not in the fleet "
+     "are always refused. Nothing asks by itself: the site's prolog or launcher runs this "
+     "command, and starts the job before the yes expires. Exit status 0: yes; 1: no; any "
+     "other: no answer (4: lockstepd cannot be reached), and the caller decides; no promise "
+     "covers a job that starts without a yes.",
      "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
      "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
      "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
@@ -632,8 +651,10 @@ const struct lks_command lks_commands[] = {
     {"image ls", "", 0, 0, remote_options, "List known job images", "",
      "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
     {"node enroll", "NODE", 1, 1, enroll_options,
-     "Create a single-use token with which one node enrols", "", "{node, token, expires}",
-     lks_cmd_node_enroll},
+     "Create a single-use token with which one node enrols",
+     "The token is for this node alone, and expires after --ttl. See 'lockstep-agent "
+     "--token-file'.",
+     "{node, token, expires}", lks_cmd_node_enroll},
     {"node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
      "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
     {"node show", "NODE", 1, 1, node_show_options, "Show everything known about a node", "",
@@ -652,7 +673,12 @@ const struct lks_command lks_commands[] = {
     LKS_ACCESS_COMMANDS,
     {"alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
-    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}", lks_verb_cmd},
+    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm",
+     "Records the reason; the cause is not repaired. After an alarm of kind mass, the "
+     "automatic acts of its pool continue: the start of further nodes of changes, and drains "
+     "and proposals for drift. An alarm of kind break-glass, review or wedged cannot be closed "
+     "before the review ('change review', 'node review').",
+     "{seq}", lks_verb_cmd},
     LKS_CHANGE_COMMANDS,
     LKS_JOURNAL_COMMANDS,
     {"doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
@@ -680,14 +706,14 @@ const struct lks_command lks_commands[] = {
      "recorded}",
      lks_cmd_bmc_trust},
     {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
-     "The command drains no node. Activation can reset the BMC, the GPUs or the machine, as the "
-     "confirmation shows: stop the jobs first. An update is done when three readings report the "
-     "new version. After an interruption, run the same command again: nothing is sent twice. An "
-     "endpoint that lockstepd manages ($LOCKSTEP_SERVER, or the one of this machine) is refused, "
-     "unless its node is in a change that does not update it, drained and idle; use 'change "
-     "propose'. Exit status 0: done, staged, or nothing to do; 1: refused, failed, or outcome "
-     "unknown, which needs manual intervention; 4: unreachable; 5: login refused. With 4 and 5 an "
-     "update in progress stays open.",
+     "The command drains no node. Activation can reset the BMC, the GPUs or the machine, as "
+     "the confirmation shows: stop the jobs first. After an interruption, run the same command "
+     "again: nothing is sent twice. An endpoint that lockstepd manages is refused, unless its "
+     "node is in a change that does not update it, drained and idle; use 'change propose'. "
+     "Exit status 0: done (three readings report the new version), staged, or nothing to do; "
+     "1: refused, failed or outcome unknown, which 'outcome' in --json tells apart; unknown "
+     "needs manual intervention. 4: unreachable; 5: login refused; with both an update in "
+     "progress stays open.",
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
      "resumed}",
      lks_cmd_bmc_update},

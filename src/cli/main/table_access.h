@@ -33,12 +33,13 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "valid, without the role; approvals that need the role no longer count. A revoked token "     \
      "or certificate is refused from the next request on, also on open connections.",              \
      "{seq}", lks_cmd_access_revoke},                                                              \
-    {"access token", "ID IDENTITY", 2, 2, lks_access_token_options,                                \
+    {"access token", "TOKEN-ID IDENTITY", 2, 2, lks_access_token_options,                          \
      "Create an API token, which is printed once",                                                 \
-     "The controller stores only a hash of the token. Its lifetime is tls.user_hours (24), or "    \
-     "--ttl up to tls.user_days (90); its holder renews it with 'access renew'. The person who "   \
-     "creates a token could also use it, so it has no vote on changes of that person, unless root "\
-     "creates it on a controller's socket.",                                                       \
+     "Example: 'access token kim-laptop kim'. The token has the roles of IDENTITY ('access "       \
+     "grant'); TOKEN-ID only names it. The controller stores only a hash. Its lifetime is "        \
+     "tls.user_hours (24), or --ttl up to tls.user_days (90); its holder renews it with "          \
+     "'access renew'. A token that you create does not vote on your own changes, because you "     \
+     "could use it yourself; tokens that root creates on the controller's socket are exempt.",     \
      "{token, expires?}", lks_cmd_access_token},                                                   \
     {"access renew", "", 0, 0, lks_login_options, "Renew the API token in --token-file",           \
      "The new lifetime starts now and is as long as the original one. The recorded creator stays " \

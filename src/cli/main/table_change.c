@@ -4,7 +4,7 @@
 
 #define WHY                                                                                        \
     {                                                                                              \
-        "--reason TEXT", "reason; recorded"                                                        \
+        "--reason TEXT", "reason; required, recorded"                                              \
     }
 #define POOL                                                                                       \
     {                                                                                              \
@@ -13,7 +13,8 @@
 
 const struct lks_option lks_change_propose_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--to STACK", "published stack, by name or digest"},
+    {"--to STACK", "published stack, by digest, the start of one, or a name that only one stack "
+                   "has; for production pools it must be released, also for the canary"},
     {"--agent VERSION", "instead of a stack: this version of the lockstep agent"},
     {"--nodes NODES", "nodes to change, such as gpu[001-512]; or"},
     {"--pool NAME", "all nodes of this pool"},
@@ -22,21 +23,28 @@ const struct lks_option lks_change_propose_options[] = {
      "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "
      "has; lockstep verifies the versions afterwards, not the files"},
     {"--window TEXT",
-     "when the change of a node may start, in the time of its site: 'Mon-Fri 22:00-04:00'"},
-    {"--soak SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
-    {"--canary-max N", "maximum number of canary nodes; combinations left uncovered are named"},
-    {"--strength T", "the canary covers all combinations of T attributes (2)"},
-    {"--catch SHARE", "the canary must catch a fault that affects this share of nodes, such "
-                      "as 1%"},
-    {"--confidence SHARE", "confidence for --catch, such as 95%"},
+     "when the change of a node may start, in the timezone of its site (fleet manifest; UTC): "
+     "'Mon-Fri 22:00-04:00'. Nodes in progress finish, and rollbacks do not wait"},
+    {"--soak SPAN", "soak time of the canary, such as 4h (standard 30m, routine 1h, emergency 15m, "
+                    "power-fabric 2h); rings soak for a quarter of it, of power-fabric half"},
+    {"--canary-max N", "maximum number of canary nodes (a tenth of the nodes, at least 8); "
+                       "combinations left uncovered are named"},
+    {"--strength T", "the canary covers all combinations of T of these: hardware revision, "
+                     "supplier, base firmware, rack (2); 1 to 3"},
+    {"--catch SHARE", "the canary must catch a fault that affects this share of nodes, such as 1% "
+                      "(5% if only --confidence is given); default: one node of each combination"},
+    {"--confidence SHARE", "confidence for --catch (95%)"},
     {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},
     {"--roll-back",
      "when the change is halted by failures or a gate, roll back every node that it reached; "
      "default: stop, and leave changed nodes as they are"},
     {"--one-way", "acknowledge that some steps are irreversible"},
     {"--not-before TIME", "no node is changed earlier: a time, or a span from now"},
-    {"--not-after TIME", "the change of no node starts later: a time, or a span from now"},
-    {"--class CLASS", "class of change, if stricter than the one that the plan gives"},
+    {"--not-after TIME",
+     "the change of no node starts later: a time, or a span from now. The change is then halted, "
+     "without a rollback; nodes that did not start keep their stack"},
+    {"--class CLASS", "standard, routine, emergency or power-fabric, if stricter than the class "
+                      "that the plan gives"},
     {"--advisory ID", "with --class emergency, the advisory that the change closes"},
     {"--dry-run", "show the plan and propose nothing"},
     {0},
@@ -44,9 +52,12 @@ const struct lks_option lks_change_propose_options[] = {
 
 const struct lks_option lks_change_show_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--follow", "follow the change until it is finished or halted"},
-    {"--nodes STATE",
-     "its nodes in this state (pending, asked, done, fenced, needs-hands ...), or 'all'"},
+    {"--follow",
+     "follow the change until it is finished or halted; continues during a pause or HOLD"},
+    {"--nodes STATE", "list its nodes in this state, or 'all': pending (untouched), waiting (for "
+                      "its next step), asked (a step is in progress), reading (being read again), "
+                      "done, reverted, fenced (out of service), needs-hands (fenced, manual "
+                      "intervention needed), unknown (outcome of a step), skipped"},
     {"--wave N", "with --nodes, only nodes of this wave"},
     {0},
 };
@@ -69,8 +80,9 @@ const struct lks_option lks_change_vote_options[] = {LKS_REMOTE_OPTIONS, WHY, {0
 const struct lks_option lks_change_waive_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--gate NAME", "'failure count', soak, acceptance, or a metric of the change's gates"},
-    {"--until TIME", "end of the waiver: a time, or a span from now of at most 7 days"},
+    {"--gate NAME",
+     "required: 'failure count', soak, acceptance, or a metric of the change's gates"},
+    {"--until TIME", "end of the waiver, required: a time, or a span from now of at most 7 days"},
     {"--pool NAME", "only for nodes of this pool; default: all pools that you may approve for"},
     {0},
 };
@@ -78,8 +90,9 @@ const struct lks_option lks_change_waive_options[] = {
 const struct lks_option lks_change_start_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--nodes N", "number of nodes in the change, as shown by 'change show'"},
-    {"--gpus N", "number of their GPUs; 0 if the change is for assets only"},
+    {"--nodes N", "number of nodes in the change, as shown by 'change show'; required. Confirms "
+                  "the number and selects no nodes"},
+    {"--gpus N", "number of their GPUs, required; 0 if the change is for assets only"},
     {"--standby WHO", "person on standby at the site, if the class of change requires one"},
     {"--break-glass", "start without the approvals: lab and canary only, with an alarm and "
                       "a review"},
@@ -120,8 +133,9 @@ const struct lks_option lks_rehearse_options[] = {
      "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "
      "has; lockstep verifies the versions afterwards, not the files"},
     {"--window TEXT",
-     "when the change of a node may start, in the time of its site: 'Mon-Fri 22:00-04:00'"},
-    {"--soak SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
+     "when the change of a node may start, in the timezone of its site (fleet manifest; UTC): "
+     "'Mon-Fri 22:00-04:00'. Nodes in progress finish, and rollbacks do not wait"},
+    {"--soak SPAN", "soak time of the canary, such as 4h; default and rings: see 'change propose'"},
     {"--canary-max N", "maximum number of canary nodes"},
     {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},
     {"--roll-back",

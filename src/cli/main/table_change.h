@@ -36,12 +36,16 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change propose", "", 0, 0, lks_change_propose_options,                                       \
      "Plan a change to another stack, and propose it",                                             \
      "Shows the notes for approvers, the waves, and the steps of change and rollback. No node "    \
-     "is changed before another person approves. Exit status 1 if no plan can be made.",           \
+     "is changed before as many other people approve for each pool as the class of change "        \
+     "requires (standard 0, routine 2, emergency 1, power-fabric 3) and a person runs 'change "    \
+     "start'. A proposal expires after 14 days (emergency 2, power-fabric 30). Exit status 1 "     \
+     "if no plan can be made.",                                                                    \
      "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
      lks_cmd_change_propose},                                                                      \
     {"change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",                \
-     "With --follow, prints a line for each wave until the change is finished or halted, across "  \
-     "restarts of lockstepd; exit status 0 if it is done, 1 if it was halted, rolled back, "       \
+     "With --follow, prints a line for each wave until the change is finished or halted, "         \
+     "across restarts of lockstepd, and waits while the change is paused, frozen or on HOLD. "     \
+     "Exit status with --follow: 0 if the change is done, 1 if it was halted, rolled back, "       \
      "aborted or rejected.",                                                                       \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", waits: [{wave, node, " \
      "state, doing?, why?, until?}], frozen?, "                                                    \
@@ -74,20 +78,38 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
      "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
      lks_cmd_change_verb},                                                                         \
-    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently", "",      \
+    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently",          \
+     "A single rejection by an approver of one of its pools ends a change that has not "           \
+     "started; the proposer uses 'change abort'. A change that has started is ended with "         \
+     "'change abort' or 'change rollback'.",                                                       \
      LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
-    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval", "",         \
+    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval",             \
+     "A change that then lacks approvals is proposed again. Refused once the change has "          \
+     "started, except one that was started by break-glass: stop it with 'change pause', "          \
+     "'abort' or 'rollback' instead.",                                                             \
      LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
-     "Review a change that started without its approvals", "", LKS_CHANGE_MOVED,                   \
+     "Review a change that started without its approvals",                                         \
+     "Records what you found about a break-glass start, and closes its alarm. A review is not "    \
+     "an approval: rings still wait for the approvals. Needs the role approver, and neither "      \
+     "the proposer nor the person who started the change may review it. Due within 24 h "          \
+     "(emergency: 72 h); after that a second alarm is raised, and the first one also needs "       \
+     "'alarm release'.", LKS_CHANGE_MOVED,                                                         \
      lks_cmd_change_verb},                                                                         \
     {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
-     "Waive a gate for a limited time", "", LKS_CHANGE_MOVED,                                      \
+     "Waive a gate for a limited time",                                                            \
+     "Until --until the gate does not stop the change, however bad its result; a change that "     \
+     "is halted already continues only after 'change resume'. Needs the role approver in a "       \
+     "pool of the change; not for its proposer or the person who started it by break-glass. A "    \
+     "waiver of 'acceptance' is for the gate after a wave: a node still returns to service "       \
+     "only if its own checks pass. Nodes that need manual intervention or have an unknown "        \
+     "outcome are never waived.", LKS_CHANGE_MOVED,                                                \
      lks_cmd_change_waive},                                                                        \
     {"change start", "ID", 1, 1, lks_change_start_options, "Start an approved change",             \
-     "--nodes and --gpus repeat the size of the change, to confirm that you read the plan. "       \
-     "--break-glass starts a change that is not approved yet: lab and canary run, rings wait "     \
-     "for the approvals, an alarm is raised, and another person must review the change.",          \
+     "An approved change does not start by itself. --nodes and --gpus repeat the size of the "     \
+     "change, to confirm that you read the plan. --break-glass starts a change that is not "       \
+     "approved yet: lab and canary run, rings wait for the approvals, an alarm is raised, and "    \
+     "another person must review the change.",                                                     \
      LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
     {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
      "Pause a change: nodes in progress finish, no further node is changed",                       \

@@ -18,14 +18,17 @@ const struct lks_option lks_journal_at_options[] = {
     {"--node NODES", "nodes to show, such as gpu001 or gpu[001-064]; or"},
     {"--pool NAME", "all nodes that were in this pool at that time"},
     {"--readings", "also show what they ran; always shown for a single node"},
-    {"--key FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {"--key FILE",
+     "with DIR, a copy of journal.pub that you kept elsewhere; default: DIR/journal.pub"},
     {0},
 };
 
 const struct lks_option lks_journal_verify_options[] = {
     {"--witness FILE",
      "journal heads that agents stored: a file, or a directory of agents' state folders"},
-    {"--key FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {"--key FILE",
+     "copy of journal.pub that you kept elsewhere. Default: DIR/journal.pub, which proves nothing "
+     "against a person who can write DIR; without either, signatures are not verified"},
     {0},
 };
 
@@ -36,13 +39,13 @@ const struct lks_option lks_journal_repair_options[] = {
 
 const struct lks_option lks_backup_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--out FILE", "file to write; must not exist"},
+    {"--out FILE", "file to write, required; must not exist"},
     {0},
 };
 
 const struct lks_option lks_restore_options[] = {
-    {"--to DIR", "data directory to create for lockstepd; must not exist"},
+    {"--to DIR", "data directory to create for lockstepd, required; must not exist"},
     {"--seal-key FILE",
-     "copy of the sealing key of the controller that was backed up (its seal.key)"},
+     "copy of the sealing key of the controller that was backed up (its seal.key); required"},
     {0},
 };

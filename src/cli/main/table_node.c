@@ -4,7 +4,7 @@
 
 #define WHY                                                                                        \
     {                                                                                              \
-        "--reason TEXT", "reason; recorded"                                                        \
+        "--reason TEXT", "reason; required, recorded"                                              \
     }
 
 const struct lks_option lks_node_reason_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
@@ -20,8 +20,10 @@ const struct lks_option lks_node_release_options[] = {
 const struct lks_option lks_node_command_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--ttl SPAN", "time in which the node has to run it, such as 10m (1h); at most 24h"},
+    {"--ttl SPAN", "time within which the command starts and ends on the node, such as 10m (1h); "
+                   "at most 24h. A node that reconnects within it still runs the command; an "
+                   "executor that runs longer is stopped"},
     {"--wait", "wait until the command ends, and show its result"},
-    {"--wedged", "with executor reboot: request a reset although a process holds the GPUs"},
+    {"--wedged", "with executor reboot: request a reboot although a process holds the GPUs"},
     {0},
 };

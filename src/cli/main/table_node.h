@@ -26,22 +26,24 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "{seq, nodes, gpus, warnings: [text]}", lks_verb_cmd},                                        \
     {"node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,                 \
      "Run an executor on a node by hand",                                                          \
-     "The executors idle and inventory only read. Any other one needs, unless the pool has "       \
-     "posture dev, a node that is on hold ('node hold') or in a change, and on which since then "  \
-     "'node command NODE idle' found no GPU process, within the last 10 minutes. Jobs without a "  \
-     "GPU process are not detected, and in a pool of posture dev nothing of this is required. A "  \
-     "verified bundle must name each DIGEST, in every pool. "                                      \
-     "--wedged requests the reboot of a drained or unhealthy node whose process does not end; "    \
-     "'node approve' by another person starts it. With --wait, exit status 1 if the command did "  \
-     "not succeed.",                                                                               \
+     "EXECUTOR is idle or inventory, which only read, or one that is enabled on the node: "        \
+     "accept, apt, dnf, firmware, hook, image, reboot or settings. DIGEST is an artifact for "     \
+     "it; a verified bundle must name it, in every pool. Unless the pool has posture dev, the "    \
+     "node must be on hold ('node hold') or in a change, and 'node command NODE idle' must "       \
+     "have found no GPU process since then, within the last 10 minutes; jobs without a GPU "       \
+     "process are not detected. --wedged requests the reboot of a drained or unhealthy node "      \
+     "whose process does not end; 'node approve' by another person starts it. With --wait, "       \
+     "exit status 1 if the command did not succeed.",                                              \
      "{id, seq, nodes, gpus}; with --wait {id, node, executor, ended, outcome?, text?, ...}; "     \
      "with --wedged {seq, nodes, gpus}", lks_cmd_node_command},                                    \
     {"node approve", "NODE", 1, 1, lks_node_reason_options,                                        \
-     "Approve the reset of a wedged node that another person requested",                           \
+     "Approve the reboot of a wedged node that another person requested",                          \
      "The node reboots, and an alarm is raised that only 'node review' closes.",                   \
      "{id, seq, nodes, gpus}", lks_verb_cmd},                                                      \
     {"node review", "NODE", 1, 1, lks_node_reason_options,                                         \
-     "Review the reset of a wedged node, and close its alarm", "", "{seq, nodes, gpus}",           \
+     "Review the reboot of a wedged node, and close its alarm",                                    \
+     "Records what you found about the reboot. Needs the role approver; the operator who "         \
+     "requested the reboot may not review it.", "{seq, nodes, gpus}",                              \
      lks_verb_cmd},                                                                                \
     {"node resolve", "NODE", 1, 1, lks_node_reason_options,                                        \
      "Mark an update with unknown outcome as resolved",                                            \
