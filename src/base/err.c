@@ -62,3 +62,13 @@ void lks_assert_failed(const char *cond, const char *file, int line)
     fprintf(stderr, "%s:%d: this should be impossible: %s is false\n", file, line, cond);
     abort();
 }
+
+const struct lks_err_known *lks_err_find(const struct lks_err_known *table, size_t count,
+                                         int number)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (table[i].number == number)
+            return &table[i];
+    }
+    return NULL;
+}

@@ -71,4 +71,15 @@ enum lks_code lks_wrap(struct lks_err *err, const char *fmt, ...) LKS_MUST_CHECK
 /* The same failure each time memory runs out. */
 enum lks_code lks_fail_nomem(struct lks_err *err) LKS_MUST_CHECK;
 
+/* Numbers by which others say what went wrong, such as HTTP statuses, and what they mean to us. */
+struct lks_err_known {
+    int number;
+    enum lks_code code;
+    const char *text;
+};
+
+/* The row of that number; NULL where the table has none. */
+const struct lks_err_known *lks_err_find(const struct lks_err_known *table, size_t count,
+                                         int number);
+
 #endif

@@ -27,3 +27,19 @@ const char *lks_near_hint(const struct lks_near *near, char out[LKS_NEAR_HINT_SI
                  LKS_STR_ARG(near->best));
     return out;
 }
+
+enum lks_code lks_near_word(struct lks_str word, const char *const *words, size_t count,
+                            const char *what, enum lks_code code, size_t *out, struct lks_err *err)
+{
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(word);
+    for (size_t i = 0; i < count; i++) {
+        if (lks_str_is(word, words[i])) {
+            *out = i;
+            return LKS_OK;
+        }
+        lks_near_try(&near, lks_str_from(words[i]));
+    }
+    return lks_fail(err, code, "no %s '%" LKS_STR_FMT "'%s", what, LKS_STR_ARG(word),
+                    lks_near_hint(&near, hint));
+}

@@ -2,6 +2,7 @@
 #ifndef LKS_BASE_NEAR_H
 #define LKS_BASE_NEAR_H
 
+#include "base/err.h"
 #include "base/str.h"
 
 struct lks_near {
@@ -19,5 +20,11 @@ void lks_near_try(struct lks_near *near, struct lks_str name);
 /* "; did you mean 'NAME'?", or "" when nothing is near. */
 #define LKS_NEAR_HINT_SIZE 96
 const char *lks_near_hint(const struct lks_near *near, char out[LKS_NEAR_HINT_SIZE]);
+
+/* The place of `word` among `count` words; `code`, with such a hint, where it is none of them: "no
+ * WHAT 'WORD'; did you mean ...". */
+enum lks_code lks_near_word(struct lks_str word, const char *const *words, size_t count,
+                            const char *what, enum lks_code code, size_t *out,
+                            struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -3,13 +3,9 @@
 #include "base/term/term.h"
 #include "codec/format/hex.h"
 #include "pldm/bytes.h"
+#include "pldm/words.h"
 
-struct word {
-    uint16_t value;
-    const char *name;
-};
-
-static const struct word descriptors[] = {
+static const struct lks_pldm_word descriptors[] = {
     {LKS_PLDM_PCI_VENDOR, "pci-vendor"},
     {LKS_PLDM_IANA, "iana-enterprise"},
     {LKS_PLDM_UUID, "uuid"},
@@ -32,7 +28,7 @@ static const struct word descriptors[] = {
     {LKS_PLDM_VENDOR_DEFINED, "vendor"},
 };
 
-static const struct word classifications[] = {
+static const struct lks_pldm_word classifications[] = {
     {0, "unknown"},
     {1, "other"},
     {2, "driver"},
@@ -51,7 +47,7 @@ static const struct word classifications[] = {
 };
 
 /* By bit. */
-static const struct word activations[] = {
+static const struct lks_pldm_word activations[] = {
     {0, "automatic"},
     {1, "self-contained"},
     {2, "medium-reset"},
@@ -62,19 +58,12 @@ static const struct word activations[] = {
     {7, "activate-pending-set"},
 };
 
-static const char *name_of(const struct word *words, size_t count, unsigned value)
+static bool find(const struct lks_pldm_word *words, size_t count, struct lks_str name,
+                 uint16_t *value)
 {
     for (size_t i = 0; i < count; i++)
-        if (words[i].value == value)
-            return words[i].name;
-    return NULL;
-}
-
-static bool find(const struct word *words, size_t count, struct lks_str name, uint16_t *value)
-{
-    for (size_t i = 0; i < count; i++)
-        if (lks_str_is(name, words[i].name)) {
-            *value = words[i].value;
+        if (lks_str_is(name, words[i].text)) {
+            *value = (uint16_t)words[i].value;
             return true;
         }
     return false;
@@ -82,7 +71,7 @@ static bool find(const struct word *words, size_t count, struct lks_str name, ui
 
 const char *lks_pldm_package_descriptor_name(uint16_t type)
 {
-    return name_of(descriptors, LKS_COUNT(descriptors), type);
+    return lks_words_text(descriptors, LKS_COUNT(descriptors), type, NULL);
 }
 
 bool lks_pldm_package_descriptor_find(struct lks_str name, uint16_t *type)
@@ -92,7 +81,7 @@ bool lks_pldm_package_descriptor_find(struct lks_str name, uint16_t *type)
 
 const char *lks_pldm_package_classification_name(uint16_t classification)
 {
-    return name_of(classifications, LKS_COUNT(classifications), classification);
+    return lks_words_text(classifications, LKS_COUNT(classifications), classification, NULL);
 }
 
 bool lks_pldm_package_classification_find(struct lks_str name, uint16_t *classification)
@@ -102,7 +91,7 @@ bool lks_pldm_package_classification_find(struct lks_str name, uint16_t *classif
 
 const char *lks_pldm_package_activation_name(unsigned bit)
 {
-    return name_of(activations, LKS_COUNT(activations), bit);
+    return lks_words_text(activations, LKS_COUNT(activations), bit, NULL);
 }
 
 bool lks_pldm_package_activation_find(struct lks_str name, unsigned *bit)

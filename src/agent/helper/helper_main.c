@@ -130,22 +130,15 @@ static enum lks_code serve(const struct lks_helper_options *o, struct lks_err *e
 
 static enum lks_code run(int argc, char **argv, struct lks_err *err)
 {
-    const struct lks_option *const tables[] = {options, NULL};
     struct lks_helper_options o = {0};
     struct lks_args args;
     char node[NODE_SIZE] = "";
-    if (lks_args_parse(argc - 1, argv + 1, tables, &args, err) != LKS_OK)
+    if (lks_args_read(argc - 1, argv + 1, options, &args, err) != LKS_OK)
         return err->code;
     if (args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "'%s' is not an option", args.positional[0]);
-    if (lks_args_has(&args, "--help")) {
-        print_help();
+    if (lks_args_about(&args, print_help, "lockstep-helper", LKS_COMMIT))
         return LKS_OK;
-    }
-    if (lks_args_has(&args, "--version")) {
-        lks_args_version("lockstep-helper", LKS_COMMIT, stdout);
-        return LKS_OK;
-    }
     if (read_options(&args, node, &o, err) != LKS_OK)
         return err->code;
     return serve(&o, err);

@@ -88,11 +88,7 @@ static void pass_on(struct lks_agent *a)
 static enum lks_code judge(const struct lks_http_answer *answer, const char *path,
                            struct lks_err *err)
 {
-    static const struct {
-        int status;
-        enum lks_code code;
-        const char *advice;
-    } known[] = {
+    static const struct lks_err_known known[] = {
         {401, LKS_E_DENIED, "; this node's certificate is not taken: enrol it anew"},
         {403, LKS_E_DENIED, "; this node's certificate is not taken: enrol it anew"},
         {426, LKS_E_DENIED, "; this agent is too old for that controller"},
@@ -106,12 +102,9 @@ static enum lks_code judge(const struct lks_http_answer *answer, const char *pat
     if (answer->status / 100 == 2)
         return LKS_OK;
     lks_answer_problem(lks_buf_view(&answer->body), detail);
-    for (size_t i = 0; i < LKS_COUNT(known); i++) {
-        if (answer->status == known[i].status)
-            return lks_fail(err, known[i].code, "%s: %d %s%s", path, answer->status, detail,
-                            known[i].advice);
-    }
-    return lks_fail(err, LKS_E_UNAVAILABLE, "%s: %d %s", path, answer->status, detail);
+    const struct lks_err_known *f = lks_err_find(known, LKS_COUNT(known), answer->status);
+    return lks_fail(err, f != NULL ? f->code : LKS_E_UNAVAILABLE, "%s: %d %s%s", path,
+                    answer->status, detail, f != NULL ? f->text : "");
 }
 
 enum lks_code lks_agent_exchange(struct lks_agent *a, const char *method, const char *path,

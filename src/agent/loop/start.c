@@ -170,9 +170,8 @@ static enum lks_code check_captured(const struct lks_agent_options *o, struct lk
 
 static enum lks_code run(int argc, char **argv, const struct lks_start *how, struct lks_err *err)
 {
-    const struct lks_option *const tables[] = {options, NULL};
     struct lks_args args;
-    if (lks_args_parse(argc - 1, argv + 1, tables, &args, err) != LKS_OK)
+    if (lks_args_read(argc - 1, argv + 1, options, &args, err) != LKS_OK)
         return err->code;
     if (args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "'%s' is not an option", args.positional[0]);

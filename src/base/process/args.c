@@ -117,6 +117,13 @@ enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *con
     return LKS_OK;
 }
 
+enum lks_code lks_args_read(int argc, char **argv, const struct lks_option *options,
+                            struct lks_args *out, struct lks_err *err)
+{
+    const struct lks_option *const tables[] = {options, NULL};
+    return lks_args_parse(argc, argv, tables, out, err);
+}
+
 const char *lks_args_get(const struct lks_args *args, const char *name)
 {
     size_t at = 0;
@@ -165,4 +172,15 @@ void lks_args_version(const char *program, const char *commit, FILE *out)
     bool known = strcmp(commit, "unknown") != 0;
     fprintf(out, "%s %s (commit %s%s)\n", program, LKS_VERSION, commit,
             known ? "" : ": not built from a git checkout");
+}
+
+bool lks_args_about(const struct lks_args *args, void (*help)(void), const char *program,
+                    const char *commit)
+{
+    bool asked = lks_args_has(args, "--help");
+    if (asked)
+        help();
+    else if (lks_args_has(args, "--version"))
+        lks_args_version(program, commit, stdout);
+    return asked || lks_args_has(args, "--version");
 }

@@ -38,6 +38,10 @@ struct lks_args {
 enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *const *tables,
                              struct lks_args *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same with one list of options. */
+enum lks_code lks_args_read(int argc, char **argv, const struct lks_option *options,
+                            struct lks_args *out, struct lks_err *err) LKS_MUST_CHECK;
+
 /* The value of an option, or NULL when it was not given. */
 const char *lks_args_get(const struct lks_args *args, const char *name);
 
@@ -53,6 +57,11 @@ bool lks_args_given(const struct lks_args *args, struct lks_str name);
 /* "PROGRAM VERSION (commit COMMIT)" as every program prints it for --version. `commit` is
  * LKS_COMMIT of base/commit.h, which has "unknown" for a tree without git. */
 void lks_args_version(const char *program, const char *commit, FILE *out);
+
+/* Answer --help, with `help`, and --version, which every program has; false where neither was
+ * given. */
+bool lks_args_about(const struct lks_args *args, void (*help)(void), const char *program,
+                    const char *commit);
 
 /* One option as help shows it, and all of a list, which may be NULL: to column `columns` at the
  * most. */

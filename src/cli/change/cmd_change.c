@@ -192,14 +192,9 @@ enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args 
 /* ls ---------------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column change_columns[] = {
-    {"id", "id", LKS_COLUMN_RIGHT},
-    {"state", "state", 0},
-    {"to", "name", LKS_COLUMN_WRAP},
-    {"nodes", "total", LKS_COLUMN_RIGHT},
-    {"done", "members.done", LKS_COLUMN_RIGHT},
-    {"failed", "failed", LKS_COLUMN_RIGHT},
-    {"by", "by", LKS_COLUMN_WRAP},
-    {"reason", "reason", LKS_COLUMN_WRAP},
+    LKS_RIGHT("id", "id"),       LKS_LEFT("state", "state"),        LKS_WRAP("to", "name"),
+    LKS_RIGHT("nodes", "total"), LKS_RIGHT("done", "members.done"), LKS_RIGHT("failed", "failed"),
+    LKS_WRAP("by", "by"),        LKS_WRAP("reason", "reason"),
 };
 
 static const struct lks_listing changes = {

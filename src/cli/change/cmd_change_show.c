@@ -515,8 +515,8 @@ static enum lks_code print_forecast(struct lks_cli *cli, const struct lks_doc *c
 }
 
 static const struct lks_listing_column wait_columns[] = {
-    {"wave", "wave", LKS_COLUMN_RIGHT}, {"node", "node", 0},   {"doing", "doing", 0},
-    {"why", "why", LKS_COLUMN_WRAP},    {"until", "until", 0},
+    LKS_RIGHT("wave", "wave"), LKS_LEFT("node", "node"),   LKS_LEFT("doing", "doing"),
+    LKS_WRAP("why", "why"),    LKS_LEFT("until", "until"),
 };
 
 /* Nodes that its waves wait for, with what for and until when. */
@@ -531,9 +531,9 @@ static enum lks_code print_waits(struct lks_cli *cli, const struct lks_doc *chan
 }
 
 static const struct lks_listing_column waiting_columns[] = {
-    {"node", "node", 0},
-    {"state", "state", 0},
-    {"why", "text", LKS_COLUMN_WRAP},
+    LKS_LEFT("node", "node"),
+    LKS_LEFT("state", "state"),
+    LKS_WRAP("why", "text"),
 };
 
 /* Nodes in a state that a person has to inspect. */
@@ -567,15 +567,9 @@ static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_args *a
 }
 
 static const struct lks_listing_column member_columns[] = {
-    {"node", "node", 0},
-    {"wave", "wave", LKS_COLUMN_RIGHT},
-    {"state", "state", 0},
-    {"step", "step", LKS_COLUMN_RIGHT},
-    {"of", "steps", LKS_COLUMN_RIGHT},
-    {"doing", "doing", 0},
-    {"what", "component", LKS_COLUMN_WRAP},
-    {"failure", "failure", 0},
-    {"why", "text", LKS_COLUMN_WRAP},
+    LKS_LEFT("node", "node"),      LKS_RIGHT("wave", "wave"),      LKS_LEFT("state", "state"),
+    LKS_RIGHT("step", "step"),     LKS_RIGHT("of", "steps"),       LKS_LEFT("doing", "doing"),
+    LKS_WRAP("what", "component"), LKS_LEFT("failure", "failure"), LKS_WRAP("why", "text"),
 };
 
 /* The journal's name for what was asked for; empty: all. Elsewhere --nodes is a host list, so a

@@ -24,18 +24,18 @@ static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const
 }
 
 static const struct lks_listing_column pool_columns[] = {
-    {"pool", "pool", 0},
-    {"by", "by", LKS_COLUMN_WRAP},
-    {"since", "since", 0},
-    {"reason", "reason", LKS_COLUMN_WRAP},
+    LKS_LEFT("pool", "pool"),
+    LKS_WRAP("by", "by"),
+    LKS_LEFT("since", "since"),
+    LKS_WRAP("reason", "reason"),
 };
 
 static const struct lks_listing_column day_columns[] = {
-    {"from", "from", 0},
-    {"until", "until", 0},
-    {"now", "now", 0},
-    {"pools", "pools", LKS_COLUMN_WRAP},
-    {"by the fleet's file", "description", LKS_COLUMN_WRAP},
+    LKS_LEFT("from", "from"),
+    LKS_LEFT("until", "until"),
+    LKS_LEFT("now", "now"),
+    LKS_WRAP("pools", "pools"),
+    LKS_WRAP("by the fleet's file", "description"),
 };
 
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)

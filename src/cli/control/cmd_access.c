@@ -97,10 +97,11 @@ enum lks_code lks_cmd_access_renew(struct lks_cli *cli, const struct lks_args *a
 }
 
 static const struct lks_listing_column access_columns[] = {
-    {"identity", "identity", 0}, {"role", "role", 0},     {"site", "site", 0},
-    {"pool", "pool", 0},         {"token", "id", 0},      {"certificate", "serial", 0},
-    {"minter", "minter", 0},     {"issuer", "issuer", 0}, {"roles", "roles", 0},
-    {"expires", "expires", 0},
+    LKS_LEFT("identity", "identity"), LKS_LEFT("role", "role"),
+    LKS_LEFT("site", "site"),         LKS_LEFT("pool", "pool"),
+    LKS_LEFT("token", "id"),          LKS_LEFT("certificate", "serial"),
+    LKS_LEFT("minter", "minter"),     LKS_LEFT("issuer", "issuer"),
+    LKS_LEFT("roles", "roles"),       LKS_LEFT("expires", "expires"),
 };
 
 static const char *const access_members[] = {"bindings", "tokens", "certificates", NULL};

@@ -117,12 +117,9 @@ static enum lks_code print_node(struct lks_cli *cli, const struct lks_doc *node,
 }
 
 static const struct lks_listing_column columns[] = {
-    {"node", "node", 0},
-    {"liveness", "liveness", 0},
-    {"judged", "judged", 0},
-    {"stack", "stack", 0},
-    {"change", "change", LKS_COLUMN_RIGHT},
-    {"first that differs", "first", LKS_COLUMN_WRAP},
+    LKS_LEFT("node", "node"),      LKS_LEFT("liveness", "liveness"),
+    LKS_LEFT("judged", "judged"),  LKS_LEFT("stack", "stack"),
+    LKS_RIGHT("change", "change"), LKS_WRAP("first that differs", "first"),
 };
 
 static enum lks_code print_nodes(struct lks_cli *cli, const struct lks_doc *items,

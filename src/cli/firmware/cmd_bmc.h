@@ -86,6 +86,14 @@ enum lks_code lks_bmc_at_read(const struct lks_bmc_at *at, const char *folder, c
 enum lks_code lks_bmc_at_write(const struct lks_bmc_at *at, const char *folder, const char *suffix,
                                const struct lks_buf *json, struct lks_err *err) LKS_MUST_CHECK;
 
+/* How a conversation that a command waits for ended; lks_bmc_at_ended() is told of it with this as
+ * its `ctx`. */
+struct lks_bmc_talk {
+    bool ended;
+    struct lks_err why;
+};
+void lks_bmc_at_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why);
+
 /* Read the inventory within `seconds`. */
 enum lks_code lks_bmc_at_inventory(struct lks_bmc_at *at, const struct lks_facts *facts,
                                    uint64_t seconds, struct lks_bmc_inventory *out,

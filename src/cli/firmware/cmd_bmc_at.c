@@ -228,22 +228,17 @@ void lks_bmc_at_fini(struct lks_bmc_at *at)
 
 /* Reading ----------------------------------------------------------------------------------- */
 
-struct reading {
-    bool ended;
-    struct lks_err why;
-};
-
-static void on_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why)
+void lks_bmc_at_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why)
 {
-    struct reading *r = ctx;
+    struct lks_bmc_talk *talk = ctx;
     (void)d;
-    r->ended = true;
-    r->why = *why;
+    talk->ended = true;
+    talk->why = *why;
 }
 
 static enum lks_code read_over(struct lks_talks *talks, struct lks_bmc_at *at,
                                const struct lks_facts *facts, uint64_t seconds,
-                               struct reading *reading, struct lks_bmc_inventory *out,
+                               struct lks_bmc_talk *reading, struct lks_bmc_inventory *out,
                                struct lks_err *err)
 {
     struct lks_dialog *d = NULL;
@@ -282,9 +277,9 @@ enum lks_code lks_bmc_at_inventory(struct lks_bmc_at *at, const struct lks_facts
                                    uint64_t seconds, struct lks_bmc_inventory *out,
                                    struct lks_err *err)
 {
-    struct reading reading = {0};
+    struct lks_bmc_talk reading = {0};
     struct lks_talks *talks = NULL;
-    struct lks_talks_options options = {.ctx = &reading, .ended = on_ended};
+    struct lks_talks_options options = {.ctx = &reading, .ended = lks_bmc_at_ended};
     if (lks_talks_new(&options, &talks, err) != LKS_OK)
         return err->code;
     enum lks_code code = read_over(talks, at, facts, seconds, &reading, out, err);

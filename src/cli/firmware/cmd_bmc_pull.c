@@ -8,21 +8,8 @@
 
 enum { TURN_MS = 500, PATIENCE_MS = 120000, LASTS_MS = 3600000 };
 
-struct pull {
-    bool over;
-    struct lks_err why;
-};
-
-static void on_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why)
-{
-    struct pull *p = ctx;
-    (void)d;
-    p->over = true;
-    p->why = *why;
-}
-
 static enum lks_code read_image(struct lks_talks *talks, const struct lks_curl_peer *peer,
-                                struct lks_image_check *check, const struct pull *p,
+                                struct lks_image_check *check, const struct lks_bmc_talk *p,
                                 struct lks_err *err)
 {
     const struct lks_dialog_options options = {
@@ -34,7 +21,7 @@ static enum lks_code read_image(struct lks_talks *talks, const struct lks_curl_p
         return err->code;
     lks_image_check_begin(lks_talks_value(dialog), check);
     lks_talks_start(talks, dialog, false);
-    while (!p->over) {
+    while (!p->ended) {
         if (lks_talks_turn(talks, TURN_MS, err) != LKS_OK)
             return err->code;
     }
@@ -44,8 +31,8 @@ static enum lks_code read_image(struct lks_talks *talks, const struct lks_curl_p
 enum lks_code lks_bmc_update_pulled(const struct lks_bmc_update *u, const char *ca,
                                     struct lks_err *err)
 {
-    struct pull p = {0};
-    const struct lks_talks_options options = {.ctx = &p, .ended = on_ended};
+    struct lks_bmc_talk p = {0};
+    const struct lks_talks_options options = {.ctx = &p, .ended = lks_bmc_at_ended};
     struct lks_talks *talks = NULL;
     char server[LKS_CURL_URL_MAX + 1];
     struct lks_str peer, path;

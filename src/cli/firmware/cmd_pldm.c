@@ -4,6 +4,7 @@
 #include "cli/shared/output.h"
 #include "cli/shared/trustdir.h"
 #include "codec/format/hex.h"
+#include "pldm/words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,34 +26,29 @@ static const char *released(const struct lks_pldm_time *t, char out[RELEASED_SIZ
     return out;
 }
 
-/* A bit and its word, for lists of options. */
-struct option_word {
-    uint32_t bit;
-    const char *word;
-};
-
-static const struct option_word device_words[] = {
+/* Options, by bit. */
+static const struct lks_pldm_word device_words[] = {
     {LKS_PLDM_DEVICE_CONTINUES, "continue-after-failure"},
     {LKS_PLDM_DEVICE_STREAMS, "streams"},
     {0, NULL},
 };
-static const struct option_word downstream_words[] = {
+static const struct lks_pldm_word downstream_words[] = {
     {LKS_PLDM_DOWNSTREAM_STAMP, "stamp"},
     {0, NULL},
 };
-static const struct option_word component_words[] = {
+static const struct lks_pldm_word component_words[] = {
     {LKS_PLDM_COMPONENT_FORCE, "force"},
     {LKS_PLDM_COMPONENT_STAMP, "stamp"},
     {0, NULL},
 };
 
 static void options_json(struct lks_json_writer *w, uint32_t options,
-                         const struct option_word *words)
+                         const struct lks_pldm_word *words)
 {
     lks_json_begin(w, "options", '[');
-    for (; words->word != NULL; words++)
-        if ((options & words->bit) != 0)
-            lks_json_cstr(w, NULL, words->word);
+    for (; words->text != NULL; words++)
+        if ((options & words->value) != 0)
+            lks_json_cstr(w, NULL, words->text);
     lks_json_end(w, ']');
 }
 

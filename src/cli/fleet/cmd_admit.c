@@ -205,14 +205,9 @@ static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *ans
 /* The log of decisions ---------------------------------------------------------------------- */
 
 static const struct lks_listing_column log_columns[] = {
-    {"job", "job", 0},
-    {"reason", "reason", 0},
-    {"pool", "pool", 0},
-    {"count", "count", LKS_COLUMN_RIGHT},
-    {"first", "first", 0},
-    {"last", "last", 0},
-    {"nodes", "nodes", LKS_COLUMN_WRAP},
-    {"why", "text", LKS_COLUMN_WRAP},
+    LKS_LEFT("job", "job"),      LKS_LEFT("reason", "reason"), LKS_LEFT("pool", "pool"),
+    LKS_RIGHT("count", "count"), LKS_LEFT("first", "first"),   LKS_LEFT("last", "last"),
+    LKS_WRAP("nodes", "nodes"),  LKS_WRAP("why", "text"),
 };
 
 static const char *const log_filters[] = {"--job", NULL};
@@ -230,11 +225,8 @@ static enum lks_code print_log(struct lks_cli *cli, const struct lks_args *args,
 }
 
 static const struct lks_listing_column observed_columns[] = {
-    {"pool", "pool", 0},
-    {"enforce", "enforce", 0},
-    {"day", "day", 0},
-    {"jobs", "asked", LKS_COLUMN_RIGHT},
-    {"refused, by reason", "*", LKS_COLUMN_WRAP},
+    LKS_LEFT("pool", "pool"),   LKS_LEFT("enforce", "enforce"),      LKS_LEFT("day", "day"),
+    LKS_RIGHT("jobs", "asked"), LKS_WRAP("refused, by reason", "*"),
 };
 
 static const char *const observed_lists[] = {"items", NULL};
@@ -339,13 +331,9 @@ enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args
 }
 
 static const struct lks_listing_column image_columns[] = {
-    {"image", "ref", LKS_COLUMN_WRAP},
-    {"nccl", "nccl", 0},
-    {"rccl", "rccl", 0},
-    {"cudnn", "cudnn", 0},
-    {"cuda", "cuda", 0},
-    {"known by", "source", 0},
-    {"added", "added", 0},
+    LKS_WRAP("image", "ref"),   LKS_LEFT("nccl", "nccl"), LKS_LEFT("rccl", "rccl"),
+    LKS_LEFT("cudnn", "cudnn"), LKS_LEFT("cuda", "cuda"), LKS_LEFT("known by", "source"),
+    LKS_LEFT("added", "added"),
 };
 
 static const struct lks_listing images = {.path = "/v1/images",

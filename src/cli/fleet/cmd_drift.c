@@ -13,8 +13,8 @@ enum {
 /* drift ------------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column drift_columns[] = {
-    {"node", "node", 0},   {"pool", "pool", 0},   {"judged", "judged", 0},
-    {"cause", "cause", 0}, {"since", "since", 0}, {"what", "text", LKS_COLUMN_WRAP},
+    LKS_LEFT("node", "node"),   LKS_LEFT("pool", "pool"),   LKS_LEFT("judged", "judged"),
+    LKS_LEFT("cause", "cause"), LKS_LEFT("since", "since"), LKS_WRAP("what", "text"),
 };
 
 static const char *const drift_filters[] = {"--pool", "--node", "--cause", "--judged", NULL};
@@ -202,17 +202,17 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
 }
 
 static const struct lks_listing_column deviation_columns[] = {
-    {"id", "id", LKS_COLUMN_RIGHT},
-    {"nodes", "nodes", LKS_COLUMN_WRAP},
-    {"what", "subject", 0},
-    {"value", "value", 0},
-    {"owner", "owner", 0},
-    {"waits", "waits", 0},
-    {"approved by", "agreed_by", 0},
-    {"expires", "expires", 0},
-    {"ended", "ended", 0},
-    {"reason", "reason", LKS_COLUMN_WRAP},
-    {"ended because", "ended_reason", LKS_COLUMN_WRAP},
+    LKS_RIGHT("id", "id"),
+    LKS_WRAP("nodes", "nodes"),
+    LKS_LEFT("what", "subject"),
+    LKS_LEFT("value", "value"),
+    LKS_LEFT("owner", "owner"),
+    LKS_LEFT("waits", "waits"),
+    LKS_LEFT("approved by", "agreed_by"),
+    LKS_LEFT("expires", "expires"),
+    LKS_LEFT("ended", "ended"),
+    LKS_WRAP("reason", "reason"),
+    LKS_WRAP("ended because", "ended_reason"),
 };
 
 static const struct lks_listing deviations = {.path = "/v1/deviations",

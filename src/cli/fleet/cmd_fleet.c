@@ -8,8 +8,8 @@
 /* fleet apply ------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column change_columns[] = {
-    {"change", "kind", 0},
-    {"what", "*", LKS_COLUMN_WRAP},
+    LKS_LEFT("change", "kind"),
+    LKS_WRAP("what", "*"),
 };
 
 static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *answer, bool dry,
@@ -50,19 +50,19 @@ enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *ar
 /* fleet show -------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column pool_columns[] = {
-    {"pool", "name", 0},
-    {"posture", "posture", 0},
-    {"enforce", "enforce", 0},
-    {"stack", "stack", 0},
-    {"baseline", "baseline", 0},
-    {"behind since", "behind_since", 0},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"enrolled", "enrolled", LKS_COLUMN_RIGHT},
-    {"unseen", "liveness.unseen", LKS_COLUMN_RIGHT},
-    {"live", "liveness.live", LKS_COLUMN_RIGHT},
-    {"late", "liveness.late", LKS_COLUMN_RIGHT},
-    {"lost", "liveness.lost", LKS_COLUMN_RIGHT},
-    {"acts wait", "acts_wait", 0},
+    LKS_LEFT("pool", "name"),
+    LKS_LEFT("posture", "posture"),
+    LKS_LEFT("enforce", "enforce"),
+    LKS_LEFT("stack", "stack"),
+    LKS_LEFT("baseline", "baseline"),
+    LKS_LEFT("behind since", "behind_since"),
+    LKS_RIGHT("nodes", "nodes"),
+    LKS_RIGHT("enrolled", "enrolled"),
+    LKS_RIGHT("unseen", "liveness.unseen"),
+    LKS_RIGHT("live", "liveness.live"),
+    LKS_RIGHT("late", "liveness.late"),
+    LKS_RIGHT("lost", "liveness.lost"),
+    LKS_LEFT("acts wait", "acts_wait"),
 };
 
 static const char *const pool_lists[] = {"pools", NULL};

@@ -5,13 +5,10 @@
 /* Lists ------------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column node_columns[] = {
-    {"node", "name", 0},
-    {"pool", "pool", 0},
-    {"rack", "rack", 0},
-    {"liveness", "liveness", 0},
-    {"judged", "judged", 0},
-    {"admissible", "admissible", 0},
-    {"why", "why", LKS_COLUMN_WRAP},
+    LKS_LEFT("node", "name"),     LKS_LEFT("pool", "pool"),
+    LKS_LEFT("rack", "rack"),     LKS_LEFT("liveness", "liveness"),
+    LKS_LEFT("judged", "judged"), LKS_LEFT("admissible", "admissible"),
+    LKS_WRAP("why", "why"),
 };
 
 /* Options that are filters have the name of their query parameter. */
@@ -33,8 +30,8 @@ enum lks_code lks_cmd_node_ls(struct lks_cli *cli, const struct lks_args *args, 
 }
 
 static const struct lks_listing_column history_columns[] = {
-    {"row", "seq", LKS_COLUMN_RIGHT}, {"time", "time", 0}, {"kind", "kind", 0}, {"node", "node", 0},
-    {"what", "*", LKS_COLUMN_WRAP},
+    LKS_RIGHT("row", "seq"),  LKS_LEFT("time", "time"), LKS_LEFT("kind", "kind"),
+    LKS_LEFT("node", "node"), LKS_WRAP("what", "*"),
 };
 
 static const struct lks_listing history = {
@@ -53,8 +50,8 @@ enum lks_code lks_cmd_node_history(struct lks_cli *cli, const struct lks_args *a
 }
 
 static const struct lks_listing_column alarm_columns[] = {
-    {"id", "id", LKS_COLUMN_RIGHT}, {"kind", "kind", 0},         {"subject", "subject", 0},
-    {"raised", "raised", 0},        {"released", "released", 0}, {"text", "text", LKS_COLUMN_WRAP},
+    LKS_RIGHT("id", "id"),        LKS_LEFT("kind", "kind"),         LKS_LEFT("subject", "subject"),
+    LKS_LEFT("raised", "raised"), LKS_LEFT("released", "released"), LKS_WRAP("text", "text"),
 };
 
 static const struct lks_listing alarms = {
@@ -69,9 +66,8 @@ enum lks_code lks_cmd_alarm_ls(struct lks_cli *cli, const struct lks_args *args,
 /* One thing --------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column reading_columns[] = {
-    {"what", "name", LKS_COLUMN_WRAP},     {"of", "of", LKS_COLUMN_WRAP},
-    {"part", "part", LKS_COLUMN_WRAP},     {"value", "value", LKS_COLUMN_WRAP},
-    {"absent", "absent", LKS_COLUMN_WRAP}, {"unmeasured", "unmeasured", LKS_COLUMN_WRAP},
+    LKS_WRAP("what", "name"),   LKS_WRAP("of", "of"),         LKS_WRAP("part", "part"),
+    LKS_WRAP("value", "value"), LKS_WRAP("absent", "absent"), LKS_WRAP("unmeasured", "unmeasured"),
 };
 
 enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args,

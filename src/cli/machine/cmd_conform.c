@@ -170,23 +170,19 @@ static enum lks_code print_draft(struct lks_cli *cli, const struct lks_args *arg
 enum lks_code lks_cmd_stack_init(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
-    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
-    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
+    LKS_CLEANUP(lks_machine_fini) struct lks_machine_look m = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf yaml = {0};
-    lks_report_init(&report);
     lks_buf_init(&yaml, LKS_OUTPUT_BYTES_MAX);
     struct lks_str name = lks_args_str(args, "--name"), version = lks_args_str(args, "--version");
     char today[LKS_DAY_TEXT_SIZE], digest[LKS_DIGEST_SIZE] = "";
     (void)lks_time_day_text(cli->today, today);
-    if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
-        lks_machine_tuple(cli, args, &facts, NULL, &tuple, NULL, err) != LKS_OK ||
-        lks_draft_stack(&facts, &tuple, name.len > 0 ? name : LKS_STR("golden"),
-                        version.len > 0 ? version : lks_str_from(today), cli->today, &yaml, &report,
-                        err) != LKS_OK)
+    if (lks_machine_read(cli, args, &m, NULL, err) != LKS_OK ||
+        lks_draft_stack(&m.facts, &m.tuple, name.len > 0 ? name : LKS_STR("golden"),
+                        version.len > 0 ? version : lks_str_from(today), cli->today, &yaml,
+                        &m.report, err) != LKS_OK)
         return err->code;
-    if (report.errors == 0 &&
-        prove_draft(&facts, &tuple, lks_buf_view(&yaml), digest, err) != LKS_OK)
+    if (m.report.errors == 0 &&
+        prove_draft(&m.facts, &m.tuple, lks_buf_view(&yaml), digest, err) != LKS_OK)
         return err->code;
-    return print_draft(cli, args, lks_buf_view(&yaml), digest, &report, err);
+    return print_draft(cli, args, lks_buf_view(&yaml), digest, &m.report, err);
 }

@@ -143,18 +143,14 @@ static enum lks_code print_cost(struct lks_cli *cli, const struct lks_args *args
 enum lks_code lks_cmd_inventory(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
-    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
+    LKS_CLEANUP(lks_machine_fini) struct lks_machine_look m = {0};
     struct lks_probe_cost cost = {0};
-    lks_report_init(&report);
-    if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
-        lks_machine_tuple(cli, args, &facts, NULL, &tuple, &cost, err) != LKS_OK ||
-        lks_consistency(&facts, &tuple, &report, err) != LKS_OK)
+    if (lks_machine_read(cli, args, &m, &cost, err) != LKS_OK ||
+        lks_consistency(&m.facts, &m.tuple, &m.report, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--cost"))
         return print_cost(cli, args, &cost, err);
     if (lks_args_has(args, "--json"))
-        return inventory_json(cli, &tuple, &report, err);
-    return print_inventory(cli, args, &tuple, &report, &cost, err);
+        return inventory_json(cli, &m.tuple, &m.report, err);
+    return print_inventory(cli, args, &m.tuple, &m.report, &cost, err);
 }

@@ -12,6 +12,20 @@ struct lks_listing_column {
     unsigned flags;  /* LKS_COLUMN_* */
 };
 
+/* A column by how its cells stand: at the left, at the right, or broken over several lines. */
+#define LKS_LEFT(header, key)                                                                      \
+    {                                                                                              \
+        header, key, 0                                                                             \
+    }
+#define LKS_RIGHT(header, key)                                                                     \
+    {                                                                                              \
+        header, key, LKS_COLUMN_RIGHT                                                              \
+    }
+#define LKS_WRAP(header, key)                                                                      \
+    {                                                                                              \
+        header, key, LKS_COLUMN_WRAP                                                               \
+    }
+
 /* A list that lockstepd has: where it is, and how people see it. */
 struct lks_listing {
     const char *path; /* "/v1/changes" */

@@ -1,6 +1,7 @@
 #include "cli/shared/machine.h"
 
 #include "base/file.h"
+#include "cli/shared/input.h"
 #include "probe/root/scrub.h"
 
 #define TUPLE_BYTES_MAX ((size_t)8 << 20)
@@ -115,4 +116,21 @@ enum lks_code lks_machine_tuple(struct lks_cli *cli, const struct lks_args *args
     lks_tuple_init(out);
     out->taken = cli->now;
     return read_machine(args, facts, &options, out, cost, err);
+}
+
+enum lks_code lks_machine_read(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_machine_look *out, struct lks_probe_cost *cost,
+                               struct lks_err *err)
+{
+    lks_report_init(&out->report);
+    if (lks_input_facts(cli->data_dir, &out->facts, err) != LKS_OK)
+        return err->code;
+    return lks_machine_tuple(cli, args, &out->facts, NULL, &out->tuple, cost, err);
+}
+
+void lks_machine_fini(struct lks_machine_look *m)
+{
+    lks_tuple_fini(&m->tuple);
+    lks_report_fini(&m->report);
+    lks_facts_fini(&m->facts);
 }

@@ -3,6 +3,7 @@
 #define LKS_CLI_MACHINE_H
 
 #include "cli/shared/cli.h"
+#include "core/compat/report.h"
 #include "model/manifest/stack.h"
 #include "probe/root/probe.h"
 
@@ -23,5 +24,18 @@ enum lks_code lks_machine_tuple(struct lks_cli *cli, const struct lks_args *args
                                 const struct lks_facts *facts, const struct lks_stack *stack,
                                 struct lks_tuple *out, struct lks_probe_cost *cost,
                                 struct lks_err *err) LKS_MUST_CHECK;
+
+/* The facts, a machine's tuple, and what a command finds wrong with it. All zero is empty. */
+struct lks_machine_look {
+    struct lks_facts facts;
+    struct lks_tuple tuple;
+    struct lks_report report;
+};
+
+/* Read the facts and the tuple. `cost` may be NULL. The caller owes lks_machine_fini(). */
+enum lks_code lks_machine_read(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_machine_look *out, struct lks_probe_cost *cost,
+                               struct lks_err *err) LKS_MUST_CHECK;
+void lks_machine_fini(struct lks_machine_look *m);
 
 #endif

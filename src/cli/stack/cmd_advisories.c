@@ -8,27 +8,20 @@
 #include <inttypes.h>
 
 static const struct lks_listing_column advisory_columns[] = {
-    {"advisory", "id", 0},
-    {"severity", "severity", 0},
-    {"days", "days", LKS_COLUMN_RIGHT},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"gpus", "gpus", LKS_COLUMN_RIGHT},
-    {"component", "component", 0},
-    {"closed by", "fixed", LKS_COLUMN_WRAP},
-    {"what", "summary", LKS_COLUMN_WRAP},
+    LKS_LEFT("advisory", "id"),     LKS_LEFT("severity", "severity"),
+    LKS_RIGHT("days", "days"),      LKS_RIGHT("nodes", "nodes"),
+    LKS_RIGHT("gpus", "gpus"),      LKS_LEFT("component", "component"),
+    LKS_WRAP("closed by", "fixed"), LKS_WRAP("what", "summary"),
 };
 
 static const struct lks_listing_column reach_columns[] = {
-    {"pool", "pool", 0},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"gpus", "gpus", LKS_COLUMN_RIGHT},
-    {"versions", "versions", LKS_COLUMN_WRAP},
-    {"hosts", "hosts", LKS_COLUMN_WRAP},
+    LKS_LEFT("pool", "pool"),         LKS_RIGHT("nodes", "nodes"), LKS_RIGHT("gpus", "gpus"),
+    LKS_WRAP("versions", "versions"), LKS_WRAP("hosts", "hosts"),
 };
 
 static const struct lks_listing_column image_columns[] = {
-    {"image", "ref", LKS_COLUMN_WRAP},
-    {"version", "version", 0},
+    LKS_WRAP("image", "ref"),
+    LKS_LEFT("version", "version"),
 };
 
 /* What is known of one vulnerability, and what is proposed about it. */

@@ -245,14 +245,10 @@ enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *
 /* At lockstepd ------------------------------------------------------------------------------ */
 
 static const struct lks_listing_column bundle_columns[] = {
-    {"bundle", "name", 0},
-    {"version", "version", 0},
-    {"digest", "digest", LKS_COLUMN_WRAP},
-    {"signer", "signer", 0},
-    {"site", "site", 0},
-    {"added", "added", 0},
-    {"by", "by", 0},
-    {"revoked", "revoked_reason", LKS_COLUMN_WRAP},
+    LKS_LEFT("bundle", "name"),   LKS_LEFT("version", "version"),
+    LKS_WRAP("digest", "digest"), LKS_LEFT("signer", "signer"),
+    LKS_LEFT("site", "site"),     LKS_LEFT("added", "added"),
+    LKS_LEFT("by", "by"),         LKS_WRAP("revoked", "revoked_reason"),
 };
 
 static const struct lks_listing bundles = {

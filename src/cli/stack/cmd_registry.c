@@ -38,9 +38,8 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
 /* stack ls, promote, retire ----------------------------------------------------------------- */
 
 static const struct lks_listing_column stack_columns[] = {
-    {"stack", "name", 0}, {"digest", "digest", LKS_COLUMN_WRAP},
-    {"step", "step", 0},  {"published", "published", 0},
-    {"by", "by", 0},      {"pools", "pools", LKS_COLUMN_WRAP},
+    LKS_LEFT("stack", "name"),          LKS_WRAP("digest", "digest"), LKS_LEFT("step", "step"),
+    LKS_LEFT("published", "published"), LKS_LEFT("by", "by"),         LKS_WRAP("pools", "pools"),
 };
 
 enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
@@ -83,22 +82,14 @@ enum lks_code lks_cmd_stack_step(struct lks_cli *cli, const struct lks_args *arg
 /* How long what runs is supported ----------------------------------------------------------- */
 
 static const struct lks_listing_column support_columns[] = {
-    {"branch", "branch", 0},
-    {"type", "type", 0},
-    {"ends", "ends", 0},
-    {"days left", "days_left", LKS_COLUMN_RIGHT},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"gpus", "gpus", LKS_COLUMN_RIGHT},
+    LKS_LEFT("branch", "branch"),        LKS_LEFT("type", "type"),    LKS_LEFT("ends", "ends"),
+    LKS_RIGHT("days left", "days_left"), LKS_RIGHT("nodes", "nodes"), LKS_RIGHT("gpus", "gpus"),
 };
 
 static const struct lks_listing_column matrix_columns[] = {
-    {"gpu", "gpu", LKS_COLUMN_WRAP},
-    {"driver", "driver", 0},
-    {"cuda", "cuda", 0},
-    {"verdict", "verdict", 0},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"gpus", "gpus", LKS_COLUMN_RIGHT},
-    {"why", "reason", LKS_COLUMN_WRAP},
+    LKS_WRAP("gpu", "gpu"),         LKS_LEFT("driver", "driver"), LKS_LEFT("cuda", "cuda"),
+    LKS_LEFT("verdict", "verdict"), LKS_RIGHT("nodes", "nodes"),  LKS_RIGHT("gpus", "gpus"),
+    LKS_WRAP("why", "reason"),
 };
 
 enum lks_code lks_registry_lifecycle(struct lks_cli *cli, const struct lks_args *args,

@@ -90,11 +90,9 @@ enum lks_code lks_cmd_trust_add(struct lks_cli *cli, const struct lks_args *args
 /* trust ls ---------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column key_columns[] = {
-    {"name", "name", 0},
-    {"fingerprint", "fingerprint", LKS_COLUMN_WRAP},
-    {"pinned", "pinned", 0},
-    {"by", "by", 0},
-    {"why", "reason", LKS_COLUMN_WRAP},
+    LKS_LEFT("name", "name"),     LKS_WRAP("fingerprint", "fingerprint"),
+    LKS_LEFT("pinned", "pinned"), LKS_LEFT("by", "by"),
+    LKS_WRAP("why", "reason"),
 };
 
 static const struct lks_listing keys_pinned = {

@@ -1,4 +1,4 @@
-/* For core/fold/dump*.c: the state on its way to becoming records again. */
+/* The state on its way to becoming records again. */
 #ifndef LKS_CORE_DUMP_H
 #define LKS_CORE_DUMP_H
 
@@ -34,5 +34,12 @@ void lks_dump_changes(struct lks_dump *d);
 /* Of one change, what was proposed: all of it stands in its plan, and none of it says how far it
  * is. */
 void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c);
+
+/* Its parts as records, for views, too. */
+struct lks_rec_change lks_dump_change(const struct lks_state *s, const struct lks_state_change *c);
+struct lks_rec_plan_step lks_dump_step(const struct lks_state *s, const struct lks_state_change *c,
+                                       uint32_t recipe, uint32_t index);
+struct lks_rec_plan_wave lks_dump_wave(const struct lks_state *s, const struct lks_state_change *c,
+                                       uint32_t index);
 
 #endif

@@ -4,60 +4,61 @@
 
 enum { HOSTS_SAID = 500 }; /* names in one record */
 
-static void dump_head(struct lks_dump *d, const struct lks_state_change *c)
+struct lks_rec_change lks_dump_change(const struct lks_state *s, const struct lks_state_change *c)
 {
-    struct lks_record r = {.kind = LKS_RECORD_CHANGE,
-                           .change = {.id = c->id,
-                                      .kind = c->kind,
-                                      .hosts = lks_dump_text(d, c->hosts),
-                                      .failures_max = c->failures_max,
-                                      .rolls_back = c->rolls_back,
-                                      .one_way = c->one_way,
-                                      .not_before = c->not_before,
-                                      .not_after = c->not_after,
-                                      .quorum = c->class != 0 ? c->quorum : 0,
-                                      .expires = c->expires,
-                                      .approval_age = c->approval_age,
-                                      .review_age = c->review_age,
-                                      .standby = c->needs_standby}};
-    lks_texts_dump(d, &lks_texts_change, c, &r.change);
-    lks_dump_say(d, c->proposed, r);
+    struct lks_rec_change r = {
+        .id = c->id,
+        .kind = c->kind,
+        .hosts = lks_state_text(s, c->hosts),
+        .failures_max = c->failures_max,
+        .rolls_back = c->rolls_back,
+        .one_way = c->one_way,
+        .not_before = c->not_before,
+        .not_after = c->not_after,
+        .quorum = c->class != 0 ? c->quorum : 0,
+        .expires = c->expires,
+        .approval_age = c->approval_age,
+        .review_age = c->review_age,
+        .standby = c->needs_standby,
+    };
+    lks_texts_dump(&(struct lks_dump){.s = s}, &lks_texts_change, c, &r);
+    return r;
 }
 
-static void dump_step(struct lks_dump *d, const struct lks_state_change *c, uint32_t recipe,
-                      uint32_t index)
+struct lks_rec_plan_step lks_dump_step(const struct lks_state *s, const struct lks_state_change *c,
+                                       uint32_t recipe, uint32_t index)
 {
     const struct lks_step *step = &c->recipes[recipe].steps[index];
-    struct lks_record r = {.kind = LKS_RECORD_PLAN_STEP,
-                           .plan_step = {.change = c->id,
-                                         .recipe = recipe,
-                                         .index = index,
-                                         .kind = step->kind,
-                                         .rank = step->rank,
-                                         .layer = step->layer,
-                                         .revert = step->revert,
-                                         .one_way = step->one_way,
-                                         .limit = step->limit,
-                                         .retries = step->retries}};
-    lks_texts_dump(d, &lks_texts_step, step, &r.plan_step);
-    lks_dump_say(d, c->proposed, r);
+    struct lks_rec_plan_step r = {
+        .change = c->id,
+        .recipe = recipe,
+        .index = index,
+        .kind = step->kind,
+        .rank = step->rank,
+        .layer = step->layer,
+        .revert = step->revert,
+        .one_way = step->one_way,
+        .limit = step->limit,
+        .retries = step->retries,
+    };
+    lks_texts_dump(&(struct lks_dump){.s = s}, &lks_texts_step, step, &r);
+    return r;
 }
 
-static void dump_wave(struct lks_dump *d, const struct lks_state_change *c, uint32_t index)
+struct lks_rec_plan_wave lks_dump_wave(const struct lks_state *s, const struct lks_state_change *c,
+                                       uint32_t index)
 {
     const struct lks_wave *w = &c->waves[index];
-    lks_dump_say(d, c->proposed,
-                 (struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
-                                     .plan_wave = {
-                                         .change = c->id,
-                                         .index = index,
-                                         .kind = w->kind,
-                                         .pool = lks_dump_text(d, w->pool),
-                                         .width = w->width,
-                                         .soak = w->soak,
-                                         .failures_max = w->failures_max,
-                                         .controls = lks_dump_text(d, w->controls),
-                                     }});
+    return (struct lks_rec_plan_wave){
+        .change = c->id,
+        .index = index,
+        .kind = w->kind,
+        .pool = lks_state_text(s, w->pool),
+        .width = w->width,
+        .soak = w->soak,
+        .failures_max = w->failures_max,
+        .controls = lks_state_text(s, w->controls),
+    };
 }
 
 /* Whether one record can say both. */
@@ -112,10 +113,14 @@ static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 {
     for (uint32_t r = 0; r < c->recipe_count; r++) {
         for (uint32_t i = 0; i < c->recipes[r].count; i++)
-            dump_step(d, c, r, i);
+            lks_dump_say(d, c->proposed,
+                         (struct lks_record){.kind = LKS_RECORD_PLAN_STEP,
+                                             .plan_step = lks_dump_step(d->s, c, r, i)});
     }
     for (uint32_t i = 0; i < c->wave_count; i++)
-        dump_wave(d, c, i);
+        lks_dump_say(d, c->proposed,
+                     (struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
+                                         .plan_wave = lks_dump_wave(d->s, c, i)});
     dump_parts(d, c);
     for (uint32_t i = 0; i < c->order_count; i++)
         lks_dump_say(
@@ -265,7 +270,9 @@ static void say_frozen(struct lks_dump *d, lks_ms since, lks_text pool, lks_text
 
 void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 {
-    dump_head(d, c);
+    lks_dump_say(
+        d, c->proposed,
+        (struct lks_record){.kind = LKS_RECORD_CHANGE, .change = lks_dump_change(d->s, c)});
     dump_plan(d, c);
     lks_dump_gates(d, c);
 }

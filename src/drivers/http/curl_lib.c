@@ -93,11 +93,7 @@ CURLcode lks_curl_common(const struct lks_curl_lib *lib, CURL *easy, lks_ms time
 enum lks_code lks_curl_fail(const struct lks_curl_lib *lib, CURLcode code, const char *url,
                             struct lks_err *err)
 {
-    static const struct {
-        CURLcode code;
-        enum lks_code is;
-        const char *text;
-    } known[] = {
+    static const struct lks_err_known known[] = {
         {CURLE_OUT_OF_MEMORY, LKS_E_NOMEM, "out of memory"},
         {CURLE_OPERATION_TIMEDOUT, LKS_E_TIMEOUT, "no answer in time"},
         {CURLE_COULDNT_RESOLVE_HOST, LKS_E_UNAVAILABLE, "there is no such host"},
@@ -116,9 +112,7 @@ enum lks_code lks_curl_fail(const struct lks_curl_lib *lib, CURLcode code, const
         {CURLE_WEIRD_SERVER_REPLY, LKS_E_UNAVAILABLE, "what it says is not HTTP"},
         {CURLE_UNSUPPORTED_PROTOCOL, LKS_E_UNAVAILABLE, "what it says is not HTTP"},
     };
-    for (size_t i = 0; i < LKS_COUNT(known); i++) {
-        if (known[i].code == code)
-            return lks_fail(err, known[i].is, "%s: %s", url, known[i].text);
-    }
-    return lks_fail(err, LKS_E_UNAVAILABLE, "%s: %s", url, lib->easy_strerror(code));
+    const struct lks_err_known *f = lks_err_find(known, LKS_COUNT(known), (int)code);
+    return lks_fail(err, f != NULL ? f->code : LKS_E_UNAVAILABLE, "%s: %s", url,
+                    f != NULL ? f->text : lib->easy_strerror(code));
 }

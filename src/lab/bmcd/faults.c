@@ -5,17 +5,12 @@
 
 enum lks_code lks_faults_word(struct lks_str word, enum lks_bmcsim_fault *out, struct lks_err *err)
 {
-    char hint[LKS_NEAR_HINT_SIZE];
-    struct lks_near near = lks_near_to(word);
-    for (int i = 0; i < LKS_BMCSIM_FAULT_COUNT; i++) {
-        if (lks_str_is(word, lks_bmcsim_fault_words[i])) {
-            *out = (enum lks_bmcsim_fault)i;
-            return LKS_OK;
-        }
-        lks_near_try(&near, lks_str_from(lks_bmcsim_fault_words[i]));
-    }
-    return lks_fail(err, LKS_E_INVALID, "no fault '%" LKS_STR_FMT "'%s", LKS_STR_ARG(word),
-                    lks_near_hint(&near, hint));
+    size_t i = 0;
+    if (lks_near_word(word, lks_bmcsim_fault_words, LKS_BMCSIM_FAULT_COUNT, "fault", LKS_E_INVALID,
+                      &i, err) != LKS_OK)
+        return err->code;
+    *out = (enum lks_bmcsim_fault)i;
+    return LKS_OK;
 }
 
 /* "power-loss@staging:500" */

@@ -37,17 +37,12 @@ void lks_layout_url(const struct lks_layout *p, size_t i, char out[LKS_LAYOUT_UR
 enum lks_code lks_layout_personality(struct lks_str word, enum lks_bmcsim_personality *out,
                                      struct lks_err *err)
 {
-    char hint[LKS_NEAR_HINT_SIZE];
-    struct lks_near near = lks_near_to(word);
-    for (int i = 0; i < LKS_BMCSIM_PERSONALITIES; i++) {
-        if (lks_str_is(word, lks_bmcsim_words[i])) {
-            *out = (enum lks_bmcsim_personality)i;
-            return LKS_OK;
-        }
-        lks_near_try(&near, lks_str_from(lks_bmcsim_words[i]));
-    }
-    return lks_fail(err, LKS_E_USAGE, "no personality '%" LKS_STR_FMT "'%s", LKS_STR_ARG(word),
-                    lks_near_hint(&near, hint));
+    size_t i = 0;
+    if (lks_near_word(word, lks_bmcsim_words, LKS_BMCSIM_PERSONALITIES, "personality", LKS_E_USAGE,
+                      &i, err) != LKS_OK)
+        return err->code;
+    *out = (enum lks_bmcsim_personality)i;
+    return LKS_OK;
 }
 
 /* ---- Addresses. ---- */

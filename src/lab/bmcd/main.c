@@ -107,8 +107,7 @@ static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     enum lks_bmcsim_personality personality;
     uint64_t size, seed, slower;
-    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){package_options, NULL}, &args,
-                       err) != LKS_OK)
+    if (lks_args_read(argc, argv, package_options, &args, err) != LKS_OK)
         return err->code;
     if (lks_args_has(&args, "--help")) {
         print_help();
@@ -224,17 +223,10 @@ static enum lks_code serve(int argc, char **argv, struct lks_err *err)
     static struct lks_args args;
     LKS_CLEANUP(lks_layout_fini) struct lks_layout layout = {0};
     struct lks_serve_options options = {.layout = &layout};
-    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){serve_options, NULL}, &args,
-                       err) != LKS_OK)
+    if (lks_args_read(argc, argv, serve_options, &args, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(&args, "--help")) {
-        print_help();
+    if (lks_args_about(&args, print_help, "lockstep-bmcsim", LKS_COMMIT))
         return LKS_OK;
-    }
-    if (lks_args_has(&args, "--version")) {
-        lks_args_version("lockstep-bmcsim", LKS_COMMIT, stdout);
-        return LKS_OK;
-    }
     if (args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "no command '%s'; there is make-package",
                         args.positional[0]);

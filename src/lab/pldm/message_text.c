@@ -1,11 +1,8 @@
 #include "lab/pldm/message.h"
 
-struct word {
-    uint16_t value;
-    const char *text;
-};
+#include "pldm/words.h"
 
-static const struct word commands[] = {
+static const struct lks_pldm_word commands[] = {
     {LKS_PLDM_SET_TID, "SetTID"},
     {LKS_PLDM_GET_TID, "GetTID"},
     {LKS_PLDM_GET_VERSION, "GetPLDMVersion"},
@@ -37,13 +34,13 @@ static const struct word commands[] = {
     {LKS_PLDM_UPDATE_SECURITY_REVISION, "UpdateSecurityRevision"},
 };
 
-static const struct word codes[] = {
+static const struct lks_pldm_word codes[] = {
 #define X(name, value, words) {value, words},
     LKS_PLDM_CODES(X)
 #undef X
 };
 
-static const struct word offers[] = {
+static const struct lks_pldm_word offers[] = {
     {LKS_PLDM_OFFER_OK, "it can be updated"},
     {LKS_PLDM_OFFER_STAMP_SAME, "it has this very image (the comparison stamp is the same)"},
     {LKS_PLDM_OFFER_STAMP_LOWER, "it has a newer image (the comparison stamp is lower)"},
@@ -58,7 +55,7 @@ static const struct word offers[] = {
     {LKS_PLDM_OFFER_VERSION_LOWER, "it has a newer version"},
 };
 
-static const struct word transfers[] = {
+static const struct lks_pldm_word transfers[] = {
     {LKS_PLDM_RESULT_OK, "transferred"},
     {LKS_PLDM_TRANSFER_CORRUPT, "the image is corrupt"},
     {2, "the image is corrupt or of another version"},
@@ -73,7 +70,7 @@ static const struct word transfers[] = {
     {0x10, "the security revision does not allow it"},
 };
 
-static const struct word verdicts[] = {
+static const struct lks_pldm_word verdicts[] = {
     {LKS_PLDM_RESULT_OK, "verified"},
     {LKS_PLDM_VERIFY_FAILED, "the image is not valid"},
     {LKS_PLDM_VERIFY_VERSION, "the image has another version than announced"},
@@ -84,7 +81,7 @@ static const struct word verdicts[] = {
     {0x10, "the security revision does not allow it"},
 };
 
-static const struct word applied[] = {
+static const struct lks_pldm_word applied[] = {
     {LKS_PLDM_RESULT_OK, "applied"},
     {LKS_PLDM_APPLY_OK_OTHER_METHOD, "applied, to be activated in another way than announced"},
     {LKS_PLDM_APPLY_MEMORY, "the image could not be written"},
@@ -93,31 +90,21 @@ static const struct word applied[] = {
     {0x10, "the security revision does not allow it"},
 };
 
-static const char *find(const struct word *words, size_t count, uint16_t value,
-                        const char *otherwise)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (words[i].value == value)
-            return words[i].text;
-    }
-    return otherwise;
-}
-
 const char *lks_pldm_message_command_text(uint16_t command)
 {
-    return find(commands, LKS_COUNT(commands), command, "a command that is not known");
+    return lks_words_text(commands, LKS_COUNT(commands), command, "a command that is not known");
 }
 
 const char *lks_pldm_message_code_text(uint8_t code)
 {
-    return find(codes, LKS_COUNT(codes), code, "a code that is not known");
+    return lks_words_text(codes, LKS_COUNT(codes), code, "a code that is not known");
 }
 
 const char *lks_pldm_message_offer_text(uint8_t code)
 {
-    return find(offers, LKS_COUNT(offers), code,
-                code >= 0xd0 && code <= 0xef ? "a reason of its vendor's own"
-                                             : "a reason that is not known");
+    return lks_words_text(offers, LKS_COUNT(offers), code,
+                          code >= 0xd0 && code <= 0xef ? "a reason of its vendor's own"
+                                                       : "a reason that is not known");
 }
 
 const char *lks_pldm_message_state_text(uint8_t state)
@@ -134,8 +121,8 @@ const char *lks_pldm_message_result_text(uint16_t command, uint8_t result)
     const char *otherwise = result >= 0x70 && result <= 0xcf ? "an error of its vendor's own"
                                                              : "a result that is not known";
     if (command == LKS_PLDM_TRANSFER_COMPLETE)
-        return find(transfers, LKS_COUNT(transfers), result, otherwise);
+        return lks_words_text(transfers, LKS_COUNT(transfers), result, otherwise);
     if (command == LKS_PLDM_VERIFY_COMPLETE)
-        return find(verdicts, LKS_COUNT(verdicts), result, otherwise);
-    return find(applied, LKS_COUNT(applied), result, otherwise);
+        return lks_words_text(verdicts, LKS_COUNT(verdicts), result, otherwise);
+    return lks_words_text(applied, LKS_COUNT(applied), result, otherwise);
 }

@@ -3,6 +3,7 @@
 #include "probe/root/clock.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -35,11 +36,7 @@ static const char *const places[] = {
     "/usr/lib/wsl/lib/" LIBRARY,
 };
 
-static const struct {
-    unsigned code;
-    enum lks_code is;
-    const char *text;
-} codes[] = {
+static const struct lks_err_known codes[] = {
     {1, LKS_E_UNAVAILABLE, "NVML is not initialised"},
     {2, LKS_E_UNAVAILABLE, "NVML does not take the argument"},
     {3, LKS_E_NOT_FOUND, "not supported by this GPU"},
@@ -560,10 +557,10 @@ static enum lks_code ask_init(void *ctx, struct lks_buf *out, struct lks_err *er
 
 static enum lks_code fail_code(const char *name, uint64_t code, struct lks_err *err)
 {
-    for (size_t i = 0; i < LKS_COUNT(codes); i++) {
-        if (codes[i].code == code)
-            return lks_fail(err, codes[i].is, "%s: %s", name, codes[i].text);
-    }
+    const struct lks_err_known *f =
+        code <= INT_MAX ? lks_err_find(codes, LKS_COUNT(codes), (int)code) : NULL;
+    if (f != NULL)
+        return lks_fail(err, f->code, "%s: %s", name, f->text);
     return lks_fail(err, LKS_E_UNAVAILABLE, "%s: NVML error %llu", name, (unsigned long long)code);
 }
 

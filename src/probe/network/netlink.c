@@ -1,5 +1,7 @@
 #include "probe/network/netlink.h"
 
+#include "probe/root/root.h"
+
 #include "codec/machine/nlattr.h"
 
 #include <errno.h>
@@ -15,22 +17,11 @@ enum { SEQUENCE = 1, WAIT_MS = 200, STRAYS_MAX = 16 };
 
 enum lks_code lks_netlink_fail(struct lks_err *err, const char *what, int number)
 {
-    switch (number) {
-    case ENODEV:
-    case ENXIO:
-    case ENOENT:
-        return lks_fail(err, LKS_E_NOT_FOUND, "%s: not there", what);
-    case EOPNOTSUPP:
+    if (number == EOPNOTSUPP)
         return lks_fail(err, LKS_E_UNAVAILABLE, "%s: the driver does not answer this", what);
-    case EPERM:
-    case EACCES:
-        return lks_fail(err, LKS_E_DENIED, "%s: not permitted", what);
-    case EAGAIN:
-    case ETIMEDOUT:
+    if (number == EAGAIN || number == ETIMEDOUT)
         return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer", what);
-    default:
-        return lks_fail(err, LKS_E_IO, "%s: %s", what, strerror(number));
-    }
+    return lks_root_fail(err, what, number);
 }
 
 static void close_fd(const int *fd)

@@ -17,17 +17,9 @@
 
 static enum lks_code fail_errno(struct lks_err *err, const char *path, int number)
 {
-    switch (number) {
-    case ENOENT:
-    case ENODEV:
-    case ENXIO:
+    if (lks_root_fail(err, path, number) == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_UNAVAILABLE, "%s: no controller behind it", path);
-    case EACCES:
-    case EPERM:
-        return lks_fail(err, LKS_E_DENIED, "%s: not permitted", path);
-    default:
-        return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
-    }
+    return err->code;
 }
 
 static enum lks_code send_request(int fd, const char *path, struct lks_err *err)

@@ -19,7 +19,7 @@
 
 /* Opening ------------------------------------------------------------------------------------ */
 
-static enum lks_code fail_errno(struct lks_err *err, const char *path, int number)
+enum lks_code lks_root_fail(struct lks_err *err, const char *path, int number)
 {
     switch (number) {
     case ENOENT:
@@ -44,7 +44,7 @@ static enum lks_code fail_read(struct lks_err *err, const char *path, int number
 {
     if (number == ENODEV || number == ENXIO || number == ENOENT)
         return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
-    return fail_errno(err, path, number);
+    return lks_root_fail(err, path, number);
 }
 
 /* Probes make paths of names they were given; none may climb. */
@@ -105,7 +105,7 @@ static enum lks_code open_kind(struct lks_root *root, const char *path, mode_t k
         int number = errno;
         if (look >= 0)
             (void)close(look);
-        return fail_errno(err, path, number);
+        return lks_root_fail(err, path, number);
     }
     (void)close(look);
     if ((st->st_mode & S_IFMT) != kind)
@@ -113,7 +113,7 @@ static enum lks_code open_kind(struct lks_root *root, const char *path, mode_t k
                         kind == S_IFDIR ? "directory" : "plain file");
     int fd = open_flags(root, path, flags | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return fail_errno(err, path, errno);
+        return lks_root_fail(err, path, errno);
     struct stat now;
     if (fstat(fd, &now) != 0 || (now.st_mode & S_IFMT) != kind) {
         (void)close(fd);
@@ -455,7 +455,7 @@ static enum lks_code read_names(DIR *dir, const char *path, struct lks_buf *text
         errno = 0;
     }
     if (errno != 0)
-        return fail_errno(err, path, errno);
+        return lks_root_fail(err, path, errno);
     return lks_buf_check(text, err);
 }
 
@@ -470,7 +470,7 @@ static enum lks_code list_now(struct lks_root *root, const char *path, struct lk
     if (dir == NULL) {
         int number = errno;
         (void)close(fd);
-        return fail_errno(err, path, number);
+        return lks_root_fail(err, path, number);
     }
     enum lks_code code = read_names(dir, path, text, err);
     (void)closedir(dir);
@@ -498,6 +498,18 @@ static enum lks_code copy_path(const struct lks_buf *text, const char *path,
     return LKS_OK;
 }
 
+/* told() of a path. */
+static enum lks_code told_path(struct lks_root *root, const char *table, const char *path,
+                               enum lks_code (*now)(struct lks_root *root, const char *path,
+                                                    struct lks_buf *text, struct lks_err *err),
+                               char out[LKS_ROOT_PATH_MAX], struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_ROOT_PATH_MAX);
+    enum lks_code code = told(root, table, path, now, &text, err);
+    return code != LKS_OK ? code : copy_path(&text, path, out, err);
+}
+
 static enum lks_code link_now(struct lks_root *root, const char *path, struct lks_buf *text,
                               struct lks_err *err)
 {
@@ -512,7 +524,7 @@ static enum lks_code link_now(struct lks_root *root, const char *path, struct lk
     if (n < 0 && (number == EINVAL || (number == ENOENT && fd >= 0)))
         return lks_fail(err, LKS_E_INVALID, "%s: not a link", path);
     if (n < 0)
-        return fail_errno(err, path, number);
+        return lks_root_fail(err, path, number);
     lks_buf_add(text, (struct lks_str){target, (size_t)n});
     return lks_buf_check(text, err);
 }
@@ -520,10 +532,7 @@ static enum lks_code link_now(struct lks_root *root, const char *path, struct lk
 enum lks_code lks_root_link(struct lks_root *root, const char *path, char out[LKS_ROOT_PATH_MAX],
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ROOT_PATH_MAX);
-    enum lks_code code = told(root, "link", path, link_now, &text, err);
-    return code != LKS_OK ? code : copy_path(&text, path, out, err);
+    return told_path(root, "link", path, link_now, out, err);
 }
 
 /* Where descriptor `fd` of ours really lies. */
@@ -538,14 +547,22 @@ static bool path_of(int fd, char out[LKS_ROOT_PATH_MAX])
     return out[0] == '/';
 }
 
-static enum lks_code real_now(struct lks_root *root, const char *path, struct lks_buf *text,
-                              struct lks_err *err)
+/* Open what is there to learn about it, not to read it. */
+static enum lks_code open_place(struct lks_root *root, const char *path, int *fd,
+                                struct lks_err *err)
 {
     if (check_path(path, err) != LKS_OK || told_to_skip(root, path, err) != LKS_OK)
         return err->code;
-    int fd = open_flags(root, path, O_PATH);
-    if (fd < 0)
-        return fail_errno(err, path, errno);
+    *fd = open_flags(root, path, O_PATH);
+    return *fd < 0 ? lks_root_fail(err, path, errno) : LKS_OK;
+}
+
+static enum lks_code real_now(struct lks_root *root, const char *path, struct lks_buf *text,
+                              struct lks_err *err)
+{
+    int fd = -1;
+    if (open_place(root, path, &fd, err) != LKS_OK)
+        return err->code;
     char at[LKS_ROOT_PATH_MAX], top[LKS_ROOT_PATH_MAX];
     bool known = path_of(fd, at) && path_of(root->fd, top);
     (void)close(fd);
@@ -559,10 +576,7 @@ static enum lks_code real_now(struct lks_root *root, const char *path, struct lk
 enum lks_code lks_root_real(struct lks_root *root, const char *path, char out[LKS_ROOT_PATH_MAX],
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ROOT_PATH_MAX);
-    enum lks_code code = told(root, "real", path, real_now, &text, err);
-    return code != LKS_OK ? code : copy_path(&text, path, out, err);
+    return told_path(root, "real", path, real_now, out, err);
 }
 
 /* Status ------------------------------------------------------------------------------------- */
@@ -570,16 +584,14 @@ enum lks_code lks_root_real(struct lks_root *root, const char *path, char out[LK
 static enum lks_code stat_now(struct lks_root *root, const char *path, struct stat *out,
                               struct lks_err *err)
 {
-    if (check_path(path, err) != LKS_OK || told_to_skip(root, path, err) != LKS_OK)
+    int fd = -1;
+    if (open_place(root, path, &fd, err) != LKS_OK)
         return err->code;
-    int fd = open_flags(root, path, O_PATH);
-    if (fd < 0)
-        return fail_errno(err, path, errno);
     struct stat st = {0};
     int failed = fstat(fd, &st) != 0 ? errno : 0;
     (void)close(fd);
     if (failed != 0)
-        return fail_errno(err, path, failed);
+        return lks_root_fail(err, path, failed);
     *out = st;
     return LKS_OK;
 }

@@ -49,6 +49,9 @@ struct lks_root {
     void *ctx;
 };
 
+/* The failure that an errno means for what is at `path`. */
+enum lks_code lks_root_fail(struct lks_err *err, const char *path, int number) LKS_MUST_CHECK;
+
 /* `path` NULL or "/": this machine. `capture` NULL: none; else a directory that does not exist or
  * is empty. */
 enum lks_code lks_root_open(const char *path, const char *capture, struct lks_root *out,

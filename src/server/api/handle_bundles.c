@@ -135,23 +135,15 @@ void lks_handle_bundle(struct lks_authz *authz, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     put_bundle(&w, s, bundle);
     lks_json_text(&w, "manifest", lks_state_text(s, bundle->manifest));
-    lks_json_begin(&w, "artifacts", '[');
-    struct lks_str artifacts = lks_state_text(s, bundle->artifacts), artifact;
-    while (lks_str_word(&artifacts, &artifact))
-        lks_json_text(&w, NULL, artifact);
-    lks_json_end(&w, ']');
+    lks_view_words(&w, "artifacts", lks_state_text(s, bundle->artifacts));
     lks_json_end(&w, '}');
 }
 
 void lks_handle_bundle_manifest(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_bundle *bundle = find_bundle(authz, call);
-    if (bundle == NULL)
-        return;
-    struct lks_str manifest = lks_state_text(authz->state, bundle->manifest);
-    LKS_ASSERT(manifest.len < sizeof(call->blob));
-    memcpy(call->blob, manifest.ptr, manifest.len);
-    call->work = lks_read_blob;
+    if (bundle != NULL)
+        lks_read_from_store(call, lks_state_text(authz->state, bundle->manifest));
 }
 
 void lks_handle_bundle_revoke(struct lks_authz *authz, struct lks_call *call)

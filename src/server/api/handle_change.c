@@ -206,18 +206,25 @@ static struct lks_str verb_of(const struct lks_call *call)
     return lks_str_last(lks_str_from(call->route->path), '/');
 }
 
-void lks_handle_change_vote(struct lks_authz *authz, struct lks_call *call)
+/* An event of this kind about the change of the path, with the body's reason. NULL, and the answer
+ * written, where the change is not there. */
+static const struct lks_state_change *event_of(struct lks_authz *authz, struct lks_call *call,
+                                               enum lks_event_kind kind, struct lks_event *out)
 {
     const struct lks_state_change *c = change_of(authz, call);
+    *out = (struct lks_event){.kind = kind, .reason = lks_doc_text(call->body, "reason")};
+    return c;
+}
+
+void lks_handle_change_vote(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_event event;
+    const struct lks_state_change *c = event_of(authz, call, LKS_EVENT_VOTE, &event);
     if (c == NULL)
         return;
-    struct lks_event event = {
-        .kind = LKS_EVENT_VOTE,
-        .reason = lks_doc_text(call->body, "reason"),
-        .vote = {.change = c->id,
-                 .yes = lks_str_is(verb_of(call), "approve"),
-                 .withdrawn = lks_str_is(verb_of(call), "withdraw")},
-    };
+    event.vote.change = c->id;
+    event.vote.yes = lks_str_is(verb_of(call), "approve");
+    event.vote.withdrawn = lks_str_is(verb_of(call), "withdraw");
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
@@ -236,14 +243,11 @@ void lks_handle_change_waive(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_change_review(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state_change *c = change_of(authz, call);
+    struct lks_event event;
+    const struct lks_state_change *c = event_of(authz, call, LKS_EVENT_REVIEW, &event);
     if (c == NULL)
         return;
-    struct lks_event event = {
-        .kind = LKS_EVENT_REVIEW,
-        .reason = lks_doc_text(call->body, "reason"),
-        .review = c->id,
-    };
+    event.review = c->id;
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
@@ -316,32 +320,27 @@ void lks_handle_change_move(struct lks_authz *authz, struct lks_call *call)
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
-void lks_handle_member_move(struct lks_authz *authz, struct lks_call *call)
+/* Of some nodes of a change. */
+static void move_members(struct lks_authz *authz, struct lks_call *call, enum lks_event_kind kind)
 {
-    const struct lks_state_change *c = change_of(authz, call);
+    struct lks_event event;
+    const struct lks_state_change *c = event_of(authz, call, kind, &event);
     if (c == NULL)
         return;
-    struct lks_event event = {
-        .kind = LKS_EVENT_MEMBER_MOVE,
-        .name = lks_doc_text(call->body, "nodes"),
-        .reason = lks_doc_text(call->body, "reason"),
-        .member = {.change = c->id, .again = lks_str_is(lks_doc_text(call->body, "act"), "again")},
-    };
+    event.name = lks_doc_text(call->body, "nodes");
+    event.member.change = c->id;
+    event.member.again = lks_str_is(lks_doc_text(call->body, "act"), "again");
     lks_handle_change_act(authz, call, c->id, &event);
+}
+
+void lks_handle_member_move(struct lks_authz *authz, struct lks_call *call)
+{
+    move_members(authz, call, LKS_EVENT_MEMBER_MOVE);
 }
 
 void lks_handle_member_skip(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state_change *c = change_of(authz, call);
-    if (c == NULL)
-        return;
-    struct lks_event event = {
-        .kind = LKS_EVENT_MEMBER_SKIP,
-        .name = lks_doc_text(call->body, "nodes"),
-        .reason = lks_doc_text(call->body, "reason"),
-        .member = {.change = c->id},
-    };
-    lks_handle_change_act(authz, call, c->id, &event);
+    move_members(authz, call, LKS_EVENT_MEMBER_SKIP);
 }
 
 /* Freezing ---------------------------------------------------------------------------------- */

@@ -344,22 +344,6 @@ void lks_handle_deviation_close(struct lks_authz *authz, struct lks_call *call)
 
 /* What is said of nodes --------------------------------------------------------------------- */
 
-/* The digest of the published stack that the body names; another stays as it was written, since the
- * fleet's own file may have it. A name of several is refused. */
-static bool target_of(const struct lks_authz *authz, struct lks_call *call, struct lks_str *out)
-{
-    const struct lks_state_stack *stack = NULL;
-    struct lks_err err = {0};
-    *out = lks_doc_text(call->body, "stack");
-    if (out->len == 0 || lks_named_stack(authz->state, *out, &stack, &err) == LKS_E_NOT_FOUND)
-        return true;
-    if (stack == NULL)
-        lks_call_problem(call, err.code, "stack: %s", err.msg);
-    else
-        *out = lks_state_text(authz->state, stack->digest);
-    return stack != NULL;
-}
-
 void lks_handle_condition(struct lks_authz *authz, struct lks_call *call)
 {
     uint64_t condition = 0;
@@ -377,7 +361,7 @@ void lks_handle_condition(struct lks_authz *authz, struct lks_call *call)
     bool read = condition == LKS_CONDITION_ATTESTED
                     ? lks_authz_end(authz, call, "until", &event.condition.until)
                     : lks_authz_time(call, "until", &event.condition.until);
-    if (!read || !target_of(authz, call, &event.condition.stack))
+    if (!read || !lks_lookup_digest(authz, call, "stack", &event.condition.stack))
         return;
     if (condition == LKS_CONDITION_CHECKED && event.condition.until == 0)
         event.condition.until = lks_engine_now(authz->engine, authz->now).wall;

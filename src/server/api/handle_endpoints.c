@@ -4,6 +4,7 @@
 #include "server/api/handle.h"
 #include "server/api/sweeps.h"
 #include "server/auth/authz.h"
+#include "server/auth/lookup.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 
@@ -106,14 +107,9 @@ void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_endpoint_put(struct lks_authz *authz, struct lks_call *call)
 {
-    uint32_t node = lks_authz_node(authz, call);
-    if (node == LKS_NO_NODE)
+    struct lks_event event;
+    if (!lks_lookup_event(authz, call, LKS_EVENT_ENDPOINT, &event))
         return;
-    struct lks_event event = {
-        .kind = LKS_EVENT_ENDPOINT,
-        .name = lks_state_name(authz->state, node),
-        .reason = lks_doc_text(call->body, "reason"),
-        .fingerprint = lks_doc_text(call->body, "fingerprint"),
-    };
+    event.fingerprint = lks_doc_text(call->body, "fingerprint");
     lks_authz_record(authz, call, &event);
 }

@@ -13,22 +13,6 @@
 
 enum { MINUTES_DEFAULT = 120, SCAN_MAX = 20000 };
 
-/* The digest of the bundle that the body names. What is unknown stays as it was written, and is
- * refused where the wish is decided; a name of several is refused here. */
-static bool bundle_of(const struct lks_authz *authz, struct lks_call *call, struct lks_str *out)
-{
-    const struct lks_state_bundle *bundle = NULL;
-    struct lks_err err = {0};
-    *out = lks_doc_text(call->body, "bundle");
-    if (out->len == 0 || lks_named_bundle(authz->state, *out, &bundle, &err) == LKS_E_NOT_FOUND)
-        return true;
-    if (bundle == NULL)
-        lks_call_problem(call, err.code, "bundle: %s", err.msg);
-    else
-        *out = lks_state_text(authz->state, bundle->digest);
-    return bundle != NULL;
-}
-
 static struct lks_rec_flash wish_of(const struct lks_authz *authz, const struct lks_call *call,
                                     struct lks_str bundle)
 {
@@ -111,7 +95,7 @@ void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_str bundle;
-    if (!bundle_of(authz, call, &bundle) || wants_manifest(authz, call, bundle))
+    if (!lks_lookup_digest(authz, call, "bundle", &bundle) || wants_manifest(authz, call, bundle))
         return;
     const struct asking *asking = call->memory;
     struct lks_event event = {
@@ -222,13 +206,7 @@ void lks_handle_flash_get(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_resolve(struct lks_authz *authz, struct lks_call *call)
 {
-    uint32_t node = lks_authz_node(authz, call);
-    if (node == LKS_NO_NODE)
-        return;
-    struct lks_event event = {
-        .kind = LKS_EVENT_FLASH_RESOLVE,
-        .name = lks_state_name(authz->state, node),
-        .reason = lks_doc_text(call->body, "reason"),
-    };
-    lks_authz_record(authz, call, &event);
+    struct lks_event event;
+    if (lks_lookup_event(authz, call, LKS_EVENT_FLASH_RESOLVE, &event))
+        lks_authz_record(authz, call, &event);
 }

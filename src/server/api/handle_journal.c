@@ -160,7 +160,5 @@ void lks_handle_manifest(struct lks_authz *authz, struct lks_call *call)
                          "neither the fleet nor a stack or bundle has a manifest of this digest");
         return;
     }
-    LKS_ASSERT(digest.len < sizeof(call->blob));
-    memcpy(call->blob, digest.ptr, digest.len);
-    call->work = lks_read_blob;
+    lks_read_from_store(call, digest);
 }

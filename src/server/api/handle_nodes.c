@@ -182,8 +182,7 @@ void lks_handle_tuple(struct lks_authz *authz, struct lks_call *call)
         lks_call_problem(call, LKS_E_NOT_FOUND, "the node has not reported what it runs");
         return;
     }
-    memcpy(call->blob, report.ptr, report.len);
-    call->work = lks_read_blob;
+    lks_read_from_store(call, report);
 }
 
 void lks_handle_history(struct lks_authz *authz, struct lks_call *call)

@@ -121,11 +121,7 @@ void lks_handle_stack(struct lks_authz *authz, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     put_stack(&w, s, stack);
     lks_json_text(&w, "manifest", lks_state_text(s, stack->manifest));
-    lks_json_begin(&w, "artifacts", '[');
-    struct lks_str artifacts = lks_state_text(s, stack->artifacts), artifact;
-    while (lks_str_word(&artifacts, &artifact))
-        lks_json_text(&w, NULL, artifact);
-    lks_json_end(&w, ']');
+    lks_view_words(&w, "artifacts", lks_state_text(s, stack->artifacts));
     put_evidence(&w, s, stack);
     lks_json_end(&w, '}');
 }
@@ -133,12 +129,8 @@ void lks_handle_stack(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_stack_manifest(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_stack *stack = find_stack(authz, call);
-    if (stack == NULL)
-        return;
-    struct lks_str manifest = lks_state_text(authz->state, stack->manifest);
-    LKS_ASSERT(manifest.len < sizeof(call->blob));
-    memcpy(call->blob, manifest.ptr, manifest.len);
-    call->work = lks_read_blob;
+    if (stack != NULL)
+        lks_read_from_store(call, lks_state_text(authz->state, stack->manifest));
 }
 
 void lks_handle_stack_envelope(struct lks_authz *authz, struct lks_call *call)

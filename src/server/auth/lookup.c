@@ -3,6 +3,8 @@
 #include "base/near.h"
 #include "core/registry/named.h"
 
+#include <string.h>
+
 static const char *const words[] = {
     [LKS_LOOKUP_SITE] = "site",
     [LKS_LOOKUP_RACK] = "rack",
@@ -139,4 +141,37 @@ bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_
     lks_call_problem(call, LKS_E_NOT_FOUND, "no node runs the tuple '%" LKS_STR_FMT "'",
                      LKS_STR_ARG(text));
     return false;
+}
+
+bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, const char *what,
+                       struct lks_str *out)
+{
+    const struct lks_state_stack *stack = NULL;
+    const struct lks_state_bundle *bundle = NULL;
+    struct lks_err err = {0};
+    *out = lks_doc_text(call->body, what);
+    if (out->len == 0)
+        return true;
+    enum lks_code code = strcmp(what, "bundle") == 0
+                             ? lks_named_bundle(authz->state, *out, &bundle, &err)
+                             : lks_named_stack(authz->state, *out, &stack, &err);
+    if (code == LKS_OK)
+        *out = lks_state_text(authz->state, bundle != NULL ? bundle->digest : stack->digest);
+    else if (code != LKS_E_NOT_FOUND)
+        lks_call_problem(call, code, "%s: %s", what, err.msg);
+    return code == LKS_OK || code == LKS_E_NOT_FOUND;
+}
+
+bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
+                      enum lks_event_kind kind, struct lks_event *out)
+{
+    uint32_t node = lks_authz_node(authz, call);
+    if (node == LKS_NO_NODE)
+        return false;
+    *out = (struct lks_event){
+        .kind = kind,
+        .name = lks_state_name(authz->state, node),
+        .reason = lks_doc_text(call->body, "reason"),
+    };
+    return true;
 }

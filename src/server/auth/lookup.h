@@ -26,6 +26,17 @@ bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, uint3
 /* The query's `tuple`: a digest, or the beginning of one. */
 bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_text *out);
 
+/* The digest of what the body names with its member `what`, "stack" or "bundle"; empty without it.
+ * A name that is not known stays as it is, since the fleet's own file may have it, or the decision
+ * refuses it. False, and the answer written, where several have the name. */
+bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, const char *what,
+                       struct lks_str *out);
+
+/* An event about the node of the path, with the body's reason. False, and the answer written, where
+ * the node is not there. */
+bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
+                      enum lks_event_kind kind, struct lks_event *out);
+
 /* "there is no node 'n9'; did you mean 'n8'?" of what the caller sees, as the answer. */
 void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 

@@ -31,6 +31,13 @@ void lks_read_blob(struct lks_call *call)
     call->type = call->route->answer_type;
 }
 
+void lks_read_from_store(struct lks_call *call, struct lks_str digest)
+{
+    LKS_ASSERT(digest.len < sizeof(call->blob));
+    memcpy(call->blob, digest.ptr, digest.len);
+    call->work = lks_read_blob;
+}
+
 /* Rows of a window that are about a node, as JSON, oldest first. */
 struct window {
     struct lks_str name;

@@ -122,15 +122,19 @@ void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
     lks_view_text(w, "pool", lks_state_text(s, binding->pool));
 }
 
+void lks_view_words(struct lks_json_writer *w, const char *key, struct lks_str words)
+{
+    struct lks_str word;
+    lks_json_begin(w, key, '[');
+    while (lks_str_word(&words, &word))
+        lks_json_text(w, NULL, word);
+    lks_json_end(w, ']');
+}
+
 void lks_view_people(struct lks_json_writer *w, const char *key, struct lks_str people)
 {
-    struct lks_str person;
-    if (people.len == 0)
-        return;
-    lks_json_begin(w, key, '[');
-    while (lks_str_word(&people, &person))
-        lks_json_text(w, NULL, person);
-    lks_json_end(w, ']');
+    if (people.len > 0)
+        lks_view_words(w, key, people);
 }
 
 static void view_made(struct lks_json_writer *w, const struct lks_state *s,

@@ -30,7 +30,9 @@ void lks_view_command(struct lks_json_writer *w, const struct lks_state *s,
                       const struct lks_state_command *command);
 void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
                       const struct lks_binding *binding, bool identity);
-/* Identities with blanks between them, as a list; none: nothing. */
+/* Words with blanks between them, as a list. */
+void lks_view_words(struct lks_json_writer *w, const char *key, struct lks_str words);
+/* Identities in the same way; none: nothing. */
 void lks_view_people(struct lks_json_writer *w, const char *key, struct lks_str people);
 void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,
                      const struct lks_state_person *person);

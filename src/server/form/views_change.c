@@ -1,6 +1,7 @@
 #include "server/form/views_change.h"
 
 #include "codec/notation/hostlist.h"
+#include "core/fold/dump.h"
 #include "core/governance/govern.h"
 #include "core/plan/drain.h"
 #include "model/manifest/manifest.h"
@@ -34,67 +35,9 @@ static void count_units(struct lks_change_sketch *k, uint64_t wave, uint32_t uni
 
 static struct lks_rec_change asked_of(const struct lks_state *s, const struct lks_state_change *c)
 {
-    return (struct lks_rec_change){
-        .id = c->id,
-        .kind = c->kind,
-        .hosts = lks_state_text(s, c->hosts),
-        .stack = lks_state_text(s, c->stack),
-        .name = lks_state_text(s, c->name),
-        .failures_max = c->failures_max,
-        .rolls_back = c->rolls_back,
-        .one_way = c->one_way,
-        .not_before = c->not_before,
-        .not_after = c->not_after,
-        .windows = lks_state_text(s, c->windows),
-        .by = lks_state_text(s, c->by),
-        .reason = lks_state_text(s, c->reason),
-        .class = lks_state_text(s, c->class),
-        .advisory = lks_state_text(s, c->advisory),
-        .quorum = c->quorum,
-        .expires = c->expires,
-        .approval_age = c->approval_age,
-        .standby = c->needs_standby,
-    };
-}
-
-static struct lks_rec_plan_step step_of(const struct lks_state *s, const struct lks_step *step,
-                                        uint32_t recipe, uint32_t index)
-{
-    return (struct lks_rec_plan_step){
-        .recipe = recipe,
-        .index = index,
-        .kind = step->kind,
-        .rank = step->rank,
-        .layer = step->layer,
-        .component = lks_state_text(s, step->component),
-        .version = lks_state_text(s, step->version),
-        .before = lks_state_text(s, step->before),
-        .executor = lks_state_text(s, step->executor),
-        .order = lks_state_text(s, step->order),
-        .order_back = lks_state_text(s, step->order_back),
-        .bundle = lks_state_text(s, step->bundle),
-        .image = lks_state_text(s, step->image),
-        .bundle_back = lks_state_text(s, step->bundle_back),
-        .image_back = lks_state_text(s, step->image_back),
-        .revert = step->revert,
-        .one_way = step->one_way,
-        .limit = step->limit,
-        .retries = step->retries,
-    };
-}
-
-static struct lks_rec_plan_wave wave_of(const struct lks_state *s, const struct lks_wave *wave,
-                                        uint32_t index)
-{
-    return (struct lks_rec_plan_wave){
-        .index = index,
-        .kind = wave->kind,
-        .pool = lks_state_text(s, wave->pool),
-        .width = wave->width,
-        .soak = wave->soak,
-        .failures_max = wave->failures_max,
-        .controls = lks_state_text(s, wave->controls),
-    };
+    struct lks_rec_change asked = lks_dump_change(s, c);
+    asked.quorum = c->quorum; /* of a change without a class, too */
+    return asked;
 }
 
 /* Room for all of it. */
@@ -119,7 +62,7 @@ static void list_plan(const struct lks_state *s, const struct lks_state_change *
 {
     for (uint32_t r = 0; r < c->recipe_count; r++) {
         for (uint32_t i = 0; i < c->recipes[r].count; i++)
-            k->steps[k->step_count++] = step_of(s, &c->recipes[r].steps[i], r, i);
+            k->steps[k->step_count++] = lks_dump_step(s, c, r, i);
     }
     for (uint32_t i = 0; i < c->note_count; i++)
         k->notes[k->note_count++] = (struct lks_rec_plan_note){
@@ -144,7 +87,7 @@ enum lks_code lks_view_change_sketch_of(const struct lks_state *s, const struct 
                   err) != LKS_OK)
         return err->code;
     for (uint32_t i = 0; i < c->wave_count; i++)
-        out->waves[out->wave_count++] = wave_of(s, &c->waves[i], i);
+        out->waves[out->wave_count++] = lks_dump_wave(s, c, i);
     if (plan)
         list_plan(s, c, out);
     for (uint32_t i = 0; i < c->unit_count; i++)

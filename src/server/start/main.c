@@ -67,8 +67,7 @@ static enum lks_code run_init(int argc, char **argv, struct lks_err *err)
     static struct lks_args args;
     struct lks_str names[LKS_CONFIG_NAMES_MAX];
     size_t count = take_names(&argc, argv, names, LKS_COUNT(names));
-    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){init_options, NULL}, &args,
-                       err) != LKS_OK)
+    if (lks_args_read(argc, argv, init_options, &args, err) != LKS_OK)
         return err->code;
     if (lks_args_has(&args, "--help")) {
         print_help();
@@ -115,18 +114,11 @@ static enum lks_code check(const char *path, struct lks_err *err)
 static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
 {
     static struct lks_args args;
-    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){run_options, NULL}, &args,
-                       err) != LKS_OK)
+    if (lks_args_read(argc, argv, run_options, &args, err) != LKS_OK)
         return err->code;
     const char *config = lks_args_get(&args, "--config");
-    if (lks_args_has(&args, "--help")) {
-        print_help();
+    if (lks_args_about(&args, print_help, "lockstepd", LKS_COMMIT))
         return LKS_OK;
-    }
-    if (lks_args_has(&args, "--version")) {
-        lks_args_version("lockstepd", LKS_COMMIT, stdout);
-        return LKS_OK;
-    }
     if (config == NULL || args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "usage: lockstepd [run] --config FILE; see --help");
     if (lks_args_has(&args, "--dump-config"))
