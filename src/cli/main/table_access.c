@@ -22,6 +22,7 @@ const struct lks_option lks_access_revoke_options[] = {
 
 const struct lks_option lks_access_token_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--ttl SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
+    {"--ttl SPAN",
+     "lifetime of the token, such as 30m or 7d (tls.user_hours, 24h); at most tls.user_days (90)"},
     {0},
 };

@@ -474,8 +474,8 @@ static void print_next(const struct making *m, FILE *out)
             "  export LOCKSTEP_SERVER=unix:%s%s\n"
             "  lockstep fleet apply FLEET.yaml\n\n"
             "From elsewhere: --ca %s/ca.crt --token-file %s/admin.token (keep it secret).\n"
-            "This token expires at %s; at the socket 'lockstep access token ID IDENTITY' makes "
-            "others.\n",
+            "This token expires at %s; at the socket 'lockstep access token TOKEN-ID IDENTITY' "
+            "makes others.\n",
             options->socket != NULL ? "" : m->data,
             options->socket != NULL ? options->socket : "/lockstepd.sock", m->data, m->data,
             lks_time_text(m->admin_until, until));
