@@ -706,14 +706,13 @@ const struct lks_command lks_commands[] = {
      "recorded}",
      lks_cmd_bmc_trust},
     {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
-     "The command drains no node. Activation can reset the BMC, the GPUs or the machine, as "
-     "the confirmation shows: stop the jobs first. After an interruption, run the same command "
-     "again: nothing is sent twice. An endpoint that lockstepd manages is refused, unless its "
-     "node is in a change that does not update it, drained and idle; use 'change propose'. "
-     "Exit status 0: done (three readings report the new version), staged, or nothing to do; "
-     "1: refused, failed or outcome unknown, which 'outcome' in --json tells apart; unknown "
-     "needs manual intervention. 4: unreachable; 5: login refused; with both an update in "
-     "progress stays open.",
+     "The command drains no node, and activation can reset the BMC, the GPUs or the machine: "
+     "stop the jobs first. After an interruption, run the same command again: nothing is sent "
+     "twice. An endpoint that lockstepd manages is refused, unless its node is drained and "
+     "idle in a change that does not update it; use 'change propose'. Exit status 0: done "
+     "(three readings report the new version), staged, or nothing to do; 1: refused, failed or "
+     "outcome unknown, which 'outcome' in --json tells apart; 4: unreachable; 5: login "
+     "refused.",
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
      "resumed}",
      lks_cmd_bmc_update},

@@ -85,8 +85,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
     {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval",             \
      "A change that then lacks approvals is proposed again. Refused once the change has "          \
-     "started, except one that was started by break-glass: stop it with 'change pause', "          \
-     "'abort' or 'rollback' instead.",                                                             \
+     "started, unless by break-glass; use 'change pause', 'change abort' or 'change rollback' "    \
+     "then.",                                                                                      \
      LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
      "Review a change that started without its approvals",                                         \

@@ -31,9 +31,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "it; a verified bundle must name it, in every pool. Unless the pool has posture dev, the "    \
      "node must be on hold ('node hold') or in a change, and 'node command NODE idle' must "       \
      "have found no GPU process since then, within the last 10 minutes; jobs without a GPU "       \
-     "process are not detected. --wedged requests the reboot of a drained or unhealthy node "      \
-     "whose process does not end; 'node approve' by another person starts it. With --wait, "       \
-     "exit status 1 if the command did not succeed.",                                              \
+     "process are not detected.",                                                                  \
      "{id, seq, nodes, gpus}; with --wait {id, node, executor, ended, outcome?, text?, ...}; "     \
      "with --wedged {seq, nodes, gpus}", lks_cmd_node_command},                                    \
     {"node approve", "NODE", 1, 1, lks_node_reason_options,                                        \
