@@ -272,7 +272,7 @@ static const struct row local[] = {
     {"no key", ARGS("trust", "add", "site", "DIR/in/bmc.bin", "--reason=ours", HERE), 3, "",
      "bmc.bin: public key: expected"},
     {"a private key", ARGS("trust", "add", "site", "DIR/site.pem", "--reason=ours", HERE), 3, "",
-     "this is a private one"},
+     "this is a private key"},
     {"no name", ARGS("trust", "add", "a/b", "DIR/site.pem.pub", "--reason=ours", HERE), 3, "",
      "no name of a key"},
     {"both places", ARGS("trust", "add", "site", "DIR/site.pem.pub", "--reason=ours", HERE, AT), 2,

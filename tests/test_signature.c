@@ -192,7 +192,7 @@ static void test_refused_keys(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
     vendor_pem(P256, true, &pem);
     CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_INVALID);
-    CHECK_HAS(lks_str_from(err.msg), "this is a private one");
+    CHECK_HAS(lks_str_from(err.msg), "this is a private key");
     lks_test_case("too long");
     lks_buf_pad(&pem, ' ', (ptrdiff_t)LKS_PIN_TEXT_MAX);
     CHECK_CODE(lks_signature_pin_parse(lks_buf_view(&pem), &pin, &err), LKS_E_LIMIT);

@@ -22,7 +22,9 @@ enum lks_code lks_vec_grow(struct lks_vec *v, size_t wanted, size_t size, size_t
     if (wanted > max)
         return lks_fail(err, LKS_E_LIMIT, "the limit is %zu", max);
     size_t cap = next_cap(v->cap, wanted, max);
-    char *items = reallocarray(v->items, cap, size); /* which checks the product */
+    if (cap > PTRDIFF_MAX / size)
+        return lks_fail_nomem(err);
+    char *items = realloc(v->items, cap * size);
     if (items == NULL)
         return lks_fail_nomem(err);
     memset(items + v->cap * size, 0, (cap - v->cap) * size);

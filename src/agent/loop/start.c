@@ -129,7 +129,7 @@ static enum lks_code print_look(look_fn *look, const char *root, struct lks_err 
 static enum lks_code fetch(const struct lks_args *args, const struct lks_agent_options *o,
                            struct lks_err *err)
 {
-    const char *const needed[] = {"--servers --certificate", "--key"};
+    const char *const needed[] = {"--servers", "--certificate", "--key"};
     for (size_t i = 0; i < LKS_COUNT(needed); i++) {
         if (lks_args_get(args, needed[i]) == NULL)
             return lks_fail(err, LKS_E_USAGE, "--fetch needs %s", needed[i]);
