@@ -138,6 +138,7 @@ static const struct {
     {"what halts at once is heeded while the wave is under way", 168},
     {"one that is late will serve again beside who is let go as it is", 2449},
     {"one side of a pair is dead, and the other is not touched", 244},
+    {"no node returns around an asset whose update has an unknown outcome", 1010188},
 };
 
 static void test_seeds_that_found_something(void)

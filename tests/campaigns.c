@@ -361,6 +361,19 @@ void campaign_freeze(struct campaign *w, bool on)
                .frozen = {.on = on, .by = LKS_STR("lee"), .reason = LKS_STR("a demonstration")}});
 }
 
+void campaign_resolve(struct campaign *w, const char *node)
+{
+    const struct lks_state *s = &w->a.state;
+    const struct lks_state_flash *f = lks_state_flashing(s, lks_state_node(s, lks_str_from(node)));
+    if (f == NULL || f->outcome != LKS_BMC_UNKNOWN)
+        return;
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_FLASH_RESOLVED,
+                                            .flash_resolved = {.id = f->id,
+                                                               .node = lks_str_from(node),
+                                                               .by = LKS_STR("lee"),
+                                                               .reason = LKS_STR("inspected")}});
+}
+
 void campaign_fail(struct campaign *w, const char *node, const char *what, unsigned outcome,
                    unsigned times)
 {

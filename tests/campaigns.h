@@ -54,6 +54,7 @@ struct campaign_plan {
     unsigned spares; /* that the domain has */
     unsigned shelves;
     lks_ms shelf_leaves;                /* within; 0: an hour, as nodes */
+    bool shelf_first;                   /* shelves are flashed before anything is done to nodes */
     unsigned waves[CAMPAIGN_WAVES_MAX]; /* sizes in units, the first is the canary; none: one wave
                                            of all */
     unsigned width;                     /* of each; 0: as many as there are units */
@@ -160,6 +161,10 @@ void campaign_freeze(struct campaign *w, bool on);
 /* Anything else that happens. */
 void campaign_event(struct campaign *w, const struct lks_event *event);
 void campaign_record(struct campaign *w, const struct lks_record *record);
+
+/* A person resolved the update of the node, if it has one with unknown outcome: the record alone,
+ * for an alarm that ends with it would wake those that wait, too. */
+void campaign_resolve(struct campaign *w, const char *node);
 
 void campaign_fail(struct campaign *w, const char *node, const char *what, unsigned outcome,
                    unsigned times);

@@ -17,7 +17,7 @@ static struct lks_rec_plan_step flash_step(const struct campaign_plan *p, bool s
         .revert = LKS_BMC_UPDATE,
         .one_way = p->one_way && !shelf,
         .layer = 2,
-        .rank = 4,
+        .rank = shelf && p->shelf_first ? 0 : 4,
     };
 }
 

@@ -400,6 +400,103 @@ static void staged_too_late(void)
     }
 }
 
+/* An update of an asset with unknown outcome ------------------------------------------------- */
+
+static bool in_service(const struct campaign *w, const char *node)
+{
+    const struct lks_node *n = &w->a.state.nodes[campaign_member(w, node)->node];
+    return n->changing == 0 && n->drained_by == 0;
+}
+
+static const struct {
+    const char *name, *what;
+    bool first;
+    unsigned spares;
+    enum lks_member_state shelf1, resolved, n1;
+} unresolved[] = {
+    {"nodes that nothing was done to", "flash", true, 0, LKS_MEMBER_UNKNOWN, LKS_MEMBER_FENCED,
+     LKS_MEMBER_REVERTED},
+    {"beside an endpoint that is silent", "silence", true, 0, LKS_MEMBER_HANDS, LKS_MEMBER_HANDS,
+     LKS_MEMBER_REVERTED},
+    {"nodes on the target, and there is a spare", "flash", false, 1, LKS_MEMBER_UNKNOWN,
+     LKS_MEMBER_FENCED, LKS_MEMBER_DONE},
+    {"nodes that rolled back, and there is none", "flash", false, 0, LKS_MEMBER_UNKNOWN,
+     LKS_MEMBER_FENCED, LKS_MEMBER_FENCED},
+};
+
+/* The endpoint may still carry the update out: no node of the domain returns to service before a
+ * person resolved it, and then all of them do, or none. */
+static void unresolved_asset(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(unresolved); i++) {
+        struct campaign w;
+        lks_test_case("%s", unresolved[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 3,
+                                                   .domain = 3,
+                                                   .spares = unresolved[i].spares,
+                                                   .shelf_first = unresolved[i].first});
+        campaign_fail(&w, "shelf1", unresolved[i].what, LKS_BMC_UNKNOWN, 1);
+        (void)campaign_run(&w, 4 * HOUR);
+        campaign_pass(&w, 4 * HOUR);
+        campaign_settle(&w);
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        CHECK_MEMBER(&w, "shelf1", unresolved[i].shelf1);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_WAITING);
+        CHECK(!in_service(&w, "n1") && !in_service(&w, "n3"));
+        CHECK(campaign_tick(&w) == 0); /* it waits, and records nothing */
+        campaign_resolve(&w, "shelf1");
+        campaign_settle(&w);
+        CHECK_MEMBER(&w, "shelf1", unresolved[i].resolved);
+        CHECK_MEMBER(&w, "n1", unresolved[i].n1);
+        CHECK_MEMBER(&w, "n3", unresolved[i].n1);
+        CHECK_INT(in_service(&w, "n1"), unresolved[i].n1 != LKS_MEMBER_FENCED);
+        CHECK_INT(in_service(&w, "n3"), unresolved[i].n1 != LKS_MEMBER_FENCED);
+        campaign_show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* Units behind it roll back meanwhile, though only one of them may at a time. */
+static void unresolved_in_a_rollback(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){
+                           .nodes = 4, .domain = 2, .width = 1, .waves = {3}, .soak = 90 * HOUR});
+    CHECK(!campaign_run(&w, 9 * HOUR));
+    CHECK_MEMBER(&w, "n4", LKS_MEMBER_DONE);
+    campaign_fail(&w, "shelf1", "flash", LKS_BMC_UNKNOWN, 1);
+    campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+    CHECK(!campaign_run(&w, 9 * HOUR));
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_UNKNOWN);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_WAITING);
+    CHECK_MEMBER(&w, "n4", LKS_MEMBER_REVERTED);
+    campaign_resolve(&w, "shelf1");
+    CHECK(campaign_run(&w, HOUR));
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
+    campaign_show(&w);
+    campaign_end(&w);
+}
+
+/* Nor does a person return one as is, however its change ended for it. */
+static void unresolved_as_is(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .domain = 2, .spares = 1});
+    campaign_fail(&w, "shelf1", "flash", LKS_BMC_UNKNOWN, 1);
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 9);
+    (void)campaign_run(&w, 4 * HOUR);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_UNKNOWN);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
+                                           .by = LKS_STR("lee"),
+                                           .reason = LKS_STR("as it is"),
+                                           .name = LKS_STR("n1"),
+                                           .member = {.change = 1}});
+    CHECK_STR(lks_str_from(w.a.decision.refused.msg),
+              "the outcome of an update is unknown on shelf1: inspect it, and resolve that first");
+    campaign_end(&w);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -415,6 +512,9 @@ int main(void)
         {"joined before the way back", joined_before_the_way_back},
         {"staged and stopped", staged_and_stopped},
         {"staged too late", staged_too_late},
+        {"an asset whose update is not resolved", unresolved_asset},
+        {"others roll back beside it", unresolved_in_a_rollback},
+        {"nor is a node beside it returned as is", unresolved_as_is},
         {0},
     };
     return lks_test_main(tests);

@@ -667,7 +667,8 @@ static void random_word(struct campaign *w, struct lks_rng *rng)
     }
 }
 
-/* In the end everything is well, nobody says anything any more, and it settles. */
+/* In the end everything is well, updates of assets are resolved, nobody says anything any more, and
+ * it settles. */
 static void be_well(struct campaign *w)
 {
     for (unsigned i = 0; i < w->count; i++) {
@@ -679,6 +680,11 @@ static void be_well(struct campaign *w)
         campaign_freeze(w, false);
     if (campaign_change(w)->state == LKS_CHANGE_PAUSED)
         campaign_move(w, LKS_CHANGE_RUNNING);
+    campaign_settle(w);
+    for (unsigned i = 0; i < w->count; i++) {
+        if (w->nodes[i].asset)
+            campaign_resolve(w, w->nodes[i].name);
+    }
 }
 
 static void check_settled(struct campaign *w)

@@ -104,6 +104,18 @@ static void on_the_way_back(void)
     campaign_end(&w);
 }
 
+/* An asset of its domain may still be updated, until a person resolved that. */
+static void beside_an_unresolved_update(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .domain = 2, .shelf_first = true});
+    campaign_fail(&w, "shelf1", "flash", LKS_BMC_UNKNOWN, 1);
+    (void)campaign_run(&w, HOUR);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_WAITING);
+    check_waits(&w, "n1", "for shelf1 of its domain, which is unknown: a person decides");
+    campaign_end(&w);
+}
+
 /* Its pool would be in too many parts with it, too. */
 static void beside_another_change(void)
 {
@@ -140,9 +152,13 @@ static void before_its_time(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"before it begins", before_it_begins}, {"on the way", on_the_way},
-        {"on the way back", on_the_way_back},   {"beside another change", beside_another_change},
-        {"before its time", before_its_time},   {0},
+        {"before it begins", before_it_begins},
+        {"on the way", on_the_way},
+        {"on the way back", on_the_way_back},
+        {"beside another change", beside_another_change},
+        {"beside an unresolved update", beside_an_unresolved_update},
+        {"before its time", before_its_time},
+        {0},
     };
     return lks_test_main(tests);
 }

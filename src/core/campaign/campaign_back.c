@@ -87,6 +87,14 @@ static uint32_t pool_of(const struct going *g, const struct lks_unit *u)
     return s->pool_count;
 }
 
+/* A person has to resolve an update first: it keeps no other from rolling back, as a retained node
+ * does not. */
+static bool is_parked(const struct lks_look *k)
+{
+    return k->step != NULL && k->step->kind == LKS_DO_RETURN &&
+           lks_campaign_unit_unresolved(k) != NULL;
+}
+
 /* Nodes of the unit that its pool has to do without; with `active` those in progress that are
  * there. */
 static uint32_t nodes_of(const struct going *g, const struct lks_unit *u, bool active)
@@ -95,7 +103,7 @@ static uint32_t nodes_of(const struct going *g, const struct lks_unit *u, bool a
     for (uint32_t i = 0; i < u->count; i++) {
         struct lks_look k =
             lks_campaign_look_at(g->l.d->state, g->l.c, &g->l.c->members[u->first + i]);
-        bool moves = !lks_member_over(k.m) && k.m->state != LKS_MEMBER_PENDING;
+        bool moves = !lks_member_over(k.m) && k.m->state != LKS_MEMBER_PENDING && !is_parked(&k);
         count += k.n->asset == 0 && k.n->placed && !is_away(&k) && (!active || moves);
     }
     return count;
@@ -106,7 +114,8 @@ static bool is_slow(const struct going *g, const struct lks_look *k)
 {
     bool drains = k->step != NULL && k->step->kind == LKS_DO_LEAVE &&
                   g->l.d->now.wall >= k->m->turned + DRAIN_MAX;
-    return drains || (is_away(k) && !is_sent_away(k) && boot_ends(k) <= g->l.d->now.wall);
+    return drains || is_parked(k) ||
+           (is_away(k) && !is_sent_away(k) && boot_ends(k) <= g->l.d->now.wall);
 }
 
 static bool has_slot(const struct going *g, const struct lks_unit *u)

@@ -92,7 +92,8 @@ bool lks_campaign_look_retried(const struct lks_look *k);
 bool lks_campaign_look_out(const struct lks_look *k);
 
 /* Another of its unit that has a step of lower rank left, or of which it is not known whether
- * something runs on it; NULL: its own step is open. */
+ * something runs on it; before the return, one whose update is unresolved. NULL: its own step is
+ * open. */
 const struct lks_member *lks_campaign_look_behind(const struct lks_look *k);
 static inline bool lks_look_open(const struct lks_look *k)
 {
@@ -105,6 +106,11 @@ lks_ms lks_campaign_unit_since(const struct lks_look *k);
 /* Another of its unit that is kept, and of which it is not known whether something runs on it;
  * NULL: there is none. */
 const struct lks_member *lks_campaign_unit_unsure(const struct lks_look *k);
+
+/* An asset of its unit that is finished in this change, and whose update has an unknown outcome
+ * that no person resolved: the endpoint may still carry it out, so no node around the asset returns
+ * to service. NULL: there is none. */
+const struct lks_member *lks_campaign_unit_unresolved(const struct lks_look *k);
 
 /* Its unit rolls back, and can. */
 bool lks_campaign_unit_returns(const struct lks_state_change *c, const struct lks_unit *u);

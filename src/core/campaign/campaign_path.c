@@ -274,12 +274,32 @@ const struct lks_member *lks_campaign_unit_unsure(const struct lks_look *k)
     return NULL;
 }
 
+/* A staged image takes nothing down, whatever became of it. */
+static bool is_unresolved(const struct lks_look *k)
+{
+    const struct lks_state_flash *f = lks_state_flashing(k->s, k->m->node);
+    return k->n->asset != 0 && lks_member_over(k->m) && f != NULL && f->act != LKS_BMC_STAGE &&
+           f->act != LKS_BMC_ABORT;
+}
+
+const struct lks_member *lks_campaign_unit_unresolved(const struct lks_look *k)
+{
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
+        if (o.m != k->m && is_unresolved(&o))
+            return o.m;
+    }
+    return NULL;
+}
+
 const struct lks_member *lks_campaign_look_behind(const struct lks_look *k)
 {
     if (k->u->count == 1 || is_early(k))
         return NULL;
     const struct lks_member *unsure =
         k->step != NULL && k->step->kind != LKS_DO_RETURN ? lks_campaign_unit_unsure(k) : NULL;
+    if (k->step == NULL || k->step->kind == LKS_DO_RETURN)
+        unsure = lks_campaign_unit_unresolved(k);
     if (unsure != NULL)
         return unsure;
     uint32_t mine = part_of(k), key = key_of(k);

@@ -190,6 +190,7 @@ static const bool about_all[] = {
     [LKS_RECORD_BUNDLE_REVOKED] = true, [LKS_RECORD_OVERRIDE] = true,
     [LKS_RECORD_ALARM_RELEASED] = true, [LKS_RECORD_REVERT_PROVEN] = true,
     [LKS_RECORD_FROZEN] = true,         [LKS_RECORD_FLEET] = true,
+    [LKS_RECORD_FLASH_RESOLVED] = true,
 };
 
 enum lks_code lks_apply_campaign(const struct lks_applying *a)
@@ -199,8 +200,8 @@ enum lks_code lks_apply_campaign(const struct lks_applying *a)
     uint32_t n = 0;
     if (a->s->change_count == 0)
         return LKS_OK;
-    if (kind < LKS_COUNT(about_all) && about_all[kind])
-        return touch_all(a);
+    if (kind < LKS_COUNT(about_all) && about_all[kind] && touch_all(a) != LKS_OK)
+        return a->err->code;
     if (kind == LKS_RECORD_VERDICT)
         return touch_basis(a);
     if (kind >= LKS_COUNT(about_node) || about_node[kind] == 0)

@@ -504,7 +504,11 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
     struct lks_str name = lks_state_name(d->state, m->node), domain = text_of(d, u->domain);
     char active[LKS_COUNT_TEXT_SIZE];
     uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_node_status_mixes(d->state, m->node);
-    if (u->active > 0)
+    struct lks_look k = lks_campaign_look_at(d->state, c, m);
+    const struct lks_member *unresolved = lks_campaign_unit_unresolved(&k);
+    if (unresolved != NULL)
+        refuse_flashed(d, unresolved->node);
+    else if (u->active > 0)
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
                             ", or not before its other members finish: %s of it %s in progress",
