@@ -217,6 +217,9 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
         cam_require(w, &w->changes[k] == c || !cam_member_under_way(&w->changes[k], i), "promise 3",
                     "changes %" PRIu64 " and %" PRIu64 " are both under way on %s", c->id,
                     w->changes[k].id, w->machines[i].name);
+    /* One that joins again was not in progress when its domain returned. */
+    if (m->state >= LKS_MEMBER_OVER && to < LKS_MEMBER_OVER)
+        cam_check_domains(w);
     count_over(c, m, to);
     cam_live_row(w, c, i, r);
     if (to != LKS_MEMBER_PENDING && to != LKS_MEMBER_SKIPPED)

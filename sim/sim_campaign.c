@@ -139,6 +139,8 @@ static const struct {
     {"one that is late will serve again beside who is let go as it is", 2449},
     {"one side of a pair is dead, and the other is not touched", 244},
     {"no node returns around an asset whose update has an unknown outcome", 1010188},
+    {"a lost node joins the rollback right behind the return of its domain", 1001089},
+    {"a lost node joins right behind the return of two others", 1014392},
 };
 
 static void test_seeds_that_found_something(void)
