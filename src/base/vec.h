@@ -75,7 +75,8 @@ void lks_vec_open_gap(void *array, size_t count, size_t at, size_t size);
 void lks_vec_close_gap(void *array, size_t count, size_t at, size_t size);
 
 /* The first of `count` elements for which `holds`, an expression in the pointer `it`, is true; NULL
- * where there is none. */
+ * where there is none. The name of a variable takes no parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LKS_VEC_FIND(array, count, it, holds)                                                      \
     __extension__({                                                                                \
         size_t lks_i_ = 0;                                                                         \
@@ -88,6 +89,7 @@ void lks_vec_close_gap(void *array, size_t count, size_t at, size_t size);
         }                                                                                          \
         lks_i_ < lks_count_ ? it : NULL;                                                           \
     })
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The first of `count` places, in order, for which `before` is false: an element that is sought is
  * there, or would be. `before` is an expression in `at`, the lvalue that ends up with the place. */

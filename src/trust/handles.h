@@ -9,11 +9,14 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+/* A type takes no parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LKS_TRUST_END(name, type, release)                                                         \
     static inline void name(type **at)                                                             \
     {                                                                                              \
         release(*at);                                                                              \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 LKS_TRUST_END(lks_pkey_end, EVP_PKEY, EVP_PKEY_free)
 LKS_TRUST_END(lks_pkey_ctx_end, EVP_PKEY_CTX, EVP_PKEY_CTX_free)

@@ -191,7 +191,7 @@ enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *a
                                    const struct lks_remote_path *path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    uint64_t limit;
+    uint64_t limit = 0;
     if (lks_listing_number(args, "--limit", LIMIT_MAX, listing->limit, &limit, err) != LKS_OK)
         return err->code;
     LKS_CLEANUP(page_fini) struct page p = {.listing = listing};

@@ -321,8 +321,8 @@ enum lks_heartbeat_event {
     LKS_HEARTBEAT_LOAD,
     LKS_HEARTBEAT_EVENTS,
 };
-#define LKS_HEARTBEAT_TOLD LKS_HEARTBEAT_LOAD /* of those before it heartbeats say when they were  \
-                                               */
+/* Of the events before this one heartbeats say when they were. */
+#define LKS_HEARTBEAT_TOLD LKS_HEARTBEAT_LOAD
 
 /* What a heartbeat changes and no record says; a restart forgets it. Written by
  * core/state/heartbeat.c.
