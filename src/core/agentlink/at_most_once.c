@@ -134,6 +134,7 @@ void lks_at_most_once_end(struct lks_at_most_once *o, uint64_t id, enum lks_outc
     (void)lks_machine_step(&lks_moves_command,
                            lks_moves_command_stage(entry->ended, entry->outcome),
                            lks_moves_command_stage(true, outcome));
+    LKS_ASSERT(!entry->ended); /* a controller takes a result after the expiry, a ledger does not */
     entry->ended = true;
     entry->outcome = outcome;
     keep_text(entry->text, sizeof(entry->text), text);

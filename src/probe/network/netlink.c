@@ -21,6 +21,8 @@ enum lks_code lks_netlink_fail(struct lks_err *err, const char *what, int number
         return lks_fail(err, LKS_E_UNAVAILABLE, "%s: the driver does not answer this", what);
     if (number == EAGAIN || number == ETIMEDOUT)
         return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer", what);
+    if (number == ESRCH || number == ENOTDIR || number == ELOOP) /* says nothing about a path */
+        return lks_fail(err, LKS_E_IO, "%s: %s", what, strerror(number));
     return lks_root_fail(err, what, number);
 }
 

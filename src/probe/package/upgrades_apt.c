@@ -115,9 +115,8 @@ static enum lks_code read_all(struct apt *a, struct lks_err *err)
     return read_file(a, MAIN_FILE, err);
 }
 
-/* Where a bracket expression that begins at `at` ends, or 0: Python and POSIX read a backslash and
- * a
- * '[' inside one differently. */
+/* Where a bracket expression that begins at `at` ends, or 0: Python and POSIX read a backslash
+ * and a '[' inside one differently. */
 static size_t bracket_end(struct lks_str re, size_t at)
 {
     size_t i = at + 1;
@@ -131,13 +130,20 @@ static size_t bracket_end(struct lks_str re, size_t at)
     return 0;
 }
 
+/* Python escapes every punctuation mark with a backslash; glibc has operators of its own for four
+ * of them. */
+static bool is_escape(char next)
+{
+    return next != '\0' && ispunct((unsigned char)next) && strchr("<>`'", next) == NULL;
+}
+
 /* Whether POSIX's extended expressions mean what Python's do by `re`. Escapes of letters and
- * digits,
- * (?...), counts in braces and a second mark behind the first are Python's own. A pattern with many
- * marks is left alone too: regcomp(3) copies what '+' stands behind, and nested ones multiply. */
+ * digits, (?...), counts in braces and a second mark behind the first are Python's own. A pattern
+ * with many marks is left alone too: regcomp(3) copies what '+' stands behind, and nested ones
+ * multiply. Parentheses that do not match would match those around the pattern. */
 static bool is_posix(struct lks_str re)
 {
-    int marks = 0;
+    int marks = 0, depth = 0;
     bool atom = false; /* that a mark may stand behind */
     for (size_t i = 0; i < re.len; i++) {
         char c = re.ptr[i], next = i + 1 < re.len ? re.ptr[i + 1] : '\0';
@@ -149,14 +155,15 @@ static bool is_posix(struct lks_str re)
             atom = false;
             continue;
         }
-        if (c == '\\' && !ispunct((unsigned char)next))
+        depth += (c == '(') - (c == ')');
+        if (depth < 0 || (c == '\\' && !is_escape(next)))
             return false;
         i = c == '\\' ? i + 1 : c == '[' ? bracket_end(re, i) : i;
         if (c == '[' && i == 0)
             return false;
         atom = strchr("(|^$", c) == NULL;
     }
-    return true;
+    return depth == 0;
 }
 
 /* Python's re.match(), which holds a pattern against the beginning of a name, by regcomp(3).
