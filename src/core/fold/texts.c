@@ -1,8 +1,10 @@
 #include "core/fold/texts.h"
 
-/* The compiler checks that a text has a number. */
+/* The compiler checks that a text has a number. A type takes no parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define AT(type, member, of)                                                                       \
     _Generic(((struct type *)0)->member, of : offsetof(struct type, member))
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define TEXT(record, state, member)                                                                \
     {                                                                                              \
         AT(lks_rec_##record, member, struct lks_str), AT(state, member, lks_text)                  \
