@@ -19,13 +19,10 @@ void lks_buf_fini(struct lks_buf *b)
     *b = (struct lks_buf){0};
 }
 
-void lks_buf_fini_all(struct lks_buf *first, ...)
+void lks_buf_fini_all(struct lks_buf *const *list)
 {
-    va_list rest;
-    va_start(rest, first);
-    for (struct lks_buf *b = first; b != NULL; b = va_arg(rest, struct lks_buf *))
-        lks_buf_fini(b);
-    va_end(rest);
+    for (; *list != NULL; list++)
+        lks_buf_fini(*list);
 }
 
 /* Room for `extra` bytes more and the terminator. */

@@ -22,7 +22,7 @@ void lks_buf_init(struct lks_buf *b, size_t max);
 void lks_buf_fini(struct lks_buf *b);
 
 /* The same for several; the list ends with NULL. */
-void lks_buf_fini_all(struct lks_buf *first, ...) __attribute__((sentinel));
+void lks_buf_fini_all(struct lks_buf *const *list);
 
 void lks_buf_add(struct lks_buf *b, struct lks_str s);
 void lks_buf_addc(struct lks_buf *b, char c);

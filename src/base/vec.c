@@ -16,7 +16,7 @@ static size_t next_cap(size_t cap, size_t wanted, size_t max)
 enum lks_code lks_vec_grow(struct lks_vec *v, size_t wanted, size_t size, size_t max,
                            struct lks_err *err)
 {
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     if (err == NULL)
         err = &ignored;
     if (wanted > max)
@@ -28,14 +28,15 @@ enum lks_code lks_vec_grow(struct lks_vec *v, size_t wanted, size_t size, size_t
     if (items == NULL)
         return lks_fail_nomem(err);
     memset(items + v->cap * size, 0, (cap - v->cap) * size);
-    *v = (struct lks_vec){items, cap};
+    v->items = items;
+    v->cap = cap;
     return LKS_OK;
 }
 
 enum lks_code lks_vec_grow_in(struct lks_arena *arena, struct lks_vec *v, size_t wanted,
                               size_t size, struct lks_err *err)
 {
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     size_t cap = next_cap(v->cap, wanted, SIZE_MAX);
     void *items = lks_arena_array(arena, cap, size);
     if (items == NULL)

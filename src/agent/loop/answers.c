@@ -241,7 +241,7 @@ void lks_answer_problem(struct lks_str json, char out[LKS_ANSWER_DETAIL_SIZE])
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *top = NULL;
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     out[0] = '\0';
     if (parse(json, &docs, &top, &ignored) != LKS_OK)
         return;

@@ -63,7 +63,7 @@ static enum lks_code explain_denied(const struct lks_agent *a, struct lks_err *e
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
     struct lks_x509_about about = {0};
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     char day[LKS_DAY_TEXT_SIZE];
     int64_t now = lks_agent_wall() / 1000;
     lks_buf_init(&pem, LKS_X509_PEM_MAX);

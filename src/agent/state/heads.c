@@ -31,7 +31,7 @@ static enum lks_code each_line(const struct lks_statedir *dir, line_fn *fn, void
     int fd = openat(dir->fd, LKS_HEADS_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     LKS_CLEANUP(close_file) FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     char line[LINE_SIZE];
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     if (file == NULL && errno != ENOENT)
         return lks_fail(err, LKS_E_IO, "%s/" LKS_HEADS_FILE ": %s", dir->path, strerror(errno));
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {

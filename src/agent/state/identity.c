@@ -9,7 +9,7 @@ static bool read_pair(const struct lks_statedir *dir, const char *key_name, cons
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf crt = {0};
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     bool fits = lks_statedir_read(dir, key_name, LKS_X509_PEM_MAX, &key, &ignored) == LKS_OK &&
                 lks_statedir_read(dir, crt_name, LKS_X509_PEM_MAX, &crt, &ignored) == LKS_OK &&
                 lks_x509_read(lks_buf_view(&crt), about, &ignored) == LKS_OK &&

@@ -101,7 +101,7 @@ static enum lks_code check_left(const struct lks_bmc_update *u, const char *fold
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     char path[PATH_MAX];
     size_t len = strlen(u->at->name);
     lks_buf_init(&text, LKS_BMC_STATE_MAX);
@@ -257,7 +257,7 @@ static bool is_one_way(const struct lks_doc *d)
 bool lks_bmc_update_recall(struct lks_bmc_update *u, struct lks_str component)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     if (lks_bmc_at_read(u->at, FOLDER, "json", &docs, &ignored) != LKS_OK)
         return false;
     const struct lks_doc *r = docs.first, *size = lks_doc_member(r, "size");
@@ -314,7 +314,7 @@ const struct lks_doc *lks_bmc_update_prior(const struct lks_bmc_update *u, struc
 bool lks_bmc_update_staged_one_way(const struct lks_bmc_update *u, struct lks_str name)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     if (lks_bmc_at_read(u->at, FOLDER, "prior", &docs, &ignored) != LKS_OK)
         return false;
     for (const struct lks_doc *d = docs.first->first; d != NULL; d = d->next) {

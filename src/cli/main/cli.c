@@ -300,7 +300,7 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
 static bool asks_group(int argc, char **argv, struct lks_args *args)
 {
     const struct lks_option *tables[2] = {lks_common_options, NULL};
-    struct lks_err ignored;
+    struct lks_err ignored = {0};
     return is_group(argv[1]) &&
            lks_args_parse(argc - 2, argv + 2, tables, args, &ignored) == LKS_OK &&
            lks_args_has(args, "--help") && args->positional_count == 0;

@@ -58,7 +58,7 @@ static void building_fini(struct building *b)
         discard(b);
     lks_docs_fini(&b->docs);
     lks_facts_fini(&b->facts);
-    lks_buf_fini_all(&b->json, &b->manifest, NULL);
+    lks_buf_fini_all((struct lks_buf *const[]){&b->json, &b->manifest, NULL});
     lks_bundle_fini(&b->bundle);
     *b = (struct building){0};
 }

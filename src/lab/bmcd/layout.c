@@ -104,7 +104,7 @@ static void add(struct lks_layout *p, struct lks_str name, struct lks_str rack,
 static enum lks_code make_mixed(struct lks_layout *p, const struct lks_layout_wish *wish,
                                 struct lks_err *err)
 {
-    enum lks_bmcsim_personality kinds[KINDS_MAX];
+    enum lks_bmcsim_personality kinds[KINDS_MAX] = {0};
     struct lks_str rest = lks_str_from(wish->personalities), word;
     size_t count = 0;
     bool more = true;

@@ -69,7 +69,7 @@ void lks_fd_free(struct lks_fd *fd)
 {
     if (fd == NULL)
         return;
-    lks_buf_fini_all(&fd->question, &fd->reply, &fd->entries, NULL);
+    lks_buf_fini_all((struct lks_buf *const[]){&fd->question, &fd->reply, &fd->entries, NULL});
     free(fd);
 }
 

@@ -99,8 +99,8 @@ void lks_ua_free(struct lks_ua *ua)
 {
     if (ua == NULL)
         return;
-    lks_buf_fini_all(&ua->question, &ua->reply, &ua->descriptors, &ua->entries, &ua->metadata,
-                     &ua->data, NULL);
+    lks_buf_fini_all((struct lks_buf *const[]){&ua->question, &ua->reply, &ua->descriptors,
+                                               &ua->entries, &ua->metadata, &ua->data, NULL});
     free(ua->parts);
     free(ua);
 }

@@ -105,7 +105,7 @@ void lks_secrets_fini(struct lks_secrets *s)
     lks_key_wipe(&s->command);
     lks_secrets_wipe(&s->ca_key);
     lks_secrets_wipe(&s->server_key);
-    lks_buf_fini_all(&s->ca, &s->server, NULL);
+    lks_buf_fini_all((struct lks_buf *const[]){&s->ca, &s->server, NULL});
     explicit_bzero(s, sizeof(*s));
 }
 

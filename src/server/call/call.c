@@ -38,7 +38,8 @@ void lks_call_free(struct lks_call *call)
     free(call->tuple);
     lks_docs_fini(&call->asked);
     lks_docs_fini(&call->docs);
-    lks_buf_fini_all(&call->bytes, &call->out, &call->issued, &call->aside, NULL);
+    lks_buf_fini_all(
+        (struct lks_buf *const[]){&call->bytes, &call->out, &call->issued, &call->aside, NULL});
     free(call);
 }
 
