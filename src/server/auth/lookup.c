@@ -155,6 +155,7 @@ bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, con
     enum lks_code code = strcmp(what, "bundle") == 0
                              ? lks_named_bundle(authz->state, *out, &bundle, &err)
                              : lks_named_stack(authz->state, *out, &stack, &err);
+    LKS_ASSERT(code != LKS_OK || bundle != NULL || stack != NULL);
     if (code == LKS_OK)
         *out = lks_state_text(authz->state, bundle != NULL ? bundle->digest : stack->digest);
     else if (code != LKS_E_NOT_FOUND)
