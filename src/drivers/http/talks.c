@@ -274,7 +274,7 @@ static enum lks_code make_room(struct lks_talks *t, struct lks_err *err)
                         LKS_TALKS_MAX);
     if (t->free_count > 0)
         return LKS_OK;
-    uint32_t before = t->slots, free_room = t->slots; /* the arrays grow together */
+    uint32_t before = t->slots, free_room = before; /* the arrays grow together */
     if (LKS_VEC_RESERVE(t->free_slots, free_room, before + 1, err) != LKS_OK ||
         LKS_VEC_RESERVE(t->dialogs, t->slots, before + 1, err) != LKS_OK)
         return err->code;
