@@ -19,9 +19,10 @@ meson = $(call quietly,meson setup $(1) $(2))
 # What a node runs.
 NODE := lockstep-agent lockstep-helper $(addprefix executors/,accept apt dnf firmware hook image settings)
 
-# Seconds for each fuzz target; `make soak` gives them longer.
+# Seconds for each fuzz target; `make soak` gives them longer, and runs the tests as often as SOAK_REPEAT.
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 900
+SOAK_REPEAT ?= 20
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -80,9 +81,9 @@ fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
 	@$(call ninja,$(FUZZ))
 	@tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 
-soak: build $(SANITIZE)/build.ninja ## tests over and over, kills everywhere, planted bugs, then fuzzing for SOAK_SECONDS (900) each
+soak: build $(SANITIZE)/build.ninja ## the tests SOAK_REPEAT (20) times, kills everywhere, planted bugs, then fuzzing for SOAK_SECONDS (900) each
 	@$(call ninja,$(SANITIZE))
-	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
+	@meson test -C $(SANITIZE) --no-suite real --repeat $(SOAK_REPEAT) --print-errorlogs
 	@tools/setup.sh real
 	@$(asking) meson test -C $(BUILD) --benchmark --verbose
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
