@@ -1,14 +1,10 @@
-/* What keeps a journal usable: snapshots, repairs, trims, looking back, and that one which was
- * stored long ago still folds. `test_retention DIR` writes such a one. */
-#include "base/file.h"
-#include "codec/format/hex.h"
+/* What keeps a journal usable: snapshots, repairs, trims and looking back. */
 #include "core/campaign/state_apply.h"
 #include "tests/journals.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define BY     LKS_STR("unix:0")
 #define REASON LKS_STR("a disk lost power")
@@ -572,186 +568,6 @@ static void test_rows_as_json(void)
                                    "\"kind\":\"liveness\",\"node\":\"n1\",\"state\":\"live\"}\n");
 }
 
-/* The golden journal ------------------------------------------------------------------------- */
-
-/* A row a line: time, kind, version, hash and body, the last two in hexadecimal; and heads as
- * agents keep them. */
-static bool print_row(void *ctx, const struct lks_row *row)
-{
-    struct lks_buf *out = ctx;
-    lks_buf_addf(out, "%" PRIu64 " %u %u ", row->time, (unsigned)row->kind, (unsigned)row->version);
-    lks_hex_add(out, row->hash, sizeof(row->hash));
-    lks_buf_addc(out, ' ');
-    lks_hex_add(out, (const uint8_t *)row->body.ptr, row->body.len);
-    lks_buf_addc(out, '\n');
-    return true;
-}
-
-static bool print_head(void *ctx, const struct lks_head *head)
-{
-    lks_row_head_text(head, ctx);
-    lks_buf_addc(ctx, '\n');
-    return true;
-}
-
-static enum lks_code print_record(void *ctx, lks_ms time, const struct lks_record *record,
-                                  struct lks_err *err)
-{
-    struct lks_buf *out = ctx;
-    struct lks_json_writer w = {.out = out};
-    lks_buf_addf(out, "%" PRIu64 " ", time);
-    lks_json_begin(&w, NULL, '{');
-    lks_record_json(record, &w);
-    lks_json_end(&w, '}');
-    lks_buf_addc(out, '\n');
-    return lks_buf_check(out, err);
-}
-
-static void print_state(struct lks_test_world *w, struct lks_buf *out)
-{
-    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
-    struct lks_err err = {0};
-    fold_ok(w, &state);
-    lks_buf_addf(out, "row %" PRIu64 " at %" PRIu64 "\n", state.seq, state.clock);
-    CHECK_CODE(lks_dump_state(&state, print_record, out, &err), LKS_OK);
-}
-
-static const char *const golden_files[] = {"rows", "heads", "key", "state"};
-enum { ROWS, HEADS, KEY, STATE, GOLDEN_FILES };
-
-static void print_golden(struct lks_test_world *w, struct lks_buf out[GOLDEN_FILES])
-{
-    struct lks_err err = {0};
-    char key[LKS_KEY_TEXT_SIZE];
-    struct lks_public_key public = lks_key_public(&w->key);
-    for (unsigned i = 0; i < GOLDEN_FILES; i++)
-        lks_buf_init(&out[i], BYTES_MAX);
-    CHECK_CODE(w->store.ops->rows(w->store.self, 1, print_row, &out[ROWS], &err), LKS_OK);
-    CHECK_CODE(w->store.ops->heads(w->store.self, 0, print_head, &out[HEADS], &err), LKS_OK);
-    lks_key_public_text(&public, key);
-    lks_buf_addf(&out[KEY], "%s\n", key);
-    print_state(w, &out[STATE]);
-}
-
-static int write_golden(const char *dir)
-{
-    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
-    struct lks_buf out[GOLDEN_FILES];
-    lks_test_live(&w.store, lks_test_life_all, &w.key);
-    print_golden(&w, out);
-    bool ok = true;
-    for (unsigned i = 0; i < GOLDEN_FILES; i++) {
-        char path[256];
-        (void)snprintf(path, sizeof(path), "%s/%s", dir, golden_files[i]);
-        FILE *f = fopen(path, "w");
-        ok = f != NULL && fwrite(out[i].ptr, 1, out[i].len, f) == out[i].len && ok;
-        ok = f != NULL && fclose(f) == 0 && ok;
-        lks_buf_fini(&out[i]);
-    }
-    return ok ? 0 : 6;
-}
-
-/* Journals as programs of their time wrote them. In the first, kinds that have more fields by now
- * are of version 1. */
-static const char *const golden_dirs[] = {"tests/golden/journal-1", "tests/golden/journal-2",
-                                          "tests/golden/journal-3", "tests/golden/journal-4",
-                                          "tests/golden/journal-5", "tests/golden/journal-6",
-                                          "tests/golden/journal-7"};
-
-static void read_golden(const char *dir, unsigned file, struct lks_buf *out)
-{
-    char path[256];
-    struct lks_err err = {0};
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, golden_files[file]);
-    lks_buf_init(out, BYTES_MAX);
-    CHECK_CODE(lks_file_read(path, out, &err), LKS_OK);
-    lks_buf_add(out, LKS_STR("")); /* terminated even when empty */
-}
-
-static void load_row(struct lks_test_world *w, uint64_t seq, struct lks_str line)
-{
-    struct lks_str words[5] = {0};
-    uint64_t kind = 0, version = 0;
-    static uint8_t body[8192];
-    struct lks_err err = {0};
-    struct lks_row row = {.seq = seq};
-    for (size_t i = 0; i < LKS_COUNT(words); i++)
-        lks_str_cut(line, ' ', &words[i], &line);
-    row.body = (struct lks_str){(const char *)body, words[4].len / 2};
-    CHECK(lks_str_number(words[0], UINT64_MAX, &row.time) &&
-          lks_str_number(words[1], UINT16_MAX, &kind) &&
-          lks_str_number(words[2], UINT8_MAX, &version) && row.body.len <= sizeof(body) &&
-          lks_hex_read(words[3], row.hash, sizeof(row.hash)) &&
-          lks_hex_read(words[4], body, row.body.len));
-    row.kind = (uint16_t)kind;
-    row.version = (uint8_t)version;
-    struct lks_store_batch batch = {.rows = &row, .row_count = 1};
-    CHECK_CODE(w->store.ops->append(w->store.self, &batch, &err), LKS_OK);
-}
-
-static void load_golden(struct lks_test_world *w, const char *dir)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0}, heads = {0};
-    struct lks_err err = {0};
-    struct lks_str line, rest;
-    read_golden(dir, ROWS, &rows);
-    read_golden(dir, HEADS, &heads);
-    rest = lks_buf_view(&rows);
-    for (uint64_t seq = 1; rest.len > 0; seq++) {
-        lks_str_cut(rest, '\n', &line, &rest);
-        load_row(w, seq, line);
-    }
-    rest = lks_buf_view(&heads);
-    while (rest.len > 0) {
-        struct lks_head head;
-        lks_str_cut(rest, '\n', &line, &rest);
-        CHECK_CODE(lks_row_head_parse(line, &head, &err), LKS_OK);
-        struct lks_store_batch batch = {.head = &head,
-                                        .blobs = lks_test_life_blobs,
-                                        .blob_count = LKS_COUNT(lks_test_life_blobs)};
-        CHECK_CODE(w->store.ops->append(w->store.self, &batch, &err), LKS_OK);
-    }
-}
-
-/* It must fold for ever to the state beside it. When a kind of record gets a new version, write
- * another one next to it and keep this. */
-static void test_the_golden_journal_folds_to_the_state_it_had(void)
-{
-    for (unsigned i = 0; i < 2 * LKS_COUNT(golden_dirs); i++) {
-        const char *dir = golden_dirs[i / 2];
-        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(i % 2 == 1);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0}, state = {0}, folded = {0};
-        struct lks_public_key public = {0};
-        struct lks_verify found = {0};
-        struct lks_err err = {0};
-        lks_test_case("%s, %s", dir, w.store.ops->name);
-        load_golden(&w, dir);
-        read_golden(dir, KEY, &key);
-        read_golden(dir, STATE, &state);
-        CHECK_CODE(lks_key_public_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}),
-                                        &public, &err),
-                   LKS_OK);
-        struct lks_verify_options options = {.key = &public};
-        CHECK_CODE(lks_journal_verify(&w.store, &options, &found, &err), LKS_OK);
-        CHECK_INT(found.fault, LKS_FAULT_NONE);
-        CHECK(found.rows > 40 && found.heads > 5 && found.unsigned_rows == 0);
-        lks_buf_init(&folded, BYTES_MAX);
-        print_state(&w, &folded);
-        CHECK_STR(lks_buf_view(&folded), state.ptr);
-    }
-}
-
-static void test_the_golden_journal_has_every_kind_of_record(void)
-{
-    for (size_t i = 0; i < lks_record_info_count; i++) {
-        bool found = false;
-        for (size_t k = 0; k < lks_test_life_all && !found; k++)
-            found = lks_test_life[k].record.kind == lks_record_infos[i].kind;
-        lks_test_case("%s", lks_record_infos[i].word);
-        CHECK(found);
-    }
-}
-
 static const struct lks_test tests[] = {
     {"retention: a snapshot and its tail fold to the same",
      test_a_snapshot_and_its_tail_fold_to_the_same},
@@ -779,14 +595,10 @@ static const struct lks_test tests[] = {
      test_without_its_snapshot_a_trimmed_journal_is_refused},
     {"retention: which node a record is about", test_which_node_a_record_is_about},
     {"retention: rows as JSON", test_rows_as_json},
-    {"retention: the golden journal folds to the state it had",
-     test_the_golden_journal_folds_to_the_state_it_had},
-    {"retention: the golden journal has every kind of record",
-     test_the_golden_journal_has_every_kind_of_record},
     {0},
 };
 
-int main(int argc, char **argv)
+int main(void)
 {
-    return argc == 2 ? write_golden(argv[1]) : lks_test_main(tests);
+    return lks_test_main(tests);
 }

@@ -1,0 +1,46 @@
+/* Golden journals: rows, signed heads, the public key, the state that the rows fold to, and
+ * snapshots of some rows, as programs of their time wrote them. tests/golden/README.md says which
+ * are kept and how they are written. */
+#ifndef LKS_TESTS_GOLDENS_H
+#define LKS_TESTS_GOLDENS_H
+
+#include "tests/journals.h"
+
+enum { LKS_GOLDEN_BYTES_MAX = 4 << 20, LKS_GOLDEN_SNAPSHOTS = 6 };
+
+struct lks_golden {
+    const char *dir;
+    uint64_t snapshots[LKS_GOLDEN_SNAPSHOTS]; /* the rows they are of; 0: no more */
+};
+extern const struct lks_golden lks_goldens[];
+extern const size_t lks_golden_count;
+
+/* Append the file `dir`/`name` to `out`, which is initialised here; a failure is a failed check.
+ */
+void lks_golden_read(const char *dir, const char *name, struct lks_buf *out);
+/* On purpose only: false, and the cause is printed, where it cannot be written. */
+bool lks_golden_write(const char *dir, const char *name, struct lks_str bytes);
+
+/* "snapshot-49", and with ".state" the list of what it loads to: of what was removed it lists less
+ * than the fold of the rows. The next call overwrites it. */
+const char *lks_golden_snapshot_name(uint64_t row, const char *ending);
+
+/* The public key of a golden journal. */
+struct lks_public_key lks_golden_key(const char *dir);
+
+/* Put the rows, the heads and the bytes that rows refer to into an empty store. */
+void lks_golden_load(struct lks_store *store, const char *dir);
+
+/* The store as the files "rows", "heads" and "key". */
+bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const char *dir);
+
+/* Fold the first `rows` rows alone, without any snapshot, into `out`, which is initialised here.
+ * `hash` is that of the last of them. */
+void lks_golden_fold(struct lks_store *store, uint64_t rows, struct lks_state *out,
+                     uint8_t hash[LKS_HASH_BYTES]);
+
+/* The file "state": the row and time of the state, then a line for each record of it. Secrets are
+ * in it, so it is for made-up ones. */
+void lks_golden_list(const struct lks_state *s, struct lks_buf *out);
+
+#endif

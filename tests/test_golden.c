@@ -1,0 +1,247 @@
+/* Journals and snapshots that were stored long ago still open, and fold to the state they had.
+ *
+ *     test_golden journal DIR      write the journal of tests/journals.c as a golden one
+ *     test_golden snapshots DIR    write the snapshots of a golden journal anew
+ *
+ * Both are for people who add a golden journal, and no test runs them. */
+#include "engine/journal.h"
+#include "tests/goldens.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static uint64_t last_row(struct lks_store *store)
+{
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(store->ops->tail(store->self, &tail, &err), LKS_OK);
+    return tail.seq;
+}
+
+/* Journals ----------------------------------------------------------------------------------- */
+
+/* A golden journal folds for ever to the state beside it. When a kind of record gets a new version,
+ * another one is written next to it and this one stays. */
+static void test_journals_fold_to_the_state_they_had(void)
+{
+    for (unsigned i = 0; i < 2 * lks_golden_count; i++) {
+        const char *dir = lks_goldens[i / 2].dir;
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(i % 2 == 1);
+        LKS_CLEANUP(lks_state_fini) struct lks_state folded = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf state = {0}, listed = {0};
+        struct lks_public_key key = lks_golden_key(dir);
+        struct lks_verify_options options = {.key = &key};
+        struct lks_verify found = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s, %s", dir, w.store.ops->name);
+        lks_golden_load(&w.store, dir);
+        CHECK_CODE(lks_journal_verify(&w.store, &options, &found, &err), LKS_OK);
+        CHECK_INT(found.fault, LKS_FAULT_NONE);
+        CHECK(found.rows > 40 && found.heads > 5 && found.unsigned_rows == 0);
+        CHECK_CODE(lks_test_world_fold(&w, 0, &folded, &err), LKS_OK);
+        lks_golden_read(dir, "state", &state);
+        lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
+        lks_golden_list(&folded, &listed);
+        CHECK_STR(lks_buf_view(&listed), state.ptr);
+    }
+}
+
+static void test_the_newest_journal_has_every_kind_of_record(void)
+{
+    for (size_t i = 0; i < lks_record_info_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < lks_test_life_all && !found; k++)
+            found = lks_test_life[k].record.kind == lks_record_infos[i].kind;
+        lks_test_case("%s", lks_record_infos[i].word);
+        CHECK(found);
+    }
+}
+
+/* Snapshots ---------------------------------------------------------------------------------- */
+
+static void check_same(const struct lks_state *want, const struct lks_state *got)
+{
+    struct lks_err why = {0};
+    if (!CHECK(lks_equal_state(want, got, &why)))
+        printf("%s\n", why.msg);
+}
+
+/* The file alone: it loads to the fold of the rows, and is listed as it was. */
+static void check_snapshot(const struct lks_golden *g, struct lks_store *store, uint64_t row,
+                           struct lks_str bytes)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state folded = {0}, loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf state = {0}, listed = {0};
+    uint8_t hash[LKS_HASH_BYTES], said[LKS_HASH_BYTES] = {0};
+    struct lks_err err = {0};
+    lks_golden_fold(store, row, &folded, hash);
+    CHECK_CODE(lks_state_init(&loaded, 2, &err), LKS_OK);
+    if (!CHECK_CODE(lks_snapshot_unpack_state(bytes, &loaded, said, &err), LKS_OK))
+        printf("%s\n", err.msg);
+    CHECK(memcmp(hash, said, sizeof(hash)) == 0);
+    check_same(&folded, &loaded);
+    lks_golden_read(g->dir, lks_golden_snapshot_name(row, ".state"), &state);
+    lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
+    lks_golden_list(&loaded, &listed);
+    CHECK_STR(lks_buf_view(&listed), state.ptr);
+}
+
+/* A start that finds the file in its store takes it, and not the rows before it. */
+static void check_start(const struct lks_golden *g, struct lks_test_world *w, uint64_t row,
+                        struct lks_str bytes)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state whole = {0}, started = {0};
+    struct lks_public_key key = lks_golden_key(g->dir);
+    struct lks_verify_options options = {.key = &key};
+    struct lks_verify found = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_test_world_fold(w, 0, &whole, &err), LKS_OK);
+    CHECK_CODE(w->store.ops->snapshot_put(w->store.self, row, bytes, &err), LKS_OK);
+    CHECK_CODE(lks_journal_verify(&w->store, &options, &found, &err), LKS_OK);
+    if (!CHECK_INT(found.fault, LKS_FAULT_NONE))
+        printf("%s\n", found.text);
+    lks_memory_disk_row(w->disk, row - 1)->time = 0;
+    if (!CHECK_CODE(lks_test_world_fold(w, 0, &started, &err), LKS_OK))
+        printf("%s\n", err.msg);
+    check_same(&whole, &started);
+}
+
+static void test_snapshots_load_to_the_fold_of_their_journal(void)
+{
+    for (size_t i = 0; i < lks_golden_count; i++) {
+        const struct lks_golden *g = &lks_goldens[i];
+        for (size_t k = 0; k < LKS_COUNT(g->snapshots) && g->snapshots[k] != 0; k++) {
+            LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+            const char *name = lks_golden_snapshot_name(g->snapshots[k], "");
+            lks_test_case("%s/%s", g->dir, name);
+            lks_golden_read(g->dir, name, &bytes);
+            lks_golden_load(&w.store, g->dir);
+            CHECK_HAS(lks_buf_view(&bytes), "\nlockstep-snapshot-1 sha256:");
+            check_snapshot(g, &w.store, g->snapshots[k], lks_buf_view(&bytes));
+            check_start(g, &w, g->snapshots[k], lks_buf_view(&bytes));
+        }
+    }
+}
+
+/* What is written today loads to the same as well, wherever it is taken. */
+static void check_cut(struct lks_store *store, uint64_t row)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state folded = {0}, loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    uint8_t hash[LKS_HASH_BYTES], said[LKS_HASH_BYTES] = {0};
+    struct lks_err err = {0};
+    lks_golden_fold(store, row, &folded, hash);
+    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
+    CHECK_CODE(lks_snapshot_pack_state(&folded, hash, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_state_init(&loaded, 2, &err), LKS_OK);
+    CHECK_CODE(lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, said, &err), LKS_OK);
+    CHECK(memcmp(hash, said, sizeof(hash)) == 0);
+    check_same(&folded, &loaded);
+}
+
+static void test_a_snapshot_of_any_row_loads_to_the_fold_up_to_it(void)
+{
+    for (size_t i = 0; i < lks_golden_count; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+        lks_golden_load(&w.store, lks_goldens[i].dir);
+        for (uint64_t row = 1, last = last_row(&w.store); row <= last; row++) {
+            lks_test_case("%s, row %" PRIu64, lks_goldens[i].dir, row);
+            check_cut(&w.store, row);
+        }
+    }
+}
+
+/* Writing, on purpose ------------------------------------------------------------------------ */
+
+static bool write_listed(const struct lks_state *state, const char *dir, const char *name)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf listed = {0};
+    lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
+    lks_golden_list(state, &listed);
+    return lks_golden_write(dir, name, lks_buf_view(&listed));
+}
+
+static bool write_state(struct lks_store *store, const char *dir)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    uint8_t hash[LKS_HASH_BYTES];
+    lks_golden_fold(store, last_row(store), &state, hash);
+    return write_listed(&state, dir, "state");
+}
+
+static bool write_journal(const char *dir)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    lks_test_live(&w.store, lks_test_life_all, &w.key);
+    return lks_golden_save(&w.store, &w.key, dir) && write_state(&w.store, dir);
+}
+
+static bool write_snapshot(struct lks_test_world *w, const char *dir, uint64_t row)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    uint8_t hash[LKS_HASH_BYTES];
+    struct lks_err err = {0};
+    lks_golden_fold(&w->store, row, &state, hash);
+    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
+    CHECK_CODE(lks_state_init(&loaded, 1, &err), LKS_OK);
+    return CHECK_CODE(lks_snapshot_pack_signed(&state, hash, &w->key, &bytes, &err), LKS_OK) &&
+           CHECK_CODE(lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, hash, &err),
+                      LKS_OK) &&
+           lks_golden_write(dir, lks_golden_snapshot_name(row, ""), lks_buf_view(&bytes)) &&
+           write_listed(&loaded, dir, lks_golden_snapshot_name(row, ".state"));
+}
+
+static bool write_snapshots(const char *dir)
+{
+    for (size_t i = 0; i < lks_golden_count; i++) {
+        const struct lks_golden *g = &lks_goldens[i];
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+        if (strcmp(g->dir, dir) != 0)
+            continue;
+        lks_golden_load(&w.store, dir);
+        for (size_t k = 0; k < LKS_COUNT(g->snapshots) && g->snapshots[k] != 0; k++) {
+            if (!write_snapshot(&w, dir, g->snapshots[k]))
+                return false;
+        }
+        return true;
+    }
+    printf("%s: not in the table of tests/goldens.c; add it there\n", dir);
+    return false;
+}
+
+static const struct {
+    const char *name;
+    bool (*write)(const char *dir);
+} writers[] = {
+    {"journal", write_journal},
+    {"snapshots", write_snapshots},
+};
+
+static int write_golden(const char *what, const char *dir)
+{
+    for (size_t i = 0; i < LKS_COUNT(writers); i++) {
+        if (strcmp(writers[i].name, what) == 0)
+            return writers[i].write(dir) ? 0 : 6;
+    }
+    printf("usage: test_golden [journal|snapshots DIR]\n");
+    return 2;
+}
+
+static const struct lks_test tests[] = {
+    {"golden: journals fold to the state they had", test_journals_fold_to_the_state_they_had},
+    {"golden: the newest journal has every kind of record",
+     test_the_newest_journal_has_every_kind_of_record},
+    {"golden: snapshots load to the fold of their journal",
+     test_snapshots_load_to_the_fold_of_their_journal},
+    {"golden: a snapshot of any row loads to the fold up to it",
+     test_a_snapshot_of_any_row_loads_to_the_fold_up_to_it},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    return argc == 3 ? write_golden(argv[1], argv[2]) : lks_test_main(tests);
+}
