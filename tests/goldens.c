@@ -3,16 +3,23 @@
 #include "base/file.h"
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
+#include "tests/records.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 const struct lks_golden lks_goldens[] = {
-    {"tests/golden/journal-1", {49}},  {"tests/golden/journal-2", {80}},
-    {"tests/golden/journal-3", {94}},  {"tests/golden/journal-4", {119}},
-    {"tests/golden/journal-5", {139}}, {"tests/golden/journal-6", {148}},
-    {"tests/golden/journal-7", {152}},
+    {"tests/golden/journal-1", {49}, {NULL}},
+    {"tests/golden/journal-2", {80}, {NULL}},
+    {"tests/golden/journal-3", {94}, {NULL}},
+    {"tests/golden/journal-4", {119}, {NULL}},
+    {"tests/golden/journal-5", {139}, {NULL}},
+    {"tests/golden/journal-6", {148}, {NULL}},
+    {"tests/golden/journal-7", {152}, {NULL}},
+    {LKS_GOLDEN_RICH,
+     {100, 200, 300, 400, 441},
+     {"fleet.yaml", "stack-a.yaml", "stack-b.yaml", "bundle.json", "report.json"}},
 };
 const size_t lks_golden_count = LKS_COUNT(lks_goldens);
 
@@ -87,9 +94,33 @@ static void load_head(struct lks_store *store, struct lks_str line)
     struct lks_head head;
     struct lks_err err = {0};
     CHECK_CODE(lks_row_head_parse(line, &head, &err), LKS_OK);
-    struct lks_store_batch batch = {
-        .head = &head, .blobs = lks_test_life_blobs, .blob_count = LKS_COUNT(lks_test_life_blobs)};
+    struct lks_store_batch batch = {.head = &head};
     CHECK_CODE(store->ops->append(store->self, &batch, &err), LKS_OK);
+}
+
+static void load_blob(struct lks_store *store, const char *dir, const char *name)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_store_blob blob = {0};
+    struct lks_store_batch batch = {.blobs = &blob, .blob_count = 1};
+    struct lks_err err = {0};
+    lks_golden_read(dir, name, &bytes);
+    blob.bytes = lks_buf_view(&bytes);
+    CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, &err), LKS_OK);
+    CHECK_CODE(store->ops->append(store->self, &batch, &err), LKS_OK);
+}
+
+static void load_blobs(struct lks_store *store, const char *dir)
+{
+    struct lks_store_batch life = {.blobs = lks_test_life_blobs,
+                                   .blob_count = LKS_COUNT(lks_test_life_blobs)};
+    struct lks_err err = {0};
+    for (size_t i = 0; i < lks_golden_count; i++) {
+        const struct lks_golden *g = &lks_goldens[i];
+        for (size_t k = 0; strcmp(g->dir, dir) == 0 && g->blobs[k] != NULL; k++)
+            load_blob(store, dir, g->blobs[k]);
+    }
+    CHECK_CODE(store->ops->append(store->self, &life, &err), LKS_OK);
 }
 
 void lks_golden_load(struct lks_store *store, const char *dir)
@@ -108,6 +139,56 @@ void lks_golden_load(struct lks_store *store, const char *dir)
         lks_str_cut(rest, '\n', &line, &rest);
         load_head(store, line);
     }
+    load_blobs(store, dir);
+}
+
+void lks_golden_records(const char *dir, lks_golden_record_fn *fn, void *ctx)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_str line, rest, time, json;
+    lks_golden_read(dir, "records", &bytes);
+    for (rest = lks_buf_view(&bytes); rest.len > 0;) {
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_record r;
+        lks_ms at = 0;
+        lks_str_cut(rest, '\n', &line, &rest);
+        if (lks_str_starts(line, "#"))
+            continue;
+        if (!CHECK(lks_str_cut(line, ' ', &time, &json) && lks_str_number(time, UINT64_MAX, &at)) ||
+            !lks_test_record_parse(json, &docs, &r)) {
+            printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(line));
+            return;
+        }
+        fn(ctx, at, &r);
+    }
+}
+
+struct living {
+    struct lks_store *store;
+    const struct lks_key *key;
+    uint64_t last, row;
+};
+
+static void count_record(void *ctx, lks_ms time, const struct lks_record *r)
+{
+    struct living *l = ctx;
+    (void)time;
+    (void)r;
+    l->last++;
+}
+
+static void append_record(void *ctx, lks_ms time, const struct lks_record *r)
+{
+    struct living *l = ctx;
+    bool sign = ++l->row % LKS_TEST_HEAD_EVERY == 0 || l->row == l->last;
+    lks_test_append_record(l->store, time, r, NULL, sign ? l->key : NULL);
+}
+
+void lks_golden_live(struct lks_store *store, const char *dir, const struct lks_key *key)
+{
+    struct living l = {.store = store, .key = key};
+    lks_golden_records(dir, count_record, &l);
+    lks_golden_records(dir, append_record, &l);
 }
 
 struct folding {

@@ -6,11 +6,15 @@
 
 #include "tests/journals.h"
 
-enum { LKS_GOLDEN_BYTES_MAX = 4 << 20, LKS_GOLDEN_SNAPSHOTS = 6 };
+#define LKS_GOLDEN_RICH "tests/golden/rich"
+
+enum { LKS_GOLDEN_BYTES_MAX = 4 << 20, LKS_GOLDEN_SNAPSHOTS = 6, LKS_GOLDEN_BLOBS = 6 };
 
 struct lks_golden {
     const char *dir;
     uint64_t snapshots[LKS_GOLDEN_SNAPSHOTS]; /* the rows they are of; 0: no more */
+    const char *blobs[LKS_GOLDEN_BLOBS];      /* files that rows refer to by digest; NULL: no more,
+                                                 and without any those of tests/journals.h */
 };
 extern const struct lks_golden lks_goldens[];
 extern const size_t lks_golden_count;
@@ -30,6 +34,15 @@ struct lks_public_key lks_golden_key(const char *dir);
 
 /* Put the rows, the heads and the bytes that rows refer to into an empty store. */
 void lks_golden_load(struct lks_store *store, const char *dir);
+
+/* Append a row for each line of the file "records" to an empty store, with a signed head at every
+ * fifth row and the last. A line is a time and a record as tests/records.h reads it; "#" starts a
+ * comment. */
+void lks_golden_live(struct lks_store *store, const char *dir, const struct lks_key *key);
+
+/* Each record of that file, in order. */
+typedef void lks_golden_record_fn(void *ctx, lks_ms time, const struct lks_record *r);
+void lks_golden_records(const char *dir, lks_golden_record_fn *fn, void *ctx);
 
 /* The store as the files "rows", "heads" and "key". */
 bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const char *dir);
