@@ -146,7 +146,7 @@ static void add_node(struct campaign *w, const char *kind, unsigned number)
 
 static unsigned shelves_of(const struct campaign_plan *p)
 {
-    return p->shelves > 0 ? p->shelves : p->domain > 0;
+    return p->shelves > 0 ? p->shelves : p->domain > 0 && !p->no_shelf;
 }
 
 static void write_fleet(const struct campaign_plan *p, struct lks_buf *out)

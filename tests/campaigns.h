@@ -53,6 +53,7 @@ struct campaign_plan {
     unsigned domain; /* the first so many, with shelf1, are one unit, "rack1" */
     unsigned spares; /* that the domain has */
     unsigned shelves;
+    bool no_shelf;                      /* the domain has nodes only */
     lks_ms shelf_leaves;                /* within; 0: an hour, as nodes */
     bool shelf_first;                   /* shelves are flashed before anything is done to nodes */
     unsigned waves[CAMPAIGN_WAVES_MAX]; /* sizes in units, the first is the canary; none: one wave
@@ -204,6 +205,15 @@ void campaign_waive(struct campaign *w, const char *gate, lks_ms span);
 #define CHECK_WAVE(w, wave, want)                                                                  \
     CHECK_STR(lks_str_from(lks_wave_state_words[campaign_change(w)->waves[wave].state]),           \
               lks_wave_state_words[want])
+
+/* For `after`. Promises 1, 4 and 6, the width of waves, and that of two redundant peers only one is
+ * out of service; promise 6 alone. */
+void campaign_check_promises(struct campaign *w, const struct lks_decision *d);
+void campaign_check_one_stack(struct campaign *w, const struct lks_decision *d);
+
+/* What the state has of it, and whether by that it is out of service. */
+const struct lks_node *campaign_state(const struct campaign *w, const struct campaign_node *n);
+bool campaign_is_out(const struct lks_node *n);
 
 /* Print the log if the environment has SHOW, to read what happened. */
 void campaign_show(const struct campaign *w);

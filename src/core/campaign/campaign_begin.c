@@ -130,10 +130,37 @@ static bool is_meant(const struct lks_unit_look *l, const struct lks_member *m)
     return m->state == (l->back ? LKS_MEMBER_DONE : LKS_MEMBER_PENDING);
 }
 
-/* A domain can do without members that are away, as many as it has spares. */
+static bool flashes(const struct lks_recipe *r)
+{
+    return lks_campaign_path_find(r, LKS_DO_FLASH) < r->count ||
+           lks_campaign_path_find(r, LKS_DO_ACTIVATE) < r->count;
+}
+
+/* Firmware of an asset of the unit changes, and nodes around the asset depend on it. */
+static bool changes_asset(const struct lks_unit_look *l)
+{
+    for (uint32_t i = 0; i < l->u->count; i++) {
+        const struct lks_member *m = &l->c->members[l->u->first + i];
+        const struct lks_node *n = node_of(l, m);
+        if (is_meant(l, m) && n->asset != 0 && n->placed && flashes(&l->c->recipes[m->recipe]))
+            return true;
+    }
+    return false;
+}
+
+/* An agent that is not heard of does not show that its node is empty: a job may still run there. A
+ * person who holds the node answers for that. */
+static bool may_run_jobs(const struct lks_node *n)
+{
+    return n->asset == 0 && !n->held && !is_here(n);
+}
+
+/* A domain can do without members that are away, as many as it has spares, unless what is done to
+ * its assets would be done to a job of theirs. */
 enum lks_unit_bar_kind lks_campaign_unit_bar(const struct lks_unit_look *l)
 {
     uint32_t away = 0, late = 0, meant = 0;
+    bool jobs = false;
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
         const struct lks_node *n = node_of(l, m);
@@ -147,11 +174,14 @@ enum lks_unit_bar_kind lks_campaign_unit_bar(const struct lks_unit_look *l)
         meant++;
         away += !is_here(n);
         late += n->liveness == LKS_LATE;
+        jobs = jobs || may_run_jobs(n);
     }
     if (away == 0)
         return LKS_UNIT_BAR_NOT;
     if (late > 0)
         return LKS_UNIT_BAR_WAITS; /* it turns live or lost within a moment */
+    if (jobs && changes_asset(l))
+        return LKS_UNIT_BAR_ABSENT;
     uint32_t spares = l->u->domain == 0 ? 0 : lks_campaign_domain_spares(l->d, l->u->domain);
     return away <= spares && away < meant ? LKS_UNIT_BAR_NOT : LKS_UNIT_BAR_ABSENT;
 }
@@ -204,6 +234,17 @@ static void begin_there(const struct lks_unit_look *l, const struct lks_look *k)
     }
 }
 
+static struct lks_str why_lost(const struct lks_unit_look *l, const struct lks_node *n)
+{
+    if (l->spared)
+        return LKS_STR("it is lost, and its domain rolls back without it");
+    if (may_run_jobs(n) && changes_asset(l))
+        return LKS_STR("it is lost and may run a job, so firmware of its domain's assets is not "
+                       "rolled back; hold a lost node before the rollback to do it without the "
+                       "node");
+    return LKS_STR("it is lost, and could not be rolled back");
+}
+
 /* It drains once more, and all of it is undone. */
 static void begin_back(const struct lks_unit_look *l, const struct lks_look *k)
 {
@@ -217,10 +258,9 @@ static void begin_back(const struct lks_unit_look *l, const struct lks_look *k)
         struct lks_look there = *k;
         at.step = leave;
         there.m = &at;
-        lks_campaign_member_fence(
-            l->d, &there, LKS_MEMBER_FENCED, l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
-            l->spared ? LKS_STR("it is lost, and its domain rolls back without it")
-                      : LKS_STR("it is lost, and could not be rolled back"));
+        lks_campaign_member_fence(l->d, &there, LKS_MEMBER_FENCED,
+                                  l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
+                                  why_lost(l, k->n));
         return;
     }
     struct lks_rec_member r = {.state = LKS_MEMBER_WAITING,
@@ -278,10 +318,13 @@ static struct lks_str why_apart(const struct lks_unit_look *l)
         if (is_meant(l, m) && is_drifted(l, m))
             return lks_campaign_drifted_text(l->d, m->node);
         if (is_meant(l, m) && n->placed && !is_here(n))
-            return lks_decision_text(l->d, "%" LKS_STR_FMT " is %s since %s, and was waited for",
-                                     LKS_STR_ARG(lks_state_name(l->d->state, m->node)),
-                                     lks_liveness_words[n->liveness],
-                                     lks_time_text(n->liveness_since, since));
+            return lks_decision_text(
+                l->d, "%" LKS_STR_FMT " is %s since %s, and was waited for%s",
+                LKS_STR_ARG(lks_state_name(l->d->state, m->node)), lks_liveness_words[n->liveness],
+                lks_time_text(n->liveness_since, since),
+                changes_asset(l) ? ": it may run a job, and firmware of its domain's assets would "
+                                   "change under it"
+                                 : "");
     }
     return LKS_STR("it, or its domain, was not there in time");
 }
@@ -331,6 +374,9 @@ static struct lks_str why_not(const struct lks_unit_look *l, const struct lks_me
     size_t b = 0;
     while (b < LKS_COUNT(bars) && !bars[b].asks(l, m))
         b++;
+    if (b == LKS_COUNT(bars) && may_run_jobs(n) && changes_asset(l))
+        return LKS_STR("not heard of, and may run a job while firmware of its domain's assets "
+                       "changes");
     if (b == LKS_COUNT(bars))
         return is_here(n) ? LKS_STR("") : LKS_STR("not heard of");
     if (bars[b].asks == is_held)
