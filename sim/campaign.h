@@ -244,6 +244,7 @@ struct cam_machine {
     bool drained, changing, held;
     bool unhealthy;
     lks_ms kept;       /* time of the last row by which a change was over for it */
+    lks_ms flash_ends; /* wall: the deadline of an update in progress; 0: there is none */
     unsigned asked_by; /* for a reset of it: cam_votes_holder() + 1; 0: nobody */
     char owner[32];
 };

@@ -61,7 +61,9 @@ static bool is_stopped(const struct cam *w, const struct cam_machine *m)
            place == LKS_NO_NODE || lks_state_acts_wait(s, s->nodes[place].pool);
 }
 
-/* The world keeps it from going on: it cannot be reached, or something runs or works on it. */
+/* The world keeps it from going on: it cannot be reached, or something runs or works on it. An
+ * update has a deadline of its own, which may be longer than the bound; from then on the bound
+ * counts. */
 static bool is_kept(const struct cam *w, const struct cam_machine *m)
 {
     bool agent = m->type != CAM_NODE || (m->up && m->agent_up);
@@ -69,7 +71,8 @@ static bool is_kept(const struct cam *w, const struct cam_machine *m)
         m->job != 0 || m->stray || m->running != 0 || w->now < m->yes_until || w->now < m->reserved;
     bool sched = m->deaf || (m->sched_owner[0] != '\0' && strcmp(m->sched_owner, "root") == 0);
     bool endpoint =
-        m->bmc.silent || m->bmc.dead || m->bmc.task != 0 || m->unknown || w->now < m->bmc.until;
+        m->bmc.silent || m->bmc.dead || m->bmc.task != 0 || m->unknown || w->now < m->bmc.until ||
+        cam_now(w).wall < m->flash_ends;
     return !agent || busy || sched || endpoint || !m->placed || is_stopped(w, m);
 }
 

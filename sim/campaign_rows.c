@@ -402,6 +402,7 @@ static void on_flash(struct cam *w, const struct lks_rec_flash *r)
     check_bits(w, w->machines[i].name, r->image);
     cam_check_flash(w, &w->flashes[r->id]);
     w->machines[i].unknown = false;
+    w->machines[i].flash_ends = r->deadline;
     if (w->engine != NULL)
         cam_talk_begin(w, r->id);
 }
@@ -410,6 +411,7 @@ static void on_flash_ended(struct cam *w, const struct lks_rec_flash_ended *r)
 {
     struct cam_machine *m = &w->machines[cam_machine(w, r->node)];
     m->unknown = r->outcome == LKS_BMC_UNKNOWN;
+    m->flash_ends = 0;
 }
 
 static void on_resolved(struct cam_machine *m)
