@@ -1,4 +1,5 @@
 /* What became durable, seen from outside: the journal's rows, and nothing of the engine's state. */
+#include "core/table/table.h"
 #include "sim/campaign.h"
 
 #include "codec/notation/hostlist.h"
@@ -564,7 +565,7 @@ void cam_rows_equal(struct cam *w)
 {
     struct lks_err why = {0};
     if (w->model.folds && w->engine != NULL && lks_engine_seq(w->engine) == w->model.seq &&
-        !lks_equal_state(&w->model.state, lks_engine_state(w->engine), &why))
+        !lks_table_equal(&w->model.state, lks_engine_state(w->engine), &why))
         cam_require(w, false, "promise 8", "the fold of the rows is the state that is lived: %s",
                     why.msg);
 }

@@ -1,3 +1,4 @@
+#include "core/table/table.h"
 #include "sim/world.h"
 
 #include "core/campaign/state_apply.h"
@@ -187,7 +188,7 @@ static bool fold_row(void *ctx, const struct lks_row *row)
 static void check_equal(struct sim *s, const char *what)
 {
     struct lks_err why = {0};
-    if (lks_equal_state(&s->model->state, lks_engine_state(s->engine), &why))
+    if (lks_table_equal(&s->model->state, lks_engine_state(s->engine), &why))
         return;
     char text[LKS_ERR_MSG_MAX + 128];
     (void)snprintf(text, sizeof(text), "%s: %s", what, why.msg);

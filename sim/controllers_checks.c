@@ -1,4 +1,5 @@
 #include "core/campaign/state_apply.h"
+#include "core/table/table.h"
 #include "sim/controllers.h"
 
 #include <inttypes.h>
@@ -197,7 +198,7 @@ void ctl_check_follower(struct ctl_world *w, const struct ctl *c)
     const struct lks_state *s = lks_engine_state(c->engine);
     if (s->seq != w->model->state.seq || w->steps % 16 != 0)
         return;
-    bool same = lks_equal_state(s, &w->model->state, &why);
+    bool same = lks_table_equal(s, &w->model->state, &why);
     ctl_require(w, same, why.msg);
     ctl_require(w, s->fleet_manifest == 0 || lks_engine_book(c->engine)->manifest != NULL,
                 "a follower has the fleet's manifest");

@@ -3,6 +3,7 @@
 #include "core/state/heartbeat.h"
 
 #include "core/campaign/state_apply.h"
+#include "core/table/table.h"
 #include "tests/campaigns.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"
@@ -113,7 +114,7 @@ static void kill(struct life *life)
     if (life->way == FROM_SNAPSHOT)
         take_snapshot(life);
     read_rows(life, &anew);
-    if (!CHECK(lks_equal_state(was, &anew, &err)))
+    if (!CHECK(lks_table_equal(was, &anew, &err)))
         printf("differs: %s\n", err.msg);
     CHECK_CODE(lks_heartbeat_restart(&anew, life->w.a.now, &err), LKS_OK);
     life->dead = *was;

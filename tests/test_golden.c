@@ -8,6 +8,7 @@
 #include "engine/journal.h"
 
 #include "core/campaign/state_apply.h"
+#include "core/table/table.h"
 #include "tests/goldens.h"
 #include "tests/test.h"
 
@@ -66,7 +67,7 @@ static void test_the_newest_journal_has_every_kind_of_record(void)
 static void check_same(const struct lks_state *want, const struct lks_state *got)
 {
     struct lks_err why = {0};
-    if (!CHECK(lks_equal_state(want, got, &why)))
+    if (!CHECK(lks_table_equal(want, got, &why)))
         printf("%s\n", why.msg);
 }
 

@@ -3,6 +3,7 @@
 #include "core/campaign/state_apply.h"
 #include "core/governance/backing.h"
 #include "core/state/access.h"
+#include "core/table/table.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 
@@ -191,7 +192,7 @@ static void check_dump(const struct lks_asked *a)
     anew.seq = a->state.seq;
     CHECK_CODE(lks_dump_state(&a->state, again, &anew, &err), LKS_OK);
     CHECK_INT(anew.token_count, a->state.token_count);
-    if (!CHECK(lks_equal_state(&a->state, &anew, &err)))
+    if (!CHECK(lks_table_equal(&a->state, &anew, &err)))
         CHECK_STR(lks_str_from(err.msg), "");
     lks_state_fini(&anew);
 }

@@ -4,6 +4,7 @@
 #include "core/campaign/state_apply.h"
 #include "core/state/heartbeat.h"
 #include "core/state/node_status.h"
+#include "core/table/table.h"
 #include "tests/anything.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"
@@ -48,7 +49,7 @@ static size_t fold(const struct lks_state *s, struct lks_state *out)
 static bool check_equal(const struct lks_state *a, const struct lks_state *b)
 {
     struct lks_err why = {0};
-    bool same = lks_equal_state(a, b, &why);
+    bool same = lks_table_equal(a, b, &why);
     if (!same)
         printf("differs: %s\n", why.msg);
     return CHECK(same);
@@ -635,32 +636,32 @@ static const struct {
 } differences[] = {
     {"one more node",
      {.kind = LKS_RECORD_PLACED, .placed = {.hosts = LKS_STR_C("n2")}},
-     "name, manifest or counts of 'fleet'"},
+     "number of rows 'node'"},
     {"an asset",
      {.kind = LKS_RECORD_PLACED,
       .placed = {.hosts = LKS_STR_C("s1"), .asset = LKS_STR_C("switch-tray")}},
-     "presence of 's1'"},
-    {"held", {.kind = LKS_RECORD_HELD, .held = {.node = LKS_STR_C("n1")}}, "numbers of 'n1'"},
+     "number of rows 'node'"},
+    {"held", {.kind = LKS_RECORD_HELD, .held = {.node = LKS_STR_C("n1")}}, "held of node 'n1'"},
     {"a boot",
      {.kind = LKS_RECORD_BOOTED, .booted = {.node = LKS_STR_C("n1"), .boot = LKS_STR_C("b")}},
-     "boot of 'n1'"},
+     "boot of node 'n1'"},
     {"a pool",
      {.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR_C("p")}},
-     "presence of the pool of 'p'"},
+     "number of rows 'pool'"},
     {"a turn",
      {.kind = LKS_RECORD_MASS,
       .mass = {.pool = LKS_STR_C("train"), .what = LKS_STR_C("n1"), .count = 1}},
-     "turns of the pool of 'train'"},
+     "turns of pool 'train'"},
     {"a basis",
      {.kind = LKS_RECORD_BASIS, .basis = {.digest = LKS_STR_C("x"), .readings = LKS_STR_C("r")}},
-     "basis of 'x'"},
-    {"an alarm", {.kind = LKS_RECORD_ALARM, .alarm = {.id = 5}}, "count of 'alarms'"},
+     "number of rows 'basis'"},
+    {"an alarm", {.kind = LKS_RECORD_ALARM, .alarm = {.id = 5}}, "number of rows 'alarm'"},
     {"a command",
      {.kind = LKS_RECORD_COMMAND, .command = {.id = 5, .node = LKS_STR_C("nobody")}},
-     "count of 'commands'"},
+     "number of rows 'command'"},
     {"a binding",
      {.kind = LKS_RECORD_GRANTED, .granted = {.identity = LKS_STR_C("kim")}},
-     "count of 'access'"},
+     "number of rows 'binding'"},
     {"nothing", {.kind = LKS_RECORD_STARTED}, ""},
 };
 
@@ -674,9 +675,9 @@ static void test_equal(void)
         make_good(&b);
         lks_asked_apply(&a, &differences[i].then);
         lks_asked_apply(&b, &(struct lks_record){.kind = LKS_RECORD_STARTED});
-        CHECK(lks_equal_state(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
+        CHECK(lks_table_equal(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
         CHECK_STR(lks_str_from(why.msg), differences[i].why);
-        CHECK(lks_equal_state(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
+        CHECK(lks_table_equal(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
     }
 }
 

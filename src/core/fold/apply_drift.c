@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-enum { VERDICTS_MAX = 1 << 30 };
-
 static uint32_t small(uint64_t number)
 {
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
@@ -97,8 +95,8 @@ static enum lks_code verdict_place(const struct lks_applying *a, uint32_t basis,
     v = s->verdict_free;
     if (v == 0) {
         v = s->verdict_count == 0 ? 1 : s->verdict_count; /* place 0 is not used */
-        if (LKS_VEC_RESERVE_MAX(s->verdicts, s->verdict_room, v + 1, VERDICTS_MAX, a->err) !=
-            LKS_OK)
+        if (LKS_VEC_RESERVE_MAX(s->verdicts, s->verdict_room, v + 1, LKS_STATE_VERDICTS_MAX,
+                                a->err) != LKS_OK)
             return lks_wrap(a->err, "verdicts");
         s->verdict_count = v + 1;
     } else {

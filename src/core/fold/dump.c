@@ -1,4 +1,4 @@
-/* The state as records again, and whether two states are the same. */
+/* The state as records again. */
 #include "core/fold/dump.h"
 #include "core/fold/fold.h"
 #include "core/state/state_room.h"

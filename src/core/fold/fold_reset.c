@@ -123,27 +123,3 @@ void lks_fold_resets_dump(struct lks_dump *d)
                                                    .by = LKS_STR(""),
                                                    .reason = LKS_STR("")}});
 }
-
-/* Comparing --------------------------------------------------------------------------------- */
-
-static bool same(const struct lks_state *a, const struct lks_state *b, lks_text x, lks_text y)
-{
-    return lks_str_eq(lks_state_text(a, x), lks_state_text(b, y));
-}
-
-bool lks_fold_resets_equal(const struct lks_state *a, const struct lks_state *b)
-{
-    if (a->resets.count != b->resets.count || a->resets.given != b->resets.given)
-        return false;
-    for (uint32_t i = 0; i < a->resets.count; i++) {
-        const struct lks_reset *x = &a->resets.list[i], *y = &b->resets.list[i];
-        if (!lks_str_eq(lks_state_name(a, x->node), lks_state_name(b, y->node)) ||
-            x->asked != y->asked || x->until != y->until || x->approved != y->approved ||
-            x->command != y->command || !same(a, b, x->boot, y->boot) ||
-            !same(a, b, x->by, y->by) || !same(a, b, x->reason, y->reason) ||
-            !same(a, b, x->minters, y->minters) || !same(a, b, x->approved_by, y->approved_by) ||
-            !same(a, b, x->approved_reason, y->approved_reason))
-            return false;
-    }
-    return true;
-}

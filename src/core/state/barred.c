@@ -33,15 +33,3 @@ enum lks_code lks_barred_add(struct lks_state *s, struct lks_barred barred, lks_
     s->barred[s->barred_count++] = barred;
     return LKS_OK;
 }
-
-bool lks_barred_same(const struct lks_state *a, const struct lks_state *b)
-{
-    for (uint32_t i = 0; a->barred_count == b->barred_count && i < a->barred_count; i++) {
-        const struct lks_certificate *x = &a->barred[i].certificate, *y = &b->barred[i].certificate;
-        if (x->expires != y->expires ||
-            memcmp(x->fingerprint, y->fingerprint, sizeof(x->fingerprint)) != 0 ||
-            !lks_str_eq(lks_state_name(a, a->barred[i].node), lks_state_name(b, b->barred[i].node)))
-            return false;
-    }
-    return a->barred_count == b->barred_count;
-}

@@ -15,7 +15,4 @@ bool lks_barred_is(const struct lks_state *s, uint32_t node, struct lks_str fing
 enum lks_code lks_barred_add(struct lks_state *s, struct lks_barred barred, lks_ms now,
                              struct lks_err *err) LKS_MUST_CHECK;
 
-/* Whether two states have the same list. */
-bool lks_barred_same(const struct lks_state *a, const struct lks_state *b);
-
 #endif

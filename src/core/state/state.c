@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-enum { BASES_MAX = 1 << 30 };
-
 const struct lks_limits lks_limits_default = {
     .heartbeat = 10 * LKS_SECOND,
     .late = 30 * LKS_SECOND,
@@ -98,7 +96,7 @@ enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, 
         return LKS_OK;
     }
     if (lks_intern_id(&s->basis_digests, digest, &id, err) != LKS_OK ||
-        LKS_VEC_RESERVE_MAX(s->bases, s->basis_room, id + 1, BASES_MAX, err) != LKS_OK)
+        LKS_VEC_RESERVE_MAX(s->bases, s->basis_room, id + 1, LKS_STATE_BASES_MAX, err) != LKS_OK)
         return lks_wrap(err, "bases");
     *out = id + 1;
     return LKS_OK;

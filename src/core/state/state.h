@@ -41,6 +41,8 @@
 #define LKS_STATE_BUNDLES_MAX    10000
 #define LKS_STATE_FLASHES_MAX    100000 /* at this many, the older ended ones make room */
 #define LKS_STATE_DAYS           8      /* of what was observed: today and a week */
+#define LKS_STATE_BASES_MAX      (1 << 30)
+#define LKS_STATE_VERDICTS_MAX   (1 << 30)
 #define LKS_STATE_TEXT_MAX       ((size_t)2 << 30)
 #define LKS_NO_NODE              UINT32_MAX
 
@@ -465,11 +467,6 @@ typedef enum lks_code lks_state_emit(void *ctx, lks_ms time, const struct lks_re
                                      struct lks_err *err);
 enum lks_code lks_dump_state(const struct lks_state *s, lks_state_emit *emit, void *ctx,
                              struct lks_err *err) LKS_MUST_CHECK;
-
-/* The same in everything that records say, counts and the order of lists included; only places of
- * nodes and pools may differ, and pulses are not compared. `why`, if given, says in a line what
- * differs. */
-bool lks_equal_state(const struct lks_state *a, const struct lks_state *b, struct lks_err *why);
 
 /* Looking things up. */
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name);
