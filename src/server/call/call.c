@@ -68,6 +68,43 @@ enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err)
     return code;
 }
 
+bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *name,
+                        const char *value)
+{
+    struct lks_docs *docs = &call->asked;
+    struct lks_str key = lks_arena_copy(&docs->arena, lks_str_from(name));
+    const struct lks_form *form = call->route->query;
+    const struct lks_field *field = form != NULL ? lks_schema_field(form, key) : NULL;
+    struct lks_doc *doc = lks_doc_add_text(docs, map, lks_str_from(value));
+    if (key.ptr == NULL || doc == NULL)
+        return false;
+    doc->key = key;
+    doc->quoted = true;
+    uint64_t number;
+    if (field != NULL && field->shape.type == LKS_TYPE_NUMBER &&
+        lks_str_number(doc->text, (uint64_t)LKS_DOC_NUMBER_MAX, &number)) {
+        doc->kind = LKS_DOC_NUMBER;
+        doc->number = (int64_t)number;
+    }
+    bool truth = lks_str_is(doc->text, "true");
+    if (field != NULL && field->shape.type == LKS_TYPE_BOOL &&
+        (truth || lks_str_is(doc->text, "false"))) {
+        doc->kind = LKS_DOC_BOOL;
+        doc->truth = truth;
+    }
+    return true;
+}
+
+enum lks_code lks_call_query_take(struct lks_call *call, struct lks_doc *map, struct lks_err *err)
+{
+    static const struct lks_form none = {"this request", "without parameters", NULL, 0};
+    call->query = map;
+    if (lks_doc_check_keys(&call->asked, map, err) != LKS_OK)
+        return err->code;
+    return lks_schema_check(&call->asked, map,
+                            call->route->query != NULL ? call->route->query : &none, err);
+}
+
 struct lks_str lks_call_path(const struct lks_call *call, const char *name)
 {
     return lks_doc_text(call->path, name);

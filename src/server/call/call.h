@@ -131,6 +131,14 @@ void lks_call_free(struct lks_call *call);
  * left but the bytes. */
 enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err) LKS_MUST_CHECK;
 
+/* A parameter of the query into `map` of call->asked, as the route's form has it; a value that does
+ * not read so is left for the check to find. False: no memory. */
+bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *name,
+                        const char *value);
+/* `map` becomes the query; INVALID where it is not what the route takes. */
+enum lks_code lks_call_query_take(struct lks_call *call, struct lks_doc *map,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
 /* Values of the path and the query; absent ones are empty, 0 or `fallback`. */
 struct lks_str lks_call_path(const struct lks_call *call, const char *name);
 struct lks_str lks_call_text(const struct lks_call *call, const char *name);

@@ -121,50 +121,22 @@ struct asking {
     bool failed;
 };
 
-/* A value of the query as its field has it; what does not read so is left for the check to find. */
 static void add_query(void *ctx, const char *name, const char *value)
 {
     struct asking *a = ctx;
-    struct lks_docs *docs = &a->call->asked;
-    struct lks_str key = lks_arena_copy(&docs->arena, lks_str_from(name));
-    const struct lks_form *form = a->call->route->query;
-    const struct lks_field *field = form != NULL ? lks_schema_field(form, key) : NULL;
-    struct lks_doc *doc = lks_doc_add_text(docs, a->map, lks_str_from(value != NULL ? value : ""));
-    if (key.ptr == NULL || doc == NULL) {
-        a->failed = true;
-        return;
-    }
-    doc->key = key;
-    doc->quoted = true;
-    uint64_t number;
-    if (field != NULL && field->shape.type == LKS_TYPE_NUMBER &&
-        lks_str_number(doc->text, (uint64_t)LKS_DOC_NUMBER_MAX, &number)) {
-        doc->kind = LKS_DOC_NUMBER;
-        doc->number = (int64_t)number;
-    }
-    bool truth = lks_str_is(doc->text, "true");
-    if (field != NULL && field->shape.type == LKS_TYPE_BOOL &&
-        (truth || lks_str_is(doc->text, "false"))) {
-        doc->kind = LKS_DOC_BOOL;
-        doc->truth = truth;
-    }
+    a->failed |= !lks_call_query_add(a->call, a->map, name, value != NULL ? value : "");
 }
 
 static enum lks_code read_query(struct lks_call *call, const struct lks_httpd_exchange *x,
                                 struct lks_err *err)
 {
-    static const struct lks_form none = {"this request", "without parameters", NULL, 0};
     struct asking a = {.call = call, .map = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP)};
     if (a.map == NULL)
         return lks_fail_nomem(err);
     lks_httpd_queries(x, add_query, &a);
     if (a.failed)
         return lks_fail_nomem(err);
-    call->query = a.map;
-    if (lks_doc_check_keys(&call->asked, a.map, err) != LKS_OK)
-        return err->code;
-    return lks_schema_check(&call->asked, a.map,
-                            call->route->query != NULL ? call->route->query : &none, err);
+    return lks_call_query_take(call, a.map, err);
 }
 
 static enum lks_code read_path(struct lks_call *call, const struct lks_route_match *match,

@@ -1,0 +1,342 @@
+/* What the API answers, byte for byte: the handlers over the rich golden journal at one moment, for
+ * an admin, for a viewer of everything and for a viewer of one pool. Views may change their code,
+ * and not their answers.
+ *
+ *     test_answers write    write tests/golden/api/answers anew, on purpose
+ */
+#include "server/api/routes.h"
+
+#include "server/auth/authz.h"
+#include "server/base/daemon_parts.h"
+#include "tests/facts.h"
+#include "tests/goldens.h"
+#include "tests/records.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define API "tests/golden/api"
+
+/* Two days and two hours behind the first record of the journal, which is behind its last. */
+#define NOW ((lks_ms)1793491200000 + (lks_ms)50 * 3600 * LKS_SECOND)
+
+/* Routes that are not asked, and why. */
+static const struct {
+    const char *id, *why;
+} unasked[] = {
+    {"login", "an OpenID provider answers"},
+    {"loginCallback", "an OpenID provider answers"},
+    {"openapi", "it says what docs/reference/api.md says, and changes with every route"},
+    {"metrics", "most of it is of this process"},
+    {"fleetAdvisories", "it follows from the tables in data/, which change with every advisory"},
+    {"fleetRemedies", "it follows from the tables in data/, which change with every advisory"},
+    {"fleetLifecycle", "it follows from the tables in data/, which change with every release"},
+    {"events", "it is a stream, of the rows that /v1/journal answers with"},
+    {"artifact", "it is a file of the depot"},
+    {"agentArtifact", "it is a file of the depot"},
+    {"mail", "it is for agents"},
+};
+
+static const struct person {
+    const char *name, *token;
+} people[] = {
+    {"admin", "kim-1"},
+    {"viewer", "rae-1"},
+    {"pool-viewer", "vic-1"},
+};
+
+/* A controller without threads --------------------------------------------------------------- */
+
+struct api {
+    struct lks_test_world w;
+    struct lks_config config;
+    struct lks_daemon daemon;
+    struct lks_authz authz;
+};
+
+static void open_config(struct api *a)
+{
+    char text[256];
+    struct lks_err err = {0};
+    snprintf(text, sizeof(text), "data: %s\nrate: {burst: 100000}\n", a->w.tree.path);
+    if (!CHECK_CODE(lks_config_parse("test", lks_str_from(text), &a->config, &err), LKS_OK))
+        printf("%s\n", err.msg);
+    atomic_store(&a->daemon.config, &a->config);
+}
+
+static void open_api(struct api *a)
+{
+    const struct lks_now now = {.wall = NOW, .mono = (lks_ms)1000 * LKS_SECOND};
+    struct lks_secrets *secrets = &a->daemon.secrets;
+    struct lks_err err = {0};
+    *a = (struct api){.w = lks_test_world_new(true)};
+    lks_golden_load(&a->w.store, LKS_GOLDEN_RICH);
+    open_config(a);
+    secrets->journal = secrets->command = lks_test_key();
+    struct lks_public_key public = lks_key_public(&secrets->journal);
+    lks_key_public_text(&public, secrets->journal_public);
+    a->daemon.facts = *lks_test_facts();
+    a->daemon.options = (struct lks_engine_options){
+        .facts = &a->daemon.facts, .key = &secrets->journal, .version = "0", .follow = true};
+    a->authz =
+        (struct lks_authz){.daemon = &a->daemon, .now = now, .wall = now.wall, .first_row = 1};
+    enum lks_code code =
+        lks_engine_open(&a->w.store, &a->daemon.options, now, &a->authz.engine, &err);
+    LKS_ASSERT(CHECK_STR(lks_str_from(err.msg), "") && code == LKS_OK);
+    a->authz.state = lks_engine_state(a->authz.engine);
+    CHECK_CODE(lks_authz_init(&a->authz, &a->config, 1, &err), LKS_OK);
+}
+
+static void close_api(struct api *a)
+{
+    lks_engine_free(a->authz.engine);
+    lks_authz_fini(&a->authz);
+    lks_config_fini(&a->config);
+    lks_test_world_fini(&a->w);
+}
+
+/* Asking ------------------------------------------------------------------------------------- */
+
+/* "a=b&c=d", as it stands: nothing is decoded. */
+static bool add_queries(struct lks_call *call, struct lks_doc *map, struct lks_str rest)
+{
+    struct lks_str pair, name, value;
+    char key[64], text[256];
+    bool ok = map != NULL;
+    while (ok && rest.len > 0) {
+        lks_str_cut(rest, '&', &pair, &rest);
+        lks_str_cut(pair, '=', &name, &value);
+        snprintf(key, sizeof(key), "%" LKS_STR_FMT, LKS_STR_ARG(name));
+        snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(value));
+        ok = lks_call_query_add(call, map, key, text);
+    }
+    return ok;
+}
+
+static struct lks_call *make_call(struct api *a, struct lks_route_match *match,
+                                  struct lks_str query)
+{
+    struct lks_call *call = lks_call_new(&a->daemon);
+    LKS_ASSERT(call != NULL);
+    call->route = match->route;
+    CHECK_CODE(lks_docs_init(&call->asked, "query", &call->failed), LKS_OK);
+    struct lks_doc *path = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
+    struct lks_doc *map = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
+    for (size_t i = 0; i < match->count; i++)
+        lks_doc_add_text(&call->asked, path, match->values[i])->key = match->names[i];
+    call->path = path;
+    CHECK(add_queries(call, map, query));
+    call->failed.code = lks_call_query_take(call, map, &call->failed);
+    return call;
+}
+
+static void show_token(const struct api *a, const char *id, struct lks_credential *out)
+{
+    const struct lks_api_token *token = lks_state_token(a->authz.state, lks_str_from(id));
+    if (!CHECK(token != NULL))
+        return;
+    *out = (struct lks_credential){.kind = LKS_CREDENTIAL_TOKEN};
+    snprintf(out->id, sizeof(out->id), "%s", id);
+    snprintf(out->hash, sizeof(out->hash), "%" LKS_STR_FMT,
+             LKS_STR_ARG(lks_state_text(a->authz.state, token->hash)));
+}
+
+/* What the threads of lockstepd do with a call, one after the other. */
+static void answer(struct api *a, struct lks_call *call)
+{
+    while (call->status == 0) {
+        bool done = lks_authz_decide(&a->authz, call);
+        lks_call_store *at_store = call->at_store;
+        lks_call_work *work = call->work;
+        call->at_store = NULL;
+        call->work = NULL;
+        if (at_store != NULL)
+            at_store(call, &a->w.store);
+        else if (work != NULL)
+            work(call);
+        else if (!CHECK(!done || call->status != 0))
+            return;
+    }
+}
+
+static void print_answer(const struct lks_call *call, struct lks_buf *out)
+{
+    struct lks_str body = lks_buf_view(&call->out);
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    lks_buf_addf(out, "%d %s\n", call->status, call->type != NULL ? call->type : "-");
+    if (lks_record_text(body)) {
+        lks_buf_add(out, body);
+    } else {
+        CHECK_CODE(lks_digest_text(body, digest, &err), LKS_OK);
+        lks_buf_addf(out, "(%zu bytes, %s)", body.len, digest);
+    }
+    lks_buf_addc(out, '\n');
+}
+
+/* Fields that are never shown, as the journal has them: no answer may have one. */
+struct hidden {
+    char values[64][LKS_DIGEST_SIZE];
+    size_t count;
+};
+
+static void hide(void *ctx, lks_ms time, const struct lks_record *r)
+{
+    struct hidden *h = ctx;
+    const struct lks_record_info *info = lks_record_info((unsigned)r->kind);
+    (void)time;
+    for (size_t i = 0; i < info->count; i++) {
+        struct lks_str text;
+        if (!info->fields[i].hidden)
+            continue;
+        memcpy(&text, (const char *)&r->begun + info->fields[i].offset, sizeof(text));
+        LKS_ASSERT(h->count < LKS_COUNT(h->values) && text.len < sizeof(h->values[0]));
+        snprintf(h->values[h->count++], sizeof(h->values[0]), "%" LKS_STR_FMT, LKS_STR_ARG(text));
+    }
+}
+
+static void check_hidden(struct lks_str body)
+{
+    static struct hidden h;
+    if (h.count == 0)
+        lks_golden_records(LKS_GOLDEN_RICH, hide, &h);
+    CHECK(h.count > 10);
+    for (size_t i = 0; i < h.count; i++)
+        CHECK(lks_str_find(body, lks_str_from(h.values[i])) < 0);
+}
+
+static void ask_as(struct api *a, const struct person *who, const char *path, struct lks_buf *out)
+{
+    struct lks_route_match match;
+    struct lks_str bare, query;
+    char found[256];
+    lks_test_case("%s: GET %s", who->name, path);
+    lks_str_cut(lks_str_from(path), '?', &bare, &query);
+    snprintf(found, sizeof(found), "%" LKS_STR_FMT, LKS_STR_ARG(bare));
+    lks_route_find(LKS_LISTENER_PEOPLE, "GET", found, &match);
+    if (!CHECK(match.route != NULL))
+        return;
+    struct lks_call *call = make_call(a, &match, query);
+    show_token(a, who->token, &call->credential);
+    answer(a, call);
+    check_hidden(lks_buf_view(&call->out));
+    print_answer(call, out);
+    lks_call_free(call);
+}
+
+/* An answer that is the first person's is printed once. */
+static void ask(struct api *a, const char *path, struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = {0};
+    lks_buf_init(&first, LKS_GOLDEN_BYTES_MAX);
+    lks_buf_addf(out, "GET %s\n", path);
+    for (size_t i = 0; i < LKS_COUNT(people); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_buf_init(&text, LKS_GOLDEN_BYTES_MAX);
+        ask_as(a, &people[i], path, i == 0 ? &first : &text);
+        bool same = i > 0 && lks_str_eq(lks_buf_view(&first), lks_buf_view(&text));
+        lks_buf_addf(out, "%s: ", people[i].name);
+        lks_buf_add(out, same ? LKS_STR("the same\n") : lks_buf_view(i == 0 ? &first : &text));
+    }
+    lks_buf_addc(out, '\n');
+}
+
+/* Each line of the file of requests; "#" starts a comment. */
+static void ask_all(struct api *a, struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf requests = {0};
+    struct lks_str line, rest;
+    char path[256];
+    lks_golden_read(API, "requests", &requests);
+    lks_buf_init(out, LKS_GOLDEN_BYTES_MAX);
+    for (rest = lks_buf_view(&requests); rest.len > 0;) {
+        lks_str_cut(rest, '\n', &line, &rest);
+        snprintf(path, sizeof(path), "%" LKS_STR_FMT, LKS_STR_ARG(line));
+        if (line.len > 0 && line.ptr[0] != '#')
+            ask(a, path, out);
+    }
+    CHECK_INT(out->failed, LKS_OK);
+}
+
+/* Tests -------------------------------------------------------------------------------------- */
+
+static bool is_asked(const struct lks_route *r)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf requests = {0};
+    struct lks_str line, rest, bare, query;
+    struct lks_route_match match;
+    char path[256];
+    lks_golden_read(API, "requests", &requests);
+    for (rest = lks_buf_view(&requests); rest.len > 0;) {
+        lks_str_cut(rest, '\n', &line, &rest);
+        lks_str_cut(line, '?', &bare, &query);
+        snprintf(path, sizeof(path), "%" LKS_STR_FMT, LKS_STR_ARG(bare));
+        lks_route_find(r->listener, "GET", path, &match);
+        if (match.route == r)
+            return true;
+    }
+    return false;
+}
+
+static void test_every_get_route_is_asked_or_has_a_reason(void)
+{
+    for (size_t i = 0; i < lks_route_count; i++) {
+        const struct lks_route *r = &lks_routes[i];
+        bool reason = false;
+        for (size_t k = 0; k < LKS_COUNT(unasked); k++)
+            reason |= strcmp(unasked[k].id, r->id) == 0;
+        lks_test_case("%s", r->path);
+        if (strcmp(r->method, "GET") == 0)
+            CHECK(reason != is_asked(r));
+    }
+}
+
+/* Line by line, so that a report names the request and shows no more than its line. */
+static void compare(struct lks_str got, struct lks_str want)
+{
+    struct lks_str a, b;
+    for (unsigned wrong = 0; (got.len > 0 || want.len > 0) && wrong < 3;) {
+        lks_str_cut(got, '\n', &a, &got);
+        lks_str_cut(want, '\n', &b, &want);
+        if (lks_str_starts(b, "GET "))
+            lks_test_case("%" LKS_STR_FMT, LKS_STR_ARG(b));
+        if (!CHECK(lks_str_eq(a, b))) {
+            printf("    %" LKS_STR_FMT "\nexpected\n    %" LKS_STR_FMT "\n", LKS_STR_ARG(a),
+                   LKS_STR_ARG(b));
+            wrong++;
+        }
+    }
+}
+
+static void test_answers_are_what_they_were(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0}, want = {0};
+    struct api a;
+    open_api(&a);
+    ask_all(&a, &got);
+    lks_golden_read(API, "answers", &want);
+    compare(lks_buf_view(&got), lks_buf_view(&want));
+    close_api(&a);
+}
+
+static int write_answers(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    struct api a;
+    open_api(&a);
+    ask_all(&a, &got);
+    close_api(&a);
+    return lks_golden_write(API, "answers", lks_buf_view(&got)) ? 0 : 6;
+}
+
+static const struct lks_test tests[] = {
+    {"answers: every GET route is asked, or has a reason",
+     test_every_get_route_is_asked_or_has_a_reason},
+    {"answers: they are what they were", test_answers_are_what_they_were},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    return argc == 2 && strcmp(argv[1], "write") == 0 ? write_answers() : lks_test_main(tests);
+}
