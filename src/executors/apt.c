@@ -5,8 +5,7 @@
  * dependency that is not there, or a package that would have to go, is a refusal before anything is
  * touched. What a process that was killed left half-way is put in order before.
  */
-#include "executors/executor.h"
-#include "executors/nextboot.h"
+#include "executors/packages.h"
 #include "executors/tool.h"
 #include "probe/root/clock.h"
 
@@ -16,31 +15,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 256, INFO_MAX = 4 << 20, LOCK_MS = 300 * 1000, LOOK_MS = 50 };
+enum { NAME_SIZE = LKS_PACKAGE_NAME_SIZE, INFO_MAX = 4 << 20, LOCK_MS = 300 * 1000, LOOK_MS = 50 };
 
 #define KEEP_OLD "Dpkg::Options::=--force-confold"
 #define KEEP_DEF "Dpkg::Options::=--force-confdef"
-
-struct package {
-    const struct lks_order_item *item;
-    char path[PATH_MAX];
-    char name[NAME_SIZE];    /* "libnccl2:amd64" */
-    char version[NAME_SIZE]; /* of the file */
-    bool goes;
-    bool so; /* installed and held as ordered, or gone */
-    char why[NAME_SIZE];
-};
-
-struct work {
-    struct package *list;
-    size_t count;
-};
-
-static void work_fini(struct work *w)
-{
-    free(w->list);
-    *w = (struct work){0};
-}
 
 /* What the files are ------------------------------------------------------------------------- */
 
@@ -63,42 +41,23 @@ static enum lks_code ask_field(const char *path, const char *field, char out[NAM
     return LKS_OK;
 }
 
-static enum lks_code look_at_file(const struct lks_job *job, const struct lks_order_item *item,
-                                  struct package *out, struct lks_err *err)
+/* The name is "libnccl2:amd64". */
+static enum lks_code ask_file(const struct lks_packages *w, struct lks_package *p,
+                              struct lks_err *err)
 {
     char architecture[NAME_SIZE], name[NAME_SIZE];
-    struct package p = {.item = item, .goes = item->value.len == 0};
-    if (item->digest.len == 0)
-        return lks_fail(err, LKS_E_INVALID, "%.*s: the order names no file for it",
-                        LKS_STR_ARG(item->component));
-    lks_executor_job_file(job, item, p.path);
-    if (ask_field(p.path, "Package", name, err) != LKS_OK ||
-        ask_field(p.path, "Version", p.version, err) != LKS_OK ||
-        ask_field(p.path, "Architecture", architecture, err) != LKS_OK)
+    if (ask_field(p->path, "Package", name, err) != LKS_OK ||
+        ask_field(p->path, "Version", p->version, err) != LKS_OK ||
+        ask_field(p->path, "Architecture", architecture, err) != LKS_OK)
         return err->code;
     bool all = strcmp(architecture, "all") == 0;
-    int n = all ? snprintf(p.name, sizeof(p.name), "%s", name)
-                : snprintf(p.name, sizeof(p.name), "%s:%s", name, architecture);
-    if (n >= (int)sizeof(p.name))
-        return lks_fail(err, LKS_E_LIMIT, "%s: its name is too long", p.path);
-    *out = p;
-    return LKS_OK;
-}
-
-static enum lks_code look_at_files(const struct lks_job *job, struct work *w, struct lks_err *err)
-{
-    w->list = calloc(job->order.count, sizeof(*w->list));
-    if (w->list == NULL)
-        return lks_fail_nomem(err);
-    for (size_t i = 0; i < job->order.count; i++) {
-        if (look_at_file(job, &job->order.items[i], &w->list[i], err) != LKS_OK)
-            return err->code;
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(w->list[k].name, w->list[i].name) == 0)
-                return lks_fail(err, LKS_E_INVALID, "%s: two files of the order are of it",
-                                w->list[i].name);
-        }
-        w->count++;
+    int n = all ? snprintf(p->name, sizeof(p->name), "%s", name)
+                : snprintf(p->name, sizeof(p->name), "%s:%s", name, architecture);
+    if (n >= (int)sizeof(p->name))
+        return lks_fail(err, LKS_E_LIMIT, "%s: its name is too long", p->path);
+    for (size_t i = 0; i < w->count; i++) {
+        if (strcmp(w->list[i].name, p->name) == 0)
+            return lks_fail(err, LKS_E_INVALID, "%s: two files of the order are of it", p->name);
     }
     return LKS_OK;
 }
@@ -122,7 +81,7 @@ static void ask_status(const char *name, char out[NAME_SIZE])
 
 /* Whether the bits are those of the file, too: versions may be given twice. Sums of the files, as
  * the package has them; one without them is believed by its version. */
-static bool same_bits(const struct package *p)
+static bool same_bits(const struct lks_package *p)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = {0};
@@ -137,7 +96,7 @@ static bool same_bits(const struct package *p)
     return lks_str_eq(lks_buf_view(&ours), lks_buf_view(&theirs));
 }
 
-static void look(struct package *p)
+static void look(struct lks_package *p)
 {
     char status[NAME_SIZE];
     struct lks_str want, error, state, rest;
@@ -153,18 +112,15 @@ static void look(struct package *p)
         p->so = !known;
     else
         p->so = installed && lks_str_is(want, "hold") && same_bits(p);
-    snprintf(p->why, sizeof(p->why), "%.*s", NAME_SIZE - 1,
-             status[0] != '\0' ? status : "not installed");
+    snprintf(p->found, sizeof(p->found), "%s", status[0] != '\0' ? status : "not installed");
 }
 
-static bool look_all(struct work *w)
+static enum lks_code look_all(struct lks_packages *w, struct lks_err *err)
 {
-    bool all = true;
-    for (size_t i = 0; i < w->count; i++) {
+    (void)err;
+    for (size_t i = 0; i < w->count; i++)
         look(&w->list[i]);
-        all = all && w->list[i].so;
-    }
-    return all;
+    return LKS_OK;
 }
 
 /* Asking apt --------------------------------------------------------------------------------- */
@@ -180,7 +136,7 @@ static void words_fini(struct words *w)
     free(w->going);
 }
 
-static enum lks_code make_words(const struct work *w, bool simulate, struct words *out,
+static enum lks_code make_words(const struct lks_packages *w, bool simulate, struct words *out,
                                 struct lks_err *err)
 {
     static const char *const first[] = {
@@ -203,7 +159,7 @@ static enum lks_code make_words(const struct work *w, bool simulate, struct word
     if (simulate)
         words.list[words.count++] = "--simulate";
     for (size_t i = 0; i < w->count; i++) {
-        const struct package *p = &w->list[i];
+        const struct lks_package *p = &w->list[i];
         if (words.count + 1 >= LKS_TOOL_ARGS_MAX)
             break;
         snprintf(words.going[i], sizeof(words.going[0]), "%s-", p->name);
@@ -219,7 +175,7 @@ static enum lks_code make_words(const struct work *w, bool simulate, struct word
 
 /* Whether the order has a package of that name, and whether it comes or goes. apt leaves the
  * machine's own architecture out; another one has to be ours. */
-static bool is_ordered(const struct work *w, struct lks_str name, bool goes)
+static bool is_ordered(const struct lks_packages *w, struct lks_str name, bool goes)
 {
     for (size_t i = 0; i < w->count; i++) {
         struct lks_str plain, arch, asked, asked_arch;
@@ -233,7 +189,8 @@ static bool is_ordered(const struct work *w, struct lks_str name, bool goes)
 }
 
 /* "Inst NAME [OLD] (NEW ...)", "Remv NAME [OLD]": none but ours. */
-static enum lks_code check_plan(const struct work *w, struct lks_str text, struct lks_err *err)
+static enum lks_code check_plan(const struct lks_packages *w, struct lks_str text,
+                                struct lks_err *err)
 {
     while (text.len > 0) {
         struct lks_str line, verb, name;
@@ -250,7 +207,7 @@ static enum lks_code check_plan(const struct work *w, struct lks_str text, struc
     return LKS_OK;
 }
 
-static enum lks_code ask_apt(const struct work *w, struct lks_err *err)
+static enum lks_code ask_apt(const struct lks_packages *w, struct lks_err *err)
 {
     LKS_CLEANUP(words_fini) struct words words = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -263,7 +220,7 @@ static enum lks_code ask_apt(const struct work *w, struct lks_err *err)
 
 /* Doing it ----------------------------------------------------------------------------------- */
 
-static enum lks_code install(const struct work *w, struct lks_err *err)
+static enum lks_code install(const struct lks_packages *w, struct lks_err *err)
 {
     LKS_CLEANUP(words_fini) struct words words = {0};
     if (make_words(w, false, &words, err) != LKS_OK)
@@ -292,7 +249,7 @@ static enum lks_code wait_for_dpkg(struct lks_err *err)
 
 /* Half-way is where a killed one stopped: unpacked and not configured, or not even that. What
  * dpkg cannot put in order alone, the files of the order can. */
-static enum lks_code repair(const struct work *w, struct lks_err *err)
+static enum lks_code repair(const struct lks_packages *w, struct lks_err *err)
 {
     static const char *const configure[] = {
         "dpkg", "--force-confold", "--force-confdef", "--configure", "-a", NULL};
@@ -312,11 +269,11 @@ static enum lks_code repair(const struct work *w, struct lks_err *err)
 }
 
 /* Packages that need to be unpacked once more are no business of apt's before they were. */
-static enum lks_code repair_half(const struct work *w, struct lks_err *err)
+static enum lks_code repair_half(const struct lks_packages *w, struct lks_err *err)
 {
     for (size_t i = 0; i < w->count; i++) {
-        const struct package *p = &w->list[i];
-        if (p->goes || strstr(p->why, "half-installed") == NULL)
+        const struct lks_package *p = &w->list[i];
+        if (p->goes || strstr(p->found, "half-installed") == NULL)
             continue;
         const char *argv[] = {"dpkg",
                               "--force-confold",
@@ -332,7 +289,7 @@ static enum lks_code repair_half(const struct work *w, struct lks_err *err)
     return LKS_OK;
 }
 
-static enum lks_code hold(const struct work *w, struct lks_err *err)
+static enum lks_code hold(const struct lks_packages *w, struct lks_err *err)
 {
     const char *argv[LKS_TOOL_ARGS_MAX] = {"apt-mark", "hold"};
     size_t count = 2;
@@ -343,40 +300,21 @@ static enum lks_code hold(const struct work *w, struct lks_err *err)
     return count > 2 ? lks_tool_run(&(struct lks_tool){.argv = argv}, err) : LKS_OK;
 }
 
-static enum lks_code change(struct work *w, struct lks_str kernel, struct lks_err *err)
+static enum lks_code change(struct lks_packages *w, struct lks_err *err)
 {
-    if (lks_nextboot_keep(kernel, err) != LKS_OK || wait_for_dpkg(err) != LKS_OK)
+    if (wait_for_dpkg(err) != LKS_OK || look_all(w, err) != LKS_OK) /* as it is now */
         return err->code;
-    (void)look_all(w); /* as it is now */
     if (repair_half(w, err) != LKS_OK || repair(w, err) != LKS_OK || ask_apt(w, err) != LKS_OK ||
         install(w, err) != LKS_OK || hold(w, err) != LKS_OK)
         return err->code;
-    if (look_all(w))
-        return LKS_OK;
-    for (size_t i = 0; i < w->count; i++) {
-        if (!w->list[i].so)
-            return lks_fail(err, LKS_E_REFUSED, "%s: afterwards it is: %s", w->list[i].name,
-                            w->list[i].why);
-    }
     return LKS_OK;
 }
 
 static enum lks_code run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
-    LKS_CLEANUP(work_fini) struct work w = {0};
-    struct lks_str kernel = lks_nextboot_of(&job->order);
-    if (look_at_files(job, &w, err) != LKS_OK)
-        return err->code;
-    bool so = look_all(&w);
-    if (so && lks_nextboot_is(kernel)) {
-        lks_buf_addf(said, "already so: %zu packages", w.count);
-        return LKS_OK;
-    }
-    if ((!so && change(&w, kernel, err) != LKS_OK) || lks_nextboot_set(kernel, err) != LKS_OK)
-        return err->code;
-    lks_buf_addf(said, "%zu packages are as ordered", w.count);
-    lks_nextboot_say(kernel, said);
-    return LKS_OK;
+    static const struct lks_packages_ops ops = {
+        .ask = ask_file, .look = look_all, .change = change};
+    return lks_packages_run(&ops, job, said, err);
 }
 
 int main(int argc, char **argv)

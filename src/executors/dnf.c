@@ -5,15 +5,14 @@
  * are locked.
  */
 #include "base/file.h"
-#include "executors/executor.h"
-#include "executors/nextboot.h"
+#include "executors/packages.h"
 #include "executors/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { NAME_SIZE = 512, LIST_MAX = 1 << 20 };
+enum { NAME_SIZE = LKS_PACKAGE_NAME_SIZE, LIST_MAX = 1 << 20 };
 
 #define LOCK_FOLDER "/etc/dnf/plugins"
 #define LOCK_CONF   LOCK_FOLDER "/versionlock.conf"
@@ -24,24 +23,11 @@ enum { NAME_SIZE = 512, LIST_MAX = 1 << 20 };
  * order back starts again. */
 enum way { GOES, BESIDE, COMES };
 
-struct package {
-    char path[PATH_MAX];
-    char name[NAME_SIZE];
-    char version[NAME_SIZE]; /* "0:2.28.3-1.x86_64" */
-    enum way way;
-    bool so;
-    char found[NAME_SIZE];
-};
-
-struct work {
-    struct package *list;
-    size_t count;
-};
-
-static void work_fini(struct work *w)
+static enum way way_of(const struct lks_package *p)
 {
-    free(w->list);
-    *w = (struct work){0};
+    if (p->goes)
+        return GOES;
+    return lks_str_is(p->item->component, "kernel") ? BESIDE : COMES;
 }
 
 /* "NAME VERSION" of a file, or of what is installed under a name: of several the one that `version`
@@ -68,26 +54,12 @@ static enum lks_code ask(const char *option, const char *what, char name[NAME_SI
     return LKS_OK;
 }
 
-static enum lks_code look_at_files(const struct lks_job *job, struct work *w, struct lks_err *err)
+/* The version is "0:2.28.3-1.x86_64". */
+static enum lks_code ask_file(const struct lks_packages *w, struct lks_package *p,
+                              struct lks_err *err)
 {
-    w->list = calloc(job->order.count, sizeof(*w->list));
-    if (w->list == NULL)
-        return lks_fail_nomem(err);
-    for (size_t i = 0; i < job->order.count; i++) {
-        const struct lks_order_item *item = &job->order.items[i];
-        struct package *p = &w->list[i];
-        if (item->digest.len == 0)
-            return lks_fail(err, LKS_E_INVALID, "%.*s: the order names no file for it",
-                            LKS_STR_ARG(item->component));
-        p->way = item->value.len == 0                    ? GOES
-                 : lks_str_is(item->component, "kernel") ? BESIDE
-                                                         : COMES;
-        if (ask("-qp", lks_executor_job_file(job, item, p->path), p->name, p->version, err) !=
-            LKS_OK)
-            return err->code;
-        w->count++;
-    }
-    return LKS_OK;
+    (void)w;
+    return ask("-qp", p->path, p->name, p->version, err);
 }
 
 /* Locks -------------------------------------------------------------------------------------- */
@@ -98,12 +70,12 @@ static bool can_lock(void)
     return stat(LOCK_CONF, &st) == 0;
 }
 
-static void lock_line(const struct package *p, char out[2 * NAME_SIZE])
+static void lock_line(const struct lks_package *p, char out[2 * NAME_SIZE])
 {
     snprintf(out, (size_t)2 * NAME_SIZE, "%s-%s", p->name, p->version);
 }
 
-static bool is_locked(const struct package *p, struct lks_str locks)
+static bool is_locked(const struct lks_package *p, struct lks_str locks)
 {
     char line[2 * NAME_SIZE];
     struct lks_str each;
@@ -124,7 +96,7 @@ static enum lks_code read_locks(struct lks_buf *out, struct lks_err *err)
 }
 
 /* "NAME-EPOCH:": any lock of this package. */
-static bool is_of(struct lks_str line, const struct package *p)
+static bool is_of(struct lks_str line, const struct lks_package *p)
 {
     size_t len = strlen(p->name);
     struct lks_str rest, epoch, version;
@@ -136,7 +108,7 @@ static bool is_of(struct lks_str line, const struct package *p)
     return lks_str_cut(rest, ':', &epoch, &version) && lks_str_number(epoch, UINT32_MAX, &number);
 }
 
-static enum lks_code lock(const struct work *w, struct lks_err *err)
+static enum lks_code lock(const struct lks_packages *w, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};
@@ -156,7 +128,7 @@ static enum lks_code lock(const struct work *w, struct lks_err *err)
     }
     for (size_t i = 0; i < w->count; i++) {
         lock_line(&w->list[i], ours);
-        if (w->list[i].way != GOES)
+        if (!w->list[i].goes)
             lks_buf_addf(&after, "%s\n", ours);
     }
     if (lks_buf_check(&after, err) != LKS_OK)
@@ -166,14 +138,13 @@ static enum lks_code lock(const struct work *w, struct lks_err *err)
 
 /* What the machine has ----------------------------------------------------------------------- */
 
-static enum lks_code look_all(struct work *w, bool *all, struct lks_err *err)
+static enum lks_code look_all(struct lks_packages *w, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf locks = {0};
-    *all = true;
     if (can_lock() && read_locks(&locks, err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < w->count; i++) {
-        struct package *p = &w->list[i];
+        struct lks_package *p = &w->list[i];
         char name[NAME_SIZE];
         struct lks_err ignored = {0};
         snprintf(p->found, sizeof(p->found), "%s", p->version);
@@ -181,8 +152,7 @@ static enum lks_code look_all(struct work *w, bool *all, struct lks_err *err)
         if (!there)
             snprintf(p->found, sizeof(p->found), "not installed");
         bool locked = !can_lock() || is_locked(p, lks_buf_view(&locks));
-        p->so = p->way == GOES ? !there : there && strcmp(p->found, p->version) == 0 && locked;
-        *all = *all && p->so;
+        p->so = p->goes ? !there : there && strcmp(p->found, p->version) == 0 && locked;
     }
     return LKS_OK;
 }
@@ -190,7 +160,7 @@ static enum lks_code look_all(struct work *w, bool *all, struct lks_err *err)
 /* Doing it ----------------------------------------------------------------------------------- */
 
 /* Those of one way: the names of those that go, else the files. */
-static enum lks_code rpm(const struct work *w, enum way way, bool test, struct lks_err *err)
+static enum lks_code rpm(const struct lks_packages *w, enum way way, bool test, struct lks_err *err)
 {
     const char *argv[LKS_TOOL_ARGS_MAX] = {"rpm"};
     size_t count = 1, given = 0;
@@ -202,8 +172,8 @@ static enum lks_code rpm(const struct work *w, enum way way, bool test, struct l
     if (test)
         argv[count++] = "--test";
     for (size_t i = 0; i < w->count && count + 1 < LKS_TOOL_ARGS_MAX; i++) {
-        const struct package *p = &w->list[i];
-        if (p->way != way || (way != COMES && p->so))
+        const struct lks_package *p = &w->list[i];
+        if (way_of(p) != way || (way != COMES && p->so))
             continue;
         argv[count++] = way == GOES ? p->name : p->path;
         given++;
@@ -211,42 +181,25 @@ static enum lks_code rpm(const struct work *w, enum way way, bool test, struct l
     return given > 0 ? lks_tool_run(&(struct lks_tool){.argv = argv}, err) : LKS_OK;
 }
 
-static enum lks_code change(struct work *w, struct lks_str kernel, struct lks_err *err)
+static enum lks_code change(struct lks_packages *w, struct lks_err *err)
 {
-    bool all = false;
-    if (lks_nextboot_keep(kernel, err) != LKS_OK)
-        return err->code;
     for (enum way way = GOES; way <= COMES; way++) {
         if (rpm(w, way, true, err) != LKS_OK || rpm(w, way, false, err) != LKS_OK)
             return err->code;
     }
-    if (lock(w, err) != LKS_OK || look_all(w, &all, err) != LKS_OK)
-        return err->code;
-    for (size_t i = 0; i < w->count; i++) {
-        if (!w->list[i].so)
-            return lks_fail(err, LKS_E_REFUSED, "%.100s: afterwards it is: %.100s", w->list[i].name,
-                            w->list[i].found);
-    }
-    return LKS_OK;
+    return lock(w, err);
+}
+
+static const char *remark(void)
+{
+    return can_lock() ? "" : ", and not locked: dnf has no versionlock plugin here";
 }
 
 static enum lks_code run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
-    LKS_CLEANUP(work_fini) struct work w = {0};
-    struct lks_str kernel = lks_nextboot_of(&job->order);
-    bool all = false;
-    if (look_at_files(job, &w, err) != LKS_OK || look_all(&w, &all, err) != LKS_OK)
-        return err->code;
-    if (all && lks_nextboot_is(kernel)) {
-        lks_buf_addf(said, "already so: %zu packages", w.count);
-        return LKS_OK;
-    }
-    if ((!all && change(&w, kernel, err) != LKS_OK) || lks_nextboot_set(kernel, err) != LKS_OK)
-        return err->code;
-    lks_buf_addf(said, "%zu packages are as ordered%s", w.count,
-                 can_lock() ? "" : ", and not locked: dnf has no versionlock plugin here");
-    lks_nextboot_say(kernel, said);
-    return LKS_OK;
+    static const struct lks_packages_ops ops = {
+        .ask = ask_file, .look = look_all, .change = change, .remark = remark};
+    return lks_packages_run(&ops, job, said, err);
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,13 @@ enum lks_setting_needs {
 };
 extern const char *const lks_setting_needs_words[];
 
+/* `words`: the value, a list as its elements with blanks between; empty: as it is born. */
+typedef enum lks_code lks_setting_set_fn(const struct lks_order_item *item, struct lks_str words,
+                                         struct lks_err *err);
+/* Whether it is so, or will be after the next boot, where readings do not tell. */
+typedef enum lks_code lks_setting_placed_fn(const struct lks_order_item *item, struct lks_str words,
+                                            bool *out, struct lks_err *err);
+
 struct lks_setting {
     const char *path; /* codec/notation/glob.h */
     enum lks_setting_needs needs;
@@ -25,12 +32,8 @@ struct lks_setting {
     const char *born;    /* its value if it is never set; NULL: that is not known beforehand, */
     bool lets_go;        /* and yet it can be set so; else it is left as it is */
     const char *how;     /* for people: how it is set and kept */
-    /* `words`: the value, a list as its elements with blanks between; empty: as it is born. */
-    enum lks_code (*set)(const struct lks_order_item *item, struct lks_str words,
-                         struct lks_err *err);
-    /* Whether it is so, or will be after the next boot, where readings do not tell; or NULL. */
-    enum lks_code (*placed)(const struct lks_order_item *item, struct lks_str words, bool *out,
-                            struct lks_err *err);
+    lks_setting_set_fn *set;
+    lks_setting_placed_fn *placed; /* or NULL */
     const char *takes; /* its values with "|" between, or LKS_SETTING_NUMBER; NULL: others judge */
 };
 #define LKS_SETTING_NUMBER "a number above 0"
@@ -62,20 +65,9 @@ bool lks_settings_machine_holds(const struct lks_machine *m, struct lks_str name
 bool lks_settings_words_hold(struct lks_str line, struct lks_str words);
 
 /* settings_files.c: ways that are files. */
-enum lks_code lks_settings_set_cmdline(const struct lks_order_item *item, struct lks_str words,
-                                       struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_settings_placed_cmdline(const struct lks_order_item *item, struct lks_str words,
-                                          bool *out, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_settings_set_memory_mode(const struct lks_order_item *item, struct lks_str words,
-                                           struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_settings_placed_memory_mode(const struct lks_order_item *item,
-                                              struct lks_str words, bool *out,
-                                              struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_settings_set_upgrades(const struct lks_order_item *item, struct lks_str words,
-                                        struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_settings_placed_upgrades(const struct lks_order_item *item, struct lks_str words,
-                                           bool *out, struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_settings_set_variable(const struct lks_order_item *item, struct lks_str words,
-                                        struct lks_err *err) LKS_MUST_CHECK;
+lks_setting_set_fn lks_settings_set_cmdline, lks_settings_set_memory_mode,
+    lks_settings_set_upgrades, lks_settings_set_variable;
+lks_setting_placed_fn lks_settings_placed_cmdline, lks_settings_placed_memory_mode,
+    lks_settings_placed_upgrades;
 
 #endif

@@ -18,6 +18,14 @@ static enum lks_code smi(const char *option, const char *value, struct lks_err *
     return lks_tool_run(&(struct lks_tool){.argv = argv}, err);
 }
 
+/* What each GPU answers to `query`, a line each. */
+static enum lks_code ask_smi(const char *query, struct lks_buf *out, struct lks_err *err)
+{
+    const char *argv[] = {SMI, query, "--format=csv,noheader,nounits", NULL};
+    lks_buf_init(out, LKS_TOOL_OUTPUT_MAX);
+    return lks_tool_ask(argv, out, err);
+}
+
 /* A value of plain characters: it becomes an argument, which is no option. */
 static enum lks_code plain(struct lks_str words, char out[WORD_MAX], struct lks_err *err)
 {
@@ -36,10 +44,7 @@ static enum lks_code plain(struct lks_str words, char out[WORD_MAX], struct lks_
 static enum lks_code set_default_power(struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    static const char *const argv[] = {SMI, "--query-gpu=index,power.default_limit",
-                                       "--format=csv,noheader,nounits", NULL};
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
-    if (lks_tool_ask(argv, &text, err) != LKS_OK)
+    if (ask_smi("--query-gpu=index,power.default_limit", &text, err) != LKS_OK)
         return err->code;
     for (struct lks_str rest = lks_buf_view(&text), line, index, watts; rest.len > 0;) {
         char gpu[WORD_MAX], limit[WORD_MAX];
@@ -71,14 +76,11 @@ static enum lks_code placed_power(const struct lks_order_item *item, struct lks_
                                   bool *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    static const char *const argv[] = {SMI, "--query-gpu=power.limit,power.default_limit",
-                                       "--format=csv,noheader,nounits", NULL};
     (void)item;
     *out = false;
     if (words.len > 0)
         return LKS_OK;
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
-    if (lks_tool_ask(argv, &text, err) != LKS_OK)
+    if (ask_smi("--query-gpu=power.limit,power.default_limit", &text, err) != LKS_OK)
         return err->code;
     bool all = true;
     for (struct lks_str rest = lks_buf_view(&text), line, now, normal; rest.len > 0;) {
@@ -204,11 +206,8 @@ static enum lks_code placed_memory(const struct lks_order_item *item, struct lks
                                    bool *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    static const char *const argv[] = {SMI, "--query-gpu=clocks.mem",
-                                       "--format=csv,noheader,nounits", NULL};
     (void)item;
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
-    if (lks_tool_ask(argv, &text, err) != LKS_OK)
+    if (ask_smi("--query-gpu=clocks.mem", &text, err) != LKS_OK)
         return err->code;
     bool all = words.len > 0 && text.len > 0;
     for (struct lks_str rest = lks_buf_view(&text), line; rest.len > 0;) {
