@@ -1,6 +1,6 @@
 #include "lab/bmcd/box.h"
 
-#include "codec/format/json.h"
+#include "codec/format/json_fields.h"
 #include "drivers/http/httpd.h"
 #include "lab/bmcd/pull.h"
 #include "lab/bmcd/recorded.h"
@@ -430,21 +430,15 @@ bool lks_box_fault(struct lks_box *b, const struct lks_bmcsim_fault_set *fault)
     return true;
 }
 
-static void tell_device(const struct lks_bmcsim_device *d, struct lks_json_writer *w)
-{
-    lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "id", d->id);
-    lks_json_text(w, "class", d->class);
-    lks_json_text(w, "active", d->active);
-    lks_json_text(w, "staged", d->staged);
-    lks_json_text(w, "backup", d->backup);
-    lks_json_bool(w, "bricked", d->bricked);
-    lks_json_bool(w, "one_way", d->one_way);
-    lks_json_int(w, "flashes", d->flashes);
-    lks_json_int(w, "begun", d->begun);
-    lks_json_int(w, "activations", d->activations);
-    lks_json_end(w, '}');
-}
+#define AT(field) LKS_JSON_AT(lks_bmcsim_device, field)
+
+static const struct lks_json_field device_fields[] = {
+    {"id", LKS_JSON_VIEW, AT(id)},           {"class", LKS_JSON_VIEW, AT(class)},
+    {"active", LKS_JSON_VIEW, AT(active)},   {"staged", LKS_JSON_VIEW, AT(staged)},
+    {"backup", LKS_JSON_VIEW, AT(backup)},   {"bricked", LKS_JSON_FLAG, AT(bricked)},
+    {"one_way", LKS_JSON_FLAG, AT(one_way)}, {"flashes", LKS_JSON_NUMBER, AT(flashes)},
+    {"begun", LKS_JSON_NUMBER, AT(begun)},   {"activations", LKS_JSON_NUMBER, AT(activations)},
+};
 
 void lks_box_truth(struct lks_box *b, struct lks_json_writer *w)
 {
@@ -464,7 +458,9 @@ void lks_box_truth(struct lks_box *b, struct lks_json_writer *w)
         lks_json_begin(w, "devices", '[');
         for (size_t i = 0; i < lks_bmcsim_device_count(b->model); i++) {
             lks_bmcsim_device(b->model, i, &device);
-            tell_device(&device, w);
+            lks_json_begin(w, NULL, '{');
+            lks_json_fields_write(w, device_fields, LKS_COUNT(device_fields), &device);
+            lks_json_end(w, '}');
         }
         lks_json_end(w, ']');
     }
