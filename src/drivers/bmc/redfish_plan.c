@@ -6,52 +6,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define APPLY_NOW   "Immediate"
+#define APPLY_LATER "OnReset"
+
 const char *const lks_redfish_way_words[] = {
     "", "MultipartHttpPushUri", "HttpPushUri", "HttpPushUri (form)", "SimpleUpdate", NULL,
 };
 
 /* The last row is for everyone else. */
 static const struct lks_redfish_manners manners[] = {
-    {.vendor = "nvidia",
-     .targets = LKS_RF_TARGETS_LIST,
-     .now = "Immediate",
-     .later = "Immediate",
-     .force = true,
-     .stage_option = true},
-    {.vendor = "openbmc", .targets = LKS_RF_TARGETS_ONE, .now = "Immediate", .later = "OnReset"},
-    {.vendor = "dell",
-     .targets = LKS_RF_TARGETS_EMPTY,
-     .now = "Immediate",
-     .later = "OnReset",
-     .bios = "OnReset",
-     .empty_oem = true},
-    {.vendor = "supermicro",
-     .targets = LKS_RF_TARGETS_RELATED,
-     .now = "Immediate",
-     .later = "OnReset",
-     .bios = "OnStartUpdateRequest",
+    {"nvidia", LKS_RF_TARGETS_LIST, .later = APPLY_NOW, .force = true, .stage_option = true},
+    {"openbmc", LKS_RF_TARGETS_ONE, .later = APPLY_LATER},
+    {"dell", LKS_RF_TARGETS_EMPTY, .later = APPLY_LATER, .bios = APPLY_LATER, .empty_oem = true},
+    {"supermicro", LKS_RF_TARGETS_RELATED, .later = APPLY_LATER, .bios = "OnStartUpdateRequest",
      .preserve = true},
-    {.vendor = "hpe",
-     .targets = LKS_RF_TARGETS_OMIT,
-     .now = "Immediate",
-     .later = "OnReset",
-     .forgets_tasks = true},
-    {.vendor = "lenovo",
-     .targets = LKS_RF_TARGETS_OMIT,
-     .now = "Immediate",
-     .later = "OnReset",
-     .force = true},
-    {.vendor = "ami",
-     .targets = LKS_RF_TARGETS_LIST,
-     .now = "Immediate",
-     .later = "OnReset",
-     .force = true,
-     .match_any = true},
-    {.vendor = "",
-     .targets = LKS_RF_TARGETS_LIST,
-     .now = "Immediate",
-     .later = "OnReset",
-     .force = true},
+    {"hpe", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .forgets_tasks = true},
+    {"lenovo", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .force = true},
+    {"ami", LKS_RF_TARGETS_LIST, .later = APPLY_LATER, .force = true, .match_any = true},
+    {"", LKS_RF_TARGETS_LIST, .later = APPLY_LATER, .force = true},
 };
 
 const struct lks_redfish_manners *lks_redfish_manners(const char *vendor)
@@ -181,7 +153,7 @@ static bool offers(const struct lks_redfish_update *u, const char *apply)
 /* Staging must not activate: "Immediate" does, unless the service is told by another word. */
 static bool would_activate(const struct lks_redfish_update *u, const char *apply)
 {
-    return u->act == LKS_BMC_STAGE && strcmp(apply, "Immediate") == 0 &&
+    return u->act == LKS_BMC_STAGE && strcmp(apply, APPLY_NOW) == 0 &&
            !lks_redfish_manners(u->r.vendor)->stage_option;
 }
 
@@ -191,9 +163,9 @@ static const char *usual_apply(const struct lks_redfish_update *u)
     bool bios = strcmp(u->kind, "bios") == 0;
     const char *apply = u->act == LKS_BMC_STAGE   ? m->later
                         : bios && m->bios != NULL ? m->bios
-                                                  : m->now;
+                                                  : APPLY_NOW;
     if (strcmp(apply, "OnStartUpdateRequest") == 0 && u->start[0] == '\0')
-        apply = m->now;
+        apply = APPLY_NOW;
     for (unsigned i = 0; !offers(u, apply) && lks_redfish_apply_words[i] != NULL; i++) {
         if (offers(u, lks_redfish_apply_words[i]) && !would_activate(u, lks_redfish_apply_words[i]))
             apply = lks_redfish_apply_words[i];
@@ -288,25 +260,17 @@ static void begin_image(struct lks_redfish_update *u, lks_ms now)
 
 void lks_redfish_begin_act(struct lks_redfish_update *u, lks_ms now)
 {
+    static void (*const acts[LKS_BMC_ACT_COUNT])(struct lks_redfish_update * u, lks_ms now) = {
+        [LKS_BMC_UPDATE] = begin_image,
+        [LKS_BMC_STAGE] = begin_image,
+        [LKS_BMC_ACTIVATE] = lks_redfish_activate,
+        [LKS_BMC_ABORT] = lks_redfish_cancel,
+        [LKS_BMC_SWITCH] = lks_redfish_switch,
+    };
     if (u->running[0] != '\0' && u->act != LKS_BMC_ABORT) {
         refuse(u, now, "an update is running there already, or may be: %s", u->running);
         return;
     }
-    switch (u->act) {
-    case LKS_BMC_UPDATE:
-    case LKS_BMC_STAGE:
-        begin_image(u, now);
-        break;
-    case LKS_BMC_ACTIVATE:
-        lks_redfish_activate(u, now);
-        break;
-    case LKS_BMC_ABORT:
-        lks_redfish_cancel(u, now);
-        break;
-    case LKS_BMC_SWITCH:
-        lks_redfish_switch(u, now);
-        break;
-    case LKS_BMC_ACT_COUNT:
-        LKS_ASSERT(false);
-    }
+    LKS_ASSERT(u->act < LKS_BMC_ACT_COUNT);
+    acts[u->act](u, now);
 }

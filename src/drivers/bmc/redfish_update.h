@@ -93,14 +93,14 @@ enum lks_redfish_targets {
 struct lks_redfish_manners {
     const char *vendor;
     enum lks_redfish_targets targets;
-    const char *now, *later; /* apply times for an update and for staging */
-    const char *bios;        /* the same for host firmware; NULL: as the others */
-    bool force;              /* understands ForceUpdate */
-    bool empty_oem;          /* wants "Oem":{} */
-    bool stage_option;       /* Oem.Nvidia.UpdateOption */
-    bool preserve;           /* Oem.Supermicro, what is to be kept */
-    bool match_any;          /* wants If-Match on all that changes something */
-    bool forgets_tasks;      /* a task is gone when it is done */
+    const char *later;  /* the apply time for staging; for an update it is "Immediate" */
+    const char *bios;   /* that of host firmware; NULL: as the others */
+    bool force;         /* understands ForceUpdate */
+    bool empty_oem;     /* wants "Oem":{} */
+    bool stage_option;  /* Oem.Nvidia.UpdateOption */
+    bool preserve;      /* Oem.Supermicro, what is to be kept */
+    bool match_any;     /* wants If-Match on all that changes something */
+    bool forgets_tasks; /* a task is gone when it is done */
 };
 const struct lks_redfish_manners *lks_redfish_manners(const char *vendor);
 

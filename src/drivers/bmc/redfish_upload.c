@@ -187,21 +187,12 @@ static void ask_pull(const struct lks_redfish_update *u, struct lks_http_request
 
 void lks_redfish_ask_upload(const struct lks_redfish_update *u, struct lks_http_request *out)
 {
-    switch (u->way) {
-    case LKS_RF_NO_WAY:
-    case LKS_RF_MULTIPART:
-        ask_multipart(u, out);
-        break;
-    case LKS_RF_PUSH:
-        ask_push(u, out);
-        break;
-    case LKS_RF_FORM:
-        ask_form(u, out);
-        break;
-    case LKS_RF_PULL:
-        ask_pull(u, out);
-        break;
-    }
+    static lks_redfish_asker *const askers[] = {
+        [LKS_RF_NO_WAY] = ask_multipart, [LKS_RF_MULTIPART] = ask_multipart,
+        [LKS_RF_PUSH] = ask_push,        [LKS_RF_FORM] = ask_form,
+        [LKS_RF_PULL] = ask_pull,
+    };
+    askers[u->way](u, out);
 }
 
 /* Answers ----------------------------------------------------------------------------------- */
