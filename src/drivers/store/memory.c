@@ -48,8 +48,9 @@ struct lks_memory_disk {
 struct store {
     struct lks_memory_disk *disk;
     bool crashed;
-    bool shares;    /* the disk with other stores */
-    uint64_t epoch; /* of the lead that we had last; 0: none */
+    bool shares;               /* the disk with other stores */
+    uint64_t epoch;            /* of the lead that we had last; 0: none */
+    enum lks_memory_crash how; /* how the write in progress ends */
 };
 
 /* ---- the disk ---- */
@@ -142,7 +143,7 @@ static enum lks_code alive(const struct store *s, struct lks_err *err)
 
 /* A write of so many statements begins. All of them happen or none does, so where among them it
  * fails need not be played out. */
-static enum lks_memory_crash begin(struct lks_memory_disk *disk, uint64_t statements)
+static enum lks_memory_crash plan_crash(struct lks_memory_disk *disk, uint64_t statements)
 {
     enum lks_memory_crash how = disk->how;
     if (how == LKS_MEMORY_NO_CRASH)
@@ -174,18 +175,23 @@ static enum lks_code crash(struct store *s, struct lks_err *err)
     return lks_fail(err, LKS_E_IO, "memory store: crashed; whether it was written is not known");
 }
 
-/* Before anything is written: goes on, or ends as it was told to. */
-static enum lks_code may_write(struct store *s, enum lks_memory_crash how, struct lks_err *err)
+/* A write of so many statements starts where `code`, what came before it, is good: it goes on, or
+ * ends as it was told to. */
+static enum lks_code start(struct store *s, enum lks_code code, uint64_t statements,
+                           struct lks_err *err)
 {
-    if (how == LKS_MEMORY_FULL)
+    if (code != LKS_OK)
+        return code;
+    s->how = plan_crash(s->disk, statements);
+    if (s->how == LKS_MEMORY_FULL)
         return lks_fail(err, LKS_E_UNAVAILABLE, "memory store: no space left; nothing was written");
-    return how == LKS_MEMORY_CRASH_BEFORE ? crash(s, err) : LKS_OK;
+    return s->how == LKS_MEMORY_CRASH_BEFORE ? crash(s, err) : LKS_OK;
 }
 
-/* After everything was. */
-static enum lks_code written(struct store *s, enum lks_memory_crash how, struct lks_err *err)
+/* The write ends; everything was written where `code` is good. */
+static enum lks_code finish(struct store *s, enum lks_code code, struct lks_err *err)
 {
-    return how == LKS_MEMORY_CRASH_AFTER ? crash(s, err) : LKS_OK;
+    return code == LKS_OK && s->how == LKS_MEMORY_CRASH_AFTER ? crash(s, err) : code;
 }
 
 /* ---- who leads ---- */
@@ -197,11 +203,12 @@ static struct lks_store_lease lease_now(const struct lks_memory_disk *disk)
     return lease;
 }
 
-/* Whether the holder of `epoch` may still write. */
-static enum lks_code fence(const struct store *s, uint64_t epoch, struct lks_err *err)
+/* Whether the store lives, and the holder of `epoch` may still write. */
+static enum lks_code may_write(const struct store *s, uint64_t epoch, struct lks_err *err)
 {
     struct lks_store_lease lease = lease_now(s->disk);
-    return lks_store_fence_check(&lease, epoch, err);
+    enum lks_code code = alive(s, err);
+    return code == LKS_OK ? lks_store_fence_check(&lease, epoch, err) : code;
 }
 
 static enum lks_code lead(void *self, const char *name, const char *url, lks_ms ttl,
@@ -219,15 +226,14 @@ static enum lks_code lead(void *self, const char *name, const char *url, lks_ms 
         *out = lease_now(disk);
         return LKS_OK;
     }
-    enum lks_memory_crash how = begin(disk, 2);
-    code = may_write(s, how, err);
+    code = start(s, code, 2, err);
     if (code != LKS_OK)
         return code;
     disk->lease.epoch += ours ? 0 : 1;
     snprintf(disk->lease.name, sizeof(disk->lease.name), "%s", name);
     snprintf(disk->lease.url, sizeof(disk->lease.url), "%s", url);
     disk->lease_ends = disk->now + ttl;
-    code = written(s, how, err);
+    code = finish(s, code, err);
     if (code != LKS_OK)
         return code;
     s->epoch = disk->lease.epoch;
@@ -238,17 +244,13 @@ static enum lks_code lead(void *self, const char *name, const char *url, lks_ms 
 static enum lks_code resign(void *self, uint64_t epoch, struct lks_err *err)
 {
     struct store *s = self;
-    enum lks_code code = alive(s, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(s->disk, 2);
-    code = may_write(s, how, err);
+    enum lks_code code = start(s, alive(s, err), 2, err);
     if (code != LKS_OK)
         return code;
     if (epoch == s->disk->lease.epoch)
         s->disk->lease_ends = s->disk->now;
     s->epoch = 0;
-    return written(s, how, err);
+    return finish(s, code, err);
 }
 
 /* A disk in memory is lost only when a test says so. */
@@ -347,15 +349,10 @@ static enum lks_code append(void *self, const struct lks_store_batch *batch, str
 {
     struct store *s = self;
     struct lks_memory_disk *disk = s->disk;
-    enum lks_code code = alive(s, err);
-    if (code == LKS_OK)
-        code = fence(s, batch->epoch, err);
+    enum lks_code code = may_write(s, batch->epoch, err);
     if (code == LKS_OK)
         code = lks_store_batch_check(&disk->tail, batch, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(disk, batch->row_count + batch->blob_count + 1);
-    code = may_write(s, how, err);
+    code = start(s, code, batch->row_count + batch->blob_count + 1, err);
     if (code != LKS_OK)
         return code;
 
@@ -367,7 +364,7 @@ static enum lks_code append(void *self, const struct lks_store_batch *batch, str
         return code;
     }
     disk->tail = lks_store_tail_after(&disk->tail, batch);
-    return written(s, how, err);
+    return finish(s, code, err);
 }
 
 /* ---- reading ---- */
@@ -458,15 +455,10 @@ static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes
                                   struct lks_err *err)
 {
     struct store *s = self;
-    enum lks_code code = alive(s, err);
-    if (code == LKS_OK)
-        code = fence(s, s->epoch, err);
+    enum lks_code code = may_write(s, s->epoch, err);
     if (code == LKS_OK)
         code = lks_store_snapshot_check(&s->disk->tail, seq, bytes, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(s->disk, 2);
-    code = may_write(s, how, err);
+    code = start(s, code, 2, err);
     if (code != LKS_OK)
         return code;
     char *copy = malloc(bytes.len + 1);
@@ -478,7 +470,7 @@ static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes
     s->disk->snapshot = copy;
     s->disk->snapshot_len = bytes.len;
     s->disk->snapshot_seq = seq;
-    return written(s, how, err);
+    return finish(s, code, err);
 }
 
 static void drop_snapshot(struct lks_memory_disk *disk)
@@ -504,15 +496,10 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
 {
     struct store *s = self;
     struct lks_memory_disk *disk = s->disk;
-    enum lks_code code = alive(s, err);
-    if (code == LKS_OK)
-        code = fence(s, s->epoch, err);
+    enum lks_code code = may_write(s, s->epoch, err);
     if (code == LKS_OK)
         code = lks_store_trim_check(&disk->tail, through, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(disk, 2);
-    code = may_write(s, how, err);
+    code = start(s, code, 2, err);
     if (code != LKS_OK)
         return code;
     lks_memory_rows_sort(&disk->rows);
@@ -527,7 +514,7 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
     }
     if (disk->tail.first <= through)
         disk->tail.first = through + 1;
-    return written(s, how, err);
+    return finish(s, code, err);
 }
 
 /* There is room for the rows. */
@@ -555,17 +542,12 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
     struct lks_memory_disk *disk = s->disk;
     if (then == NULL)
         then = &nothing;
-    enum lks_code code = alive(s, err);
-    if (code == LKS_OK)
-        code = fence(s, then->epoch > 0 ? then->epoch : s->epoch, err);
+    enum lks_code code = may_write(s, then->epoch > 0 ? then->epoch : s->epoch, err);
     if (code == LKS_OK)
         code = lks_store_cut_check(from, tail, err);
     if (code == LKS_OK)
         code = lks_store_batch_check(tail, then, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(disk, 2 + then->row_count + then->blob_count);
-    code = may_write(s, how, err);
+    code = start(s, code, 2 + then->row_count + then->blob_count, err);
     if (code != LKS_OK)
         return code;
     lks_memory_rows_sort(&disk->rows);
@@ -576,7 +558,7 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
     disk->batches++;
     LKS_ASSERT(write_batch(disk, then, err) == LKS_OK); /* half of a cut cannot be undone */
     disk->tail = lks_store_tail_after(tail, then);
-    return written(s, how, err);
+    return finish(s, code, err);
 }
 
 /* ---- copies ---- */
@@ -643,13 +625,10 @@ static enum lks_code sync_tasks(void *self, const struct lks_store_task *tasks, 
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
         code = lks_store_tasks_check(tasks, count, now, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(s->disk, 2);
-    code = may_write(s, how, err);
+    code = start(s, code, 2, err);
     if (code == LKS_OK)
         code = lks_memory_tasks_sync(&s->disk->tasks, tasks, count, now, err);
-    return code == LKS_OK ? written(s, how, err) : code;
+    return finish(s, code, err);
 }
 
 static enum lks_code take_tasks(void *self, const struct lks_store_claim *claim,
@@ -660,14 +639,10 @@ static enum lks_code take_tasks(void *self, const struct lks_store_claim *claim,
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
         code = lks_store_claim_check(claim, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(s->disk, 2);
-    code = may_write(s, how, err);
+    code = start(s, code, 2, err);
     if (code == LKS_OK)
         code = lks_memory_tasks_take(&s->disk->tasks, claim, &taken, err);
-    if (code == LKS_OK)
-        code = written(s, how, err);
+    code = finish(s, code, err);
     if (code == LKS_OK)
         lks_memory_tasks_give(&s->disk->tasks, &taken, fn, ctx);
     return code;
@@ -677,14 +652,10 @@ static enum lks_code finish_task(void *self, struct lks_str holder, struct lks_s
                                  uint32_t failures, struct lks_err *err)
 {
     struct store *s = self;
-    enum lks_code code = alive(s, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(s->disk, 2);
-    code = may_write(s, how, err);
+    enum lks_code code = start(s, alive(s, err), 2, err);
     if (code == LKS_OK)
         code = lks_memory_task_done(&s->disk->tasks, holder, name, due, failures, err);
-    return code == LKS_OK ? written(s, how, err) : code;
+    return finish(s, code, err);
 }
 
 /* ---- open and close ---- */

@@ -1,7 +1,7 @@
 #include "drivers/store/postgres.h"
 
-#include "base/embedded.h"
 #include "drivers/store/pq.h"
+#include "drivers/store/relational.h"
 #include "model/record/record.h"
 
 #include <inttypes.h>
@@ -15,18 +15,40 @@ enum { SNAPSHOT_PART = 8 << 20, SLICE_ROWS = 16384 };
 _Static_assert(LKS_RECORD_BODY_MAX == 4194304, "READ_ROWS has this number");
 _Static_assert(LKS_STORE_BLOB_MAX == 16777216, "READ_BLOB and READ_BLOBS have this number");
 
+/* ---- values of a result ---- */
+
+static bool number_of(const struct lks_relational *r, int at, uint64_t max, uint64_t *out)
+{
+    return lks_pq_unsigned(r->result, r->row, at, max, out);
+}
+
+static bool exact_of(const struct lks_relational *r, int at, void *out, size_t len)
+{
+    return lks_pq_exact(r->result, r->row, at, out, len);
+}
+
+static struct lks_str bytes_of(const struct lks_relational *r, int at)
+{
+    return lks_pq_bytes(r->result, r->row, at);
+}
+
+static bool is_there(const struct lks_relational *r, int at)
+{
+    return PQgetisnull(r->result, r->row, at) == 0;
+}
+
+static struct lks_relational row_at(PGresult *result, int row)
+{
+    static const struct lks_relational_ops values = {number_of, exact_of, bytes_of, is_there};
+    return (struct lks_relational){&values, result, row};
+}
+
 /* ---- the tail and the lease ---- */
 
-static bool tail_of(const PGresult *result, int column, struct lks_store_tail *out)
+static bool tail_of(PGresult *result, int column, struct lks_store_tail *out)
 {
-    struct lks_store_tail tail = {0};
-    if (PQntuples(result) != 1 || !lks_pq_unsigned(result, 0, column, INT64_MAX, &tail.first) ||
-        tail.first == 0 || !lks_pq_unsigned(result, 0, column + 1, INT64_MAX, &tail.seq) ||
-        !lks_pq_unsigned(result, 0, column + 2, INT64_MAX, &tail.time) ||
-        !lks_pq_exact(result, 0, column + 3, tail.hash, sizeof(tail.hash)))
-        return false;
-    *out = tail;
-    return true;
+    struct lks_relational row = row_at(result, 0);
+    return PQntuples(result) == 1 && lks_relational_tail(&row, column, out);
 }
 
 static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
@@ -66,6 +88,16 @@ static enum lks_code begin(struct lks_pq *pq, uint64_t epoch, struct lks_store_t
         code = lks_store_fence_check(&lease, epoch, err);
     }
     return code == LKS_OK ? LKS_OK : lks_pq_end(pq, code, err);
+}
+
+/* The same for a transaction that may take long. */
+static enum lks_code begin_long(struct lks_pq *pq, uint64_t epoch, struct lks_store_tail *tail,
+                                struct lks_err *err)
+{
+    enum lks_code code = begin(pq, epoch, tail, err);
+    if (code == LKS_OK)
+        pq->patience = LKS_PQ_LONG_CALL_MS;
+    return code;
 }
 
 static enum lks_code set_tail(struct lks_pq *pq, const struct lks_store_tail *tail,
@@ -192,74 +224,44 @@ static enum lks_code append(void *self, const struct lks_store_batch *batch, str
     "FROM (SELECT * FROM journal WHERE seq >= $1 ORDER BY seq LIMIT 4096) AS few) AS sized "       \
     "WHERE size <= 16777216 ORDER BY seq"
 
-/* A row that was edited beyond what a row can be is handed on with a hash that no row has, so that
- * it is found as the edited row it is and can be repaired like one. */
-static struct lks_row row_of(const PGresult *result, int at)
+#define READ_HEADS                                                                                 \
+    "SELECT seq, CASE WHEN length(journal) = 32 THEN journal END, time, "                          \
+    "CASE WHEN length(hash) = 32 THEN hash END, "                                                  \
+    "CASE WHEN length(signature) = 64 THEN signature END "                                         \
+    "FROM head WHERE seq >= $1 ORDER BY seq LIMIT 4096"
+
+static enum lks_code ask_number(struct lks_pq *pq, const char *query, uint64_t number,
+                                PGresult **result, struct lks_err *err)
 {
-    struct lks_row row = {0};
-    uint64_t kind = 0, version = 0;
-    bool whole = lks_pq_unsigned(result, at, 1, INT64_MAX, &row.time) &&
-                 lks_pq_unsigned(result, at, 2, UINT16_MAX, &kind) &&
-                 lks_pq_unsigned(result, at, 3, UINT8_MAX, &version) &&
-                 PQgetisnull(result, at, 4) == 0;
-    (void)lks_pq_unsigned(result, at, 0, INT64_MAX, &row.seq);
-    row.kind = (uint16_t)kind;
-    row.version = (uint8_t)version;
-    row.body = lks_pq_bytes(result, at, 4);
-    if (whole)
-        (void)lks_pq_exact(result, at, 5, row.hash, sizeof(row.hash));
-    return row;
+    struct lks_pq_args args = {0};
+    lks_pq_give_number(&args, number);
+    return lks_pq_ask(pq, query, &args, result, err);
 }
 
-/* As with rows: what cannot be a head gets a signature that no key made. */
-static struct lks_head head_of(const PGresult *result, int at)
+static enum lks_code ask_text(struct lks_pq *pq, const char *query, const char *text,
+                              PGresult **result, struct lks_err *err)
 {
-    struct lks_head head = {0};
-    (void)lks_pq_unsigned(result, at, 0, INT64_MAX, &head.seq);
-    bool whole = lks_pq_exact(result, at, 1, head.journal, sizeof(head.journal) - 1) &&
-                 lks_pq_unsigned(result, at, 2, INT64_MAX, &head.time) &&
-                 lks_pq_exact(result, at, 3, head.hash, sizeof(head.hash));
-    if (whole)
-        (void)lks_pq_exact(result, at, 4, head.signature, sizeof(head.signature));
-    return head;
-}
-
-/* What the caller wants to see: one of the two. */
-struct wish {
-    lks_store_row_fn *row;
-    lks_store_head_fn *head;
-    void *ctx;
-    uint64_t seen; /* the number of the last */
-};
-
-static bool show(struct wish *wish, const PGresult *result, int at)
-{
-    if (wish->row != NULL) {
-        struct lks_row row = row_of(result, at);
-        wish->seen = row.seq;
-        return wish->row(wish->ctx, &row);
-    }
-    struct lks_head head = head_of(result, at);
-    wish->seen = head.seq;
-    return wish->head(wish->ctx, &head);
+    struct lks_pq_args args = {0};
+    lks_pq_give_text(&args, text);
+    return lks_pq_ask(pq, query, &args, result, err);
 }
 
 /* Page by page from `from` on, until there is no more or the callback has seen enough. */
-static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from, struct wish *wish,
-                          struct lks_err *err)
+static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from,
+                          struct lks_relational_reader *reader, struct lks_err *err)
 {
     bool more = from <= INT64_MAX;
-    for (uint64_t next = from > 0 ? from : 1; more; next = wish->seen + 1) {
+    for (uint64_t next = from > 0 ? from : 1; more; next = reader->seen + 1) {
         LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-        struct lks_pq_args args = {0};
-        lks_pq_give_number(&args, next);
-        enum lks_code code = lks_pq_ask(pq, query, &args, &result, err);
+        enum lks_code code = ask_number(pq, query, next, &result, err);
         if (code != LKS_OK)
             return code;
         more = PQntuples(result) > 0;
-        for (int at = 0; more && at < PQntuples(result); at++)
-            more = show(wish, result, at);
-        more = more && wish->seen >= next && wish->seen < INT64_MAX;
+        for (int at = 0; more && at < PQntuples(result); at++) {
+            struct lks_relational row = row_at(result, at);
+            more = lks_relational_show(reader, &row);
+        }
+        more = more && reader->seen >= next && reader->seen < INT64_MAX;
     }
     return LKS_OK;
 }
@@ -267,18 +269,14 @@ static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from, s
 static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
                                struct lks_err *err)
 {
-    return each(self, READ_ROWS, from, &(struct wish){.row = fn, .ctx = ctx}, err);
+    return each(self, READ_ROWS, from, &(struct lks_relational_reader){.row = fn, .ctx = ctx}, err);
 }
 
 static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
                                 struct lks_err *err)
 {
-    return each(self,
-                "SELECT seq, CASE WHEN length(journal) = 32 THEN journal END, time, "
-                "CASE WHEN length(hash) = 32 THEN hash END, "
-                "CASE WHEN length(signature) = 64 THEN signature END "
-                "FROM head WHERE seq >= $1 ORDER BY seq LIMIT 4096",
-                from, &(struct wish){.head = fn, .ctx = ctx}, err);
+    return each(self, READ_HEADS, from, &(struct lks_relational_reader){.head = fn, .ctx = ctx},
+                err);
 }
 
 #define READ_BLOB                                                                                  \
@@ -289,9 +287,7 @@ static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *o
 {
     struct lks_pq *pq = self;
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-    struct lks_pq_args args = {0};
-    lks_pq_give_text(&args, digest);
-    enum lks_code code = lks_pq_ask(pq, READ_BLOB, &args, &result, err);
+    enum lks_code code = ask_text(pq, READ_BLOB, digest, &result, err);
     if (code != LKS_OK)
         return code;
     if (PQntuples(result) == 0)
@@ -316,9 +312,7 @@ static enum lks_code read_blobs(void *self, lks_store_blob_fn *fn, void *ctx, st
     char last[LKS_DIGEST_SIZE] = "";
     for (bool more = true; more;) {
         LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-        struct lks_pq_args args = {0};
-        lks_pq_give_text(&args, last);
-        enum lks_code code = lks_pq_ask(pq, READ_BLOBS, &args, &result, err);
+        enum lks_code code = ask_text(pq, READ_BLOBS, last, &result, err);
         if (code != LKS_OK)
             return code;
         more = PQntuples(result) > 0;
@@ -356,38 +350,29 @@ static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes
 {
     struct lks_pq *pq = self;
     struct lks_store_tail tail = {0};
-    enum lks_code code = begin(pq, pq->epoch, &tail, err);
+    enum lks_code code = begin_long(pq, pq->epoch, &tail, err);
     if (code != LKS_OK)
         return code;
-    pq->patience = LKS_PQ_LONG_CALL_MS;
     code = lks_store_snapshot_check(&tail, seq, bytes, err);
     if (code == LKS_OK)
         code = add_parts(pq, seq, bytes, err);
     return lks_pq_end(pq, code, err);
 }
 
-/* One part, which must be of the same snapshot as those before it; false when there is none. */
-static enum lks_code read_part(struct lks_pq *pq, uint64_t part, uint64_t *seq, uint64_t *size,
+/* The next part; `there`: whether there is one. */
+static enum lks_code read_part(struct lks_pq *pq, struct lks_relational_snapshot *whole,
                                struct lks_buf *out, bool *there, struct lks_err *err)
 {
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-    struct lks_pq_args args = {0};
-    uint64_t of = 0, total = 0;
-    lks_pq_give_number(&args, part);
-    enum lks_code code = lks_pq_ask(pq, "SELECT seq, size, bytes FROM snapshot WHERE part = $1",
-                                    &args, &result, err);
+    enum lks_code code =
+        ask_number(pq, "SELECT part, seq, size, bytes FROM snapshot WHERE part = $1", whole->next,
+                   &result, err);
     if (code != LKS_OK)
         return code;
+    struct lks_relational row = row_at(result, 0);
     *there = PQntuples(result) > 0;
-    if (!*there)
-        return LKS_OK;
-    if (!lks_pq_unsigned(result, 0, 0, INT64_MAX, &of) || of == 0 ||
-        !lks_pq_unsigned(result, 0, 1, LKS_STORE_SNAPSHOT_MAX, &total) ||
-        (part > 0 && (of != *seq || total != *size)))
+    if (*there && !lks_relational_part(whole, &row, out))
         return lks_pq_damaged(pq, "the snapshot's parts do not belong together", err);
-    *seq = of;
-    *size = total;
-    lks_buf_add(out, lks_pq_bytes(result, 0, 2));
     return lks_buf_check(out, err);
 }
 
@@ -396,20 +381,20 @@ static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *ou
                                    struct lks_err *err)
 {
     struct lks_pq *pq = self;
-    uint64_t of = 0, size = 0;
+    struct lks_relational_snapshot whole = {0};
     size_t before = out->len;
     bool there = true, alone = !pq->reader;
     enum lks_code code = LKS_OK;
     if (alone)
         code = lks_pq_ask(pq, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL, NULL, err);
-    for (uint64_t part = 0; code == LKS_OK && there; part++)
-        code = read_part(pq, part, &of, &size, out, &there, err);
+    while (code == LKS_OK && there)
+        code = read_part(pq, &whole, out, &there, err);
     if (alone)
         lks_pq_undo(pq);
-    if (code == LKS_OK && out->len - before != size)
+    if (code == LKS_OK && out->len - before != whole.size)
         code = lks_pq_damaged(pq, "a part of the snapshot is missing", err);
     if (code == LKS_OK)
-        *seq = of;
+        *seq = whole.seq;
     else
         lks_buf_truncate(out, before);
     return code;
@@ -462,10 +447,9 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
 {
     struct lks_pq *pq = self;
     struct lks_store_tail tail = {0};
-    enum lks_code code = begin(pq, pq->epoch, &tail, err);
+    enum lks_code code = begin_long(pq, pq->epoch, &tail, err);
     if (code != LKS_OK)
         return code;
-    pq->patience = LKS_PQ_LONG_CALL_MS;
     code = trim_rows(pq, &tail, through, err);
     if (code == LKS_OK && keep != NULL)
         code = trim_blobs(pq, keep, ctx, err);
@@ -489,10 +473,10 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
     struct lks_store_tail before = {0};
     enum lks_code code = lks_store_cut_check(from, tail, err);
     if (code == LKS_OK)
-        code = begin(pq, then != NULL && then->epoch > 0 ? then->epoch : pq->epoch, &before, err);
+        code =
+            begin_long(pq, then != NULL && then->epoch > 0 ? then->epoch : pq->epoch, &before, err);
     if (code != LKS_OK)
         return code;
-    pq->patience = LKS_PQ_LONG_CALL_MS;
     for (size_t i = 0; i < LKS_COUNT(steps) && code == LKS_OK; i++)
         code = send_number(pq, steps[i], from, err);
     if (code == LKS_OK)
@@ -518,10 +502,7 @@ static enum lks_code copy(void *self, const char *path, struct lks_err *err)
 
 static uint64_t newest_schema(void)
 {
-    uint64_t count = 0;
-    while (lks_embedded_postgres[count].name != NULL)
-        count++;
-    return count;
+    return lks_relational_newest(lks_embedded_postgres);
 }
 
 /* The statements of a script, each of which ends with a line's end. */
@@ -584,34 +565,17 @@ static enum lks_code identify(struct lks_pq *pq, const char *query, uint64_t *sc
         return code;
     if (PQntuples(result) != 1 || !lks_pq_unsigned(result, 0, 0, INT64_MAX, &version))
         return lks_pq_damaged(pq, "which schema it has cannot be read", err);
-    if (version > newest_schema())
-        return lks_fail(err, LKS_E_INVALID,
-                        "%s: its schema is %" PRIu64 ", and this program knows them up to %" PRIu64
-                        ": use a newer lockstep",
-                        pq->shown, version, newest_schema());
     *schema = version;
-    return LKS_OK;
-}
-
-static enum lks_code open_reader(struct lks_pq *pq, struct lks_err *err)
-{
-    uint64_t schema = 0;
-    enum lks_code code = identify(pq, "SELECT version FROM schema_version", &schema, err);
-    if (code == LKS_OK && schema < newest_schema())
-        return lks_fail(err, LKS_E_INVALID,
-                        "%s: its schema is %" PRIu64 ", and this program reads %" PRIu64
-                        ": start lockstepd of this version on it first",
-                        pq->shown, schema, newest_schema());
-    return code;
+    return lks_relational_check(pq->shown, version, newest_schema(), pq->reader, err);
 }
 
 /* Of several that start together one migrates, and the others wait for it. Where there is nothing
  * to do nothing is written: a primary whose standby is away can be looked at. */
-static enum lks_code open_writer(struct lks_pq *pq, struct lks_err *err)
+static enum lks_code open_journal(struct lks_pq *pq, struct lks_err *err)
 {
     uint64_t schema = 0;
     enum lks_code code = identify(pq, "SELECT version FROM schema_version", &schema, err);
-    if (code != LKS_OK || schema == newest_schema())
+    if (code != LKS_OK || pq->reader || schema == newest_schema())
         return code;
     code = lks_pq_begin(pq, err);
     if (code != LKS_OK)
@@ -669,7 +633,7 @@ enum lks_code lks_store_postgres_open(const char *conninfo, enum lks_store_mode 
     if (code == LKS_OK && mode == LKS_STORE_CREATE)
         code = create(pq, err);
     if (code == LKS_OK)
-        code = mode == LKS_STORE_READ ? open_reader(pq, err) : open_writer(pq, err);
+        code = open_journal(pq, err);
     if (code != LKS_OK) {
         close_store(pq);
         return code;

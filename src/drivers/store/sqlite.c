@@ -1,6 +1,6 @@
 #include "drivers/store/sqlite.h"
 
-#include "base/embedded.h"
+#include "drivers/store/relational.h"
 #include "drivers/store/sql.h"
 #include "model/record/record.h"
 
@@ -16,7 +16,7 @@ enum { SNAPSHOT_PART = 8 << 20 };
 #define SET_APPLICATION_ID "PRAGMA application_id = 0x6c6b7374"
 
 /* These are in the text of statements: what is larger is not ours and is not even read. */
-_Static_assert(LKS_RECORD_BODY_MAX == 4194304, "read_rows() has this number");
+_Static_assert(LKS_RECORD_BODY_MAX == 4194304, "READ_ROWS has this number");
 _Static_assert(LKS_STORE_BLOB_MAX == 16777216, "READ_BLOB and read_blobs() have this number");
 
 /* Statements that are kept. */
@@ -58,6 +58,34 @@ static enum lks_code kept(struct store *s, enum statement which, sqlite3_stmt **
     return code;
 }
 
+/* ---- values of a result ---- */
+
+static bool number_of(const struct lks_relational *r, int at, uint64_t max, uint64_t *out)
+{
+    return lks_sql_unsigned(r->result, at, max, out);
+}
+
+static bool exact_of(const struct lks_relational *r, int at, void *out, size_t len)
+{
+    return lks_sql_exact(r->result, at, out, len);
+}
+
+static struct lks_str bytes_of(const struct lks_relational *r, int at)
+{
+    return lks_sql_bytes(r->result, at);
+}
+
+static bool is_there(const struct lks_relational *r, int at)
+{
+    return sqlite3_column_type(r->result, at) == SQLITE_BLOB;
+}
+
+static struct lks_relational row_at(sqlite3_stmt *stmt)
+{
+    static const struct lks_relational_ops values = {number_of, exact_of, bytes_of, is_there};
+    return (struct lks_relational){&values, stmt, 0};
+}
+
 /* ---- the tail ---- */
 
 static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
@@ -72,13 +100,9 @@ static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lk
         code = lks_sql_next(&s->sql, stmt, &there, err);
     if (code != LKS_OK)
         return code;
-    struct lks_store_tail tail = {0};
-    if (!there || !lks_sql_unsigned(stmt, 0, INT64_MAX, &tail.first) || tail.first == 0 ||
-        !lks_sql_unsigned(stmt, 1, INT64_MAX, &tail.seq) ||
-        !lks_sql_unsigned(stmt, 2, INT64_MAX, &tail.time) ||
-        !lks_sql_exact(stmt, 3, tail.hash, sizeof(tail.hash)))
+    struct lks_relational row = row_at(stmt);
+    if (!there || !lks_relational_tail(&row, 0, out))
         return lks_sql_damaged(&s->sql, "where the journal ends cannot be read", err);
-    *out = tail;
     return LKS_OK;
 }
 
@@ -203,100 +227,46 @@ uint64_t lks_store_sqlite_last_us(const struct lks_store *store)
 
 /* ---- reading ---- */
 
-/* A row that was edited beyond what a row can be is handed on with a hash that no row has, so that
- * it is found as the edited row it is and can be repaired like one. */
-static struct lks_row row_of(sqlite3_stmt *stmt)
-{
-    struct lks_row row = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};
-    uint64_t kind = 0, version = 0;
-    bool whole = lks_sql_unsigned(stmt, 1, INT64_MAX, &row.time) &&
-                 lks_sql_unsigned(stmt, 2, UINT16_MAX, &kind) &&
-                 lks_sql_unsigned(stmt, 3, UINT8_MAX, &version) &&
-                 sqlite3_column_type(stmt, 4) == SQLITE_BLOB;
-    row.kind = (uint16_t)kind;
-    row.version = (uint8_t)version;
-    row.body = lks_sql_bytes(stmt, 4);
-    if (whole)
-        (void)lks_sql_exact(stmt, 5, row.hash, sizeof(row.hash));
-    return row;
-}
+#define READ_ROWS                                                                                  \
+    "SELECT seq, time, kind, version, iif(length(body) <= 4194304, body, NULL), "                  \
+    "iif(length(hash) = 32, hash, NULL) FROM journal WHERE seq >= max(?, 1) ORDER BY seq"
 
-/* Every line of an answer, from `from` on, until `show` says false. */
+#define READ_HEADS                                                                                 \
+    "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "                                 \
+    "iif(length(hash) = 32, hash, NULL), iif(length(signature) = 64, signature, NULL) "            \
+    "FROM head WHERE seq >= max(?, 1) ORDER BY seq"
+
+/* Every line of an answer, from `from` on, until the reader has seen enough. */
 static enum lks_code each(struct store *s, const char *query, uint64_t from,
-                          bool (*show)(void *ctx, sqlite3_stmt *stmt), void *ctx,
-                          struct lks_err *err)
+                          struct lks_relational_reader *reader, struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
     enum lks_code code = lks_sql_usable(&s->sql, err);
     if (code != LKS_OK || from > INT64_MAX)
         return code;
     code = lks_sql_prepare(&s->sql, query, from, &stmt, err);
+    struct lks_relational row = row_at(stmt);
     bool more = code == LKS_OK;
     while (more) {
         code = lks_sql_next(&s->sql, stmt, &more, err);
         if (code != LKS_OK)
             return code;
-        more = more && show(ctx, stmt);
+        more = more && lks_relational_show(reader, &row);
     }
     return code;
-}
-
-struct rows_wish {
-    lks_store_row_fn *fn;
-    void *ctx;
-};
-
-static bool show_row(void *ctx, sqlite3_stmt *stmt)
-{
-    const struct rows_wish *wish = ctx;
-    struct lks_row row = row_of(stmt);
-    return wish->fn(wish->ctx, &row);
 }
 
 static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
                                struct lks_err *err)
 {
-    return each(self,
-                "SELECT seq, time, kind, version, "
-                "iif(length(body) <= 4194304, body, NULL), "
-                "iif(length(hash) = 32, hash, NULL) "
-                "FROM journal WHERE seq >= max(?, 1) ORDER BY seq",
-                from, show_row, &(struct rows_wish){fn, ctx}, err);
-}
-
-/* As with rows: what cannot be a head gets a signature that no key made. */
-static struct lks_head head_of(sqlite3_stmt *stmt)
-{
-    struct lks_head head = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};
-    bool whole = lks_sql_exact(stmt, 1, head.journal, sizeof(head.journal) - 1) &&
-                 lks_sql_unsigned(stmt, 2, INT64_MAX, &head.time) &&
-                 lks_sql_exact(stmt, 3, head.hash, sizeof(head.hash));
-    if (whole)
-        (void)lks_sql_exact(stmt, 4, head.signature, sizeof(head.signature));
-    return head;
-}
-
-struct heads_wish {
-    lks_store_head_fn *fn;
-    void *ctx;
-};
-
-static bool show_head(void *ctx, sqlite3_stmt *stmt)
-{
-    const struct heads_wish *wish = ctx;
-    struct lks_head head = head_of(stmt);
-    return wish->fn(wish->ctx, &head);
+    return each(self, READ_ROWS, from, &(struct lks_relational_reader){.row = fn, .ctx = ctx}, err);
 }
 
 static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
                                 struct lks_err *err)
 {
-    return each(self,
-                "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "
-                "iif(length(hash) = 32, hash, NULL), "
-                "iif(length(signature) = 64, signature, NULL) "
-                "FROM head WHERE seq >= max(?, 1) ORDER BY seq",
-                from, show_head, &(struct heads_wish){fn, ctx}, err);
+    return each(self, READ_HEADS, from, &(struct lks_relational_reader){.head = fn, .ctx = ctx},
+                err);
 }
 
 static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *out,
@@ -386,22 +356,6 @@ static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes
     return lks_sql_end(&s->sql, code, err);
 }
 
-/* One part, which must be the next of the same snapshot. */
-static bool take_part(sqlite3_stmt *stmt, uint64_t want, uint64_t *seq, uint64_t *size,
-                      struct lks_buf *out)
-{
-    uint64_t part = 0, of = 0, total = 0;
-    if (!lks_sql_unsigned(stmt, 0, INT64_MAX, &part) || part != want ||
-        !lks_sql_unsigned(stmt, 1, INT64_MAX, &of) || of == 0 ||
-        !lks_sql_unsigned(stmt, 2, LKS_STORE_SNAPSHOT_MAX, &total) ||
-        (part > 0 && (of != *seq || total != *size)))
-        return false;
-    *seq = of;
-    *size = total;
-    lks_buf_add(out, lks_sql_bytes(stmt, 3));
-    return true;
-}
-
 static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *out,
                                    struct lks_err *err)
 {
@@ -411,21 +365,22 @@ static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *ou
     if (code == LKS_OK)
         code = lks_sql_prepare(&s->sql, "SELECT part, seq, size, bytes FROM snapshot ORDER BY part",
                                0, &stmt, err);
-    uint64_t at = 0, size = 0, part = 0;
+    struct lks_relational row = row_at(stmt);
+    struct lks_relational_snapshot whole = {0};
     size_t before = out->len;
     bool more = code == LKS_OK;
     while (more) {
         code = lks_sql_next(&s->sql, stmt, &more, err);
-        if (code == LKS_OK && more && !take_part(stmt, part++, &at, &size, out))
+        if (code == LKS_OK && more && !lks_relational_part(&whole, &row, out))
             code = lks_sql_damaged(&s->sql, "the snapshot's parts do not belong together", err);
         if (code == LKS_OK)
             code = lks_buf_check(out, err);
         more = more && code == LKS_OK;
     }
-    if (code == LKS_OK && out->len - before != size)
+    if (code == LKS_OK && out->len - before != whole.size)
         code = lks_sql_damaged(&s->sql, "a part of the snapshot is missing", err);
     if (code == LKS_OK)
-        *seq = at;
+        *seq = whole.seq;
     else
         lks_buf_truncate(out, before);
     return code;
@@ -543,19 +498,16 @@ static enum lks_code finish_task(void *self, struct lks_str holder, struct lks_s
 
 /* ---- the schema ---- */
 
-static int64_t newest_schema(void)
+static uint64_t newest_schema(void)
 {
-    int64_t count = 0;
-    while (lks_embedded_schema[count].name != NULL)
-        count++;
-    return count;
+    return lks_relational_newest(lks_embedded_schema);
 }
 
 /* From schema `from` to the next, and the number with it, or not at all. */
-static enum lks_code migrate_step(struct lks_sql *sql, int64_t from, struct lks_err *err)
+static enum lks_code migrate_step(struct lks_sql *sql, uint64_t from, struct lks_err *err)
 {
     char number[64];
-    snprintf(number, sizeof(number), "PRAGMA user_version = %" PRId64, from + 1);
+    snprintf(number, sizeof(number), "PRAGMA user_version = %" PRIu64, from + 1);
     enum lks_code code = lks_sql_begin(sql, err);
     if (code != LKS_OK)
         return code;
@@ -565,22 +517,22 @@ static enum lks_code migrate_step(struct lks_sql *sql, int64_t from, struct lks_
         code = lks_sql_fail(sql, err);
     code = lks_sql_end(sql, code, err);
     if (code != LKS_OK)
-        return lks_wrap(err, "bringing the schema from %" PRId64 " to %" PRId64, from, from + 1);
+        return lks_wrap(err, "bringing the schema from %" PRIu64 " to %" PRIu64, from, from + 1);
     return LKS_OK;
 }
 
-static enum lks_code migrate(struct lks_sql *sql, int64_t from, struct lks_err *err)
+static enum lks_code migrate(struct lks_sql *sql, uint64_t from, struct lks_err *err)
 {
     enum lks_code code = LKS_OK;
-    for (int64_t at = from; at < newest_schema() && code == LKS_OK; at++)
+    for (uint64_t at = from; at < newest_schema() && code == LKS_OK; at++)
         code = migrate_step(sql, at, err);
     return code;
 }
 
 /* Is it ours, and do we know this schema? */
-static enum lks_code identify(const struct lks_sql *sql, int64_t *schema, struct lks_err *err)
+static enum lks_code identify(const struct lks_sql *sql, uint64_t *schema, struct lks_err *err)
 {
-    int64_t id = 0, version = 0, newest = newest_schema();
+    int64_t id = 0, version = 0;
     enum lks_code code = lks_sql_number(sql, "PRAGMA application_id", &id, err);
     if (code == LKS_OK)
         code = lks_sql_number(sql, "PRAGMA user_version", &version, err);
@@ -588,13 +540,8 @@ static enum lks_code identify(const struct lks_sql *sql, int64_t *schema, struct
         return code;
     if (id != APPLICATION_ID || version < 1)
         return lks_sql_damaged(sql, "is not a journal of lockstep's", err);
-    if (version > newest)
-        return lks_fail(err, LKS_E_INVALID,
-                        "%.*s: its schema is %" PRId64
-                        ", and this program knows them up to %" PRId64 ": use a newer lockstep",
-                        LKS_SQL_PATH_SHOWN_MAX, sql->path, version, newest);
-    *schema = version;
-    return LKS_OK;
+    *schema = (uint64_t)version;
+    return lks_relational_check(sql->path, *schema, newest_schema(), sql->reader, err);
 }
 
 /* ---- open, copy, close ---- */
@@ -676,7 +623,7 @@ static const struct lks_store_ops ops = {
 
 static enum lks_code open_owned(struct store *s, const char *path, struct lks_err *err)
 {
-    int64_t schema = 0;
+    uint64_t schema = 0;
     enum lks_code code = lks_claim_take(path, &s->claim, err);
     if (code == LKS_OK)
         code = lks_sql_open(&s->sql, path, false, err);
@@ -692,17 +639,12 @@ static enum lks_code open_owned(struct store *s, const char *path, struct lks_er
 /* A transaction from here to the end is what keeps the moment. */
 static enum lks_code open_reader(struct store *s, const char *path, struct lks_err *err)
 {
-    int64_t schema = 0;
+    uint64_t schema = 0;
     enum lks_code code = lks_sql_open(&s->sql, path, true, err);
     if (code == LKS_OK)
         code = lks_sql_run(&s->sql, "BEGIN", 0, err);
     if (code == LKS_OK)
         code = identify(&s->sql, &schema, err);
-    if (code == LKS_OK && schema < newest_schema())
-        return lks_fail(err, LKS_E_INVALID,
-                        "%.*s: its schema is %" PRId64 ", and this program reads %" PRId64
-                        ": start lockstepd of this version on it first",
-                        LKS_SQL_PATH_SHOWN_MAX, path, schema, newest_schema());
     return code;
 }
 
