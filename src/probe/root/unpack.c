@@ -19,7 +19,9 @@ struct stream {
     lks_root_feed *feed;
     void *ctx;
     unsigned char *in, *out; /* PIECE bytes each */
-    size_t in_len;
+    size_t in_len, in_at;
+    size_t made; /* by the last step of a decoder; */
+    bool more;   /* it can go on without more input */
     bool enough;
 };
 
@@ -66,28 +68,55 @@ static enum lks_code unpack_plain(struct stream *s, struct lks_err *err)
     return LKS_OK;
 }
 
-/* gzip --------------------------------------------------------------------------------------- */
+/* What one call of a decoder came to. It took `in_at` of the input so far, and made `made` bytes.
+ */
+enum step { STEP_ON, STEP_END, STEP_DAMAGED, STEP_NO_MEMORY };
 
-static enum lks_code gzip_loop(struct stream *s, z_stream *z, struct lks_err *err)
+/* Decode until the decoder is at the end of what was packed. */
+static enum lks_code decode(struct stream *s, enum step (*step)(struct stream *s, void *decoder),
+                            void *decoder, struct lks_err *err)
 {
-    for (int done = Z_OK; !s->enough && done != Z_STREAM_END;) {
+    for (enum step done = STEP_ON; !s->enough && done != STEP_END;) {
         if (s->in_len == 0)
             return fail_damaged(s, err);
-        z->next_in = s->in;
-        z->avail_in = (uInt)s->in_len;
+        s->in_at = 0;
         do {
-            z->next_out = s->out;
-            z->avail_out = (uInt)PIECE;
-            done = inflate(z, Z_NO_FLUSH);
-            if (done != Z_OK && done != Z_STREAM_END && done != Z_BUF_ERROR)
+            done = step(s, decoder);
+            if (done == STEP_NO_MEMORY)
+                return lks_fail_nomem(err);
+            if (done == STEP_DAMAGED)
                 return fail_damaged(s, err);
-            if (pass(s, s->out, PIECE - z->avail_out, err) != LKS_OK)
+            if (pass(s, s->out, s->made, err) != LKS_OK)
                 return err->code;
-        } while (z->avail_out == 0 && done != Z_STREAM_END && !s->enough);
-        if (done != Z_STREAM_END && fill(s, err) != LKS_OK)
+        } while (s->more && done != STEP_END && !s->enough);
+        if (done != STEP_END && fill(s, err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;
+}
+
+/* What a step left of the input, and of the space for the output. */
+static void note(struct stream *s, size_t in_left, size_t out_left)
+{
+    s->in_at = s->in_len - in_left;
+    s->made = PIECE - out_left;
+    s->more = out_left == 0;
+}
+
+/* gzip --------------------------------------------------------------------------------------- */
+
+static enum step step_gzip(struct stream *s, void *decoder)
+{
+    z_stream *z = decoder;
+    z->next_in = s->in + s->in_at;
+    z->avail_in = (uInt)(s->in_len - s->in_at);
+    z->next_out = s->out;
+    z->avail_out = (uInt)PIECE;
+    int done = inflate(z, Z_NO_FLUSH);
+    note(s, z->avail_in, z->avail_out);
+    if (done == Z_STREAM_END)
+        return STEP_END;
+    return done == Z_OK || done == Z_BUF_ERROR ? STEP_ON : STEP_DAMAGED;
 }
 
 static enum lks_code unpack_gzip(struct stream *s, struct lks_err *err)
@@ -95,35 +124,27 @@ static enum lks_code unpack_gzip(struct stream *s, struct lks_err *err)
     z_stream z = {0};
     if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
         return lks_fail_nomem(err);
-    enum lks_code code = gzip_loop(s, &z, err);
+    enum lks_code code = decode(s, step_gzip, &z, err);
     (void)inflateEnd(&z);
     return code;
 }
 
 /* xz ----------------------------------------------------------------------------------------- */
 
-static enum lks_code xz_loop(struct stream *s, lzma_stream *x, struct lks_err *err)
+static enum step step_xz(struct stream *s, void *decoder)
 {
-    for (lzma_ret done = LZMA_OK; !s->enough && done != LZMA_STREAM_END;) {
-        if (s->in_len == 0)
-            return fail_damaged(s, err);
-        x->next_in = s->in;
-        x->avail_in = s->in_len;
-        do {
-            x->next_out = s->out;
-            x->avail_out = PIECE;
-            done = lzma_code(x, LZMA_RUN);
-            if (done == LZMA_MEM_ERROR || done == LZMA_MEMLIMIT_ERROR)
-                return lks_fail_nomem(err);
-            if (done != LZMA_OK && done != LZMA_STREAM_END && done != LZMA_BUF_ERROR)
-                return fail_damaged(s, err);
-            if (pass(s, s->out, PIECE - x->avail_out, err) != LKS_OK)
-                return err->code;
-        } while (x->avail_out == 0 && done != LZMA_STREAM_END && !s->enough);
-        if (done != LZMA_STREAM_END && fill(s, err) != LKS_OK)
-            return err->code;
-    }
-    return LKS_OK;
+    lzma_stream *x = decoder;
+    x->next_in = s->in + s->in_at;
+    x->avail_in = s->in_len - s->in_at;
+    x->next_out = s->out;
+    x->avail_out = PIECE;
+    lzma_ret done = lzma_code(x, LZMA_RUN);
+    note(s, x->avail_in, x->avail_out);
+    if (done == LZMA_STREAM_END)
+        return STEP_END;
+    if (done == LZMA_MEM_ERROR || done == LZMA_MEMLIMIT_ERROR)
+        return STEP_NO_MEMORY;
+    return done == LZMA_OK || done == LZMA_BUF_ERROR ? STEP_ON : STEP_DAMAGED;
 }
 
 static enum lks_code unpack_xz(struct stream *s, struct lks_err *err)
@@ -131,33 +152,24 @@ static enum lks_code unpack_xz(struct stream *s, struct lks_err *err)
     lzma_stream x = LZMA_STREAM_INIT;
     if (lzma_stream_decoder(&x, LKS_UNPACK_MEMORY_MAX, 0) != LZMA_OK)
         return lks_fail_nomem(err);
-    enum lks_code code = xz_loop(s, &x, err);
+    enum lks_code code = decode(s, step_xz, &x, err);
     lzma_end(&x);
     return code;
 }
 
 /* zstd --------------------------------------------------------------------------------------- */
 
-static enum lks_code zstd_loop(struct stream *s, ZSTD_DStream *z, struct lks_err *err)
+static enum step step_zstd(struct stream *s, void *decoder)
 {
-    for (size_t left = 1; !s->enough && left != 0;) {
-        if (s->in_len == 0)
-            return fail_damaged(s, err);
-        ZSTD_inBuffer in = {s->in, s->in_len, 0};
-        bool full;
-        do {
-            ZSTD_outBuffer out = {s->out, PIECE, 0};
-            left = ZSTD_decompressStream(z, &out, &in);
-            if (ZSTD_isError(left))
-                return fail_damaged(s, err);
-            if (pass(s, s->out, out.pos, err) != LKS_OK)
-                return err->code;
-            full = out.pos == out.size;
-        } while ((in.pos < in.size || full) && left != 0 && !s->enough);
-        if (left != 0 && fill(s, err) != LKS_OK)
-            return err->code;
-    }
-    return LKS_OK;
+    ZSTD_inBuffer in = {s->in, s->in_len, s->in_at};
+    ZSTD_outBuffer out = {s->out, PIECE, 0};
+    size_t left = ZSTD_decompressStream(decoder, &out, &in);
+    s->in_at = in.pos;
+    s->made = out.pos;
+    s->more = in.pos < in.size || out.pos == out.size;
+    if (ZSTD_isError(left))
+        return STEP_DAMAGED;
+    return left == 0 ? STEP_END : STEP_ON;
 }
 
 static enum lks_code unpack_zstd(struct stream *s, struct lks_err *err)
@@ -165,7 +177,7 @@ static enum lks_code unpack_zstd(struct stream *s, struct lks_err *err)
     ZSTD_DStream *z = ZSTD_createDStream();
     if (z == NULL)
         return lks_fail_nomem(err);
-    enum lks_code code = zstd_loop(s, z, err);
+    enum lks_code code = decode(s, step_zstd, z, err);
     (void)ZSTD_freeDStream(z);
     return code;
 }
