@@ -1,6 +1,8 @@
 /* The rich golden journal: every kind of record, every field and every word are in it, and what a
  * snapshot leaves out is listed here. */
 #include "engine/journal.h"
+
+#include "core/table/table.h"
 #include "tests/goldens.h"
 #include "tests/records.h"
 #include "tests/test.h"
@@ -162,12 +164,59 @@ static void test_a_snapshot_has_all_fields_but_those_listed(void)
     }
 }
 
+/* Whether some row of `t`, or of a table within it, has a value in the column of `of`. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool has_value(const struct lks_state *s, const struct lks_table *t, const void *parent,
+                      const struct lks_table *of, const struct lks_column *c)
+{
+    for (uint32_t i = 0; i < lks_table_rows(t, parent); i++) {
+        const void *row = lks_table_row(t, parent, i);
+        if (t->counts != NULL && !t->counts(s, row))
+            continue;
+        for (size_t k = 0; t == of && k < c->count; k++) {
+            if (lks_table_is_text(c) ? lks_table_text(s, c, row, k).len > 0
+                                     : lks_table_number(c, row, k) != 0)
+                return true;
+        }
+        for (size_t k = 0; k < t->child_count; k++) {
+            if (has_value(s, t->children[k], row, of, c))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void check_columns(const struct lks_state *s, const struct lks_table *top,
+                          const struct lks_table *t)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        lks_test_case("%s.%s", t->name, t->columns[i].name);
+        CHECK(has_value(s, top, s, t, &t->columns[i]));
+    }
+    for (size_t i = 0; i < t->child_count; i++)
+        check_columns(s, top, t->children[i]);
+}
+
+/* A column that no row has a value in would be compared, restored and shown untested. */
+static void test_every_column_has_a_value(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_err err = {0};
+    lks_golden_load(&w.store, LKS_GOLDEN_RICH);
+    CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), LKS_OK);
+    for (size_t i = 0; i < lks_table_count; i++)
+        check_columns(&state, lks_tables[i], lks_tables[i]);
+}
+
 static const struct lks_test tests[] = {
     {"rich: every kind, field and word is in the journal",
      test_every_kind_field_and_word_is_in_the_journal},
     {"rich: the rows are those of the records", test_the_rows_are_those_of_the_records},
     {"rich: a snapshot has all fields but those listed",
      test_a_snapshot_has_all_fields_but_those_listed},
+    {"rich: every column of the state has a value", test_every_column_has_a_value},
     {0},
 };
 
