@@ -3,31 +3,18 @@
 /* clang-format off */
 /* Query parameters -------------------------------------------------------------------------- */
 
-static const struct lks_field lks_query_part_fields[] = {
-    MAY("part", LKS_NUMBERS(0, 1), "1: say as JSON how many bytes of it are there"),
-};
-const struct lks_form lks_query_part = {"PartQuery", "How an artifact is asked for",
-    LKS_FIELDS(lks_query_part_fields)};
-static const struct lks_field lks_query_artifact_fields[] = {
-    MAY("name", NAME, "what people call it"),
-};
-const struct lks_form lks_query_artifact = {"ArtifactQuery", "Properties of an artifact",
-    LKS_FIELDS(lks_query_artifact_fields)};
+const struct lks_form lks_query_part = FORM("PartQuery", "How an artifact is asked for",
+    MAY("part", LKS_NUMBERS(0, 1), "1: say as JSON how many bytes of it are there"));
+const struct lks_form lks_query_artifact = FORM("ArtifactQuery", "Properties of an artifact",
+    MAY("name", NAME, "what people call it"));
 
-static const struct lks_field lks_query_apply_fields[] = {
+const struct lks_form lks_query_apply = FORM("ApplyQuery", "How a fleet is applied",
     MAY("dry_run", TRUTH, "say what would change, and change nothing"),
     MAY("accept", TRUTH, "nodes that are seen for the first time are taken in at once"),
     MAY("nodes", COUNT, "how many enrolled nodes it reaches, where these are many"),
-    MAY("gpus", COUNT, "and how many GPUs they have, where these are many"),
-};
-const struct lks_form lks_query_apply = {"ApplyQuery", "How a fleet is applied",
-    LKS_FIELDS(lks_query_apply_fields)};
-static const struct lks_field lks_query_page_fields[] = {
-    PAGE,
-};
-const struct lks_form lks_query_page = {"PageQuery", "A part of a list",
-    LKS_FIELDS(lks_query_page_fields)};
-static const struct lks_field lks_query_nodes_fields[] = {
+    MAY("gpus", COUNT, "and how many GPUs they have, where these are many"));
+const struct lks_form lks_query_page = FORM("PageQuery", "A part of a list", PAGE);
+const struct lks_form lks_query_nodes = FORM("NodesQuery", "Which nodes",
     PAGE,
     MAY("site", TEXT, "of this site"),
     MAY("pool", TEXT, "of this pool"),
@@ -40,125 +27,76 @@ static const struct lks_field lks_query_nodes_fields[] = {
     MAY("held", TRUTH, "held by a person, or not"),
     MAY("tuple", TEXT, "running exactly this, by its digest or the beginning of one"),
     MAY("component", LKS_OF(COMPONENT), "that have this component"),
-    MAY("version", TEXT, "in this version; needs `component`"),
-};
-const struct lks_form lks_query_nodes = {"NodesQuery", "Which nodes",
-    LKS_FIELDS(lks_query_nodes_fields)};
-static const struct lks_field lks_query_history_fields[] = {
+    MAY("version", TEXT, "in this version; needs `component`"));
+const struct lks_form lks_query_history = FORM("HistoryQuery", "A part of a history",
     MAY("limit", LKS_NUMBERS(1, LKS_LIST_MAX), "most rows of the answer (100)"),
-    MAY("before", COUNT, "only rows with a smaller number"),
-};
-const struct lks_form lks_query_history = {"HistoryQuery", "A part of a history",
-    LKS_FIELDS(lks_query_history_fields)};
-static const struct lks_field lks_query_at_fields[] = {
-    MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"),
-};
-const struct lks_form lks_query_at = {"AtQuery", "When", LKS_FIELDS(lks_query_at_fields)};
-static const struct lks_field lks_query_past_fields[] = {
+    MAY("before", COUNT, "only rows with a smaller number"));
+const struct lks_form lks_query_at = FORM("AtQuery", "When",
+    MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"));
+const struct lks_form lks_query_past = FORM("PastQuery", "Which nodes, and when",
     MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"),
     MAY("nodes", LINES(LKS_HOSTS_QUERY_MAX), "which nodes, as a host list; or"),
     MAY("pool", TEXT, "all that were in this pool then"),
-    MAY("readings", TRUTH, "also what they ran (false)"),
-};
-const struct lks_form lks_query_past = {"PastQuery", "Which nodes, and when",
-    LKS_FIELDS(lks_query_past_fields)};
-static const struct lks_field lks_query_reason_fields[] = {
-    MUST("reason", WHY, "why, for the journal"),
-};
-const struct lks_form lks_query_reason = {"ReasonQuery", "Why",
-    LKS_FIELDS(lks_query_reason_fields)};
-static const struct lks_field lks_query_alarms_fields[] = {
+    MAY("readings", TRUTH, "also what they ran (false)"));
+const struct lks_form lks_query_reason = FORM("ReasonQuery", "Why",
+    REASON);
+const struct lks_form lks_query_alarms = FORM("AlarmsQuery", "Which alarms",
     PAGE,
-    MAY("open", TRUTH, "only those that are open, or only those that are not"),
-};
-const struct lks_form lks_query_alarms = {"AlarmsQuery", "Which alarms",
-    LKS_FIELDS(lks_query_alarms_fields)};
-static const struct lks_field lks_query_binding_fields[] = {
+    MAY("open", TRUTH, "only those that are open, or only those that are not"));
+const struct lks_form lks_query_binding = FORM("BindingQuery", "Which binding",
     MUST("identity", TEXT, "whose"),
     MUST("role", WORDS(lks_role_words), "which role"),
     MAY("site", TEXT, "bound to this site"),
-    MAY("pool", TEXT, "bound to this pool"),
-};
-const struct lks_form lks_query_binding = {"BindingQuery", "Which binding",
-    LKS_FIELDS(lks_query_binding_fields)};
-static const struct lks_field lks_query_journal_fields[] = {
+    MAY("pool", TEXT, "bound to this pool"));
+const struct lks_form lks_query_journal = FORM("JournalQuery", "Which rows",
     MAY("from", COUNT, "the first row (1)"),
     MAY("limit", LKS_NUMBERS(1, LKS_ROWS_MAX), "most rows of the answer (1000)"),
     MAY("since", TIME, "only rows from this moment on"),
     MAY("until", TIME, "only rows up to this moment"),
     MAY("by", TEXT, "only rows that this identity caused"),
     MAY("kind", TEXT, "only rows of this kind"),
-    MAY("node", LINES(LKS_HOSTS_QUERY_MAX), "only rows about these nodes, a host list"),
-};
-const struct lks_form lks_query_journal = {"JournalQuery", "Which rows",
-    LKS_FIELDS(lks_query_journal_fields)};
-static const struct lks_field lks_query_events_fields[] = {
-    MAY("from", COUNT, "the first row; without it and without Last-Event-ID, from now on"),
-};
-const struct lks_form lks_query_events = {"EventsQuery", "From where on",
-    LKS_FIELDS(lks_query_events_fields)};
+    MAY("node", LINES(LKS_HOSTS_QUERY_MAX), "only rows about these nodes, a host list"));
+const struct lks_form lks_query_events = FORM("EventsQuery", "From where on",
+    MAY("from", COUNT, "the first row; without it and without Last-Event-ID, from now on"));
 
 /* Requests ---------------------------------------------------------------------------------- */
 
+#define REQUEST MUST("request", LINES(LKS_PEM_TEXT_MAX), \
+    "certificate request (PEM); its name is ignored")
+#define ROLE                                                                                       \
+    MUST("role", WORDS(lks_role_words), "what they may do"),                                       \
+    MAY("site", TEXT, "only there"),                                                               \
+    MAY("pool", TEXT, "only there")
 #define TTL MAY("ttl_seconds", LKS_NUMBERS(1, LKS_TTL_MAX), "how long it is good for")
 
-static const struct lks_field lks_ask_enroll_node_fields[] = {
-    TTL,
-};
-const struct lks_form lks_ask_enroll_node = {"EnrollNode", "A token with which a node enrols once",
-    LKS_FIELDS(lks_ask_enroll_node_fields)};
-static const struct lks_field lks_ask_reason_fields[] = {
+const struct lks_form lks_ask_enroll_node = FORM("EnrollNode",
+    "A token with which a node enrols once",
+    TTL);
+const struct lks_form lks_ask_reason = FORM("Reason", "Why", REASON);
+const struct lks_form lks_ask_release = FORM("Release", "Return to service",
     REASON,
-};
-const struct lks_form lks_ask_reason = {"Reason", "Why",
-    LKS_FIELDS(lks_ask_reason_fields)};
-static const struct lks_field lks_ask_release_fields[] = {
-    REASON,
-    MAY("force", TRUTH, "although it does not conform; the record says so"),
-};
-const struct lks_form lks_ask_release = {"Release", "Return to service",
-    LKS_FIELDS(lks_ask_release_fields)};
-static const struct lks_field lks_ask_command_fields[] = {
+    MAY("force", TRUTH, "although it does not conform; the record says so"));
+const struct lks_form lks_ask_command = FORM("Command", "The command for the node's agent",
     MUST("executor", LKS_OF(NAME), "an executor that is installed and enabled on the node"),
     MAY("digests", LKS_LIST_FROM_TO(0, 32, DIGEST), "artifacts it works with"),
-    REASON, TTL,
-};
-const struct lks_form lks_ask_command = {"Command", "The command for the node's agent",
-    LKS_FIELDS(lks_ask_command_fields)};
-static const struct lks_field lks_ask_binding_fields[] = {
+    REASON, TTL);
+const struct lks_form lks_ask_binding = FORM("Binding", "Roles of identities, by site and pool",
     MUST("identity", TEXT, "user:NAME, unix:UID, or what an API token was made for"),
-    MUST("role", WORDS(lks_role_words), "what they may do"),
-    MAY("site", TEXT, "only there"),
-    MAY("pool", TEXT, "only there"),
-};
-const struct lks_form lks_ask_binding = {"Binding", "Roles of identities, by site and pool",
-    LKS_FIELDS(lks_ask_binding_fields)};
-static const struct lks_field lks_ask_token_fields[] = {
+    ROLE);
+const struct lks_form lks_ask_token = FORM("TokenWish", "An API token",
     MUST("id", NAME, "what the token is called"),
-    MUST("identity", TEXT, "who shows it"), TTL,
-};
-const struct lks_form lks_ask_token = {"TokenWish", "An API token",
-    LKS_FIELDS(lks_ask_token_fields)};
-static const struct lks_field lks_ask_certificate_fields[] = {
+    MUST("identity", TEXT, "who shows it"), TTL);
+const struct lks_form lks_ask_certificate = FORM("CertificateWish", "A person's certificate",
     MUST("name", NAME, "the person; their identity is user:NAME"),
-    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
-    TTL,
-};
-const struct lks_form lks_ask_certificate = {"CertificateWish", "A person's certificate",
-    LKS_FIELDS(lks_ask_certificate_fields)};
-static const struct lks_field lks_ask_recertify_fields[] = {
-    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
-};
-const struct lks_form lks_ask_recertify = {"CertificateRenewal",
+    REQUEST,
+    TTL);
+const struct lks_form lks_ask_recertify = FORM("CertificateRenewal",
     "The next certificate of the caller",
-    LKS_FIELDS(lks_ask_recertify_fields)};
-static const struct lks_field lks_ask_login_poll_fields[] = {
-    MUST("code", TEXT, "of the login that was started"),
-};
-const struct lks_form lks_ask_login_poll = {"LoginPoll", "Which login",
-    LKS_FIELDS(lks_ask_login_poll_fields)};
+    REQUEST);
+const struct lks_form lks_ask_login_poll = FORM("LoginPoll", "Which login",
+    MUST("code", TEXT, "of the login that was started"));
 /* What providers add to the code and the state is taken and not looked at. */
-static const struct lks_field lks_query_login_fields[] = {
+const struct lks_form lks_query_login = FORM("LoginBack", "The provider's redirect",
     MAY("code", TEXT, "to be exchanged for a token"),
     MAY("state", TEXT, "of the login that was started"),
     MAY("error", TEXT, "why there is no code"),
@@ -169,65 +107,37 @@ static const struct lks_field lks_query_login_fields[] = {
     MAY("scope", TEXT, "ignored"),
     MAY("authuser", TEXT, "ignored"),
     MAY("hd", TEXT, "ignored"),
-    MAY("prompt", TEXT, "ignored"),
-};
-const struct lks_form lks_query_login = {"LoginBack", "The provider's redirect",
-    LKS_FIELDS(lks_query_login_fields)};
-static const struct lks_field lks_ask_enroll_fields[] = {
+    MAY("prompt", TEXT, "ignored"));
+const struct lks_form lks_ask_enroll = FORM("Enroll",
+    "A node shows its token and gets a certificate",
     MUST("token", TEXT, "lks_node_NAME_SECRET"),
-    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
-};
-const struct lks_form lks_ask_enroll = {"Enroll", "A node shows its token and gets a certificate",
-    LKS_FIELDS(lks_ask_enroll_fields)};
-static const struct lks_field lks_ask_result_fields[] = {
+    REQUEST);
+const struct lks_form lks_ask_result = FORM("Result", "How a command ended on its node",
     MUST("id", COUNT, "which command"),
     MUST("outcome", WORDS(lks_outcome_words), "how"),
-    MAY("text", WHY, "what there is to say, on one line"),
-};
-const struct lks_form lks_ask_result = {"Result", "How a command ended on its node",
-    LKS_FIELDS(lks_ask_result_fields)};
-static const struct lks_field lks_ask_renew_fields[] = {
-    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM)"),
-};
-const struct lks_form lks_ask_renew = {"Renew", "The next certificate for the same node",
-    LKS_FIELDS(lks_ask_renew_fields)};
+    MAY("text", WHY, "what there is to say, on one line"));
+const struct lks_form lks_ask_renew = FORM("Renew", "The next certificate for the same node",
+    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM)"));
 
 /* Answers ----------------------------------------------------------------------------------- */
 
-static const struct lks_field lks_form_health_fields[] = {
-    MUST("status", LKS_ONE_OF("ok"), "always ok"),
-};
-const struct lks_form lks_form_health = {"Health", "The program runs",
-    LKS_FIELDS(lks_form_health_fields)};
-static const struct lks_field lks_form_ready_fields[] = {
-    MUST("ready", TRUTH, "always true"),
-};
-const struct lks_form lks_form_ready = {"Ready", "The journal can be written",
-    LKS_FIELDS(lks_form_ready_fields)};
+const struct lks_form lks_form_health = FORM("Health", "The program runs",
+    MUST("status", LKS_ONE_OF("ok"), "always ok"));
+const struct lks_form lks_form_ready = FORM("Ready", "The journal can be written",
+    MUST("ready", TRUTH, "always true"));
 
-static const struct lks_field bound_fields[] = {
-    MUST("role", WORDS(lks_role_words), "what they may do"),
-    MAY("site", TEXT, "only there"),
-    MAY("pool", TEXT, "only there"),
-};
-static const struct lks_form bound = {"Bound", "A role and where it holds",
-    LKS_FIELDS(bound_fields)};
-static const struct lks_field lks_form_whoami_fields[] = {
+static const struct lks_form bound = FORM("Bound", "A role and where it holds",
+    ROLE);
+const struct lks_form lks_form_whoami = FORM("Whoami", "The caller",
     MUST("identity", TEXT, "as bindings name it"),
-    MUST("bindings", LKS_LIST(LKS_FORM(bound)), "what they may do, and where"),
-};
-const struct lks_form lks_form_whoami = {"Whoami", "The caller",
-    LKS_FIELDS(lks_form_whoami_fields)};
+    MUST("bindings", LKS_LIST(LKS_FORM(bound)), "what they may do, and where"));
 
-static const struct lks_field liveness_fields[] = {
+static const struct lks_form liveness = FORM("Liveness", "How many nodes are heard",
     MUST("live", COUNT, "in time"),
     MUST("late", COUNT, "not in time"),
     MUST("lost", COUNT, "not for long"),
-    MUST("unseen", COUNT, "not once"),
-};
-static const struct lks_form liveness = {"Liveness", "How many nodes are heard",
-    LKS_FIELDS(liveness_fields)};
-static const struct lks_field pool_fields[] = {
+    MUST("unseen", COUNT, "not once"));
+static const struct lks_form pool = FORM("Pool", "A pool",
     MUST("name", TEXT, "what it is called"),
     MAY("posture", TEXT, "its workload class"),
     MUST("criticality", COUNT, "1 is the most"),
@@ -243,11 +153,8 @@ static const struct lks_field pool_fields[] = {
     MAY("baseline", TEXT, "the newest released stack that supersedes its own"),
     MAY("baseline_digest", TEXT, "that stack's digest"),
     MAY("behind_since", TIME, "when the first stack that supersedes its own was released"),
-    MAY("cadence_days", COUNT, "days that it may be behind"),
-};
-static const struct lks_form pool = {"Pool", "A pool",
-    LKS_FIELDS(pool_fields)};
-static const struct lks_field lks_form_fleet_fields[] = {
+    MAY("cadence_days", COUNT, "days that it may be behind"));
+const struct lks_form lks_form_fleet = FORM("Fleet", "The fleet at a glance",
     MAY("name", TEXT, "what it is called; absent before the first `fleet apply`"),
     MAY("manifest", DIGEST, "of the manifest that was applied last"),
     MUST("seq", COUNT, "the journal's last row"),
@@ -255,25 +162,15 @@ static const struct lks_field lks_form_fleet_fields[] = {
     MUST("nodes", COUNT, "placed"),
     MUST("liveness", LKS_FORM(liveness), "of those"),
     MUST("pools", LKS_LIST(LKS_FORM(pool)), "its pools"),
-    MUST("alarms_open", COUNT, "waiting for a person"),
-};
-const struct lks_form lks_form_fleet = {"Fleet", "The fleet at a glance",
-    LKS_FIELDS(lks_form_fleet_fields)};
-static const struct lks_field lks_form_applied_fields[] = {
+    MUST("alarms_open", COUNT, "waiting for a person"));
+const struct lks_form lks_form_applied = FORM("Applied",
+    "The differences that applying a fleet made",
     MUST("applied", TRUTH, "false for a dry run"),
     MUST("changes", LKS_LIST(ANY), "the records, as of /v1/journal"),
     MUST("seq", COUNT, "the journal's last row"),
     MUST("nodes", COUNT, "enrolled nodes that it reaches"),
-    MUST("gpus", COUNT, "how many GPUs they have"),
-};
-const struct lks_form lks_form_applied = {"Applied", "The differences that applying a fleet made",
-    LKS_FIELDS(lks_form_applied_fields)};
-static const struct lks_field lks_form_pools_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(pool)), "pools"),
-    MAY("next", TEXT, "`after` of the next page"),
-};
-const struct lks_form lks_form_pools = {"Pools", "A list of pools",
-    LKS_FIELDS(lks_form_pools_fields)};
+    MUST("gpus", COUNT, "how many GPUs they have"));
+const struct lks_form lks_form_pools = LIST("Pools", "A list of pools", pool, "pools");
 
 #define NODE_FIELDS                                                                     \
     MUST("name", TEXT, "what it is called"),                                            \
@@ -292,24 +189,12 @@ const struct lks_form lks_form_pools = {"Pools", "A list of pools",
     MUST("enrolled", TRUTH, "its agent has a certificate"),                             \
     MUST("admissible", TRUTH, "a job may run on it, as far as is known"),               \
     MAY("why", TEXT, "why not")
-static const struct lks_field node_row_fields[] = {
-    NODE_FIELDS,
-};
-static const struct lks_form node_row = {"NodeRow", "A node in a list",
-    LKS_FIELDS(node_row_fields)};
-static const struct lks_field lks_form_nodes_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(node_row)), "nodes"),
-    MAY("next", TEXT, "`after` of the next page"),
-};
-const struct lks_form lks_form_nodes = {"Nodes", "A list of nodes",
-    LKS_FIELDS(lks_form_nodes_fields)};
-static const struct lks_field fingerprint_fields[] = {
+static const struct lks_form node_row = FORM("NodeRow", "A node in a list", NODE_FIELDS);
+const struct lks_form lks_form_nodes = LIST("Nodes", "A list of nodes", node_row, "nodes");
+static const struct lks_form fingerprint = FORM("Fingerprint", "The current certificate",
     MUST("fingerprint", TEXT, "SHA-256 of it"),
-    MAY("expires", TIME, "when it ends"),
-};
-static const struct lks_form fingerprint = {"Fingerprint", "The current certificate",
-    LKS_FIELDS(fingerprint_fields)};
-static const struct lks_field node_reset_fields[] = {
+    MAY("expires", TIME, "when it ends"));
+static const struct lks_form node_reset = FORM("NodeReset", "The reset of a wedged node",
     MUST("by", TEXT, "who asked for it"),
     MUST("reason", TEXT, "and why"),
     MUST("asked", TIME, "when"),
@@ -317,108 +202,76 @@ static const struct lks_field node_reset_fields[] = {
     MAY("approved", TIME, "when it was approved; its review is open since"),
     MAY("approved_by", TEXT, "by whom"),
     MAY("approved_reason", TEXT, "and why"),
-    MAY("command", COUNT, "the number of the reboot"),
-};
-static const struct lks_form node_reset = {"NodeReset", "The reset of a wedged node",
-    LKS_FIELDS(node_reset_fields)};
+    MAY("command", COUNT, "the number of the reboot"));
 /* What the journal knows of a node: now, and at a moment of the past. */
-#define NODE_MORE_FIELDS \
-    MAY("boot", TEXT, "id of its boot"), \
-    MAY("report", TEXT, "digest of its last report"), \
-    MAY("stack", TEXT, "the stack it should run"), \
-    MAY("stack_digest", TEXT, "and that stack's digest"), \
-    MAY("intent_from", WORDS(lks_intent_words), "what says that it should"), \
+#define NODE_MORE_FIELDS                                                                           \
+    MAY("boot", TEXT, "id of its boot"),                                                           \
+    MAY("report", TEXT, "digest of its last report"),                                              \
+    MAY("stack", TEXT, "the stack it should run"),                                                 \
+    MAY("stack_digest", TEXT, "and that stack's digest"),                                          \
+    MAY("intent_from", WORDS(lks_intent_words), "what says that it should"),                       \
     MAY("judged_stack", TEXT, "the stack that `judged` refers to"),                                \
-    MAY("judged_stack_digest", TEXT, "and that stack's digest"), \
+    MAY("judged_stack_digest", TEXT, "and that stack's digest"),                                   \
     MAY("cause", WORDS(lks_drift_words), "the cause of the drift, if known"),                      \
-    MAY("since", TIME, "since when"), \
-    MAY("evidence", TEXT, "digest of the report that shows it"), \
-    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"), \
-    MUST("drifted", COUNT, "pins that do not hold"), \
-    MUST("unmeasured", COUNT, "pins that could not be read"), \
-    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "all of them"), \
-    MAY("drained", LKS_FORM(lks_form_drained), "if it is"), \
-    MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"), \
-    MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"), \
+    MAY("since", TIME, "since when"),                                                              \
+    MAY("evidence", TEXT, "digest of the report that shows it"),                                   \
+    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"),                                           \
+    MUST("drifted", COUNT, "pins that do not hold"),                                               \
+    MUST("unmeasured", COUNT, "pins that could not be read"),                                      \
+    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "all of them"),                               \
+    MAY("drained", LKS_FORM(lks_form_drained), "if it is"),                                        \
+    MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"),                 \
+    MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"),                        \
     MUST("unhealthy", TRUTH, "set by an identity"),                                                \
     MAY("changing", TIME, "since when a step of a change is about to start, or runs"),             \
-    MAY("change", COUNT, "the change it is in"), \
+    MAY("change", COUNT, "the change it is in"),                                                   \
     MAY("condition_text", TEXT, "the reason given for either"),                                    \
-    MAY("attested_until", TIME, "when its attestation ends"), \
-    MAY("checked", TIME, "when its last active check passed"), \
-    MAY("outband_age_ms", COUNT, "since it was read out of band"), \
-    MAY("taken", TIME, "when its tuple was read, by its own clock"), \
-    MAY("certificate", LKS_FORM(fingerprint), "of its agent"), \
-    MUST("notes", LKS_LIST(WORDS(lks_note_words)), "conditions that are on"), \
-    MAY("intake_why", TEXT, "why it waits"), \
-    MAY("held_by", TEXT, "who holds it"), \
-    MAY("held_reason", TEXT, "and why"), \
-    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over"), \
+    MAY("attested_until", TIME, "when its attestation ends"),                                      \
+    MAY("checked", TIME, "when its last active check passed"),                                     \
+    MAY("outband_age_ms", COUNT, "since it was read out of band"),                                 \
+    MAY("taken", TIME, "when its tuple was read, by its own clock"),                               \
+    MAY("certificate", LKS_FORM(fingerprint), "of its agent"),                                     \
+    MUST("notes", LKS_LIST(WORDS(lks_note_words)), "conditions that are on"),                      \
+    MAY("intake_why", TEXT, "why it waits"),                                                       \
+    MAY("held_by", TEXT, "who holds it"),                                                          \
+    MAY("held_reason", TEXT, "and why"),                                                           \
+    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over"),                \
     MAY("reset", LKS_FORM(node_reset), "a reset that waits for its approval or review")
-static const struct lks_field lks_form_node_fields[] = {
+const struct lks_form lks_form_node = FORM("Node", "All there is to know about a node",
     NODE_FIELDS,
     NODE_MORE_FIELDS,
     MAY("inband_age_ms", COUNT, "since it last confirmed what it reads of itself"),
     MUST("health", COUNT, "bits its agent sets"),
     MAY("skew_ms", SIGNED, "its clock less ours"),
     MAY("heard_ms_ago", COUNT, "since its last heartbeat; absent: not since we started"),
-    MUST("witnessed_seq", COUNT, "the journal head it witnessed"),
-};
-const struct lks_form lks_form_node = {"Node", "All there is to know about a node",
-    LKS_FIELDS(lks_form_node_fields)};
-static const struct lks_field lks_form_at_fields[] = {
+    MUST("witnessed_seq", COUNT, "the journal head it witnessed"));
+const struct lks_form lks_form_at = FORM("NodeAt", "A node as it was",
     MUST("node", TEXT, "its name"),
     MUST("time", TIME, "the moment"),
     MUST("seq", COUNT, "the last row before it"),
     NODE_FIELDS,
     NODE_MORE_FIELDS,
-    MAY("readings", LKS_LIST(ANY), "what it ran, as [name, part, value]"),
-};
-const struct lks_form lks_form_at = {"NodeAt", "A node as it was", LKS_FIELDS(lks_form_at_fields)};
-static const struct lks_field lks_form_past_fields[] = {
+    MAY("readings", LKS_LIST(ANY), "what it ran, as [name, part, value]"));
+const struct lks_form lks_form_past = FORM("Past", "Nodes as they were",
     MUST("time", TIME, "the moment"),
     MUST("seq", COUNT, "the last row before it"),
-    MUST("items", LKS_LIST(LKS_FORM(lks_form_at)), "the nodes as they were"),
-};
-const struct lks_form lks_form_past = {"Past", "Nodes as they were",
-    LKS_FIELDS(lks_form_past_fields)};
-static const struct lks_field lks_form_rows_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(lks_form_at)), "the nodes as they were"));
+const struct lks_form lks_form_rows = FORM("Rows", "Rows of the journal, newest first",
     MUST("items", LKS_LIST(ANY), "rows"),
-    MAY("next", TEXT, "`before` of the next page"),
-};
-const struct lks_form lks_form_rows = {"Rows", "Rows of the journal, newest first",
-    LKS_FIELDS(lks_form_rows_fields)};
-static const struct lks_field lks_form_node_token_fields[] = {
+    MAY("next", TEXT, "`before` of the next page"));
+const struct lks_form lks_form_node_token = FORM("NodeToken", "A token, shown once",
     MUST("node", TEXT, "for this node alone"),
     MUST("token", TEXT, "good for enrolling once"),
-    MUST("expires", TIME, "until then"),
-};
-const struct lks_form lks_form_node_token = {"NodeToken", "A token, shown once",
-    LKS_FIELDS(lks_form_node_token_fields)};
-static const struct lks_field lks_form_released_fields[] = {
-    MUST("seq", COUNT, "the row up to which the journal is durable"),
-    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
-    MAY("gpus", COUNT, "how many GPUs they have"),
-    MUST("warnings", LKS_LIST(TEXT), "domains that take no jobs since, and why"),
-};
-const struct lks_form lks_form_released = {"Released", "The result of a release",
-    LKS_FIELDS(lks_form_released_fields)};
-static const struct lks_field lks_form_seq_fields[] = {
-    MUST("seq", COUNT, "the row up to which the journal is durable"),
-    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
-    MAY("gpus", COUNT, "how many GPUs they have"),
-};
-const struct lks_form lks_form_seq = {"Recorded", "Recorded",
-    LKS_FIELDS(lks_form_seq_fields)};
-static const struct lks_field lks_form_commanded_fields[] = {
+    MUST("expires", TIME, "until then"));
+const struct lks_form lks_form_released = FORM("Released", "The result of a release",
+    RECORDED,
+    MUST("warnings", LKS_LIST(TEXT), "domains that take no jobs since, and why"));
+const struct lks_form lks_form_seq = FORM("Recorded", "Recorded",
+    RECORDED);
+const struct lks_form lks_form_commanded = FORM("Commanded", "The command waits for its agent",
     MUST("id", COUNT, "its number"),
-    MUST("seq", COUNT, "the row up to which the journal is durable"),
-    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
-    MAY("gpus", COUNT, "how many GPUs they have"),
-};
-const struct lks_form lks_form_commanded = {"Commanded", "The command waits for its agent",
-    LKS_FIELDS(lks_form_commanded_fields)};
-static const struct lks_field lks_form_command_fields[] = {
+    RECORDED);
+const struct lks_form lks_form_command = FORM("CommandState", "How far a command is",
     MUST("id", COUNT, "its number"),
     MUST("node", TEXT, "where"),
     MUST("executor", TEXT, "what"),
@@ -426,11 +279,8 @@ static const struct lks_field lks_form_command_fields[] = {
     MAY("outcome", WORDS(lks_outcome_words), "how it ended"),
     MAY("text", LINES(4096), "the text that its agent reported"),
     MUST("sent", TIME, "when it was given"),
-    MUST("expires", TIME, "when it expires"),
-};
-const struct lks_form lks_form_command = {"CommandState", "How far a command is",
-    LKS_FIELDS(lks_form_command_fields)};
-static const struct lks_field alarm_fields[] = {
+    MUST("expires", TIME, "when it expires"));
+static const struct lks_form alarm = FORM("Alarm", "A problem that a person must see",
     MUST("id", COUNT, "its number"),
     MUST("kind", WORDS(lks_alarm_words), "what it is about"),
     MAY("subject", TEXT, "whom"),
@@ -438,101 +288,62 @@ static const struct lks_field alarm_fields[] = {
     MUST("raised", TIME, "when"),
     MAY("released", TIME, "when a person dealt with it"),
     MAY("by", TEXT, "who"),
-    MAY("reason", TEXT, "and why"),
-};
-static const struct lks_form alarm = {"Alarm", "A problem that a person must see",
-    LKS_FIELDS(alarm_fields)};
-static const struct lks_field lks_form_alarms_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(alarm)), "alarms"),
-    MAY("next", TEXT, "`after` of the next page"),
-};
-const struct lks_form lks_form_alarms = {"Alarms", "A list of alarms",
-    LKS_FIELDS(lks_form_alarms_fields)};
+    MAY("reason", TEXT, "and why"));
+const struct lks_form lks_form_alarms = LIST("Alarms", "A list of alarms", alarm, "alarms");
 #define MINTED                                                                                     \
     MAY("minter", TEXT, "who made it; of one that was renewed, the first"),                        \
         MAY("minters", LKS_LIST(TEXT), "people by whom the minter's own credential came to be")
-static const struct lks_field token_fields[] = {
+static const struct lks_form token = FORM("Token", "An API token, without its secret",
     MUST("id", TEXT, "what it is called"),
     MUST("identity", TEXT, "who shows it"),
     MAY("expires", TIME, "until then; absent: for ever"),
     MINTED,
     MAY("issuer", TEXT, "of a login: the OpenID provider"),
-    MAY("roles", LKS_LIST(TEXT), "of a login: ROLE or ROLE@POOL, by the person's groups"),
-};
-static const struct lks_form token = {"Token", "An API token, without its secret",
-    LKS_FIELDS(token_fields)};
-static const struct lks_field person_fields[] = {
+    MAY("roles", LKS_LIST(TEXT), "of a login: ROLE or ROLE@POOL, by the person's groups"));
+static const struct lks_form person = FORM("PersonCertificate", "A person's certificate",
     MUST("serial", TEXT, "its serial number"),
     MUST("identity", TEXT, "who shows it"),
     MUST("fingerprint", DIGEST, "the digest of its bytes"),
     MUST("expires", TIME, "until then"),
-    MINTED,
-};
-static const struct lks_form person = {"PersonCertificate", "A person's certificate",
-    LKS_FIELDS(person_fields)};
-static const struct lks_field binding_fields[] = {
+    MINTED);
+static const struct lks_form binding = FORM("AccessBinding",
+    "Roles of identities, by site and pool",
     MUST("identity", TEXT, "who"),
-    MUST("role", WORDS(lks_role_words), "what they may do"),
-    MAY("site", TEXT, "only there"),
-    MAY("pool", TEXT, "only there"),
-};
-static const struct lks_form binding = {"AccessBinding", "Roles of identities, by site and pool",
-    LKS_FIELDS(binding_fields)};
-static const struct lks_field lks_form_access_fields[] = {
+    ROLE);
+const struct lks_form lks_form_access = FORM("Access", "Roles, tokens and certificates",
     MUST("bindings", LKS_LIST(LKS_FORM(binding)), "roles"),
     MUST("tokens", LKS_LIST(LKS_FORM(token)), "API tokens"),
-    MUST("certificates", LKS_LIST(LKS_FORM(person)), "certificates of people"),
-};
-const struct lks_form lks_form_access = {"Access", "Roles, tokens and certificates",
-    LKS_FIELDS(lks_form_access_fields)};
-static const struct lks_field lks_form_token_fields[] = {
+    MUST("certificates", LKS_LIST(LKS_FORM(person)), "certificates of people"));
+const struct lks_form lks_form_token = FORM("TokenMade", "A token, shown once",
     MUST("token", TEXT, "lks_api_ID_SECRET"),
-    MAY("expires", TIME, "until then; absent: for ever"),
-};
-const struct lks_form lks_form_token = {"TokenMade", "A token, shown once",
-    LKS_FIELDS(lks_form_token_fields)};
-static const struct lks_field lks_form_login_device_fields[] = {
+    MAY("expires", TIME, "until then; absent: for ever"));
+const struct lks_form lks_form_login_device = FORM("LoginDevice", "A login that was started",
     MUST("code", TEXT, "to ask with whether the person did"),
     MUST("user_code", TEXT, "what the person types"),
     MUST("uri", TEXT, "where"),
     MAY("uri_complete", TEXT, "the same with the code in it"),
     MUST("expires_in", COUNT, "seconds that there are for it"),
-    MUST("interval", COUNT, "seconds between two questions, at the least"),
-};
-const struct lks_form lks_form_login_device = {"LoginDevice", "A login that was started",
-    LKS_FIELDS(lks_form_login_device_fields)};
+    MUST("interval", COUNT, "seconds between two questions, at the least"));
 static const char *const login_states[] = {"pending", "slow", "done", NULL};
-static const struct lks_field lks_form_login_fields[] = {
+const struct lks_form lks_form_login = FORM("Login", "How far a login is",
     MUST("state", WORDS(login_states), "slow: ask less often; done: the rest is there"),
     MAY("token", TEXT, "an API token, shown once"),
     MAY("identity", TEXT, "who they are here"),
     MAY("roles", LKS_LIST(TEXT), "ROLE or ROLE@POOL, by the person's groups"),
-    MAY("expires", TIME, "until then"),
-};
-const struct lks_form lks_form_login = {"Login", "How far a login is",
-    LKS_FIELDS(lks_form_login_fields)};
-static const struct lks_field lks_form_token_renewed_fields[] = {
-    MUST("id", TEXT, "what the token is called"),
-    MUST("expires", TIME, "until then"),
-};
-const struct lks_form lks_form_token_renewed = {"TokenRenewed",
+    MAY("expires", TIME, "until then"));
+const struct lks_form lks_form_token_renewed = FORM("TokenRenewed",
     "The end of a token that was renewed",
-    LKS_FIELDS(lks_form_token_renewed_fields)};
-static const struct lks_field lks_form_certificate_fields[] = {
+    MUST("id", TEXT, "what the token is called"),
+    MUST("expires", TIME, "until then"));
+const struct lks_form lks_form_certificate = FORM("Certificate", "A person's certificate",
     MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"),
     MUST("ca", LINES(LKS_PEM_TEXT_MAX), "PEM of the CA it is from"),
     MUST("serial", TEXT, "its serial number"),
-    MUST("expires", TIME, "until then"),
-};
-const struct lks_form lks_form_certificate = {"Certificate", "A person's certificate",
-    LKS_FIELDS(lks_form_certificate_fields)};
-static const struct lks_field lks_form_head_fields[] = {
+    MUST("expires", TIME, "until then"));
+const struct lks_form lks_form_head = FORM("Head", "The newest signed head of the journal",
     MAY("head", TEXT, "JOURNAL SEQ TIME HASH SIGNATURE; absent before the first"),
-    MUST("key", TEXT, "the public key that signs"),
-};
-const struct lks_form lks_form_head = {"Head", "The newest signed head of the journal",
-    LKS_FIELDS(lks_form_head_fields)};
-static const struct lks_field lks_form_enrolled_fields[] = {
+    MUST("key", TEXT, "the public key that signs"));
+const struct lks_form lks_form_enrolled = FORM("Enrolled", "All an agent needs",
     MUST("node", TEXT, "what it is called"),
     MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"),
     MUST("ca", LINES(LKS_PEM_TEXT_MAX), "PEM of the CA of everyone here"),
@@ -540,77 +351,46 @@ static const struct lks_field lks_form_enrolled_fields[] = {
     MUST("journal_key", TEXT, "the public key that signs its heads"),
     MUST("command_key", TEXT, "the public key that signs commands"),
     MUST("agents", LKS_OF(URL), "where to report"),
-    MUST("heartbeat_ms", COUNT, "how often"),
-};
-const struct lks_form lks_form_enrolled = {"Enrolled", "All an agent needs",
-    LKS_FIELDS(lks_form_enrolled_fields)};
-static const struct lks_field lks_form_beat_fields[] = {
+    MUST("heartbeat_ms", COUNT, "how often"));
+const struct lks_form lks_form_beat = FORM("BeatAnswer", "Heard",
     MAY("head", TEXT, "the newest signed head, to be witnessed"),
     MUST("heartbeat_ms", COUNT, "how often from now on"),
     MUST("mail", TRUTH, "there is something to fetch"),
-    MUST("time", COUNT, "our clock, milliseconds since 1970"),
-};
-const struct lks_form lks_form_beat = {"BeatAnswer", "Heard",
-    LKS_FIELDS(lks_form_beat_fields)};
-static const struct lks_field artifact_fields[] = {
+    MUST("time", COUNT, "our clock, milliseconds since 1970"));
+static const struct lks_form artifact = FORM("Artifact", "A file by its digest",
     MUST("digest", DIGEST, "what it is"),
     MAY("name", TEXT, "what people call it"),
     MUST("size", COUNT, "bytes"),
     MAY("by", TEXT, "who put it there"),
     MAY("added", TIME, "when"),
-    MUST("needed", TRUTH, "a stack, a bundle or work in progress refers to it"),
-};
-static const struct lks_form artifact = {"Artifact", "A file by its digest",
-    LKS_FIELDS(artifact_fields)};
-static const struct lks_field lks_form_artifacts_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(artifact)), "artifacts"),
-    MAY("next", TEXT, "`after` of the next page"),
-};
-const struct lks_form lks_form_artifacts = {"Artifacts", "A list of artifacts",
-    LKS_FIELDS(lks_form_artifacts_fields)};
-static const struct lks_field lks_form_part_fields[] = {
+    MUST("needed", TRUTH, "a stack, a bundle or work in progress refers to it"));
+const struct lks_form lks_form_artifacts = LIST("Artifacts", "A list of artifacts",
+    artifact, "artifacts");
+const struct lks_form lks_form_part = FORM("Part", "How much of an artifact is there",
     MUST("digest", DIGEST, "what it is"),
     MUST("have", COUNT, "bytes that are there"),
-    MUST("whole", TRUTH, "these are all"),
-};
-const struct lks_form lks_form_part = {"Part", "How much of an artifact is there",
-    LKS_FIELDS(lks_form_part_fields)};
-static const struct lks_field lks_form_stored_fields[] = {
+    MUST("whole", TRUTH, "these are all"));
+const struct lks_form lks_form_stored = FORM("Stored", "An artifact, or a part of it, is there",
     MUST("digest", DIGEST, "what it is"),
     MUST("have", COUNT, "bytes that are there"),
     MUST("size", COUNT, "bytes of all"),
-    MAY("seq", COUNT, "the row that records it"),
-};
-const struct lks_form lks_form_stored = {"Stored", "An artifact, or a part of it, is there",
-    LKS_FIELDS(lks_form_stored_fields)};
-static const struct lks_field lks_form_collected_fields[] = {
+    MAY("seq", COUNT, "the row that records it"));
+const struct lks_form lks_form_collected = FORM("Collected", "The artifacts that were removed",
     MUST("gone", COUNT, "artifacts whose record ended"),
     MUST("files", COUNT, "files removed, those without a record among them"),
     MUST("parts", COUNT, "incomplete uploads that were removed"),
     MUST("bytes", COUNT, "that are still held"),
-    MUST("missing", COUNT, "artifacts with a record whose file is not on this controller"),
-};
-const struct lks_form lks_form_collected = {"Collected", "The artifacts that were removed",
-    LKS_FIELDS(lks_form_collected_fields)};
-static const struct lks_field lks_form_mail_fields[] = {
+    MUST("missing", COUNT, "artifacts with a record whose file is not on this controller"));
+const struct lks_form lks_form_mail = FORM("Mail", "The work that waits for an agent",
     MUST("want_tuple", TRUTH, "send it, although it did not change"),
     MUST("commands", LKS_LIST(LINES(LKS_PEM_TEXT_MAX)), "signed envelopes (DSSE)"),
     MAY("mirrors", LKS_LIST(TEXT), "servers of its site that may have artifacts"),
-    MAY("load", TEXT, "the reference load to run until the next answer"),
-};
-const struct lks_form lks_form_mail = {"Mail", "The work that waits for an agent",
-    LKS_FIELDS(lks_form_mail_fields)};
-static const struct lks_field lks_form_renewed_fields[] = {
-    MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"),
-};
-const struct lks_form lks_form_renewed = {"Renewed", "The next certificate",
-    LKS_FIELDS(lks_form_renewed_fields)};
-static const struct lks_field lks_form_problem_fields[] = {
+    MAY("load", TEXT, "the reference load to run until the next answer"));
+const struct lks_form lks_form_renewed = FORM("Renewed", "The next certificate",
+    MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"));
+const struct lks_form lks_form_problem = FORM("Problem", "A problem (RFC 9457)",
     MUST("type", TEXT, "urn:lockstep:problem:CODE"),
     MUST("title", TEXT, "the kind of problem"),
     MUST("status", LKS_NUMBERS(400, 599), "of HTTP"),
-    MUST("detail", TEXT, "one line: what, where, what to do"),
-};
-const struct lks_form lks_form_problem = {"Problem", "A problem (RFC 9457)",
-    LKS_FIELDS(lks_form_problem_fields)};
+    MUST("detail", TEXT, "one line: what, where, what to do"));
 /* clang-format on */

@@ -31,11 +31,10 @@ extern const struct lks_form lks_query_apply, lks_query_page, lks_query_login, l
 
 extern const struct lks_form lks_query_part, lks_query_artifact;
 
-/* forms_flash.c */
+/* forms_change.c */
 extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_flash,
     lks_ask_endpoint, lks_form_flash, lks_form_flashes, lks_form_endpoints;
 
-/* forms_change.c */
 extern const struct lks_form lks_query_changes, lks_query_change, lks_query_procedure,
     lks_query_members, lks_ask_change, lks_ask_start, lks_ask_waive, lks_ask_forecast,
     lks_ask_members, lks_ask_skip, lks_ask_freeze, lks_form_changes, lks_form_change,

@@ -1,58 +1,169 @@
-/* Admission, the registry of stacks, images, exposure. */
+/* How nodes compare with their intent, and what follows: deviations, readings of management
+ * endpoints, admission, the registry of stacks, images, exposure. */
 #include "core/admission/admit.h"
 #include "server/form/forms_words.h"
 
+const char *const lks_differs_words[] = {"drift", "unmeasured", "deviation", NULL};
+
 /* clang-format off */
+/* Drift: query parameters ------------------------------------------------------------------- */
+
+const struct lks_form lks_query_drift = FORM("DriftQuery", "Which nodes",
+    PAGE,
+    MAY("pool", TEXT, "of this pool"),
+    MAY("node", TEXT, "of this host list"),
+    MAY("cause", WORDS(lks_drift_words), "that drift for this cause"),
+    MAY("judged", WORDS(lks_differs_words), "that differ in this way"));
+const struct lks_form lks_query_deviations = FORM("DeviationsQuery", "Which deviations",
+    PAGE,
+    MAY("open", TRUTH, "only those that hold, or only those that ended"),
+    MAY("pool", TEXT, "with nodes of this pool"));
+const struct lks_form lks_query_holder = FORM("HolderQuery", "The reader of the endpoint",
+    MAY("holder", TEXT, "whose lease of this endpoint ends with it; absent: the caller's own"));
+
+/* Drift: requests --------------------------------------------------------------------------- */
+
+const struct lks_form lks_ask_deviation = FORM("DeviationWish", "An exception that is honoured",
+    MUST("nodes", HOSTS, "where, as a host list"),
+    MUST("subject", TEXT, "what may differ: a component, a setting; * for all"),
+    MAY("value", TEXT, "only when it reads so"),
+    MUST("owner", TEXT, "who answers for it"),
+    REASON,
+    MAY("approver", TEXT, "the person expected to approve it; only their own approveDeviation "
+                          "counts"),
+    MUST("expires", TIME, "when it ends, such as 2026-11-15T03:37:00Z"));
+const struct lks_form lks_ask_condition = FORM("ConditionWish", "A condition of nodes",
+    MUST("condition", WORDS(lks_condition_words), "the condition to set"),
+    MUST("on", TRUTH, "it is so, or no longer"),
+    MAY("until", TIME, "attested: it ends then; checked: when it passed (now)"),
+    MAY("stack", TEXT, "changing: the stack the node is going to, by digest or name"),
+    MUST("text", WHY, "why, for the journal"));
+const struct lks_form lks_ask_lease = FORM("LeaseWish", "Endpoints that are due, for one reader",
+    MUST("holder", NAME, "who reads"),
+    MUST("max", LKS_NUMBERS(1, LKS_LIST_MAX), "most endpoints"),
+    MUST("seconds", LKS_NUMBERS(1, LKS_LEASE_MAX), "how long they are leased"));
+const struct lks_form lks_ask_sweep_failed = FORM("SweepFailed", "An endpoint could not be read",
+    MUST("holder", NAME, "who had the lease"),
+    MUST("text", WHY, "what went wrong"));
+
+/* Drift: answers ---------------------------------------------------------------------------- */
+
+#define ROW_TEXT LINES(LKS_BASIS_TEXT_MAX)
+const struct lks_form lks_form_wrong = FORM("Wrong", "Something that does not conform",
+    MUST("subject", TEXT, "what differs"),
+    MUST("cause", TEXT, "how"),
+    MAY("pinned", ROW_TEXT, "what the stack says"),
+    MAY("actual", ROW_TEXT, "what the node has"),
+    MAY("of", TEXT, "the device it was found on"),
+    MAY("deviation", COUNT, "number of the deviation that covers it"));
+const struct lks_form lks_form_drained = FORM("Drained", "Kept free of jobs",
+    MUST("by", TEXT, "who owns the drain"),
+    MAY("reason", TEXT, "and why"));
+static const struct lks_form drifter = FORM("Drifter", "Nodes that differ from their intent",
+    MUST("node", TEXT, "its name"),
+    MAY("pool", TEXT, "its pool"),
+    MAY("stack", TEXT, "the stack it should run"),
+    MAY("digest", TEXT, "and that stack's digest"),
+    MUST("judged", WORDS(lks_differs_words), "how it differs"),
+    MAY("cause", WORDS(lks_drift_words), "the cause, if known"),
+    MAY("since", TIME, "since when"),
+    MAY("text", ROW_TEXT, "in a line"),
+    MAY("evidence", TEXT, "digest of the report that shows it"),
+    MUST("drifted", COUNT, "pins that do not hold"),
+    MUST("unmeasured", COUNT, "pins that could not be read"),
+    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "the first of them"),
+    MAY("drained", LKS_FORM(lks_form_drained), "if it is"));
+static const struct lks_form counts = FORM("DriftCounts", "Nodes by how they compare",
+    MUST("nodes", COUNT, "that are evaluated"),
+    MUST("conforms", COUNT, "as they should be"),
+    MUST("drift", COUNT, "otherwise"),
+    MUST("unmeasured", COUNT, "not read, or not all of it"),
+    MUST("unjudged", COUNT, "no stack to compare with, or no verdict yet"),
+    MUST("deviating", COUNT, "otherwise, and that is allowed for now"));
+const struct lks_form lks_form_drift = FORM("Drift", "Nodes that differ from their intent",
+    MUST("items", LKS_LIST(LKS_FORM(drifter)), "nodes that drift, are unmeasured or deviate"),
+    MUST("counts", LKS_FORM(counts), "of all nodes of the pool and host list that were asked for"),
+    NEXT);
+
+static const struct lks_form deviation = FORM("Deviation", "An exception",
+    MUST("id", COUNT, "its number"),
+    MUST("nodes", HOSTS, "where"),
+    MUST("subject", TEXT, "what may differ"),
+    MAY("value", TEXT, "only when it reads so"),
+    MUST("owner", TEXT, "who answers for it"),
+    MUST("reason", TEXT, "why"),
+    MAY("approver", TEXT, "the person expected to approve it"),
+    MAY("by", TEXT, "who added it"),
+    MAY("waits", TRUTH, "it counts for nothing until an approver approves it"),
+    MAY("agreed", TIME, "when an approver approved it"),
+    MAY("agreed_by", TEXT, "who that was"),
+    MAY("agreed_reason", TEXT, "and why"),
+    MUST("added", TIME, "when"),
+    MUST("expires", TIME, "when it ends"),
+    MAY("ended", TIME, "when it ended"),
+    MAY("ended_by", TEXT, "by whom; absent: it expired"),
+    MAY("ended_reason", TEXT, "and why"),
+    MUST("in_use", COUNT, "of its nodes, those that run a deviation"));
+const struct lks_form lks_form_deviations = LIST("Deviations", "A list of deviations",
+    deviation, "deviations");
+const struct lks_form lks_form_numbered = FORM("Numbered", "Recorded, with its number",
+    MUST("id", COUNT, "its number"),
+    MAY("waits", TRUTH, "a deviation that counts for nothing until an approver approves it"),
+    MAY("warning", LINES(4096), "a deviation that covers nothing the nodes' stacks pin"),
+    RECORDED);
+
+static const struct lks_form leased = FORM("Leased", "An endpoint to read",
+    MUST("name", TEXT, "the node or asset"),
+    MAY("site", TEXT, "where it is"),
+    MUST("url", TEXT, "its management endpoint"),
+    MUST("until", TIME, "when the lease ends"));
+const struct lks_form lks_form_leases = FORM("Leases", "Endpoints that are due",
+    MUST("items", LKS_LIST(LKS_FORM(leased)), "endpoints"));
+static const struct lks_form sweep = FORM("Sweep", "How well a pool is read",
+    MUST("pool", TEXT, "the pool"),
+    MUST("endpoints", COUNT, "nodes whose endpoint is to be read"),
+    MUST("never", COUNT, "of those, never read"),
+    MUST("oldest_ms", COUNT, "the age of the oldest reading"),
+    MUST("every", COUNT, "how often they should be read, in ms"));
+const struct lks_form lks_form_sweeps = LIST("Sweeps", "How well management endpoints are read",
+    sweep, "pools");
+const struct lks_form lks_form_done = FORM("Done", "Taken note of",
+    MUST("done", TRUTH, "it is; false: the lease was not the holder's any more"));
+
 #define AT_MOST(n) {.type = LKS_TYPE_TEXT, .max = (n)}
+#define LIBRARIES                                                           \
+    MAY("nccl", TEXT, "the version it brings"),                             \
+    MAY("rccl", TEXT, "the version it brings"),                             \
+    MAY("cudnn", TEXT, "the version it brings"),                            \
+    MAY("cuda", TEXT, "the version it brings")
 
-/* Query parameters -------------------------------------------------------------------------- */
+/* Admission: query parameters --------------------------------------------------------------- */
 
-static const struct lks_field lks_query_admissions_fields[] = {
+const struct lks_form lks_query_admissions = FORM("AdmissionsQuery", "Which decisions",
     PAGE,
     MAY("job", AT_MOST(LKS_ADMIT_JOB_MAX), "of this job"),
-    MAY("reason", WORDS(lks_bar_words), "for this reason"),
-};
-const struct lks_form lks_query_admissions = {"AdmissionsQuery", "Which decisions",
-    LKS_FIELDS(lks_query_admissions_fields)};
-static const struct lks_field lks_query_stacks_fields[] = {
+    MAY("reason", WORDS(lks_bar_words), "for this reason"));
+const struct lks_form lks_query_stacks = FORM("StacksQuery", "Which stacks",
     PAGE,
     MAY("name", TEXT, "called so"),
-    MAY("step", WORDS(lks_step_words), "that are so far"),
-};
-const struct lks_form lks_query_stacks = {"StacksQuery", "Which stacks",
-    LKS_FIELDS(lks_query_stacks_fields)};
-static const struct lks_field lks_query_publish_fields[] = {
+    MAY("step", WORDS(lks_step_words), "that are so far"));
+const struct lks_form lks_query_publish = FORM("PublishQuery", "A stack to publish, and why",
     MAY("stack", NAME, "which stack of the file; needed where it has several"),
-    MAY("reason", WHY, "why, for the journal"),
-};
-const struct lks_form lks_query_publish = {"PublishQuery", "A stack to publish, and why",
-    LKS_FIELDS(lks_query_publish_fields)};
-static const struct lks_field lks_query_image_fields[] = {
+    MAY("reason", WHY, "why, for the journal"));
+const struct lks_form lks_query_image = FORM("ImageQuery", "Which image goes, and why",
     MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "which image"),
-    REASON,
-};
-const struct lks_form lks_query_image = {"ImageQuery", "Which image goes, and why",
-    LKS_FIELDS(lks_query_image_fields)};
-static const struct lks_field lks_query_cve_fields[] = {
-    MAY("cve", TEXT, "this advisory alone"),
-};
-const struct lks_form lks_query_cve = {"CveQuery", "Which advisory",
-                                       LKS_FIELDS(lks_query_cve_fields)};
-static const struct lks_field lks_query_one_cve_fields[] = {
-    MUST("cve", TEXT, "this advisory"),
-};
-const struct lks_form lks_query_one_cve = {"OneCveQuery", "Which advisory",
-    LKS_FIELDS(lks_query_one_cve_fields)};
+    REASON);
+const struct lks_form lks_query_cve = FORM("CveQuery", "Which advisory",
+    MAY("cve", TEXT, "this advisory alone"));
+const struct lks_form lks_query_one_cve = FORM("OneCveQuery", "Which advisory",
+    MUST("cve", TEXT, "this advisory"));
 
-/* Requests ---------------------------------------------------------------------------------- */
+/* Admission: requests ----------------------------------------------------------------------- */
 
-static const struct lks_field job_image_fields[] = {
+static const struct lks_form job_image = FORM("JobImage", "An image a job runs",
     MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag, or with @sha256:..."),
-    MAY("ranks", TEXT, "places in the list of nodes that run it, such as 0-255,512; absent: all"),
-};
-static const struct lks_form job_image = {"JobImage", "An image a job runs",
-    LKS_FIELDS(job_image_fields)};
-static const struct lks_field lks_ask_admit_fields[] = {
+    MAY("ranks", TEXT, "places in the list of nodes that run it, such as 0-255,512; absent: all"));
+const struct lks_form lks_ask_admit = FORM("AdmitWish", "May this job start on these nodes",
     MUST("job", AT_MOST(LKS_ADMIT_JOB_MAX), "what the job is called"),
     MUST("nodes", HOSTS, "where, as a host list in the order of its ranks"),
     MAY("stack", TEXT, "the stack it wants, by name or digest"),
@@ -63,54 +174,33 @@ static const struct lks_field lks_ask_admit_fields[] = {
     MAY("criticality", LKS_NUMBERS(0, LKS_ADMIT_CRITICAL),
         "how much it matters, from 0 to 100; absent: as much as the most critical pool it is in"),
     MAY("start", TRUTH, "it starts if it may: the journal says so; needs more permission"),
-    MAY("signed", TRUTH, "with our signature (DSSE) over the answer"),
-};
-const struct lks_form lks_ask_admit = {"AdmitWish", "May this job start on these nodes",
-    LKS_FIELDS(lks_ask_admit_fields)};
-static const struct lks_field lks_ask_override_fields[] = {
+    MAY("signed", TRUTH, "with our signature (DSSE) over the answer"));
+const struct lks_form lks_ask_override = FORM("OverrideWish", "A job starts although it should not",
     MUST("job", AT_MOST(LKS_ADMIT_JOB_MAX), "which job"),
     MUST("nodes", HOSTS, "where"),
     REASON,
-    MUST("until", TIME, "when it ends, such as 2026-11-15T03:37:00Z"),
-};
-const struct lks_form lks_ask_override = {"OverrideWish", "A job starts although it should not",
-    LKS_FIELDS(lks_ask_override_fields)};
-static const struct lks_field lks_ask_promote_fields[] = {
+    MUST("until", TIME, "when it ends, such as 2026-11-15T03:37:00Z"));
+const struct lks_form lks_ask_promote = FORM("Promote", "A stack's next stage",
     MUST("to", WORDS(lks_step_words), "the next step"),
-    MUST("evidence", WHY, "what shows that it is fit for it"),
-};
-const struct lks_form lks_ask_promote = {"Promote", "A stack's next stage",
-    LKS_FIELDS(lks_ask_promote_fields)};
-static const struct lks_field lks_ask_retire_fields[] = {
-    MUST("evidence", WHY, "why it ended"),
-};
-const struct lks_form lks_ask_retire = {"Retire", "A stack's last stage",
-    LKS_FIELDS(lks_ask_retire_fields)};
-static const struct lks_field lks_ask_image_fields[] = {
+    MUST("evidence", WHY, "what shows that it is fit for it"));
+const struct lks_form lks_ask_retire = FORM("Retire", "A stack's last stage",
+    MUST("evidence", WHY, "why it ended"));
+const struct lks_form lks_ask_image = FORM("ImageWish", "The libraries of an image",
     MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag"),
     MAY("digest", DIGEST, "of the image"),
-    MAY("nccl", TEXT, "the version it brings"),
-    MAY("rccl", TEXT, "the version it brings"),
-    MAY("cudnn", TEXT, "the version it brings"),
-    MAY("cuda", TEXT, "the version it brings"),
-    MUST("source", TEXT, "how that is known: an SBOM, a scan"),
-};
-const struct lks_form lks_ask_image = {"ImageWish", "The libraries of an image",
-    LKS_FIELDS(lks_ask_image_fields)};
+    LIBRARIES,
+    MUST("source", TEXT, "how that is known: an SBOM, a scan"));
 
-/* Answers ----------------------------------------------------------------------------------- */
+/* Admission: answers ------------------------------------------------------------------------ */
 
-static const struct lks_field no_fields[] = {
+static const struct lks_form no = FORM("AdmissionNo", "A reason not to start",
     MUST("reason", WORDS(lks_bar_words), "the kind of reason"),
     MAY("node", TEXT, "which node; absent: an image, or the whole job"),
     MAY("image", TEXT, "which image"),
     MAY("ranks", LINES(LKS_HOSTLIST_BYTES_MAX), "of which ranks"),
     MAY("pool", TEXT, "the pool that says so"),
-    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"),
-};
-static const struct lks_form no = {"AdmissionNo", "A reason not to start",
-    LKS_FIELDS(no_fields)};
-static const struct lks_field lks_form_admit_fields[] = {
+    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"));
+const struct lks_form lks_form_admit = FORM("Admission", "Yes for a while, or no and why",
     MUST("job", TEXT, "which job"),
     MUST("admitted", TRUTH, "it may start"),
     MAY("overridden", TRUTH, "by an override"),
@@ -124,26 +214,16 @@ static const struct lks_field lks_form_admit_fields[] = {
     MUST("refused_total", COUNT, "how many there are; some may not be listed"),
     MUST("warned", LKS_LIST(LKS_FORM(no)), "reasons of pools that warn or observe"),
     MUST("warned_total", COUNT, "how many there are"),
-    MAY("envelope", LINES(LKS_ENVELOPE_TEXT_MAX), "the answer without this, signed (DSSE)"),
-};
-const struct lks_form lks_form_admit = {"Admission", "Yes for a while, or no and why",
-    LKS_FIELDS(lks_form_admit_fields)};
-static const struct lks_field override_fields[] = {
+    MAY("envelope", LINES(LKS_ENVELOPE_TEXT_MAX), "the answer without this, signed (DSSE)"));
+static const struct lks_form override = FORM("Override", "A job starts although it should not",
     MUST("job", TEXT, "which job"),
     MUST("nodes", HOSTS, "where"),
     MUST("reason", TEXT, "why"),
     MAY("by", TEXT, "who"),
-    MUST("until", TIME, "when it ends"),
-};
-static const struct lks_form override = {"Override", "A job starts although it should not",
-    LKS_FIELDS(override_fields)};
-static const struct lks_field lks_form_overrides_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(override)), "newest first"),
-    NEXT,
-};
-const struct lks_form lks_form_overrides = {"Overrides", "A list of overrides",
-    LKS_FIELDS(lks_form_overrides_fields)};
-static const struct lks_field decided_fields[] = {
+    MUST("until", TIME, "when it ends"));
+const struct lks_form lks_form_overrides = LIST("Overrides", "A list of overrides",
+    override, "newest first");
+static const struct lks_form decided = FORM("Decided", "Decisions for a job and a reason",
     MUST("job", TEXT, "which job"),
     MAY("reason", WORDS(lks_bar_words), "the kind of reason; absent: a yes without any"),
     MAY("pool", TEXT, "the pool that says so"),
@@ -152,101 +232,58 @@ static const struct lks_field decided_fields[] = {
     MUST("last", TIME, "the last time"),
     MAY("nodes", TEXT, "some of the nodes it was about, the last time"),
     MAY("text", TEXT, "in a line"),
-    MUST("admitted", TRUTH, "it could start all the same"),
-};
-static const struct lks_form decided = {"Decided", "Decisions for a job and a reason",
-    LKS_FIELDS(decided_fields)};
-static const struct lks_field lks_form_admissions_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(decided)), "the newest first"),
-    NEXT,
-};
-const struct lks_form lks_form_admissions = {"Admissions", "Decisions of late",
-    LKS_FIELDS(lks_form_admissions_fields)};
-static const struct lks_field observed_fields[] = {
+    MUST("admitted", TRUTH, "it could start all the same"));
+const struct lks_form lks_form_admissions = LIST("Admissions", "Decisions of late",
+    decided, "the newest first");
+static const struct lks_form observed = FORM("Observed", "Refusals of a pool on a day",
     MUST("pool", TEXT, "the pool"),
     MAY("enforce", TEXT, "observe, warn or on"),
     MUST("day", LKS_OF(DATE), "of the journal's clock"),
     MUST("asked", COUNT, "jobs that asked to start there"),
     MUST("refused", LKS_DICT(NAME, LKS_BAR_COUNT, COUNT), "jobs that were refused, or would have "
-        "been, by reason"),
-};
-static const struct lks_form observed = {"Observed", "Refusals of a pool on a day",
-    LKS_FIELDS(observed_fields)};
-static const struct lks_field lks_form_observed_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(observed)), "pools and days"),
-};
-const struct lks_form lks_form_observed = {"ObservedAll", "A week of what would be refused",
-    LKS_FIELDS(lks_form_observed_fields)};
+        "been, by reason"));
+const struct lks_form lks_form_observed = FORM("ObservedAll", "A week of what would be refused",
+    MUST("items", LKS_LIST(LKS_FORM(observed)), "pools and days"));
 
 #define STACK_FIELDS                                                        \
     MUST("digest", DIGEST, "of its meaning"),                               \
     MUST("name", TEXT, "what it is called"),                                \
     MUST("step", WORDS(lks_step_words), "how far it is"),                   \
     MUST("published", TIME, "when"),                                        \
-    MAY("by", TEXT, "by whom"),                                             \
-    MAY("reason", TEXT, "and why"),                                         \
+    BY,                                                                     \
     MAY("stepped", TIME, "when it reached its stage"),                     \
     MUST("pools", LKS_LIST(TEXT), "that are pinned to it")
-static const struct lks_field stack_row_fields[] = {
-    STACK_FIELDS,
-};
-static const struct lks_form stack_row = {"StackRow", "A stack in a list",
-    LKS_FIELDS(stack_row_fields)};
-static const struct lks_field lks_form_stacks_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(stack_row)), "stacks, the newest first"),
-    NEXT,
-};
-const struct lks_form lks_form_stacks = {"Stacks", "A list of stacks",
-    LKS_FIELDS(lks_form_stacks_fields)};
-static const struct lks_field evidence_fields[] = {
+static const struct lks_form stack_row = FORM("StackRow", "A stack in a list",
+    STACK_FIELDS);
+const struct lks_form lks_form_stacks = LIST("Stacks", "A list of stacks",
+    stack_row, "stacks, the newest first");
+static const struct lks_form evidence = FORM("StepEvidence", "Why a stack made a step",
     MUST("step", WORDS(lks_step_words), "which stage"),
     MUST("text", TEXT, "what was shown for it"),
-    MAY("by", TEXT, "by whom"),
-};
-static const struct lks_form evidence = {"StepEvidence", "Why a stack made a step",
-    LKS_FIELDS(evidence_fields)};
-static const struct lks_field lks_form_stack_fields[] = {
+    MAY("by", TEXT, "by whom"));
+const struct lks_form lks_form_stack = FORM("Stack", "A published stack",
     STACK_FIELDS,
     MUST("manifest", DIGEST, "of the file it came in"),
     MUST("artifacts", LKS_LIST(DIGEST), "that it names"),
-    MUST("evidence", LKS_LIST(LKS_FORM(evidence)), "for its steps"),
-};
-const struct lks_form lks_form_stack = {"Stack", "A published stack",
-    LKS_FIELDS(lks_form_stack_fields)};
-static const struct lks_field lks_form_published_fields[] = {
+    MUST("evidence", LKS_LIST(LKS_FORM(evidence)), "for its steps"));
+const struct lks_form lks_form_published = FORM("Published", "The stack is in the registry",
     MUST("digest", DIGEST, "of its meaning"),
     MUST("name", TEXT, "what it is called"),
     MUST("step", WORDS(lks_step_words), "how far it is"),
-    MUST("seq", COUNT, "the row up to which the journal is durable"),
-};
-const struct lks_form lks_form_published = {"Published", "The stack is in the registry",
-    LKS_FIELDS(lks_form_published_fields)};
-static const struct lks_field image_fields[] = {
+    SEQ);
+static const struct lks_form image = FORM("Image", "The libraries of an image",
     MUST("ref", TEXT, "registry/name:tag"),
     MAY("digest", TEXT, "of the image"),
-    MAY("nccl", TEXT, "the version it brings"),
-    MAY("rccl", TEXT, "the version it brings"),
-    MAY("cudnn", TEXT, "the version it brings"),
-    MAY("cuda", TEXT, "the version it brings"),
+    LIBRARIES,
     MUST("source", TEXT, "how that is known"),
     MAY("by", TEXT, "the identity that set it"),
-    MUST("added", TIME, "when"),
-};
-static const struct lks_form image = {"Image", "The libraries of an image",
-    LKS_FIELDS(image_fields)};
-static const struct lks_field lks_form_images_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(image)), "by reference"),
-    NEXT,
-};
-const struct lks_form lks_form_images = {"Images", "The catalogue of images",
-    LKS_FIELDS(lks_form_images_fields)};
-static const struct lks_field lks_form_advisories_fields[] = {
-    MUST("items", LKS_LIST(ANY), "advisories, with the nodes, images and GPUs they reach"),
-};
-const struct lks_form lks_form_advisories = {"FleetAdvisories", "Advisories that affect the "
-                                                                "fleet",
-    LKS_FIELDS(lks_form_advisories_fields)};
-static const struct lks_field remedy_fields[] = {
+    MUST("added", TIME, "when"));
+const struct lks_form lks_form_images = LIST("Images", "The catalogue of images",
+    image, "by reference");
+const struct lks_form lks_form_advisories = FORM("FleetAdvisories",
+    "Advisories that affect the fleet",
+    MUST("items", LKS_LIST(ANY), "advisories, with the nodes, images and GPUs they reach"));
+static const struct lks_form remedy = FORM("Remedy", "Stacks that close an advisory",
     MUST("stack", TEXT, "a published stack that is not exposed to the advisory"),
     MUST("digest", DIGEST, "of it"),
     MUST("step", TEXT, "how far it was promoted"),
@@ -254,11 +291,9 @@ static const struct lks_field remedy_fields[] = {
     MUST("opens", COUNT, "advisories that it is exposed to, and the pin is not"),
     MUST("same_branch", TRUTH, "its driver is of the branch that the pool runs"),
     MUST("whole", TRUTH, "it is for all hardware of the pool"),
-    MUST("revertible", TRUTH, "each step is reversible, and power and fabric stay as they are"),
-};
-static const struct lks_form remedy = {"Remedy", "Stacks that close an advisory",
-                                       LKS_FIELDS(remedy_fields)};
-static const struct lks_field pool_remedies_fields[] = {
+    MUST("revertible", TRUTH, "each step is reversible, and power and fabric stay as they are"));
+static const struct lks_form pool_remedies = FORM("PoolRemedies",
+    "Stacks that close an advisory in a pool",
     MUST("pool", TEXT, "of nodes that you may see"),
     MAY("stack", TEXT, "what it is pinned to"),
     MAY("stack_digest", TEXT, "of that"),
@@ -270,21 +305,11 @@ static const struct lks_field pool_remedies_fields[] = {
     MAY("fixed", TEXT, "the version that closes it, by the advisory"),
     MAY("remedy", TEXT, "the nearest stack that an emergency change can bring to all of it"),
     MAY("remedy_digest", TEXT, "of that"),
-    MUST("closed_by", LKS_LIST(LKS_FORM(remedy)), "the nearest first, 16 at the most"),
-};
-static const struct lks_form pool_remedies = {"PoolRemedies", "Stacks that close an advisory in "
-                                                              "a pool",
-    LKS_FIELDS(pool_remedies_fields)};
-static const struct lks_field lks_form_remedies_fields[] = {
+    MUST("closed_by", LKS_LIST(LKS_FORM(remedy)), "the nearest first, 16 at the most"));
+const struct lks_form lks_form_remedies = FORM("FleetRemedies", "Stacks that close an advisory",
     MUST("id", TEXT, "the advisory"),
-    MUST("items", LKS_LIST(LKS_FORM(pool_remedies)), "pools"),
-};
-const struct lks_form lks_form_remedies = {"FleetRemedies", "Stacks that close an advisory",
-    LKS_FIELDS(lks_form_remedies_fields)};
-static const struct lks_field lks_form_lifecycle_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(pool_remedies)), "pools"));
+const struct lks_form lks_form_lifecycle = FORM("FleetLifecycle", "How long what runs is supported",
     MUST("support", LKS_LIST(ANY), "GPUs by the day their driver's support ends"),
-    MUST("matrix", LKS_LIST(ANY), "GPU, driver and CUDA as they run, with verdicts"),
-};
-const struct lks_form lks_form_lifecycle = {"FleetLifecycle", "How long what runs is supported",
-    LKS_FIELDS(lks_form_lifecycle_fields)};
+    MUST("matrix", LKS_LIST(ANY), "GPU, driver and CUDA as they run, with verdicts"));
 /* clang-format on */

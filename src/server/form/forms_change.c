@@ -1,39 +1,29 @@
-/* Changes: what is asked for, the plan that was made of it, and how far it is. */
+/* Changes, and what they install: bundles, keys, updates by management endpoints. */
+#include "model/manifest/bundle.h"
 #include "server/form/forms_words.h"
+#include "trust/signature.h"
 
 #define SOAK_MAX_S INT64_C(2592000) /* 30 days */
 
 /* clang-format off */
-/* Query parameters -------------------------------------------------------------------------- */
+/* Changes: query parameters ----------------------------------------------------------------- */
 
-static const struct lks_field lks_query_changes_fields[] = {
+const struct lks_form lks_query_changes = FORM("ChangesQuery", "Which changes",
     PAGE,
     MAY("open", TRUTH, "only those that are not over, or only those that are"),
-    MAY("state", WORDS(lks_change_state_words), "only members in this state"),
-};
-const struct lks_form lks_query_changes = {"ChangesQuery", "Which changes",
-    LKS_FIELDS(lks_query_changes_fields)};
-static const struct lks_field lks_query_change_fields[] = {
-    MAY("plan", TRUTH, "false: without recipes, notes and orders, for frequent polls"),
-};
-const struct lks_form lks_query_change = {"ChangeQuery", "How much of a change",
-    LKS_FIELDS(lks_query_change_fields)};
-static const struct lks_field lks_query_procedure_fields[] = {
-    MAY("gpu_hour", TEXT, "price of a GPU hour, such as '2.5 EUR', to report the cost"),
-};
-const struct lks_form lks_query_procedure = {"ProcedureQuery", "Options of a procedure",
-    LKS_FIELDS(lks_query_procedure_fields)};
-static const struct lks_field lks_query_members_fields[] = {
+    MAY("state", WORDS(lks_change_state_words), "only members in this state"));
+const struct lks_form lks_query_change = FORM("ChangeQuery", "How much of a change",
+    MAY("plan", TRUTH, "false: without recipes, notes and orders, for frequent polls"));
+const struct lks_form lks_query_procedure = FORM("ProcedureQuery", "Options of a procedure",
+    MAY("gpu_hour", TEXT, "price of a GPU hour, such as '2.5 EUR', to report the cost"));
+const struct lks_form lks_query_members = FORM("MembersQuery", "Which nodes of a change",
     PAGE,
     MAY("state", WORDS(lks_member_state_words), "only members in this state"),
-    MAY("wave", COUNT, "only those of this wave, from 0"),
-};
-const struct lks_form lks_query_members = {"MembersQuery", "Which nodes of a change",
-    LKS_FIELDS(lks_query_members_fields)};
+    MAY("wave", COUNT, "only those of this wave, from 0"));
 
-/* Requests ---------------------------------------------------------------------------------- */
+/* Changes: requests ------------------------------------------------------------------------- */
 
-static const struct lks_field lks_ask_change_fields[] = {
+const struct lks_form lks_ask_change = FORM("ChangeWish", "A change to be planned",
     MAY("kind", WORDS(lks_change_kind_words), "what is changed (stack)"),
     MAY("nodes", HOSTS, "host list: who changes; or"),
     MAY("pool", TEXT, "all nodes of this pool. Assets of their domains come along"),
@@ -58,62 +48,41 @@ static const struct lks_field lks_ask_change_fields[] = {
     MAY("class", TEXT, "class of change; never less than what the plan does (that)"),
     MAY("advisory", TEXT, "the advisory it closes, where the class asks for one"),
     MAY("dry_run", TRUTH, "answer with the plan and record nothing"),
-    REASON,
-};
-const struct lks_form lks_ask_change = {"ChangeWish", "A change to be planned",
-    LKS_FIELDS(lks_ask_change_fields)};
-static const struct lks_field lks_ask_start_fields[] = {
+    REASON);
+const struct lks_form lks_ask_start = FORM("ChangeStart", "The start of a change",
     MUST("nodes", COUNT, "how many nodes it is for, repeated from the plan"),
     MUST("gpus", COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
     MAY("standby", TEXT, "the person on site, where the class asks for one"),
     MAY("break_glass", TRUTH,
         "start without the approvals: lab and canary only, with an alarm and a review"),
-    REASON,
-};
-const struct lks_form lks_ask_start = {"ChangeStart", "The start of a change",
-    LKS_FIELDS(lks_ask_start_fields)};
-#define FORECAST_FIELDS                                                   \
-    MUST("runs", LKS_NUMBERS(0, SEQ_MAX),                                 \
-        "how many runs it rests on"),                                     \
-    MUST("took_low_ms", LKS_NUMBERS(0, SEQ_MAX),                          \
-        "duration, 5th percentile of the runs"),                       \
-    MUST("took_middle_ms", LKS_NUMBERS(0, SEQ_MAX),                       \
-        "median"),                                      \
-    MUST("took_high_ms", LKS_NUMBERS(0, SEQ_MAX),                         \
-        "95th percentile"),                                \
-    MUST("gpu_hours_low", LKS_NUMBERS(0, SEQ_MAX),                        \
-        "GPU-hours out of service, 5th percentile of the runs"),                     \
-    MUST("gpu_hours_middle", LKS_NUMBERS(0, SEQ_MAX),                     \
-        "median"),                                      \
-    MUST("gpu_hours_high", LKS_NUMBERS(0, SEQ_MAX),                       \
-        "95th percentile"),                                \
-    MUST("kept_high", LKS_NUMBERS(0, SEQ_MAX),                            \
-        "nodes left to a person, 95th percentile"),        \
-    MUST("reached_high", LKS_NUMBERS(0, SEQ_MAX),                         \
+    REASON);
+#define FORECAST_FIELDS                                                                            \
+    MUST("runs", COUNT, "how many runs it rests on"),                                              \
+    MUST("took_low_ms", COUNT, "duration, 5th percentile of the runs"),                            \
+    MUST("took_middle_ms", COUNT, "median"),                                                       \
+    MUST("took_high_ms", COUNT, "95th percentile"),                                                \
+    MUST("gpu_hours_low", COUNT, "GPU-hours out of service, 5th percentile of the runs"),          \
+    MUST("gpu_hours_middle", COUNT, "median"),                                                     \
+    MUST("gpu_hours_high", COUNT, "95th percentile"),                                              \
+    MUST("kept_high", COUNT, "nodes left to a person, 95th percentile"),                           \
+    MUST("reached_high", COUNT,                                                                    \
         "nodes that a bad image reaches before it is stopped, 95th percentile")
-static const struct lks_field lks_ask_forecast_fields[] = {FORECAST_FIELDS};
-const struct lks_form lks_ask_forecast = {"Forecast", "The forecast of a rehearsal",
-    LKS_FIELDS(lks_ask_forecast_fields)};
-static const struct lks_field forecast_fields[] = {
+const struct lks_form lks_ask_forecast = FORM("Forecast", "The forecast of a rehearsal",
+    FORECAST_FIELDS);
+static const struct lks_form forecast = FORM("ForecastBeside", "The forecast and the actual result",
     FORECAST_FIELDS,
     MAY("by", TEXT, "who rehearsed it"),
     MAY("at", TIME, "when"),
     MAY("actual_ms", COUNT, "how long it took; absent while it is not over"),
     MUST("actual_gpu_hours", COUNT, "GPU-hours out of service, of nodes that are finished"),
-    MUST("actual_kept", COUNT, "nodes that are left to a person"),
-};
-static const struct lks_form forecast = {"ForecastBeside", "The forecast and the actual result",
-    LKS_FIELDS(forecast_fields)};
-static const struct lks_field lks_ask_waive_fields[] = {
+    MUST("actual_kept", COUNT, "nodes that are left to a person"));
+const struct lks_form lks_ask_waive = FORM("ChangeWaive", "A gate that is not asked for a while",
     MUST("gate", TEXT, "which gate (failure count, soak, acceptance), or which metric"),
     MUST("until", TIME, "how long, at most 7 days"),
     MAY("pool", TEXT, "behind nodes of this pool alone; absent: of all that one may approve for"),
-    REASON,
-};
-const struct lks_form lks_ask_waive = {"ChangeWaive", "A gate that is not asked for a while",
-    LKS_FIELDS(lks_ask_waive_fields)};
+    REASON);
 static const char *const decision_words[] = {"approve", "reject", NULL};
-static const struct lks_field lks_ask_ticket_fields[] = {
+const struct lks_form lks_ask_ticket = FORM("TicketDecision", "A vote by way of a ticket system",
     MUST("event", TEXT, "the message's own id: none is taken twice"),
     MUST("change", COUNT, "which change"),
     MUST("decision", WORDS(decision_words), "what was decided"),
@@ -121,35 +90,23 @@ static const struct lks_field lks_ask_ticket_fields[] = {
     MUST("ticket", TEXT, "on which ticket"),
     MUST("plan", DIGEST, "digest of the plan that was shown: `plan` of the procedure"),
     MUST("nodes", COUNT, "how many nodes it was shown with"),
-    {"reason", WHY, 0, NULL, "why, for the journal; a no needs one"},
-};
-const struct lks_form lks_ask_ticket = {"TicketDecision", "A vote by way of a ticket system",
-    LKS_FIELDS(lks_ask_ticket_fields)};
+    {"reason", WHY, 0, NULL, "why, for the journal; a no needs one"});
 static const char *const act_words[] = {"release", "again", NULL};
-static const struct lks_field lks_ask_members_fields[] = {
+const struct lks_form lks_ask_members = FORM("MembersWish", "The decision about nodes that failed",
     MUST("nodes", HOSTS, "host list: who"),
     MUST("act", WORDS(act_words),
          "release: the node returns to service as it is; again: it is tried once more"),
-    REASON,
-};
-const struct lks_form lks_ask_members = {"MembersWish", "The decision about nodes that failed",
-    LKS_FIELDS(lks_ask_members_fields)};
-static const struct lks_field lks_ask_skip_fields[] = {
+    REASON);
+const struct lks_form lks_ask_skip = FORM("SkipWish", "Nodes that a change does not wait for",
     MUST("nodes", HOSTS, "host list: nodes that did not start, or are lost"),
-    REASON,
-};
-const struct lks_form lks_ask_skip = {"SkipWish", "Nodes that a change does not wait for",
-    LKS_FIELDS(lks_ask_skip_fields)};
-static const struct lks_field lks_ask_freeze_fields[] = {
+    REASON);
+const struct lks_form lks_ask_freeze = FORM("FreezeWish", "A freeze, or its end",
     MAY("pool", TEXT, "only this pool; absent: the whole fleet"),
-    REASON,
-};
-const struct lks_form lks_ask_freeze = {"FreezeWish", "A freeze, or its end",
-    LKS_FIELDS(lks_ask_freeze_fields)};
+    REASON);
 
-/* Answers ----------------------------------------------------------------------------------- */
+/* Changes: answers -------------------------------------------------------------------------- */
 
-static const struct lks_field members_fields[] = {
+static const struct lks_form members = FORM("ChangeCounts", "Nodes and assets by state",
     MUST("pending", COUNT, "untouched"),
     MUST("waiting", COUNT, "the next step cannot start yet"),
     MUST("asked", COUNT, "a step is in progress"),
@@ -159,11 +116,8 @@ static const struct lks_field members_fields[] = {
     MUST("fenced", COUNT, "out of service, until a person returns them"),
     MUST("needs_hands", COUNT, "the same, and a person has to go there"),
     MUST("unknown", COUNT, "their outcome is unknown"),
-    MUST("skipped", COUNT, "left alone: gone, or they had it already"),
-};
-static const struct lks_form members = {"ChangeCounts", "Nodes and assets by state",
-    LKS_FIELDS(members_fields)};
-static const struct lks_field step_fields[] = {
+    MUST("skipped", COUNT, "left alone: gone, or they had it already"));
+static const struct lks_form step = FORM("ChangeStep", "A step of a node",
     MUST("kind", WORDS(lks_step_kind_words), "what is done"),
     MUST("rank", COUNT, "nodes of a domain do steps of one rank together"),
     MAY("layer", COUNT, "of what it changes"),
@@ -180,18 +134,12 @@ static const struct lks_field step_fields[] = {
     MAY("revert", WORDS(lks_bmc_act_words), "how an update is reverted"),
     MUST("one_way", TRUTH, "the step is irreversible"),
     MUST("limit_ms", COUNT, "how long it may take"),
-    MUST("retries", COUNT, "how often it may be tried again"),
-};
-static const struct lks_form step = {"ChangeStep", "A step of a node",
-    LKS_FIELDS(step_fields)};
-static const struct lks_field recipe_fields[] = {
+    MUST("retries", COUNT, "how often it may be tried again"));
+static const struct lks_form recipe = FORM("ChangeRecipe", "The steps of nodes of one kind",
     MUST("recipe", COUNT, "its number, from 0"),
     MUST("members", COUNT, "nodes and assets that go by it"),
-    MUST("steps", LKS_LIST(LKS_FORM(step)), "in their order"),
-};
-static const struct lks_form recipe = {"ChangeRecipe", "The steps of nodes of one kind",
-    LKS_FIELDS(recipe_fields)};
-static const struct lks_field gate_fields[] = {
+    MUST("steps", LKS_LIST(LKS_FORM(step)), "in their order"));
+static const struct lks_form gate = FORM("ChangeGate", "The evaluation of a wave by one metric",
     MUST("metric", TEXT, "what is measured"),
     MUST("kind", WORDS(lks_metric_kind_words), "a value, events, or events of which one is enough"),
     MUST("critical", TRUTH, "without data it does not pass"),
@@ -207,11 +155,8 @@ static const struct lks_field gate_fields[] = {
     MAY("estimate", TEXT, "percent that changed nodes gained more than controls"),
     MAY("worst", TEXT, "the bound that decides PASS"),
     MAY("best", TEXT, "the bound that decides HALT"),
-    MUST("waived", TRUTH, "a person let the change go on in spite of it"),
-};
-static const struct lks_form gate = {"ChangeGate", "The evaluation of a wave by one metric",
-    LKS_FIELDS(gate_fields)};
-static const struct lks_field wave_fields[] = {
+    MUST("waived", TRUTH, "a person let the change go on in spite of it"));
+static const struct lks_form wave = FORM("ChangeWave", "Nodes that change one after the other",
     MUST("wave", COUNT, "its number, from 0"),
     MUST("kind", WORDS(lks_wave_kind_words), "what it is for"),
     MAY("pool", TEXT, "whose nodes it has; absent: of several pools"),
@@ -231,95 +176,65 @@ static const struct lks_field wave_fields[] = {
     MAY("members", LKS_FORM(members), "its nodes and assets"),
     MAY("limit", COUNT, "units that may have started, by the evidence so far"),
     MAY("limit_text", TEXT, "and why so many"),
-    MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"),
-};
-static const struct lks_form wave = {"ChangeWave", "Nodes that change one after the other",
-    LKS_FIELDS(wave_fields)};
-static const struct lks_field note_fields[] = {
+    MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"));
+static const struct lks_form note = FORM("ChangeNote", "A note for approvers",
     MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
-    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what approvers have to know"),
-};
-static const struct lks_form note = {"ChangeNote", "A note for approvers",
-    LKS_FIELDS(note_fields)};
-static const struct lks_field order_fields[] = {
+    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what approvers have to know"));
+static const struct lks_form order = FORM("ChangeOrder", "Orders for the executors of nodes",
     MUST("digest", DIGEST, "its own; the text is at /v1/artifacts/{digest}"),
-    MUST("size", COUNT, "bytes"),
-};
-static const struct lks_form order = {"ChangeOrder", "Orders for the executors of nodes",
-    LKS_FIELDS(order_fields)};
-static const struct lks_field vote_fields[] = {
+    MUST("size", COUNT, "bytes"));
+static const struct lks_form vote = FORM("ChangeVote", "The vote of an approver",
     MUST("yes", TRUTH, "approved, or rejected"),
-    MAY("by", TEXT, "by whom"),
-    MAY("reason", TEXT, "and why"),
+    BY,
     MAY("at", TIME, "when"),
     MAY("ends", TIME, "when an approval is too old to count"),
     MAY("ticket", TEXT, "that it came by, from a ticket system"),
     MAY("who", TEXT, "what that calls them"),
     MAY("credential", TEXT, "token:ID, certificate:SERIAL, unix:UID or ticket:SYSTEM"),
-    MAY("minters", LKS_LIST(TEXT), "people by whom that credential came to be"),
-};
-static const struct lks_form vote = {"ChangeVote", "The vote of an approver",
-    LKS_FIELDS(vote_fields)};
+    MAY("minters", LKS_LIST(TEXT), "people by whom that credential came to be"));
 
-static const struct lks_field approvals_fields[] = {
+static const struct lks_form approvals = FORM("ChangeApprovals", "The approvals of a change",
     MUST("needed", COUNT, "how many people have to approve it, for each of its pools"),
     MUST("given", COUNT, "how many did, where they are the fewest"),
     MAY("pool", TEXT, "which is in this pool"),
-    MAY("site", TEXT, "at this site"),
-};
-static const struct lks_form approvals = {"ChangeApprovals", "The approvals of a change",
-    LKS_FIELDS(approvals_fields)};
-static const struct lks_field unreachable_fields[] = {
+    MAY("site", TEXT, "at this site"));
+static const struct lks_form unreachable = FORM("ChangeUnreachable",
+    "Approvals that cannot be given: the proposer or one person minted too many credentials",
     MUST("needed", COUNT, "how many people have to approve it"),
     MUST("reachable", COUNT,
         "how many could, where they are the fewest, by the roles and credentials that there are"),
     MAY("pool", TEXT, "which is in this pool"),
     MAY("site", TEXT, "at this site"),
-    MUST("text", TEXT, "what to do about it"),
-};
-static const struct lks_form unreachable = {"ChangeUnreachable",
-    "Approvals that cannot be given: the proposer or one person minted too many credentials",
-    LKS_FIELDS(unreachable_fields)};
-static const struct lks_field glass_fields[] = {
+    MUST("text", TEXT, "what to do about it"));
+static const struct lks_form glass = FORM("BrokenGlass",
+    "A change that started without its approvals",
     MUST("at", TIME, "when"),
-    MAY("by", TEXT, "by whom"),
-    MAY("reason", TEXT, "and why"),
+    BY,
     MUST("review_until", TIME, "when another person has to have reviewed it"),
     MAY("reviewed", TIME, "when a person did"),
     MAY("reviewed_by", TEXT, "who"),
-    MAY("reviewed_reason", TEXT, "the reason given"),
-};
-static const struct lks_form glass = {"BrokenGlass", "A change that started without its "
-                                                     "approvals",
-    LKS_FIELDS(glass_fields)};
+    MAY("reviewed_reason", TEXT, "the reason given"));
 
-static const struct lks_field waiver_fields[] = {
+static const struct lks_form waiver = FORM("WaivedGate", "A gate that is not asked for a while",
     MUST("gate", TEXT, "which gate, or metric"),
     MUST("until", TIME, "how long"),
     MAY("pool", TEXT, "behind its nodes alone; absent: where the person who waived it may approve"),
-    MAY("by", TEXT, "by whom"),
-    MAY("reason", TEXT, "and why"),
-};
-static const struct lks_form waiver = {"WaivedGate", "A gate that is not asked for a while",
-    LKS_FIELDS(waiver_fields)};
+    BY);
 
-static const struct lks_field wait_fields[] = {
+static const struct lks_form wait = FORM("ChangeWait", "A node that a wave waits for",
     MUST("wave", COUNT, "its wave, from 0"),
     MUST("node", TEXT, "the node or asset"),
     MUST("state", WORDS(lks_member_state_words), "its state"),
     MAY("doing", WORDS(lks_step_kind_words), "its step"),
     MAY("why", TEXT, "what it waits for, or does"),
-    MAY("until", TIME, "its deadline: behind that the change does not wait for it"),
-};
-static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for",
-    LKS_FIELDS(wait_fields)};
+    MAY("until", TIME, "its deadline: behind that the change does not wait for it"));
 
 #define WISH_FIELDS                                                                                \
     MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
     MAY("stack", DIGEST, "the stack nodes are to run"),                                            \
     MAY("name", TEXT, "its name; of an agent change, the version"),                                \
     MAY("hosts", LINES(LKS_HOSTLIST_BYTES_MAX), "whom it was asked for"),                          \
-    MUST("failures_max", LKS_NUMBERS(0, SEQ_MAX), "nodes that may fail before it is halted"),      \
+    MUST("failures_max", COUNT, "nodes that may fail before it is halted"),      \
     MUST("rolls_back", TRUTH, "a halt is followed by a rollback at once"),                         \
     MUST("one_way", TRUTH, "irreversible steps were acknowledged"),                                \
     MAY("not_before", TIME, "no node is changed earlier"),                                         \
@@ -327,15 +242,15 @@ static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for
     MAY("windows", TEXT, "of the week, in site time"),                                             \
     MAY("class", TEXT, "class of change; absent: of before there were classes"),                   \
     MAY("advisory", TEXT, "the advisory it is to close"),                                    \
-    MUST("quorum", LKS_NUMBERS(0, SEQ_MAX), "people who have to approve it, for each pool"),       \
+    MUST("quorum", COUNT, "people who have to approve it, for each pool"),       \
     MAY("expires", TIME, "a proposal that is not approved by then expires"),                       \
     MUST("needs_standby", TRUTH, "the person who starts it names a person on site")
 #define SIZE_FIELDS                                                                                \
-    MUST("nodes", LKS_NUMBERS(0, SEQ_MAX), "how many nodes change"),                               \
-    MUST("gpus", LKS_NUMBERS(0, SEQ_MAX), "how many GPUs they have, as read or by their class"),   \
-    MUST("assets", LKS_NUMBERS(0, SEQ_MAX), "switch trays and the like that change too"),          \
-    MUST("units", LKS_NUMBERS(0, SEQ_MAX), "domains and single nodes"),                            \
-    MUST("canaries", LKS_NUMBERS(0, SEQ_MAX), "nodes of the canary")
+    MUST("nodes", COUNT, "how many nodes change"),                               \
+    MUST("gpus", COUNT, "how many GPUs they have, as read or by their class"),   \
+    MUST("assets", COUNT, "switch trays and the like that change too"),          \
+    MUST("units", COUNT, "domains and single nodes"),                            \
+    MUST("canaries", COUNT, "nodes of the canary")
 #define STANDS_FIELDS                                                                              \
     MUST("state", WORDS(lks_change_state_words), "its state"),                                     \
     MAY("by", TEXT, "who proposed it"),                                                            \
@@ -346,26 +261,19 @@ static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for
     MAY("moved_by", TEXT, "by whom; absent: a gate, or the change finished"),                      \
     MAY("moved_reason", TEXT, "and why"),                                                          \
     MAY("standby", TEXT, "who stands by on site"),                                                 \
-    MUST("total", LKS_NUMBERS(0, SEQ_MAX), "nodes and assets in it"),                              \
-    MUST("failed", LKS_NUMBERS(0, SEQ_MAX), "of these, those that ended other than they should"),  \
+    MUST("total", COUNT, "nodes and assets in it"),                              \
+    MUST("failed", COUNT, "of these, those that ended other than they should"),  \
     MUST("members", LKS_FORM(members), "all of its nodes and assets")
 
-static const struct lks_field change_row_fields[] = {
+static const struct lks_form change_row = FORM("ChangeRow", "A change in a list",
     MUST("id", COUNT, "its number"),
     WISH_FIELDS,
     STANDS_FIELDS,
     MUST("waves", COUNT, "how many there are"),
-    MUST("passed", COUNT, "how many of them the gate let pass"),
-};
-static const struct lks_form change_row = {"ChangeRow", "A change in a list",
-    LKS_FIELDS(change_row_fields)};
-static const struct lks_field lks_form_changes_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(change_row)), "changes"),
-    NEXT,
-};
-const struct lks_form lks_form_changes = {"Changes", "A list of changes",
-    LKS_FIELDS(lks_form_changes_fields)};
-static const struct lks_field lks_form_change_fields[] = {
+    MUST("passed", COUNT, "how many of them the gate let pass"));
+const struct lks_form lks_form_changes = LIST("Changes", "A list of changes",
+    change_row, "changes");
+const struct lks_form lks_form_change = FORM("Change", "A change, its plan, and how far it is",
     MUST("id", COUNT, "its number"),
     WISH_FIELDS,
     STANDS_FIELDS,
@@ -381,11 +289,8 @@ static const struct lks_field lks_form_change_fields[] = {
     MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
-    MAY("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
-};
-const struct lks_form lks_form_change = {"Change", "A change, its plan, and how far it is",
-    LKS_FIELDS(lks_form_change_fields)};
-static const struct lks_field lks_form_procedure_fields[] = {
+    MAY("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"));
+const struct lks_form lks_form_procedure = FORM("Procedure", "The method of procedure of a change",
     MUST("title", TEXT, "what it is of"),
     MUST("summary", ANY, "`text`: a paragraph for the board"),
     MUST("change", ANY, "what is proposed, with the digest of its `plan`; pools, differences"),
@@ -394,11 +299,8 @@ static const struct lks_field lks_form_procedure_fields[] = {
     MUST("back", ANY, "the revert of each step, spares, commands to run"),
     MUST("cost", ANY, "time, GPU-hours and money: rehearsed, or as planned"),
     MUST("risk", ANY, "what is left when all goes as planned"),
-    MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"),
-};
-const struct lks_form lks_form_procedure = {"Procedure", "The method of procedure of a change",
-    LKS_FIELDS(lks_form_procedure_fields)};
-static const struct lks_field lks_form_proposed_fields[] = {
+    MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"));
+const struct lks_form lks_form_proposed = FORM("Proposed", "The plan of a change",
     MAY("id", COUNT, "its number; absent: nothing was recorded"),
     MAY("seq", COUNT, "the row up to which the journal is durable"),
     MUST("dry_run", TRUTH, "nothing was recorded"),
@@ -408,21 +310,15 @@ static const struct lks_field lks_form_proposed_fields[] = {
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MUST("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
-    MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
-};
-const struct lks_form lks_form_proposed = {"Proposed", "The plan of a change",
-    LKS_FIELDS(lks_form_proposed_fields)};
-static const struct lks_field lks_form_moved_fields[] = {
-    MUST("seq", COUNT, "the row up to which the journal is durable"),
+    MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"));
+const struct lks_form lks_form_moved = FORM("ChangeMoved", "The state of a change now",
+    SEQ,
     MUST("id", COUNT, "the change"),
     MUST("state", WORDS(lks_change_state_words), "its state now"),
     MUST("nodes", COUNT, "how many nodes it is for"),
     MUST("gpus", COUNT, "how many GPUs they have"),
-    MUST("approvals", LKS_FORM(approvals), "its approvals"),
-};
-const struct lks_form lks_form_moved = {"ChangeMoved", "The state of a change now",
-    LKS_FIELDS(lks_form_moved_fields)};
-static const struct lks_field member_fields[] = {
+    MUST("approvals", LKS_FORM(approvals), "its approvals"));
+static const struct lks_form member = FORM("ChangeMember", "A node in a change",
     MUST("node", TEXT, "the node or asset"),
     MAY("asset", TEXT, "class of an asset; absent for a node"),
     MAY("pool", TEXT, "its pool"),
@@ -445,58 +341,162 @@ static const struct lks_field member_fields[] = {
     MAY("until", TIME, "its deadline, or when it is tried again"),
     MAY("work", COUNT, "the command or update in progress"),
     MAY("failure", WORDS(lks_failure_words), "what went wrong last"),
-    MAY("text", TEXT, "the same in words, or what is waited for"),
-};
-static const struct lks_form member = {"ChangeMember", "A node in a change",
-    LKS_FIELDS(member_fields)};
-static const struct lks_field lks_form_members_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(member)), "nodes and assets, by wave"),
-    NEXT,
-};
-const struct lks_form lks_form_members = {"ChangeMembers", "Nodes of a change",
-    LKS_FIELDS(lks_form_members_fields)};
-static const struct lks_field frozen_pool_fields[] = {
+    MAY("text", TEXT, "the same in words, or what is waited for"));
+const struct lks_form lks_form_members = LIST("ChangeMembers", "Nodes of a change",
+    member, "nodes and assets, by wave");
+static const struct lks_form frozen_pool = FORM("FrozenPool", "A frozen pool",
     MUST("pool", TEXT, "which"),
-    MAY("by", TEXT, "by whom"),
-    MAY("reason", TEXT, "and why"),
-    MAY("since", TIME, "since when"),
-};
-static const struct lks_form frozen_pool = {"FrozenPool", "A frozen pool",
-    LKS_FIELDS(frozen_pool_fields)};
-static const struct lks_field frozen_days_fields[] = {
+    BY,
+    MAY("since", TIME, "since when"));
+static const struct lks_form frozen_days = FORM("FrozenDays", "Days on which no change starts",
     MUST("from", TEXT, "the first of them, by the clocks of each site"),
     MUST("until", TEXT, "the first that is none any more"),
     MUST("now", TRUTH, "today is one of them, by UTC"),
     MAY("pools", LKS_LIST(TEXT), "in which no further node is changed; absent: in all"),
-    MAY("description", TEXT, "why"),
-};
-static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change starts",
-    LKS_FIELDS(frozen_days_fields)};
-static const struct lks_field lks_form_frozen_fields[] = {
+    MAY("description", TEXT, "why"));
+const struct lks_form lks_form_frozen = FORM("Frozen", "Freezes in effect",
     MUST("frozen", TRUTH, "the whole fleet is frozen"),
-    MAY("by", TEXT, "by whom"),
-    MAY("reason", TEXT, "and why"),
+    BY,
     MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which no further node is changed"),
     MAY("since", TIME, "since when"),
-    MUST("days", LKS_LIST(LKS_FORM(frozen_days)), "of the fleet's file that are not over"),
-};
-const struct lks_form lks_form_frozen = {"Frozen", "Freezes in effect",
-    LKS_FIELDS(lks_form_frozen_fields)};
-static const struct lks_field proven_fields[] = {
+    MUST("days", LKS_LIST(LKS_FORM(frozen_days)), "of the fleet's file that are not over"));
+static const struct lks_form proven = FORM("ProvenRevert", "A rollback that was exercised",
     MUST("class", TEXT, "the hardware class"),
     MUST("from", TEXT, "the stack that it rolled back to"),
     MUST("to", TEXT, "the stack that it rolled back from"),
     MUST("node", TEXT, "by which node"),
     MUST("change", COUNT, "in which change"),
     MUST("took_ms", COUNT, "the duration of the rollback"),
-    MUST("at", TIME, "when"),
-};
-static const struct lks_form proven = {"ProvenRevert", "A rollback that was exercised",
-    LKS_FIELDS(proven_fields)};
-static const struct lks_field lks_form_proven_fields[] = {
-    MUST("items", LKS_LIST(LKS_FORM(proven)), "rollbacks that were exercised"),
-    NEXT,
-};
-const struct lks_form lks_form_proven = {"ProvenReverts", "Rollbacks that were exercised",
-    LKS_FIELDS(lks_form_proven_fields)};
+    MUST("at", TIME, "when"));
+const struct lks_form lks_form_proven = LIST("ProvenReverts", "Rollbacks that were exercised",
+    proven, "rollbacks that were exercised");
+
+/* Bundles and keys: requests ---------------------------------------------------------------- */
+
+const struct lks_form lks_ask_bundle = FORM("BundleWish",
+    "A bundle whose artifacts are in the depot",
+    MUST("manifest", LINES(LKS_BUNDLE_BYTES_MAX), "bundle.json, byte for byte"),
+    MUST("signature", LINES(LKS_SIGNATURE_TEXT_MAX),
+        "bundle.sig: its JSON, or a signature in base64"));
+const struct lks_form lks_ask_key = FORM("KeyWish", "A public key to trust",
+    MUST("name", NAME, "how it is called here"),
+    MUST("key", LINES(LKS_PIN_TEXT_MAX), "one line as GET shows it, or PEM"),
+    REASON);
+
+/* Bundles and keys: answers ----------------------------------------------------------------- */
+
+static const struct lks_form key = FORM("PinnedKey", "A public key that is trusted",
+    MUST("name", NAME, "how it is called here"),
+    MUST("key", TEXT, "the key, in one line"),
+    MUST("fingerprint", DIGEST, "SHA-256 of its SubjectPublicKeyInfo"),
+    MUST("pinned", TIME, "when"),
+    BY);
+const struct lks_form lks_form_keys = LIST("PinnedKeys", "Whose signatures count", key, "by name");
+
+#define BUNDLE_FIELDS                                                                   \
+    MUST("digest", DIGEST, "of its manifest's bytes"),                                  \
+    MUST("name", TEXT, "its name"),                                                     \
+    MUST("version", TEXT, "its version"),                                               \
+    MUST("signer", NAME, "the pinned key that was good for it"),                        \
+    MUST("key", DIGEST, "and that key's fingerprint"),                                  \
+    MUST("site", TRUTH, "signed by a site, for a vendor that does not sign"),           \
+    MUST("added", TIME, "when it was found good"),                                      \
+    MAY("by", TEXT, "who brought it"),                                                  \
+    MAY("revoked", TIME, "when it was revoked; it is not good any more"),               \
+    MAY("revoked_by", TEXT, "by whom"),                                                 \
+    MAY("revoked_reason", TEXT, "and why")
+static const struct lks_form bundle = FORM("Bundle", "Files with a signature over all of them",
+    BUNDLE_FIELDS);
+const struct lks_form lks_form_bundles = LIST("Bundles", "Bundles that were found good",
+    bundle, "newest first");
+const struct lks_form lks_form_bundle = FORM("BundleDetail", "A bundle and its files",
+    BUNDLE_FIELDS,
+    MUST("manifest", DIGEST, "of its manifest, at .../manifest"),
+    MUST("artifacts", LKS_LIST(DIGEST), "its files, by digest"));
+const struct lks_form lks_form_taken = FORM("BundleTaken", "The bundle is verified",
+    MUST("digest", DIGEST, "of the bundle"),
+    MUST("name", TEXT, "its name"),
+    MUST("version", TEXT, "its version"),
+    MUST("signer", NAME, "the pinned key that is good for it"),
+    MUST("key", DIGEST, "and that key's fingerprint"),
+    MUST("site", TRUTH, "signed by a site, for a vendor that does not sign"),
+    MUST("seq", COUNT, "row of the journal"));
+
+/* Updates and endpoints: query parameters --------------------------------------------------- */
+
+const struct lks_form lks_query_flashes = FORM("FlashesQuery", "Which updates",
+    PAGE,
+    MAY("node", TEXT, "of this node or asset"),
+    MAY("open", TRUTH, "only those in progress, or only those that ended"));
+const struct lks_form lks_query_endpoints = FORM("EndpointsQuery", "Which endpoints",
+    PAGE,
+    MAY("node", TEXT, "of this node or asset"),
+    MAY("url", TEXT, "at this address"));
+
+/* Updates and endpoints: requests ----------------------------------------------------------- */
+
+const struct lks_form lks_ask_flash = FORM("FlashWish", "An update by a management endpoint",
+    MUST("node", TEXT, "whose endpoint; it has to be in a change"),
+    MAY("act", WORDS(lks_bmc_act_words), "what is to be done (update)"),
+    MUST("component", TEXT, "a class of firmware, or an entry of the endpoint's inventory"),
+    MAY("version", TEXT, "what it is to run"),
+    MAY("bundle", TEXT, "a bundle that was found good: its digest, the beginning of one, or its "
+        "name"),
+    MAY("image", DIGEST, "which of its artifacts; absent: the only one for this component and this "
+        "hardware"),
+    MAY("apply_time", TEXT, "when the endpoint applies it, in Redfish's words; absent: by what it "
+        "offers"),
+    MAY("force", TRUTH, "an older version is meant, or one that the bundle does not let follow "
+        "what runs"),
+    MAY("one_way", TRUTH, "acknowledge that the update is irreversible"),
+    MAY("minutes", LKS_NUMBERS(1, 1440), "until it is given up (120)"),
+    REASON);
+const struct lks_form lks_ask_endpoint = FORM("EndpointWish", "The identity of an endpoint",
+    MAY("fingerprint", DIGEST, "of its certificate's public key; absent: no longer taken for good"),
+    REASON);
+
+/* Updates and endpoints: answers ------------------------------------------------------------ */
+
+const struct lks_form lks_form_flash = FORM("Flash", "An update by a management endpoint",
+    MUST("id", COUNT, "its number"),
+    MUST("node", TEXT, "the node or asset"),
+    MUST("act", WORDS(lks_bmc_act_words), "what is done"),
+    MUST("component", TEXT, "to which firmware"),
+    MAY("version", TEXT, "what it is to run"),
+    MAY("bundle", TEXT, "the bundle the image is from"),
+    MAY("image", TEXT, "the image"),
+    MAY("apply_time", TEXT, "when the endpoint applies it"),
+    MUST("force", TRUTH, "an older version is meant"),
+    MUST("one_way", TRUTH, "the irreversibility was acknowledged"),
+    MUST("begun", TIME, "when it was asked for"),
+    MUST("deadline", TIME, "when it is given up"),
+    MAY("by", TEXT, "who asked"),
+    MAY("reason", TEXT, "and why"),
+    MAY("phase", TEXT, "how far it was when that was last kept"),
+    MUST("percent", COUNT, "the same in percent"),
+    MUST("outcome", WORDS(lks_bmc_outcome_words), "how it ended; open: it has not"),
+    MAY("ended", TIME, "when"),
+    MAY("found", TEXT, "the version that was read last"),
+    MAY("text", TEXT, "why it ended so"),
+    MAY("uploads", COUNT, "how often the image was sent"),
+    MAY("resolved", TIME, "unknown: when a person resolved it"),
+    MAY("resolved_by", TEXT, "who"),
+    MAY("resolved_reason", TEXT, "and what they found"));
+const struct lks_form lks_form_flashes = LIST("Flashes", "A list of updates",
+    lks_form_flash, "updates");
+static const struct lks_form endpoint = FORM("Endpoint", "A management endpoint",
+    MUST("node", TEXT, "the node or asset"),
+    MUST("url", TEXT, "where it is"),
+    MUST("driver", TEXT, "how it is spoken to"),
+    MUST("trust", TEXT, "how it is known: by a file of authorities, or a fingerprint"),
+    MAY("fingerprint", TEXT, "the one that is recorded"),
+    MAY("read", TIME, "when it was last read"),
+    MAY("failed", TIME, "when it could not be read; absent: it could, or was not tried here"),
+    MAY("failure", TEXT, "and why"),
+    MUST("changing", TRUTH, "its node is in a change"),
+    MUST("idle", TRUTH, "nodes that it may disrupt are drained and idle, or of posture dev"),
+    MAY("flashing", COUNT, "the update that is in progress there, or waits for a person"),
+    MUST("managed", TRUTH, "no other client updates it"));
+const struct lks_form lks_form_endpoints = LIST("Endpoints", "A list of management endpoints",
+    endpoint, "endpoints");
 /* clang-format on */

@@ -42,6 +42,22 @@
     MAY("after", TEXT, "the `next` of the page before")
 #define REASON {"reason", WHY, LKS_REQUIRED, NULL, "why, for the journal"}
 #define NEXT   MAY("next", TEXT, "`after` of the next page")
+#define BY                                                                          \
+    MAY("by", TEXT, "by whom"),                                                     \
+    MAY("reason", TEXT, "and why")
+#define SEQ MUST("seq", COUNT, "the row up to which the journal is durable")
+#define RECORDED                                                                    \
+    SEQ,                                                                            \
+    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"), \
+    MAY("gpus", COUNT, "how many GPUs they have")
+
+/* A form and its fields. */
+#define FORM(name, about, ...)                                                      \
+    {name, about, .fields = (const struct lks_field[]){__VA_ARGS__},                \
+     .count = LKS_COUNT(((const struct lks_field[]){__VA_ARGS__}))}
+/* A page of a list: forms `of` one kind, and where the next page starts. */
+#define LIST(name, about, of, items)                                                \
+    FORM(name, about, MUST("items", LKS_LIST(LKS_FORM(of)), items), NEXT)
 /* clang-format on */
 
 #endif
