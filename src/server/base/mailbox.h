@@ -19,19 +19,30 @@ struct lks_mail {
 /* Takes the message over. */
 typedef void lks_mail_fn(void *ctx, struct lks_mail *mail);
 
-struct lks_mailbox {
-    uv_async_t wake;
+/* Messages in the order they were posted. */
+struct lks_mail_queue {
     uv_mutex_t lock;
     struct lks_mail *first, **last;
+    void (*drop)(struct lks_mail *mail); /* not NULL: closed */
+};
+
+struct lks_mailbox {
+    uv_async_t wake;
+    struct lks_mail_queue queue;
     lks_mail_fn *deliver;
     void (*after)(void *ctx); /* called once after each run of messages, or NULL */
     void *ctx;
-    void (*drop)(struct lks_mail *mail); /* not NULL: closed */
 };
 
 enum lks_code lks_mailbox_init(struct lks_mailbox *box, uv_loop_t *loop, lks_mail_fn *deliver,
                                void (*after)(void *ctx), void *ctx,
                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* All messages of a queue; it is empty afterwards. */
+struct lks_mail *lks_mailbox_take(struct lks_mail_queue *q);
+
+/* Drop what is in a queue, and from now on what is posted. */
+void lks_mailbox_shut(struct lks_mail_queue *q, void (*drop)(struct lks_mail *mail));
 
 /* From any thread. */
 void lks_mailbox_post(struct lks_mailbox *box, struct lks_mail *mail);

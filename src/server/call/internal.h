@@ -61,6 +61,9 @@ void lks_internal_free(struct lks_internal *own);
 struct lks_call *lks_internal_call(struct lks_daemon *daemon, enum lks_internal_kind kind,
                                    uint64_t job);
 
+/* Send one that has no texts to the state thread. False: no memory. */
+bool lks_internal_send(struct lks_daemon *daemon, enum lks_internal_kind kind);
+
 /* The readings of a node for LKS_INTERNAL_READ: a tuple as JSON. */
 enum lks_code lks_internal_readings(struct lks_call *call, struct lks_str name, struct lks_str json,
                                     struct lks_err *err) LKS_MUST_CHECK;

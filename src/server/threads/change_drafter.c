@@ -77,12 +77,8 @@ void lks_change_drafter_tick(struct lks_client_thread *c, lks_ms mono)
     struct lks_change_drafter *d = &c->drafter;
     if (d->asked || mono < d->due)
         return;
-    struct lks_call *call = lks_internal_call(c->daemon, LKS_INTERNAL_CADENCE, 0);
     d->due = mono + TROUBLE_MS;
-    if (call == NULL)
-        return;
-    d->asked = true;
-    lks_mailbox_post(&c->daemon->state->box, &call->mail);
+    d->asked = lks_internal_send(c->daemon, LKS_INTERNAL_CADENCE);
 }
 
 void lks_change_drafter_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono)

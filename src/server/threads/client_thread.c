@@ -37,28 +37,18 @@ static lks_ms clock_now(void *ctx)
 void lks_client_post(struct lks_client_thread *c, struct lks_mail *mail)
 {
     mail->next = NULL;
-    uv_mutex_lock(&c->lock);
-    bool closed = c->closed;
+    uv_mutex_lock(&c->queue.lock);
+    bool closed = c->queue.drop != NULL;
     if (!closed) {
-        *c->last = mail;
-        c->last = &mail->next;
+        *c->queue.last = mail;
+        c->queue.last = &mail->next;
         uv_cond_signal(&c->come);
     }
-    uv_mutex_unlock(&c->lock);
+    uv_mutex_unlock(&c->queue.lock);
     if (closed)
         lks_mail_drop(mail);
     else if (c->talks != NULL)
         lks_talks_wake(c->talks);
-}
-
-static struct lks_mail *take_mail(struct lks_client_thread *c)
-{
-    uv_mutex_lock(&c->lock);
-    struct lks_mail *mail = c->first;
-    c->first = NULL;
-    c->last = &c->first;
-    uv_mutex_unlock(&c->lock);
-    return mail;
 }
 
 /* Jobs -------------------------------------------------------------------------------------- */
@@ -503,23 +493,12 @@ static void turn(struct lks_client_thread *c)
 {
     struct lks_err err = {0};
     if (c->talks == NULL) {
-        uv_mutex_lock(&c->lock);
-        if (c->first == NULL)
-            (void)uv_cond_timedwait(&c->come, &c->lock, (uint64_t)TURN_MS * 1000000);
-        uv_mutex_unlock(&c->lock);
+        uv_mutex_lock(&c->queue.lock);
+        if (c->queue.first == NULL)
+            (void)uv_cond_timedwait(&c->come, &c->queue.lock, (uint64_t)TURN_MS * 1000000);
+        uv_mutex_unlock(&c->queue.lock);
     } else if (lks_talks_turn(c->talks, c->speed > 1 ? QUICK_MS : TURN_MS, &err) != LKS_OK) {
         lks_daemon_die(c->daemon, "the client thread cannot go on", &err);
-    }
-}
-
-static void close_box(struct lks_client_thread *c)
-{
-    uv_mutex_lock(&c->lock);
-    c->closed = true;
-    uv_mutex_unlock(&c->lock);
-    for (struct lks_mail *mail = take_mail(c), *next; mail != NULL; mail = next) {
-        next = mail->next;
-        lks_mail_drop(mail);
     }
 }
 
@@ -528,7 +507,8 @@ static void run(void *arg)
 {
     struct lks_client_thread *c = arg;
     while (!c->stopping) {
-        for (struct lks_mail *mail = take_mail(c), *next; mail != NULL; mail = next) {
+        for (struct lks_mail *mail = lks_mailbox_take(&c->queue), *next; mail != NULL;
+             mail = next) {
             next = mail->next;
             deliver(c, mail);
         }
@@ -541,7 +521,7 @@ static void run(void *arg)
         if (!c->stopping)
             turn(c);
     }
-    close_box(c);
+    lks_mailbox_shut(&c->queue, lks_mail_drop);
     while (c->jobs != NULL)
         lks_client_job_free(c->jobs);
     lks_metrics_poller_fini(c);
@@ -588,10 +568,10 @@ enum lks_code lks_client_thread_init(struct lks_client_thread *c, struct lks_dae
 {
     char path[PATH_BYTES_MAX];
     c->daemon = daemon;
-    c->last = &c->first;
+    c->queue.last = &c->queue.first;
     c->since = lks_daemon_now();
     c->speed = lks_daemon_config(daemon)->bmc_speed;
-    uv_mutex_init(&c->lock);
+    uv_mutex_init(&c->queue.lock);
     uv_cond_init(&c->come);
     snprintf(path, sizeof(path), "%s/depot", lks_daemon_config(daemon)->data.ptr);
     if (lks_depot_open(path, &c->depot, err) != LKS_OK)
@@ -612,6 +592,6 @@ void lks_client_thread_join(struct lks_client_thread *c)
 {
     if (c->started)
         uv_thread_join(&c->thread);
-    uv_mutex_destroy(&c->lock);
+    uv_mutex_destroy(&c->queue.lock);
     uv_cond_destroy(&c->come);
 }

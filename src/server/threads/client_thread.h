@@ -42,10 +42,8 @@ struct lks_client_thread {
     struct lks_daemon *daemon;
     uv_thread_t thread;
     bool started;
-    uv_mutex_t lock; /* of the next four */
-    uv_cond_t come;
-    struct lks_mail *first, **last;
-    bool closed;
+    struct lks_mail_queue queue;
+    uv_cond_t come;          /* something was posted */
     struct lks_talks *talks; /* NULL: there is none, for `broken` */
     struct lks_err broken;
     struct lks_depot depot;

@@ -44,35 +44,26 @@ static void flash_ended(struct lks_authz *authz, struct lks_call *call)
         log_end(authz, call->own);
 }
 
+#define OWN(name, function)                                                                        \
+    {                                                                                              \
+        .method = "POST", .path = "/own/" name, .handle = (function)                               \
+    }
+
 /* Readings come by the route that others use, which forwards them. */
 static const struct lks_route routes[LKS_INTERNAL_COUNT] = {
-    [LKS_INTERNAL_LEASE] = {.method = "POST",
-                            .path = "/own/lease",
-                            .handle = lks_handle_sweep_lease_internal},
-    [LKS_INTERNAL_FAILED] = {.method = "POST",
-                             .path = "/own/failed",
-                             .handle = lks_handle_sweep_failed_internal},
-    [LKS_INTERNAL_SAVED] = {.method = "POST", .path = "/own/saved", .handle = flash_saved},
-    [LKS_INTERNAL_ENDED] = {.method = "POST", .path = "/own/ended", .handle = flash_ended},
-    [LKS_INTERNAL_WATCH] = {.method = "POST",
-                            .path = "/own/watch",
-                            .handle = lks_metrics_poller_wanted},
-    [LKS_INTERNAL_TELL] = {.method = "POST",
-                           .path = "/own/tell",
-                           .handle = lks_ticket_notifier_tell},
-    [LKS_INTERNAL_TOLD] = {.method = "POST",
-                           .path = "/own/told",
-                           .handle = lks_ticket_notifier_told},
-    [LKS_INTERNAL_MEASURED] = {.method = "POST",
-                               .path = "/own/measured",
-                               .handle = lks_metrics_poller_measured},
+    [LKS_INTERNAL_LEASE] = OWN("lease", lks_handle_sweep_lease_internal),
+    [LKS_INTERNAL_FAILED] = OWN("failed", lks_handle_sweep_failed_internal),
+    [LKS_INTERNAL_SAVED] = OWN("saved", flash_saved),
+    [LKS_INTERNAL_ENDED] = OWN("ended", flash_ended),
+    [LKS_INTERNAL_WATCH] = OWN("watch", lks_metrics_poller_wanted),
+    [LKS_INTERNAL_TELL] = OWN("tell", lks_ticket_notifier_tell),
+    [LKS_INTERNAL_TOLD] = OWN("told", lks_ticket_notifier_told),
+    [LKS_INTERNAL_MEASURED] = OWN("measured", lks_metrics_poller_measured),
     [LKS_INTERNAL_CADENCE] = {.method = "POST",
                               .path = "/own/cadence",
                               .prepare = lks_handle_propose_prepare,
                               .handle = lks_change_drafter_cadence},
-    [LKS_INTERNAL_HEARD] = {.method = "POST",
-                            .path = "/own/heard",
-                            .handle = lks_metrics_poller_heard},
+    [LKS_INTERNAL_HEARD] = OWN("heard", lks_metrics_poller_heard),
 };
 
 struct lks_call *lks_internal_call(struct lks_daemon *daemon, enum lks_internal_kind kind,
@@ -92,6 +83,14 @@ struct lks_call *lks_internal_call(struct lks_daemon *daemon, enum lks_internal_
     call->route = &routes[kind];
     call->mail.kind = LKS_MAIL_CALL;
     return call;
+}
+
+bool lks_internal_send(struct lks_daemon *daemon, enum lks_internal_kind kind)
+{
+    struct lks_call *call = lks_internal_call(daemon, kind, 0);
+    if (call != NULL)
+        lks_mailbox_post(&daemon->state->box, &call->mail);
+    return call != NULL;
 }
 
 enum lks_code lks_internal_readings(struct lks_call *call, struct lks_str name, struct lks_str json,

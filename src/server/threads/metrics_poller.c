@@ -232,14 +232,10 @@ static void begin_round(struct lks_client_thread *c, struct lks_gate_round *roun
 static void hear(struct lks_client_thread *c, lks_ms mono)
 {
     struct lks_metrics_poller *w = &c->poller;
-    struct lks_call *call = !w->hears && mono >= w->hear_due
-                                ? lks_internal_call(c->daemon, LKS_INTERNAL_HEARD, 0)
-                                : NULL;
-    if (call == NULL)
+    if (w->hears || mono < w->hear_due || !lks_internal_send(c->daemon, LKS_INTERNAL_HEARD))
         return;
     w->hears = true;
     w->hear_due = mono + lks_daemon_config(c->daemon)->metrics_every_ms;
-    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 void lks_metrics_poller_tick(struct lks_client_thread *c, lks_ms mono)
@@ -250,12 +246,8 @@ void lks_metrics_poller_tick(struct lks_client_thread *c, lks_ms mono)
     if (config->metrics_url.len == 0 || c->talks == NULL || w->asked || w->watch != NULL ||
         mono < w->due)
         return;
-    struct lks_call *call = lks_internal_call(c->daemon, LKS_INTERNAL_WATCH, 0);
     w->due = mono + TROUBLE_MS;
-    if (call == NULL)
-        return;
-    w->asked = true;
-    lks_mailbox_post(&c->daemon->state->box, &call->mail);
+    w->asked = lks_internal_send(c->daemon, LKS_INTERNAL_WATCH);
 }
 
 void lks_metrics_poller_take(struct lks_client_thread *c, struct lks_call *call, lks_ms mono)
