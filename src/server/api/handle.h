@@ -17,7 +17,7 @@ lks_handler lks_handle_past;
 lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_history, lks_handle_at,
     lks_handle_enroll_node, lks_handle_hold, lks_handle_release, lks_handle_replace,
     lks_handle_remove, lks_handle_command, lks_handle_command_get, lks_handle_reset,
-    lks_handle_reset_approve, lks_handle_reset_review;
+    lks_handle_reset_approve;
 /* handle_alarms.c */
 lks_handler lks_handle_alarms, lks_handle_alarm_release;
 /* handle_access.c */
@@ -41,9 +41,8 @@ lks_preparer lks_handle_enroll_prepare, lks_handle_tuple_prepare, lks_handle_ren
 lks_handler lks_handle_enroll, lks_handle_beat, lks_handle_report, lks_handle_mail,
     lks_handle_result, lks_handle_renew;
 /* handle_drift.c */
-lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate,
-    lks_handle_deviation_approve, lks_handle_deviation_close, lks_handle_condition,
-    lks_handle_outband, lks_handle_outband_gone;
+lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate, lks_handle_deviation_move,
+    lks_handle_condition, lks_handle_outband, lks_handle_outband_gone;
 /* handle_admit.c */
 lks_handler lks_handle_admit, lks_handle_override, lks_handle_overrides, lks_handle_admissions,
     lks_handle_observed;

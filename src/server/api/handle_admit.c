@@ -1,4 +1,5 @@
 /* Admission: the question, overrides, the log of decisions, what observing pools would refuse. */
+#include "base/vec.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"
@@ -18,19 +19,8 @@ enum { OBSERVE_MS = 60 * 1000, IMAGES_TEXT_MAX = 256 << 10 };
 static bool make_room(struct lks_authz *authz)
 {
     uint32_t pools = authz->state->pool_count;
-    if (pools <= authz->observed_room)
-        return true;
-    if (!lks_metrics_pools(&authz->metrics, pools * 2))
-        return false;
-    struct lks_authz_observed *grown = calloc((size_t)pools * 2, sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    if (authz->observed != NULL)
-        memcpy(grown, authz->observed, authz->observed_room * sizeof(*grown));
-    free(authz->observed);
-    authz->observed = grown;
-    authz->observed_room = pools * 2;
-    return true;
+    return lks_metrics_pools(&authz->metrics, pools) &&
+           LKS_VEC_RESERVE(authz->observed, authz->observed_room, pools, NULL) == LKS_OK;
 }
 
 /* The job asked once in each pool of its nodes. */
@@ -265,30 +255,28 @@ void lks_handle_override(struct lks_authz *authz, struct lks_call *call)
         lks_authz_record(authz, call, &event);
 }
 
-/* Newest first: `after` is the place of the last one of the page before. Older ones leave, so a
- * page may show one again. */
+static bool list_override(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
+                          const void *filter)
+{
+    const struct lks_override *o = &s->overrides[place];
+    (void)filter;
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "job", lks_state_text(s, o->job));
+    lks_json_text(w, "nodes", lks_state_text(s, o->hosts));
+    lks_json_text(w, "reason", lks_state_text(s, o->reason));
+    lks_view_text(w, "by", lks_state_text(s, o->by));
+    lks_view_time(w, "until", o->until);
+    lks_json_end(w, '}');
+    return true;
+}
+
+/* Older ones leave, so a page may show one again. */
 void lks_handle_overrides(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    uint64_t below, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    if (!lks_authz_after(call, &below))
-        return;
-    uint32_t i = below < s->override_count ? (uint32_t)below : s->override_count;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (; i > 0 && left > 0; left--) {
-        const struct lks_override *o = &s->overrides[--i];
-        lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "job", lks_state_text(s, o->job));
-        lks_json_text(&w, "nodes", lks_state_text(s, o->hosts));
-        lks_json_text(&w, "reason", lks_state_text(s, o->reason));
-        lks_view_text(&w, "by", lks_state_text(s, o->by));
-        lks_view_time(&w, "until", o->until);
-        lks_json_end(&w, '}');
-    }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, i);
-    lks_json_end(&w, '}');
+    struct lks_authz_page page;
+    if (lks_authz_page_begin(call, &page))
+        lks_authz_page_newest(&page, s, s->override_count, list_override, NULL);
 }
 
 /* The log ----------------------------------------------------------------------------------- */
@@ -297,31 +285,29 @@ void lks_handle_admissions(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_decided **list =
         lks_arena_array(&call->asked.arena, LKS_DECISIONS_MAX, sizeof(*list));
-    uint64_t below, bar = LKS_BAR_COUNT, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    struct lks_authz_page page;
+    uint64_t bar = LKS_BAR_COUNT;
     struct lks_str job = lks_call_text(call, "job");
     bool by_bar = lks_record_word_find(lks_bar_words, lks_call_text(call, "reason"), &bar);
     if (list == NULL) {
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return;
     }
-    if (!lks_authz_after(call, &below))
+    if (!lks_authz_page_begin(call, &page))
         return;
-    size_t count = lks_decisions_list(&authz->decisions, below, list), i = 0;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (; i < count && left > 0; i++) {
+    size_t count = lks_decisions_list(&authz->decisions, page.after, list), i = 0;
+    for (; i < count && page.left > 0; i++) {
         struct lks_scope scope = {.pool = lks_str_from(list[i]->pool)};
         if ((job.len > 0 && !lks_str_is(job, list[i]->job)) || (by_bar && list[i]->bar != bar) ||
             !lks_authz_may(authz, call, LKS_MAY_READ, scope))
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_decisions_json(&w, list[i]);
-        lks_json_end(&w, '}');
-        left--;
+        lks_json_begin(&page.w, NULL, '{');
+        lks_decisions_json(&page.w, list[i]);
+        lks_json_end(&page.w, '}');
+        page.left--;
     }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, i < count ? list[i - 1]->id : 0);
-    lks_json_end(&w, '}');
+    page.next = i < count ? list[i - 1]->id : 0;
+    lks_authz_page_end(&page);
 }
 
 /* What was observed ------------------------------------------------------------------------- */
@@ -363,8 +349,7 @@ void lks_handle_observed(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
     uint64_t today = lks_engine_now(authz->engine, authz->now).wall / DAY_MS;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (uint32_t p = 0; p < s->pool_count; p++) {
         struct lks_scope scope = {.pool = lks_state_text(s, s->pools[p].name)};
         if (!s->pools[p].known || !lks_authz_may(authz, call, LKS_MAY_READ, scope))
@@ -375,6 +360,5 @@ void lks_handle_observed(struct lks_authz *authz, struct lks_call *call)
                 put_observed(&w, s, p, &o);
         }
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
+    lks_call_list_end(&w, 0);
 }

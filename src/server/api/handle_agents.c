@@ -125,19 +125,12 @@ void lks_handle_tuple_prepare(struct lks_call *call)
 
 void lks_handle_report(struct lks_authz *authz, struct lks_call *call)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    struct lks_store_blob blob = {.bytes = lks_buf_view(&call->bytes)};
-    memcpy(blob.digest, call->digest, sizeof(blob.digest));
     struct lks_event event = {
         .kind = LKS_EVENT_TUPLE,
         .node = call->node,
         .tuple = {.tuple = call->tuple, .report = lks_str_from(call->digest)},
     };
-    if (!lks_authz_turn(authz, call, &event, &blob, &d))
-        return;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_int(&w, "seq", (int64_t)call->needs);
-    lks_json_end(&w, '}');
+    (void)lks_authz_report(authz, call, &event);
 }
 
 static void copy_text(char *out, size_t size, struct lks_str s)

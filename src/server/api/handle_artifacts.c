@@ -24,8 +24,7 @@ void lks_handle_artifacts(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state *s = authz->state;
     struct lks_str after = lks_call_text(call, "after"), next = {0};
     uint64_t looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (uint32_t i = 0; i < s->artifact_count && next.len == 0; i++) {
         const struct lks_state_artifact *a = &s->artifacts[i];
         struct lks_str digest = lks_state_text(s, a->digest);
@@ -43,9 +42,7 @@ void lks_handle_artifacts(struct lks_authz *authz, struct lks_call *call)
         if ((--left == 0 || looked >= LOOKS_MAX) && i + 1 < s->artifact_count)
             next = digest;
     }
-    lks_json_end(&w, ']');
-    lks_view_text(&w, "next", next);
-    lks_json_end(&w, '}');
+    lks_call_list_end_at(&w, next);
 }
 
 /* The digest of the path; false, and the answer written, where it is none. */

@@ -31,8 +31,7 @@ static void put_key(struct lks_json_writer *w, const struct lks_state *s,
     if (lks_signature_pin_parse(lks_state_text(s, key->key), &pin, &err) == LKS_OK)
         lks_json_cstr(w, "fingerprint", pin.fingerprint);
     lks_view_time(w, "pinned", key->pinned);
-    lks_view_text(w, "by", lks_state_text(s, key->by));
-    lks_view_text(w, "reason", lks_state_text(s, key->reason));
+    lks_view_by(w, s, key->by, key->reason);
 }
 
 void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
@@ -44,17 +43,14 @@ void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
     while (i < s->key_count && after.len > 0 &&
            lks_str_cmp(lks_state_text(s, s->keys[i].name), after) <= 0)
         i++;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (; i < s->key_count && left > 0; i++, left--) {
         lks_json_begin(&w, NULL, '{');
         put_key(&w, s, &s->keys[i]);
         lks_json_end(&w, '}');
     }
-    lks_json_end(&w, ']');
-    if (i < s->key_count)
-        lks_json_text(&w, "next", lks_state_text(s, s->keys[i - 1].name));
-    lks_json_end(&w, '}');
+    lks_call_list_end_at(&w,
+                         i < s->key_count ? lks_state_text(s, s->keys[i - 1].name) : LKS_STR(""));
 }
 
 void lks_handle_key_pin(struct lks_authz *authz, struct lks_call *call)
@@ -90,29 +86,26 @@ static void put_bundle(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_bool(w, "site", bundle->site);
     lks_view_time(w, "added", bundle->added);
     lks_view_text(w, "by", lks_state_text(s, bundle->by));
-    lks_view_time(w, "revoked", bundle->revoked);
-    lks_view_text(w, "revoked_by", lks_state_text(s, bundle->revoked_by));
-    lks_view_text(w, "revoked_reason", lks_state_text(s, bundle->revoked_reason));
+    lks_view_deed(w, s, "revoked", bundle->revoked, bundle->revoked_by, bundle->revoked_reason);
 }
 
-/* Newest first: `after` is the place of the last one of the page before, and places stay. */
+static bool list_bundle(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
+                        const void *filter)
+{
+    (void)filter;
+    lks_json_begin(w, NULL, '{');
+    put_bundle(w, s, &s->bundles[place]);
+    lks_json_end(w, '}');
+    return true;
+}
+
+/* Places stay. */
 void lks_handle_bundles(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    uint64_t below, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    if (!lks_authz_after(call, &below))
-        return;
-    uint32_t i = below < s->bundle_count ? (uint32_t)below : s->bundle_count;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (; i > 0 && left > 0; left--) {
-        lks_json_begin(&w, NULL, '{');
-        put_bundle(&w, s, &s->bundles[--i]);
-        lks_json_end(&w, '}');
-    }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, i);
-    lks_json_end(&w, '}');
+    struct lks_authz_page page;
+    if (lks_authz_page_begin(call, &page))
+        lks_authz_page_newest(&page, s, s->bundle_count, list_bundle, NULL);
 }
 
 /* The bundle {digest}, which may be a name; NULL, and the answer written, where there is none. */

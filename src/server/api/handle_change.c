@@ -19,7 +19,7 @@ enum {
 static const struct lks_state_change *change_of(const struct lks_authz *authz,
                                                 struct lks_call *call)
 {
-    const struct lks_state_change *c = lks_authz_change(authz, call);
+    const struct lks_state_change *c = lks_state_change(authz->state, lks_authz_id(call));
     if (c == NULL)
         lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such change");
     return c;
@@ -31,34 +31,30 @@ static const struct lks_state_change *change_of(const struct lks_authz *authz,
 void lks_handle_changes(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    uint64_t below = UINT64_MAX, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT), next = 0;
+    struct lks_authz_page page;
     uint64_t state = 0, looked = 0;
     bool by_state =
         lks_record_word_find(lks_change_state_words, lks_call_text(call, "state"), &state);
     int open = lks_call_truth(call, "open");
-    if (!lks_authz_after(call, &below))
+    if (!lks_authz_page_begin(call, &page))
         return;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (uint32_t i = s->change_count; i-- > 0 && next == 0;) {
+    for (uint32_t i = s->change_count; i-- > 0 && page.next == 0;) {
         const struct lks_state_change *c = &s->changes[i];
-        if (c->id >= below)
+        if (c->id >= page.after)
             continue;
         bool shown = (open < 0 || lks_change_over(c) != open) && (!by_state || c->state == state) &&
                      lks_authz_may_change(authz, call, c);
         if (shown) {
-            lks_json_begin(&w, NULL, '{');
-            lks_view_change_row(&w, s, c);
-            lks_json_end(&w, '}');
-            left--;
+            lks_json_begin(&page.w, NULL, '{');
+            lks_view_change_row(&page.w, s, c);
+            lks_json_end(&page.w, '}');
+            page.left--;
         }
         looked += c->member_count;
-        if ((left == 0 || looked >= MEMBERS_LOOKED_MAX) && i > 0)
-            next = c->id;
+        if ((page.left == 0 || looked >= MEMBERS_LOOKED_MAX) && i > 0)
+            page.next = c->id;
     }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, next);
-    lks_json_end(&w, '}');
+    lks_authz_page_end(&page);
 }
 
 /* Whether no member of it that has not started may start. */
@@ -148,34 +144,30 @@ static struct lks_str waits_of(const struct lks_authz *authz, const struct lks_s
 void lks_handle_change_members(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
-    uint64_t from = 0, state = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT), next = 0;
-    uint64_t wave = lks_call_number(call, "wave", UINT64_MAX);
+    struct lks_authz_page page;
+    uint64_t state = 0, wave = lks_call_number(call, "wave", UINT64_MAX);
     bool by_state =
         lks_record_word_find(lks_member_state_words, lks_call_text(call, "state"), &state);
-    if (c == NULL || !lks_authz_after(call, &from))
+    if (c == NULL || !lks_authz_page_begin(call, &page))
         return;
-    uint32_t at = from < c->member_count ? (uint32_t)from
-                  : from == UINT64_MAX   ? 0
-                                         : c->member_count;
+    uint32_t at = page.after < c->member_count ? (uint32_t)page.after
+                  : page.after == UINT64_MAX   ? 0
+                                               : c->member_count;
     LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};
     lks_decision_init(&space);
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (uint32_t looked = 0; at < c->member_count && next == 0; at++) {
+    for (uint32_t looked = 0; at < c->member_count && page.next == 0; at++) {
         const struct lks_member *m = &c->members[at];
         if ((!by_state || m->state == state) &&
             (wave == UINT64_MAX || c->units[m->unit].wave == wave)) {
-            lks_json_begin(&w, NULL, '{');
-            lks_view_change_member(&w, authz->state, c, at, waits_of(authz, c, m, &space));
-            lks_json_end(&w, '}');
-            left--;
+            lks_json_begin(&page.w, NULL, '{');
+            lks_view_change_member(&page.w, authz->state, c, at, waits_of(authz, c, m, &space));
+            lks_json_end(&page.w, '}');
+            page.left--;
         }
-        if ((left == 0 || ++looked == MEMBERS_LOOKED_MAX) && at + 1 < c->member_count)
-            next = (uint64_t)at + 1;
+        if ((page.left == 0 || ++looked == MEMBERS_LOOKED_MAX) && at + 1 < c->member_count)
+            page.next = (uint64_t)at + 1;
     }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, next);
-    lks_json_end(&w, '}');
+    lks_authz_page_end(&page);
 }
 
 /* Steering them ----------------------------------------------------------------------------- */
@@ -200,12 +192,6 @@ void lks_handle_change_act(struct lks_authz *authz, struct lks_call *call, uint6
     lks_json_end(&w, '}');
 }
 
-/* The last word of the route's path says what is asked. */
-static struct lks_str verb_of(const struct lks_call *call)
-{
-    return lks_str_last(lks_str_from(call->route->path), '/');
-}
-
 /* An event of this kind about the change of the path, with the body's reason. NULL, and the answer
  * written, where the change is not there. */
 static const struct lks_state_change *event_of(struct lks_authz *authz, struct lks_call *call,
@@ -223,8 +209,8 @@ void lks_handle_change_vote(struct lks_authz *authz, struct lks_call *call)
     if (c == NULL)
         return;
     event.vote.change = c->id;
-    event.vote.yes = lks_str_is(verb_of(call), "approve");
-    event.vote.withdrawn = lks_str_is(verb_of(call), "withdraw");
+    event.vote.yes = lks_str_is(lks_call_verb(call), "approve");
+    event.vote.withdrawn = lks_str_is(lks_call_verb(call), "withdraw");
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
@@ -306,7 +292,7 @@ void lks_handle_change_move(struct lks_authz *authz, struct lks_call *call)
     uint64_t order = LKS_ORDERED_COUNT;
     if (c == NULL || !is_confirmed(authz, call, c))
         return;
-    bool known = lks_record_word_find(lks_change_order_words, verb_of(call), &order);
+    bool known = lks_record_word_find(lks_change_order_words, lks_call_verb(call), &order);
     LKS_ASSERT(known); /* by the table of routes */
     struct lks_event event = {
         .kind = LKS_EVENT_CHANGE_MOVE,
@@ -351,7 +337,7 @@ void lks_handle_freeze(struct lks_authz *authz, struct lks_call *call)
         .kind = LKS_EVENT_FREEZE,
         .reason = lks_doc_text(call->body, "reason"),
         .freeze = {.pool = lks_doc_text(call->body, "pool"),
-                   .on = lks_str_is(verb_of(call), "freeze")},
+                   .on = lks_str_is(lks_call_verb(call), "freeze")},
     };
     lks_authz_record(authz, call, &event);
 }
@@ -409,8 +395,7 @@ void lks_handle_frozen(struct lks_authz *authz, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_bool(&w, "frozen", s->frozen);
     if (s->frozen) {
-        lks_view_text(&w, "by", lks_state_text(s, s->frozen_by));
-        lks_view_text(&w, "reason", lks_state_text(s, s->frozen_reason));
+        lks_view_by(&w, s, s->frozen_by, s->frozen_reason);
         lks_view_time(&w, "since", s->frozen_since);
     }
     lks_json_begin(&w, "pools", '[');
@@ -421,8 +406,7 @@ void lks_handle_frozen(struct lks_authz *authz, struct lks_call *call)
             continue;
         lks_json_begin(&w, NULL, '{');
         lks_json_text(&w, "pool", scope.pool);
-        lks_view_text(&w, "by", lks_state_text(s, p->frozen_by));
-        lks_view_text(&w, "reason", lks_state_text(s, p->frozen_reason));
+        lks_view_by(&w, s, p->frozen_by, p->frozen_reason);
         lks_view_time(&w, "since", p->frozen_since);
         lks_json_end(&w, '}');
     }
@@ -437,29 +421,27 @@ void lks_handle_proven(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
-    uint64_t from = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT), next = 0;
-    if (!lks_authz_after(call, &from))
+    struct lks_authz_page page;
+    if (!lks_authz_page_begin(call, &page))
         return;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (uint64_t i = from == UINT64_MAX ? 0 : from; i < s->proven_count && next == 0; i++) {
+    struct lks_json_writer *w = &page.w;
+    uint64_t from = page.after == UINT64_MAX ? 0 : page.after;
+    for (uint64_t i = from; i < s->proven_count && page.next == 0; i++) {
         const struct lks_proven *p = &s->proven[i];
         uint32_t node = lks_state_node(s, lks_state_text(s, p->node));
         if (node == LKS_NO_NODE ? !sight.all : !lks_authz_sees(&sight, node))
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "class", lks_state_text(s, p->class));
-        lks_json_text(&w, "from", lks_state_text(s, p->from));
-        lks_json_text(&w, "to", lks_state_text(s, p->to));
-        lks_json_text(&w, "node", lks_state_text(s, p->node));
-        lks_json_int(&w, "change", (int64_t)p->change);
-        lks_json_int(&w, "took_ms", (int64_t)p->took);
-        lks_view_time(&w, "at", p->at);
-        lks_json_end(&w, '}');
-        if (--left == 0 && i + 1 < s->proven_count)
-            next = i + 1;
+        lks_json_begin(w, NULL, '{');
+        lks_json_text(w, "class", lks_state_text(s, p->class));
+        lks_json_text(w, "from", lks_state_text(s, p->from));
+        lks_json_text(w, "to", lks_state_text(s, p->to));
+        lks_json_text(w, "node", lks_state_text(s, p->node));
+        lks_json_int(w, "change", (int64_t)p->change);
+        lks_json_int(w, "took_ms", (int64_t)p->took);
+        lks_view_time(w, "at", p->at);
+        lks_json_end(w, '}');
+        if (--page.left == 0 && i + 1 < s->proven_count)
+            page.next = i + 1;
     }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, next);
-    lks_json_end(&w, '}');
+    lks_authz_page_end(&page);
 }

@@ -213,14 +213,10 @@ static void put_deviation(struct lks_json_writer *w, const struct lks_state *s,
     lks_view_text(w, "by", lks_state_text(s, d->by));
     if (!lks_deviation_counts(d))
         lks_json_bool(w, "waits", true);
-    lks_view_time(w, "agreed", d->agreed);
-    lks_view_text(w, "agreed_by", lks_state_text(s, d->agreed_by));
-    lks_view_text(w, "agreed_reason", lks_state_text(s, d->agreed_reason));
+    lks_view_deed(w, s, "agreed", d->agreed, d->agreed_by, d->agreed_reason);
     lks_view_time(w, "added", d->added);
     lks_view_time(w, "expires", d->expires);
-    lks_view_time(w, "ended", d->ended);
-    lks_view_text(w, "ended_by", lks_state_text(s, d->ended_by));
-    lks_view_text(w, "ended_reason", lks_state_text(s, d->ended_reason));
+    lks_view_deed(w, s, "ended", d->ended, d->ended_by, d->ended_reason);
     lks_json_int(w, "in_use", (int64_t)in_use(s, d));
     lks_json_end(w, '}');
 }
@@ -243,31 +239,27 @@ static bool is_seen(const struct lks_authz_view *sight, const struct lks_deviati
 void lks_handle_deviations(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    uint64_t below, looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    struct lks_authz_page page;
+    uint64_t looked = 0;
     uint32_t of;
     bool by_pool;
     int open = lks_call_truth(call, "open");
-    if (!lks_authz_after(call, &below) || !lks_lookup_pool(authz, call, &by_pool, &of))
+    if (!lks_authz_page_begin(call, &page) || !lks_lookup_pool(authz, call, &by_pool, &of))
         return;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
-    char next[24] = "";
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (uint32_t i = s->deviation_count; i-- > 0 && next[0] == '\0';) {
+    for (uint32_t i = s->deviation_count; i-- > 0 && page.next == 0;) {
         const struct lks_deviation *d = &s->deviations[i];
-        if (d->id >= below || (open >= 0 && (d->ended == 0) != open))
+        if (d->id >= page.after || (open >= 0 && (d->ended == 0) != open))
             continue;
         looked += d->count;
         if (is_seen(&sight, d, of, by_pool)) {
-            put_deviation(&w, s, d);
-            left--;
+            put_deviation(&page.w, s, d);
+            page.left--;
         }
-        if ((left == 0 || looked > DEVIATION_NODES) && i > 0)
-            snprintf(next, sizeof(next), "%llu", (unsigned long long)d->id);
+        if ((page.left == 0 || looked > DEVIATION_NODES) && i > 0)
+            page.next = d->id;
     }
-    lks_json_end(&w, ']');
-    lks_view_text(&w, "next", lks_str_from(next));
-    lks_json_end(&w, '}');
+    lks_authz_page_end(&page);
 }
 
 /* It may be meant for a later value, so it is recorded; a person who misspelled it has to know. */
@@ -321,25 +313,15 @@ void lks_handle_deviate(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-static void say_of_deviation(struct lks_authz *authz, struct lks_call *call,
-                             enum lks_event_kind kind)
+void lks_handle_deviation_move(struct lks_authz *authz, struct lks_call *call)
 {
+    bool approved = lks_str_is(lks_call_verb(call), "approve");
     struct lks_event event = {
-        .kind = kind,
+        .kind = approved ? LKS_EVENT_DEVIATION_AGREE : LKS_EVENT_DEVIATION_CLOSE,
         .reason = lks_doc_text(call->body, "reason"),
-        .deviation = lks_authz_deviation(authz, call)->id,
+        .deviation = lks_authz_id(call),
     };
     lks_authz_record(authz, call, &event);
-}
-
-void lks_handle_deviation_approve(struct lks_authz *authz, struct lks_call *call)
-{
-    say_of_deviation(authz, call, LKS_EVENT_DEVIATION_AGREE);
-}
-
-void lks_handle_deviation_close(struct lks_authz *authz, struct lks_call *call)
-{
-    say_of_deviation(authz, call, LKS_EVENT_DEVIATION_CLOSE);
 }
 
 /* What is said of nodes --------------------------------------------------------------------- */
@@ -372,26 +354,19 @@ void lks_handle_condition(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_outband(struct lks_authz *authz, struct lks_call *call)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     if (call->cursor != 0)
         return; /* the lease has ended too, and the answer stands */
     uint32_t node = lks_authz_node(authz, call);
     if (node == LKS_NO_NODE)
         return;
-    struct lks_store_blob blob = {.bytes = lks_buf_view(&call->bytes)};
-    memcpy(blob.digest, call->digest, sizeof(blob.digest));
     struct lks_event event = {
         .kind = LKS_EVENT_OUTBAND,
         .node = node,
         .name = lks_call_path(call, "name"),
         .outband = {.tuple = call->tuple, .report = lks_str_from(call->digest)},
     };
-    if (!lks_authz_turn(authz, call, &event, &blob, &d))
-        return;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_int(&w, "seq", (int64_t)call->needs);
-    lks_json_end(&w, '}');
-    lks_handle_sweep_read(authz, call);
+    if (lks_authz_report(authz, call, &event))
+        lks_handle_sweep_read(authz, call);
 }
 
 void lks_handle_outband_gone(struct lks_authz *authz, struct lks_call *call)

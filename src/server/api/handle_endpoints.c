@@ -84,7 +84,7 @@ static bool list_one(void *ctx, struct lks_str name, const struct lks_endpoint *
  * address is asked for as it is written there. */
 void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_json_writer w = lks_call_json(call);
+    struct lks_json_writer w = lks_call_list(call);
     LKS_CLEANUP(listing_fini)
     struct listing l = {
         .authz = authz,
@@ -97,12 +97,8 @@ void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
     };
     l.begun = l.after.len == 0;
     lks_buf_init(&l.address, LKS_ENDPOINT_URL_MAX);
-    lks_json_begin(&w, "items", '[');
     lks_endpoint_each(lks_engine_book(authz->engine), list_one, &l);
-    lks_json_end(&w, ']');
-    if (l.more)
-        lks_view_text(&w, "next", l.last);
-    lks_json_end(&w, '}');
+    lks_call_list_end_at(&w, l.more ? l.last : LKS_STR(""));
 }
 
 void lks_handle_endpoint_put(struct lks_authz *authz, struct lks_call *call)

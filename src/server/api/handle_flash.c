@@ -123,28 +123,26 @@ static void view_end(struct lks_json_writer *w, const struct lks_state *s,
     lks_view_text(w, "text", lks_state_text(s, f->text));
     if (f->outcome != LKS_BMC_OPEN)
         lks_json_int(w, "uploads", (int64_t)f->uploads);
-    lks_view_time(w, "resolved", f->resolved);
-    lks_view_text(w, "resolved_by", lks_state_text(s, f->resolved_by));
-    lks_view_text(w, "resolved_reason", lks_state_text(s, f->resolved_reason));
+    lks_view_deed(w, s, "resolved", f->resolved, f->resolved_by, f->resolved_reason);
 }
 
 static void view(struct lks_json_writer *w, const struct lks_state *s,
                  const struct lks_state_flash *f)
 {
+    const struct lks_view_member texts[] = {{"version", f->version},
+                                            {"bundle", f->bundle},
+                                            {"image", f->image},
+                                            {"apply_time", f->apply_time}};
     lks_json_int(w, "id", (int64_t)f->id);
     lks_json_text(w, "node", lks_state_name(s, f->node));
     lks_json_cstr(w, "act", lks_bmc_act_words[f->act]);
     lks_json_text(w, "component", lks_state_text(s, f->component));
-    lks_view_text(w, "version", lks_state_text(s, f->version));
-    lks_view_text(w, "bundle", lks_state_text(s, f->bundle));
-    lks_view_text(w, "image", lks_state_text(s, f->image));
-    lks_view_text(w, "apply_time", lks_state_text(s, f->apply_time));
+    lks_view_texts(w, s, texts, LKS_COUNT(texts));
     lks_json_bool(w, "force", f->force);
     lks_json_bool(w, "one_way", f->one_way);
     lks_view_time(w, "begun", f->begun);
     lks_view_time(w, "deadline", f->deadline);
-    lks_view_text(w, "by", lks_state_text(s, f->by));
-    lks_view_text(w, "reason", lks_state_text(s, f->reason));
+    lks_view_by(w, s, f->by, f->reason);
     lks_view_text(w, "phase", lks_state_text(s, f->phase));
     lks_json_int(w, "percent", f->outcome == LKS_BMC_DONE ? 100 : f->percent);
     view_end(w, s, f);
@@ -154,53 +152,41 @@ static void view(struct lks_json_writer *w, const struct lks_state *s,
 void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    uint64_t below = UINT64_MAX, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT), next = 0;
+    struct lks_authz_page page;
     int open = lks_call_truth(call, "open");
     struct lks_str node = lks_call_text(call, "node");
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     unsigned looked = 0;
     uint32_t id;
-    if (!lks_authz_after(call, &below))
+    if (!lks_authz_page_begin(call, &page))
         return;
     if (node.len > 0 && !lks_intern_find(&s->names, node, &id)) {
         lks_lookup_no_node(authz, call, node); /* one that left the fleet had updates, too */
         return;
     }
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    for (uint32_t i = s->flash_count; i-- > 0 && next == 0;) {
+    for (uint32_t i = s->flash_count; i-- > 0 && page.next == 0;) {
         const struct lks_state_flash *f = &s->flashes[i];
-        if (f->id >= below)
+        if (f->id >= page.after)
             continue;
         bool shown = (open < 0 || (f->outcome == LKS_BMC_OPEN) == open) &&
                      (node.len == 0 || lks_str_eq(node, lks_state_name(s, f->node))) &&
                      lks_authz_sees(&sight, f->node);
         if (shown) {
-            lks_json_begin(&w, NULL, '{');
-            view(&w, s, f);
-            lks_json_end(&w, '}');
-            left--;
+            lks_json_begin(&page.w, NULL, '{');
+            view(&page.w, s, f);
+            lks_json_end(&page.w, '}');
+            page.left--;
         }
-        if ((left == 0 || ++looked == SCAN_MAX) && i > 0)
-            next = f->id;
+        if ((page.left == 0 || ++looked == SCAN_MAX) && i > 0)
+            page.next = f->id;
     }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, next);
-    lks_json_end(&w, '}');
+    lks_authz_page_end(&page);
 }
 
 void lks_handle_flash_get(struct lks_authz *authz, struct lks_call *call)
 {
-    uint64_t id = 0;
-    const struct lks_state_flash *f = NULL;
-    if (lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
-        f = lks_state_flash(authz->state, id);
-    if (f == NULL) { /* its scope was looked at, so it is there */
-        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such update");
-        return;
-    }
     struct lks_json_writer w = lks_call_json(call);
-    view(&w, authz->state, f);
+    view(&w, authz->state, lks_state_flash(authz->state, lks_authz_id(call)));
     lks_json_end(&w, '}');
 }
 

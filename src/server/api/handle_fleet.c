@@ -250,8 +250,7 @@ void lks_handle_pools(struct lks_authz *authz, struct lks_call *call)
         return;
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     struct lks_str last = {0};
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     uint32_t i = after.len > 0 ? from + 1 : 0;
     for (; i < s->pool_count && left > 0; i++) {
         if (!v.shown[i])
@@ -260,10 +259,7 @@ void lks_handle_pools(struct lks_authz *authz, struct lks_call *call)
         last = lks_state_text(s, s->pools[i].name);
         left--;
     }
-    lks_json_end(&w, ']');
-    if (i < s->pool_count)
-        lks_view_text(&w, "next", last);
-    lks_json_end(&w, '}');
+    lks_call_list_end_at(&w, i < s->pool_count ? last : LKS_STR(""));
 }
 
 void lks_handle_fleet_prepare(struct lks_call *call)

@@ -140,8 +140,7 @@ void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
     struct lks_now now = lks_engine_now(authz->engine, authz->now);
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     uint32_t end = s->node_count, looked = 0;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (; i < end && left > 0 && looked < SCAN_MAX && f.read < READ_MAX; i++) {
         if (!lks_authz_sees(&sight, i))
             continue;
@@ -153,10 +152,8 @@ void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
         lks_json_end(&w, '}');
         left--;
     }
-    lks_json_end(&w, ']');
-    if (i < end) /* behind one that the caller sees, so its name tells them nothing */
-        lks_json_text(&w, "next", lks_intern_text(&s->names, i - 1));
-    lks_json_end(&w, '}');
+    /* Behind one that the caller sees, so its name tells them nothing. */
+    lks_call_list_end_at(&w, i < end ? lks_intern_text(&s->names, i - 1) : LKS_STR(""));
 }
 
 void lks_handle_node(struct lks_authz *authz, struct lks_call *call)
@@ -348,21 +345,13 @@ void lks_handle_command(struct lks_authz *authz, struct lks_call *call)
     command(authz, call, node, &event);
 }
 
-static void reset(struct lks_authz *authz, struct lks_call *call, enum lks_reset_step step)
-{
-    struct lks_event event = about_nodes(call, LKS_EVENT_RESET);
-    event.reset = step;
-    lks_authz_record(authz, call, &event);
-}
-
+/* It is asked for, or reviewed afterwards. */
 void lks_handle_reset(struct lks_authz *authz, struct lks_call *call)
 {
-    reset(authz, call, LKS_RESET_ASKED);
-}
-
-void lks_handle_reset_review(struct lks_authz *authz, struct lks_call *call)
-{
-    reset(authz, call, LKS_RESET_REVIEWED);
+    bool reviewed = lks_str_is(lks_call_verb(call), "review");
+    struct lks_event event = about_nodes(call, LKS_EVENT_RESET);
+    event.reset = reviewed ? LKS_RESET_REVIEWED : LKS_RESET_ASKED;
+    lks_authz_record(authz, call, &event);
 }
 
 void lks_handle_reset_approve(struct lks_authz *authz, struct lks_call *call)
@@ -373,17 +362,10 @@ void lks_handle_reset_approve(struct lks_authz *authz, struct lks_call *call)
     if (node != LKS_NO_NODE)
         command(authz, call, node, &event);
 }
+
 void lks_handle_command_get(struct lks_authz *authz, struct lks_call *call)
 {
-    uint64_t id = 0;
-    const struct lks_state_command *command = NULL;
-    if (lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
-        command = lks_state_command(authz->state, id);
-    if (command == NULL) { /* its scope was looked at, so it is there */
-        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such command");
-        return;
-    }
     struct lks_json_writer w = lks_call_json(call);
-    lks_view_command(&w, authz->state, command);
+    lks_view_command(&w, authz->state, lks_state_command(authz->state, lks_authz_id(call)));
     lks_json_end(&w, '}');
 }

@@ -7,7 +7,7 @@
 /* False, and the answer written, where there is none. The caller owes lks_document_fini(). */
 static bool make(const struct lks_authz *authz, struct lks_call *call, struct lks_document *out)
 {
-    const struct lks_state_change *c = lks_authz_change(authz, call);
+    const struct lks_state_change *c = lks_state_change(authz->state, lks_authz_id(call));
     struct lks_price price = {0};
     struct lks_err err = {0};
     if (c == NULL) {

@@ -37,8 +37,7 @@ static void put_stack(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_text(w, "name", lks_state_text(s, stack->name));
     lks_json_cstr(w, "step", lks_step_words[stack->step]);
     lks_view_time(w, "published", stack->published);
-    lks_view_text(w, "by", lks_state_text(s, stack->by));
-    lks_view_text(w, "reason", lks_state_text(s, stack->reason));
+    lks_view_by(w, s, stack->by, stack->reason);
     lks_view_time(w, "stepped", stack->stepped);
     put_pools(w, s, stack->digest);
 }
@@ -58,31 +57,35 @@ static bool is_a_name(const struct lks_state *s, struct lks_call *call, struct l
     return false;
 }
 
-/* Newest first: `after` is the place of the last one of the page before, and places stay. */
+struct stack_filter {
+    struct lks_str name;
+    uint64_t step;
+    bool by_step;
+};
+
+static bool list_stack(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
+                       const void *filter)
+{
+    const struct stack_filter *f = filter;
+    const struct lks_state_stack *stack = &s->stacks[place];
+    if ((f->by_step && stack->step != f->step) ||
+        (f->name.len > 0 && !lks_str_eq(f->name, lks_state_text(s, stack->name))))
+        return false;
+    lks_json_begin(w, NULL, '{');
+    put_stack(w, s, stack);
+    lks_json_end(w, '}');
+    return true;
+}
+
+/* Places stay. */
 void lks_handle_stacks(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str name = lks_call_text(call, "name");
-    uint64_t below, step = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    bool by_step = lks_record_word_find(lks_step_words, lks_call_text(call, "step"), &step);
-    if (!lks_authz_after(call, &below) || (name.len > 0 && !is_a_name(s, call, name)))
-        return;
-    uint32_t i = below < s->stack_count ? (uint32_t)below : s->stack_count;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
-    while (i > 0 && left > 0) {
-        const struct lks_state_stack *stack = &s->stacks[--i];
-        if ((by_step && stack->step != step) ||
-            (name.len > 0 && !lks_str_eq(name, lks_state_text(s, stack->name))))
-            continue;
-        lks_json_begin(&w, NULL, '{');
-        put_stack(&w, s, stack);
-        lks_json_end(&w, '}');
-        left--;
-    }
-    lks_json_end(&w, ']');
-    lks_view_next(&w, i);
-    lks_json_end(&w, '}');
+    struct stack_filter f = {.name = lks_call_text(call, "name")};
+    struct lks_authz_page page;
+    f.by_step = lks_record_word_find(lks_step_words, lks_call_text(call, "step"), &f.step);
+    if (lks_authz_page_begin(call, &page) && (f.name.len == 0 || is_a_name(s, call, f.name)))
+        lks_authz_page_newest(&page, s, s->stack_count, list_stack, &f);
 }
 
 /* The stack {digest}, which may be a name; NULL, and the answer written, where there is none. */
@@ -270,8 +273,7 @@ void lks_handle_images(struct lks_authz *authz, struct lks_call *call)
     struct lks_str after = lks_call_text(call, "after");
     uint32_t i = after.len > 0 ? image_after(s, after) : 0;
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (; i < s->image_count && left > 0; i++, left--) {
         const struct lks_state_image *image = &s->images[i];
         lks_json_begin(&w, NULL, '{');
@@ -286,10 +288,8 @@ void lks_handle_images(struct lks_authz *authz, struct lks_call *call)
         lks_view_time(&w, "added", image->added);
         lks_json_end(&w, '}');
     }
-    lks_json_end(&w, ']');
-    if (i < s->image_count)
-        lks_json_text(&w, "next", lks_state_text(s, s->images[i - 1].ref));
-    lks_json_end(&w, '}');
+    lks_call_list_end_at(&w, i < s->image_count ? lks_state_text(s, s->images[i - 1].ref)
+                                                : LKS_STR(""));
 }
 
 void lks_handle_image(struct lks_authz *authz, struct lks_call *call)

@@ -223,8 +223,7 @@ static void end_lease(struct lks_authz *authz, struct lks_call *call)
     struct lease *l = call->memory;
     if (!leased(authz, call))
         return;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (size_t i = 0; i < l->taken_count; i++) {
         const struct lks_store_task *t = &l->taken[i];
         struct lks_authz_endpoint *e = find(authz, t->name);
@@ -238,8 +237,7 @@ static void end_lease(struct lks_authz *authz, struct lks_call *call)
         lks_view_time(&w, "until", l->claim.until);
         lks_json_end(&w, '}');
     }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
+    lks_call_list_end(&w, 0);
 }
 
 void lks_handle_sweep_lease(struct lks_authz *authz, struct lks_call *call)
@@ -465,8 +463,7 @@ void lks_handle_sweeps(struct lks_authz *authz, struct lks_call *call)
         after.len > 0 ? lks_state_pool(s, after) + 1 : 0; /* no such pool: from the first */
     uint64_t looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     lks_ms now = lks_engine_now(authz->engine, authz->now).wall;
-    struct lks_json_writer w = lks_call_json(call);
-    lks_json_begin(&w, "items", '[');
+    struct lks_json_writer w = lks_call_list(call);
     for (; i < s->pool_count && left > 0 && looked < SCAN_MAX; i++) {
         const struct lks_state_pool *p = &s->pools[i];
         struct lks_scope scope = {.pool = lks_state_text(s, p->name)};
@@ -484,8 +481,5 @@ void lks_handle_sweeps(struct lks_authz *authz, struct lks_call *call)
         lks_json_int(&w, "every", (int64_t)p->sweep);
         lks_json_end(&w, '}');
     }
-    lks_json_end(&w, ']');
-    if (i < s->pool_count)
-        lks_view_text(&w, "next", last);
-    lks_json_end(&w, '}');
+    lks_call_list_end_at(&w, i < s->pool_count ? last : LKS_STR(""));
 }

@@ -5,6 +5,7 @@
 #include "server/base/daemon.h"
 #include "server/call/route.h"
 #include "server/form/admit_line.h"
+#include "server/form/forms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,19 @@ void lks_authz_record(struct lks_authz *authz, struct lks_call *call, struct lks
     lks_json_end(&w, '}');
 }
 
+bool lks_authz_report(struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_store_blob blob = {.bytes = lks_buf_view(&call->bytes)};
+    memcpy(blob.digest, call->digest, sizeof(blob.digest));
+    if (!lks_authz_turn(authz, call, event, &blob, &d))
+        return false;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_end(&w, '}');
+    return true;
+}
+
 void lks_authz_touched(struct lks_json_writer *w, const struct lks_touched *touched)
 {
     if (touched->nodes == 0)
@@ -231,14 +245,33 @@ uint32_t lks_authz_node(const struct lks_authz *authz, struct lks_call *call)
     return node;
 }
 
-bool lks_authz_after(struct lks_call *call, uint64_t *out)
+bool lks_authz_page_begin(struct lks_call *call, struct lks_authz_page *page)
 {
     struct lks_str after = lks_call_text(call, "after");
-    *out = UINT64_MAX;
-    if (after.len == 0 || lks_str_number(after, UINT64_MAX, out))
-        return true;
-    lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
-    return false;
+    *page = (struct lks_authz_page){
+        .after = UINT64_MAX,
+        .left = lks_call_number(call, "limit", LKS_LIST_DEFAULT),
+    };
+    if (after.len > 0 && !lks_str_number(after, UINT64_MAX, &page->after)) {
+        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+        return false;
+    }
+    page->w = lks_call_list(call);
+    return true;
+}
+
+void lks_authz_page_end(struct lks_authz_page *page)
+{
+    lks_call_list_end(&page->w, page->next);
+}
+
+void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *s, uint32_t count,
+                           lks_authz_item *put, const void *filter)
+{
+    page->next = page->after < count ? page->after : count;
+    while (page->next > 0 && page->left > 0)
+        page->left -= put(&page->w, s, (uint32_t)--page->next, filter);
+    lks_authz_page_end(page);
 }
 
 bool lks_authz_time(struct lks_call *call, const char *key, lks_ms *out)

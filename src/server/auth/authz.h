@@ -79,6 +79,9 @@ void lks_authz_sign(const struct lks_call *call, struct lks_event *event);
 /* The same where the answer is {"seq"}. */
 void lks_authz_record(struct lks_authz *authz, struct lks_call *call, struct lks_event *event);
 
+/* The same for what was read of a node: the body is kept under its digest. False: it is refused. */
+bool lks_authz_report(struct lks_authz *authz, struct lks_call *call, struct lks_event *event);
+
 /* How many nodes a decision reached outside a change, as members of an answer; nothing where it
  * reached none. */
 void lks_authz_touched(struct lks_json_writer *w, const struct lks_touched *touched);
@@ -127,21 +130,31 @@ bool lks_authz_sees(const struct lks_authz_view *v, uint32_t node);
 bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *call,
                          const struct lks_state_alarm *a);
 
-/* The deviation {id}; its scope was looked at, so it is there. */
-const struct lks_deviation *lks_authz_deviation(const struct lks_authz *authz,
-                                                const struct lks_call *call);
-
-/* The change {id}; NULL: there is none. */
-const struct lks_state_change *lks_authz_change(const struct lks_authz *authz,
-                                                const struct lks_call *call);
+/* The number {id}; UINT64_MAX, which nothing has, where it is none. A handler finds what it names:
+ * its scope was looked at, so it is there. */
+uint64_t lks_authz_id(const struct lks_call *call);
 
 /* Whether the caller may do what the route asks for at all nodes of a change. */
 bool lks_authz_may_change(const struct lks_authz *authz, const struct lks_call *call,
                           const struct lks_state_change *c);
 
-/* The number of the page before's last item, from `after`; false, and the answer written, where it
- * is no number. */
-bool lks_authz_after(struct lks_call *call, uint64_t *out);
+/* A page of a list whose items have numbers. */
+struct lks_authz_page {
+    struct lks_json_writer w;
+    uint64_t after; /* of the last item of the page before; UINT64_MAX: this is the first page */
+    uint64_t left;  /* items that it takes */
+    uint64_t next;  /* where the next one starts; 0: nowhere, or not known yet */
+};
+/* False, and the answer written, where `after` is no number. */
+bool lks_authz_page_begin(struct lks_call *call, struct lks_authz_page *page);
+void lks_authz_page_end(struct lks_authz_page *page);
+
+/* Fill and end a page of a list, newest first: `after` is a place in the list. `put` writes the
+ * item at a place; false: `filter` does not let it through. */
+typedef bool lks_authz_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
+                            const void *filter);
+void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *s, uint32_t count,
+                           lks_authz_item *put, const void *filter);
 
 /* A moment that a member of the body says; absent: 0. False, and the answer written, where it is
  * none. */

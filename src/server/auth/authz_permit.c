@@ -74,56 +74,38 @@ static bool missing(const struct lks_authz *authz, struct lks_call *call, const 
 
 /* ---- Things that {id} names: where each is, and whether the permission holds there. ---- */
 
-static bool number_of(const struct lks_call *call, uint64_t *out)
+uint64_t lks_authz_id(const struct lks_call *call)
 {
-    return lks_str_number(lks_call_path(call, "id"), UINT64_MAX, out);
-}
-
-const struct lks_deviation *lks_authz_deviation(const struct lks_authz *authz,
-                                                const struct lks_call *call)
-{
-    uint64_t id;
-    return number_of(call, &id) ? lks_state_deviation(authz->state, id) : NULL;
-}
-
-const struct lks_state_change *lks_authz_change(const struct lks_authz *authz,
-                                                const struct lks_call *call)
-{
-    uint64_t id;
-    return number_of(call, &id) ? lks_state_change(authz->state, id) : NULL;
+    uint64_t id = UINT64_MAX;
+    return lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id) ? id : UINT64_MAX;
 }
 
 static const void *find_alarm(const struct lks_authz *authz, const struct lks_call *call)
 {
-    uint64_t id;
-    return number_of(call, &id) ? lks_state_alarm(authz->state, id) : NULL;
+    return lks_state_alarm(authz->state, lks_authz_id(call));
 }
 
 /* Of a command and an update the node is enough. */
 static const void *find_command(const struct lks_authz *authz, const struct lks_call *call)
 {
-    uint64_t id;
-    const struct lks_state_command *c =
-        number_of(call, &id) ? lks_state_command(authz->state, id) : NULL;
+    const struct lks_state_command *c = lks_state_command(authz->state, lks_authz_id(call));
     return c != NULL ? &c->node : NULL;
 }
 
 static const void *find_flash(const struct lks_authz *authz, const struct lks_call *call)
 {
-    uint64_t id;
-    const struct lks_state_flash *f =
-        number_of(call, &id) ? lks_state_flash(authz->state, id) : NULL;
+    const struct lks_state_flash *f = lks_state_flash(authz->state, lks_authz_id(call));
     return f != NULL ? &f->node : NULL;
 }
 
 static const void *find_deviation(const struct lks_authz *authz, const struct lks_call *call)
 {
-    return lks_authz_deviation(authz, call);
+    return lks_state_deviation(authz->state, lks_authz_id(call));
 }
 
 static const void *find_change(const struct lks_authz *authz, const struct lks_call *call)
 {
-    return lks_authz_change(authz, call);
+    return lks_state_change(authz->state, lks_authz_id(call));
 }
 
 /* The change that an alarm is about; NULL: none. */
@@ -398,57 +380,43 @@ static bool permit_wish(struct lks_authz *authz, struct lks_call *call)
 
 /* ---- The table. ---- */
 
-/* A row permits all (`always`), holds the thing that {id} names against the caller's roles (`find`
- * and `holds`), or writes its own answers (`permit`). */
+/* Things that {id} names. */
+static const struct object {
+    const char *name;
+    const void *(*find)(const struct lks_authz *authz, const struct lks_call *call);
+} alarms = {"alarm", find_alarm}, commands = {"command", find_command},
+  flashes = {"update", find_flash}, deviations = {"deviation", find_deviation},
+  changes = {"change", find_change};
+
+/* A row permits all (`always`), holds the object that {id} names against the caller's roles
+ * (`holds`), or writes its own answers (`permit`). */
 static const struct rule {
     const char *where; /* has the permission to hold; for the reference page */
-    bool always;
-    bool in_body;       /* the body names the place: before it is read, any place will do */
-    const char *object; /* that {id} names */
-    const void *(*find)(const struct lks_authz *authz, const struct lks_call *call);
+    const struct object *object;
     bool (*holds)(const struct lks_authz *authz, const struct lks_call *call, const void *object);
     bool (*permit)(struct lks_authz *authz, struct lks_call *call);
+    bool always;
+    bool in_body; /* the body names the place: before it is read, any place will do */
 } rules[] = {
-    [LKS_SCOPE_NONE] = {.where = "", .always = true},
-    [LKS_SCOPE_SELF] = {.where = "the agent's own node", .always = true},
-    [LKS_SCOPE_SOMEWHERE] = {.where = "anywhere; the answer has only what is there",
+    [LKS_SCOPE_NONE] = {"", .always = true},
+    [LKS_SCOPE_SELF] = {"the agent's own node", .always = true},
+    [LKS_SCOPE_SOMEWHERE] = {"anywhere; the answer has only what is there",
                              .permit = permit_somewhere},
-    [LKS_SCOPE_EVERYWHERE] = {.where = "the whole fleet", .permit = permit_everywhere},
-    [LKS_SCOPE_NODES] = {.where = "each node of {name}", .permit = permit_nodes},
-    [LKS_SCOPE_NODE] = {.where = "the node of the body", .in_body = true, .permit = permit_node},
-    [LKS_SCOPE_ASKED] = {.where = "each node of the body's `nodes`",
-                         .in_body = true,
-                         .permit = permit_asked},
-    [LKS_SCOPE_WISH] = {.where = "each node to change, and all of its domain",
-                        .in_body = true,
-                        .permit = permit_wish},
-    [LKS_SCOPE_POOL] = {.where = "the pool of the body; without one the whole fleet",
-                        .in_body = true,
-                        .permit = permit_pool},
-    [LKS_SCOPE_ALARM] = {.where = "the subject of the alarm",
-                         .object = "alarm",
-                         .find = find_alarm,
-                         .holds = at_alarm},
-    [LKS_SCOPE_COMMAND] = {.where = "the node of the command",
-                           .object = "command",
-                           .find = find_command,
-                           .holds = at_node},
-    [LKS_SCOPE_FLASH] = {.where = "the node of the update",
-                         .object = "update",
-                         .find = find_flash,
-                         .holds = at_node},
-    [LKS_SCOPE_DEVIATION] = {.where = "each node of the deviation",
-                             .object = "deviation",
-                             .find = find_deviation,
-                             .holds = at_deviation},
-    [LKS_SCOPE_CHANGE] = {.where = "each node of the change",
-                          .object = "change",
-                          .find = find_change,
-                          .holds = at_change},
-    [LKS_SCOPE_CHANGE_PART] = {.where = "one node of the change",
-                               .object = "change",
-                               .find = find_change,
-                               .holds = at_part},
+    [LKS_SCOPE_EVERYWHERE] = {"the whole fleet", .permit = permit_everywhere},
+    [LKS_SCOPE_NODES] = {"each node of {name}", .permit = permit_nodes},
+    [LKS_SCOPE_NODE] = {"the node of the body", .permit = permit_node, .in_body = true},
+    [LKS_SCOPE_ASKED] = {"each node of the body's `nodes`", .permit = permit_asked,
+                         .in_body = true},
+    [LKS_SCOPE_WISH] = {"each node to change, and all of its domain", .permit = permit_wish,
+                        .in_body = true},
+    [LKS_SCOPE_POOL] = {"the pool of the body; without one the whole fleet", .permit = permit_pool,
+                        .in_body = true},
+    [LKS_SCOPE_ALARM] = {"the subject of the alarm", &alarms, .holds = at_alarm},
+    [LKS_SCOPE_COMMAND] = {"the node of the command", &commands, .holds = at_node},
+    [LKS_SCOPE_FLASH] = {"the node of the update", &flashes, .holds = at_node},
+    [LKS_SCOPE_DEVIATION] = {"each node of the deviation", &deviations, .holds = at_deviation},
+    [LKS_SCOPE_CHANGE] = {"each node of the change", &changes, .holds = at_change},
+    [LKS_SCOPE_CHANGE_PART] = {"one node of the change", &changes, .holds = at_part},
 };
 
 _Static_assert(LKS_COUNT(rules) == LKS_SCOPE_SELF + 1, "each scope has a row");
@@ -463,10 +431,10 @@ bool lks_authz_permits(struct lks_authz *authz, struct lks_call *call)
     const struct rule *rule = &rules[call->route->scope];
     if (rule->always || rule->permit != NULL)
         return rule->always || rule->permit(authz, call);
-    LKS_ASSERT(rule->find != NULL);
-    const void *object = rule->find(authz, call);
+    LKS_ASSERT(rule->object != NULL);
+    const void *object = rule->object->find(authz, call);
     if (object == NULL)
-        return missing(authz, call, rule->object, lks_call_path(call, "id"));
+        return missing(authz, call, rule->object->name, lks_call_path(call, "id"));
     return rule->holds(authz, call, object) || deny(call);
 }
 

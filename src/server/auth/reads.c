@@ -16,6 +16,18 @@ enum {
     HISTORY_SCAN_MAX = 200000, /* rows one call looks at; the next page goes on */
 };
 
+/* The answer is what was read, or why it was not. */
+static void finish(struct lks_call *call, const char *type, enum lks_code code,
+                   const struct lks_err *err)
+{
+    if (code != LKS_OK) {
+        lks_call_problem_err(call, err);
+        return;
+    }
+    call->status = 200;
+    call->type = type;
+}
+
 void lks_read_blob(struct lks_call *call)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
@@ -23,12 +35,7 @@ void lks_read_blob(struct lks_call *call)
     enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
     if (code == LKS_OK)
         code = store.ops->blob(store.self, call->blob, &call->out, &err);
-    if (code != LKS_OK) {
-        lks_call_problem_err(call, &err);
-        return;
-    }
-    call->status = 200;
-    call->type = call->route->answer_type;
+    finish(call, call->route->answer_type, code, &err);
 }
 
 void lks_read_from_store(struct lks_call *call, struct lks_str digest)
@@ -117,18 +124,12 @@ void lks_read_history(struct lks_call *call)
     }
     enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
     uint64_t next = 0, limit = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    struct lks_json_writer out = lks_call_json(call);
-    lks_json_begin(&out, "items", '[');
+    struct lks_json_writer out = lks_call_list(call);
     if (code == LKS_OK) {
         w->name = lks_call_path(call, "name");
         code = go_back(&store, w, call->from, limit, &out, &next, &err);
     }
-    lks_json_end(&out, ']');
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRIu64, next);
-    if (next > 1)
-        lks_json_cstr(&out, "next", text);
-    lks_json_end(&out, '}');
+    lks_call_list_end(&out, next > 1 ? next : 0);
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);
 }
@@ -141,13 +142,10 @@ void lks_read_at(struct lks_call *call)
     lks_ms at = 0;
     bool known = lks_time_parse(lks_call_text(call, "time"), &at);
     LKS_ASSERT(known);
-    if (lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
-        lks_journal_at(&store, &key, at, lks_call_path(call, "name"), &call->out, &err) != LKS_OK) {
-        lks_call_problem_err(call, &err);
-        return;
-    }
-    call->status = 200;
-    call->type = "application/json";
+    enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
+    if (code == LKS_OK)
+        code = lks_journal_at(&store, &key, at, lks_call_path(call, "name"), &call->out, &err);
+    finish(call, "application/json", code, &err);
 }
 
 void lks_read_past(struct lks_call *call)
@@ -163,14 +161,10 @@ void lks_read_past(struct lks_call *call)
     };
     bool known = lks_time_parse(lks_call_text(call, "time"), &past.at);
     LKS_ASSERT(known);
-    if (lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
-        lks_journal_past(&store, &key, &past, &call->out, &err) != LKS_OK) {
-        lks_buf_truncate(&call->out, 0);
-        lks_call_problem_err(call, &err);
-        return;
-    }
-    call->status = 200;
-    call->type = "application/json";
+    enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
+    if (code == LKS_OK)
+        code = lks_journal_past(&store, &key, &past, &call->out, &err);
+    finish(call, "application/json", code, &err);
 }
 
 /* All that is known now, as records that fold to it. */
@@ -181,15 +175,11 @@ void lks_read_state(struct lks_call *call)
     struct lks_err err = {0};
     struct lks_public_key key = lks_key_public(&lks_daemon_secrets(call->daemon)->journal);
     struct lks_store_tail tail;
-    if (lks_state_init(&state, 0, &err) != LKS_OK ||
-        lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
-        lks_journal_fold(&store, &key, 0, &state, &tail, &err) != LKS_OK ||
-        lks_snapshot_pack_shown(&state, &call->out, &err) != LKS_OK) {
-        lks_call_problem_err(call, &err);
-        return;
-    }
-    call->status = 200;
-    call->type = call->route->answer_type;
+    bool read = lks_state_init(&state, 0, &err) == LKS_OK &&
+                lks_daemon_store(call->daemon, false, &store, &err) == LKS_OK &&
+                lks_journal_fold(&store, &key, 0, &state, &tail, &err) == LKS_OK &&
+                lks_snapshot_pack_shown(&state, &call->out, &err) == LKS_OK;
+    finish(call, call->route->answer_type, read ? LKS_OK : err.code, &err);
 }
 
 /* Rows one behind the other, up to a row and to a number of them. */

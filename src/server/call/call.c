@@ -127,6 +127,11 @@ int lks_call_truth(const struct lks_call *call, const char *name)
     return value != NULL && value->kind == LKS_DOC_BOOL ? value->truth : -1;
 }
 
+struct lks_str lks_call_verb(const struct lks_call *call)
+{
+    return lks_str_last(lks_str_from(call->route->path), '/');
+}
+
 struct lks_json_writer lks_call_json(struct lks_call *call)
 {
     lks_buf_truncate(&call->out, 0);
@@ -135,4 +140,26 @@ struct lks_json_writer lks_call_json(struct lks_call *call)
     struct lks_json_writer w = {.out = &call->out};
     lks_json_begin(&w, NULL, '{');
     return w;
+}
+
+struct lks_json_writer lks_call_list(struct lks_call *call)
+{
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    return w;
+}
+
+void lks_call_list_end_at(struct lks_json_writer *w, struct lks_str next)
+{
+    lks_json_end(w, ']');
+    if (next.len > 0)
+        lks_json_text(w, "next", next);
+    lks_json_end(w, '}');
+}
+
+void lks_call_list_end(struct lks_json_writer *w, uint64_t next)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)next);
+    lks_call_list_end_at(w, next != 0 ? lks_str_from(text) : LKS_STR(""));
 }

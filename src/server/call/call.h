@@ -146,8 +146,17 @@ uint64_t lks_call_number(const struct lks_call *call, const char *name, uint64_t
 /* -1: not said. */
 int lks_call_truth(const struct lks_call *call, const char *name);
 
+/* The last word of the route's path, which says what is asked. */
+struct lks_str lks_call_verb(const struct lks_call *call);
+
 /* Begin a JSON answer; the caller fills the object and ends it with lks_json_end(). */
 struct lks_json_writer lks_call_json(struct lks_call *call);
+
+/* The same for a page of a list: the caller writes the items and ends it with where the next page
+ * starts, a number or a name; 0 or empty where this is the last one. */
+struct lks_json_writer lks_call_list(struct lks_call *call);
+void lks_call_list_end(struct lks_json_writer *w, uint64_t next);
+void lks_call_list_end_at(struct lks_json_writer *w, struct lks_str next);
 
 /* The answer is a problem (RFC 9457), with the status of its code. */
 void lks_call_problem(struct lks_call *call, enum lks_code code, const char *fmt, ...)

@@ -1,5 +1,6 @@
 #include "server/form/metrics.h"
 
+#include "base/vec.h"
 #include "core/firmware/sweep.h"
 #include "core/state/node_status.h"
 #include "server/form/forms.h"
@@ -98,19 +99,24 @@ static void put_labels(struct lks_buf *out, const char *name, struct lks_str poo
     lks_buf_add(out, LKS_STR("} "));
 }
 
+static void put_sample(struct lks_buf *out, const char *name, struct lks_str pool, const char *key,
+                       const char *value, uint64_t count)
+{
+    put_labels(out, name, pool, key, value);
+    lks_buf_addf(out, "%" PRIu64 "\n", count);
+}
+
+static void put_age(struct lks_buf *out, const char *name, struct lks_str pool, const char *key,
+                    const char *value, lks_ms age)
+{
+    put_labels(out, name, pool, key, value);
+    put_seconds(out, age * 1000);
+    lks_buf_addc(out, '\n');
+}
+
 bool lks_metrics_pools(struct lks_metrics *m, uint32_t count)
 {
-    if (count <= m->pool_room)
-        return true;
-    struct lks_metrics_pool *grown = calloc(count, sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    if (m->pools != NULL)
-        memcpy(grown, m->pools, m->pool_room * sizeof(*grown));
-    free(m->pools);
-    m->pools = grown;
-    m->pool_room = count;
-    return true;
+    return LKS_VEC_RESERVE(m->pools, m->pool_room, count, NULL) == LKS_OK;
 }
 
 void lks_metrics_fini(struct lks_metrics *m)
@@ -132,10 +138,9 @@ static void put_reasons(const struct lks_metrics *m, const struct lks_state *s, 
         for (size_t bar = 0; bar < LKS_BAR_COUNT; bar++) {
             if (counts[bar] == 0)
                 continue;
-            put_labels(
+            put_sample(
                 out, refused ? "lockstep_admission_refusals_total" : "lockstep_would_refuse_total",
-                lks_state_text(s, s->pools[p].name), "reason", lks_bar_words[bar]);
-            lks_buf_addf(out, "%" PRIu64 "\n", counts[bar]);
+                lks_state_text(s, s->pools[p].name), "reason", lks_bar_words[bar], counts[bar]);
         }
     }
 }
@@ -390,80 +395,61 @@ void lks_metrics_tally_fini(struct lks_metrics_tally *t)
 static void put_by_pool(const struct lks_state *s, const struct lks_metrics_tally *t,
                         const char *name, const char *about,
                         void (*put)(struct lks_buf *out, const char *name, struct lks_str pool,
-                                    const struct lks_state_pool *p,
                                     const struct lks_metrics_counts *c),
                         struct lks_buf *out)
 {
     put_about(out, name, "gauge", about);
     for (uint32_t i = 0; i < t->count; i++) {
         if (s->pools[i].known)
-            put(out, name, lks_state_text(s, s->pools[i].name), &s->pools[i], &t->pools[i]);
+            put(out, name, lks_state_text(s, s->pools[i].name), &t->pools[i]);
     }
 }
 
 static void put_judged(struct lks_buf *out, const char *name, struct lks_str pool,
-                       const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+                       const struct lks_metrics_counts *c)
 {
-    (void)p;
-    put_labels(out, name, pool, "judged", lks_judged_words[LKS_JUDGED_CONFORMS]);
-    lks_buf_addf(out, "%" PRIu32 "\n", c->conforms);
-    put_labels(out, name, pool, "judged", lks_judged_words[LKS_JUDGED_NOT]);
-    lks_buf_addf(out, "%" PRIu32 "\n", c->unjudged);
+    put_sample(out, name, pool, "judged", lks_judged_words[LKS_JUDGED_CONFORMS], c->conforms);
+    put_sample(out, name, pool, "judged", lks_judged_words[LKS_JUDGED_NOT], c->unjudged);
     for (size_t i = 0; i < LKS_DIFFERS_NOT; i++) {
-        put_labels(out, name, pool, "judged", lks_differs_words[i]);
-        lks_buf_addf(out, "%" PRIu32 "\n", c->differs[i]);
+        put_sample(out, name, pool, "judged", lks_differs_words[i], c->differs[i]);
     }
 }
 
 static void put_causes(struct lks_buf *out, const char *name, struct lks_str pool,
-                       const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+                       const struct lks_metrics_counts *c)
 {
-    (void)p;
     for (size_t i = 0; i < LKS_DRIFT_COUNT; i++) {
-        put_labels(out, name, pool, "cause", lks_drift_words[i]);
-        lks_buf_addf(out, "%" PRIu32 "\n", c->causes[i]);
+        put_sample(out, name, pool, "cause", lks_drift_words[i], c->causes[i]);
     }
 }
 
 static void put_deviating(struct lks_buf *out, const char *name, struct lks_str pool,
-                          const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+                          const struct lks_metrics_counts *c)
 {
-    (void)p;
-    put_labels(out, name, pool, NULL, NULL);
-    lks_buf_addf(out, "%" PRIu32 "\n", c->deviating);
+    put_sample(out, name, pool, NULL, NULL, c->deviating);
 }
 
 static void put_ages(struct lks_buf *out, const char *name, struct lks_str pool,
-                     const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+                     const struct lks_metrics_counts *c)
 {
-    (void)p;
-    put_labels(out, name, pool, "band", "in");
-    put_seconds(out, c->inband * 1000);
-    lks_buf_addc(out, '\n');
-    put_labels(out, name, pool, "band", "out");
-    put_seconds(out, c->outband * 1000);
-    lks_buf_addc(out, '\n');
+    put_age(out, name, pool, "band", "in", c->inband);
+    put_age(out, name, pool, "band", "out", c->outband);
 }
 
 static void put_sweep_age(struct lks_buf *out, const char *name, struct lks_str pool,
-                          const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+                          const struct lks_metrics_counts *c)
 {
-    (void)p;
     if (c->swept.endpoints == c->swept.never) /* the age of nothing is not 0 */
         return;
-    put_labels(out, name, pool, NULL, NULL);
-    put_seconds(out, c->swept.oldest * 1000);
-    lks_buf_addc(out, '\n');
+    put_age(out, name, pool, NULL, NULL, c->swept.oldest);
 }
 
 static void put_never(struct lks_buf *out, const char *name, struct lks_str pool,
-                      const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+                      const struct lks_metrics_counts *c)
 {
-    (void)p;
     if (c->swept.endpoints == 0)
         return;
-    put_labels(out, name, pool, NULL, NULL);
-    lks_buf_addf(out, "%" PRIu32 "\n", c->swept.never);
+    put_sample(out, name, pool, NULL, NULL, c->swept.never);
 }
 
 /* How far pools are behind what is released; where that is unknown, there is no line. */
@@ -491,8 +477,7 @@ static void put_cadence(const struct lks_state *s, const struct lks_book *book, 
         lks_ms most = s->pools[i].known ? lks_cadence_limit(s, book, i) : UINT64_MAX;
         if (most == UINT64_MAX)
             continue;
-        put_labels(out, limit, lks_state_text(s, s->pools[i].name), NULL, NULL);
-        lks_buf_addf(out, "%" PRIu64 "\n", most / LKS_SECOND);
+        put_sample(out, limit, lks_state_text(s, s->pools[i].name), NULL, NULL, most / LKS_SECOND);
     }
 }
 

@@ -3,14 +3,6 @@
 
 #include <stdio.h>
 
-void lks_view_next(struct lks_json_writer *w, uint64_t next)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%llu", (unsigned long long)next);
-    if (next != 0)
-        lks_json_cstr(w, "next", text);
-}
-
 static lks_ms age(lks_ms now, lks_ms then)
 {
     return now > then ? now - then : 0;
@@ -51,13 +43,14 @@ void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_
                    const struct lks_pool_counts *counts)
 {
     const struct lks_state_pool *p = &s->pools[pool];
+    const struct lks_view_member texts[] = {{"enforce", p->enforce},
+                                            {"sched", p->sched},
+                                            {"stack", p->stack},
+                                            {"stack_digest", p->stack_digest}};
     lks_json_text(w, "name", lks_state_text(s, p->name));
     lks_view_text(w, "posture", lks_state_text(s, p->posture));
     lks_json_int(w, "criticality", p->criticality);
-    lks_view_text(w, "enforce", lks_state_text(s, p->enforce));
-    lks_view_text(w, "sched", lks_state_text(s, p->sched));
-    lks_view_text(w, "stack", lks_state_text(s, p->stack));
-    lks_view_text(w, "stack_digest", lks_state_text(s, p->stack_digest));
+    lks_view_texts(w, s, texts, LKS_COUNT(texts));
     lks_json_int(w, "nodes", counts->nodes);
     lks_json_int(w, "enrolled", counts->enrolled);
     lks_view_liveness(w, counts->liveness);
@@ -82,6 +75,30 @@ void lks_view_cadence(struct lks_json_writer *w, const struct lks_state *s,
         lks_json_int(w, "cadence_days", (int64_t)(c.limit / DAY_MS));
 }
 
+void lks_view_texts(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_view_member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lks_view_text(w, members[i].key, lks_state_text(s, members[i].text));
+}
+
+void lks_view_by(struct lks_json_writer *w, const struct lks_state *s, lks_text by, lks_text reason)
+{
+    lks_view_text(w, "by", lks_state_text(s, by));
+    lks_view_text(w, "reason", lks_state_text(s, reason));
+}
+
+void lks_view_deed(struct lks_json_writer *w, const struct lks_state *s, const char *key, lks_ms at,
+                   lks_text by, lks_text reason)
+{
+    char name[48];
+    lks_view_time(w, key, at);
+    snprintf(name, sizeof(name), "%s_by", key);
+    lks_view_text(w, name, lks_state_text(s, by));
+    snprintf(name, sizeof(name), "%s_reason", key);
+    lks_view_text(w, name, lks_state_text(s, reason));
+}
+
 void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
                     const struct lks_state_alarm *alarm)
 {
@@ -92,8 +109,7 @@ void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
     lks_view_time(w, "raised", alarm->raised);
     lks_view_time(w, "released", alarm->released);
     if (alarm->released != 0) {
-        lks_view_text(w, "by", lks_state_text(s, alarm->by));
-        lks_view_text(w, "reason", lks_state_text(s, alarm->reason));
+        lks_view_by(w, s, alarm->by, alarm->reason);
     }
 }
 

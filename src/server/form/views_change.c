@@ -321,13 +321,10 @@ void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s
                             const struct lks_state_change *c)
 {
     lks_json_cstr(w, "state", lks_change_state_words[c->state]);
-    lks_view_text(w, "by", lks_state_text(s, c->by));
-    lks_view_text(w, "reason", lks_state_text(s, c->reason));
+    lks_view_by(w, s, c->by, c->reason);
     lks_view_time(w, "proposed", c->proposed);
     lks_view_time(w, "started", c->started);
-    lks_view_time(w, "moved", c->moved);
-    lks_view_text(w, "moved_by", lks_state_text(s, c->moved_by));
-    lks_view_text(w, "moved_reason", lks_state_text(s, c->moved_reason));
+    lks_view_deed(w, s, "moved", c->moved, c->moved_by, c->moved_reason);
     lks_view_text(w, "standby", lks_state_text(s, c->standby));
     lks_json_int(w, "total", c->member_count);
     lks_json_int(w, "failed", c->failed);
@@ -357,8 +354,7 @@ void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
         lks_json_text(w, "gate", lks_state_text(s, c->waivers[i].gate));
         lks_view_time(w, "until", c->waivers[i].until);
         lks_view_text(w, "pool", lks_state_text(s, c->waivers[i].pool));
-        lks_view_text(w, "by", lks_state_text(s, c->waivers[i].by));
-        lks_view_text(w, "reason", lks_state_text(s, c->waivers[i].reason));
+        lks_view_by(w, s, c->waivers[i].by, c->waivers[i].reason);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -366,12 +362,9 @@ void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
         return;
     lks_json_begin(w, "break_glass", '{');
     lks_view_time(w, "at", g->at);
-    lks_view_text(w, "by", lks_state_text(s, g->by));
-    lks_view_text(w, "reason", lks_state_text(s, g->reason));
+    lks_view_by(w, s, g->by, g->reason);
     lks_view_time(w, "review_until", g->until);
-    lks_view_time(w, "reviewed", g->reviewed);
-    lks_view_text(w, "reviewed_by", lks_state_text(s, g->reviewed_by));
-    lks_view_text(w, "reviewed_reason", lks_state_text(s, g->reviewed_reason));
+    lks_view_deed(w, s, "reviewed", g->reviewed, g->reviewed_by, g->reviewed_reason);
     lks_json_end(w, '}');
 }
 
@@ -382,8 +375,7 @@ void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
     for (uint32_t i = 0; i < c->vote_count; i++) {
         lks_json_begin(w, NULL, '{');
         lks_json_bool(w, "yes", c->votes[i].yes);
-        lks_view_text(w, "by", lks_state_text(s, c->votes[i].by));
-        lks_view_text(w, "reason", lks_state_text(s, c->votes[i].reason));
+        lks_view_by(w, s, c->votes[i].by, c->votes[i].reason);
         lks_view_time(w, "at", c->votes[i].at);
         if (c->approval_age != 0)
             lks_view_time(w, "ends", c->votes[i].at + c->approval_age);

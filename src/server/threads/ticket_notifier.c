@@ -69,8 +69,7 @@ static void put_message(const struct lks_authz *authz, const struct lks_ticket_d
     lks_view_time(&w, "at", due->at);
     lks_json_int(&w, "change", (int64_t)due->change);
     lks_json_cstr(&w, "state", lks_change_state_words[due->state]);
-    lks_view_text(&w, "by", lks_state_text(s, due->by));
-    lks_view_text(&w, "reason", lks_state_text(s, due->reason));
+    lks_view_by(&w, s, due->by, due->reason);
     if (c != NULL)
         put_change(&w, authz, c);
     lks_json_end(&w, '}');
@@ -248,12 +247,8 @@ void lks_ticket_notifier_tick(struct lks_client_thread *c, lks_ms mono)
     struct lks_ticket_notifier *t = &c->notifier;
     if (c->talks == NULL || t->asked || t->telling != NULL || mono < t->due)
         return;
-    struct lks_call *call = lks_internal_call(c->daemon, LKS_INTERNAL_TELL, 0);
     t->due = mono + (is_wanted(lks_daemon_config(c->daemon)) ? ASK_MS : IDLE_MS);
-    if (call == NULL)
-        return;
-    t->asked = true;
-    lks_mailbox_post(&c->daemon->state->box, &call->mail);
+    t->asked = lks_internal_send(c->daemon, LKS_INTERNAL_TELL);
 }
 
 void lks_ticket_notifier_take(struct lks_client_thread *c, struct lks_call *call, lks_ms mono)
