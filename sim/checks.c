@@ -2,6 +2,7 @@
 #include "sim/world.h"
 
 #include "core/campaign/state_apply.h"
+#include "tests/goldens.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
@@ -338,6 +339,7 @@ void sim_check_end(struct sim *s)
     sim_require(s, state->commands_open == 0, "every command has ended");
     sim_require(s, lks_engine_seq(s->engine) == s->model->state.seq, "every row is durable");
     check_equal(s, "the fold of the rows is the state that was lived");
+    sim_require(s, lks_golden_reloads(&s->model->state, &err), err.msg);
     enum lks_code code = lks_journal_verify(&s->store, &options, &found, &err);
     sim_require(s, code == LKS_OK, err.msg);
     sim_require(s, found.fault == LKS_FAULT_NONE, found.text);

@@ -16,9 +16,11 @@
  *     sim_campaign 17 100000     run one with this many nodes for a while and print how fast
  *     sim_campaign from 17 500   run so many, from this one on, until one fails
  *     sim_campaign today 500     the same from a seed that the day gives
+ *     sim_campaign keep 17 DIR   keep the journal of one as a golden one: tests/golden/README.md
  */
 #include "sim/campaign.h"
 
+#include "tests/goldens.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
@@ -235,6 +237,17 @@ static int run_some(uint64_t from, uint64_t many)
     return EXIT_SUCCESS;
 }
 
+static int keep(uint64_t seed, const char *dir)
+{
+    name_seed(seed);
+    cam_init(&world, seed, 0);
+    cam_run(&world, STORM);
+    bool good = !world.broken && lks_golden_save(&world.store, &world.key, dir) &&
+                lks_golden_snapshots(&world.store, &world.key, dir);
+    cam_fini(&world);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static void clean_up(void)
 {
     cam_tuples_free();
@@ -243,7 +256,8 @@ static void clean_up(void)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: sim_campaign [SEED [NODES]] | from SEED SEEDS | today SEEDS\n");
+    fprintf(stderr, "usage: sim_campaign [SEED [NODES]] | from SEED SEEDS | today SEEDS | "
+                    "keep SEED DIR\n");
     return 2;
 }
 
@@ -253,14 +267,17 @@ int main(int argc, char **argv)
     struct totals t = {0};
     bool today = argc == 3 && strcmp(argv[1], "today") == 0;
     bool some = argc == 4 && strcmp(argv[1], "from") == 0;
-    int at = some || today ? 2 : 1;
-    if ((argc == 4) != some || argc > 4 ||
+    bool kept = argc == 4 && strcmp(argv[1], "keep") == 0;
+    int at = some || today || kept ? 2 : 1;
+    if ((argc == 4) != (some || kept) || argc > 4 ||
         (argc > at && !lks_str_number(lks_str_from(argv[at]), UINT64_MAX, &first)) ||
-        (argc > at + 1 && !lks_str_number(lks_str_from(argv[at + 1]), FLEET_MAX, &second)))
+        (argc > at + 1 && !kept && !lks_str_number(lks_str_from(argv[at + 1]), FLEET_MAX, &second)))
         return usage();
     (void)signal(SIGABRT, say_seed);
     (void)signal(SIGSEGV, say_seed);
     (void)atexit(clean_up);
+    if (kept)
+        return keep(first, argv[3]);
     if (today)
         return run_some(seed_of_today(), first);
     if (some)

@@ -11,10 +11,12 @@
  *     sim_fleet               run many seeds
  *     sim_fleet 17            run one and print what happens
  *     sim_fleet 17 10000      run one with this many nodes and print how fast
+ *     sim_fleet keep 17 DIR   keep the journal of one as a golden one: tests/golden/README.md
  */
 #include "sim/world.h"
 
 #include "tests/facts.h"
+#include "tests/goldens.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
@@ -367,14 +369,28 @@ static void test_a_seed_repeats_exactly(void)
     CHECK(a.history != c.history);
 }
 
+static int keep(uint64_t seed, const char *dir)
+{
+    LKS_CLEANUP(sim_fini) struct sim s = {0};
+    run_seed(&s, seed, false);
+    bool good = !s.broken && lks_golden_save(&s.store, &s.key, dir) &&
+                lks_golden_snapshots(&s.store, &s.key, dir);
+    return !good;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = 0, nodes = 0;
     bool ok = argc <= 3;
+    if (argc == 4 && strcmp(argv[1], "keep") == 0 &&
+        lks_str_number(lks_str_from(argv[2]), UINT64_MAX, &seed)) {
+        (void)atexit(sim_tuples_free);
+        return keep(seed, argv[3]);
+    }
     ok = ok && (argc < 2 || lks_str_number(lks_str_from(argv[1]), UINT64_MAX, &seed));
     ok = ok && (argc < 3 || lks_str_number(lks_str_from(argv[2]), FLEET_MAX, &nodes));
     if (!ok || (argc == 3 && nodes == 0)) {
-        fprintf(stderr, "usage: sim_fleet [SEED [NODES]]\n");
+        fprintf(stderr, "usage: sim_fleet [SEED [NODES]] | keep SEED DIR\n");
         return 2;
     }
     (void)signal(SIGABRT, say_seed);

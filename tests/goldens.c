@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
+#include "core/table/table.h"
+#include "engine/chain_walk.h"
 #include "tests/records.h"
 #include "tests/test.h"
 
@@ -21,8 +23,19 @@ const struct lks_golden lks_goldens[] = {
      {100, 200, 300, 400, 453},
      {"fleet.yaml", "stack-a.yaml", "stack-b.yaml", "stack-c.yaml", "stack-z.yaml", "bundle.json",
       "report.json"}},
+    {"tests/golden/sim-campaign-23", {130, 260, 378}, {LKS_GOLDEN_LINES}},
+    {"tests/golden/sim-fleet-12", {50, 105}, {LKS_GOLDEN_LINES}},
 };
 const size_t lks_golden_count = LKS_COUNT(lks_goldens);
+
+static const struct lks_golden *golden_at(const char *dir)
+{
+    for (size_t i = 0; i < lks_golden_count; i++) {
+        if (strcmp(lks_goldens[i].dir, dir) == 0)
+            return &lks_goldens[i];
+    }
+    return NULL;
+}
 
 /* Files -------------------------------------------------------------------------------------- */
 
@@ -73,7 +86,7 @@ static void load_row(struct lks_store *store, uint64_t seq, struct lks_str line)
 {
     struct lks_str words[5] = {0};
     uint64_t kind = 0, version = 0;
-    static uint8_t body[8192];
+    static uint8_t body[1 << 16];
     struct lks_err err = {0};
     struct lks_row row = {.seq = seq};
     for (size_t i = 0; i < LKS_COUNT(words); i++)
@@ -99,29 +112,40 @@ static void load_head(struct lks_store *store, struct lks_str line)
     CHECK_CODE(store->ops->append(store->self, &batch, &err), LKS_OK);
 }
 
-static void load_blob(struct lks_store *store, const char *dir, const char *name)
+static void put_blob(struct lks_store *store, struct lks_str bytes)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    struct lks_store_blob blob = {0};
+    struct lks_store_blob blob = {.bytes = bytes};
     struct lks_store_batch batch = {.blobs = &blob, .blob_count = 1};
     struct lks_err err = {0};
-    lks_golden_read(dir, name, &bytes);
-    blob.bytes = lks_buf_view(&bytes);
     CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, &err), LKS_OK);
     CHECK_CODE(store->ops->append(store->self, &batch, &err), LKS_OK);
 }
 
+/* A file, or each line of it. */
+static void load_blob(struct lks_store *store, const char *dir, const char *name)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_str line, rest;
+    static uint8_t blob[1 << 16];
+    lks_golden_read(dir, name, &bytes);
+    if (strcmp(name, LKS_GOLDEN_LINES) != 0) {
+        put_blob(store, lks_buf_view(&bytes));
+        return;
+    }
+    for (rest = lks_buf_view(&bytes); rest.len > 0;) {
+        lks_str_cut(rest, '\n', &line, &rest);
+        if (CHECK(line.len / 2 <= sizeof(blob) && lks_hex_read(line, blob, line.len / 2)))
+            put_blob(store, (struct lks_str){(const char *)blob, line.len / 2});
+    }
+}
+
 static void load_blobs(struct lks_store *store, const char *dir)
 {
-    struct lks_store_batch life = {.blobs = lks_test_life_blobs,
-                                   .blob_count = LKS_COUNT(lks_test_life_blobs)};
-    struct lks_err err = {0};
-    for (size_t i = 0; i < lks_golden_count; i++) {
-        const struct lks_golden *g = &lks_goldens[i];
-        for (size_t k = 0; strcmp(g->dir, dir) == 0 && g->blobs[k] != NULL; k++)
-            load_blob(store, dir, g->blobs[k]);
-    }
-    CHECK_CODE(store->ops->append(store->self, &life, &err), LKS_OK);
+    const struct lks_golden *g = golden_at(dir);
+    for (size_t i = 0; g != NULL && i < LKS_GOLDEN_BLOBS && g->blobs[i] != NULL; i++)
+        load_blob(store, dir, g->blobs[i]);
+    for (size_t i = 0; i < LKS_COUNT(lks_test_life_blobs); i++)
+        put_blob(store, lks_test_life_blobs[i].bytes);
 }
 
 void lks_golden_load(struct lks_store *store, const char *dir)
@@ -247,24 +271,6 @@ static bool print_head(void *ctx, const struct lks_head *head)
     return true;
 }
 
-bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const char *dir)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0}, heads = {0}, public_text = {0};
-    struct lks_public_key public = lks_key_public(key);
-    char text[LKS_KEY_TEXT_SIZE];
-    struct lks_err err = {0};
-    lks_buf_init(&rows, LKS_GOLDEN_BYTES_MAX);
-    lks_buf_init(&heads, LKS_GOLDEN_BYTES_MAX);
-    lks_buf_init(&public_text, LKS_GOLDEN_BYTES_MAX);
-    lks_key_public_text(&public, text);
-    lks_buf_addf(&public_text, "%s\n", text);
-    return CHECK_CODE(store->ops->rows(store->self, 1, print_row, &rows, &err), LKS_OK) &&
-           CHECK_CODE(store->ops->heads(store->self, 0, print_head, &heads, &err), LKS_OK) &&
-           lks_golden_write(dir, "rows", lks_buf_view(&rows)) &&
-           lks_golden_write(dir, "heads", lks_buf_view(&heads)) &&
-           lks_golden_write(dir, "key", lks_buf_view(&public_text));
-}
-
 static enum lks_code print_record(void *ctx, lks_ms time, const struct lks_record *record,
                                   struct lks_err *err)
 {
@@ -283,4 +289,126 @@ void lks_golden_list(const struct lks_state *s, struct lks_buf *out)
     struct lks_err err = {0};
     lks_buf_addf(out, "row %" PRIu64 " at %" PRIu64 "\n", s->seq, s->clock);
     CHECK_CODE(lks_dump_state(s, print_record, out, &err), LKS_OK);
+}
+
+/* Bytes that rows refer to, each once. */
+struct gathering {
+    struct lks_store *store;
+    struct lks_buf *out;
+    struct lks_intern known;
+};
+
+static bool gather_blob(void *ctx, const struct lks_row *row)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct gathering *g = ctx;
+    struct lks_record r;
+    struct lks_err err = {0};
+    char digest[LKS_DIGEST_SIZE];
+    uint32_t id = 0, count = lks_intern_count(&g->known);
+    if (!CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK))
+        return false;
+    struct lks_str name = lks_chain_walk_blob(&r);
+    if (name.len == 0 || name.len >= sizeof(digest) ||
+        lks_intern_id(&g->known, name, &id, &err) != LKS_OK || id < count)
+        return true;
+    (void)snprintf(digest, sizeof(digest), "%" LKS_STR_FMT, LKS_STR_ARG(name));
+    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
+    if (!CHECK_CODE(g->store->ops->blob(g->store->self, digest, &bytes, &err), LKS_OK))
+        return false;
+    lks_hex_add(g->out, (const uint8_t *)bytes.ptr, bytes.len);
+    lks_buf_addc(g->out, '\n');
+    return true;
+}
+
+static bool save_blobs(struct lks_store *store, const char *dir)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    struct gathering g = {.store = store, .out = &out};
+    struct lks_err err = {0};
+    lks_buf_init(&out, LKS_GOLDEN_BYTES_MAX);
+    lks_intern_init(&g.known, LKS_GOLDEN_BYTES_MAX);
+    bool ok = CHECK_CODE(store->ops->rows(store->self, 1, gather_blob, &g, &err), LKS_OK);
+    lks_intern_fini(&g.known);
+    return ok && lks_golden_write(dir, LKS_GOLDEN_LINES, lks_buf_view(&out));
+}
+
+static bool save_rows(struct lks_store *store, const char *dir)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0}, heads = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&rows, LKS_GOLDEN_BYTES_MAX);
+    lks_buf_init(&heads, LKS_GOLDEN_BYTES_MAX);
+    return CHECK_CODE(store->ops->rows(store->self, 1, print_row, &rows, &err), LKS_OK) &&
+           CHECK_CODE(store->ops->heads(store->self, 0, print_head, &heads, &err), LKS_OK) &&
+           lks_golden_write(dir, "rows", lks_buf_view(&rows)) &&
+           lks_golden_write(dir, "heads", lks_buf_view(&heads));
+}
+
+static bool save_state(const struct lks_state *state, const char *dir, const char *name)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf listed = {0};
+    lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
+    lks_golden_list(state, &listed);
+    return lks_golden_write(dir, name, lks_buf_view(&listed));
+}
+
+bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const char *dir)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    const struct lks_golden *g = golden_at(dir);
+    struct lks_public_key public = lks_key_public(key);
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
+    char text[LKS_KEY_TEXT_SIZE], line[LKS_KEY_TEXT_SIZE + 1];
+    uint8_t hash[LKS_HASH_BYTES];
+    lks_key_public_text(&public, text);
+    (void)snprintf(line, sizeof(line), "%s\n", text);
+    CHECK_CODE(store->ops->tail(store->self, &tail, &err), LKS_OK);
+    lks_golden_fold(store, tail.seq, &state, hash);
+    bool lines = g != NULL && g->blobs[0] != NULL && strcmp(g->blobs[0], LKS_GOLDEN_LINES) == 0;
+    return save_rows(store, dir) && lks_golden_write(dir, "key", lks_str_from(line)) &&
+           save_state(&state, dir, "state") && (!lines || save_blobs(store, dir));
+}
+
+/* Of the last one, the list of what it loads to as well. */
+static bool save_snapshot(struct lks_store *store, const struct lks_key *key, const char *dir,
+                          uint64_t row, bool last)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    uint8_t hash[LKS_HASH_BYTES];
+    struct lks_err err = {0};
+    lks_golden_fold(store, row, &state, hash);
+    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
+    CHECK_CODE(lks_state_init(&loaded, 1, &err), LKS_OK);
+    return CHECK_CODE(lks_snapshot_pack_signed(&state, hash, key, &bytes, &err), LKS_OK) &&
+           CHECK_CODE(lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, hash, &err),
+                      LKS_OK) &&
+           lks_golden_write(dir, lks_golden_snapshot_name(row, ""), lks_buf_view(&bytes)) &&
+           (!last || save_state(&loaded, dir, lks_golden_snapshot_name(row, ".state")));
+}
+
+bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, const char *dir)
+{
+    const struct lks_golden *g = golden_at(dir);
+    for (size_t i = 0; g != NULL && g->snapshots[i] != 0; i++) {
+        if (!save_snapshot(store, key, dir, g->snapshots[i], g->snapshots[i + 1] == 0))
+            return false;
+    }
+    if (g == NULL)
+        printf("%s: not in the table of tests/goldens.c; add it there\n", dir);
+    return g != NULL;
+}
+
+bool lks_golden_reloads(const struct lks_state *s, struct lks_err *why)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    uint8_t hash[LKS_HASH_BYTES] = {7}, said[LKS_HASH_BYTES] = {0};
+    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
+    return lks_snapshot_pack_state(s, hash, &bytes, why) == LKS_OK &&
+           lks_state_init(&loaded, 2, why) == LKS_OK &&
+           lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, said, why) == LKS_OK &&
+           memcmp(hash, said, sizeof(hash)) == 0 && lks_table_equal(s, &loaded, why);
 }

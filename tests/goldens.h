@@ -12,10 +12,13 @@ enum { LKS_GOLDEN_BYTES_MAX = 4 << 20, LKS_GOLDEN_SNAPSHOTS = 6, LKS_GOLDEN_BLOB
 
 struct lks_golden {
     const char *dir;
-    uint64_t snapshots[LKS_GOLDEN_SNAPSHOTS]; /* the rows they are of; 0: no more */
+    uint64_t snapshots[LKS_GOLDEN_SNAPSHOTS]; /* the rows they are of; ends with 0 */
     const char *blobs[LKS_GOLDEN_BLOBS];      /* files that rows refer to by digest; NULL: no more,
-                                                 and without any those of tests/journals.h */
+                                                 and without any those of tests/journals.h. A file
+                                                 LKS_GOLDEN_LINES has many, in hexadecimal */
 };
+#define LKS_GOLDEN_LINES "blobs"
+
 extern const struct lks_golden lks_goldens[];
 extern const size_t lks_golden_count;
 
@@ -25,8 +28,8 @@ void lks_golden_read(const char *dir, const char *name, struct lks_buf *out);
 /* On purpose only: false, and the cause is printed, where it cannot be written. */
 bool lks_golden_write(const char *dir, const char *name, struct lks_str bytes);
 
-/* "snapshot-49", and with ".state" the list of what it loads to: of what was removed it lists less
- * than the fold of the rows. The next call overwrites it. */
+/* "snapshot-49", and of the last one with ".state" the list of what it loads to: of what was
+ * removed it lists less than the fold of the rows. The next call overwrites it. */
 const char *lks_golden_snapshot_name(uint64_t row, const char *ending);
 
 /* The public key of a golden journal. */
@@ -44,8 +47,11 @@ void lks_golden_live(struct lks_store *store, const char *dir, const struct lks_
 typedef void lks_golden_record_fn(void *ctx, lks_ms time, const struct lks_record *r);
 void lks_golden_records(const char *dir, lks_golden_record_fn *fn, void *ctx);
 
-/* The store as the files "rows", "heads" and "key". */
+/* Write the store as the files "rows", "heads", "key", "state" and, where the table names it,
+ * "blobs"; and the snapshots that the table names, signed by `key`. On purpose only: false, and the
+ * cause is printed, where that fails. */
 bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const char *dir);
+bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, const char *dir);
 
 /* Fold the first `rows` rows alone, without any snapshot, into `out`, which is initialised here.
  * `hash` is that of the last of them. */
@@ -55,5 +61,8 @@ void lks_golden_fold(struct lks_store *store, uint64_t rows, struct lks_state *o
 /* The file "state": the row and time of the state, then a line for each record of it. Secrets are
  * in it, so it is for made-up ones. */
 void lks_golden_list(const struct lks_state *s, struct lks_buf *out);
+
+/* Whether the state, as a snapshot and loaded from it, is the same; `why` says what differs. */
+bool lks_golden_reloads(const struct lks_state *s, struct lks_err *why);
 
 #endif
