@@ -9,14 +9,20 @@ enum { OUT_MAX = 64 * 1024 * 1024 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* No mutation hits the right digest by chance: put it in. */
+/* No mutation hits the right digest by chance: put it in, behind the line with a signature where
+ * there is one. */
 static void mend(struct lks_str bytes, struct lks_buf *out)
 {
     static const char magic[] = "lockstep-snapshot-1 ";
     size_t line = sizeof(magic) - 1 + LKS_DIGEST_SIZE;
     char digest[LKS_DIGEST_SIZE];
+    struct lks_str first, behind;
     struct lks_err err = {0};
     lks_buf_init(out, OUT_MAX);
+    if (lks_str_starts(bytes, "lockstep-signed-1 ") && lks_str_cut(bytes, '\n', &first, &behind)) {
+        lks_buf_add(out, (struct lks_str){first.ptr, first.len + 1});
+        bytes = behind;
+    }
     if (bytes.len < line || !lks_str_starts(bytes, magic)) {
         lks_buf_add(out, bytes);
         return;
