@@ -82,24 +82,38 @@ struct lks_public_key lks_golden_key(const char *dir)
 
 /* Reading ------------------------------------------------------------------------------------ */
 
-static void load_row(struct lks_store *store, uint64_t seq, struct lks_str line)
+/* The body is decoded in its place in `line`, and stays a view of it. */
+static struct lks_row read_row(uint64_t seq, struct lks_str line)
 {
     struct lks_str words[5] = {0};
     uint64_t kind = 0, version = 0;
-    static uint8_t body[1 << 16];
-    struct lks_err err = {0};
     struct lks_row row = {.seq = seq};
     for (size_t i = 0; i < LKS_COUNT(words); i++)
         lks_str_cut(line, ' ', &words[i], &line);
-    row.body = (struct lks_str){(const char *)body, words[4].len / 2};
+    row.body = (struct lks_str){words[4].ptr, words[4].len / 2};
     CHECK(lks_str_number(words[0], UINT64_MAX, &row.time) &&
           lks_str_number(words[1], UINT16_MAX, &kind) &&
-          lks_str_number(words[2], UINT8_MAX, &version) && row.body.len <= sizeof(body) &&
+          lks_str_number(words[2], UINT8_MAX, &version) &&
           lks_hex_read(words[3], row.hash, sizeof(row.hash)) &&
-          lks_hex_read(words[4], body, row.body.len));
+          lks_hex_read(words[4], (uint8_t *)words[4].ptr, row.body.len));
     row.kind = (uint16_t)kind;
     row.version = (uint8_t)version;
-    struct lks_store_batch batch = {.rows = &row, .row_count = 1};
+    return row;
+}
+
+/* All in one transaction: a store on a disk syncs once. */
+static void load_rows(struct lks_store *store, struct lks_str text)
+{
+    static struct lks_row rows[LKS_GOLDEN_ROWS_MAX];
+    struct lks_store_batch batch = {.rows = rows};
+    struct lks_str line;
+    struct lks_err err = {0};
+    while (text.len > 0) {
+        LKS_ASSERT(batch.row_count < LKS_COUNT(rows));
+        lks_str_cut(text, '\n', &line, &text);
+        rows[batch.row_count] = read_row(batch.row_count + 1, line);
+        batch.row_count++;
+    }
     CHECK_CODE(store->ops->append(store->self, &batch, &err), LKS_OK);
 }
 
@@ -154,13 +168,8 @@ void lks_golden_load(struct lks_store *store, const char *dir)
     struct lks_str line, rest;
     lks_golden_read(dir, "rows", &rows);
     lks_golden_read(dir, "heads", &heads);
-    rest = lks_buf_view(&rows);
-    for (uint64_t seq = 1; rest.len > 0; seq++) {
-        lks_str_cut(rest, '\n', &line, &rest);
-        load_row(store, seq, line);
-    }
-    rest = lks_buf_view(&heads);
-    while (rest.len > 0) {
+    load_rows(store, lks_buf_view(&rows));
+    for (rest = lks_buf_view(&heads); rest.len > 0;) {
         lks_str_cut(rest, '\n', &line, &rest);
         load_head(store, line);
     }

@@ -8,7 +8,12 @@
 
 #define LKS_GOLDEN_RICH "tests/golden/rich"
 
-enum { LKS_GOLDEN_BYTES_MAX = 4 << 20, LKS_GOLDEN_SNAPSHOTS = 6, LKS_GOLDEN_BLOBS = 8 };
+enum {
+    LKS_GOLDEN_BYTES_MAX = 4 << 20,
+    LKS_GOLDEN_ROWS_MAX = 1024,
+    LKS_GOLDEN_SNAPSHOTS = 6,
+    LKS_GOLDEN_BLOBS = 8
+};
 
 struct lks_golden {
     const char *dir;
