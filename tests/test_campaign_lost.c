@@ -502,6 +502,17 @@ static void approve(struct campaign *w)
     CHECK_CHANGE(w, LKS_CHANGE_APPROVED);
 }
 
+/* What people read before they start it. */
+static void check_barred(const struct campaign *w, const char *want)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};
+    const struct lks_book book = {.facts = lks_test_facts(), .manifest = &w->a.manifest};
+    lks_decision_init(&space);
+    CHECK_STR(lks_decide_change_barred(&w->a.state, &book, w->a.now, campaign_change(w), &space),
+              want);
+    CHECK_INT(space.count, 0);
+}
+
 static struct lks_str start(struct campaign *w)
 {
     const struct lks_event event = {.kind = LKS_EVENT_CHANGE_MOVE,
@@ -512,6 +523,10 @@ static struct lks_str start(struct campaign *w)
     return lks_str_from(w->a.decision.refused.msg);
 }
 
+#define DRIFTED                                                                                    \
+    "2 nodes drifted since change 1 was planned, the first is n2: repair them, or end it "         \
+    "(lockstep change abort 1) and propose it again without them"
+
 /* Between approval and start: left out with a record and an alarm, where they are few. */
 static void drifts_before_the_start(void)
 {
@@ -519,13 +534,16 @@ static void drifts_before_the_start(void)
         struct campaign w;
         lks_test_case("%u drift", many);
         campaign_begin(&w, &(struct campaign_plan){.nodes = 6, .unapproved = true});
+        check_barred(&w, "");
         approve(&w);
+        check_barred(&w, "");
         drift(&w, "n2");
         if (many > 1)
             drift(&w, "n3");
+        check_barred(&w, many > 1 ? DRIFTED : "");
         struct lks_str why = start(&w);
         if (many > 1) {
-            CHECK_HAS(why, "start: 2 nodes drifted since change 1 was planned, the first is n2: ");
+            CHECK_STR(why, "start: " DRIFTED);
         } else {
             CHECK_STR(why, "");
             CHECK_MEMBER(&w, "n2", LKS_MEMBER_SKIPPED);

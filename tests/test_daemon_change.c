@@ -295,6 +295,31 @@ static void check_votes(struct scene *s)
     CHECK_INT(crew_count(&t, "items"), 1);
 }
 
+/* Two of three nodes drift behind the approvals: whoever reads the change sees why it cannot start,
+ * until they are as they were. */
+static void check_barred(struct scene *s)
+{
+    static const char *const readings[] = {"settings.power_limit_w@gpu *=600", ""};
+    static const char *const why[] = {"2 nodes drifted since change ", ""};
+    uint64_t id = propose(s, "cooler", "");
+    approve(s, id);
+    for (size_t k = 0; k < LKS_COUNT(readings); k++) {
+        LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+        for (size_t i = 0; i < 2; i++) {
+            char name[16];
+            name_of(i, name);
+            CHECK(crew_report(s->agents[i], name, readings[k], &s->beats[i]));
+        }
+        crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
+        CHECK_HAS(crew_text(&t, "cannot_start"), why[k]);
+        CHECK_INT(crew_text(&t, "cannot_start").len > 0, k == 0);
+        if (k == 0)
+            crew_refused(s->maker, "startChange", path_of(id, "start"), START("3", "24"), 409,
+                         "start: 2 nodes drifted since change ");
+    }
+    move(s, s->maker, id, "abortChange", "abort", "aborted");
+}
+
 static void check_start(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -737,6 +762,7 @@ static void test_changes(void)
         check_wishes(&s);
         check_dry_run(&s);
         check_votes(&s);
+        check_barred(&s);
         check_whole(&s);
         check_back(&s);
         crew_all_covered("daemon_change");

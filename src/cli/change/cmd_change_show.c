@@ -449,6 +449,9 @@ static enum lks_code print_head(struct lks_cli *cli, const struct lks_doc *chang
                  truth(change, "frozen") ? " (frozen: no further node is changed)" : "");
     add_fact(&t, "state", &text);
     lks_buf_truncate(&text, 0);
+    lks_buf_add(&text, lks_doc_text(change, "cannot_start"));
+    add_fact(&t, "cannot start", &text);
+    lks_buf_truncate(&text, 0);
     lks_buf_addf(&text, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(change, "name")),
                  LKS_STR_ARG(lks_doc_text(change, "stack")));
     add_fact(&t, "to", &text);

@@ -79,9 +79,9 @@ bool lks_campaign_change_drift_fits(struct lks_deciding *d, const struct lks_sta
     lks_decision_refuse(
         d, LKS_E_REFUSED,
         "start: %s drifted since change %llu was planned, the first is %" LKS_STR_FMT
-        ": repair them, or propose it again without them",
+        ": repair them, or end it (lockstep change abort %llu) and propose it again without them",
         lks_str_count_text(count, "node", nodes), (unsigned long long)c->id,
-        LKS_STR_ARG(lks_state_name(d->state, first->node)));
+        LKS_STR_ARG(lks_state_name(d->state, first->node)), (unsigned long long)c->id);
     return false;
 }
 

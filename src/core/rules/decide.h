@@ -17,6 +17,12 @@ enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book,
                          const struct lks_event *event, struct lks_decision *out,
                          struct lks_err *err) LKS_MUST_CHECK;
 
+/* Why an approved change cannot start now: the refusal that any person would get who starts it. An
+ * empty text: it can, or it is not approved. The text is in `space`, which was initialised. */
+struct lks_str lks_decide_change_barred(const struct lks_state *s, const struct lks_book *book,
+                                        struct lks_now now, const struct lks_state_change *c,
+                                        struct lks_decision *space);
+
 /* Before a tick: what is not due after all is moved on. Without it lks_decide_next() may say a time
  * at which nothing is to be done. */
 void lks_decide_settle(struct lks_state *s, struct lks_now now);

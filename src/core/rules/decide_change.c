@@ -234,6 +234,30 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
     return false;
 }
 
+/* Else it is refused. */
+static bool can_start(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    return is_in_time(d, c) && lks_decide_may_start(d, c) && lks_decide_hand_takes_change(d, c) &&
+           lks_campaign_change_drift_fits(d, c);
+}
+
+struct lks_str lks_decide_change_barred(const struct lks_state *s, const struct lks_book *book,
+                                        struct lks_now now, const struct lks_state_change *c,
+                                        struct lks_decision *space)
+{
+    /* The person who starts it names the standby then. */
+    static const struct lks_event asks = {
+        .kind = LKS_EVENT_CHANGE_MOVE,
+        .move = {.order = LKS_ORDERED_START, .standby = LKS_STR_C("a person on site")}};
+    static const struct lks_str prefix = LKS_STR_C("start: ");
+    struct lks_deciding d = {.state = s, .book = book, .now = now, .event = &asks, .out = space};
+    if (c->state != LKS_CHANGE_APPROVED || can_start(&d, c))
+        return LKS_STR("");
+    struct lks_str why = lks_str_from(space->refused.msg);
+    size_t skip = lks_str_starts(why, prefix.ptr) ? prefix.len : 0;
+    return (struct lks_str){why.ptr + skip, why.len - skip};
+}
+
 void lks_decide_change_move(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -247,11 +271,8 @@ void lks_decide_change_move(struct lks_deciding *d)
             continue;
         if (moves[i].to == c->state)
             return;
-        if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
-            return;
-        if (order == LKS_ORDERED_START &&
-            (!lks_decide_may_start(d, c) || !lks_decide_hand_takes_change(d, c) ||
-             !lks_campaign_change_drift_fits(d, c)))
+        if (moves[i].to == LKS_CHANGE_RUNNING &&
+            !(order == LKS_ORDERED_START ? can_start(d, c) : is_in_time(d, c)))
             return;
         if (c->state == LKS_CHANGE_HALTED && moves[i].to == LKS_CHANGE_RUNNING &&
             !lks_decide_may_resume(d, c))

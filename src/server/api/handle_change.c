@@ -101,6 +101,18 @@ static void put_waits(struct lks_json_writer *w, const struct lks_authz *authz,
     lks_json_end(w, ']');
 }
 
+/* People read here why it cannot start, and not only once they try. */
+static void put_barred(struct lks_json_writer *w, const struct lks_authz *authz,
+                       const struct lks_state_change *c)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};
+    lks_decision_init(&space);
+    struct lks_str why = lks_decide_change_barred(authz->state, lks_engine_book(authz->engine),
+                                                  authz->now, c, &space);
+    if (why.len > 0)
+        lks_json_text(w, "cannot_start", why);
+}
+
 void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_view_change_sketch_fini) struct lks_change_sketch k = {0};
@@ -121,6 +133,7 @@ void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
     lks_view_change_size(&w, &k);
     if (is_frozen(s, c))
         lks_json_bool(&w, "frozen", true);
+    put_barred(&w, authz, c);
     lks_view_change_approvals(&w, s, c);
     lks_reach_view(&w, authz, c);
     lks_view_change_votes(&w, s, c);
