@@ -86,6 +86,21 @@ static void start(struct cam *w, uint64_t change, bool glass)
               CAM_BY);
 }
 
+/* What an approved change shows of why it cannot start stays so once the weather is calm: drifted
+ * nodes are repaired by nobody here. Such a change is given up, as it says. */
+static void start_or_end(struct cam *w, const struct lks_state_change *c)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};
+    struct lks_now now = lks_engine_now(w->engine, cam_now(w));
+    lks_decision_init(&space);
+    if (w->calm && lks_decide_change_barred(lks_engine_state(w->engine), lks_engine_book(w->engine),
+                                            now, c, &space)
+                           .len > 0)
+        (void)move(w, c->id, LKS_ORDERED_ABORT);
+    else
+        start(w, c->id, false);
+}
+
 static void manage_change(struct cam *w, const struct lks_state_change *c)
 {
     uint64_t id = c->id;
@@ -97,7 +112,7 @@ static void manage_change(struct cam *w, const struct lks_state_change *c)
             cam_votes_give(w, id);
         break;
     case LKS_CHANGE_APPROVED:
-        start(w, id, false);
+        start_or_end(w, c);
         break;
     case LKS_CHANGE_PAUSED:
         if (w->calm || lks_rng_percent(&w->rng, 30))

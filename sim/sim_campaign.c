@@ -143,6 +143,9 @@ static const struct {
     {"no node returns around an asset whose update has an unknown outcome", 1010188},
     {"a lost node joins the rollback right behind the return of its domain", 1001089},
     {"a lost node joins right behind the return of two others", 1014392},
+    {"an update that its endpoint forgot stays open until its deadline", 3031590},
+    {"people give up an approved change that shows why it cannot start", 1001208},
+    {"people give up an approved change whose nodes drifted in a rollback", 2011620},
 };
 
 static void test_seeds_that_found_something(void)
