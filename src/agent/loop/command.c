@@ -152,9 +152,9 @@ static void run_helper(struct lks_agent *a, const struct lks_envelope *e, struct
 
 /* Ourselves with another option, in a process of its own: vendors' libraries are no part of this
  * one. */
-static enum lks_code start_look(struct lks_agent *a, const char *option, enum lks_agent_errand kind,
-                                struct lks_err *err)
+static void start_look(struct lks_agent *a, const char *option, enum lks_agent_errand kind)
 {
+    struct lks_err err = {0};
     const char *words[] = {LOOKER, option, a->options->root != NULL ? "--root" : NULL,
                            a->options->root, NULL};
     char *argv[LKS_COUNT(words)];
@@ -167,27 +167,24 @@ static enum lks_code start_look(struct lks_agent *a, const char *option, enum lk
                                                 .ms = IDLE_MS};
     make_way(a);
     a->errand_kind = kind;
-    return lks_subtask_start(&a->errand, &program, err);
+    if (lks_subtask_start(&a->errand, &program, &err) != LKS_OK)
+        lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
 }
 
 static void run_idle(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
-    struct lks_err err = {0};
     (void)e;
     (void)envelope;
-    if (start_look(a, "--idle", LKS_SUBTASK_IDLE, &err) != LKS_OK)
-        lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
+    start_look(a, "--idle", LKS_SUBTASK_IDLE);
 }
 
 /* A reboot waits for a look at what it would lead to. On this machine itself the helper looks,
  * which may read more. */
 static void run_careful(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
-    struct lks_err err = {0};
     (void)e;
     (void)envelope;
-    if (start_look(a, "--hazards", LKS_SUBTASK_HAZARDS, &err) != LKS_OK)
-        lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
+    start_look(a, "--hazards", LKS_SUBTASK_HAZARDS);
 }
 
 static void run_accept(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)

@@ -18,12 +18,11 @@ static const struct lks_reading *unread(const struct lks_tuple *tuple)
     return NULL;
 }
 
-static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple *tuple,
-                           struct lks_buf *out, struct lks_err *err)
+static enum lks_code judge(struct lks_recheck *g, struct lks_buf *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
     lks_report_init(&report);
-    if (lks_consistency(facts, tuple, &report, err) != LKS_OK)
+    if (lks_consistency(&g->facts, &g->tuple, &report, err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < report.count; i++) {
         const struct lks_finding *f = &report.findings[i];
@@ -32,7 +31,7 @@ static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple
                             "%s: %" LKS_STR_FMT " before a reboot; %" LKS_STR_FMT, f->rule,
                             LKS_STR_ARG(f->remedy), LKS_STR_ARG(f->text));
     }
-    const struct lks_reading *lacks = unread(tuple);
+    const struct lks_reading *lacks = unread(&g->tuple);
     if (lacks != NULL)
         return lks_fail(err, LKS_E_UNAVAILABLE, "%" LKS_STR_FMT " is not known: %" LKS_STR_FMT,
                         LKS_STR_ARG(lacks->name), LKS_STR_ARG(lacks->value));
@@ -42,8 +41,5 @@ static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple
 
 enum lks_code lks_hazards_look(const char *root, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_recheck_fini) struct lks_recheck g = LKS_RECHECK_NONE;
-    if (lks_recheck_take("kernel", root, &g, err) != LKS_OK)
-        return err->code;
-    return judge(&g.facts, &g.tuple, out, err);
+    return lks_recheck("kernel", root, judge, out, err);
 }

@@ -62,13 +62,12 @@ static enum lks_code count_amd(struct lks_root *root, uint64_t *processes, struc
     return LKS_OK;
 }
 
-static enum lks_code judge(struct lks_root *root, const struct lks_tuple *t, struct lks_buf *out,
-                           struct lks_err *err)
+static enum lks_code judge(struct lks_recheck *g, struct lks_buf *out, struct lks_err *err)
 {
     uint64_t processes = 0;
     size_t gpus = 0;
-    if (count_nvidia(root, t, &processes, &gpus, err) != LKS_OK ||
-        count_amd(root, &processes, err) != LKS_OK)
+    if (count_nvidia(&g->root, &g->tuple, &processes, &gpus, err) != LKS_OK ||
+        count_amd(&g->root, &processes, err) != LKS_OK)
         return err->code;
     if (processes > 0)
         return lks_fail(err, LKS_E_REFUSED, "%llu GPU process%s", (unsigned long long)processes,
@@ -79,8 +78,5 @@ static enum lks_code judge(struct lks_root *root, const struct lks_tuple *t, str
 
 enum lks_code lks_idle_look(const char *root, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_recheck_fini) struct lks_recheck g = LKS_RECHECK_NONE;
-    if (lks_recheck_take("nvidia", root, &g, err) != LKS_OK)
-        return err->code;
-    return judge(&g.root, &g.tuple, out, err);
+    return lks_recheck("nvidia", root, judge, out, err);
 }

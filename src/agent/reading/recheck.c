@@ -13,8 +13,8 @@ static const struct lks_probe_kind *find_probe(const char *name)
     return NULL;
 }
 
-enum lks_code lks_recheck_take(const char *probe, const char *root, struct lks_recheck *out,
-                               struct lks_err *err)
+static enum lks_code take(const char *probe, const char *root, struct lks_recheck *out,
+                          struct lks_err *err)
 {
     const struct lks_probe_options how = {.call_ms = CALL_MS, .probe_ms = PROBE_TIMES * CALL_MS};
     if (lks_facts_load(lks_embedded_data, NULL, 0, &out->facts, err) != LKS_OK ||
@@ -25,9 +25,18 @@ enum lks_code lks_recheck_take(const char *probe, const char *root, struct lks_r
                          err);
 }
 
-void lks_recheck_fini(struct lks_recheck *g)
+static void fini(struct lks_recheck *g)
 {
     lks_root_close(&g->root);
     lks_tuple_fini(&g->tuple);
     lks_facts_fini(&g->facts);
+}
+
+enum lks_code lks_recheck(const char *probe, const char *root, lks_recheck_judge *judge,
+                          struct lks_buf *out, struct lks_err *err)
+{
+    LKS_CLEANUP(fini) struct lks_recheck g = {.root = {.fd = -1, .capture = -1}};
+    if (take(probe, root, &g, err) != LKS_OK)
+        return err->code;
+    return judge(&g, out, err);
 }

@@ -5,21 +5,16 @@
 
 #include "probe/root/probe.h"
 
-/* All zero but for `root`: nothing was read yet. */
 struct lks_recheck {
     struct lks_facts facts;
     struct lks_root root;
     struct lks_tuple tuple;
 };
 
-#define LKS_RECHECK_NONE                                                                           \
-    {                                                                                              \
-        .root = {.fd = -1, .capture = -1 }                                                         \
-    }
-
-/* Run the probe of that name over `root`. */
-enum lks_code lks_recheck_take(const char *probe, const char *root, struct lks_recheck *out,
-                               struct lks_err *err) LKS_MUST_CHECK;
-void lks_recheck_fini(struct lks_recheck *g);
+/* Run the probe of that name over `root` and let `judge` say in `out` what follows from it. */
+typedef enum lks_code lks_recheck_judge(struct lks_recheck *g, struct lks_buf *out,
+                                        struct lks_err *err);
+enum lks_code lks_recheck(const char *probe, const char *root, lks_recheck_judge *judge,
+                          struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

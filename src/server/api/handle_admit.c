@@ -273,10 +273,7 @@ static bool list_override(struct lks_json_writer *w, const struct lks_state *s, 
 /* Older ones leave, so a page may show one again. */
 void lks_handle_overrides(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    struct lks_authz_page page;
-    if (lks_authz_page_begin(call, &page))
-        lks_authz_page_newest(&page, s, s->override_count, list_override, NULL);
+    lks_authz_newest(authz, call, authz->state->override_count, list_override);
 }
 
 /* The log ----------------------------------------------------------------------------------- */

@@ -102,10 +102,7 @@ static bool list_bundle(struct lks_json_writer *w, const struct lks_state *s, ui
 /* Places stay. */
 void lks_handle_bundles(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    struct lks_authz_page page;
-    if (lks_authz_page_begin(call, &page))
-        lks_authz_page_newest(&page, s, s->bundle_count, list_bundle, NULL);
+    lks_authz_newest(authz, call, authz->state->bundle_count, list_bundle);
 }
 
 /* The bundle {digest}, which may be a name; NULL, and the answer written, where there is none. */

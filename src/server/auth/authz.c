@@ -274,6 +274,14 @@ void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *
     lks_authz_page_end(page);
 }
 
+void lks_authz_newest(const struct lks_authz *authz, struct lks_call *call, uint32_t count,
+                      lks_authz_item *put)
+{
+    struct lks_authz_page page;
+    if (lks_authz_page_begin(call, &page))
+        lks_authz_page_newest(&page, authz->state, count, put, NULL);
+}
+
 bool lks_authz_time(struct lks_call *call, const char *key, lks_ms *out)
 {
     struct lks_str text = lks_doc_text(call->body, key);

@@ -149,10 +149,12 @@ struct lks_authz_page {
 bool lks_authz_page_begin(struct lks_call *call, struct lks_authz_page *page);
 void lks_authz_page_end(struct lks_authz_page *page);
 
-/* Fill and end a page of a list, newest first: `after` is a place in the list. `put` writes the
- * item at a place; false: `filter` does not let it through. */
+/* Answer with a page of a list, newest first, or fill and end one that was begun: `after` is a
+ * place in the list. `put` writes the item at a place; false: `filter` does not let it through. */
 typedef bool lks_authz_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
                             const void *filter);
+void lks_authz_newest(const struct lks_authz *authz, struct lks_call *call, uint32_t count,
+                      lks_authz_item *put);
 void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *s, uint32_t count,
                            lks_authz_item *put, const void *filter);
 

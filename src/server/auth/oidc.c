@@ -65,19 +65,25 @@ void lks_oidc_free(struct lks_oidc *o)
 
 /* Exchanges --------------------------------------------------------------------------------- */
 
-/* One of the few that may ask at a time. */
-static enum lks_code enter(struct lks_oidc *o, struct lks_err *err)
+/* One of the few that may ask at a time. The caller owes leave(). */
+static enum lks_code enter(struct lks_daemon *d, struct lks_oidc **out, struct lks_err *err)
 {
+    struct lks_oidc *o = lks_daemon_oidc(d);
     uv_mutex_lock(&o->lock);
     bool full = o->busy >= BUSY_MAX;
     o->busy += !full;
     uv_mutex_unlock(&o->lock);
-    return full ? lks_fail(err, LKS_E_UNAVAILABLE, "others are logging in; try again in a moment")
-                : LKS_OK;
+    if (full)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "others are logging in; try again in a moment");
+    *out = o;
+    return LKS_OK;
 }
 
-static void leave(struct lks_oidc *o)
+static void leave(struct lks_oidc **entered)
 {
+    struct lks_oidc *o = *entered;
+    if (o == NULL)
+        return;
     uv_mutex_lock(&o->lock);
     o->busy--;
     uv_mutex_unlock(&o->lock);
@@ -338,14 +344,17 @@ static struct endpoints endpoints_of(struct lks_daemon *d)
     return at;
 }
 
-static enum lks_code begin_device(struct lks_daemon *d, struct lks_oidc_device *out,
-                                  struct lks_err *err)
+enum lks_code lks_oidc_device(struct lks_daemon *d, struct lks_oidc_device *out,
+                              struct lks_err *err)
 {
+    LKS_CLEANUP(leave) struct lks_oidc *entered = NULL;
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf form = {0};
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct endpoints at;
     int status = 0;
-    if (refresh(d, false, err) != LKS_OK || begin_form(d, &form, err) != LKS_OK)
+    *out = (struct lks_oidc_device){0};
+    if (check_configured(d, err) != LKS_OK || enter(d, &entered, err) != LKS_OK ||
+        refresh(d, false, err) != LKS_OK || begin_form(d, &form, err) != LKS_OK)
         return err->code;
     at = endpoints_of(d);
     if (at.device[0] == '\0')
@@ -365,17 +374,6 @@ static enum lks_code begin_device(struct lks_daemon *d, struct lks_oidc_device *
                     "the OpenID provider refuses to start a login (%d %.100s): is "
                     "oidc.client_id known there, and may it log in by device?",
                     status, lks_doc_text(docs.first, "error").ptr);
-}
-
-enum lks_code lks_oidc_device(struct lks_daemon *d, struct lks_oidc_device *out,
-                              struct lks_err *err)
-{
-    *out = (struct lks_oidc_device){0};
-    if (check_configured(d, err) != LKS_OK || enter(lks_daemon_oidc(d), err) != LKS_OK)
-        return err->code;
-    enum lks_code code = begin_device(d, out, err);
-    leave(lks_daemon_oidc(d));
-    return code;
 }
 
 /* People ------------------------------------------------------------------------------------ */
@@ -518,11 +516,11 @@ static void count(struct lks_oidc *o, enum lks_code result, const struct lks_oid
 enum lks_code lks_oidc_poll(struct lks_daemon *d, struct lks_str code, struct lks_oidc_person *out,
                             struct lks_err *err)
 {
+    LKS_CLEANUP(leave) struct lks_oidc *entered = NULL;
     *out = (struct lks_oidc_person){0};
-    if (check_configured(d, err) != LKS_OK || enter(lks_daemon_oidc(d), err) != LKS_OK)
+    if (check_configured(d, err) != LKS_OK || enter(d, &entered, err) != LKS_OK)
         return err->code;
     enum lks_code result = poll_once(d, code, out, err);
-    leave(lks_daemon_oidc(d));
     count(lks_daemon_oidc(d), result, out);
     return result;
 }
@@ -575,15 +573,18 @@ static void add_redirect(const struct lks_daemon *d, struct lks_buf *out)
     add_field(out, "redirect_uri", lks_str_from(url));
 }
 
-static enum lks_code begin_browser(struct lks_daemon *d, struct lks_oidc_browser *out,
-                                   struct lks_err *err)
+enum lks_code lks_oidc_browser(struct lks_daemon *d, struct lks_oidc_browser *out,
+                               struct lks_err *err)
 {
+    LKS_CLEANUP(leave) struct lks_oidc *entered = NULL;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cookie = {0}, query = {0};
     const struct lks_config *config = lks_daemon_config(d);
     struct lks_str parts[COOKIE_PARTS];
     lks_buf_init(&cookie, LKS_OIDC_COOKIE_SIZE - 1);
     lks_buf_init(&query, sizeof(out->url) - LKS_OIDC_URL_SIZE);
-    if (refresh(d, false, err) != LKS_OK || add_chance(&cookie, STATE_BYTES, err) != LKS_OK ||
+    *out = (struct lks_oidc_browser){0};
+    if (check_configured(d, err) != LKS_OK || enter(d, &entered, err) != LKS_OK ||
+        refresh(d, false, err) != LKS_OK || add_chance(&cookie, STATE_BYTES, err) != LKS_OK ||
         add_chance(&cookie, STATE_BYTES, err) != LKS_OK ||
         add_chance(&cookie, VERIFIER_BYTES, err) != LKS_OK)
         return err->code;
@@ -607,17 +608,6 @@ static enum lks_code begin_browser(struct lks_daemon *d, struct lks_oidc_browser
     return LKS_OK;
 }
 
-enum lks_code lks_oidc_browser(struct lks_daemon *d, struct lks_oidc_browser *out,
-                               struct lks_err *err)
-{
-    *out = (struct lks_oidc_browser){0};
-    if (check_configured(d, err) != LKS_OK || enter(lks_daemon_oidc(d), err) != LKS_OK)
-        return err->code;
-    enum lks_code code = begin_browser(d, out, err);
-    leave(lks_daemon_oidc(d));
-    return code;
-}
-
 static enum lks_code exchange_code(struct lks_daemon *d, struct lks_str code,
                                    const struct lks_str *parts, struct lks_oidc_person *out,
                                    struct lks_err *err)
@@ -638,6 +628,7 @@ static enum lks_code exchange_code(struct lks_daemon *d, struct lks_str code,
 enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *back,
                             struct lks_oidc_person *out, struct lks_err *err)
 {
+    LKS_CLEANUP(leave) struct lks_oidc *entered = NULL;
     struct lks_str parts[COOKIE_PARTS];
     *out = (struct lks_oidc_person){0};
     if (check_configured(d, err) != LKS_OK)
@@ -646,10 +637,9 @@ enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *ba
         return lks_fail(err, LKS_E_DENIED,
                         "this login was not started in this browser, or too long ago; open "
                         "/v1/login");
-    if (enter(lks_daemon_oidc(d), err) != LKS_OK)
+    if (enter(d, &entered, err) != LKS_OK)
         return err->code;
     enum lks_code result = exchange_code(d, back->code, parts, out, err);
-    leave(lks_daemon_oidc(d));
     count(lks_daemon_oidc(d), result, out);
     return result;
 }
