@@ -205,8 +205,8 @@ static void test_streams(void)
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
         lks_test_case("%zu bytes at a time", steps[i]);
         struct sink sealed = {.room = OUT_MAX}, back = {.room = OUT_MAX};
-        struct lks_seal_writer *s = NULL;
-        struct lks_seal_reader *u = NULL;
+        struct lks_seal_stream *s = NULL;
+        struct lks_seal_stream *u = NULL;
         struct lks_err err = {0};
         lks_buf_init(&sealed.bytes, OUT_MAX);
         lks_buf_init(&back.bytes, OUT_MAX);
@@ -214,22 +214,22 @@ static void test_streams(void)
         for (size_t at = 0; at < plain.len; at += steps[i]) {
             size_t left = plain.len - at;
             struct lks_str part = {plain.ptr + at, left < steps[i] ? left : steps[i]};
-            CHECK_CODE(lks_seal_writer_feed(s, part, &err), LKS_OK);
+            CHECK_CODE(lks_seal_feed(s, part, &err), LKS_OK);
         }
-        CHECK_CODE(lks_seal_writer_end(s, &err), LKS_OK);
+        CHECK_CODE(lks_seal_end(s, &err), LKS_OK);
         CHECK(lks_str_eq(lks_buf_view(&sealed.bytes), lks_buf_view(&whole)));
         CHECK_CODE(lks_seal_reader_new(&key, "backup", take, &back, &u, &err), LKS_OK);
         for (size_t at = 0; at < whole.len; at += steps[i]) {
             size_t left = whole.len - at;
             struct lks_str part = {whole.ptr + at, left < steps[i] ? left : steps[i]};
-            CHECK_CODE(lks_seal_reader_feed(u, part, &err), LKS_OK);
+            CHECK_CODE(lks_seal_feed(u, part, &err), LKS_OK);
         }
-        CHECK_CODE(lks_seal_reader_end(u, &err), LKS_OK);
+        CHECK_CODE(lks_seal_end(u, &err), LKS_OK);
         CHECK(lks_str_eq(lks_buf_view(&back.bytes), lks_buf_view(&plain)));
-        CHECK_CODE(lks_seal_writer_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
-        CHECK_CODE(lks_seal_reader_feed(u, LKS_STR("x"), &err), LKS_E_INVALID);
-        lks_seal_writer_free(s);
-        lks_seal_reader_free(u);
+        CHECK_CODE(lks_seal_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
+        CHECK_CODE(lks_seal_feed(u, LKS_STR("x"), &err), LKS_E_INVALID);
+        lks_seal_free(s);
+        lks_seal_free(u);
         lks_buf_fini(&sealed.bytes);
         lks_buf_fini(&back.bytes);
     }
@@ -244,17 +244,17 @@ static void test_sink_fails(void)
     for (size_t i = 0; i < LKS_COUNT(rooms); i++) {
         lks_test_case("room for %zu bytes", rooms[i]);
         struct sink sink = {.room = rooms[i]};
-        struct lks_seal_writer *s = NULL;
+        struct lks_seal_stream *s = NULL;
         struct lks_err err = {0};
         lks_buf_init(&sink.bytes, OUT_MAX);
         CHECK_CODE(lks_seal_writer_new(&key, nonce, "backup", take, &sink, &s, &err), LKS_OK);
-        CHECK_CODE(lks_seal_writer_feed(s, lks_buf_view(&plain), &err), LKS_E_IO);
+        CHECK_CODE(lks_seal_feed(s, lks_buf_view(&plain), &err), LKS_E_IO);
         CHECK_STR(lks_str_from(err.msg), "the disk is full");
         sink.room = OUT_MAX;
-        CHECK_CODE(lks_seal_writer_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
-        CHECK_CODE(lks_seal_writer_end(s, &err), LKS_E_INVALID);
+        CHECK_CODE(lks_seal_feed(s, LKS_STR("x"), &err), LKS_E_INVALID);
+        CHECK_CODE(lks_seal_end(s, &err), LKS_E_INVALID);
         CHECK_INT(sink.bytes.len, rooms[i]);
-        lks_seal_writer_free(s);
+        lks_seal_free(s);
         lks_buf_fini(&sink.bytes);
     }
 }

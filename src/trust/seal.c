@@ -22,10 +22,14 @@ _Static_assert(HEADER_LEN <= LKS_SEAL_HEADER_MAX, "the header fits");
 
 /* One direction of one stream. Every stream has a key of its own, made of the sealing key, the
  * stream's nonce and what is sealed, so pieces are simply counted. */
-struct stream {
+struct lks_seal_stream {
     EVP_CIPHER_CTX *ctx; /* owned */
+    struct lks_seal_key sealing;
+    char what[LKS_SEAL_HEADER_MAX];
+    bool opens; /* sealed bytes come in, plain ones go out */
     uint8_t key[HASH_BYTES];
     char header[HEADER_LEN]; /* bound to every piece */
+    size_t header_len;       /* how much of it has come in, or is out */
     uint64_t piece;
     lks_seal_sink *sink;
     void *sink_ctx;
@@ -34,24 +38,13 @@ struct stream {
     char bytes[LKS_SEAL_PIECE + TAG_BYTES]; /* waiting for what follows */
 };
 
-struct lks_seal_writer {
-    struct stream s;
-    bool begun; /* the header is out */
-};
-
-struct lks_seal_reader {
-    struct stream s;
-    struct lks_seal_key sealing;
-    char what[LKS_SEAL_HEADER_MAX];
-    size_t header_len; /* how much of it has come */
-};
-
-/* The stream is part of the `size` bytes at `whole`. */
-static void wipe(struct stream *s, void *whole, size_t size)
+void lks_seal_free(struct lks_seal_stream *s)
 {
+    if (s == NULL)
+        return;
     EVP_CIPHER_CTX_free(s->ctx);
-    OPENSSL_cleanse(whole, size);
-    free(whole);
+    OPENSSL_cleanse(s, sizeof(*s));
+    free(s);
 }
 
 enum lks_code lks_seal_key_parse(struct lks_str text, struct lks_seal_key *out, struct lks_err *err)
@@ -100,7 +93,7 @@ static bool header_line(const struct lks_seal_key *key, char out[LINE_LEN])
     return true;
 }
 
-static enum lks_code stop(struct stream *s, enum lks_code code)
+static enum lks_code stop(struct lks_seal_stream *s, enum lks_code code)
 {
     s->failed = code;
     return code;
@@ -112,16 +105,15 @@ static enum lks_code gone(struct lks_err *err)
 }
 
 /* Chosen with the header in place. */
-static bool stream_begin(struct stream *s, const struct lks_seal_key *key, const char *what,
-                         bool sealing)
+static bool stream_begin(struct lks_seal_stream *s)
 {
-    return derive(key, FORMAT " stream", s->header + LINE_LEN, what, s->key) &&
-           EVP_CipherInit_ex(s->ctx, EVP_aes_256_gcm(), NULL, s->key, NULL, sealing) == 1;
+    return derive(&s->sealing, FORMAT " stream", s->header + LINE_LEN, s->what, s->key) &&
+           EVP_CipherInit_ex(s->ctx, EVP_aes_256_gcm(), NULL, s->key, NULL, !s->opens) == 1;
 }
 
 /* The place of a piece and whether it is the last are its nonce: in another place it does not
  * open. */
-static bool piece_begin(struct stream *s, bool last)
+static bool piece_begin(struct lks_seal_stream *s, bool last)
 {
     uint8_t nonce[PIECE_NONCE_BYTES] = {0};
     int len;
@@ -146,7 +138,7 @@ static enum lks_code damaged(struct lks_err *err)
 }
 
 /* Hand on what is in `s->bytes`, sealed. */
-static enum lks_code piece_seal(struct stream *s, bool last, struct lks_err *err)
+static enum lks_code piece_seal(struct lks_seal_stream *s, bool last, struct lks_err *err)
 {
     unsigned char *bytes = (unsigned char *)s->bytes;
     int len = 0, rest = 0;
@@ -161,7 +153,7 @@ static enum lks_code piece_seal(struct stream *s, bool last, struct lks_err *err
 }
 
 /* Hand on what is in `s->bytes`, opened. */
-static enum lks_code piece_open(struct stream *s, bool last, struct lks_err *err)
+static enum lks_code piece_open(struct lks_seal_stream *s, bool last, struct lks_err *err)
 {
     unsigned char *bytes = (unsigned char *)s->bytes;
     int len = 0, rest = 0;
@@ -178,15 +170,14 @@ static enum lks_code piece_open(struct stream *s, bool last, struct lks_err *err
     return s->sink(s->sink_ctx, (struct lks_str){s->bytes, plain}, err);
 }
 
-/* Gather pieces of `size` bytes. The last one is not known to be until the end, so a full piece
- * waits for a byte behind it. */
-static enum lks_code stream_feed(struct stream *s, struct lks_str in, size_t size,
-                                 enum lks_code (*piece)(struct stream *, bool, struct lks_err *),
-                                 struct lks_err *err)
+/* Gather pieces. The last one is not known to be until the end, so a full piece waits for a byte
+ * behind it. */
+static enum lks_code stream_feed(struct lks_seal_stream *s, struct lks_str in, struct lks_err *err)
 {
+    size_t size = s->opens ? LKS_SEAL_PIECE + TAG_BYTES : LKS_SEAL_PIECE;
     while (in.len > 0) {
         if (s->len == size) {
-            enum lks_code code = piece(s, false, err);
+            enum lks_code code = (s->opens ? piece_open : piece_seal)(s, false, err);
             if (code != LKS_OK)
                 return stop(s, code);
         }
@@ -198,126 +189,112 @@ static enum lks_code stream_feed(struct stream *s, struct lks_str in, size_t siz
     return LKS_OK;
 }
 
-enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
-                                  const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
-                                  lks_seal_sink *sink, void *ctx, struct lks_seal_writer **out,
-                                  struct lks_err *err)
+static enum lks_code stream_new(const struct lks_seal_key *key, const char *what, bool opens,
+                                lks_seal_sink *sink, void *ctx, struct lks_seal_stream **out,
+                                struct lks_err *err)
 {
     LKS_ASSERT(strlen(what) < LKS_SEAL_HEADER_MAX);
-    struct lks_seal_writer *s = calloc(1, sizeof(*s));
+    struct lks_seal_stream *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return lks_fail_nomem(err);
-    s->s.sink = sink;
-    s->s.sink_ctx = ctx;
-    s->s.ctx = EVP_CIPHER_CTX_new();
-    memcpy(s->s.header + LINE_LEN, nonce, LKS_SEAL_NONCE_BYTES);
-    if (s->s.ctx == NULL || !header_line(key, s->s.header) ||
-        !stream_begin(&s->s, key, what, true)) {
-        lks_seal_writer_free(s);
+    s->sealing = *key;
+    memcpy(s->what, what, strlen(what) + 1);
+    s->opens = opens;
+    s->sink = sink;
+    s->sink_ctx = ctx;
+    s->ctx = EVP_CIPHER_CTX_new();
+    if (s->ctx == NULL) {
+        lks_seal_free(s);
         return no_cipher(err);
     }
     *out = s;
     return LKS_OK;
 }
 
-void lks_seal_writer_free(struct lks_seal_writer *s)
+enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
+                                  const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_stream **out,
+                                  struct lks_err *err)
 {
-    if (s != NULL)
-        wipe(&s->s, s, sizeof(*s));
-}
-
-/* The header goes out with the first bytes, so that making a sealer writes nothing. */
-static enum lks_code sealer_ready(struct lks_seal_writer *s, struct lks_err *err)
-{
-    if (s->s.failed != LKS_OK)
-        return gone(err);
-    if (s->begun)
-        return LKS_OK;
-    s->begun = true;
-    return stop(&s->s, s->s.sink(s->s.sink_ctx, (struct lks_str){s->s.header, HEADER_LEN}, err));
-}
-
-enum lks_code lks_seal_writer_feed(struct lks_seal_writer *s, struct lks_str plain,
-                                   struct lks_err *err)
-{
-    enum lks_code code = sealer_ready(s, err);
-    return code != LKS_OK ? code : stream_feed(&s->s, plain, LKS_SEAL_PIECE, piece_seal, err);
-}
-
-enum lks_code lks_seal_writer_end(struct lks_seal_writer *s, struct lks_err *err)
-{
-    enum lks_code code = sealer_ready(s, err);
-    if (code == LKS_OK)
-        code = piece_seal(&s->s, true, err);
-    s->s.failed = LKS_E_INVALID; /* nothing follows the end */
-    return code;
+    struct lks_seal_stream *s = NULL;
+    if (stream_new(key, what, false, sink, ctx, &s, err) != LKS_OK)
+        return err->code;
+    memcpy(s->header + LINE_LEN, nonce, LKS_SEAL_NONCE_BYTES);
+    if (!header_line(key, s->header) || !stream_begin(s)) {
+        lks_seal_free(s);
+        return no_cipher(err);
+    }
+    *out = s;
+    return LKS_OK;
 }
 
 enum lks_code lks_seal_reader_new(const struct lks_seal_key *key, const char *what,
-                                  lks_seal_sink *sink, void *ctx, struct lks_seal_reader **out,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_stream **out,
                                   struct lks_err *err)
 {
-    LKS_ASSERT(strlen(what) < LKS_SEAL_HEADER_MAX);
-    struct lks_seal_reader *s = calloc(1, sizeof(*s));
-    if (s == NULL)
-        return lks_fail_nomem(err);
-    s->s.sink = sink;
-    s->s.sink_ctx = ctx;
-    s->sealing = *key;
-    memcpy(s->what, what, strlen(what) + 1);
-    s->s.ctx = EVP_CIPHER_CTX_new();
-    if (s->s.ctx == NULL) {
-        lks_seal_reader_free(s);
-        return no_cipher(err);
-    }
-    *out = s;
-    return LKS_OK;
+    return stream_new(key, what, true, sink, ctx, out, err);
 }
 
-void lks_seal_reader_free(struct lks_seal_reader *s)
+/* The header goes out with the first bytes, so that making a stream writes nothing. */
+static enum lks_code header_put(struct lks_seal_stream *s, struct lks_err *err)
 {
-    if (s != NULL)
-        wipe(&s->s, s, sizeof(*s));
+    if (s->header_len == HEADER_LEN)
+        return LKS_OK;
+    s->header_len = HEADER_LEN;
+    return stop(s, s->sink(s->sink_ctx, (struct lks_str){s->header, HEADER_LEN}, err));
 }
 
 /* The header is whole: is it ours, and of this key? */
-static enum lks_code header_check(struct lks_seal_reader *s, struct lks_err *err)
+static enum lks_code header_check(struct lks_seal_stream *s, struct lks_err *err)
 {
     char line[LINE_LEN];
     if (!header_line(&s->sealing, line))
         return no_cipher(err);
-    if (memcmp(line, s->s.header, sizeof(FORMAT)) != 0 || s->s.header[LINE_LEN - 1] != '\n')
+    if (memcmp(line, s->header, sizeof(FORMAT)) != 0 || s->header[LINE_LEN - 1] != '\n')
         return lks_fail(err, LKS_E_INVALID, "sealed bytes: they do not start with \"" FORMAT "\"");
-    if (memcmp(line, s->s.header, LINE_LEN) != 0)
+    if (memcmp(line, s->header, LINE_LEN) != 0)
         return lks_fail(
             err, LKS_E_DENIED, "sealed with another key: its id is %.*s, that of this key %.*s",
-            2 * ID_BYTES, s->s.header + sizeof(FORMAT), 2 * ID_BYTES, line + sizeof(FORMAT));
-    return stream_begin(&s->s, &s->sealing, s->what, false) ? LKS_OK : no_cipher(err);
+            2 * ID_BYTES, s->header + sizeof(FORMAT), 2 * ID_BYTES, line + sizeof(FORMAT));
+    return stream_begin(s) ? LKS_OK : no_cipher(err);
 }
 
-enum lks_code lks_seal_reader_feed(struct lks_seal_reader *s, struct lks_str sealed,
-                                   struct lks_err *err)
+/* Take the header, or what of it is here, off the beginning of `sealed`. */
+static enum lks_code header_take(struct lks_seal_stream *s, struct lks_str *sealed,
+                                 struct lks_err *err)
 {
-    if (s->s.failed != LKS_OK)
-        return gone(err);
     size_t want = HEADER_LEN - s->header_len;
-    size_t take = sealed.len < want ? sealed.len : want;
-    if (take > 0) {
-        memcpy(s->s.header + s->header_len, sealed.ptr, take);
-        s->header_len += take;
-        if (s->header_len == HEADER_LEN && stop(&s->s, header_check(s, err)) != LKS_OK)
-            return s->s.failed;
-        sealed = (struct lks_str){sealed.ptr + take, sealed.len - take};
-    }
-    return stream_feed(&s->s, sealed, LKS_SEAL_PIECE + TAG_BYTES, piece_open, err);
+    size_t take = sealed->len < want ? sealed->len : want;
+    if (take == 0)
+        return LKS_OK;
+    memcpy(s->header + s->header_len, sealed->ptr, take);
+    s->header_len += take;
+    *sealed = (struct lks_str){sealed->ptr + take, sealed->len - take};
+    return s->header_len < HEADER_LEN ? LKS_OK : stop(s, header_check(s, err));
 }
 
-enum lks_code lks_seal_reader_end(struct lks_seal_reader *s, struct lks_err *err)
+enum lks_code lks_seal_feed(struct lks_seal_stream *s, struct lks_str in, struct lks_err *err)
 {
-    if (s->s.failed != LKS_OK)
+    if (s->failed != LKS_OK)
         return gone(err);
-    s->s.failed = LKS_E_INVALID; /* nothing follows the end */
-    return s->header_len < HEADER_LEN ? damaged(err) : piece_open(&s->s, true, err);
+    enum lks_code code = s->opens ? header_take(s, &in, err) : header_put(s, err);
+    return code != LKS_OK ? code : stream_feed(s, in, err);
+}
+
+enum lks_code lks_seal_end(struct lks_seal_stream *s, struct lks_err *err)
+{
+    if (s->failed != LKS_OK)
+        return gone(err);
+    enum lks_code code;
+    if (s->opens) {
+        code = s->header_len < HEADER_LEN ? damaged(err) : piece_open(s, true, err);
+    } else {
+        code = header_put(s, err);
+        if (code == LKS_OK)
+            code = piece_seal(s, true, err);
+    }
+    s->failed = LKS_E_INVALID; /* nothing follows the end */
+    return code;
 }
 
 static enum lks_code to_buf(void *ctx, struct lks_str bytes, struct lks_err *err)
@@ -337,33 +314,33 @@ static enum lks_code settle(struct lks_buf *out, size_t before, enum lks_code co
     return code;
 }
 
+/* All of `in` through a stream whose sink is `out`; it is freed. */
+static enum lks_code at_once(struct lks_seal_stream *s, struct lks_str in, struct lks_buf *out,
+                             struct lks_err *err)
+{
+    size_t before = out->len;
+    enum lks_code code = lks_seal_feed(s, in, err);
+    if (code == LKS_OK)
+        code = lks_seal_end(s, err);
+    lks_seal_free(s);
+    return settle(out, before, code);
+}
+
 enum lks_code lks_seal(const struct lks_seal_key *key, const uint8_t nonce[LKS_SEAL_NONCE_BYTES],
                        const char *what, struct lks_str plain, struct lks_buf *out,
                        struct lks_err *err)
 {
-    struct lks_seal_writer *s = NULL;
-    size_t before = out->len;
-    enum lks_code code = lks_seal_writer_new(key, nonce, what, to_buf, out, &s, err);
-    if (s == NULL)
-        return code;
-    code = lks_seal_writer_feed(s, plain, err);
-    if (code == LKS_OK)
-        code = lks_seal_writer_end(s, err);
-    lks_seal_writer_free(s);
-    return settle(out, before, code);
+    struct lks_seal_stream *s = NULL;
+    if (lks_seal_writer_new(key, nonce, what, to_buf, out, &s, err) != LKS_OK)
+        return err->code;
+    return at_once(s, plain, out, err);
 }
 
 enum lks_code lks_seal_open(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
                             struct lks_buf *out, struct lks_err *err)
 {
-    struct lks_seal_reader *s = NULL;
-    size_t before = out->len;
-    enum lks_code code = lks_seal_reader_new(key, what, to_buf, out, &s, err);
-    if (s == NULL)
-        return code;
-    code = lks_seal_reader_feed(s, sealed, err);
-    if (code == LKS_OK)
-        code = lks_seal_reader_end(s, err);
-    lks_seal_reader_free(s);
-    return settle(out, before, code);
+    struct lks_seal_stream *s = NULL;
+    if (lks_seal_reader_new(key, what, to_buf, out, &s, err) != LKS_OK)
+        return err->code;
+    return at_once(s, sealed, out, err);
 }

@@ -36,27 +36,21 @@ enum lks_code lks_seal(const struct lks_seal_key *key, const uint8_t nonce[LKS_S
 enum lks_code lks_seal_open(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
                             struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same as streams, for backups. Feed plain bytes; sealed ones come to `sink`, which may fail.
- */
+/* The same as streams, for backups. A writer is fed plain bytes and a reader sealed ones; the other
+ * kind comes to `sink`, which may fail. lks_seal_end() of a reader fails unless the last piece was
+ * seen. */
 typedef enum lks_code lks_seal_sink(void *ctx, struct lks_str bytes, struct lks_err *err);
-struct lks_seal_writer;
+struct lks_seal_stream;
 enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
                                   const uint8_t nonce[LKS_SEAL_NONCE_BYTES], const char *what,
-                                  lks_seal_sink *sink, void *ctx, struct lks_seal_writer **out,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_stream **out,
                                   struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_seal_writer_feed(struct lks_seal_writer *s, struct lks_str plain,
-                                   struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_seal_writer_end(struct lks_seal_writer *s, struct lks_err *err) LKS_MUST_CHECK;
-void lks_seal_writer_free(struct lks_seal_writer *s);
-
-/* And back: feed sealed bytes, plain ones come out; _end fails unless the last piece was seen. */
-struct lks_seal_reader;
 enum lks_code lks_seal_reader_new(const struct lks_seal_key *key, const char *what,
-                                  lks_seal_sink *sink, void *ctx, struct lks_seal_reader **out,
+                                  lks_seal_sink *sink, void *ctx, struct lks_seal_stream **out,
                                   struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_seal_reader_feed(struct lks_seal_reader *s, struct lks_str sealed,
-                                   struct lks_err *err) LKS_MUST_CHECK;
-enum lks_code lks_seal_reader_end(struct lks_seal_reader *s, struct lks_err *err) LKS_MUST_CHECK;
-void lks_seal_reader_free(struct lks_seal_reader *s);
+enum lks_code lks_seal_feed(struct lks_seal_stream *s, struct lks_str in,
+                            struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_seal_end(struct lks_seal_stream *s, struct lks_err *err) LKS_MUST_CHECK;
+void lks_seal_free(struct lks_seal_stream *s);
 
 #endif

@@ -46,7 +46,7 @@ static enum lks_code join(char out[PATH_MAX], const char *dir, const char *name,
 struct making {
     int fd;
     const char *path;
-    struct lks_seal_writer *sealer;
+    struct lks_seal_stream *sealer;
 };
 
 static enum lks_code sink(void *ctx, struct lks_str bytes, struct lks_err *err)
@@ -72,7 +72,7 @@ static enum lks_code feed_bytes(struct making *m, int fd, const char *path, uint
             break;
         }
         size -= (uint64_t)got;
-        code = lks_seal_writer_feed(m->sealer, (struct lks_str){piece, (size_t)got}, err);
+        code = lks_seal_feed(m->sealer, (struct lks_str){piece, (size_t)got}, err);
     }
     free(piece);
     return code;
@@ -90,7 +90,7 @@ static enum lks_code feed_file(struct making *m, const char *path, const char *n
         fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? LKS_OK : lks_file_fail(err, path);
     if (code == LKS_OK) {
         snprintf(line, sizeof(line), "%s %" PRIu64 "\n", name, (uint64_t)st.st_size);
-        code = lks_seal_writer_feed(m->sealer, lks_str_from(line), err);
+        code = lks_seal_feed(m->sealer, lks_str_from(line), err);
     }
     if (code == LKS_OK)
         code = feed_bytes(m, fd, path, (uint64_t)st.st_size, err);
@@ -107,9 +107,9 @@ static enum lks_code feed_all(struct making *m, const char *dir, const char *cop
             feed_file(m, strcmp(files[i], JOURNAL) == 0 ? copy : path, files[i], err) != LKS_OK)
             return err->code;
     }
-    if (lks_seal_writer_feed(m->sealer, LKS_STR("END\n"), err) != LKS_OK)
+    if (lks_seal_feed(m->sealer, LKS_STR("END\n"), err) != LKS_OK)
         return err->code;
-    return lks_seal_writer_end(m->sealer, err);
+    return lks_seal_end(m->sealer, err);
 }
 
 static enum lks_code make_sealed(const char *dir, const struct lks_seal_key *key, const char *copy,
@@ -121,7 +121,7 @@ static enum lks_code make_sealed(const char *dir, const struct lks_seal_key *key
     if (lks_seal_writer_new(key, nonce, SEALED_AS, sink, m, &m->sealer, err) != LKS_OK)
         return err->code;
     enum lks_code code = feed_all(m, dir, copy, err);
-    lks_seal_writer_free(m->sealer);
+    lks_seal_free(m->sealer);
     if (code == LKS_OK && fsync(m->fd) != 0)
         code = lks_file_fail(err, m->path);
     return code;
@@ -230,7 +230,7 @@ static enum lks_code take(void *ctx, struct lks_str bytes, struct lks_err *err)
 static enum lks_code unseal_file(const char *path, const struct lks_seal_key *key,
                                  struct restoring *r, struct lks_err *err)
 {
-    struct lks_seal_reader *unsealer;
+    struct lks_seal_stream *unsealer;
     char *piece = malloc(PIECE);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || piece == NULL) {
@@ -243,12 +243,12 @@ static enum lks_code unseal_file(const char *path, const struct lks_seal_key *ke
     enum lks_code code = lks_seal_reader_new(key, SEALED_AS, take, r, &unsealer, err);
     ssize_t got = 0;
     while (code == LKS_OK && (got = read(fd, piece, PIECE)) > 0)
-        code = lks_seal_reader_feed(unsealer, (struct lks_str){piece, (size_t)got}, err);
+        code = lks_seal_feed(unsealer, (struct lks_str){piece, (size_t)got}, err);
     if (code == LKS_OK && got < 0)
         code = lks_file_fail(err, path);
     else if (code == LKS_OK)
-        code = lks_seal_reader_end(unsealer, err);
-    lks_seal_reader_free(unsealer);
+        code = lks_seal_end(unsealer, err);
+    lks_seal_free(unsealer);
     close(fd);
     free(piece);
     return code;
