@@ -1,7 +1,5 @@
 #include "engine/lease.h"
 
-#define END(state) (UINT32_C(1) << (state))
-
 static const char *const words[] = {"none",  "alone",    "follows", "taken",
                                     "leads", "returned", "lost"};
 _Static_assert(LKS_COUNT(words) == LKS_LEASE_COUNT, "a name for each");
@@ -21,7 +19,7 @@ const struct lks_machine lks_lease_moves = {
     .name = "lease",
     .about = "a controller and the lease of its store",
     .words = words,
-    .count = LKS_LEASE_COUNT,
-    .ends = END(LKS_LEASE_ALONE) | END(LKS_LEASE_RETURNED) | END(LKS_LEASE_LOST),
-    .when = when[0],
+    .ends = LKS_MACHINE_END(LKS_LEASE_ALONE) | LKS_MACHINE_END(LKS_LEASE_RETURNED) |
+            LKS_MACHINE_END(LKS_LEASE_LOST),
+    LKS_MACHINE_TABLE(when),
 };

@@ -5,8 +5,6 @@
 
 /* Phases ------------------------------------------------------------------------------------ */
 
-#define END(state) (UINT32_C(1) << (state))
-
 static const char *const phase_words[] = {"reading",    "preparing", "sending",    "following",
                                           "activating", "resetting", "cancelling", "closing",
                                           "done",       "failed"};
@@ -53,9 +51,8 @@ const struct lks_machine lks_conversation_moves = {
     .name = "conversation",
     .about = "an update of firmware as its driver carries it out (Redfish, switch trays)",
     .words = phase_words,
-    .count = LKS_PHASE_COUNT,
-    .ends = END(LKS_PHASE_DONE) | END(LKS_PHASE_FAILED),
-    .when = phase_when[0],
+    .ends = LKS_MACHINE_END(LKS_PHASE_DONE) | LKS_MACHINE_END(LKS_PHASE_FAILED),
+    LKS_MACHINE_TABLE(phase_when),
 };
 
 static enum lks_conversation_phase phase_of(const struct lks_conversation_ops *ops,

@@ -25,6 +25,10 @@ struct lks_machine {
     const char *const *when;  /* count * count reasons by [from][to]; NULL: not legal */
 };
 
+/* The members above that a table of reasons says, and the bit of a state in `ends`. */
+#define LKS_MACHINE_TABLE(table) .count = LKS_COUNT(table), .when = (table)[0]
+#define LKS_MACHINE_END(state)   (UINT32_C(1) << (state))
+
 /* The start of every machine is state 0. */
 #define LKS_MACHINE_START 0U
 

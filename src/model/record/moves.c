@@ -1,7 +1,5 @@
 #include "model/record/moves.h"
 
-#define END(state) (UINT32_C(1) << (state))
-
 /* A change ---------------------------------------------------------------------------------- */
 
 static const char *const change_when[LKS_CHANGE_STATE_COUNT][LKS_CHANGE_STATE_COUNT] = {
@@ -38,10 +36,9 @@ const struct lks_machine lks_moves_change = {
     .name = "change",
     .about = "a change (record `change-moved`)",
     .words = lks_change_state_words,
-    .count = LKS_CHANGE_STATE_COUNT,
-    .ends = END(LKS_CHANGE_DONE) | END(LKS_CHANGE_REJECTED) | END(LKS_CHANGE_ABORTED) |
-            END(LKS_CHANGE_ROLLED_BACK),
-    .when = change_when[0],
+    .ends = LKS_MACHINE_END(LKS_CHANGE_DONE) | LKS_MACHINE_END(LKS_CHANGE_REJECTED) |
+            LKS_MACHINE_END(LKS_CHANGE_ABORTED) | LKS_MACHINE_END(LKS_CHANGE_ROLLED_BACK),
+    LKS_MACHINE_TABLE(change_when),
 };
 
 /* A wave ------------------------------------------------------------------------------------ */
@@ -66,8 +63,7 @@ const struct lks_machine lks_moves_wave = {
     .name = "wave",
     .about = "a wave of a change (record `wave`)",
     .words = lks_wave_state_words,
-    .count = LKS_WAVE_STATE_COUNT,
-    .when = wave_when[0],
+    LKS_MACHINE_TABLE(wave_when),
 };
 
 /* A member ---------------------------------------------------------------------------------- */
@@ -121,9 +117,8 @@ const struct lks_machine lks_moves_member = {
     .name = "member",
     .about = "a node in a change (record `member`)",
     .words = lks_member_state_words,
-    .count = LKS_MEMBER_STATE_COUNT,
-    .ends = END(LKS_MEMBER_SKIPPED),
-    .when = member_when[0],
+    .ends = LKS_MACHINE_END(LKS_MEMBER_SKIPPED),
+    LKS_MACHINE_TABLE(member_when),
 };
 
 /* An update of firmware --------------------------------------------------------------------- */
@@ -173,10 +168,10 @@ const struct lks_machine lks_moves_flash = {
     .about = "an update of firmware (records `flash`, `flash-saved`, `flash-ended`, "
              "`flash-resolved`)",
     .words = flash_words,
-    .count = LKS_FLASH_STAGE_COUNT,
-    .ends =
-        END(DONE) | END(STAGED) | END(SAME) | END(REFUSED) | END(FAILED) | END(LKS_FLASH_RESOLVED),
-    .when = flash_when[0],
+    .ends = LKS_MACHINE_END(DONE) | LKS_MACHINE_END(STAGED) | LKS_MACHINE_END(SAME) |
+            LKS_MACHINE_END(REFUSED) | LKS_MACHINE_END(FAILED) |
+            LKS_MACHINE_END(LKS_FLASH_RESOLVED),
+    LKS_MACHINE_TABLE(flash_when),
 };
 
 /* A command --------------------------------------------------------------------------------- */
@@ -208,7 +203,7 @@ const struct lks_machine lks_moves_command = {
     .name = "command",
     .about = "a command to an agent (records `command`, `command-ended`; the agent's ledger)",
     .words = command_words,
-    .count = LKS_COMMAND_STAGE_COUNT,
-    .ends = END(ENDED(DONE)) | END(ENDED(FAILED)) | END(ENDED(REFUSED)) | END(ENDED(UNKNOWN)),
-    .when = command_when[0],
+    .ends = LKS_MACHINE_END(ENDED(DONE)) | LKS_MACHINE_END(ENDED(FAILED)) |
+            LKS_MACHINE_END(ENDED(REFUSED)) | LKS_MACHINE_END(ENDED(UNKNOWN)),
+    LKS_MACHINE_TABLE(command_when),
 };
