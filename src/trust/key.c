@@ -60,6 +60,16 @@ enum lks_code lks_key_public_parse(struct lks_str text, struct lks_public_key *o
     return LKS_OK;
 }
 
+enum lks_code lks_key_public_file(const char *path, struct lks_str text, struct lks_public_key *out,
+                                  struct lks_err *err)
+{
+    struct lks_str line, rest;
+    lks_str_cut(text, '\n', &line, &rest);
+    if (lks_key_public_parse(lks_str_trim(line), out, err) != LKS_OK)
+        return lks_wrap(err, "%s", path);
+    return LKS_OK;
+}
+
 /* With both halves: from the secret one alone libcrypto would compute the public one anew, and that
  * takes as long as a signature. NULL: it could not be made. */
 static EVP_PKEY *both_halves(const struct lks_key *key)

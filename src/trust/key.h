@@ -28,6 +28,10 @@ void lks_key_public_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT
 enum lks_code lks_key_public_parse(struct lks_str text, struct lks_public_key *out,
                                    struct lks_err *err) LKS_MUST_CHECK;
 
+/* The key in the first line of the file at `path`, which holds `text`. */
+enum lks_code lks_key_public_file(const char *path, struct lks_str text, struct lks_public_key *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
 enum lks_code lks_key_sign(const struct lks_key *key, struct lks_str message,
                            uint8_t out[LKS_SIGNATURE_BYTES], struct lks_err *err) LKS_MUST_CHECK;
 bool lks_key_verify(const struct lks_public_key *key, struct lks_str message,

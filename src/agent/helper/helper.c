@@ -58,14 +58,10 @@ static enum lks_code read_mine(const char *path, struct lks_buf *out, struct lks
 static enum lks_code read_key(const char *path, struct lks_public_key *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_str line, rest;
     lks_buf_init(&text, 2 * (size_t)LKS_KEY_TEXT_SIZE);
     if (read_mine(path, &text, err) != LKS_OK)
         return err->code;
-    lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
-    if (lks_key_public_parse(lks_str_trim(line), out, err) != LKS_OK)
-        return lks_wrap(err, "%s", path);
-    return LKS_OK;
+    return lks_key_public_file(path, lks_buf_view(&text), out, err);
 }
 
 /* A socket is of one of us that died: the ledger's lock says that none lives. Nothing else goes:

@@ -149,14 +149,10 @@ enum lks_code lks_controller_public_key(const char *path, struct lks_public_key 
                                         struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_str line, rest;
     lks_buf_init(&text, KEY_TEXT_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
-    lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
-    if (lks_key_public_parse(lks_str_trim(line), out, err) != LKS_OK)
-        return lks_wrap(err, "%s", path);
-    return LKS_OK;
+    return lks_key_public_file(path, lks_buf_view(&text), out, err);
 }
 
 const char *lks_controller_who(char out[LKS_CONTROLLER_WHO_SIZE])

@@ -93,9 +93,23 @@ static int by_key(const void *left, const void *right)
                                     : ((*a)->column > (*b)->column) - ((*a)->column < (*b)->column);
 }
 
-static void free_ptr(const struct lks_doc ***ptr)
+enum lks_code lks_doc_sorted(const struct lks_doc *map, int (*order)(const void *, const void *),
+                             const struct lks_doc ***out, struct lks_err *err)
 {
-    free(*ptr);
+    const struct lks_doc **sorted = calloc(map->count + 1, sizeof(*sorted));
+    if (sorted == NULL)
+        return lks_fail_nomem(err);
+    size_t n = 0;
+    for (const struct lks_doc *child = map->first; child != NULL; child = child->next)
+        sorted[n++] = child;
+    qsort(sorted, n, sizeof(*sorted), order);
+    *out = sorted;
+    return LKS_OK;
+}
+
+void lks_doc_sorted_free(const struct lks_doc ***sorted)
+{
+    free(*sorted);
 }
 
 enum lks_code lks_doc_check_keys(const struct lks_docs *docs, const struct lks_doc *map,
@@ -103,15 +117,10 @@ enum lks_code lks_doc_check_keys(const struct lks_docs *docs, const struct lks_d
 {
     if (map->count < 2)
         return LKS_OK;
-    LKS_CLEANUP(free_ptr) const struct lks_doc **sorted = calloc(map->count, sizeof(*sorted));
-    if (sorted == NULL)
-        return lks_fail_nomem(err);
-    size_t n = 0;
-    for (const struct lks_doc *child = map->first; child != NULL; child = child->next)
-        sorted[n++] = child;
-    qsort(sorted, n, sizeof(*sorted), by_key);
-
-    for (size_t i = 1; i < n; i++) {
+    LKS_CLEANUP(lks_doc_sorted_free) const struct lks_doc **sorted = NULL;
+    if (lks_doc_sorted(map, by_key, &sorted, err) != LKS_OK)
+        return err->code;
+    for (size_t i = 1; i < map->count; i++) {
         if (lks_str_eq(sorted[i - 1]->key, sorted[i]->key))
             return sorted[i - 1]->line == 0 /* what came in a query has no lines */
                        ? lks_doc_fail(docs, sorted[i], err, "this key is given twice")

@@ -94,6 +94,17 @@ enum {
     TECHNOLOGY_OPTANE = 0x07,
 };
 
+/* The next structure of `type`; `*more` says whether there is one. */
+static enum lks_code next_of(struct lks_smbios *smbios, enum lks_smbios_type type,
+                             struct lks_smbios_structure *out, bool *more, struct lks_err *err)
+{
+    do {
+        if (lks_smbios_next(smbios, out, more, err) != LKS_OK)
+            return err->code;
+    } while (*more && out->type != (uint8_t)type);
+    return LKS_OK;
+}
+
 struct arrays {
     uint16_t other[LKS_SMBIOS_ARRAYS_MAX]; /* handles of arrays that are no system memory */
     size_t count;
@@ -105,11 +116,11 @@ static enum lks_code find_arrays(struct lks_str table, struct arrays *out, struc
     struct lks_smbios_structure s;
     lks_smbios_open(&smbios, table);
     for (bool more = true;;) {
-        if (lks_smbios_next(&smbios, &s, &more, err) != LKS_OK)
+        if (next_of(&smbios, LKS_SMBIOS_MEMORY_ARRAY, &s, &more, err) != LKS_OK)
             return err->code;
         if (!more)
             return LKS_OK;
-        if (s.type != LKS_SMBIOS_MEMORY_ARRAY || s.area.len < ARRAY_LENGTH_MIN)
+        if (s.area.len < ARRAY_LENGTH_MIN)
             continue;
         uint64_t use = number(s.area, ARRAY_USE, 1);
         if (use < USE_VIDEO || use > USE_CACHE)
@@ -187,12 +198,10 @@ enum lks_code lks_smbios_memory(struct lks_str table, struct lks_smbios_memory *
         return err->code;
     lks_smbios_open(&smbios, table);
     for (bool more = true;;) {
-        if (lks_smbios_next(&smbios, &s, &more, err) != LKS_OK)
+        if (next_of(&smbios, LKS_SMBIOS_MEMORY_DEVICE, &s, &more, err) != LKS_OK)
             return err->code;
         if (!more)
             break;
-        if (s.type != LKS_SMBIOS_MEMORY_DEVICE)
-            continue;
         if (s.area.len >= DEVICE_LENGTH_MIN && !is_system_memory(&arrays, &s))
             continue;
         if (add_device(&s, &sum, err) != LKS_OK)
@@ -209,13 +218,10 @@ enum lks_code lks_smbios_has(struct lks_str table, enum lks_smbios_type type, bo
 {
     struct lks_smbios smbios;
     struct lks_smbios_structure s;
+    bool found = false;
     lks_smbios_open(&smbios, table);
-    for (bool more = true;;) {
-        if (lks_smbios_next(&smbios, &s, &more, err) != LKS_OK)
-            return err->code;
-        if (more && s.type != (uint8_t)type)
-            continue;
-        *out = more;
-        return LKS_OK;
-    }
+    if (next_of(&smbios, type, &s, &found, err) != LKS_OK)
+        return err->code;
+    *out = found;
+    return LKS_OK;
 }

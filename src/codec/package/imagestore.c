@@ -71,6 +71,35 @@ static enum lks_code add_name(struct lks_arena *arena, struct lks_image_names *n
     return LKS_OK;
 }
 
+/* A list that a store keeps of its images. */
+struct list_kind {
+    const char *member; /* NULL: all of the document */
+    enum lks_doc_kind kind;
+    const char *missing;
+    enum lks_code (*add)(const struct lks_doc *entry, struct lks_arena *arena,
+                         struct lks_image_names *names, struct lks_err *err);
+};
+
+static enum lks_code read_list(const struct list_kind *list, const char *source,
+                               struct lks_str json, struct lks_arena *arena,
+                               struct lks_image_names *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_image_names names;
+    if (parse(source, json, &docs, err) != LKS_OK || begin_names(arena, &names, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *all =
+        list->member != NULL ? lks_doc_member(docs.first, list->member) : docs.first;
+    if (all == NULL || all->kind != list->kind)
+        return lks_fail(err, LKS_E_INVALID, "%s: %s", source, list->missing);
+    for (const struct lks_doc *entry = all->first; entry != NULL; entry = entry->next) {
+        if (list->add(entry, arena, &names, err) != LKS_OK)
+            return err->code;
+    }
+    *out = names;
+    return LKS_OK;
+}
+
 /* Docker ------------------------------------------------------------------------------------- */
 
 /* The digest in the name itself, else the first by which the repository knows the same image. */
@@ -117,19 +146,9 @@ enum lks_code lks_imagestore_docker(const char *source, struct lks_str json,
                                     struct lks_arena *arena, struct lks_image_names *out,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_image_names names;
-    if (parse(source, json, &docs, err) != LKS_OK || begin_names(arena, &names, err) != LKS_OK)
-        return err->code;
-    const struct lks_doc *all = lks_doc_member(docs.first, "Repositories");
-    if (all == NULL || all->kind != LKS_DOC_MAP)
-        return lks_fail(err, LKS_E_INVALID, "%s: has no map of repositories", source);
-    for (const struct lks_doc *r = all->first; r != NULL; r = r->next) {
-        if (add_repository(r, arena, &names, err) != LKS_OK)
-            return err->code;
-    }
-    *out = names;
-    return LKS_OK;
+    static const struct list_kind repositories = {"Repositories", LKS_DOC_MAP,
+                                                  "has no map of repositories", add_repository};
+    return read_list(&repositories, source, json, arena, out, err);
 }
 
 /* A chain is known by the digest of "CHAIN-BELOW DIFF"; the lowest is its own diff. */
@@ -219,18 +238,8 @@ enum lks_code lks_imagestore_containers(const char *source, struct lks_str json,
                                         struct lks_arena *arena, struct lks_image_names *out,
                                         struct lks_err *err)
 {
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_image_names names;
-    if (parse(source, json, &docs, err) != LKS_OK || begin_names(arena, &names, err) != LKS_OK)
-        return err->code;
-    if (docs.first == NULL || docs.first->kind != LKS_DOC_LIST)
-        return lks_fail(err, LKS_E_INVALID, "%s: is no list of images", source);
-    for (const struct lks_doc *i = docs.first->first; i != NULL; i = i->next) {
-        if (add_image(i, arena, &names, err) != LKS_OK)
-            return err->code;
-    }
-    *out = names;
-    return LKS_OK;
+    static const struct list_kind images = {NULL, LKS_DOC_LIST, "is no list of images", add_image};
+    return read_list(&images, source, json, arena, out, err);
 }
 
 static int by_id(const void *left, const void *right)

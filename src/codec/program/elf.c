@@ -200,28 +200,19 @@ static enum lks_code find_build_id(struct lks_elf *elf, struct lks_elf_part note
 
 static void note_dynamic(struct lks_elf *elf, uint64_t tag, uint64_t value, uint64_t *soname)
 {
-    if (tag == DYNAMIC_GNU_HASH) {
-        elf->dynamic.gnu_hash = value;
-        return;
-    }
-    switch (tag) {
-    case DYNAMIC_HASH:
-        elf->dynamic.hash = value;
-        break;
-    case DYNAMIC_STRINGS:
-        elf->dynamic.strings = value;
-        break;
-    case DYNAMIC_STRINGS_SIZE:
-        elf->dynamic.strings_size = value;
-        break;
-    case DYNAMIC_SYMBOLS:
-        elf->dynamic.symbols = value;
-        break;
-    case DYNAMIC_SONAME:
-        *soname = value;
-        break;
-    default:
-        break;
+    const struct {
+        uint64_t tag, *value;
+    } known[] = {
+        {DYNAMIC_GNU_HASH, &elf->dynamic.gnu_hash},
+        {DYNAMIC_HASH, &elf->dynamic.hash},
+        {DYNAMIC_STRINGS, &elf->dynamic.strings},
+        {DYNAMIC_STRINGS_SIZE, &elf->dynamic.strings_size},
+        {DYNAMIC_SYMBOLS, &elf->dynamic.symbols},
+        {DYNAMIC_SONAME, soname},
+    };
+    for (size_t i = 0; i < LKS_COUNT(known); i++) {
+        if (known[i].tag == tag)
+            *known[i].value = value;
     }
 }
 

@@ -159,16 +159,22 @@ static bool read_words(const struct lks_facts_column *column, struct lks_str cel
     return is_spaced(cell);
 }
 
-static bool read_patterns(const struct lks_facts_column *column, struct lks_str cell, void *field)
+/* Words of which each is of one form. */
+static bool read_each(struct lks_str cell, bool (*is)(struct lks_str), void *field)
 {
-    (void)column;
     struct lks_str rest = cell, word;
     *(struct lks_str *)field = cell;
     while (lks_str_word(&rest, &word)) {
-        if (!is_pattern(word))
+        if (!is(word))
             return false;
     }
     return is_spaced(cell);
+}
+
+static bool read_patterns(const struct lks_facts_column *column, struct lks_str cell, void *field)
+{
+    (void)column;
+    return read_each(cell, is_pattern, field);
 }
 
 static bool read_bits(const struct lks_facts_column *column, struct lks_str cell, void *field)
@@ -196,13 +202,7 @@ static bool is_hex(struct lks_str word)
 static bool read_hex(const struct lks_facts_column *column, struct lks_str cell, void *field)
 {
     (void)column;
-    struct lks_str rest = cell, word;
-    *(struct lks_str *)field = cell;
-    while (lks_str_word(&rest, &word)) {
-        if (!is_hex(word))
-            return false;
-    }
-    return is_spaced(cell);
+    return read_each(cell, is_hex, field);
 }
 
 static const struct {

@@ -283,22 +283,46 @@ static struct lks_str hyphenated(struct lks_str family, char out[LKS_FAMILY_LEN_
     return (struct lks_str){out, family.len};
 }
 
-static enum lks_code collect_column(const struct checker *c, const struct lks_facts_table *table,
-                                    const struct lks_facts_column *column)
+typedef enum lks_code cell_fn(const struct checker *c, const struct lks_facts_column *column,
+                              const void *field);
+
+static enum lks_code each_cell(const struct checker *c, size_t index,
+                               const struct lks_facts_column *column, cell_fn *fn)
 {
+    const struct lks_facts_table *table = &lks_facts_tables[index];
     size_t count;
     const char *rows = lks_facts_rows(c->facts, table, &count);
     for (size_t i = 0; i < count; i++) {
-        char family[LKS_FAMILY_LEN_MAX];
-        uint32_t id;
-        struct lks_str name =
-            *(const struct lks_str *)(const void *)(rows + i * table->row_size + column->offset);
-        if (column->defines == LKS_REF_FAMILY)
-            name = hyphenated(name, family);
-        if (lks_intern_id(&c->names->of[column->defines], name, &id, c->err) != LKS_OK)
-            return c->err->code;
+        if (fn(c, column, rows + i * table->row_size + column->offset) != LKS_OK)
+            return wrap_at(c, &c->places->of[index][i], column->name);
     }
     return LKS_OK;
+}
+
+/* The cells of all tables, column by column. */
+static enum lks_code all_cells(const struct checker *c, cell_fn *fn)
+{
+    for (size_t i = 0; i < lks_facts_table_count; i++) {
+        const struct lks_facts_table *table = &lks_facts_tables[i];
+        for (size_t j = 0; j < table->column_count; j++) {
+            if (each_cell(c, i, &table->columns[j], fn) != LKS_OK)
+                return c->err->code;
+        }
+    }
+    return LKS_OK;
+}
+
+static enum lks_code collect_name(const struct checker *c, const struct lks_facts_column *column,
+                                  const void *field)
+{
+    char family[LKS_FAMILY_LEN_MAX];
+    uint32_t id;
+    if (column->defines == LKS_REF_NONE)
+        return LKS_OK;
+    struct lks_str name = *(const struct lks_str *)field;
+    if (column->defines == LKS_REF_FAMILY)
+        name = hyphenated(name, family);
+    return lks_intern_id(&c->names->of[column->defines], name, &id, c->err);
 }
 
 static enum lks_code collect_names(const struct checker *c)
@@ -306,15 +330,7 @@ static enum lks_code collect_names(const struct checker *c)
     c->names->facts = c->facts;
     for (size_t i = 0; i < LKS_REF_COUNT; i++)
         lks_intern_init(&c->names->of[i], NAMES_BYTES_MAX);
-    for (size_t i = 0; i < lks_facts_table_count; i++) {
-        const struct lks_facts_table *table = &lks_facts_tables[i];
-        for (size_t j = 0; j < table->column_count; j++) {
-            if (table->columns[j].defines != LKS_REF_NONE &&
-                collect_column(c, table, &table->columns[j]) != LKS_OK)
-                return c->err->code;
-        }
-    }
-    return LKS_OK;
+    return all_cells(c, collect_name);
 }
 
 /* References -------------------------------------------------------------------------------- */
@@ -324,6 +340,8 @@ static enum lks_code collect_names(const struct checker *c)
 static enum lks_code check_reference(const struct checker *c, const struct lks_facts_column *column,
                                      const void *field)
 {
+    if (column->refers == LKS_REF_NONE)
+        return LKS_OK;
     if (column->refers == LKS_REF_BRANCH) {
         int number = *(const int *)field;
         return number == 0 ? LKS_OK : lks_facts_check_branch(c->facts, number, c->err);
@@ -340,30 +358,9 @@ static enum lks_code check_reference(const struct checker *c, const struct lks_f
     return LKS_OK;
 }
 
-static enum lks_code check_references_of(const struct checker *c, size_t table,
-                                         const struct lks_facts_column *column)
-{
-    const struct lks_facts_table *t = &lks_facts_tables[table];
-    size_t count;
-    const char *rows = lks_facts_rows(c->facts, t, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (check_reference(c, column, rows + i * t->row_size + column->offset) != LKS_OK)
-            return wrap_at(c, &c->places->of[table][i], column->name);
-    }
-    return LKS_OK;
-}
-
 static enum lks_code check_references(const struct checker *c)
 {
-    for (size_t i = 0; i < lks_facts_table_count; i++) {
-        const struct lks_facts_table *table = &lks_facts_tables[i];
-        for (size_t j = 0; j < table->column_count; j++) {
-            if (table->columns[j].refers != LKS_REF_NONE &&
-                check_references_of(c, i, &table->columns[j]) != LKS_OK)
-                return c->err->code;
-        }
-    }
-    return LKS_OK;
+    return all_cells(c, check_reference);
 }
 
 /* Boards ------------------------------------------------------------------------------------ */

@@ -84,27 +84,31 @@ static enum lks_code check_text(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
-static enum lks_code check_name(struct checker *c, const struct lks_doc *doc,
-                                const struct lks_shape *shape)
+static bool is_date(struct lks_str s)
 {
-    (void)shape;
-    if (need_text(c, doc, "a name") != LKS_OK)
-        return c->err->code;
-    if (!lks_schema_is_name(doc->text))
-        return FAIL(c, doc, "'%.*s' is not a name: lower-case letters, digits, '.', '-', '_'",
-                    SHOWN(doc->text));
-    return LKS_OK;
+    lks_day day;
+    return lks_time_day_parse(s, &day);
 }
 
-static enum lks_code check_component(struct checker *c, const struct lks_doc *doc,
+/* Texts that a function knows from others. */
+static const struct {
+    bool (*is)(struct lks_str s);
+    const char *what, *more;
+} text_kinds[] = {
+    [LKS_TYPE_NAME] = {lks_schema_is_name, "a name", ": lower-case letters, digits, '.', '-', '_'"},
+    [LKS_TYPE_COMPONENT] = {is_component, "a component", ": a name, or firmware/NAME"},
+    [LKS_TYPE_DATE] = {is_date, "a date", " such as \"2026-11-15\""},
+};
+
+static enum lks_code check_text_kind(struct checker *c, const struct lks_doc *doc,
                                      const struct lks_shape *shape)
 {
-    (void)shape;
-    if (need_text(c, doc, "a component") != LKS_OK)
+    const char *what = text_kinds[shape->type].what;
+    if (need_text(c, doc, what) != LKS_OK)
         return c->err->code;
-    if (!is_component(doc->text))
-        return FAIL(c, doc, "'%.*s' is not a component: a name, or firmware/NAME",
-                    SHOWN(doc->text));
+    if (!text_kinds[shape->type].is(doc->text))
+        return FAIL(c, doc, "'%.*s' is not %s%s", SHOWN(doc->text), what,
+                    text_kinds[shape->type].more);
     return LKS_OK;
 }
 
@@ -137,18 +141,6 @@ static enum lks_code check_range(struct checker *c, const struct lks_doc *doc,
     (void)shape;
     /* Which versions it holds depends on the component's scheme, so the model reads it. */
     return need_quotes(c, doc, "a range");
-}
-
-static enum lks_code check_date(struct checker *c, const struct lks_doc *doc,
-                                const struct lks_shape *shape)
-{
-    (void)shape;
-    lks_day day;
-    if (need_text(c, doc, "a date") != LKS_OK)
-        return c->err->code;
-    if (!lks_time_day_parse(doc->text, &day))
-        return FAIL(c, doc, "'%.*s' is not a date such as \"2026-11-15\"", SHOWN(doc->text));
-    return LKS_OK;
 }
 
 #define HEX_DIGITS "0123456789abcdef"
@@ -335,26 +327,10 @@ static enum lks_code check_count(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
-static enum lks_code check_list(struct checker *c, const struct lks_doc *doc,
-                                const struct lks_shape *shape)
-{
-    if (doc->kind != LKS_DOC_LIST)
-        return FAIL(c, doc, "expected a list, found %s", lks_doc_kind_name(doc->kind));
-    if (check_count(c, doc, shape) != LKS_OK)
-        return c->err->code;
-    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (check_value(c, item, shape->of) != LKS_OK)
-            return c->err->code;
-    }
-    return LKS_OK;
-}
-
 static enum lks_code check_key(struct checker *c, const struct lks_doc *item, enum lks_type keys)
 {
-    if (keys == LKS_TYPE_NAME && !lks_schema_is_name(item->key))
-        return FAIL(c, item, "is not a name: lower-case letters, digits, '.', '-', '_'");
-    if (keys == LKS_TYPE_COMPONENT && !is_component(item->key))
-        return FAIL(c, item, "is not a component: a name, or firmware/NAME");
+    if ((keys == LKS_TYPE_NAME || keys == LKS_TYPE_COMPONENT) && !text_kinds[keys].is(item->key))
+        return FAIL(c, item, "is not %s%s", text_kinds[keys].what, text_kinds[keys].more);
     if (!is_key_text(item->key))
         return FAIL(c, item, "a key here has 1 to %d printable characters", KEY_LEN_MAX);
     if (keys == LKS_TYPE_TEXT && item->kind == LKS_DOC_TEXT && lks_secret_key(item->key))
@@ -362,15 +338,19 @@ static enum lks_code check_key(struct checker *c, const struct lks_doc *item, en
     return LKS_OK;
 }
 
-static enum lks_code check_dict(struct checker *c, const struct lks_doc *doc,
-                                const struct lks_shape *shape)
+/* A list, or a map whose keys are checked as well. */
+static enum lks_code check_items(struct checker *c, const struct lks_doc *doc,
+                                 const struct lks_shape *shape)
 {
-    if (doc->kind != LKS_DOC_MAP)
-        return FAIL(c, doc, "expected a map, found %s", lks_doc_kind_name(doc->kind));
+    bool map = shape->type == LKS_TYPE_DICT;
+    if (doc->kind != (map ? LKS_DOC_MAP : LKS_DOC_LIST))
+        return FAIL(c, doc, "expected a %s, found %s", map ? "map" : "list",
+                    lks_doc_kind_name(doc->kind));
     if (check_count(c, doc, shape) != LKS_OK)
         return c->err->code;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (check_key(c, item, shape->keys) != LKS_OK || check_value(c, item, shape->of) != LKS_OK)
+        if ((map && check_key(c, item, shape->keys) != LKS_OK) ||
+            check_value(c, item, shape->of) != LKS_OK)
             return c->err->code;
     }
     return LKS_OK;
@@ -448,11 +428,11 @@ static const struct {
     const char *json_pattern;
 } types[] = {
     [LKS_TYPE_TEXT] = {check_text, "string", "^.{1,4096}$"},
-    [LKS_TYPE_NAME] = {check_name, "string", "^[a-z0-9][a-z0-9._-]{0,62}$"},
-    [LKS_TYPE_COMPONENT] = {check_component, "string", "^(firmware/)?[a-z0-9][a-z0-9._-]{0,62}$"},
+    [LKS_TYPE_NAME] = {check_text_kind, "string", "^[a-z0-9][a-z0-9._-]{0,62}$"},
+    [LKS_TYPE_COMPONENT] = {check_text_kind, "string", "^(firmware/)?[a-z0-9][a-z0-9._-]{0,62}$"},
     [LKS_TYPE_VERSION] = {check_version, "string", "^(?!latest$)[^ <>=*~^][^ ]{0,127}$"},
     [LKS_TYPE_RANGE] = {check_range, "string", NULL},
-    [LKS_TYPE_DATE] = {check_date, "string", "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"},
+    [LKS_TYPE_DATE] = {check_text_kind, "string", "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"},
     [LKS_TYPE_SHA256] = {check_sha256, "string", "^sha256:[0-9a-f]{64}$"},
     [LKS_TYPE_HEX] = {check_hex, "string", "^([0-9a-f]{2})+$"},
     [LKS_TYPE_HOSTS] = {check_hosts, "string", NULL},
@@ -462,9 +442,9 @@ static const struct {
     [LKS_TYPE_NUMBER] = {check_number, "integer", NULL},
     [LKS_TYPE_CHOICE] = {check_choice, NULL, NULL},
     [LKS_TYPE_SCALAR] = {check_scalar, NULL, NULL},
-    [LKS_TYPE_LIST] = {check_list, "array", NULL},
+    [LKS_TYPE_LIST] = {check_items, "array", NULL},
     [LKS_TYPE_FORM] = {check_form, "object", NULL},
-    [LKS_TYPE_DICT] = {check_dict, "object", NULL},
+    [LKS_TYPE_DICT] = {check_items, "object", NULL},
     [LKS_TYPE_LINES] = {check_lines, "string", NULL},
     [LKS_TYPE_ANY] = {check_any, NULL, NULL},
 };
