@@ -308,15 +308,15 @@ static void test_writer(void)
     lks_json_null(&w, NULL);
     lks_json_end(&w, ']');
     lks_json_raw(&w, "is", LKS_STR("{\"a\":1}"));
-    const struct lks_json_member some[] = {
-        {"some", LKS_STR("text")}, {"none", {0}}, {"empty", LKS_STR("")}, {"last", LKS_STR("1")}};
-    lks_json_texts(&w, some, LKS_COUNT(some));
+    LKS_JSON_TEXTS(&w, {"some", LKS_STR("text")}, {"none", {0}}, {"empty", LKS_STR("")},
+                   {"last", LKS_STR("1")});
     lks_json_some(&w, "empty", LKS_STR(""));
+    LKS_JSON_INTS(&w, {"zero", 0}, {"one", 1});
     lks_json_end(&w, '}');
     CHECK_STR(lks_buf_view(&out), "{\"na\\\"me\":\"gpu001\",\"raw\":\"\\t\","
                                   "\"least\":-9223372036854775808,"
                                   "\"list\":[[],true,false,null],\"is\":{\"a\":1},"
-                                  "\"some\":\"text\",\"last\":\"1\"}");
+                                  "\"some\":\"text\",\"last\":\"1\",\"zero\":0,\"one\":1}");
 }
 
 /* The definition, for comparison: as UTF-16, unit by unit. */

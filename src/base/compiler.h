@@ -12,6 +12,9 @@
 
 #define LKS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A list of strings that ends with NULL, where a table or a call wants one. */
+#define LKS_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Hand the value of `lvalue` over and leave zeroes behind. Zero is the empty state of every type
  * here, so the cleanup that later runs on the variable finds nothing to release. */
 #define LKS_MOVE(lvalue)                                                                           \

@@ -106,25 +106,16 @@ static void put_item(const struct lks_bmc_item *item, struct lks_json_writer *w)
     told(w, "write_protected", item->write_protected);
     if (item->switches)
         lks_json_bool(w, "switches", true);
-    const struct lks_json_member more[] = {
-        {"lowest", item->lowest},
-        {"software_id", item->software_id},
-        {"manufacturer", item->manufacturer},
-        {"released", item->released},
-        {"related", item->related},
-        {"health", item->health},
-    };
-    lks_json_texts(w, more, LKS_COUNT(more));
+    LKS_JSON_TEXTS(w, {"lowest", item->lowest}, {"software_id", item->software_id},
+                   {"manufacturer", item->manufacturer}, {"released", item->released},
+                   {"related", item->related}, {"health", item->health});
     lks_json_end(w, '}');
 }
 
 void lks_bmc_inventory_json(const struct lks_bmc_inventory *i, struct lks_json_writer *w)
 {
-    const struct lks_json_member machine[] = {
-        {"vendor", i->vendor}, {"product", i->product}, {"model", i->model},
-        {"serial", i->serial}, {"power", i->power},
-    };
-    lks_json_texts(w, machine, LKS_COUNT(machine));
+    LKS_JSON_TEXTS(w, {"vendor", i->vendor}, {"product", i->product}, {"model", i->model},
+                   {"serial", i->serial}, {"power", i->power});
     lks_json_int(w, "requests", i->requests);
     lks_json_int(w, "missing", i->missing);
     lks_json_begin(w, "notes", '[');

@@ -92,7 +92,7 @@ static enum lks_code add_times(const struct lks_cli *cli, struct lks_question *q
         char text[LKS_TIME_TEXT_SIZE];
         if (lks_listing_until(cli, args, times[i].option, text, err) != LKS_OK)
             return err->code;
-        lks_output_text(&q->w, times[i].key, lks_str_from(text));
+        lks_json_some(&q->w, times[i].key, lks_str_from(text));
     }
     return LKS_OK;
 }
@@ -107,7 +107,7 @@ static void add_texts(struct lks_question *q, const struct lks_args *args)
       truths[] = {
           {"--roll-back", "rolls_back"}, {"--one-way", "one_way"}, {"--dry-run", "dry_run"}};
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
-        lks_output_text(&q->w, texts[i].key, lks_args_str(args, texts[i].option));
+        lks_json_some(&q->w, texts[i].key, lks_args_str(args, texts[i].option));
     if (lks_args_has(args, "--agent")) {
         lks_json_cstr(&q->w, "kind", "agent");
         lks_json_text(&q->w, "stack", lks_args_str(args, "--agent"));
@@ -260,7 +260,7 @@ enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *a
     begin_verb(&q, args, "waive");
     lks_json_text(&q.w, "gate", lks_args_str(args, "--gate"));
     lks_json_text(&q.w, "until", lks_str_from(until));
-    lks_output_text(&q.w, "pool", lks_args_str(args, "--pool"));
+    lks_json_some(&q.w, "pool", lks_args_str(args, "--pool"));
     return end_verb(cli, args, &q, err);
 }
 
@@ -309,7 +309,7 @@ enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *a
     begin_verb(&q, args, "start");
     lks_json_int(&q.w, "nodes", (int64_t)nodes);
     lks_json_int(&q.w, "gpus", (int64_t)gpus);
-    lks_output_text(&q.w, "standby", lks_args_str(args, "--standby"));
+    lks_json_some(&q.w, "standby", lks_args_str(args, "--standby"));
     if (lks_args_has(args, "--break-glass"))
         lks_json_bool(&q.w, "break_glass", true);
     enum lks_code code = end_verb(cli, args, &q, err);

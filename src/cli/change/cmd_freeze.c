@@ -12,7 +12,7 @@ static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const
         return err->code;
     lks_remote_question_init(&q, "POST", path);
     lks_json_begin(&q.w, NULL, '{');
-    lks_output_text(&q.w, "pool", pool);
+    lks_json_some(&q.w, "pool", pool);
     lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
     lks_json_end(&q.w, '}');
     if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
@@ -41,8 +41,7 @@ static const struct lks_listing_column day_columns[] = {
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "GET", "/v1/freeze");
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_plain(cli, args, "GET", "/v1/freeze", &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);

@@ -34,7 +34,7 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
     lks_json_cstr(&q.w, "identity", args->positional[0]);
     lks_json_cstr(&q.w, "role", args->positional[1]);
     for (size_t i = 0; binding_options[i] != NULL; i++)
-        lks_output_text(&q.w, binding_options[i] + 2, lks_args_str(args, binding_options[i]));
+        lks_json_some(&q.w, binding_options[i] + 2, lks_args_str(args, binding_options[i]));
     lks_json_end(&q.w, '}');
     if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
         return err->code;
@@ -86,8 +86,7 @@ enum lks_code lks_cmd_access_renew(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "POST", "/v1/tokens/renew");
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_plain(cli, args, "POST", "/v1/tokens/renew", &q, err) != LKS_OK)
         return err->code;
     struct lks_str id = lks_doc_text(q.answer.doc, "id"),
                    end = lks_doc_text(q.answer.doc, "expires");
@@ -104,9 +103,10 @@ static const struct lks_listing_column access_columns[] = {
     LKS_LEFT("roles", "roles"),       LKS_LEFT("expires", "expires"),
 };
 
-static const char *const access_members[] = {"bindings", "tokens", "certificates", NULL};
 static const struct lks_listing access_lists = {
-    .path = "/v1/access", LKS_COLUMNS(access_columns), .members = access_members};
+    .path = "/v1/access",
+    LKS_COLUMNS(access_columns),
+    .members = LKS_WORDS("bindings", "tokens", "certificates")};
 
 enum lks_code lks_cmd_access_ls(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)

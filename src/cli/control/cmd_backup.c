@@ -56,6 +56,17 @@ enum lks_code lks_cmd_journal_repair(struct lks_cli *cli, const struct lks_args 
 
 /* backup ------------------------------------------------------------------------------------ */
 
+/* What was written, and how much of it. */
+static enum lks_code print_json(struct lks_cli *cli, const char *what, const char *path,
+                                const char *unit, int64_t count, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_cstr(w, what, path);
+    lks_json_int(w, unit, count);
+    return lks_output_end(cli, &o, err);
+}
+
 /* From the running controller, wherever it is. */
 static enum lks_code fetch_backup(struct lks_cli *cli, const struct lks_args *args,
                                   const char *file, struct lks_err *err)
@@ -104,11 +115,7 @@ enum lks_code lks_cmd_backup(struct lks_cli *cli, const struct lks_args *args, s
                 file, (long long)st.st_size);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
-    struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "file", file);
-    lks_json_int(w, "bytes", (int64_t)st.st_size);
-    return lks_output_end(cli, &o, err);
+    return print_json(cli, "file", file, "bytes", (int64_t)st.st_size, err);
 }
 
 /* restore ----------------------------------------------------------------------------------- */
@@ -173,9 +180,5 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
                 dir, v.last, dir);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
-    struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "directory", dir);
-    lks_json_int(w, "rows", (int64_t)v.rows);
-    return lks_output_end(cli, &o, err);
+    return print_json(cli, "directory", dir, "rows", (int64_t)v.rows, err);
 }

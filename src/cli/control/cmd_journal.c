@@ -34,15 +34,11 @@ static void verify_json(const struct lks_verify *v, bool key, struct lks_buf *js
         lks_json_int(&w, "at", (int64_t)v->at);
         lks_json_cstr(&w, "text", v->text);
     }
-    lks_json_int(&w, "first", (int64_t)v->first);
-    lks_json_int(&w, "last", (int64_t)v->last);
-    lks_json_int(&w, "rows", (int64_t)v->rows);
-    lks_json_int(&w, "heads", (int64_t)v->heads);
-    lks_json_int(&w, "witnesses", (int64_t)v->witnesses);
-    lks_json_int(&w, "blobs", (int64_t)v->blobs);
-    lks_json_int(&w, "unsigned", (int64_t)v->unsigned_rows);
-    lks_json_int(&w, "signed_from", (int64_t)v->signed_from);
-    lks_json_int(&w, "unsigned_before", (int64_t)v->earlier_rows);
+    LKS_JSON_INTS(&w, {"first", (int64_t)v->first}, {"last", (int64_t)v->last},
+                  {"rows", (int64_t)v->rows}, {"heads", (int64_t)v->heads},
+                  {"witnesses", (int64_t)v->witnesses}, {"blobs", (int64_t)v->blobs},
+                  {"unsigned", (int64_t)v->unsigned_rows}, {"signed_from", (int64_t)v->signed_from},
+                  {"unsigned_before", (int64_t)v->earlier_rows});
     lks_json_bool(&w, "signatures_checked", key);
     lks_json_end(&w, '}');
 }

@@ -176,8 +176,7 @@ enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, s
         return lks_fail(err, LKS_E_USAGE,
                         "logout: --token-file or $LOCKSTEP_TOKEN_FILE has to name the token of "
                         "the login");
-    lks_remote_question_init(&q, "POST", "/v1/logout");
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_plain(cli, args, "POST", "/v1/logout", &q, err) != LKS_OK)
         return err->code;
     if (unlink(file) != 0)
         return lks_file_fail(err, file);

@@ -125,8 +125,8 @@ static void certificate_members(struct lks_json_writer *w, const struct lks_bmc_
     lks_json_cstr(w, "url", at->url);
     lks_json_cstr(w, "fingerprint", c->fingerprint);
     lks_json_cstr(w, "certificate", c->certificate);
-    lks_output_text(w, "subject", lks_str_from(c->subject));
-    lks_output_text(w, "issuer", lks_str_from(c->issuer));
+    lks_json_some(w, "subject", lks_str_from(c->subject));
+    lks_json_some(w, "issuer", lks_str_from(c->issuer));
     time_member(w, "not_before", c->not_before);
     time_member(w, "not_after", c->not_after);
 }

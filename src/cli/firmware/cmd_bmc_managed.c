@@ -25,18 +25,16 @@ static enum lks_code judge(const struct lks_remote_answer *a, struct lks_bmc_upd
     for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL; i = i->next) {
         struct lks_str node = lks_doc_text(i, "node");
         u->managed = u->managed || is_true(i, "managed");
+        const char *why = NULL;
         if (lks_doc_member(i, "flashing") != NULL)
-            return lks_fail(err, LKS_E_REFUSED,
-                            "%s belongs to %" LKS_STR_FMT
-                            ", which lockstepd updates itself, or of which it does not know how "
-                            "the last update ended",
-                            at->url, LKS_STR_ARG(node));
-        if (is_true(i, "managed") && !is_true(i, "changing"))
-            return lks_fail(err, LKS_E_REFUSED,
-                            "%s belongs to %" LKS_STR_FMT
-                            ", which lockstepd manages and which is in no change; its firmware is "
-                            "changed through lockstepd",
-                            at->url, LKS_STR_ARG(node));
+            why = "which lockstepd updates itself, or of which it does not know how the last "
+                  "update ended";
+        else if (is_true(i, "managed") && !is_true(i, "changing"))
+            why = "which lockstepd manages and which is in no change; its firmware is changed "
+                  "through lockstepd";
+        if (why != NULL)
+            return lks_fail(err, LKS_E_REFUSED, "%s belongs to %" LKS_STR_FMT ", %s", at->url,
+                            LKS_STR_ARG(node), why);
         if (is_true(i, "managed") && !is_true(i, "idle"))
             return lks_fail(err, LKS_E_REFUSED,
                             "%s belongs to %" LKS_STR_FMT

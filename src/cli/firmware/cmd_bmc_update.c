@@ -409,13 +409,11 @@ static enum lks_code result_json(struct lks_cli *cli, const struct lks_bmc_updat
     lks_json_cstr(w, "url", u->at->url);
     lks_json_cstr(w, "act", lks_bmc_act_words[u->intent.act]);
     lks_json_cstr(w, "component", u->component);
-    lks_output_text(w, "from", lks_str_from(u->from));
-    lks_output_text(w, "version", lks_str_from(u->version));
-    lks_output_text(w, "found", lks_str_from(r->found));
+    LKS_JSON_TEXTS(w, {"from", lks_str_from(u->from)}, {"version", lks_str_from(u->version)},
+                   {"found", lks_str_from(r->found)});
     lks_json_cstr(w, "outcome", lks_bmc_outcome_words[r->outcome]);
-    lks_output_text(w, "text", lks_str_from(r->text));
-    lks_output_text(w, "via", lks_str_from(r->via));
-    lks_output_text(w, "task", lks_str_from(r->task));
+    LKS_JSON_TEXTS(w, {"text", lks_str_from(r->text)}, {"via", lks_str_from(r->via)},
+                   {"task", lks_str_from(r->task)});
     lks_json_int(w, "uploads", r->uploads);
     lks_json_bool(w, "resumed", u->saved.len > 0);
     return lks_output_end(cli, &o, err);

@@ -101,10 +101,10 @@ static void descriptor_json(struct lks_json_writer *w, struct page *page,
     lks_json_int(w, "type", d->type);
     if (name != NULL)
         lks_json_cstr(w, "name", name);
-    lks_output_text(w, "value", descriptor_text(page, d));
+    lks_json_some(w, "value", descriptor_text(page, d));
     lks_buf_truncate(&page->scratch, 0);
     lks_hex_add(&page->scratch, (const uint8_t *)d->value.ptr, d->value.len);
-    lks_output_text(w, "hex", lks_buf_view(&page->scratch));
+    lks_json_some(w, "hex", lks_buf_view(&page->scratch));
     lks_json_end(w, '}');
 }
 
@@ -112,7 +112,7 @@ static void record_json(struct lks_json_writer *w, struct page *page,
                         const struct lks_pldm_record *r, bool downstream)
 {
     lks_json_begin(w, NULL, '{');
-    lks_output_text(w, downstream ? "min_version" : "version", text_of(page, r->version));
+    lks_json_some(w, downstream ? "min_version" : "version", text_of(page, r->version));
     if (downstream && (r->options & LKS_PLDM_DOWNSTREAM_STAMP) != 0)
         lks_json_int(w, "min_stamp", r->stamp);
     options_json(w, r->options, downstream ? downstream_words : device_words);
@@ -137,7 +137,7 @@ static void nested_json(struct lks_json_writer *w, struct page *page, const stru
         return;
     lks_json_begin(w, "package", '{');
     lks_json_int(w, "revision", nested.revision);
-    lks_output_text(w, "version", text_of(page, nested.version));
+    lks_json_some(w, "version", text_of(page, nested.version));
     lks_json_int(w, "components", (int64_t)nested.component_count);
     lks_json_end(w, '}');
 }
@@ -153,7 +153,7 @@ static void component_json(struct lks_json_writer *w, struct page *page,
     if (class != NULL)
         lks_json_cstr(w, "class", class);
     lks_json_int(w, "id", c->id);
-    lks_output_text(w, "version", text_of(page, c->version));
+    lks_json_some(w, "version", text_of(page, c->version));
     if ((c->options & LKS_PLDM_COMPONENT_STAMP) != 0)
         lks_json_int(w, "stamp", c->stamp);
     options_json(w, c->options, component_words);
@@ -197,7 +197,7 @@ static enum lks_code inspect_json(struct lks_cli *cli, struct page *page,
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_cstr(w, "file", f->path);
     lks_json_int(w, "revision", p->revision);
-    lks_output_text(w, "version", text_of(page, p->version));
+    lks_json_some(w, "version", text_of(page, p->version));
     lks_json_cstr(w, "released", released(&p->released, time));
     lks_json_int(w, "bytes", (int64_t)f->size);
     lks_json_int(w, "header_bytes", p->header_size);

@@ -243,7 +243,7 @@ static enum lks_code print_built(struct lks_cli *cli, const struct lks_args *arg
     lks_json_begin(w, "components", '[');
     for (size_t i = 0; i < p->component_count; i++) {
         lks_json_begin(w, NULL, '{');
-        lks_output_text(w, "version", p->components[i].version.bytes);
+        lks_json_some(w, "version", p->components[i].version.bytes);
         lks_json_int(w, "bytes", p->components[i].size);
         lks_json_cstr(w, "digest", lks_digest_write(sums->components[i], digest));
         lks_json_end(w, '}');

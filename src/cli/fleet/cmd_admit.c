@@ -30,7 +30,7 @@ static void write_images(struct lks_json_writer *w, const struct lks_args *args)
         (void)lks_str_cut(lks_str_from(value), '=', &ref, &ranks);
         lks_json_begin(w, NULL, '{');
         lks_json_text(w, "ref", ref);
-        lks_output_text(w, "ranks", ranks);
+        lks_json_some(w, "ranks", ranks);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -41,8 +41,8 @@ static void write_question(struct lks_json_writer *w, const struct lks_args *arg
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "job", lks_args_str(args, "--job"));
     lks_json_text(w, "nodes", lks_args_str(args, "--nodes"));
-    lks_output_text(w, "stack", lks_args_str(args, "--stack"));
-    lks_output_text(w, "nccl", lks_args_str(args, "--nccl"));
+    lks_json_some(w, "stack", lks_args_str(args, "--stack"));
+    lks_json_some(w, "nccl", lks_args_str(args, "--nccl"));
     write_images(w, args);
     if (lks_args_has(args, "--canary-ok"))
         lks_json_bool(w, "canary_ok", true);
@@ -210,46 +210,28 @@ static const struct lks_listing_column log_columns[] = {
     LKS_WRAP("nodes", "nodes"),  LKS_WRAP("why", "text"),
 };
 
-static const char *const log_filters[] = {"--job", NULL};
-static const struct lks_listing admissions = {
-    .path = "/v1/admissions",
-    LKS_COLUMNS(log_columns),
-    .filters = log_filters,
-    .empty = "nothing was decided yet",
-};
-
-static enum lks_code print_log(struct lks_cli *cli, const struct lks_args *args,
-                               struct lks_err *err)
-{
-    return lks_listing_print(cli, args, &admissions, err);
-}
+static const struct lks_listing admissions = {.path = "/v1/admissions",
+                                              LKS_COLUMNS(log_columns),
+                                              .filters = LKS_WORDS("--job"),
+                                              .empty = "nothing was decided yet"};
 
 static const struct lks_listing_column observed_columns[] = {
     LKS_LEFT("pool", "pool"),   LKS_LEFT("enforce", "enforce"),      LKS_LEFT("day", "day"),
     LKS_RIGHT("jobs", "asked"), LKS_WRAP("refused, by reason", "*"),
 };
 
-static const char *const observed_lists[] = {"items", NULL};
-static const struct lks_listing observed = {
-    .path = "/v1/observed",
-    LKS_COLUMNS(observed_columns),
-    .members = observed_lists,
-    .empty = "no job asked in the last week",
-};
-
-static enum lks_code print_observed(struct lks_cli *cli, const struct lks_args *args,
-                                    struct lks_err *err)
-{
-    return lks_listing_print(cli, args, &observed, err);
-}
+static const struct lks_listing observed = {.path = "/v1/observed",
+                                            LKS_COLUMNS(observed_columns),
+                                            .members = LKS_WORDS("items"),
+                                            .empty = "no job asked in the last week"};
 
 enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_args_has(args, "--log"))
-        return print_log(cli, args, err);
+        return lks_listing_print(cli, args, &admissions, err);
     if (lks_args_has(args, "--observed"))
-        return print_observed(cli, args, err);
+        return lks_listing_print(cli, args, &observed, err);
     if (lks_listing_need(args, "--job", "which job it is", err) != LKS_OK ||
         lks_listing_need(args, "--nodes", "where it is to run, such as gpu[001-512]", err) !=
             LKS_OK)
@@ -289,7 +271,7 @@ static enum lks_code write_libraries(struct lks_json_writer *w, const struct lks
                             lks_args_get(args, "--sbom"), lks_sbom_words[i],
                             LKS_STR_ARG(found->version), LKS_STR_ARG(found->package),
                             LKS_STR_ARG(found->other), LKS_STR_ARG(found->other_package), option);
-        lks_output_text(w, lks_sbom_words[i], said.len > 0 ? said : found->version);
+        lks_json_some(w, lks_sbom_words[i], said.len > 0 ? said : found->version);
         any |= said.len > 0 || found->version.len > 0;
     }
     if (!any)
@@ -306,7 +288,7 @@ static enum lks_code write_image(struct lks_json_writer *w, const struct lks_arg
     lks_json_begin(w, NULL, '{');
     lks_json_cstr(w, "ref", args->positional[0]);
     enum lks_code code = write_libraries(w, args, sbom, err);
-    lks_output_text(w, "digest", digest.len > 0 ? digest : sbom->digest);
+    lks_json_some(w, "digest", digest.len > 0 ? digest : sbom->digest);
     lks_json_cstr(w, "source", lks_args_has(args, "--sbom") ? "sbom" : "hand");
     lks_json_end(w, '}');
     return code;

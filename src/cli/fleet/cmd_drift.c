@@ -17,12 +17,10 @@ static const struct lks_listing_column drift_columns[] = {
     LKS_LEFT("cause", "cause"), LKS_LEFT("since", "since"), LKS_WRAP("what", "text"),
 };
 
-static const char *const drift_filters[] = {"--pool", "--node", "--cause", "--judged", NULL};
-
 static const struct lks_listing drifting = {
     .path = "/v1/drift",
     LKS_COLUMNS(drift_columns),
-    .filters = drift_filters,
+    .filters = LKS_WORDS("--pool", "--node", "--cause", "--judged"),
     .empty = "no node differs from its intent, so far as is known",
 };
 
@@ -178,7 +176,7 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
         const char *option = deviation_members[i].option, *why = deviation_members[i].why;
         if (why != NULL && lks_listing_need(args, option, why, err) != LKS_OK)
             return err->code;
-        lks_output_text(&q.w, deviation_members[i].key, lks_args_str(args, option));
+        lks_json_some(&q.w, deviation_members[i].key, lks_args_str(args, option));
     }
     lks_json_cstr(&q.w, "expires", expires);
     lks_json_end(&q.w, '}');

@@ -33,13 +33,12 @@ static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *an
 enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    static const char *const passed[] = {"--accept", "--nodes", "--gpus", NULL};
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     bool dry = lks_args_has(args, "--dry-run");
     lks_remote_question_init(&q, "PUT", "/v1/fleet");
     if (dry)
         lks_remote_path_query(&q.path, "dry_run", LKS_STR("true"));
-    lks_remote_path_options(&q.path, args, passed);
+    lks_remote_path_options(&q.path, args, LKS_WORDS("--accept", "--nodes", "--gpus"));
     if (lks_remote_question_send(cli, args, args->positional[0], &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
@@ -65,11 +64,10 @@ static const struct lks_listing_column pool_columns[] = {
     LKS_LEFT("acts wait", "acts_wait"),
 };
 
-static const char *const pool_lists[] = {"pools", NULL};
 static const struct lks_listing pools = {
     .path = "/v1/fleet",
     LKS_COLUMNS(pool_columns),
-    .members = pool_lists,
+    .members = LKS_WORDS("pools"),
     .empty = "no fleet yet: 'lockstep fleet apply FILE' sets one",
 };
 

@@ -11,16 +11,12 @@ static const struct lks_listing_column node_columns[] = {
     LKS_WRAP("why", "why"),
 };
 
-/* Options that are filters have the name of their query parameter. */
-static const char *const node_filters[] = {
-    "--site", "--pool",   "--rack",      "--domain",  "--class", "--liveness", "--judged",
-    "--held", "--intake", "--component", "--version", "--tuple", NULL,
-};
-
 static const struct lks_listing nodes = {
     .path = "/v1/nodes",
     LKS_COLUMNS(node_columns),
-    .filters = node_filters,
+    /* Options that are filters have the name of their query parameter. */
+    .filters = LKS_WORDS("--site", "--pool", "--rack", "--domain", "--class", "--liveness",
+                         "--judged", "--held", "--intake", "--component", "--version", "--tuple"),
     .empty = "no such nodes",
 };
 

@@ -48,13 +48,10 @@ static enum lks_code print_rows(struct lks_cli *cli, const struct lks_conformanc
 static void row_json(struct lks_json_writer *w, const struct lks_judgement *j)
 {
     lks_json_begin(w, NULL, '{');
-    lks_output_text(w, "component", j->subject);
-    lks_output_text(w, "pinned", j->pinned);
-    lks_output_text(w, "actual", j->actual);
-    lks_output_text(w, "of", j->of);
-    lks_json_cstr(w, "verdict", lks_conform_verdict_name(j->verdict));
-    lks_output_text(w, "cause", lks_str_from(lks_conform_cause_name(j->cause)));
-    lks_output_text(w, "evidence", j->evidence);
+    LKS_JSON_TEXTS(w, {"component", j->subject}, {"pinned", j->pinned}, {"actual", j->actual},
+                   {"of", j->of}, {"verdict", lks_str_from(lks_conform_verdict_name(j->verdict))},
+                   {"cause", lks_str_from(lks_conform_cause_name(j->cause))},
+                   {"evidence", j->evidence});
     lks_json_end(w, '}');
 }
 
@@ -66,7 +63,7 @@ static enum lks_code conform_json(struct lks_cli *cli, const struct lks_stack *s
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_cstr(w, "stack", stack->digest);
     lks_json_cstr(w, "tuple", tuple->digest);
-    lks_output_text(w, "class", c->class != NULL ? c->class->name : LKS_STR(""));
+    lks_json_some(w, "class", c->class != NULL ? c->class->name : LKS_STR(""));
     lks_json_bool(w, "conforms", lks_conformance_yes(c));
     lks_json_int(w, "drifted", (int64_t)c->drifted);
     lks_json_int(w, "unmeasured", (int64_t)c->unmeasured);
@@ -145,8 +142,8 @@ static enum lks_code init_json(struct lks_cli *cli, struct lks_str yaml, const c
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_bool(w, "consistent", !cli->no);
-    lks_output_text(w, "digest", lks_str_from(digest));
-    lks_output_text(w, "manifest", yaml);
+    lks_json_some(w, "digest", lks_str_from(digest));
+    lks_json_some(w, "manifest", yaml);
     lks_output_findings(w, "findings", report);
     return lks_output_end(cli, &o, err);
 }

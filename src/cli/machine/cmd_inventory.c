@@ -132,9 +132,8 @@ static enum lks_code print_cost(struct lks_cli *cli, const struct lks_args *args
     }
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_int(w, "ms", cost->ms);
-    lks_json_int(w, "parent_private_kib", cost->parent_kib);
-    lks_json_int(w, "child_private_kib", cost->child_kib);
+    LKS_JSON_INTS(w, {"ms", cost->ms}, {"parent_private_kib", cost->parent_kib},
+                  {"child_private_kib", cost->child_kib});
     if (cost->child != NULL)
         lks_json_cstr(w, "child", cost->child);
     return lks_output_end(cli, &o, err);

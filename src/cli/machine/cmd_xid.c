@@ -36,11 +36,9 @@ static void action_json(struct lks_json_writer *w, const struct lks_facts *facts
     if (action.len == 0)
         return;
     lks_json_begin(w, key, '{');
-    lks_output_text(w, "action", action);
-    if (row != NULL) {
-        lks_output_text(w, "meaning", row->meaning);
-        lks_output_text(w, "disruption", row->disruption);
-    }
+    lks_json_text(w, "action", action);
+    if (row != NULL)
+        LKS_JSON_TEXTS(w, {"meaning", row->meaning}, {"disruption", row->disruption});
     lks_json_end(w, '}');
 }
 
@@ -117,10 +115,9 @@ static void registers_json(struct lks_json_writer *w, const struct question *q)
         return;
     lks_json_begin(w, "registers", '[');
     for (size_t i = 0; i < q->decoded_count; i++) {
+        const struct lks_xid_nvlink5 *row = q->decoded[i].row;
         lks_json_begin(w, NULL, '{');
-        lks_output_text(w, "unit", q->decoded[i].row->unit);
-        lks_output_text(w, "severity", q->decoded[i].row->severity);
-        lks_output_text(w, "cause", q->decoded[i].row->cause);
+        LKS_JSON_TEXTS(w, {"unit", row->unit}, {"severity", row->severity}, {"cause", row->cause});
         action_json(w, q->facts, "do_now", q->decoded[i].action);
         lks_json_end(w, '}');
     }
@@ -135,19 +132,17 @@ static enum lks_code xid_json(struct lks_cli *cli, const struct question *q,
     size_t board_count = boards_of(x, boards);
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_int(w, "xid", x->number);
-    lks_output_text(w, "name", x->mnemonic);
-    lks_output_text(w, "description", x->description);
-    lks_output_text(w, "category", x->category);
-    lks_output_text(w, "severity", x->severity);
+    LKS_JSON_TEXTS(w, {"name", x->mnemonic}, {"description", x->description},
+                   {"category", x->category}, {"severity", x->severity});
     lks_json_begin(w, "boards", '[');
     for (size_t i = 0; i < board_count; i++)
         lks_json_cstr(w, NULL, boards[i]);
     lks_json_end(w, ']');
     action_json(w, q->facts, "do_now", x->immediate_action);
     action_json(w, q->facts, "look_into", x->investigatory_action);
-    lks_output_text(w, "note", x->fact.note);
+    lks_json_some(w, "note", x->fact.note);
     registers_json(w, q);
-    lks_output_text(w, "source", x->fact.source);
+    lks_json_some(w, "source", x->fact.source);
     return lks_output_end(cli, &o, err);
 }
 
@@ -175,13 +170,10 @@ static enum lks_code sxid_json(struct lks_cli *cli, const struct question *q,
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_int(w, "sxid", x->number);
-    lks_output_text(w, "name", x->mnemonic);
-    lks_output_text(w, "title", x->fm_guide_title);
-    lks_output_text(w, "unit", x->unit);
-    lks_output_text(w, "nvsentinel", x->fatality);
-    lks_output_text(w, "fm_guide", x->fm_guide_class);
+    LKS_JSON_TEXTS(w, {"name", x->mnemonic}, {"title", x->fm_guide_title}, {"unit", x->unit},
+                   {"nvsentinel", x->fatality}, {"fm_guide", x->fm_guide_class});
     action_json(w, q->facts, "do_now", x->recommended_action);
-    lks_output_text(w, "source", x->fact.source);
+    lks_json_some(w, "source", x->fact.source);
     return lks_output_end(cli, &o, err);
 }
 

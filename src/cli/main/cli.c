@@ -74,9 +74,9 @@ static void command_json(struct lks_json_writer *w, const struct lks_command *c)
 {
     lks_json_begin(w, NULL, '{');
     lks_json_cstr(w, "name", c->name);
-    lks_output_text(w, "args", lks_str_from(c->args));
+    lks_json_some(w, "args", lks_str_from(c->args));
     lks_json_cstr(w, "summary", c->summary);
-    lks_output_text(w, "about", lks_str_from(c->about));
+    lks_json_some(w, "about", lks_str_from(c->about));
     lks_json_cstr(w, "json", c->json);
     lks_json_begin(w, "options", '[');
     options_json(w, c->options);

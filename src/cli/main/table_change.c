@@ -11,6 +11,26 @@
         "--pool NAME", "only this pool; default: the whole fleet"                                  \
     }
 
+/* What a change and its rehearsal both take. */
+#define HOOK_AND_WINDOW                                                                            \
+    {"--hook NAME",                                                                                \
+     "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "  \
+     "has; lockstep verifies the versions afterwards, not the files"},                             \
+    {                                                                                              \
+        "--window TEXT",                                                                           \
+            "when the change of a node may start, in the timezone of its site (fleet manifest; "   \
+            "UTC): "                                                                               \
+            "'Mon-Fri 22:00-04:00'. Nodes in progress finish, and rollbacks do not wait"           \
+    }
+#define ON_FAILURE                                                                                 \
+    {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},            \
+        {"--roll-back",                                                                            \
+         "when the change is halted by failures or a gate, roll back every node that it reached; " \
+         "default: stop, and leave changed nodes as they are"},                                    \
+    {                                                                                              \
+        "--one-way", "acknowledge that some steps are irreversible"                                \
+    }
+
 const struct lks_option lks_change_propose_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--to STACK", "published stack, by digest, the start of one, or a name that only one stack "
@@ -19,12 +39,7 @@ const struct lks_option lks_change_propose_options[] = {
     {"--nodes NODES", "nodes to change, such as gpu[001-512]; or"},
     {"--pool NAME", "all nodes of this pool"},
     WHY,
-    {"--hook NAME",
-     "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "
-     "has; lockstep verifies the versions afterwards, not the files"},
-    {"--window TEXT",
-     "when the change of a node may start, in the timezone of its site (fleet manifest; UTC): "
-     "'Mon-Fri 22:00-04:00'. Nodes in progress finish, and rollbacks do not wait"},
+    HOOK_AND_WINDOW,
     {"--soak SPAN", "soak time of the canary, such as 4h (standard 30m, routine 1h, emergency 15m, "
                     "power-fabric 2h); rings soak for a quarter of it, of power-fabric half"},
     {"--canary-max N", "maximum number of canary nodes (a tenth of the nodes, at least 8); "
@@ -34,11 +49,7 @@ const struct lks_option lks_change_propose_options[] = {
     {"--catch SHARE", "the canary must catch a fault that affects this share of nodes, such as 1% "
                       "(5% if only --confidence is given); default: one node of each combination"},
     {"--confidence SHARE", "confidence for --catch (95%)"},
-    {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},
-    {"--roll-back",
-     "when the change is halted by failures or a gate, roll back every node that it reached; "
-     "default: stop, and leave changed nodes as they are"},
-    {"--one-way", "acknowledge that some steps are irreversible"},
+    ON_FAILURE,
     {"--not-before TIME", "no node is changed earlier: a time, or a span from now"},
     {"--not-after TIME",
      "the change of no node starts later: a time, or a span from now. The change is then halted, "
@@ -129,19 +140,10 @@ const struct lks_option lks_rehearse_options[] = {
     {"--to STACK", "published stack, by name or digest"},
     {"--nodes NODES", "nodes that would change, such as gpu[001-512]; or"},
     {"--pool NAME", "all nodes of this pool"},
-    {"--hook NAME",
-     "program of the site, /etc/lockstep/hooks/NAME on the nodes, for components that no bundle "
-     "has; lockstep verifies the versions afterwards, not the files"},
-    {"--window TEXT",
-     "when the change of a node may start, in the timezone of its site (fleet manifest; UTC): "
-     "'Mon-Fri 22:00-04:00'. Nodes in progress finish, and rollbacks do not wait"},
+    HOOK_AND_WINDOW,
     {"--soak SPAN", "soak time of the canary, such as 4h; default and rings: see 'change propose'"},
     {"--canary-max N", "maximum number of canary nodes"},
-    {"--failures N", "failed nodes that the change tolerates before it is halted (0)"},
-    {"--roll-back",
-     "when the change is halted by failures or a gate, roll back every node that it reached; "
-     "default: stop, and leave changed nodes as they are"},
-    {"--one-way", "acknowledge that some steps are irreversible"},
+    ON_FAILURE,
     {"--gpu-hour PRICE", "price of a GPU hour, such as '2.5 EUR'"},
     {"--svg FILE", "write the forecast to this file as a picture"},
     {"--checkpoint SPAN",

@@ -160,3 +160,12 @@ enum lks_code lks_input_stack(const struct lks_manifest *manifest, struct lks_st
     return lks_fail(err, LKS_E_NOT_FOUND, "%" LKS_STR_FMT ": no stack is called '%" LKS_STR_FMT "'",
                     LKS_STR_ARG(source), LKS_STR_ARG(name));
 }
+
+enum lks_code lks_input_load_stack(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_input *out, const struct lks_stack **stack,
+                                   struct lks_err *err)
+{
+    if (lks_input_load(cli, args, args->positional[0], out, err) != LKS_OK)
+        return err->code;
+    return lks_input_stack(&out->manifest, lks_args_str(args, "--stack"), stack, err);
+}

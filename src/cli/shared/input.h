@@ -27,6 +27,11 @@ enum lks_code lks_input_load(struct lks_cli *cli, const struct lks_args *args, c
                              struct lks_input *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_input_fini(struct lks_input *input);
 
+/* The same for the file that is the command's argument, and the stack of it that --stack names. */
+enum lks_code lks_input_load_stack(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_input *out, const struct lks_stack **stack,
+                                   struct lks_err *err) LKS_MUST_CHECK;
+
 /* Another manifest against the same facts and classes. */
 enum lks_code lks_input_manifest(const struct lks_input *input, const char *path,
                                  struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;

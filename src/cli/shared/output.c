@@ -44,12 +44,6 @@ enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *tabl
     return lks_table_print(table, cli->out, &cli->term, err);
 }
 
-void lks_output_text(struct lks_json_writer *w, const char *key, struct lks_str value)
-{
-    if (value.len > 0)
-        lks_json_text(w, key, value);
-}
-
 /* The longest beginning of `s` that ends with a whole character and has at most `max` bytes. */
 static struct lks_str beginning(struct lks_str s, size_t max)
 {
@@ -79,10 +73,8 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
         lks_json_begin(w, NULL, '{');
         lks_json_cstr(w, "rule", f->rule);
         lks_json_cstr(w, "severity", lks_report_severity_name(f->severity));
-        lks_output_text(w, "subject", f->subject);
-        lks_output_text(w, "text", f->text);
-        lks_output_text(w, "remedy", f->remedy);
-        lks_output_text(w, "source", f->source);
+        LKS_JSON_TEXTS(w, {"subject", f->subject}, {"text", f->text}, {"remedy", f->remedy},
+                       {"source", f->source});
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');

@@ -42,10 +42,6 @@ void lks_output_columns(struct lks_table *t, const struct lks_output_column *col
 enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* A text as a member of the object being written. What has no value is left out: no answer says
- * "nothing" with a null or an empty text. */
-void lks_output_text(struct lks_json_writer *w, const char *key, struct lks_str value);
-
 /* A cell with a value of the user's: a dash for nothing, and of one that no table can hold as much
  * as a person reads. JSON has all of it. */
 void lks_output_cell(struct lks_table *t, enum lks_colour colour, struct lks_str value);

@@ -113,7 +113,7 @@ static enum lks_code write_wish(const struct advising *a, struct lks_str digest,
     lks_json_text(&q->w, "stack", digest);
     lks_json_cstr(&q->w, "class", "emergency");
     lks_json_text(&q->w, "advisory", id);
-    lks_output_text(&q->w, "hook", lks_args_str(a->args, "--hook"));
+    lks_json_some(&q->w, "hook", lks_args_str(a->args, "--hook"));
     lks_json_text(&q->w, "reason",
                   lks_args_has(a->args, "--reason") ? lks_args_str(a->args, "--reason")
                                                     : lks_str_from(reason));

@@ -100,8 +100,8 @@ static void put_signature(struct lks_json_writer *w, const struct lks_evidence_a
 {
     lks_json_begin(w, "signature", '{');
     lks_json_cstr(w, "verdict", lks_evidence_words[v->verdict]);
-    lks_output_text(w, "signer", lks_str_from(v->signer));
-    lks_output_text(w, "key", lks_str_from(v->key));
+    lks_json_some(w, "signer", lks_str_from(v->signer));
+    lks_json_some(w, "key", lks_str_from(v->key));
     lks_json_bool(w, "site", v->site);
     lks_json_cstr(w, "text", v->line);
     lks_json_end(w, '}');
@@ -123,7 +123,7 @@ static void put_artifact(struct lks_json_writer *w, const struct looked *l, size
     lks_bundledir_list(w, "hardware_revisions", a->hardware_revisions);
     lks_bundledir_list(w, "from", a->from);
     lks_json_cstr(w, "file", file_words[l->files[i]]);
-    lks_output_text(w, "text", lks_str_from(l->whys[i].msg));
+    lks_json_some(w, "text", lks_str_from(l->whys[i].msg));
     lks_json_end(w, '}');
 }
 
@@ -132,12 +132,9 @@ static enum lks_code print_json(struct lks_cli *cli, const struct looked *l, str
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     const struct lks_bundle *b = &l->dir.bundle;
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_text(w, "name", b->name);
-    lks_json_text(w, "version", b->version);
-    lks_output_text(w, "vendor", b->vendor);
-    lks_output_text(w, "description", b->description);
-    lks_output_text(w, "signed_for", b->signed_for);
-    lks_json_cstr(w, "digest", b->digest);
+    LKS_JSON_TEXTS(w, {"name", b->name}, {"version", b->version}, {"vendor", b->vendor},
+                   {"description", b->description}, {"signed_for", b->signed_for},
+                   {"digest", lks_str_from(b->digest)});
     lks_json_bool(w, "good", l->good);
     put_signature(w, &l->dir.verdict);
     lks_json_begin(w, "artifacts", '[');

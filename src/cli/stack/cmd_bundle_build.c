@@ -71,7 +71,7 @@ static void put_said(struct lks_json_writer *w, const struct lks_doc *file)
     static const char *const lists[] = {"hardware_classes", "hardware_revisions", "from"};
     const struct lks_doc *one_way = lks_doc_member(file, "one_way");
     lks_json_text(w, "component", lks_doc_text(file, "component"));
-    lks_output_text(w, "kind", lks_doc_text(file, "kind"));
+    lks_json_some(w, "kind", lks_doc_text(file, "kind"));
     for (size_t i = 0; i < LKS_COUNT(lists); i++)
         lks_bundledir_list(w, lists[i], lks_doc_member(file, lists[i]));
     if (one_way != NULL && one_way->truth)
@@ -82,7 +82,7 @@ static void put_texts(struct lks_json_writer *w, const struct lks_doc *from)
 {
     static const char *const keys[] = {"name", "version", "description", "vendor", "signed_for"};
     for (size_t i = 0; i < LKS_COUNT(keys); i++)
-        lks_output_text(w, keys[i], lks_doc_text(from, keys[i]));
+        lks_json_some(w, keys[i], lks_doc_text(from, keys[i]));
 }
 
 /* A bundle that lies there already, with its files as its manifest says, as the source of one. */
@@ -400,12 +400,12 @@ static void put_top(struct building *b, const struct lks_args *args)
     lks_json_cstr(&b->w, "kind", "Bundle");
     lks_json_text(&b->w, "name", said(b, args, "--name", "name"));
     lks_json_text(&b->w, "version", said(b, args, "--version", "version"));
-    lks_output_text(&b->w, "description", lks_doc_text(b->source, "description"));
-    lks_output_text(&b->w, "vendor", vendor);
+    lks_json_some(&b->w, "description", lks_doc_text(b->source, "description"));
+    lks_json_some(&b->w, "vendor", vendor);
     /* In what is signed, where it cannot be removed again. */
     if (lks_args_has(args, "--sign") && stead.len == 0)
         stead = vendor.len > 0 ? vendor : LKS_STR("unknown");
-    lks_output_text(&b->w, "signed_for", stead);
+    lks_json_some(&b->w, "signed_for", stead);
 }
 
 static enum lks_code make_manifest(struct building *b, const struct lks_args *args,
@@ -485,7 +485,7 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
     lks_json_text(w, "version", bundle->version);
     lks_json_cstr(w, "digest", bundle->digest);
     lks_json_int(w, "artifacts", (int64_t)bundle->count);
-    lks_output_text(w, "key", lks_str_from(b->signer));
+    lks_json_some(w, "key", lks_str_from(b->signer));
     lks_json_cstr(w, "folder", b->to);
     return lks_output_end(cli, &o, err);
 }

@@ -35,8 +35,8 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
         return LKS_OK;
     }
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_output_text(w, "name", stack->name);
-    lks_output_text(w, "version", stack->version);
+    lks_json_some(w, "name", stack->name);
+    lks_json_some(w, "version", stack->version);
     lks_json_cstr(w, "digest", stack->digest);
     lks_json_cstr(w, "verdict", cli->no ? "no" : "yes");
     lks_json_int(w, "errors", (int64_t)report->errors);
@@ -92,9 +92,7 @@ enum lks_code lks_cmd_stack_check(struct lks_cli *cli, const struct lks_args *ar
     lks_report_init(&report);
     struct lks_check check = {.facts = &input.facts, .gpu = lks_args_str(args, "--gpu")};
     if (read_day(cli, args, &check.today, err) != LKS_OK ||
-        lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &check.stack, err) !=
-            LKS_OK ||
+        lks_input_load_stack(cli, args, &input, &check.stack, err) != LKS_OK ||
         check_gpu(&check, err) != LKS_OK ||
         find_fleets(args, &input, &fleets, &check, err) != LKS_OK ||
         lks_check_run(&check, &report, err) != LKS_OK)
@@ -120,20 +118,18 @@ static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advis
         const struct lks_open_advisory *open = &list->open[i];
         char day[LKS_DAY_TEXT_SIZE];
         lks_json_begin(w, NULL, '{');
-        lks_output_text(w, "id", open->advisory->id);
+        lks_json_some(w, "id", open->advisory->id);
         lks_json_cstr(w, "exposure", lks_advisory_exposure_code(open->exposure));
-        lks_output_text(w, "component", open->component->name);
-        lks_output_text(w, "version", open->component->version);
-        if (open->affected != NULL) {
-            lks_output_text(w, "fixed", open->affected->fixed);
-            lks_output_text(w, "condition", open->affected->condition);
-        }
-        lks_output_text(w, "cvss", open->advisory->cvss);
-        lks_output_text(w, "severity", open->advisory->severity);
+        lks_json_some(w, "component", open->component->name);
+        lks_json_some(w, "version", open->component->version);
+        if (open->affected != NULL)
+            LKS_JSON_TEXTS(w, {"fixed", open->affected->fixed},
+                           {"condition", open->affected->condition});
+        LKS_JSON_TEXTS(w, {"cvss", open->advisory->cvss}, {"severity", open->advisory->severity});
         if (open->advisory->published != LKS_DAY_NONE)
             lks_json_cstr(w, "published", lks_time_day_text(open->advisory->published, day));
-        lks_output_text(w, "summary", open->advisory->summary);
-        lks_output_text(w, "source", open->advisory->fact.source);
+        lks_json_some(w, "summary", open->advisory->summary);
+        lks_json_some(w, "source", open->advisory->fact.source);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -187,8 +183,7 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
         return lks_fail(err, LKS_E_USAGE, "advisories: --cve and --propose go with --fleet");
     if (fleet)
         return lks_advisories_list(cli, args, err);
-    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK ||
+    if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK ||
         lks_advisory_list_of(&input.facts, stack, &list, err) != LKS_OK)
         return err->code;
     cli->no = list.exposed > 0;
@@ -267,15 +262,15 @@ static enum lks_code lifecycle_json(struct lks_cli *cli, const struct lks_facts 
             continue;
         lks_json_begin(w, NULL, '{');
         lks_json_int(w, "branch", b->number);
-        lks_output_text(w, "type", b->type);
+        lks_json_some(w, "type", b->type);
         if (b->eol != LKS_DAY_NONE)
             lks_json_cstr(w, "ends", lks_time_day_text(b->eol, day));
         if (b->eol_other != LKS_DAY_NONE)
             lks_json_cstr(w, "ends_elsewhere", lks_time_day_text(b->eol_other, day));
         if (lks_lifecycle_end(b) != LKS_DAY_NONE)
             lks_json_int(w, "days_left", lks_lifecycle_end(b) - today);
-        lks_output_text(w, "latest", b->latest);
-        lks_output_text(w, "source", b->fact.source);
+        lks_json_some(w, "latest", b->latest);
+        lks_json_some(w, "source", b->fact.source);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -296,14 +291,10 @@ enum lks_code lks_cmd_lifecycle(struct lks_cli *cli, const struct lks_args *args
         return lks_registry_lifecycle(cli, args, err);
     if (read_day(cli, args, &today, err) != LKS_OK)
         return err->code;
-    if (args->positional_count == 0) {
-        if (lks_input_facts(cli->data_dir, &input.facts, err) != LKS_OK)
-            return err->code;
-    } else if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-               lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) !=
-                   LKS_OK) {
+    if ((args->positional_count == 0
+             ? lks_input_facts(cli->data_dir, &input.facts, err)
+             : lks_input_load_stack(cli, args, &input, &stack, err)) != LKS_OK)
         return err->code;
-    }
     return lks_args_has(args, "--json") ? lifecycle_json(cli, &input.facts, stack, today, err)
                                         : lifecycle_text(cli, &input.facts, stack, today, err);
 }

@@ -82,17 +82,15 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
     lks_json_cstr(w, "verdict", lks_compat_reason_verdict(a->reason));
     lks_json_cstr(w, "reason", lks_compat_reason_name(a->reason));
     lks_json_cstr(w, "about", lks_compat_reason_about(a->reason));
-    lks_output_text(w, "driver", q->driver);
-    lks_output_text(w, "toolkit", q->toolkit);
-    lks_output_text(w, "gpu", q->gpu);
+    LKS_JSON_TEXTS(w, {"driver", q->driver}, {"toolkit", q->toolkit}, {"gpu", q->gpu});
     if (a->board != NULL)
-        lks_output_text(w, "board", a->board->product);
+        lks_json_some(w, "board", a->board->product);
     lks_output_findings(w, "rules", &a->rules);
-    lks_output_text(w, "remedy", a->remedy);
+    lks_json_some(w, "remedy", a->remedy);
     lks_json_begin(w, "other_boards", '[');
     for (size_t i = 0; i < a->other_count; i++) {
         lks_json_begin(w, NULL, '{');
-        lks_output_text(w, "board", a->others[i].gpu->product);
+        lks_json_some(w, "board", a->others[i].gpu->product);
         lks_json_cstr(w, "verdict", lks_compat_reason_verdict(a->others[i].reason));
         lks_json_cstr(w, "reason", lks_compat_reason_name(a->others[i].reason));
         lks_json_end(w, '}');

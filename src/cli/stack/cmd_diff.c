@@ -113,13 +113,9 @@ static void flaws_json(struct lks_json_writer *w, const char *key, const struct 
 static void difference_json(struct lks_json_writer *w, const struct lks_difference *d)
 {
     lks_json_begin(w, NULL, '{');
-    lks_output_text(w, "what", d->subject);
-    lks_output_text(w, "old", d->from);
-    lks_output_text(w, "new", d->to);
-    lks_json_cstr(w, "change", d->direction);
-    lks_output_text(w, "class", d->class);
-    lks_output_text(w, "reboot", d->reboot);
-    lks_output_text(w, "way_back", d->revert);
+    LKS_JSON_TEXTS(w, {"what", d->subject}, {"old", d->from}, {"new", d->to},
+                   {"change", lks_str_from(d->direction)}, {"class", d->class},
+                   {"reboot", d->reboot}, {"way_back", d->revert});
     lks_json_bool(w, "one_way", d->one_way);
     lks_json_bool(w, "tolerated", d->tolerated);
     lks_json_end(w, '}');
@@ -129,21 +125,16 @@ static void flash_json(struct lks_json_writer *w, const struct lks_difference *d
 {
     const struct lks_firmware_update *u = d->update;
     lks_json_begin(w, NULL, '{');
-    lks_output_text(w, "what", d->subject);
-    lks_output_text(w, "transport", u->transport);
-    lks_output_text(w, "banks", u->banks);
-    lks_json_int(w, "stage_minutes", u->stage_min);
-    lks_json_int(w, "activate_minutes", u->activate_min);
-    lks_output_text(w, "staging", u->staging);
-    lks_output_text(w, "reset", u->reset);
-    lks_output_text(w, "loses", u->loses);
-    lks_output_text(w, "revert", u->revert);
+    LKS_JSON_TEXTS(w, {"what", d->subject}, {"transport", u->transport}, {"banks", u->banks});
+    LKS_JSON_INTS(w, {"stage_minutes", u->stage_min}, {"activate_minutes", u->activate_min});
+    LKS_JSON_TEXTS(w, {"staging", u->staging}, {"reset", u->reset}, {"loses", u->loses},
+                   {"revert", u->revert});
     lks_json_bool(w, "one_way", d->one_way);
-    lks_output_text(w, "blast", u->blast);
+    lks_json_some(w, "blast", u->blast);
     lks_json_bool(w, "pair", u->pair);
     lks_json_int(w, "order", u->order);
-    lks_output_text(w, "after", u->after);
-    lks_output_text(w, "exception", u->exception);
+    lks_json_some(w, "after", u->after);
+    lks_json_some(w, "exception", u->exception);
     lks_json_end(w, '}');
 }
 
@@ -169,7 +160,7 @@ static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from
     lks_json_cstr(w, "reboot", diff->reboot);
     lks_json_int(w, "one_way_steps", (int64_t)diff->one_way);
     if (diff->class != NULL)
-        lks_output_text(w, "change_class", diff->class->name);
+        lks_json_some(w, "change_class", diff->class->name);
     return lks_output_end(cli, &o, err);
 }
 

@@ -14,17 +14,15 @@
 enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
-    static const char *const passed[] = {"--reason", NULL};
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     const struct lks_stack *stack;
     const char *file = args->positional[0];
-    if (lks_input_load(cli, args, file, &input, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK)
+    if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK)
         return err->code;
     lks_remote_question_init(&q, "POST", "/v1/stacks");
     lks_remote_path_query(&q.path, "stack", stack->name);
-    lks_remote_path_options(&q.path, args, passed);
+    lks_remote_path_options(&q.path, args, LKS_WORDS("--reason"));
     if (lks_remote_question_send(cli, args, file, &q, err) != LKS_OK ||
         lks_stack_warn(cli, &input.facts, stack, file, err) != LKS_OK)
         return err->code;
@@ -45,11 +43,10 @@ static const struct lks_listing_column stack_columns[] = {
 enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
-    static const char *const filters[] = {"--name", "--step", NULL};
     const struct lks_listing stacks = {
         .path = "/v1/stacks",
         LKS_COLUMNS(stack_columns),
-        .filters = filters,
+        .filters = LKS_WORDS("--name", "--step"),
         .empty = lks_args_has(args, "--name") || lks_args_has(args, "--step")
                      ? "no such stack"
                      : "no stack is published: 'lockstep stack publish FILE' does it",
@@ -96,8 +93,7 @@ enum lks_code lks_registry_lifecycle(struct lks_cli *cli, const struct lks_args 
                                      struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "GET", "/v1/exposure/lifecycle");
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_remote_question_plain(cli, args, "GET", "/v1/exposure/lifecycle", &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);

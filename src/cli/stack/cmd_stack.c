@@ -28,9 +28,9 @@ static void begin_document(struct lks_json_writer *w, const struct lks_manifest 
                            const char *kind, struct lks_str name)
 {
     lks_json_begin(w, NULL, '{');
-    lks_output_text(w, "file", m->docs.source);
+    lks_json_some(w, "file", m->docs.source);
     lks_json_cstr(w, "kind", kind);
-    lks_output_text(w, "name", name);
+    lks_json_some(w, "name", name);
 }
 
 static void lint_json(struct lks_json_writer *w, const struct lks_manifest *m, size_t inherited)
@@ -41,7 +41,7 @@ static void lint_json(struct lks_json_writer *w, const struct lks_manifest *m, s
     }
     for (size_t i = 0; i < m->stack_count; i++) {
         begin_document(w, m, "Stack", m->stacks[i].name);
-        lks_output_text(w, "version", m->stacks[i].version);
+        lks_json_some(w, "version", m->stacks[i].version);
         lks_json_cstr(w, "digest", m->stacks[i].digest);
         lks_json_end(w, '}');
     }
@@ -125,8 +125,7 @@ enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *a
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
     const struct lks_stack *stack;
-    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK)
+    if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--canonical")) {
         if (lks_stack_canonical(stack, &text, err) != LKS_OK)
@@ -140,8 +139,8 @@ enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *a
     }
     struct lks_json_writer w = {.out = &text};
     lks_json_begin(&w, NULL, '{');
-    lks_output_text(&w, "name", stack->name);
-    lks_output_text(&w, "version", stack->version);
+    lks_json_some(&w, "name", stack->name);
+    lks_json_some(&w, "version", stack->version);
     lks_json_cstr(&w, "digest", stack->digest);
     lks_json_end(&w, '}');
     return lks_output_json(cli, &text, err);
@@ -243,8 +242,8 @@ static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stac
     if (lks_stack_canonical(stack, &identity, err) != LKS_OK)
         return err->code;
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_output_text(w, "name", stack->name);
-    lks_output_text(w, "version", stack->version);
+    lks_json_some(w, "name", stack->name);
+    lks_json_some(w, "version", stack->version);
     lks_json_cstr(w, "digest", stack->digest);
     lks_json_raw(w, "identity", lks_buf_view(&identity));
     return lks_output_end(cli, &o, err);
@@ -255,8 +254,7 @@ enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *arg
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     const struct lks_stack *stack;
-    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK)
+    if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return show_json(cli, stack, err);
@@ -282,13 +280,10 @@ static enum lks_code classes_json(struct lks_cli *cli, const struct lks_facts *f
     for (size_t i = 0; i < facts->classes.count; i++) {
         const struct lks_class *c = &facts->classes.rows[i];
         lks_json_begin(w, NULL, '{');
-        lks_output_text(w, "name", c->name);
-        lks_json_cstr(w, "vendor", lks_facts_vendor_name(c->vendor));
-        lks_output_text(w, "gpu", c->gpu);
-        lks_json_int(w, "gpus", c->gpus);
-        lks_json_int(w, "nvswitches", c->nvswitches);
-        lks_json_int(w, "nics", c->nics);
-        lks_json_int(w, "nvlink_domain", c->nvlink_domain);
+        LKS_JSON_TEXTS(w, {"name", c->name},
+                       {"vendor", lks_str_from(lks_facts_vendor_name(c->vendor))}, {"gpu", c->gpu});
+        LKS_JSON_INTS(w, {"gpus", c->gpus}, {"nvswitches", c->nvswitches}, {"nics", c->nics},
+                      {"nvlink_domain", c->nvlink_domain});
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');

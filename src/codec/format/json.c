@@ -256,25 +256,14 @@ static int by_key(const void *left, const void *right)
     return lks_json_key_cmp((*a)->key, (*b)->key);
 }
 
-static void free_members(const struct lks_doc ***members)
-{
-    free(*members);
-}
-
 static enum lks_code write_map(const struct lks_doc *map, unsigned depth, struct lks_buf *out,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(free_members)
-    const struct lks_doc **members = calloc(map->count + 1, sizeof(*members));
-    if (members == NULL)
-        return lks_fail_nomem(err);
-    size_t n = 0;
-    for (const struct lks_doc *child = map->first; child != NULL; child = child->next)
-        members[n++] = child;
-    qsort(members, n, sizeof(*members), by_key);
-
+    LKS_CLEANUP(lks_doc_sorted_free) const struct lks_doc **members = NULL;
+    if (lks_doc_sorted(map, by_key, &members, err) != LKS_OK)
+        return err->code;
     lks_buf_addc(out, '{');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < map->count; i++) {
         if (i > 0 && lks_str_eq(members[i]->key, members[i - 1]->key))
             return lks_fail(err, LKS_E_INVALID, "two members called '%" LKS_STR_FMT "'",
                             LKS_STR_ARG(members[i]->key));
@@ -364,10 +353,10 @@ void lks_json_some(struct lks_json_writer *w, const char *key, struct lks_str va
         lks_json_text(w, key, value);
 }
 
-void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members, size_t count)
+void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members)
 {
-    for (size_t i = 0; i < count; i++)
-        lks_json_some(w, members[i].key, members[i].value);
+    for (; members->key != NULL; members++)
+        lks_json_some(w, members->key, members->value);
 }
 
 void lks_json_cstr(struct lks_json_writer *w, const char *key, const char *value)
@@ -379,6 +368,12 @@ void lks_json_int(struct lks_json_writer *w, const char *key, int64_t value)
 {
     begin_value(w, key);
     lks_buf_addf(w->out, "%" PRId64, value);
+}
+
+void lks_json_ints(struct lks_json_writer *w, const struct lks_json_number *members)
+{
+    for (; members->key != NULL; members++)
+        lks_json_int(w, members->key, members->value);
 }
 
 void lks_json_bool(struct lks_json_writer *w, const char *key, bool value)

@@ -46,15 +46,23 @@ struct lks_json_writer {
 void lks_json_begin(struct lks_json_writer *w, const char *key, char bracket);
 void lks_json_end(struct lks_json_writer *w, char bracket);
 void lks_json_text(struct lks_json_writer *w, const char *key, struct lks_str value);
-/* The same where it is not empty: one member, or several. */
+/* The same where it is not empty, one member or several: no answer says "nothing" with a null or an
+ * empty text. */
 void lks_json_some(struct lks_json_writer *w, const char *key, struct lks_str value);
 struct lks_json_member {
-    const char *key;
+    const char *key; /* NULL ends a list of them */
     struct lks_str value;
 };
-void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members, size_t count);
+void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members);
+#define LKS_JSON_TEXTS(w, ...) lks_json_texts(w, (const struct lks_json_member[]){__VA_ARGS__, {0}})
 void lks_json_cstr(struct lks_json_writer *w, const char *key, const char *value);
 void lks_json_int(struct lks_json_writer *w, const char *key, int64_t value);
+struct lks_json_number {
+    const char *key;
+    int64_t value;
+};
+void lks_json_ints(struct lks_json_writer *w, const struct lks_json_number *members);
+#define LKS_JSON_INTS(w, ...) lks_json_ints(w, (const struct lks_json_number[]){__VA_ARGS__, {0}})
 void lks_json_bool(struct lks_json_writer *w, const char *key, bool value);
 void lks_json_null(struct lks_json_writer *w, const char *key);
 

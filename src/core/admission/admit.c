@@ -507,9 +507,8 @@ static void write_list(struct lks_json_writer *w, const char *key, const char *t
         const struct lks_admit_no *no = &list->items[i];
         lks_json_begin(w, NULL, '{');
         lks_json_cstr(w, "reason", lks_bar_words[no->bar]);
-        const struct lks_json_member about[] = {
-            {"node", no->node}, {"image", no->image}, {"ranks", no->ranks}, {"pool", no->pool}};
-        lks_json_texts(w, about, LKS_COUNT(about));
+        LKS_JSON_TEXTS(w, {"node", no->node}, {"image", no->image}, {"ranks", no->ranks},
+                       {"pool", no->pool});
         lks_json_text(w, "text", no->text);
         lks_json_end(w, '}');
     }

@@ -17,14 +17,8 @@ const char *const lks_drain_way_words[] = {"wait-job", "out-of-rotation", "oppor
 const char *const lks_change_covers_words[] = {"window", "all", "plant", "advisory", NULL};
 const char *const lks_drain_then_words[] = {"hold", "skip", NULL};
 
-/* Words that stay text. Programs compare with them and scripts read them, so the lists are closed:
- * one that is misspelled would silently be none of those anyone asks for. */
-#define WORDS(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
+/* Words that stay text are compared by programs and read by scripts, so their lists are closed: one
+ * that is misspelled would silently be none of those anyone asks for. */
 #define COLUMN(row, cname, kind, field, need, ...)                                                 \
     {                                                                                              \
         .name = (cname), .cell = LKS_CELL_##kind, .offset = offsetof(struct row, field),           \
@@ -35,9 +29,9 @@ const char *const lks_drain_then_words[] = {"hold", "skip", NULL};
 #define KEY(row, cname, kind, field)     COLUMN(row, cname, kind, field, true, .key = true)
 #define CHOICE(row, cname, field, words) COLUMN(row, cname, CHOICE, field, true, .values = (words))
 #define WORD(row, cname, field, ...)                                                               \
-    COLUMN(row, cname, WORD, field, true, .values = WORDS(__VA_ARGS__))
+    COLUMN(row, cname, WORD, field, true, .values = LKS_WORDS(__VA_ARGS__))
 #define MAY_WORD(row, cname, field, ...)                                                           \
-    COLUMN(row, cname, WORD, field, false, .values = WORDS(__VA_ARGS__))
+    COLUMN(row, cname, WORD, field, false, .values = LKS_WORDS(__VA_ARGS__))
 #define VERSION(row, cname, field, sch)                                                            \
     COLUMN(row, cname, VERSION, field, true, .scheme = LKS_VERSION_##sch)
 #define MAY_VERSION(row, cname, field, sch)                                                        \
@@ -248,14 +242,14 @@ static const struct lks_facts_column nvlink5_columns[] = {
     MAY_REF(lks_xid_nvlink5, "action2", TEXT, action2, ACTION),
     MAY_REF(lks_xid_nvlink5, "investigatory_action", TEXT, investigatory_action, ACTION),
     MAY_WORD(lks_xid_nvlink5, "severity", severity, "non-fatal", "link-fatal", "fatal"),
-    COLUMN(lks_xid_nvlink5, "cause", WORDS, cause, false, .values = WORDS("hw", "sw", "fw")),
+    COLUMN(lks_xid_nvlink5, "cause", WORDS, cause, false, .values = LKS_WORDS("hw", "sw", "fw")),
 };
 
 static const struct lks_facts_column update_columns[] = {
     FACT(lks_update_class),
     KEY_NAME(lks_update_class, "class", name, UPDATE_CLASS),
     COLUMN(lks_update_class, "transport", WORDS, transport, true,
-           .values = WORDS("in-band", "redfish", "pldm", "controller")),
+           .values = LKS_WORDS("in-band", "redfish", "pldm", "controller")),
     NEED(lks_update_class, "window", TEXT, window),
     WORD(lks_update_class, "disruption", disruption, "none", "service", "reboot", "reset", "domain",
          "power"),
@@ -269,7 +263,7 @@ static const struct lks_facts_column firmware_update_columns[] = {
     COLUMN(lks_firmware_update, "component", TEXT, component, true, .key = true,
            .refers = LKS_REF_COMPONENT),
     COLUMN(lks_firmware_update, "transport", WORDS, transport, true,
-           .values = WORDS("redfish", "pldm", "in-band", "nvos", "controller")),
+           .values = LKS_WORDS("redfish", "pldm", "in-band", "nvos", "controller")),
     WORD(lks_firmware_update, "banks", banks, "two", "one", "none"),
     NEED(lks_firmware_update, "stage_min", NUMBER, stage_min),
     NEED(lks_firmware_update, "activate_min", NUMBER, activate_min),
@@ -289,7 +283,7 @@ static const struct lks_facts_column firmware_update_columns[] = {
 static const struct lks_facts_column firmware_alias_columns[] = {
     FACT(lks_firmware_alias),
     COLUMN(lks_firmware_alias, "vendor", WORD, vendor, true, .key = true,
-           .values = WORDS("any", "supermicro", "dell", "hpe", "lenovo", "nvos")),
+           .values = LKS_WORDS("any", "supermicro", "dell", "hpe", "lenovo", "nvos")),
     WORD(lks_firmware_alias, "field", field, "id", "name", "software_id", "related"),
     KEY(lks_firmware_alias, "pattern", TEXT, pattern),
     MAY_REF(lks_firmware_alias, "component", TEXT, component, COMPONENT),
@@ -368,7 +362,7 @@ static const struct lks_facts_column component_columns[] = {
 static const struct lks_facts_column package_columns[] = {
     FACT(lks_package_kind),
     REF(lks_package_kind, "component", TEXT, component, COMPONENT),
-    COLUMN(lks_package_kind, "manager", WORD, manager, true, .values = WORDS("dpkg", "rpm"),
+    COLUMN(lks_package_kind, "manager", WORD, manager, true, .values = LKS_WORDS("dpkg", "rpm"),
            .key = true),
     KEY(lks_package_kind, "pattern", TEXT, pattern),
     CHOICE(lks_package_kind, "says", says, package_says),

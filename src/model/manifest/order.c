@@ -111,15 +111,13 @@ static void put(const struct lks_order *order, struct lks_buf *out)
     struct lks_json_writer w = {.out = out};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "executor", lks_order_words[order->kind]);
-    if (order->hook.len > 0)
-        lks_json_text(&w, "hook", order->hook);
+    lks_json_some(&w, "hook", order->hook);
     lks_json_begin(&w, "items", '[');
     for (size_t i = 0; i < order->count; i++)
         write_item(&w, &order->items[i]);
     lks_json_end(&w, ']');
     lks_json_int(&w, "lockstep", 1);
-    if (order->stack.len > 0)
-        lks_json_text(&w, "stack", order->stack);
+    lks_json_some(&w, "stack", order->stack);
     lks_json_end(&w, '}');
 }
 

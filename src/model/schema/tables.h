@@ -18,10 +18,7 @@
     }
 #define LKS_ONE_OF(...)                                                                            \
     {                                                                                              \
-        .type = LKS_TYPE_CHOICE, .values = (const char *const[])                                   \
-        {                                                                                          \
-            __VA_ARGS__, NULL                                                                      \
-        }                                                                                          \
+        .type = LKS_TYPE_CHOICE, .values = LKS_WORDS(__VA_ARGS__)                                  \
     }
 #define LKS_FORM(r)                                                                                \
     {                                                                                              \

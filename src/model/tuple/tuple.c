@@ -218,8 +218,7 @@ static void write_identity(const struct lks_reading *const *list, size_t count, 
     for (size_t i = 0; i < count; i++) {
         lks_json_begin(&w, NULL, '{');
         lks_json_text(&w, "name", list[i]->name);
-        if (list[i]->part.len > 0)
-            lks_json_text(&w, "part", list[i]->part);
+        lks_json_some(&w, "part", list[i]->part);
         if (list[i]->state == LKS_MEASURED)
             write_value(&w, list[i]);
         else
@@ -334,10 +333,8 @@ static void write_reading(struct lks_json_writer *w, const struct lks_reading *r
         lks_json_bool(w, "absent", true);
     lks_json_text(w, "evidence", r->evidence);
     lks_json_text(w, "name", r->name);
-    if (r->of.len > 0)
-        lks_json_text(w, "of", r->of);
-    if (r->part.len > 0)
-        lks_json_text(w, "part", r->part);
+    lks_json_some(w, "of", r->of);
+    lks_json_some(w, "part", r->part);
     if (r->state == LKS_UNMEASURED)
         lks_json_text(w, "unmeasured", r->value);
     if (r->state == LKS_MEASURED)
@@ -356,15 +353,13 @@ enum lks_code lks_tuple_json(const struct lks_tuple *t, struct lks_str findings,
     time_text(t->taken, taken);
     struct lks_json_writer w = {.out = out};
     lks_json_begin(&w, NULL, '{');
-    if (t->boot_id.len > 0)
-        lks_json_text(&w, "boot_id", t->boot_id);
+    lks_json_some(&w, "boot_id", t->boot_id);
     lks_json_cstr(&w, "digest", t->digest);
     if (findings.len > 0)
         lks_json_raw(&w, "findings", findings);
     lks_json_cstr(&w, "kind", "Tuple");
     lks_json_int(&w, "lockstep", TUPLE_FORMAT);
-    if (t->node.len > 0)
-        lks_json_text(&w, "node", t->node);
+    lks_json_some(&w, "node", t->node);
     lks_json_begin(&w, "readings", '[');
     for (size_t i = 0; i < t->count; i++)
         write_reading(&w, &t->readings[i]);
