@@ -93,18 +93,17 @@ static int by_key(const void *left, const void *right)
                                     : ((*a)->column > (*b)->column) - ((*a)->column < (*b)->column);
 }
 
-enum lks_code lks_doc_sorted(const struct lks_doc *map, int (*order)(const void *, const void *),
-                             const struct lks_doc ***out, struct lks_err *err)
+const struct lks_doc **lks_doc_sorted(const struct lks_doc *map,
+                                      int (*order)(const void *, const void *))
 {
     const struct lks_doc **sorted = calloc(map->count + 1, sizeof(*sorted));
     if (sorted == NULL)
-        return lks_fail_nomem(err);
+        return NULL;
     size_t n = 0;
     for (const struct lks_doc *child = map->first; child != NULL; child = child->next)
         sorted[n++] = child;
     qsort(sorted, n, sizeof(*sorted), order);
-    *out = sorted;
-    return LKS_OK;
+    return sorted;
 }
 
 void lks_doc_sorted_free(const struct lks_doc ***sorted)
@@ -117,9 +116,9 @@ enum lks_code lks_doc_check_keys(const struct lks_docs *docs, const struct lks_d
 {
     if (map->count < 2)
         return LKS_OK;
-    LKS_CLEANUP(lks_doc_sorted_free) const struct lks_doc **sorted = NULL;
-    if (lks_doc_sorted(map, by_key, &sorted, err) != LKS_OK)
-        return err->code;
+    LKS_CLEANUP(lks_doc_sorted_free) const struct lks_doc **sorted = lks_doc_sorted(map, by_key);
+    if (sorted == NULL)
+        return lks_fail_nomem(err);
     for (size_t i = 1; i < map->count; i++) {
         if (lks_str_eq(sorted[i - 1]->key, sorted[i]->key))
             return sorted[i - 1]->line == 0 /* what came in a query has no lines */

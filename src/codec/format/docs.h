@@ -69,10 +69,10 @@ struct lks_doc *lks_doc_add(struct lks_docs *docs, struct lks_doc *parent, enum 
 struct lks_doc *lks_doc_add_text(struct lks_docs *docs, struct lks_doc *parent,
                                  struct lks_str text);
 
-/* The `map->count` members of a map in `order`, which is for qsort(). The caller owes
- * lks_doc_sorted_free(). */
-enum lks_code lks_doc_sorted(const struct lks_doc *map, int (*order)(const void *, const void *),
-                             const struct lks_doc ***out, struct lks_err *err) LKS_MUST_CHECK;
+/* The `map->count` members of a map in `order`, which is for qsort(); NULL: there is no memory. The
+ * caller owes lks_doc_sorted_free(). */
+const struct lks_doc **lks_doc_sorted(const struct lks_doc *map,
+                                      int (*order)(const void *, const void *)) LKS_MUST_CHECK;
 void lks_doc_sorted_free(const struct lks_doc ***sorted);
 
 /* The member of a map, or NULL; also when `map` is NULL or no map. */

@@ -259,9 +259,9 @@ static int by_key(const void *left, const void *right)
 static enum lks_code write_map(const struct lks_doc *map, unsigned depth, struct lks_buf *out,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_doc_sorted_free) const struct lks_doc **members = NULL;
-    if (lks_doc_sorted(map, by_key, &members, err) != LKS_OK)
-        return err->code;
+    LKS_CLEANUP(lks_doc_sorted_free) const struct lks_doc **members = lks_doc_sorted(map, by_key);
+    if (members == NULL)
+        return lks_fail_nomem(err);
     lks_buf_addc(out, '{');
     for (size_t i = 0; i < map->count; i++) {
         if (i > 0 && lks_str_eq(members[i]->key, members[i - 1]->key))
