@@ -217,8 +217,9 @@ enum lks_code lks_seal_writer_new(const struct lks_seal_key *key,
                                   struct lks_err *err)
 {
     struct lks_seal_stream *s = NULL;
-    if (stream_new(key, what, false, sink, ctx, &s, err) != LKS_OK)
-        return err->code;
+    enum lks_code code = stream_new(key, what, false, sink, ctx, &s, err);
+    if (s == NULL)
+        return code;
     memcpy(s->header + LINE_LEN, nonce, LKS_SEAL_NONCE_BYTES);
     if (!header_line(key, s->header) || !stream_begin(s)) {
         lks_seal_free(s);
@@ -331,16 +332,14 @@ enum lks_code lks_seal(const struct lks_seal_key *key, const uint8_t nonce[LKS_S
                        struct lks_err *err)
 {
     struct lks_seal_stream *s = NULL;
-    if (lks_seal_writer_new(key, nonce, what, to_buf, out, &s, err) != LKS_OK)
-        return err->code;
-    return at_once(s, plain, out, err);
+    enum lks_code code = lks_seal_writer_new(key, nonce, what, to_buf, out, &s, err);
+    return s == NULL ? code : at_once(s, plain, out, err);
 }
 
 enum lks_code lks_seal_open(const struct lks_seal_key *key, const char *what, struct lks_str sealed,
                             struct lks_buf *out, struct lks_err *err)
 {
     struct lks_seal_stream *s = NULL;
-    if (lks_seal_reader_new(key, what, to_buf, out, &s, err) != LKS_OK)
-        return err->code;
-    return at_once(s, sealed, out, err);
+    enum lks_code code = lks_seal_reader_new(key, what, to_buf, out, &s, err);
+    return s == NULL ? code : at_once(s, sealed, out, err);
 }
