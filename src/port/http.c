@@ -1,6 +1,7 @@
 #include "port/http.h"
 
 #include "codec/format/base64.h"
+#include "codec/format/http.h"
 
 #include <stdarg.h>
 
@@ -90,13 +91,7 @@ uint64_t lks_http_request_length(const struct lks_http_request *r)
 
 struct lks_str lks_http_response_header(const struct lks_http_response *r, const char *name)
 {
-    struct lks_str rest = r->head, line, key, value;
-    while (rest.len > 0) {
-        lks_str_cut(rest, '\n', &line, &rest);
-        if (lks_str_cut(line, ':', &key, &value) && lks_str_is(key, name))
-            return lks_str_trim(value);
-    }
-    return (struct lks_str){"", 0};
+    return lks_http_header(r->head, name);
 }
 
 struct lks_str lks_http_response_location(const struct lks_http_response *r)

@@ -28,15 +28,20 @@ bool lks_http_answer_whole(const struct lks_http_answer *a)
     return a->stage == WHOLE;
 }
 
-struct lks_str lks_http_answer_header(const struct lks_http_answer *a, const char *name)
+struct lks_str lks_http_header(struct lks_str head, const char *name)
 {
-    struct lks_str rest = lks_buf_view(&a->head), line, key, value;
-    while (rest.len > 0) {
-        lks_str_cut(rest, '\n', &line, &rest);
+    struct lks_str line, key, value;
+    while (head.len > 0) {
+        lks_str_cut(head, '\n', &line, &head);
         if (lks_str_cut(line, ':', &key, &value) && lks_str_is(key, name))
             return lks_str_trim(value);
     }
     return (struct lks_str){"", 0};
+}
+
+struct lks_str lks_http_answer_header(const struct lks_http_answer *a, const char *name)
+{
+    return lks_http_header(lks_buf_view(&a->head), name);
 }
 
 /* "HTTP/1.1 200 OK", the reason being anything or nothing. */

@@ -62,4 +62,8 @@ enum lks_code lks_http_events_feed(struct lks_http_events *e, struct lks_str byt
                                    lks_http_event_fn *fn, void *ctx, bool *going,
                                    struct lks_err *err) LKS_MUST_CHECK;
 
+/* The value of a header by its lower-case name, or an empty view. A head is lines of a lower-case
+ * name, a colon and a value. */
+struct lks_str lks_http_header(struct lks_str head, const char *name);
+
 #endif

@@ -3,17 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct lks_str lks_bmcsim_header(const struct lks_bmcsim_request *r, const char *name)
-{
-    struct lks_str rest = r->head, line, key, value;
-    while (rest.len > 0) {
-        lks_str_cut(rest, '\n', &line, &rest);
-        if (lks_str_cut(line, ':', &key, &value) && lks_str_is(key, name))
-            return lks_str_trim(value);
-    }
-    return (struct lks_str){0};
-}
-
 lks_ms lks_bmcsim_span(const struct lks_bmcsim *b, unsigned seconds)
 {
     return b->speed == 0 ? 0 : seconds * LKS_SECOND / b->speed;

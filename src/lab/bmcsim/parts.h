@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "codec/format/docs.h"
+#include "codec/format/http.h"
 #include "codec/format/json.h"
 #include "lab/bmcsim/bmcsim.h"
 
@@ -318,7 +319,6 @@ typedef bool lks_bmcsim_get_fn(struct lks_bmcsim_call *c);
 typedef void lks_bmcsim_act_fn(struct lks_bmcsim_call *c);
 
 /* bmcsim.c */
-struct lks_str lks_bmcsim_header(const struct lks_bmcsim_request *r, const char *name);
 void lks_bmcsim_plan(struct lks_bmcsim *b);                           /* set b->due anew */
 lks_ms lks_bmcsim_span(const struct lks_bmcsim *b, unsigned seconds); /* as fast as this one is */
 

@@ -28,12 +28,22 @@ void lks_bmcsim_reply_header(struct lks_bmcsim_call *c, const char *name, const 
     lks_buf_add(&c->reply->head, LKS_STR("\r\n"));
 }
 
+static void put_info(struct lks_json_writer *w, enum lks_bmcsim_message message, const char *a1,
+                     const char *a2)
+{
+    const char *const args[3] = {a1, a2, NULL};
+    lks_json_begin(w, "@Message.ExtendedInfo", '[');
+    lks_json_begin(w, NULL, '{');
+    lks_bmcsim_message_write(w, message, args);
+    lks_json_end(w, '}');
+    lks_json_end(w, ']');
+}
+
 void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
                             const char *a1, const char *a2)
 {
     const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
     const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
-    const char *const args[3] = {a1, a2, NULL};
     lks_buf_truncate(&c->reply->body, 0);
     struct lks_json_writer w = {.out = &c->reply->body};
     c->reply->status = status;
@@ -41,11 +51,7 @@ void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcs
     lks_json_begin(&w, "error", '{');
     lks_bmcsim_reply_textf(&w, "code", "%s.%s.%s", registry->prefix, registry->version, row->key);
     lks_json_cstr(&w, "message", "See the extended information.");
-    lks_json_begin(&w, "@Message.ExtendedInfo", '[');
-    lks_json_begin(&w, NULL, '{');
-    lks_bmcsim_message_write(&w, message, args);
-    lks_json_end(&w, '}');
-    lks_json_end(&w, ']');
+    put_info(&w, message, a1, a2);
     lks_json_end(&w, '}');
     lks_json_end(&w, '}');
     if (status == 503)
@@ -58,13 +64,8 @@ void lks_bmcsim_reply_success(struct lks_bmcsim_call *c, int status)
     if (status == 204)
         return;
     struct lks_json_writer w = {.out = &c->reply->body};
-    const char *const args[3] = {NULL, NULL, NULL};
     lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "@Message.ExtendedInfo", '[');
-    lks_json_begin(&w, NULL, '{');
-    lks_bmcsim_message_write(&w, LKS_MSG_SUCCESS, args);
-    lks_json_end(&w, '}');
-    lks_json_end(&w, ']');
+    put_info(&w, LKS_MSG_SUCCESS, NULL, NULL);
     lks_json_end(&w, '}');
 }
 
@@ -86,26 +87,30 @@ static struct lks_str made(char out[TEXT_MAX], const char *fmt, va_list ap)
     return (struct lks_str){out, len};
 }
 
-void lks_bmcsim_reply_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+static void put_text(struct lks_json_writer *w, const char *key, const char *fmt, va_list ap)
+    LKS_PRINTF(3, 0);
+static void put_text(struct lks_json_writer *w, const char *key, const char *fmt, va_list ap)
 {
     char text[TEXT_MAX];
+    lks_json_text(w, key, made(text, fmt, ap));
+}
+
+void lks_bmcsim_reply_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    struct lks_str path = made(text, fmt, ap);
-    va_end(ap);
     lks_json_begin(w, key, '{');
-    lks_json_text(w, "@odata.id", path);
+    put_text(w, "@odata.id", fmt, ap);
     lks_json_end(w, '}');
+    va_end(ap);
 }
 
 void lks_bmcsim_reply_textf(struct lks_json_writer *w, const char *key, const char *fmt, ...)
 {
-    char text[TEXT_MAX];
     va_list ap;
     va_start(ap, fmt);
-    struct lks_str value = made(text, fmt, ap);
+    put_text(w, key, fmt, ap);
     va_end(ap);
-    lks_json_text(w, key, value);
 }
 
 void lks_bmcsim_reply_texts(struct lks_json_writer *w, const char *key, const char *const *words)

@@ -166,7 +166,8 @@ static void answer_get(struct lks_bmcsim_call *c, bool head)
     lks_bmcsim_route_tag(c->b, lks_buf_view(body), tag);
     lks_bmcsim_reply_header(c, "ETag", "%s", tag);
     lks_bmcsim_reply_header(c, "Allow", "GET, HEAD");
-    c->reply->status = lks_str_is(lks_bmcsim_header(c->request, "if-none-match"), tag) ? 304 : 200;
+    c->reply->status =
+        lks_str_is(lks_http_header(c->request->head, "if-none-match"), tag) ? 304 : 200;
     if (head || c->reply->status == 304) {
         lks_buf_truncate(body, 0);
         return;
@@ -180,7 +181,7 @@ static void answer_get(struct lks_bmcsim_call *c, bool head)
 /* If-Match is asked for by some, and must be right wherever it is. */
 static bool matches(struct lks_bmcsim_call *c, struct lks_str resource)
 {
-    struct lks_str want = lks_bmcsim_header(c->request, "if-match");
+    struct lks_str want = lks_http_header(c->request->head, "if-match");
     if (want.len == 0) {
         if ((c->b->kind->flags & LKS_HAS_MUST_MATCH) == 0)
             return true;
@@ -208,7 +209,7 @@ static struct lks_str owner(struct lks_str path)
 
 void lks_bmcsim_route_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn)
 {
-    struct lks_str type = lks_bmcsim_header(c->request, "content-type");
+    struct lks_str type = lks_http_header(c->request->head, "content-type");
     struct lks_str text = c->request->body;
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err;

@@ -60,8 +60,8 @@ static bool basic_good(struct lks_bmcsim *b, struct lks_str value)
 
 bool lks_bmcsim_session_allowed(struct lks_bmcsim_call *c)
 {
-    struct lks_str token = lks_bmcsim_header(c->request, "x-auth-token");
-    struct lks_str basic = lks_bmcsim_header(c->request, "authorization");
+    struct lks_str token = lks_http_header(c->request->head, "x-auth-token");
+    struct lks_str basic = lks_http_header(c->request->head, "authorization");
     if (token.len > 0 ? lks_bmcsim_session_token_good(c->b, token) : basic_good(c->b, basic))
         return true;
     lks_bmcsim_reply_header(c, "WWW-Authenticate", "Basic realm=\"management\"");
@@ -180,12 +180,19 @@ bool lks_bmcsim_session_get_account_service(struct lks_bmcsim_call *c)
     return true;
 }
 
-bool lks_bmcsim_session_get_accounts(struct lks_bmcsim_call *c)
+/* A collection of one. */
+static bool reply_one(struct lks_bmcsim_call *c, const char *type, const char *name,
+                      const char *member)
 {
-    lks_bmcsim_reply_collection(c, "ManagerAccount", "Accounts");
-    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/Accounts/1");
+    lks_bmcsim_reply_collection(c, type, name);
+    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/%s", member);
     lks_bmcsim_reply_collection_end(c, 1);
     return true;
+}
+
+bool lks_bmcsim_session_get_accounts(struct lks_bmcsim_call *c)
+{
+    return reply_one(c, "ManagerAccount", "Accounts", "Accounts/1");
 }
 
 bool lks_bmcsim_session_get_account(struct lks_bmcsim_call *c)
@@ -209,10 +216,7 @@ bool lks_bmcsim_session_get_account(struct lks_bmcsim_call *c)
 
 bool lks_bmcsim_session_get_roles(struct lks_bmcsim_call *c)
 {
-    lks_bmcsim_reply_collection(c, "Role", "Roles");
-    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/Roles/Administrator");
-    lks_bmcsim_reply_collection_end(c, 1);
-    return true;
+    return reply_one(c, "Role", "Roles", "Roles/Administrator");
 }
 
 bool lks_bmcsim_session_get_role(struct lks_bmcsim_call *c)

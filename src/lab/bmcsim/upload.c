@@ -199,14 +199,24 @@ static bool known_keys(struct lks_bmcsim_call *c, const struct lks_doc *map)
     return true;
 }
 
+static struct lks_str content_type(const struct lks_bmcsim_call *c)
+{
+    return lks_http_header(c->request->head, "content-type");
+}
+
+static int read_parts(const struct lks_bmcsim_call *c,
+                      struct lks_bmcsim_part parts[LKS_BMCSIM_PARTS_MAX])
+{
+    return lks_bmcsim_multipart(content_type(c), c->request->body, parts);
+}
+
 static void push_multipart(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_part parts[LKS_BMCSIM_PARTS_MAX];
-    struct lks_str type = lks_bmcsim_header(c->request, "content-type");
-    int count = lks_bmcsim_multipart(type, c->request->body, parts);
+    int count = read_parts(c, parts);
     const struct lks_bmcsim_part *json = part_named(parts, count, "UpdateParameters");
     const struct lks_bmcsim_part *file = part_named(parts, count, "UpdateFile");
-    if (!lks_str_starts(type, "multipart/form-data")) {
+    if (!lks_str_starts(content_type(c), "multipart/form-data")) {
         lks_bmcsim_reply_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
         return;
     }
@@ -238,8 +248,7 @@ static void push_multipart(struct lks_bmcsim_call *c)
 static void push_plain(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
-    struct lks_str type = lks_bmcsim_header(c->request, "content-type");
-    if (!lks_str_is(type, "application/octet-stream")) {
+    if (!lks_str_is(content_type(c), "application/octet-stream")) {
         lks_bmcsim_reply_error(c, 415, LKS_MSG_MEDIA_TYPE, "that was sent", NULL);
         return;
     }
@@ -258,8 +267,7 @@ static void push_plain(struct lks_bmcsim_call *c)
 static void push_form(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_part parts[LKS_BMCSIM_PARTS_MAX];
-    struct lks_str type = lks_bmcsim_header(c->request, "content-type");
-    int count = lks_bmcsim_multipart(type, c->request->body, parts);
+    int count = read_parts(c, parts);
     const struct lks_bmcsim_part *key = part_named(parts, count, "sessionKey");
     const struct lks_bmcsim_part *file = part_named(parts, count, "files[]");
     if (file == NULL)
