@@ -43,7 +43,7 @@ enum lks_code lks_file_fail(struct lks_err *err, const char *path)
     return lks_fail(err, code_of(errno), "%.*s: %s", PATH_SHOWN_MAX, path, strerror(errno));
 }
 
-static enum lks_code read_all(int fd, const char *path, struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_file_read_fd(int fd, const char *path, struct lks_buf *out, struct lks_err *err)
 {
     char chunk[64 * 1024];
     while (out->failed == LKS_OK) {
@@ -64,7 +64,7 @@ static enum lks_code read_all(int fd, const char *path, struct lks_buf *out, str
 enum lks_code lks_file_read(const char *path, struct lks_buf *out, struct lks_err *err)
 {
     if (strcmp(path, "-") == 0)
-        return read_all(STDIN_FILENO, "standard input", out, err);
+        return lks_file_read_fd(STDIN_FILENO, "standard input", out, err);
 
     LKS_CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct stat st;
@@ -73,7 +73,7 @@ enum lks_code lks_file_read(const char *path, struct lks_buf *out, struct lks_er
     if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
         return lks_fail(err, LKS_E_INVALID, "%s: is a %s, not a file", path,
                         S_ISDIR(st.st_mode) ? "directory" : "device");
-    return read_all(fd, path, out, err);
+    return lks_file_read_fd(fd, path, out, err);
 }
 
 enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out, struct lks_err *err)
@@ -84,7 +84,7 @@ enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out, struct 
         return lks_file_fail(err, path);
     if (!S_ISREG(st.st_mode))
         return lks_fail(err, LKS_E_INVALID, "%.*s: is not a plain file", PATH_SHOWN_MAX, path);
-    return read_all(fd, path, out, err);
+    return lks_file_read_fd(fd, path, out, err);
 }
 
 enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes, struct lks_err *err)

@@ -17,6 +17,10 @@ enum lks_code lks_file_read(const char *path, struct lks_buf *out,
 enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
+/* All that is left of an open file; `path` is for messages. */
+enum lks_code lks_file_read_fd(int fd, const char *path, struct lks_buf *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 /* Put all of `bytes` into `fd`; `path` is for the message. */
 enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
                            struct lks_err *err) LKS_MUST_CHECK;

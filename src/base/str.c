@@ -298,6 +298,17 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
+bool lks_str_is_variable(struct lks_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+        if (!letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return s.len > 0;
+}
+
 unsigned lks_str_distance(struct lks_str a, struct lks_str b, unsigned limit)
 {
     if (a.len > DISTANCE_LEN_MAX || b.len > DISTANCE_LEN_MAX)

@@ -17,6 +17,12 @@ struct lks_str_pair {
     const char *name, *value;
 };
 
+/* The same for the field of a struct that it stands for. */
+struct lks_str_field {
+    const char *name;
+    size_t at; /* offsetof() */
+};
+
 #define LKS_STR(literal) ((struct lks_str){"" literal, sizeof(literal) - 1})
 #define LKS_STR_C(literal)                                                                         \
     {                                                                                              \
@@ -99,6 +105,9 @@ bool lks_str_printable(struct lks_str s);
 
 /* A '?' in the place of each byte of `text` that keeps it from being such. */
 void lks_str_make_printable(char *text);
+
+/* True for what a shell calls a name: letters, digits and '_', and no digit first. */
+bool lks_str_is_variable(struct lks_str s);
 
 /* How many single-byte edits (insert, delete, replace, swap neighbours) lead from `a` to `b`; any
  * answer above `limit` means "more than limit". Names longer than 64 bytes are never near. */

@@ -14,17 +14,6 @@ static void wipe(struct lks_buf *b)
 
 /* Which reference it is --------------------------------------------------------------------- */
 
-static bool is_variable(struct lks_str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-        if (!letter && (i == 0 || c < '0' || c > '9'))
-            return false;
-    }
-    return name.len > 0;
-}
-
 /* The reference itself is not repeated: it may be a password that was written in its place. */
 enum lks_code lks_login_check(const char *reference, struct lks_err *err)
 {
@@ -32,7 +21,7 @@ enum lks_code lks_login_check(const char *reference, struct lks_err *err)
     bool good = all.len <= LKS_LOGIN_REFERENCE_MAX && lks_str_printable(all) &&
                 lks_str_cut(all, ':', &kind, &name);
     if (good && lks_str_is(kind, "env"))
-        good = is_variable(name);
+        good = lks_str_is_variable(name);
     else
         good = good && (lks_str_is(kind, "file") || lks_str_is(kind, "exec")) && name.len > 1 &&
                name.ptr[0] == '/';

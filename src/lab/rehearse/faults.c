@@ -16,10 +16,7 @@ const struct lks_rehearse_faults lks_rehearse_faults_usual = {
     "step, lost, bmc, brick, slow or bad and a share such as 0.5%, bad=revision:REV, "             \
     "way=accept|step|dies|slow, or none"
 
-static const struct {
-    const char *word;
-    size_t offset;
-} shares[] = {
+static const struct lks_str_field shares[] = {
     {"step", offsetof(struct lks_rehearse_faults, step)},
     {"lost", offsetof(struct lks_rehearse_faults, lost)},
     {"bmc", offsetof(struct lks_rehearse_faults, endpoint)},
@@ -86,8 +83,8 @@ static bool read_one(struct lks_str word, struct lks_rehearse_faults *out)
     if (lks_str_is(name, "bad") && read_revision(value, out))
         return true;
     for (size_t i = 0; i < LKS_COUNT(shares); i++)
-        if (lks_str_is(name, shares[i].word))
-            return read_share(value, (uint32_t *)(void *)((char *)out + shares[i].offset));
+        if (lks_str_is(name, shares[i].name))
+            return read_share(value, (uint32_t *)(void *)((char *)out + shares[i].at));
     return false;
 }
 

@@ -12,6 +12,7 @@
 #define OS_RELEASE_MAX    ((size_t)64 << 10)
 #define NCCL_CONF_MAX     ((size_t)256 << 10)
 #define NCCL_VARS_MAX     1024
+#define VARIABLE_MAX      128 /* bytes of its name */
 #define SETTING_MAX       ((size_t)8 << 10)
 #define DKMS_MODULES_MAX  256
 #define DKMS_VERSIONS_MAX 64
@@ -265,17 +266,6 @@ static void read_dkms(struct lks_probe *p, const struct lks_next_kernel *next)
 
 /* Settings from files ------------------------------------------------------------------------ */
 
-static bool is_variable(struct lks_str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && (i == 0 || c < '0' || c > '9'))
-            return false;
-    }
-    return name.len > 0 && name.len <= 128;
-}
-
 struct nccl {
     struct lks_str seen[NCCL_VARS_MAX];
     size_t count;
@@ -294,7 +284,7 @@ static void read_variable(struct lks_probe *p, struct nccl *n, struct lks_str li
         if (lks_str_eq(n->seen[i], key))
             return;
     }
-    if (!is_variable(plain) || n->count == NCCL_VARS_MAX)
+    if (!lks_str_is_variable(plain) || plain.len > VARIABLE_MAX || n->count == NCCL_VARS_MAX)
         return;
     n->seen[n->count++] = key;
     char name[LKS_READING_NAME_MAX];

@@ -1,5 +1,6 @@
 #include "probe/library/libcache.h"
 
+#include "base/file.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -218,23 +219,6 @@ static enum lks_code open_own(const char *path, int *out, struct lks_err *err)
     return LKS_OK;
 }
 
-static enum lks_code read_all(int fd, struct lks_buf *text, struct lks_err *err)
-{
-    char piece[8192];
-    for (;;) {
-        ssize_t n = read(fd, piece, sizeof(piece));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return lks_fail(err, LKS_E_IO, "%s", strerror(errno));
-        if (n == 0)
-            return LKS_OK;
-        lks_buf_add(text, (struct lks_str){piece, (size_t)n});
-        if (lks_buf_check(text, err) != LKS_OK)
-            return err->code;
-    }
-}
-
 enum lks_code lks_libcache_load(struct lks_libcache *c, const char *path, struct lks_err *err)
 {
     int fd = -1;
@@ -244,11 +228,12 @@ enum lks_code lks_libcache_load(struct lks_libcache *c, const char *path, struct
         return code;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
-    code = read_all(fd, &text, err);
+    code = lks_file_read_fd(fd, path, &text, err);
     (void)close(fd);
     c->foreign = !lks_str_starts(lks_buf_view(&text), FAMILY);
-    if (code == LKS_OK)
-        code = lks_libcache_parse(lks_buf_view(&text), c, err);
+    if (code != LKS_OK)
+        return code;
+    code = lks_libcache_parse(lks_buf_view(&text), c, err);
     return code == LKS_OK ? LKS_OK : lks_wrap(err, "%s", path);
 }
 

@@ -31,10 +31,7 @@ bool lks_libread_is_driver(const struct lks_libver_kind *kind)
 /* A library as a line ------------------------------------------------------------------------ */
 
 /* Evidence is the last: it may have blanks in it. */
-static const struct {
-    const char *key;
-    size_t at;
-} fields[] = {
+static const struct lks_str_field fields[] = {
     {"version=", offsetof(struct lks_library, version)},
     {"from=", offsetof(struct lks_library, from)},
     {"named=", offsetof(struct lks_library, named)},
@@ -55,7 +52,7 @@ void lks_libread_write(const struct lks_library *l, struct lks_buf *out)
     for (size_t i = 0; i < LKS_COUNT(fields); i++) {
         const struct lks_str *value = field_of(&copy, i);
         if (value->len > 0 && lks_str_printable(*value) && lks_str_find(*value, LKS_STR(" ")) < 0)
-            lks_buf_addf(out, "%s%" LKS_STR_FMT " ", fields[i].key, LKS_STR_ARG(*value));
+            lks_buf_addf(out, "%s%" LKS_STR_FMT " ", fields[i].name, LKS_STR_ARG(*value));
     }
     lks_buf_addf(out, EVIDENCE "%" LKS_STR_FMT, LKS_STR_ARG(l->evidence));
 }
@@ -68,11 +65,11 @@ enum lks_code lks_libread_parse(struct lks_str line, struct lks_library *out, st
         size_t i = 0;
         if (!lks_str_cut(line, ' ', &word, &line))
             return lks_fail(err, LKS_E_INVALID, "what was recorded of this library is damaged");
-        while (i < LKS_COUNT(fields) && !lks_str_starts(word, fields[i].key))
+        while (i < LKS_COUNT(fields) && !lks_str_starts(word, fields[i].name))
             i++;
         if (i == LKS_COUNT(fields) || field_of(&l, i)->len > 0)
             return lks_fail(err, LKS_E_INVALID, "what was recorded of this library is damaged");
-        size_t len = strlen(fields[i].key);
+        size_t len = strlen(fields[i].name);
         *field_of(&l, i) = (struct lks_str){word.ptr + len, word.len - len};
     }
     l.evidence = (struct lks_str){line.ptr + sizeof(EVIDENCE) - 1, line.len - sizeof(EVIDENCE) + 1};

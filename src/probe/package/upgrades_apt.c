@@ -36,10 +36,7 @@ static bool is_below(struct lks_str name, const char *list)
 }
 
 /* The lists, by their names in the configuration. */
-static const struct {
-    const char *name;
-    size_t offset;
-} lists[] = {
+static const struct lks_str_field lists[] = {
     {"Unattended-Upgrade::Package-Blacklist", offsetof(struct lks_upgrades, kept)},
     {"Unattended-Upgrade::Package-Whitelist", offsetof(struct lks_upgrades, allowed)},
     {"Unattended-Upgrade::Allowed-Origins", offsetof(struct lks_upgrades, origins)},
@@ -51,7 +48,7 @@ static void take_lists(struct lks_upgrades *u, enum lks_aptconf_act act, struct 
 {
     for (size_t i = 0; i < LKS_COUNT(lists); i++) {
         struct lks_upgrades_patterns *list =
-            (struct lks_upgrades_patterns *)(void *)((char *)u + lists[i].offset);
+            (struct lks_upgrades_patterns *)(void *)((char *)u + lists[i].at);
         if (act == LKS_APTCONF_SET && is_below(name, lists[i].name))
             lks_probe_upgrades_pattern(u, list, value);
         if (act == LKS_APTCONF_CLEAR && lks_str_eq_nocase(name, lks_str_from(lists[i].name)))
