@@ -82,6 +82,17 @@ struct lks_str lks_doc_text(const struct lks_doc *map, const char *key)
     return is_text ? member->text : (struct lks_str){"", 0};
 }
 
+bool lks_doc_has(const struct lks_doc *list, struct lks_str text)
+{
+    if (list == NULL || list->kind != LKS_DOC_LIST)
+        return false;
+    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
+        if (one->kind == LKS_DOC_TEXT && lks_str_eq(one->text, text))
+            return true;
+    }
+    return false;
+}
+
 /* Equal keys in the order they were written, so that the complaint points at the later one. */
 static int by_key(const void *left, const void *right)
 {

@@ -79,6 +79,9 @@ void lks_doc_sorted_free(const struct lks_doc ***sorted);
 const struct lks_doc *lks_doc_find(const struct lks_doc *map, struct lks_str key);
 const struct lks_doc *lks_doc_member(const struct lks_doc *map, const char *key);
 
+/* Whether a list has this text. False where `list` is NULL or no list. */
+bool lks_doc_has(const struct lks_doc *list, struct lks_str text);
+
 /* The text of a map's member, or an empty view where it is missing or not text. */
 struct lks_str lks_doc_text(const struct lks_doc *map, const char *key);
 

@@ -272,14 +272,3 @@ uint64_t lks_bmc_json_number(const struct lks_doc *doc, const char *path, uint64
     bool is_number = at != NULL && at->kind == LKS_DOC_NUMBER && at->number >= 0;
     return is_number ? (uint64_t)at->number : otherwise;
 }
-
-bool lks_bmc_json_has(const struct lks_doc *list, const char *word)
-{
-    if (list == NULL || list->kind != LKS_DOC_LIST)
-        return false;
-    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
-        if (one->kind == LKS_DOC_TEXT && lks_str_is(one->text, word))
-            return true;
-    }
-    return false;
-}

@@ -36,7 +36,4 @@ bool lks_bmc_json_true(const struct lks_doc *doc, const char *path);
 /* A whole number that is not negative, or `otherwise`. */
 uint64_t lks_bmc_json_number(const struct lks_doc *doc, const char *path, uint64_t otherwise);
 
-/* Whether a list of texts has `word`. */
-bool lks_bmc_json_has(const struct lks_doc *list, const char *word);
-
 #endif

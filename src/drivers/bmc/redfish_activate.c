@@ -430,7 +430,7 @@ static bool choose_type(struct lks_redfish_update *u, const struct lks_doc *allo
     while (lks_str_word(&rest, &word) && (!found || (kind && u->resets > 0))) {
         char type[sizeof(u->reset_type)];
         lks_redfish_keep(type, sizeof(type), word);
-        if (allowed != NULL && !lks_bmc_json_has(allowed, type))
+        if (allowed != NULL && !lks_doc_has(allowed, lks_str_from(type)))
             continue;
         memcpy(u->reset_type, type, sizeof(type));
         found = true;

@@ -83,7 +83,7 @@ void lks_redfish_ask_service(const struct lks_redfish_update *u, struct lks_http
 static void keep_applies(struct lks_redfish_update *u, const struct lks_doc *list)
 {
     for (unsigned i = 0; lks_redfish_apply_words[i] != NULL; i++) {
-        if (lks_bmc_json_has(list, lks_redfish_apply_words[i]))
+        if (lks_doc_has(list, lks_str_from(lks_redfish_apply_words[i])))
             u->applies |= 1U << i;
     }
 }

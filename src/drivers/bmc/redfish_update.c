@@ -67,7 +67,8 @@ static void hear_logout(struct lks_redfish_update *u, lks_ms now,
     lks_redfish_hear_logout(&u->r);
 }
 
-#define STEP(name) lks_redfish_ask_##name, lks_redfish_hear_##name
+#define ASK(name)  lks_redfish_ask_##name
+#define HEAR(name) lks_redfish_hear_##name
 
 static const struct {
     lks_redfish_asker *ask;
@@ -76,28 +77,30 @@ static const struct {
     unsigned percent; /* of the whole, when it is reached */
     enum lks_conversation_phase at;
 } steps[] = {
-    [LKS_RF_ROOT] = {lks_redfish_ask_root, lks_redfish_hear_service_root, "reading", 1,
-                     LKS_PHASE_READING},
-    [LKS_RF_VERSIONS] = {STEP(versions), "reading", 1, LKS_PHASE_READING},
-    [LKS_RF_SERVICE] = {STEP(service), "reading", 2, LKS_PHASE_READING},
-    [LKS_RF_MANAGERS] = {STEP(managers), "reading", 2, LKS_PHASE_READING},
-    [LKS_RF_MANAGER] = {STEP(manager), "reading", 2, LKS_PHASE_READING},
-    [LKS_RF_LIST] = {STEP(list), "reading", 3, LKS_PHASE_READING},
-    [LKS_RF_MEMBER] = {STEP(member), "reading", 3, LKS_PHASE_READING},
-    [LKS_RF_TASKS] = {STEP(tasks), "reading", 4, LKS_PHASE_READING},
-    [LKS_RF_TASK_LIST] = {STEP(task_list), "reading", 4, LKS_PHASE_READING},
-    [LKS_RF_TASK] = {STEP(task), "reading", 4, LKS_PHASE_READING},
-    [LKS_RF_PATCH] = {STEP(patch), "preparing", 5, LKS_PHASE_PREPARING},
-    [LKS_RF_UPLOAD] = {STEP(upload), "uploading", 5, LKS_PHASE_SENDING},
-    [LKS_RF_START] = {STEP(start), "starting", 40, LKS_PHASE_SENDING},
-    [LKS_RF_FOLLOW] = {STEP(follow), "waiting for the task", 20, LKS_PHASE_FOLLOWING},
-    [LKS_RF_ACTION] = {STEP(action), "activating", 80, LKS_PHASE_RESETTING},
-    [LKS_RF_RESET_FIND] = {STEP(reset_find), "activating", 80, LKS_PHASE_ACTIVATING},
-    [LKS_RF_RESET_READ] = {STEP(reset_read), "activating", 80, LKS_PHASE_ACTIVATING},
-    [LKS_RF_RESET_INFO] = {STEP(reset_info), "activating", 80, LKS_PHASE_ACTIVATING},
-    [LKS_RF_RESET_OFF] = {STEP(reset_off), "activating", 80, LKS_PHASE_ACTIVATING},
-    [LKS_RF_RESET] = {STEP(reset), "activating", 80, LKS_PHASE_RESETTING},
-    [LKS_RF_CANCEL] = {STEP(cancel), "giving up", 50, LKS_PHASE_CANCELLING},
+    [LKS_RF_ROOT] = {ASK(root), HEAR(service_root), "reading", 1, LKS_PHASE_READING},
+    [LKS_RF_VERSIONS] = {ASK(versions), HEAR(versions), "reading", 1, LKS_PHASE_READING},
+    [LKS_RF_SERVICE] = {ASK(service), HEAR(service), "reading", 2, LKS_PHASE_READING},
+    [LKS_RF_MANAGERS] = {ASK(managers), HEAR(managers), "reading", 2, LKS_PHASE_READING},
+    [LKS_RF_MANAGER] = {ASK(manager), HEAR(manager), "reading", 2, LKS_PHASE_READING},
+    [LKS_RF_LIST] = {ASK(list), HEAR(list), "reading", 3, LKS_PHASE_READING},
+    [LKS_RF_MEMBER] = {ASK(listed), HEAR(member), "reading", 3, LKS_PHASE_READING},
+    [LKS_RF_TASKS] = {ASK(tasks), HEAR(tasks), "reading", 4, LKS_PHASE_READING},
+    [LKS_RF_TASK_LIST] = {ASK(task_list), HEAR(task_list), "reading", 4, LKS_PHASE_READING},
+    [LKS_RF_TASK] = {ASK(listed), HEAR(task), "reading", 4, LKS_PHASE_READING},
+    [LKS_RF_PATCH] = {ASK(patch), HEAR(patch), "preparing", 5, LKS_PHASE_PREPARING},
+    [LKS_RF_UPLOAD] = {ASK(upload), HEAR(upload), "uploading", 5, LKS_PHASE_SENDING},
+    [LKS_RF_START] = {ASK(start), HEAR(start), "starting", 40, LKS_PHASE_SENDING},
+    [LKS_RF_FOLLOW] = {ASK(follow), HEAR(follow), "waiting for the task", 20, LKS_PHASE_FOLLOWING},
+    [LKS_RF_ACTION] = {ASK(action), HEAR(action), "activating", 80, LKS_PHASE_RESETTING},
+    [LKS_RF_RESET_FIND] = {ASK(reset_find), HEAR(reset_find), "activating", 80,
+                           LKS_PHASE_ACTIVATING},
+    [LKS_RF_RESET_READ] = {ASK(reset_read), HEAR(reset_read), "activating", 80,
+                           LKS_PHASE_ACTIVATING},
+    [LKS_RF_RESET_INFO] = {ASK(reset_info), HEAR(reset_info), "activating", 80,
+                           LKS_PHASE_ACTIVATING},
+    [LKS_RF_RESET_OFF] = {ASK(reset_off), HEAR(reset_off), "activating", 80, LKS_PHASE_ACTIVATING},
+    [LKS_RF_RESET] = {ASK(reset), HEAR(reset), "activating", 80, LKS_PHASE_RESETTING},
+    [LKS_RF_CANCEL] = {ASK(cancel), HEAR(cancel), "giving up", 50, LKS_PHASE_CANCELLING},
     [LKS_RF_LOGOUT] = {ask_logout, hear_logout, "ending", 99, LKS_PHASE_CLOSING},
 };
 

@@ -328,9 +328,9 @@ typedef void lks_redfish_asker(const struct lks_redfish_update *u, struct lks_ht
 typedef void lks_redfish_hearer(struct lks_redfish_update *u, lks_ms now,
                                 const struct lks_http_response *answer);
 lks_redfish_asker lks_redfish_ask_root, lks_redfish_ask_versions, lks_redfish_ask_service,
-    lks_redfish_ask_managers, lks_redfish_ask_manager, lks_redfish_ask_list, lks_redfish_ask_member,
-    lks_redfish_ask_tasks, lks_redfish_ask_task_list, lks_redfish_ask_task, lks_redfish_ask_patch,
-    lks_redfish_ask_upload, lks_redfish_ask_start, lks_redfish_ask_follow, lks_redfish_ask_action,
+    lks_redfish_ask_managers, lks_redfish_ask_manager, lks_redfish_ask_list, lks_redfish_ask_listed,
+    lks_redfish_ask_tasks, lks_redfish_ask_task_list, lks_redfish_ask_patch, lks_redfish_ask_upload,
+    lks_redfish_ask_start, lks_redfish_ask_follow, lks_redfish_ask_action,
     lks_redfish_ask_reset_find, lks_redfish_ask_reset_read, lks_redfish_ask_reset_info,
     lks_redfish_ask_reset_off, lks_redfish_ask_reset, lks_redfish_ask_cancel;
 lks_redfish_hearer lks_redfish_hear_service_root, lks_redfish_hear_versions,

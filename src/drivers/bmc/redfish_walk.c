@@ -60,6 +60,16 @@ static bool turn_page(struct lks_redfish_update *u, const struct lks_doc *doc)
     return false;
 }
 
+/* The next page of a list, where there is one, or else what follows the list. */
+static void next_page(struct lks_redfish_update *u, const struct lks_doc *doc, lks_ms now,
+                      uint32_t list, void (*then)(struct lks_redfish_update *u, lks_ms now))
+{
+    if (turn_page(u, doc))
+        lks_conversation_go(&u->r.head, list, now);
+    else
+        then(u, now);
+}
+
 /* The inventory ----------------------------------------------------------------------------- */
 
 static void clear_found(struct lks_redfish_update *u)
@@ -343,13 +353,10 @@ void lks_redfish_hear_list(struct lks_redfish_update *u, lks_ms now,
     }
     u->unlisted = 0;
     take_page(u, doc);
-    if (turn_page(u, doc))
-        lks_conversation_go(&u->r.head, LKS_RF_LIST, now);
-    else
-        next_member(u, now);
+    next_page(u, doc, now, LKS_RF_LIST, next_member);
 }
 
-void lks_redfish_ask_member(const struct lks_redfish_update *u, struct lks_http_request *out)
+void lks_redfish_ask_listed(const struct lks_redfish_update *u, struct lks_http_request *out)
 {
     lks_redfish_ask(&u->r, "GET", next_listed(u), out);
 }
@@ -570,15 +577,7 @@ void lks_redfish_hear_task_list(struct lks_redfish_update *u, lks_ms now,
     }
     for (const struct lks_doc *one = members->first; one != NULL; one = one->next)
         list_task(u, one);
-    if (turn_page(u, doc))
-        lks_conversation_go(&u->r.head, LKS_RF_TASK_LIST, now);
-    else
-        next_task(u, now);
-}
-
-void lks_redfish_ask_task(const struct lks_redfish_update *u, struct lks_http_request *out)
-{
-    lks_redfish_ask(&u->r, "GET", next_listed(u), out);
+    next_page(u, doc, now, LKS_RF_TASK_LIST, next_task);
 }
 
 /* A task that cannot be read, and was not there before, is ours for all we know. */

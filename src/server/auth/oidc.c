@@ -382,13 +382,7 @@ static bool has_group(const struct lks_doc *groups, struct lks_str name)
 {
     if (groups != NULL && groups->kind == LKS_DOC_TEXT)
         return lks_str_eq(groups->text, name);
-    if (groups == NULL || groups->kind != LKS_DOC_LIST)
-        return false;
-    for (const struct lks_doc *g = groups->first; g != NULL; g = g->next) {
-        if (g->kind == LKS_DOC_TEXT && lks_str_eq(g->text, name))
-            return true;
-    }
-    return false;
+    return lks_doc_has(groups, name);
 }
 
 static enum lks_code map_roles(const struct lks_config *config, const struct lks_doc *claims,
