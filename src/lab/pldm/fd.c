@@ -35,10 +35,8 @@ static enum lks_code check(const struct lks_fd_options *o, struct lks_err *err)
     if (o->metadata.len > UINT16_MAX)
         return lks_fail(err, LKS_E_LIMIT, "device metadata of %zu bytes (%d at the most)",
                         o->metadata.len, UINT16_MAX);
-    if (o->max_transfer != 0 &&
-        (o->max_transfer < LKS_PLDM_BASELINE || o->max_transfer > LKS_PLDM_TRANSFER_MAX))
-        return lks_fail(err, LKS_E_INVALID, "a transfer of %u bytes: %d to %u can be asked for",
-                        o->max_transfer, LKS_PLDM_BASELINE, LKS_PLDM_TRANSFER_MAX);
+    if (lks_pldm_message_transfer_check(o->max_transfer, "asked for", err) != LKS_OK)
+        return err->code;
     LKS_ASSERT(o->ops != NULL && o->ops->write != NULL && o->ops->verify != NULL &&
                o->ops->apply != NULL && o->ops->activate != NULL);
     return LKS_OK;
@@ -103,16 +101,9 @@ void lks_fd_go(struct lks_fd *fd, enum lks_pldm_state state, lks_ms now)
 
 void lks_fd_ask(struct lks_fd *fd, lks_ms now, struct lks_pldm_message *m)
 {
-    m->answer = m->datagram = false;
-    m->code = LKS_PLDM_CC_SUCCESS;
-    m->instance = fd->next_instance;
-    fd->next_instance = (uint8_t)((fd->next_instance + 1) % LKS_PLDM_INSTANCES);
-    lks_buf_truncate(&fd->question, 0);
-    fd->question.failed = LKS_OK;
-    lks_pldm_message_encode(m, &fd->question);
+    fd->question_ready = lks_pldm_message_ask(m, &fd->next_instance, &fd->question);
     fd->asking = m->command;
     fd->asked_instance = m->instance;
-    fd->question_ready = fd->question.failed == LKS_OK;
     fd->again_at = now + fd->o.timers.t2;
 }
 

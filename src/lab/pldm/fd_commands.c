@@ -97,6 +97,11 @@ uint8_t lks_fd_carry_out(struct lks_fd *fd, lks_ms now, const struct lks_pldm_me
     return find(m->command)->carry_out(fd, now, &m->body, &answer->body);
 }
 
+static bool is_known_type(uint8_t type)
+{
+    return type == BASE || type == UPDATE;
+}
+
 static uint8_t set_tid(struct lks_fd *fd, lks_ms now, const union lks_pldm_body *in,
                        union lks_pldm_body *out)
 {
@@ -119,7 +124,7 @@ static uint8_t get_version(struct lks_fd *fd, lks_ms now, const union lks_pldm_b
                            union lks_pldm_body *out)
 {
     (void)fd, (void)now;
-    if (in->version_ask.type != BASE && in->version_ask.type != UPDATE)
+    if (!is_known_type(in->version_ask.type))
         return BASE_INVALID_TYPE;
     if (in->version_ask.operation != LKS_PLDM_FIRST_PART)
         return BASE_INVALID_OPERATION;
@@ -141,7 +146,7 @@ static uint8_t get_commands(struct lks_fd *fd, lks_ms now, const union lks_pldm_
                             union lks_pldm_body *out)
 {
     (void)fd, (void)now;
-    if (in->commands_ask.type != BASE && in->commands_ask.type != UPDATE)
+    if (!is_known_type(in->commands_ask.type))
         return BASE_INVALID_TYPE;
     for (size_t i = 0; i < LKS_COUNT(commands); i++) {
         unsigned number = commands[i].command & 0xff;

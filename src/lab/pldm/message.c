@@ -340,6 +340,26 @@ void lks_pldm_message_encode(const struct lks_pldm_message *m, struct lks_buf *o
         write_field(out, f, m);
 }
 
+bool lks_pldm_message_ask(struct lks_pldm_message *m, uint8_t *next_instance, struct lks_buf *out)
+{
+    m->answer = m->datagram = false;
+    m->code = LKS_PLDM_CC_SUCCESS;
+    m->instance = *next_instance;
+    *next_instance = (uint8_t)((*next_instance + 1) % LKS_PLDM_INSTANCES);
+    lks_buf_truncate(out, 0);
+    out->failed = LKS_OK;
+    lks_pldm_message_encode(m, out);
+    return out->failed == LKS_OK;
+}
+
+enum lks_code lks_pldm_message_transfer_check(uint32_t most, const char *done, struct lks_err *err)
+{
+    if (most == 0 || (most >= LKS_PLDM_BASELINE && most <= LKS_PLDM_TRANSFER_MAX))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_INVALID, "a transfer of %u bytes: %d to %u can be %s", most,
+                    LKS_PLDM_BASELINE, LKS_PLDM_TRANSFER_MAX, done);
+}
+
 bool lks_pldm_message_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out)
 {
     struct lks_bytes in = lks_bytes_of(*rest);

@@ -343,6 +343,14 @@ enum lks_pldm_code lks_pldm_message_decode(struct lks_str bytes, struct lks_pldm
  * `out` with LIMIT. */
 void lks_pldm_message_encode(const struct lks_pldm_message *m, struct lks_buf *out);
 
+/* Number a question, and write it in the place of what `out` held; false where it is too long. */
+bool lks_pldm_message_ask(struct lks_pldm_message *m, uint8_t *next_instance, struct lks_buf *out);
+
+/* The most that may be transferred at a time, where it is not 0; `done`: what can be done with it.
+ */
+enum lks_code lks_pldm_message_transfer_check(uint32_t most, const char *done,
+                                              struct lks_err *err) LKS_MUST_CHECK;
+
 /* Take the first entry off a list; false at its end, and where what follows is no whole entry. */
 bool lks_pldm_message_tlv_next(struct lks_str *rest, struct lks_pldm_descriptor *out);
 bool lks_pldm_message_entry_next(struct lks_str *rest, struct lks_pldm_entry *out);

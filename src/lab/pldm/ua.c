@@ -40,10 +40,8 @@ enum lks_code lks_ua_check(const struct lks_ua_options *o, struct lks_err *err)
     if (o->package_data.len > UINT16_MAX)
         return lks_fail(err, LKS_E_LIMIT, "package data of %zu bytes (%d at the most)",
                         o->package_data.len, UINT16_MAX);
-    if (o->max_transfer != 0 &&
-        (o->max_transfer < LKS_PLDM_BASELINE || o->max_transfer > LKS_PLDM_TRANSFER_MAX))
-        return lks_fail(err, LKS_E_INVALID, "a transfer of %u bytes: %d to %u can be offered",
-                        o->max_transfer, LKS_PLDM_BASELINE, LKS_PLDM_TRANSFER_MAX);
+    if (lks_pldm_message_transfer_check(o->max_transfer, "offered", err) != LKS_OK)
+        return err->code;
     if (o->version.bytes.len > UINT8_MAX)
         return lks_fail(err, LKS_E_LIMIT, "a version has %d bytes at the most", UINT8_MAX);
     for (size_t i = 0; i < o->component_count; i++) {
@@ -158,17 +156,10 @@ void lks_ua_go(struct lks_ua *ua, lks_ms now, enum lks_ua_step step)
 
 void lks_ua_ask(struct lks_ua *ua, lks_ms now, struct lks_pldm_message *m)
 {
-    m->answer = m->datagram = false;
-    m->code = LKS_PLDM_CC_SUCCESS;
-    m->instance = ua->next_instance;
-    ua->next_instance = (uint8_t)((ua->next_instance + 1) % LKS_PLDM_INSTANCES);
-    lks_buf_truncate(&ua->question, 0);
-    ua->question.failed = LKS_OK;
-    lks_pldm_message_encode(m, &ua->question);
+    ua->question_ready = lks_pldm_message_ask(m, &ua->next_instance, &ua->question);
     ua->asking = m->command;
     ua->instance = m->instance;
     ua->tries = 1;
-    ua->question_ready = ua->question.failed == LKS_OK;
     ua->again_at = now + ua->o.timers.answer;
 }
 

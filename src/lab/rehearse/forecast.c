@@ -33,70 +33,56 @@ static struct lks_spread_of_runs spread(struct numbers *n)
     return (struct lks_spread_of_runs){at(n, 5), at(n, 50), at(n, 95), at(n, 100)};
 }
 
-typedef double number_of(const struct lks_rehearsed *run, uint32_t pool);
+/* Numbers of a run, those from LEAST on of one of its pools, WAITED of a job. */
+enum number {
+    HOURS,
+    GPU_HOURS,
+    CALLS,
+    LOST,
+    REACHED,
+    HURT,
+    STOPPED_HOURS,
+    LEAST,
+    GANG,
+    STARVED,
+    WAITED,
+};
 
-static double hours(const struct lks_rehearsed *r, uint32_t pool)
+static double in_hours(lks_ms span)
 {
-    (void)pool;
-    return (double)r->took / (double)WORLD_HOUR;
+    return (double)span / (double)WORLD_HOUR;
 }
 
-static double gpu_hours(const struct lks_rehearsed *r, uint32_t pool)
+/* `at`: which pool; and of WAITED, which job of all pools. */
+static double number_of(const struct lks_rehearsed *r, enum number which, uint32_t at)
 {
-    (void)pool;
-    return r->gpu_hours;
-}
-
-static double calls(const struct lks_rehearsed *r, uint32_t pool)
-{
-    (void)pool;
-    return r->halts;
-}
-
-static double lost(const struct lks_rehearsed *r, uint32_t pool)
-{
-    (void)pool;
-    return r->members[LKS_MEMBER_FENCED] + r->members[LKS_MEMBER_HANDS] +
-           r->members[LKS_MEMBER_UNKNOWN];
-}
-
-static double reached(const struct lks_rehearsed *r, uint32_t pool)
-{
-    (void)pool;
-    return r->reached;
-}
-
-static double hurt(const struct lks_rehearsed *r, uint32_t pool)
-{
-    (void)pool;
-    return r->hurt;
-}
-
-static double stopped_hours(const struct lks_rehearsed *r, uint32_t pool)
-{
-    (void)pool;
-    return (double)(r->stopped ? r->stopped_after : r->took) / (double)WORLD_HOUR;
-}
-
-static double least(const struct lks_rehearsed *r, uint32_t pool)
-{
-    return r->pools[pool].least;
-}
-
-static double gang(const struct lks_rehearsed *r, uint32_t pool)
-{
-    return r->pools[pool].gang;
-}
-
-static double starved(const struct lks_rehearsed *r, uint32_t pool)
-{
-    return (double)r->pools[pool].starved / (double)WORLD_HOUR;
-}
-
-static double waited(const struct lks_rehearsed *r, uint32_t place)
-{
-    const struct lks_rehearse_pool *pool = &r->pools[place / LKS_REHEARSE_JOBS];
-    return (double)pool->jobs[place % LKS_REHEARSE_JOBS].waited / (double)WORLD_HOUR;
+    switch (which) {
+    case HOURS:
+        return in_hours(r->took);
+    case GPU_HOURS:
+        return r->gpu_hours;
+    case CALLS:
+        return r->halts;
+    case LOST:
+        return r->members[LKS_MEMBER_FENCED] + r->members[LKS_MEMBER_HANDS] +
+               r->members[LKS_MEMBER_UNKNOWN];
+    case REACHED:
+        return r->reached;
+    case HURT:
+        return r->hurt;
+    case STOPPED_HOURS:
+        return in_hours(r->stopped ? r->stopped_after : r->took);
+    case LEAST:
+        return r->pools[at].least;
+    case GANG:
+        return r->pools[at].gang;
+    case STARVED:
+        return in_hours(r->pools[at].starved);
+    case WAITED:
+        return in_hours(r->pools[at / LKS_REHEARSE_JOBS].jobs[at % LKS_REHEARSE_JOBS].waited);
+    }
+    LKS_ASSERT(false);
+    return 0;
 }
 
 /* All that is looked at, and whose turn it is. */
@@ -113,13 +99,12 @@ static bool is_plain(const struct making *m, const struct lks_rehearsed *r)
     return !r->bad || m->all_bad;
 }
 
-static struct lks_spread_of_runs of_runs(struct making *m, bool bad, number_of *number,
-                                         uint32_t pool)
+static struct lks_spread_of_runs of_runs(struct making *m, bool bad, enum number which, uint32_t at)
 {
     m->numbers.count = 0;
     for (size_t i = 0; i < m->count; i++)
         if (bad ? m->runs[i].bad : is_plain(m, &m->runs[i]))
-            m->numbers.list[m->numbers.count++] = number(&m->runs[i], pool);
+            m->numbers.list[m->numbers.count++] = number_of(&m->runs[i], which, at);
     return spread(&m->numbers);
 }
 
@@ -132,7 +117,7 @@ static void make_jobs(struct making *m, uint32_t p)
     to->job_count = from->job_count;
     for (uint32_t k = 0; k < from->job_count; k++) {
         to->jobs[k].size = from->jobs[k].size;
-        to->jobs[k].waited = of_runs(m, false, waited, p * LKS_REHEARSE_JOBS + k);
+        to->jobs[k].waited = of_runs(m, false, WAITED, p * LKS_REHEARSE_JOBS + k);
         for (size_t i = 0; i < m->count; i++)
             to->jobs[k].waits +=
                 is_plain(m, &m->runs[i]) && m->runs[i].pools[p].jobs[k].waited >= WAIT_TOLD;
@@ -147,9 +132,9 @@ static void make_pool(struct making *m, uint32_t p)
     to->nodes = from->nodes;
     to->in_use = from->in_use;
     to->wanted = from->wanted;
-    to->least = of_runs(m, false, least, p);
-    to->gang = of_runs(m, false, gang, p);
-    to->starved = of_runs(m, false, starved, p);
+    to->least = of_runs(m, false, LEAST, p);
+    to->gang = of_runs(m, false, GANG, p);
+    to->starved = of_runs(m, false, STARVED, p);
     for (size_t i = 0; i < m->count; i++)
         to->starves += is_plain(m, &m->runs[i]) && m->runs[i].pools[p].starved > 0;
     make_jobs(m, p);
@@ -202,7 +187,7 @@ static void make_bars(struct making *m)
 {
     struct lks_forecast *f = m->out;
     enum { BARS = LKS_COUNT(f->bars) };
-    (void)of_runs(m, false, hours, 0);
+    (void)of_runs(m, false, HOURS, 0);
     f->bars_from = m->numbers.list[0];
     f->bars_to = f->hours.most;
     double part = (f->bars_to - f->bars_from) / BARS;
@@ -238,9 +223,9 @@ static int by_count(const void *left, const void *right)
 static void make_bad(struct making *m)
 {
     struct lks_forecast *f = m->out;
-    f->reached = of_runs(m, true, reached, 0);
-    f->hurt = of_runs(m, true, hurt, 0);
-    f->stopped_hours = of_runs(m, true, stopped_hours, 0);
+    f->reached = of_runs(m, true, REACHED, 0);
+    f->hurt = of_runs(m, true, HURT, 0);
+    f->stopped_hours = of_runs(m, true, STOPPED_HOURS, 0);
     for (size_t i = 0; i < m->count; i++) {
         if (!m->runs[i].bad || !m->runs[i].stopped)
             continue;
@@ -264,10 +249,10 @@ enum lks_code lks_forecast_make(const struct lks_rehearsed *runs, size_t count,
     out->plain = m.all_bad ? out->runs : out->runs - out->bad;
     for (size_t i = 0; i < count; i++)
         out->ends[runs[i].end] += is_plain(&m, &runs[i]);
-    out->hours = of_runs(&m, false, hours, 0);
-    out->gpu_hours = of_runs(&m, false, gpu_hours, 0);
-    out->calls = of_runs(&m, false, calls, 0);
-    out->lost = of_runs(&m, false, lost, 0);
+    out->hours = of_runs(&m, false, HOURS, 0);
+    out->gpu_hours = of_runs(&m, false, GPU_HOURS, 0);
+    out->calls = of_runs(&m, false, CALLS, 0);
+    out->lost = of_runs(&m, false, LOST, 0);
     make_bars(&m);
     make_bad(&m);
     for (uint32_t p = 0; p < out->pool_count; p++)
