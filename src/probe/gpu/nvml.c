@@ -81,7 +81,7 @@ struct asked {
 
 struct call {
     const char *name;       /* in keys and evidence */
-    const char *symbols[4]; /* newest first */
+    const char *symbols[4]; /* newest first; none: it is called as its name */
     unsigned args;
     unsigned (*invoke)(const struct asked *q, struct lks_buf *out);
 };
@@ -434,39 +434,27 @@ static const struct call calls[LKS_NVML_CALLS] = {
     [LKS_NVML_PCI] = {"nvmlDeviceGetPciInfo",
         {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"},
         0, call_pci},
-    [LKS_NVML_NAME] = {"nvmlDeviceGetName", {"nvmlDeviceGetName"}, 0, call_text},
-    [LKS_NVML_SERIAL] = {"nvmlDeviceGetSerial", {"nvmlDeviceGetSerial"}, 0, call_text},
-    [LKS_NVML_UUID] = {"nvmlDeviceGetUUID", {"nvmlDeviceGetUUID"}, 0, call_text},
-    [LKS_NVML_BOARD_PART] = {"nvmlDeviceGetBoardPartNumber",
-        {"nvmlDeviceGetBoardPartNumber"}, 0, call_text},
-    [LKS_NVML_VBIOS] = {"nvmlDeviceGetVbiosVersion", {"nvmlDeviceGetVbiosVersion"}, 0, call_text},
-    [LKS_NVML_INFOROM] = {"nvmlDeviceGetInforomImageVersion",
-        {"nvmlDeviceGetInforomImageVersion"}, 0, call_text},
-    [LKS_NVML_GSP] = {"nvmlDeviceGetGspFirmwareVersion",
-        {"nvmlDeviceGetGspFirmwareVersion"}, 0, call_short_text},
-    [LKS_NVML_MODULE_ID] = {"nvmlDeviceGetModuleId", {"nvmlDeviceGetModuleId"}, 0, call_number},
-    [LKS_NVML_ARCHITECTURE] = {"nvmlDeviceGetArchitecture",
-        {"nvmlDeviceGetArchitecture"}, 0, call_number},
-    [LKS_NVML_MIG] = {"nvmlDeviceGetMigMode", {"nvmlDeviceGetMigMode"}, 0, call_pair},
-    [LKS_NVML_ECC] = {"nvmlDeviceGetEccMode", {"nvmlDeviceGetEccMode"}, 0, call_pair},
-    [LKS_NVML_PERSISTENCE] = {"nvmlDeviceGetPersistenceMode",
-        {"nvmlDeviceGetPersistenceMode"}, 0, call_number},
-    [LKS_NVML_COMPUTE_MODE] = {"nvmlDeviceGetComputeMode",
-        {"nvmlDeviceGetComputeMode"}, 0, call_number},
-    [LKS_NVML_POWER_SET] = {"nvmlDeviceGetPowerManagementLimit",
-        {"nvmlDeviceGetPowerManagementLimit"}, 0, call_number},
-    [LKS_NVML_POWER_ENFORCED] = {"nvmlDeviceGetEnforcedPowerLimit",
-        {"nvmlDeviceGetEnforcedPowerLimit"}, 0, call_number},
-    [LKS_NVML_CLOCK] = {"nvmlDeviceGetClockInfo", {"nvmlDeviceGetClockInfo"}, 1, call_of},
-    [LKS_NVML_CLOCK_AGAIN] = {"nvmlDeviceGetClock", {"nvmlDeviceGetClock"}, 2, call_of_two},
-    [LKS_NVML_CLOCK_MAX] = {"nvmlDeviceGetMaxClockInfo",
-        {"nvmlDeviceGetMaxClockInfo"}, 1, call_of},
-    [LKS_NVML_APP_CLOCK] = {"nvmlDeviceGetApplicationsClock",
-        {"nvmlDeviceGetApplicationsClock"}, 1, call_of},
-    [LKS_NVML_APP_CLOCK_DEFAULT] = {"nvmlDeviceGetDefaultApplicationsClock",
-        {"nvmlDeviceGetDefaultApplicationsClock"}, 1, call_of},
-    [LKS_NVML_CLOCK_RANGE] = {"nvmlDeviceGetMinMaxClockOfPState",
-        {"nvmlDeviceGetMinMaxClockOfPState"}, 2, call_range},
+    [LKS_NVML_NAME] = {"nvmlDeviceGetName", {0}, 0, call_text},
+    [LKS_NVML_SERIAL] = {"nvmlDeviceGetSerial", {0}, 0, call_text},
+    [LKS_NVML_UUID] = {"nvmlDeviceGetUUID", {0}, 0, call_text},
+    [LKS_NVML_BOARD_PART] = {"nvmlDeviceGetBoardPartNumber", {0}, 0, call_text},
+    [LKS_NVML_VBIOS] = {"nvmlDeviceGetVbiosVersion", {0}, 0, call_text},
+    [LKS_NVML_INFOROM] = {"nvmlDeviceGetInforomImageVersion", {0}, 0, call_text},
+    [LKS_NVML_GSP] = {"nvmlDeviceGetGspFirmwareVersion", {0}, 0, call_short_text},
+    [LKS_NVML_MODULE_ID] = {"nvmlDeviceGetModuleId", {0}, 0, call_number},
+    [LKS_NVML_ARCHITECTURE] = {"nvmlDeviceGetArchitecture", {0}, 0, call_number},
+    [LKS_NVML_MIG] = {"nvmlDeviceGetMigMode", {0}, 0, call_pair},
+    [LKS_NVML_ECC] = {"nvmlDeviceGetEccMode", {0}, 0, call_pair},
+    [LKS_NVML_PERSISTENCE] = {"nvmlDeviceGetPersistenceMode", {0}, 0, call_number},
+    [LKS_NVML_COMPUTE_MODE] = {"nvmlDeviceGetComputeMode", {0}, 0, call_number},
+    [LKS_NVML_POWER_SET] = {"nvmlDeviceGetPowerManagementLimit", {0}, 0, call_number},
+    [LKS_NVML_POWER_ENFORCED] = {"nvmlDeviceGetEnforcedPowerLimit", {0}, 0, call_number},
+    [LKS_NVML_CLOCK] = {"nvmlDeviceGetClockInfo", {0}, 1, call_of},
+    [LKS_NVML_CLOCK_AGAIN] = {"nvmlDeviceGetClock", {0}, 2, call_of_two},
+    [LKS_NVML_CLOCK_MAX] = {"nvmlDeviceGetMaxClockInfo", {0}, 1, call_of},
+    [LKS_NVML_APP_CLOCK] = {"nvmlDeviceGetApplicationsClock", {0}, 1, call_of},
+    [LKS_NVML_APP_CLOCK_DEFAULT] = {"nvmlDeviceGetDefaultApplicationsClock", {0}, 1, call_of},
+    [LKS_NVML_CLOCK_RANGE] = {"nvmlDeviceGetMinMaxClockOfPState", {0}, 2, call_range},
     [LKS_NVML_REASONS] = {"nvmlDeviceGetCurrentClocksEventReasons",
         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
         0, call_mask},
@@ -476,17 +464,15 @@ static const struct call calls[LKS_NVML_CALLS] = {
     [LKS_NVML_GRAPHICS] = {"nvmlDeviceGetGraphicsRunningProcesses",
         {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2",
          "nvmlDeviceGetGraphicsRunningProcesses"}, 0, call_length},
-    [LKS_NVML_MEMORY] = {"nvmlDeviceGetMemoryInfo", {"nvmlDeviceGetMemoryInfo"}, 0, call_memory},
-    [LKS_NVML_LINK_STATE] = {"nvmlDeviceGetNvLinkState", {"nvmlDeviceGetNvLinkState"}, 1, call_of},
+    [LKS_NVML_MEMORY] = {"nvmlDeviceGetMemoryInfo", {0}, 0, call_memory},
+    [LKS_NVML_LINK_STATE] = {"nvmlDeviceGetNvLinkState", {0}, 1, call_of},
     [LKS_NVML_FABRIC] = {"nvmlDeviceGetGpuFabricInfo",
         {"nvmlDeviceGetGpuFabricInfoV", "nvmlDeviceGetGpuFabricInfo"}, 0, call_fabric},
     [LKS_NVML_PROFILE] = {"nvmlDeviceGetGpuInstanceProfileInfo",
         {"nvmlDeviceGetGpuInstanceProfileInfoV", "nvmlDeviceGetGpuInstanceProfileInfo"},
         1, call_profile},
-    [LKS_NVML_INSTANCES] = {"nvmlDeviceGetGpuInstances",
-        {"nvmlDeviceGetGpuInstances"}, 1, call_instances},
-    [LKS_NVML_FIELDS] = {"nvmlDeviceGetFieldValues",
-        {"nvmlDeviceGetFieldValues"}, 0, call_fields},
+    [LKS_NVML_INSTANCES] = {"nvmlDeviceGetGpuInstances", {0}, 1, call_instances},
+    [LKS_NVML_FIELDS] = {"nvmlDeviceGetFieldValues", {0}, 0, call_fields},
 };
 /* clang-format on */
 
@@ -599,11 +585,16 @@ enum lks_code lks_nvml_open(struct lks_nvml *n, struct lks_root *root, struct lk
     return read_answer("nvmlInit", 0, lks_buf_view(&line), &answer, err);
 }
 
+static const char *symbol_of(const struct call *call, size_t version)
+{
+    return version == 0 && call->symbols[0] == NULL ? call->name : call->symbols[version];
+}
+
 static enum lks_code ask_call(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
     struct asked *q = ctx;
     for (q->version = 0; q->version < LKS_COUNT(q->call->symbols); q->version++) {
-        const char *symbol = q->call->symbols[q->version];
+        const char *symbol = symbol_of(q->call, q->version);
         q->symbol = symbol != NULL ? dlsym(q->nvml->library, symbol) : NULL;
         if (q->symbol != NULL)
             break;

@@ -59,10 +59,8 @@ static void find_on_pci(struct lks_probe *p, struct gpus *gpus)
         return;
     for (size_t i = 0; i < names.count; i++) {
         char address[LKS_PCI_ADDRESS_SIZE];
-        if (!lks_pci_is_address(names.list[i]))
-            continue;
-        snprintf(address, sizeof(address), "%" LKS_STR_FMT, LKS_STR_ARG(names.list[i]));
-        if (lks_pci_number(p->root, address, "vendor", UINT16_MAX, &vendor, &err) != LKS_OK ||
+        if (!lks_pci_address(names.list[i], address) ||
+            lks_pci_number(p->root, address, "vendor", UINT16_MAX, &vendor, &err) != LKS_OK ||
             vendor != LKS_PCI_NVIDIA ||
             lks_pci_number(p->root, address, "class", 0xffffff, &class, &err) != LKS_OK ||
             class >> 16 != DISPLAY)

@@ -15,6 +15,15 @@ const char *lks_libplace_kind_name(enum lks_place_kind kind)
 #define SNAPSHOTS "io.containerd.snapshotter.v1.{overlayfs,fuse-overlayfs}/snapshots/*/fs"
 
 /* clang-format off */
+#define IN_HOME(at, whose)                                                                         \
+    {LKS_PLACE_PYTHON, at "/" CONDA, whose " Conda"},                                              \
+    {LKS_PLACE_PYTHON, at "/" CONDA "/envs/*", "environments of " whose " Conda"},                 \
+    {LKS_PLACE_PYTHON, at "/.conda/envs/*", "environments of " whose " Conda"},                    \
+    {LKS_PLACE_PYTHON, at "/.local", whose " own packages"},                                       \
+    {LKS_PLACE_PYTHON, at "/" VENV, whose " environments"},                                        \
+    {LKS_PLACE_PYTHON, at "/*/" VENV, whose " environments"},                                      \
+    {LKS_PLACE_PYTHON, at "/.pyenv/versions/*", whose " Pythons"}
+
 const struct lks_place lks_places[] = {
     {LKS_PLACE_SYSTEM, "/usr/lib/{x86_64-linux-gnu,aarch64-linux-gnu}", "Debian and Ubuntu"},
     {LKS_PLACE_SYSTEM, "/usr/lib64", "Red Hat, SUSE and their kin"},
@@ -48,20 +57,8 @@ const struct lks_place lks_places[] = {
     {LKS_PLACE_PYTHON, "/opt/*/.venv", "environments under /opt"},
     {LKS_PLACE_PYTHON, "/opt/*/*", "environments under /opt"},
     {LKS_PLACE_PYTHON, "/opt/*/envs/*", "environments of a Conda under /opt"},
-    {LKS_PLACE_PYTHON, "/home/*/" CONDA, "a user's Conda"},
-    {LKS_PLACE_PYTHON, "/home/*/" CONDA "/envs/*", "environments of a user's Conda"},
-    {LKS_PLACE_PYTHON, "/home/*/.conda/envs/*", "environments of a user's Conda"},
-    {LKS_PLACE_PYTHON, "/home/*/.local", "a user's own packages"},
-    {LKS_PLACE_PYTHON, "/home/*/" VENV, "a user's environments"},
-    {LKS_PLACE_PYTHON, "/home/*/*/" VENV, "a user's environments"},
-    {LKS_PLACE_PYTHON, "/home/*/.pyenv/versions/*", "a user's Pythons"},
-    {LKS_PLACE_PYTHON, "/root/" CONDA, "root's Conda"},
-    {LKS_PLACE_PYTHON, "/root/" CONDA "/envs/*", "environments of root's Conda"},
-    {LKS_PLACE_PYTHON, "/root/.conda/envs/*", "environments of root's Conda"},
-    {LKS_PLACE_PYTHON, "/root/.local", "root's own packages"},
-    {LKS_PLACE_PYTHON, "/root/" VENV, "root's environments"},
-    {LKS_PLACE_PYTHON, "/root/*/" VENV, "root's environments"},
-    {LKS_PLACE_PYTHON, "/root/.pyenv/versions/*", "root's Pythons"},
+    IN_HOME("/home/*", "a user's"),
+    IN_HOME("/root", "root's"),
 
     {LKS_PLACE_CONTAINER, "/var/lib/docker/{overlay2,fuse-overlayfs}/*/diff", "layers of Docker"},
     {LKS_PLACE_CONTAINER, "/var/lib/docker/vfs/dir/*", "layers of Docker"},

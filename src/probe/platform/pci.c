@@ -28,6 +28,14 @@ bool lks_pci_is_address(struct lks_str name)
     return true;
 }
 
+bool lks_pci_address(struct lks_str name, char out[LKS_PCI_ADDRESS_SIZE])
+{
+    if (!lks_pci_is_address(name))
+        return false;
+    snprintf(out, LKS_PCI_ADDRESS_SIZE, "%" LKS_STR_FMT, LKS_STR_ARG(name));
+    return true;
+}
+
 static bool hex_number(struct lks_str s, unsigned max, unsigned *out)
 {
     uint64_t value;
@@ -182,10 +190,8 @@ bool lks_pci_has(struct lks_root *root, struct lks_arena *scratch, unsigned vend
     for (size_t i = 0; i < names.count; i++) {
         char address[LKS_PCI_ADDRESS_SIZE];
         unsigned is = 0;
-        if (!lks_pci_is_address(names.list[i]))
-            continue;
-        snprintf(address, sizeof(address), "%" LKS_STR_FMT, LKS_STR_ARG(names.list[i]));
-        if (lks_pci_number(root, address, "class", 0xffffff, &is, &err) == LKS_OK &&
+        if (lks_pci_address(names.list[i], address) &&
+            lks_pci_number(root, address, "class", 0xffffff, &is, &err) == LKS_OK &&
             is >> 8 == class &&
             lks_pci_number(root, address, "vendor", 0xffff, &is, &err) == LKS_OK && is == vendor)
             return true;

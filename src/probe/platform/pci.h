@@ -24,6 +24,9 @@ enum { LKS_PCI_INFINIBAND = 0x0207, LKS_PCI_OTHER_BRIDGE = 0x0680 }; /* upper bi
 /* Whether `name` is an address as sysfs writes it. */
 bool lks_pci_is_address(struct lks_str name);
 
+/* The name as an address; false where it is none. */
+bool lks_pci_address(struct lks_str name, char out[LKS_PCI_ADDRESS_SIZE]);
+
 /* Read `path`, the uevent file of a device. NOT_FOUND also for a device that is not on PCI. */
 enum lks_code lks_pci_uevent(struct lks_root *root, const char *path, struct lks_pci *out,
                              struct lks_err *err) LKS_MUST_CHECK;

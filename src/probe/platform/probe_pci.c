@@ -161,10 +161,8 @@ void lks_probe_pci(struct lks_probe *p)
     }
     for (size_t i = 0; i < names.count; i++) {
         char where[LKS_PCI_ADDRESS_SIZE];
-        if (!lks_pci_is_address(names.list[i]))
-            continue;
-        snprintf(where, sizeof(where), "%" LKS_STR_FMT, LKS_STR_ARG(names.list[i]));
-        look(p, where, &found);
+        if (lks_pci_address(names.list[i], where))
+            look(p, where, &found);
     }
     lks_probe_counted(p, "devices.gpus", found.gpus, &found.gpus_unclear, CLASS_EVIDENCE);
     say_nvswitches(p, &found);
