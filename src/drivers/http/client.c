@@ -582,11 +582,6 @@ static void wipe(struct lks_buf *b)
     lks_buf_fini(b);
 }
 
-static void free_bio(BIO **bio)
-{
-    BIO_free(*bio);
-}
-
 /* The libraries would ask for it at the terminal. */
 static int no_password(char *out, int size, int writing, void *ctx)
 {
@@ -594,16 +589,32 @@ static int no_password(char *out, int size, int writing, void *ctx)
     return -1;
 }
 
-/* The text at `path`, or the text that it is itself; `named` is what a message may say of it. */
-static enum lks_code read_pem(const struct lks_client_options *o, const char *path,
-                              struct lks_buf *out, const char **named, struct lks_err *err)
+/* What stands in PEM, as OpenSSL reads it. */
+struct pem {
+    struct lks_buf text;
+    BIO *bio;
+    const char *named; /* what a message may say of it */
+};
+
+static void pem_fini(struct pem *pem)
 {
-    lks_buf_init(out, PEM_MAX);
-    *named = o->pem ? "the text given" : path;
-    if (!o->pem)
-        return lks_file_read_plain(path, out, err);
-    lks_buf_add(out, lks_str_from(path));
-    return lks_buf_check(out, err);
+    BIO_free(pem->bio);
+    wipe(&pem->text);
+}
+
+/* The text at `path`, or the text that it is itself. */
+static enum lks_code pem_open(struct pem *pem, const struct lks_client_options *o, const char *path,
+                              struct lks_err *err)
+{
+    lks_buf_init(&pem->text, PEM_MAX);
+    pem->named = o->pem ? "the text given" : path;
+    if (o->pem)
+        lks_buf_add(&pem->text, lks_str_from(path));
+    if ((o->pem ? lks_buf_check(&pem->text, err) : lks_file_read_plain(path, &pem->text, err)) !=
+        LKS_OK)
+        return err->code;
+    pem->bio = BIO_new_mem_buf(pem->text.ptr, (int)pem->text.len);
+    return pem->bio != NULL ? LKS_OK : lks_fail_nomem(err);
 }
 
 /* Each certificate of a PEM file goes to `take`. */
@@ -612,22 +623,20 @@ static enum lks_code load_certificates(SSL_CTX *ctx, const struct lks_client_opt
                                        bool (*take)(SSL_CTX *ctx, X509 *certificate, size_t nth),
                                        struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    const char *named = path;
-    if (read_pem(o, path, &text, &named, err) != LKS_OK)
+    LKS_CLEANUP(pem_fini) struct pem pem = {0};
+    if (pem_open(&pem, o, path, err) != LKS_OK)
         return err->code;
-    LKS_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(text.ptr, (int)text.len);
     X509 *certificate = NULL;
     size_t count = 0;
-    bool good = bio != NULL;
-    while (good && (certificate = PEM_read_bio_X509(bio, NULL, no_password, NULL)) != NULL) {
+    bool good = true;
+    while (good && (certificate = PEM_read_bio_X509(pem.bio, NULL, no_password, NULL)) != NULL) {
         good = take(ctx, certificate, count++);
         X509_free(certificate);
     }
     ERR_clear_error();
     if (!good || count == 0)
         return lks_fail(err, LKS_E_INVALID, "%s: has no certificate in PEM that can be used",
-                        named);
+                        pem.named);
     return LKS_OK;
 }
 
@@ -647,18 +656,16 @@ static bool take_own(SSL_CTX *ctx, X509 *certificate, size_t nth)
 static enum lks_code load_key(SSL_CTX *ctx, const struct lks_client_options *o, const char *path,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(wipe) struct lks_buf text = {0};
-    const char *named = path;
-    if (read_pem(o, path, &text, &named, err) != LKS_OK)
+    LKS_CLEANUP(pem_fini) struct pem pem = {0};
+    if (pem_open(&pem, o, path, err) != LKS_OK)
         return err->code;
-    LKS_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(text.ptr, (int)text.len);
-    EVP_PKEY *key = bio != NULL ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(pem.bio, NULL, no_password, NULL);
     bool good =
         key != NULL && SSL_CTX_use_PrivateKey(ctx, key) == 1 && SSL_CTX_check_private_key(ctx) == 1;
     EVP_PKEY_free(key);
     ERR_clear_error();
     if (!good)
-        return lks_fail(err, LKS_E_INVALID, "%s: is not the certificate's private key", named);
+        return lks_fail(err, LKS_E_INVALID, "%s: is not the certificate's private key", pem.named);
     return LKS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 enum {
     KEPT = 16,
@@ -18,7 +19,7 @@ enum {
 
 struct lks_curl_exchange {
     struct lks_curl *owner;
-    struct lks_curl_exchange *next, *previous;
+    LIST_ENTRY(lks_curl_exchange) others;
     CURL *easy;
     char url[LKS_CURL_URL_MAX + 1];
     struct lks_http_request request;
@@ -34,7 +35,7 @@ struct lks_curl {
     const struct lks_curl_lib *lib;
     struct lks_curl_options options;
     CURLM *multi;
-    struct lks_curl_exchange *first; /* in progress */
+    LIST_HEAD(exchanges, lks_curl_exchange) running;
     CURL *spare[SPARE_MAX];
     size_t spare_count;
 };
@@ -212,12 +213,7 @@ static void unlink_exchange(struct lks_curl_exchange *x)
 {
     struct lks_curl *c = x->owner;
     (void)c->lib->multi_remove_handle(c->multi, x->easy);
-    if (x->previous != NULL)
-        x->previous->next = x->next;
-    else
-        c->first = x->next;
-    if (x->next != NULL)
-        x->next->previous = x->previous;
+    LIST_REMOVE(x, others);
 }
 
 static bool add_header(struct lks_curl_exchange *x, const char *line)
@@ -416,10 +412,7 @@ enum lks_code lks_curl_begin(struct lks_curl *c, const struct lks_curl_peer *pee
         free_exchange(x);
         return code;
     }
-    x->next = c->first;
-    if (c->first != NULL)
-        c->first->previous = x;
-    c->first = x;
+    LIST_INSERT_HEAD(&c->running, x, others);
     *out = x;
     return LKS_OK;
 }
@@ -535,8 +528,8 @@ void lks_curl_free(struct lks_curl *c)
 {
     if (c == NULL)
         return;
-    while (c->first != NULL)
-        lks_curl_cancel(c, c->first);
+    while (!LIST_EMPTY(&c->running))
+        lks_curl_cancel(c, LIST_FIRST(&c->running));
     for (size_t i = 0; i < c->spare_count; i++)
         c->lib->easy_cleanup(c->spare[i]);
     if (c->multi != NULL)

@@ -256,7 +256,6 @@ static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from,
         enum lks_code code = ask_number(pq, query, next, &result, err);
         if (code != LKS_OK)
             return code;
-        more = PQntuples(result) > 0;
         for (int at = 0; more && at < PQntuples(result); at++) {
             struct lks_relational row = row_at(result, at);
             more = lks_relational_show(reader, &row);
