@@ -146,6 +146,7 @@ static const struct {
     {"an update that its endpoint forgot stays open until its deadline", 3031590},
     {"people give up an approved change that shows why it cannot start", 1001208},
     {"people give up an approved change whose nodes drifted in a rollback", 2011620},
+    {"a reading from before a step proves nothing behind it", 2003584},
 };
 
 static void test_seeds_that_found_something(void)

@@ -476,6 +476,44 @@ static struct lks_event ended(uint64_t id, enum lks_bmc_outcome outcome, struct 
             .id = id, .outcome = outcome, .found = LKS_STR("2.0"), .text = text, .uploads = 1}};
 }
 
+/* What the node read of itself is over when an update ended that may have changed something. */
+static void test_inband(void)
+{
+    static const struct {
+        const char *name;
+        enum lks_bmc_act act;
+        enum lks_bmc_outcome outcome;
+        bool over;
+    } rows[] = {
+        {"done", LKS_BMC_UPDATE, LKS_BMC_DONE, true},
+        {"failed", LKS_BMC_SWITCH, LKS_BMC_FAILED, true},
+        {"unknown", LKS_BMC_ACTIVATE, LKS_BMC_UNKNOWN, true},
+        {"the same already", LKS_BMC_UPDATE, LKS_BMC_SAME, false},
+        {"refused", LKS_BMC_UPDATE, LKS_BMC_REFUSED, false},
+        {"staged", LKS_BMC_STAGE, LKS_BMC_STAGED, false},
+        {"staged, with an unknown outcome", LKS_BMC_STAGE, LKS_BMC_UNKNOWN, false},
+        {"given up", LKS_BMC_ABORT, LKS_BMC_DONE, false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", rows[i].name);
+        set_up(&a);
+        lks_asked_live(&a, "g1");
+        lks_asked_apply(&a,
+                        &(struct lks_record){
+                            .kind = LKS_RECORD_TUPLE,
+                            .tuple = {.node = T("g1"), .digest = T("sha256:t"), .boot = T("b1")}});
+        lks_asked_apply(
+            &a, &(struct lks_record){.kind = LKS_RECORD_FLASH,
+                                     .flash = {.id = 1, .node = T("g1"), .act = rows[i].act}});
+        struct lks_event e = ended(1, rows[i].outcome, LKS_STR("x"));
+        struct lks_str told = lks_asked(&a, &e);
+        CHECK((lks_str_find(told, LKS_STR("\ntuple node=g1 digest=sha256:t ")) >= 0) ==
+              rows[i].over);
+        CHECK(lks_node_status_unread(&a.state, lks_fleet_node(&a, "g1")) == rows[i].over);
+    }
+}
+
 static char large[LKS_FLASH_SAVED_MAX + 1];
 
 static void test_saved(void)
@@ -728,6 +766,7 @@ int main(void)
         {"flash: its node stays", test_stays},
         {"flash: no yes is open", test_quiet},
         {"flash: what was read is over", test_outband},
+        {"flash: readings of the node", test_inband},
         {"flash: saved", test_saved},
         {"flash: ends", test_ends},
         {"flash: unknown", test_unknown},

@@ -44,7 +44,7 @@ static void reads(struct lks_asked *a, struct lks_str name, char what)
 }
 
 /* What is so before a row, as letters behind a name: "gpu1:li" is live and in intake; 'L' is late,
- * 'X' lost, 'h' held. */
+ * 'X' lost, 'h' held, 'b' booted anew. */
 static void make_so(struct lks_asked *a, struct lks_str name, char what)
 {
     struct lks_record r = {0};
@@ -59,6 +59,10 @@ static void make_so(struct lks_asked *a, struct lks_str name, char what)
         r = (struct lks_record){
             .kind = LKS_RECORD_LIVENESS,
             .liveness = {.node = name, .state = what == 'L' ? LKS_LATE : LKS_LOST}};
+        break;
+    case 'b':
+        r = (struct lks_record){.kind = LKS_RECORD_BOOTED,
+                                .booted = {.node = name, .boot = LKS_STR("b2")}};
         break;
     case 'i':
         r = (struct lks_record){.kind = LKS_RECORD_INTAKE, .intake = {.node = name}};
@@ -163,6 +167,13 @@ static const struct {
                     "kernel: why\n"},
     {"force what is free", "", FORCE, "gpu1", "refused: gpu1 is neither held nor in intake"},
     {"release eleven", "", RELEASE, "gpu[1-11]", TOO_MANY},
+
+    {"release what was not read in this boot", "gpu1:lcbi", RELEASE, "gpu1",
+     "refused: gpu1 stays in intake: it was not read since it booted or was changed; wait until it "
+     "reports, or release it with force"},
+    {"force what was not read in this boot", "gpu1:lcbi", FORCE, "gpu1",
+     "accepted hosts=gpu1 by=kim reason=although it was not read since it booted or was changed: "
+     "why\n"},
 
     {"replace", "gpu1:lc", REPLACE, "gpu1",
      "replaced node=gpu1" WHY "intake node=gpu1 why=replaced: why\n"},

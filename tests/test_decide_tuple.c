@@ -335,6 +335,102 @@ static void test_same_in_next_boot(void)
     CHECK(lks_node_admissible(&m.asked.state, 0, 0, NULL));
 }
 
+/* Acts --------------------------------------------------------------------------------------- */
+
+#define OVER_TEXT "what it runs was not read since it was changed"
+
+/* n1 conforms and is in service; then it is given a command and answers it. */
+static struct lks_str act(struct machine *m, const char *executor, const char *boot,
+                          enum lks_outcome outcome)
+{
+    make(m);
+    accept_n1(m);
+    (void)report(m, "");
+    CHECK(lks_node_admissible(&m->asked.state, 0, 0, NULL));
+    const struct lks_record command = {.kind = LKS_RECORD_COMMAND,
+                                       .command = {.id = 1,
+                                                   .node = LKS_STR("n1"),
+                                                   .boot = lks_str_from(boot),
+                                                   .executor = lks_str_from(executor),
+                                                   .attempt = 1,
+                                                   .expires = m->asked.now.wall + 1}};
+    lks_asked_apply(&m->asked, &command);
+    const struct lks_event result = {.kind = LKS_EVENT_RESULT,
+                                     .node = lks_fleet_node(&m->asked, "n1"),
+                                     .result = {.id = 1, .outcome = outcome, .text = {"", 0}}};
+    show(m, lks_asked(&m->asked, &result));
+    return lks_buf_view(&m->shown);
+}
+
+/* A reading from before something was done to the node is no proof that it conforms, though it
+ * would say so; the same reading from behind it is. */
+static void test_acts(void)
+{
+    static const struct {
+        const char *name, *executor, *boot;
+        enum lks_outcome outcome;
+        bool over;
+    } rows[] = {
+        {"an order that was carried out", "apt", BOOT, LKS_OUTCOME_DONE, true},
+        {"one that failed on its way", "apt", BOOT, LKS_OUTCOME_FAILED, true},
+        {"one with an unknown outcome", "settings", BOOT, LKS_OUTCOME_UNKNOWN, true},
+        {"a reboot that did not happen", "reboot", BOOT, LKS_OUTCOME_FAILED, true},
+        {"an executor of the site", "our-own", BOOT, LKS_OUTCOME_DONE, true},
+        {"an order that was refused", "apt", BOOT, LKS_OUTCOME_REFUSED, false},
+        {"an order of another boot", "apt", BEFORE, LKS_OUTCOME_UNKNOWN, false},
+        {"a reading", "inventory", BOOT, LKS_OUTCOME_DONE, false},
+        {"a question", "idle", BOOT, LKS_OUTCOME_FAILED, false},
+        {"acceptance checks", "accept", BOOT, LKS_OUTCOME_DONE, false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(machine_fini) struct machine m = {0};
+        const struct lks_state *s = &m.asked.state;
+        const char *why = "";
+        lks_test_case("%s", rows[i].name);
+        struct lks_str told = act(&m, rows[i].executor, rows[i].boot, rows[i].outcome);
+        CHECK((lks_str_find(told, LKS_STR("\ntuple node=n1 digest=* report=r taken=")) >= 0) ==
+              rows[i].over);
+        CHECK(lks_node_admissible(s, 0, 0, &why) == !rows[i].over);
+        CHECK_STR(lks_str_from(why), rows[i].over ? OVER_TEXT : "");
+        CHECK(lks_node_status_unread(s, 0) == rows[i].over);
+        CHECK_STR(report(&m, ""), rows[i].over ? GOOD : "");
+        CHECK(lks_node_admissible(s, 0, 0, NULL));
+    }
+}
+
+/* A report that waited on the node is from before the act, by its own time. */
+static void test_waited(void)
+{
+    enum { TAKEN = 1794724520 };
+    static const struct {
+        const char *name;
+        int64_t taken; /* seconds behind the act */
+        int64_t skew;  /* of the node's clock, in ms */
+        bool counts;
+    } rows[] = {
+        {"read long before", -60, 0, false},
+        {"read in the second before", -1, 0, false},
+        {"read in the same second", 0, 0, true},
+        {"read later", 5, 0, true},
+        {"read before, by a clock that is ahead", 5, 9000, false},
+        {"read later, by a clock that is behind", -5, -9000, true},
+        {"a clock beyond all times", 5, INT64_MIN, true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(machine_fini) struct machine m = {0};
+        LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
+        lks_test_case("%s", rows[i].name);
+        (void)act(&m, "apt", BOOT, LKS_OUTCOME_DONE);
+        m.asked.state.nodes[0].tuple_since = (lks_ms)TAKEN * LKS_SECOND;
+        m.asked.state.pulses[0].skew = rows[i].skew;
+        lks_test_tuple(lks_test_node, &t);
+        t.taken = TAKEN + rows[i].taken;
+        CHECK((report_tuple(&m, &t).len > 0) == rows[i].counts);
+        CHECK_CODE(m.asked.decision.refused.code, LKS_OK);
+        CHECK(lks_node_admissible(&m.asked.state, 0, 0, NULL) == rows[i].counts);
+    }
+}
+
 static const struct {
     const char *name, *node, *boot, *told;
 } refusals[] = {
@@ -370,6 +466,8 @@ int main(void)
         {"decide tuple: accepted before it was seen", test_accepted_before},
         {"decide tuple: boots", test_boots},
         {"decide tuple: the same in the next boot", test_same_in_next_boot},
+        {"decide tuple: acts", test_acts},
+        {"decide tuple: a report that waited", test_waited},
         {"decide tuple: refusals", test_refusals},
         {0},
     });

@@ -37,6 +37,10 @@ struct lks_rec_verdict lks_decide_tuple_judge(struct lks_deciding *d,
                                               const struct lks_deciding_basis *basis,
                                               lks_text intent);
 
+/* What the node reported of itself is over: something was done since that can have changed it. It
+ * stays on record, without the boot that made it valid, until the node is read again. */
+void lks_decide_tuple_over(struct lks_deciding *d, uint32_t node);
+
 /* In decide_drift.c. What was read out of band is over, for this reason; nothing if nothing was. */
 void lks_decide_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason);
 

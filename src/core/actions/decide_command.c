@@ -184,6 +184,34 @@ void lks_decide_command(struct lks_deciding *d)
 
 /* Results ----------------------------------------------------------------------------------- */
 
+/* A site may name an executor of its own for the checks of a change: its step tells that it only
+ * checks. */
+static bool is_acceptance(const struct lks_state *s, const struct lks_state_command *c)
+{
+    const struct lks_state_change *change = lks_state_changing(s, c->node);
+    const struct lks_member *m = change == NULL ? NULL : lks_state_change_member(change, c->node);
+    const struct lks_recipe *r = m == NULL ? NULL : &change->recipes[m->recipe];
+    if (r == NULL || m->work != c->id || m->step >= r->count)
+        return false;
+    enum lks_step_kind kind = r->steps[m->step].kind;
+    return kind == LKS_DO_ACCEPT || kind == LKS_DO_LEAVE;
+}
+
+/* What was read of the node before is over, unless the command changed nothing. One without an
+ * answer may have run, though only in its own boot. */
+static void end_readings(struct lks_deciding *d, const struct lks_state_command *c,
+                         enum lks_outcome outcome)
+{
+    struct lks_str executor = lks_state_text(d->state, c->executor);
+    if (outcome == LKS_OUTCOME_REFUSED || !lks_executor_changes(executor) ||
+        is_acceptance(d->state, c))
+        return;
+    if (d->state->nodes[c->node].tuple_boot == c->boot)
+        lks_decide_tuple_over(d, c->node);
+    if (lks_str_is(executor, LKS_EXECUTOR_FIRMWARE))
+        lks_decide_outband_over(d, c->node, LKS_STR("a command updated its firmware"));
+}
+
 void lks_decide_command_ended(struct lks_deciding *d, const struct lks_state_command *c,
                               enum lks_outcome outcome, struct lks_str text)
 {
@@ -193,6 +221,7 @@ void lks_decide_command_ended(struct lks_deciding *d, const struct lks_state_com
         .outcome = outcome,
         .text = text,
     };
+    end_readings(d, c, outcome);
 }
 
 void lks_decide_command_tick(struct lks_deciding *d)

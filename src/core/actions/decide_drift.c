@@ -385,7 +385,8 @@ void lks_decide_drift_undrain(struct lks_deciding *d, uint32_t node, struct lks_
 void lks_decide_drift_changed(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
     const struct lks_state_verdict *v = lks_state_verdict(d->state, node);
-    if (!d->state->nodes[node].drifting && v != NULL && v->judged == LKS_JUDGED_CONFORMS)
+    if (!d->state->nodes[node].drifting && v != NULL && v->judged == LKS_JUDGED_CONFORMS &&
+        !lks_node_status_unread(d->state, node))
         undrain(d, node, reason);
 }
 
@@ -509,7 +510,10 @@ static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t no
 static struct lks_str how_ended(struct lks_deciding *d, uint32_t node, bool *right)
 {
     const struct lks_state_verdict *v = lks_state_verdict(d->state, node);
-    *right = true;
+    *right =
+        v == NULL || v->judged != LKS_JUDGED_CONFORMS || !lks_node_status_unread(d->state, node);
+    if (!*right)
+        return LKS_STR("what it runs is not known: it was not read since it booted or was changed");
     if (v != NULL && v->judged == LKS_JUDGED_CONFORMS)
         return LKS_STR("it conforms again");
     if (v != NULL && v->judged == LKS_JUDGED_DRIFT) {

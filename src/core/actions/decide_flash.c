@@ -446,6 +446,14 @@ static struct lks_str as_line(struct lks_deciding *d, struct lks_str text, size_
     return lks_decision_copy(d, lks_buf_view(&line));
 }
 
+/* The node's own readings are from before the update, as its endpoint's were that ended with its
+ * start. An update that was only staged, or changed nothing, leaves them valid. */
+static bool ends_readings(const struct lks_state_flash *f, uint64_t outcome)
+{
+    return f->act != LKS_BMC_STAGE && f->act != LKS_BMC_ABORT &&
+           (outcome == LKS_BMC_DONE || outcome == LKS_BMC_FAILED || outcome == LKS_BMC_UNKNOWN);
+}
+
 static void end(struct lks_deciding *d, const struct lks_state_flash *f,
                 struct lks_rec_flash_ended ended)
 {
@@ -455,6 +463,8 @@ static void end(struct lks_deciding *d, const struct lks_state_flash *f,
     ended.found = as_line(d, ended.found, WORD_BYTES_MAX);
     ended.text = as_line(d, ended.text, LKS_REASON_MAX);
     lks_decision_add(d, LKS_RECORD_FLASH_ENDED)->flash_ended = ended;
+    if (ends_readings(f, ended.outcome))
+        lks_decide_tuple_over(d, f->node);
     if (ended.outcome == LKS_BMC_UNKNOWN)
         (void)lks_decision_alarm(
             d, LKS_ALARM_FLASH, name,

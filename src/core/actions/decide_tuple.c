@@ -342,6 +342,24 @@ static void record_tuple(struct lks_deciding *d, const struct bases *b, struct l
         lks_decide_drift_undrain(d, d->event->node, LKS_STR("it conforms again"));
 }
 
+void lks_decide_tuple_over(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    if (n->tuple == 0 || n->tuple_boot == 0)
+        return;
+    lks_decision_add(d, LKS_RECORD_TUPLE)->tuple = (struct lks_rec_tuple){
+        .node = lks_state_name(d->state, node),
+        .digest = lks_state_text(d->state, n->tuple),
+        .report = lks_state_text(d->state, n->report),
+        .boot = {"", 0},
+        .taken = n->taken,
+        .judged = LKS_JUDGED_NOT,
+        .basis = lks_decide_tuple_known(d, n->inband).digest,
+        .whole = lks_decide_tuple_known(d, n->whole).digest,
+        .changed = lks_state_text(d->state, n->changed),
+    };
+}
+
 static void record_parts(struct lks_deciding *d, const struct parts *p)
 {
     lks_decision_add(d, LKS_RECORD_PARTS)->parts = (struct lks_rec_parts){
@@ -393,6 +411,18 @@ static bool boot_of(struct lks_deciding *d, const struct lks_node *node, struct 
     return true;
 }
 
+/* What it reported before is over, and this was read before that, too: it waited on the node. The
+ * node's clock is read against ours, and tells whole seconds. */
+static bool is_before_act(const struct lks_deciding *d, const struct lks_node *node)
+{
+    const struct lks_tuple *t = d->event->tuple.tuple;
+    int64_t at = 0, skew = d->state->pulses[d->event->node].skew;
+    if (node->tuple == 0 || node->tuple_boot != 0 || t->taken <= 0 ||
+        __builtin_sub_overflow((t->taken + 1) * (int64_t)LKS_SECOND, skew, &at))
+        return false;
+    return at <= (int64_t)node->tuple_since;
+}
+
 static const struct lks_node *reporter(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -417,15 +447,15 @@ static bool read_bases(struct lks_deciding *d, const struct lks_node *node, bool
                                   lks_decide_tuple_expired(d, node->outband_taken), &out->whole);
 }
 
-/* A tuple that waited on the node while it booted anew is of a boot that is over: it is taken off
- * the agent's hands, and says nothing about now. */
+/* A tuple that waited on the node while it booted anew, or while something was done to it, is over:
+ * it is taken off the agent's hands, and says nothing about now. */
 void lks_decide_tuple(struct lks_deciding *d)
 {
     const struct lks_node *node = reporter(d);
     struct lks_str boot = {0};
     struct bases bases = {0};
     bool stale = false;
-    if (node == NULL || !boot_of(d, node, &boot, &stale) || stale)
+    if (node == NULL || !boot_of(d, node, &boot, &stale) || stale || is_before_act(d, node))
         return;
     struct parts parts = look_at_parts(d, node);
     if (!read_bases(d, node, parts.changed != NULL, &bases))

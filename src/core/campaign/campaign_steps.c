@@ -536,7 +536,7 @@ static void failed(struct lks_deciding *d, const struct lks_look *k,
                    const struct lks_state_command *c)
 {
     enum lks_outcome outcome = c == NULL ? LKS_OUTCOME_EXPIRED : c->outcome;
-    bool firmware = is_executor(k, c, "firmware");
+    bool firmware = is_executor(k, c, LKS_EXECUTOR_FIRMWARE);
     enum lks_failure failure = firmware ? outcomes[outcome].of_firmware : outcomes[outcome].failure;
     bool accepts =
         c != NULL && k->step->kind == LKS_DO_ACCEPT && !is_executor(k, c, LKS_EXECUTOR_INVENTORY);

@@ -516,6 +516,30 @@ static bool may_be_left(const struct lks_deciding *d, const struct lks_state_cha
     return u->domain != 0 && n->asset == 0 && !n->held && done && !lks_change_over(c);
 }
 
+/* A node of the domain whose tuple is not known any more, so that the two may differ: the node
+ * itself, or one that it would serve beside; LKS_NO_NODE: none. A node on hold is left out. */
+static uint32_t find_unread(const struct lks_state *s, const struct lks_unit *u, uint32_t node,
+                            uint32_t other)
+{
+    if (u->domain == 0 || s->nodes[node].held)
+        return LKS_NO_NODE;
+    if (lks_node_status_unread(s, node))
+        return node;
+    return other != LKS_NO_NODE && lks_node_status_unread(s, other) ? other : LKS_NO_NODE;
+}
+
+static void refuse_unread(struct lks_deciding *d, uint32_t node, struct lks_str name,
+                          struct lks_str domain)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    lks_decision_refuse(d, LKS_E_REFUSED,
+                        "what %" LKS_STR_FMT " runs is not known: it is %s, and was not read since "
+                        "it booted or was changed; wait until it reports, or hold %" LKS_STR_FMT
+                        " first (node hold), and domain %" LKS_STR_FMT " does without it",
+                        LKS_STR_ARG(lks_state_name(d->state, node)),
+                        lks_liveness_words[n->liveness], LKS_STR_ARG(name), LKS_STR_ARG(domain));
+}
+
 /* In use as it is it would keep all of its domain from jobs: that is said, and how to go without
  * it. */
 static bool may_release(struct lks_deciding *d, const struct lks_state_change *c,
@@ -525,6 +549,7 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
     struct lks_str name = lks_state_name(d->state, m->node), domain = text_of(d, u->domain);
     char active[LKS_COUNT_TEXT_SIZE];
     uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_node_status_mixes(d->state, m->node);
+    uint32_t unread = find_unread(d->state, u, m->node, other);
     struct lks_look k = lks_campaign_look_at(d->state, c, m);
     const struct lks_member *unresolved = lks_campaign_unit_unresolved(&k);
     if (unresolved != NULL)
@@ -536,6 +561,8 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
                             LKS_STR_ARG(name), LKS_STR_ARG(domain),
                             lks_str_count_text(u->active, "member", active),
                             u->active == 1 ? "is" : "are");
+    else if (unread != LKS_NO_NODE)
+        refuse_unread(d, unread, name, domain);
     else if (other != LKS_NO_NODE)
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT
@@ -569,7 +596,9 @@ static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
     else if (d->state->nodes[m->node].flashing > 0)
         refuse_flashed(d, m->node);
     else
-        return d->event->member.again ? may_try(d, c, m, t) : may_release(d, c, m);
+        return d->event->member.again
+                   ? may_try(d, c, m, t)
+                   : lks_decide_command_answered(d, m->node) && may_release(d, c, m);
     return false;
 }
 

@@ -1,4 +1,5 @@
 #include "core/rules/decide_rules.h"
+#include "core/state/node_status.h"
 
 #include "base/near.h"
 
@@ -110,6 +111,8 @@ static struct lks_str unfit(struct lks_deciding *d, uint32_t n)
         return (struct lks_str){"", 0};
     if (v == NULL)
         return LKS_STR("what it runs was not compared with the stack of its pool");
+    if (lks_node_status_unread(d->state, n))
+        return LKS_STR("it was not read since it booted or was changed");
     if (v->judged == LKS_JUDGED_CONFORMS)
         return (struct lks_str){"", 0};
     struct lks_str first = lks_state_text(d->state, v->first);
@@ -156,10 +159,11 @@ static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
     if (n->held || left)
         return;
     if (n->intake)
-        lks_decision_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " stays in intake: %" LKS_STR_FMT
-                            "; repair it, or release it with force",
-                            LKS_STR_ARG(name), LKS_STR_ARG(why));
+        lks_decision_refuse(
+            d, LKS_E_REFUSED,
+            "%" LKS_STR_FMT " stays in intake: %" LKS_STR_FMT "; %s, or release it with force",
+            LKS_STR_ARG(name), LKS_STR_ARG(why),
+            lks_node_status_unread(d->state, node) ? "wait until it reports" : "repair it");
     else
         lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is neither held nor in intake",
                             LKS_STR_ARG(name));

@@ -181,6 +181,12 @@ static bool is_left_out(const struct lks_state *s, uint32_t n)
            (node->changing != 0 && node->change != 0 && lks_state_changing(s, n) == NULL);
 }
 
+bool lks_node_status_unread(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_node *node = &s->nodes[n];
+    return node->asset == 0 && node->tuple != 0 && node->tuple_boot != node->boot;
+}
+
 /* Will it serve again as it was last seen? Who is only late will; who is lost may never. */
 static bool will_serve(const struct lks_state *s, uint32_t n)
 {
@@ -200,8 +206,9 @@ uint32_t lks_node_status_mixes(const struct lks_state *s, uint32_t n)
             continue;
         uint32_t v = lks_state_verdict_find(s, s->nodes[n].whole, lks_state_intent(s, m));
         lks_text its = s->verdicts[s->nodes[m].verdict].values;
-        if (v == 0 || lks_agree_contradict(lks_state_text(s, s->verdicts[v].values),
-                                           lks_state_text(s, its), &one, &other))
+        if (v == 0 || lks_node_status_unread(s, n) || lks_node_status_unread(s, m) ||
+            lks_agree_contradict(lks_state_text(s, s->verdicts[v].values), lks_state_text(s, its),
+                                 &one, &other))
             return m;
     }
     return LKS_NO_NODE;
@@ -510,8 +517,11 @@ static const char *stale_text(const struct lks_node *node)
         return "it is not enrolled";
     if (node->liveness != LKS_LIVE)
         return liveness[node->liveness];
-    return contradicts(node) ? "what it runs by now it does not report"
-                             : "what it runs in this boot was not reported yet";
+    if (contradicts(node))
+        return "what it runs by now it does not report";
+    return node->tuple != 0 && node->tuple_boot == 0
+               ? "what it runs was not read since it was changed"
+               : "what it runs in this boot was not reported yet";
 }
 
 bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, const char **why)

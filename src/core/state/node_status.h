@@ -76,6 +76,10 @@ uint32_t lks_node_status_domain_odd(const struct lks_state *s, uint32_t node);
  * is held, which leaves it out. */
 uint32_t lks_node_status_mixes(const struct lks_state *s, uint32_t node);
 
+/* What was read of it last proves nothing about now: it booted since, or something was done to it
+ * that can have changed it. */
+bool lks_node_status_unread(const struct lks_state *s, uint32_t node);
+
 /* What the pools of an asset's domain pin, where they all pin the same; 0: they do not. */
 lks_text lks_node_status_domain_pin(const struct lks_state *s, uint32_t asset);
 

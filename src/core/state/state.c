@@ -450,6 +450,16 @@ bool lks_state_acts_wait(const struct lks_state *s, uint32_t pool)
     return pool < s->pool_count && s->pools[pool].mass_alarm != 0;
 }
 
+/* A change has further steps for it, and has it read behind them. */
+static bool is_read_later(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_state_change *c = lks_state_changing(s, n);
+    const struct lks_member *m = c == NULL ? NULL : lks_state_change_member(c, n);
+    const struct lks_recipe *r = m == NULL ? NULL : &c->recipes[m->recipe];
+    return r != NULL && m->state != LKS_MEMBER_READING && m->step < r->count &&
+           r->steps[m->step].kind != LKS_DO_RETURN;
+}
+
 bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
 {
     static const uint8_t nothing[LKS_HASH_BYTES];
@@ -457,6 +467,7 @@ bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
     const struct lks_heartbeat *pulse = &s->pulses[n];
     if (!node->placed || !pulse->heard || memcmp(pulse->tuple, nothing, sizeof(nothing)) == 0)
         return false;
-    return node->tuple_boot != node->boot || lks_state_readings(s, node->inband).len == 0 ||
-           lks_heartbeat_tuple_differs(s, n);
+    bool over = node->tuple != 0 && node->tuple_boot == 0;
+    return (node->tuple_boot != node->boot && !(over && is_read_later(s, n))) ||
+           lks_state_readings(s, node->inband).len == 0 || lks_heartbeat_tuple_differs(s, n);
 }

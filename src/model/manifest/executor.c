@@ -4,12 +4,12 @@
 
 static const struct executor {
     const char *name;
-    bool reads, reboots;
+    bool reads, checks, reboots;
 } executors[] = {
     {.name = LKS_EXECUTOR_INVENTORY, .reads = true},
     {.name = LKS_EXECUTOR_IDLE, .reads = true},
     {.name = LKS_EXECUTOR_REBOOT, .reboots = true},
-    {.name = LKS_EXECUTOR_ACCEPT},
+    {.name = LKS_EXECUTOR_ACCEPT, .checks = true},
 };
 
 static struct executor find(struct lks_str name)
@@ -24,6 +24,12 @@ static struct executor find(struct lks_str name)
 bool lks_executor_reads(struct lks_str name)
 {
     return find(name).reads;
+}
+
+bool lks_executor_changes(struct lks_str name)
+{
+    struct executor e = find(name);
+    return !e.reads && !e.checks;
 }
 
 bool lks_executor_reboots(struct lks_str name)

@@ -12,9 +12,13 @@
 #define LKS_EXECUTOR_IDLE      "idle"
 #define LKS_EXECUTOR_REBOOT    "reboot"
 #define LKS_EXECUTOR_ACCEPT    "accept"
+#define LKS_EXECUTOR_FIRMWARE  "firmware"
 
 /* It only reads: it may run on a node in service. */
 bool lks_executor_reads(struct lks_str name);
+
+/* It can change what the node runs: a reading from before it ended says nothing about now. */
+bool lks_executor_changes(struct lks_str name);
 
 /* It restarts the machine: the helper refuses it where the next boot would leave the node broken.
  */

@@ -220,9 +220,10 @@ struct lks_rec_tuple_known {
  * people, but for one thing: a stack that it conforms to is what it was last right in, and so it is
  * the way a snapshot says that. */
 struct lks_rec_tuple {
-    struct lks_str node, digest, report, boot; /* report: digest of the whole tuple's bytes */
-    lks_ms taken;                              /* on the node's clock */
-    struct lks_str stack;                      /* digest it was judged against, or empty */
+    struct lks_str node, digest, report; /* report: digest of the whole tuple's bytes */
+    struct lks_str boot;  /* empty: the reading ended, since the node may have been changed */
+    lks_ms taken;         /* on the node's clock */
+    struct lks_str stack; /* digest it was judged against, or empty */
     uint64_t judged, drifted, unmeasured;
     struct lks_str first;   /* of what does not conform, as people read it */
     struct lks_str basis;   /* of its in-band readings */
