@@ -92,6 +92,45 @@ static void check_sides(const struct campaign *w)
     CHECK(open <= 1 || w->plan.shelves < 2);
 }
 
+/* It has nothing of the target and only returns to service. */
+static bool returns_as_it_was(struct campaign *w, const struct lks_member *m,
+                              const struct lks_step *step)
+{
+    const struct campaign_node *n = campaign_node(w, lks_state_name(&w->a.state, m->node).ptr);
+    return m->back && step->kind == LKS_DO_RETURN && !n->installed && !n->loaded && !n->flashed;
+}
+
+/* In a rollback a unit has no slot while it waits for a node that is not there, or for jobs since
+ * ten minutes: others may start meanwhile (decision 0077). */
+static bool has_no_slot(struct campaign *w, const struct lks_state_change *c,
+                        const struct lks_unit *u)
+{
+    bool back = c->state == LKS_CHANGE_ROLLING_BACK || c->state == LKS_CHANGE_ABORTING;
+    for (uint32_t i = 0; i < u->count && back; i++) {
+        const struct lks_member *m = &c->members[u->first + i];
+        const struct lks_node *n = &w->a.state.nodes[m->node];
+        const struct lks_step *step = lks_member_step(c, m);
+        if (lks_member_over(m) || m->state == LKS_MEMBER_PENDING || step == NULL)
+            continue;
+        bool drains =
+            step->kind == LKS_DO_LEAVE && w->a.now.wall >= m->turned + 10 * CAMPAIGN_MINUTE;
+        if (drains || (n->asset == 0 && n->liveness != LKS_LIVE) || returns_as_it_was(w, m, step))
+            return true;
+    }
+    return false;
+}
+
+static void check_width(struct campaign *w, const struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->wave_count; i++) {
+        uint32_t slots = c->waves[i].busy;
+        for (uint32_t u = 0; u < c->unit_count; u++)
+            slots -=
+                c->units[u].wave == i && c->units[u].active > 0 && has_no_slot(w, c, &c->units[u]);
+        CHECK(slots <= c->waves[i].width);
+    }
+}
+
 void campaign_check_one_stack(struct campaign *w, const struct lks_decision *d)
 {
     (void)d;
@@ -108,8 +147,7 @@ void campaign_check_promises(struct campaign *w, const struct lks_decision *d)
         if (r->kind == LKS_RECORD_UNDRAINED)
             check_return(w, r->undrained.node);
     }
-    for (uint32_t i = 0; i < c->wave_count; i++)
-        CHECK(c->waves[i].busy <= c->waves[i].width);
+    check_width(w, c);
     check_mixed(w);
     check_sides(w);
 }
