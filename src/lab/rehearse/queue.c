@@ -6,6 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Growing needs a stack frame; within a caller, each message would pay for it. */
+__attribute__((noinline)) static void grow_far(struct lks_queue *q)
+{
+    LKS_ASSERT(LKS_VEC_RESERVE(q->far, q->far_room, q->far_count + 1, NULL) == LKS_OK);
+}
+
+__attribute__((noinline)) static void grow_chunks(struct lks_queue *q)
+{
+    LKS_ASSERT(LKS_VEC_RESERVE(q->chunks, q->room, q->count + 1, NULL) == LKS_OK);
+}
+
 static bool is_before(const struct lks_queue_far *a, const struct lks_queue_far *b)
 {
     return a->message.due < b->message.due ||
@@ -14,7 +25,8 @@ static bool is_before(const struct lks_queue_far *a, const struct lks_queue_far 
 
 static void far_push(struct lks_queue *q, struct lks_queue_far f)
 {
-    LKS_ASSERT(LKS_VEC_RESERVE(q->far, q->far_room, q->far_count + 1, NULL) == LKS_OK);
+    if (q->far_count == q->far_room)
+        grow_far(q);
     size_t at = q->far_count++;
     for (; at > 0 && is_before(&f, &q->far[(at - 1) / 2]); at = (at - 1) / 2)
         q->far[at] = q->far[(at - 1) / 2];
@@ -43,11 +55,29 @@ static uint32_t take_chunk(struct lks_queue *q)
     if (place != 0) {
         q->free = q->chunks[place - 1].next;
     } else {
-        LKS_ASSERT(LKS_VEC_RESERVE(q->chunks, q->room, q->count + 1, NULL) == LKS_OK);
+        if (q->count == q->room)
+            grow_chunks(q);
         place = ++q->count;
     }
     q->chunks[place - 1].next = 0;
     return place;
+}
+
+/* One more chunk behind those of a slot. */
+static void slot_extend(struct lks_queue *q, uint32_t at)
+{
+    struct lks_queue_slot *slot = &q->slots[at];
+    uint32_t place = take_chunk(q);
+    if (slot->first == 0) {
+        slot->first = place;
+        slot->begin = 0;
+        q->busy[at / 64] |= UINT64_C(1) << at % 64;
+        q->busier[at / 4096] |= UINT64_C(1) << at / 64 % 64;
+    } else {
+        q->chunks[slot->last - 1].next = place;
+    }
+    slot->last = place;
+    slot->end = 0;
 }
 
 /* In its millisecond what came first stays first. */
@@ -55,17 +85,8 @@ static void wheel_add(struct lks_queue *q, const struct lks_message *m)
 {
     uint32_t at = (uint32_t)(m->due % LKS_QUEUE_WHEEL);
     struct lks_queue_slot *slot = &q->slots[at];
-    if (slot->first == 0) {
-        *slot = (struct lks_queue_slot){.first = take_chunk(q)};
-        slot->last = slot->first;
-        q->busy[at / 64] |= UINT64_C(1) << at % 64;
-        q->busier[at / 4096] |= UINT64_C(1) << at / 64 % 64;
-    } else if (slot->end == LKS_QUEUE_CHUNK) {
-        uint32_t place = take_chunk(q);
-        q->chunks[slot->last - 1].next = place;
-        slot->last = place;
-        slot->end = 0;
-    }
+    if (slot->first == 0 || slot->end == LKS_QUEUE_CHUNK)
+        slot_extend(q, at);
     q->chunks[slot->last - 1].messages[slot->end++] = *m;
     q->waiting++;
 }
