@@ -88,6 +88,7 @@ struct ctl {
 struct ctl_truth {
     unsigned runs; /* a variant + 1; 0: not known */
     bool live, held, unhealthy, changing, drained;
+    bool over;              /* something was done to it since that was read */
     bool disagrees;         /* read out of band, it runs something else */
     lks_ms disagrees_until; /* by the journal's clock */
     unsigned covered;       /* by so many deviations that hold */

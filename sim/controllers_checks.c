@@ -263,7 +263,8 @@ static void check_settled(struct ctl_world *w, const struct ctl_node *t)
 {
     uint32_t node = lks_state_node(&w->model->state, lks_str_from(t->name));
     const struct ctl_truth *truth = &t->truth;
-    ctl_require(w, truth->runs == t->variant + 1, "when all is calm what a node runs is known");
+    ctl_require(w, truth->runs == t->variant + 1 && !truth->over,
+                "when all is calm what a node runs is known");
     ctl_require(w, truth->drifting == ctl_truth_drifts(t),
                 "when all is calm drift is recorded where there is drift");
     ctl_require(w, truth->covered == 0, "when all is calm no deviation is left");

@@ -58,6 +58,7 @@ static void note_tuple(struct ctl_world *w, lks_ms time, const struct lks_rec_tu
             t->values_since = w->now;
         t->truth.runs = v + 1;
     }
+    t->truth.over = r->boot.len == 0;
     if (time >= t->truth.disagrees_until)
         t->truth.disagrees = false;
 }
@@ -158,7 +159,7 @@ bool ctl_truth_closed(const struct ctl_world *w, const struct ctl_node *t)
 {
     const struct ctl_truth *truth = &t->truth;
     bool deviates = truth->runs == CTL_VARIANTS && truth->covered > 0;
-    return !truth->live || truth->runs == 0 || truth->held || truth->unhealthy || truth->changing ||
-           truth->commands > 0 || truth->drained || ctl_truth_drifts(t) ||
+    return !truth->live || truth->runs == 0 || truth->over || truth->held || truth->unhealthy ||
+           truth->changing || truth->commands > 0 || truth->drained || ctl_truth_drifts(t) ||
            (deviates && !w->takes_deviations && !t->serves);
 }
