@@ -21,6 +21,8 @@ static void test_additions(void)
     lks_buf_truncate(&b, 4);
     CHECK_STR(lks_buf_view(&b), "node");
     CHECK_INT(strlen(b.ptr), 4);
+    lks_buf_quote(&b, LKS_STR("a \"b\" \\ c"));
+    CHECK_STR(lks_buf_view(&b), "node\"a \\\"b\\\" \\\\ c\"");
     CHECK_CODE(lks_buf_check(&b, &err), LKS_OK);
 }
 

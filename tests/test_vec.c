@@ -156,6 +156,20 @@ static void test_gaps(void)
     free(list);
 }
 
+static void test_add(void)
+{
+    enum { MAX = 3 };
+    struct lks_err err = {0};
+    uint32_t *list = NULL, room = 0, count = 0;
+    for (uint32_t i = 0; i < MAX; i++)
+        CHECK_CODE(LKS_VEC_ADD(list, room, count, MAX, i + 1, &err), LKS_OK);
+    CHECK_CODE(LKS_VEC_ADD(list, room, count, MAX, 9, &err), LKS_E_LIMIT);
+    CHECK_INT(count, MAX);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_INT(list[i], i + 1);
+    free(list);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -166,6 +180,7 @@ int main(void)
         {"vec: places in order", test_places},
         {"vec: the first that holds", test_find},
         {"vec: gaps", test_gaps},
+        {"vec: one more at the end", test_add},
         {0},
     });
 }

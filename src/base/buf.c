@@ -66,6 +66,17 @@ void lks_buf_addc(struct lks_buf *b, char c)
     lks_buf_add(b, (struct lks_str){&c, 1});
 }
 
+void lks_buf_quote(struct lks_buf *b, struct lks_str s)
+{
+    lks_buf_addc(b, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '"' || s.ptr[i] == '\\')
+            lks_buf_addc(b, '\\');
+        lks_buf_addc(b, s.ptr[i]);
+    }
+    lks_buf_addc(b, '"');
+}
+
 void lks_buf_addv(struct lks_buf *b, const char *fmt, va_list ap)
 {
     va_list again;

@@ -29,6 +29,10 @@ void lks_buf_addc(struct lks_buf *b, char c);
 void lks_buf_addf(struct lks_buf *b, const char *fmt, ...) LKS_PRINTF(2, 3);
 void lks_buf_addv(struct lks_buf *b, const char *fmt, va_list ap) LKS_PRINTF(2, 0);
 
+/* `s` in double quotes, with a backslash before each of them and before each backslash in it: so
+ * YAML and the configuration write a text that prints. */
+void lks_buf_quote(struct lks_buf *b, struct lks_str s);
+
 /* `n` copies of `c`, none if `n` is not positive. */
 void lks_buf_pad(struct lks_buf *b, char c, ptrdiff_t n);
 

@@ -1,7 +1,7 @@
 /* Arrays that grow. Such an array is an ordinary pointer and a capacity beside it, of type uint32_t
  * or size_t, in the struct that owns both; all zero is the empty one, and free() ends it. The
- * macros below are the only code that changes the two. New elements are zero. A failure leaves the
- * array as it was. */
+ * macros below are the only code that changes the two, but for lks_state_sorted_put(), which has
+ * lists of several types. New elements are zero. A failure leaves the array as it was. */
 #ifndef LKS_BASE_VEC_H
 #define LKS_BASE_VEC_H
 
@@ -50,6 +50,16 @@ enum lks_code lks_vec_grow_in(struct lks_arena *arena, struct lks_vec *v, size_t
             (room) = (__typeof__(room))lks_vec_.cap;                                               \
         }                                                                                          \
         lks_code_;                                                                                 \
+    })
+
+/* `made` as the last of `count`, which it counts, of `max` elements at the most. */
+#define LKS_VEC_ADD(array, room, count, max, made, err)                                            \
+    __extension__({                                                                                \
+        const enum lks_code lks_added_ =                                                           \
+            LKS_VEC_RESERVE_MAX(array, room, (count) + (size_t)1, max, err);                       \
+        if (lks_added_ == LKS_OK)                                                                  \
+            (array)[(count)++] = (made);                                                           \
+        lks_added_;                                                                                \
     })
 
 /* A gap at `at`, for one more among `count`, which it counts, of `max` elements at the most. */

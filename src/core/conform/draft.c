@@ -63,18 +63,6 @@ void lks_draft_left_out(struct lks_draft *d, enum lks_severity severity, struct 
                    "is not in the stack: %" LKS_STR_FMT, LKS_STR_ARG(why));
 }
 
-/* The tuple holds only what prints, so two characters are left that mean something here. */
-void lks_draft_quote(struct lks_buf *out, struct lks_str s)
-{
-    lks_buf_addc(out, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '"' || s.ptr[i] == '\\')
-            lks_buf_addc(out, '\\');
-        lks_buf_addc(out, s.ptr[i]);
-    }
-    lks_buf_addc(out, '"');
-}
-
 bool lks_draft_is_version(struct lks_str s)
 {
     return s.len > 0 && s.len <= LKS_VERSION_LEN_MAX && memchr(s.ptr, ' ', s.len) == NULL &&
@@ -151,11 +139,11 @@ static void put_head(const struct lks_draft *d, struct lks_str version, const ch
     lks_buf_addf(out, "# What other nodes may have otherwise is yours to take out.\n");
     put_part(out, "", &d->class);
     lks_buf_addf(out, "lockstep: 1\nkind: Stack\nname: ");
-    lks_draft_quote(out, d->name);
+    lks_buf_quote(out, d->name);
     lks_buf_addf(out, "\nversion: ");
-    lks_draft_quote(out, version);
+    lks_buf_quote(out, version);
     lks_buf_addf(out, "\nvendor: %s\nhardware: [", lks_facts_vendor_name(d->vendor));
-    lks_draft_quote(out, d->class_name);
+    lks_buf_quote(out, d->class_name);
     lks_buf_addf(out, "]\n");
 }
 
@@ -163,8 +151,8 @@ static void put_evidence(const struct lks_draft *d, const char *day, struct lks_
 {
     struct lks_str node = d->tuple->node.len > 0 ? d->tuple->node : LKS_STR("one machine");
     lks_buf_addf(out, "\nevidence:\n  - what: ");
-    lks_draft_quote(out, LKS_DRAFT_TEXT(d, "taken from %" LKS_STR_FMT ", whose tuple is %s",
-                                        LKS_STR_ARG(node), d->tuple->digest));
+    lks_buf_quote(out, LKS_DRAFT_TEXT(d, "taken from %" LKS_STR_FMT ", whose tuple is %s",
+                                      LKS_STR_ARG(node), d->tuple->digest));
     lks_buf_addf(out, "\n    date: \"%s\"\n", day);
 }
 

@@ -166,9 +166,9 @@ static void put_class(struct lks_draft *d, const struct machine *m)
     struct lks_buf *out = &d->class;
     d->class_name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT LKS_DRAFT_CLASS, LKS_STR_ARG(d->name));
     lks_buf_addf(out, "lockstep: 1\nkind: HardwareClass\nname: ");
-    lks_draft_quote(out, d->class_name);
+    lks_buf_quote(out, d->class_name);
     lks_buf_addf(out, "\nvendor: %s\ngpu: {product: ", lks_facts_vendor_name(d->vendor));
-    lks_draft_quote(out, m->gpu);
+    lks_buf_quote(out, m->gpu);
     lks_buf_addf(out, ", count: %lld", (long long)m->n[GPUS]);
     if (m->n[NVLINKS] > 0)
         lks_buf_addf(out, ", nvlinks_up: %lld", (long long)m->n[NVLINKS]);

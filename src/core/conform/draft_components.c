@@ -62,7 +62,7 @@ static void begin_pin(struct lks_draft *d, struct lks_str component)
 static void put_text(struct lks_buf *out, const char *key, struct lks_str value)
 {
     lks_buf_addf(out, "%s: ", key);
-    lks_draft_quote(out, value);
+    lks_buf_quote(out, value);
 }
 
 /* Hexadecimal digits as a manifest takes them, two for each byte. */

@@ -58,9 +58,8 @@ void lks_draft_left_out(struct lks_draft *d, enum lks_severity severity, struct 
 #define LKS_DRAFT_REFUSE(d, rule, subject, ...)                                                    \
     lks_report_add((d)->report, (rule), LKS_ERROR, (subject), NULL, __VA_ARGS__)
 
-/* A text in the report's arena, and `s` as a YAML scalar in double quotes. */
+/* A text in the report's arena. */
 #define LKS_DRAFT_TEXT(d, ...) lks_report_text((d)->report, __VA_ARGS__)
-void lks_draft_quote(struct lks_buf *out, struct lks_str s);
 
 /* Whether a manifest takes `s` as a version: see LKS_TYPE_VERSION. */
 bool lks_draft_is_version(struct lks_str s);

@@ -44,7 +44,7 @@ static bool put_choice(struct lks_buf *out, const struct lks_shape *shape, struc
     for (size_t i = 0; shape->values[i] != NULL; i++) {
         if (!lks_str_is(value, shape->values[i]))
             continue;
-        lks_draft_quote(out, value);
+        lks_buf_quote(out, value);
         return true;
     }
     return false;
@@ -54,7 +54,7 @@ static bool put_text(struct lks_buf *out, struct lks_str value)
 {
     if (lks_str_trim(value).len == 0 || value.len > VALUE_MAX)
         return false;
-    lks_draft_quote(out, value);
+    lks_buf_quote(out, value);
     return true;
 }
 
@@ -213,9 +213,9 @@ static size_t put_entry(struct lks_draft *d, struct lks_buf *out, struct lks_str
     if (of.accord != LKS_ACCORD_ONE || why != NULL)
         return 0;
     lks_buf_pad(out, ' ', 2 * depth);
-    lks_draft_quote(out, key);
+    lks_buf_quote(out, key);
     lks_buf_addf(out, ": ");
-    lks_draft_quote(out, of.value);
+    lks_buf_quote(out, of.value);
     lks_buf_addc(out, '\n');
     return 1;
 }

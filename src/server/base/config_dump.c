@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-static void dump_text(struct lks_buf *out, struct lks_str s)
-{
-    lks_buf_addc(out, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '"' || s.ptr[i] == '\\')
-            lks_buf_addc(out, '\\');
-        lks_buf_addc(out, s.ptr[i]);
-    }
-    lks_buf_addc(out, '"');
-}
-
 static void dump_value(const struct lks_config *c, const struct lks_config_key *key,
                        struct lks_buf *out)
 {
@@ -21,17 +10,17 @@ static void dump_value(const struct lks_config *c, const struct lks_config_key *
     if (key->type == LKS_CONFIG_NUMBER) {
         lks_buf_addf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
     } else if (key->type == LKS_CONFIG_WORD) {
-        dump_text(out, lks_str_from(key->words[*(const uint64_t *)value]));
+        lks_buf_quote(out, lks_str_from(key->words[*(const uint64_t *)value]));
     } else if (lks_config_is_list(key)) {
         const struct lks_config_list *list = value;
         lks_buf_addc(out, '[');
         for (size_t i = 0; i < list->count; i++) {
             lks_buf_addf(out, "%s", i > 0 ? ", " : "");
-            dump_text(out, list->items[i]);
+            lks_buf_quote(out, list->items[i]);
         }
         lks_buf_addc(out, ']');
     } else {
-        dump_text(out, *(const struct lks_str *)value);
+        lks_buf_quote(out, *(const struct lks_str *)value);
     }
 }
 
