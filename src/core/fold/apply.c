@@ -18,16 +18,6 @@ enum lks_code lks_apply_keep(const struct lks_applying *a, struct lks_str text, 
     return lks_intern_id(&a->s->texts, text, out, a->err);
 }
 
-enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_kept *list,
-                                 size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (lks_apply_keep(a, list[i].from, list[i].to) != LKS_OK)
-            return a->err->code;
-    }
-    return LKS_OK;
-}
-
 void lks_apply_drop(struct lks_state *s, lks_text *text)
 {
     if ((*text & LKS_TEXT_PASSING) != 0)
@@ -46,14 +36,39 @@ enum lks_code lks_apply_pass(const struct lks_applying *a, struct lks_str text, 
     return LKS_OK;
 }
 
-enum lks_code lks_apply_pass_all(const struct lks_applying *a, const struct lks_kept *list,
-                                 size_t count)
+static enum lks_code each_text(const struct lks_applying *a, const struct lks_kept *list,
+                               size_t count, bool passing)
 {
     for (size_t i = 0; i < count; i++) {
-        if (lks_apply_pass(a, list[i].from, list[i].to) != LKS_OK)
+        if ((passing ? lks_apply_pass : lks_apply_keep)(a, list[i].from, list[i].to) != LKS_OK)
             return a->err->code;
     }
     return LKS_OK;
+}
+
+enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_kept *list,
+                                 size_t count)
+{
+    return each_text(a, list, count, false);
+}
+
+enum lks_code lks_apply_pass_all(const struct lks_applying *a, const struct lks_kept *list,
+                                 size_t count)
+{
+    return each_text(a, list, count, true);
+}
+
+lks_ms lks_apply_moment(const struct lks_applying *a)
+{
+    return a->time > 0 ? a->time : 1;
+}
+
+bool lks_apply_once(const struct lks_applying *a, lks_ms *at)
+{
+    if (*at != 0)
+        return false;
+    *at = lks_apply_moment(a);
+    return true;
 }
 
 struct lks_node *lks_apply_find(const struct lks_applying *a, struct lks_str name)
@@ -607,9 +622,9 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_PUBLISHED] = lks_apply_published,
     [LKS_RECORD_STEPPED] = lks_apply_stepped,
     [LKS_RECORD_IMAGE] = lks_apply_image,
-    [LKS_RECORD_IMAGE_GONE] = lks_apply_image_gone,
+    [LKS_RECORD_IMAGE_GONE] = lks_apply_gone,
     [LKS_RECORD_ARTIFACT] = lks_apply_artifact,
-    [LKS_RECORD_ARTIFACT_GONE] = lks_apply_artifact_gone,
+    [LKS_RECORD_ARTIFACT_GONE] = lks_apply_gone,
     [LKS_RECORD_JOB] = lks_apply_job,
     [LKS_RECORD_OVERRIDE] = lks_apply_override,
     [LKS_RECORD_RESET] = lks_fold_reset_apply,
@@ -617,7 +632,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_LED] = lks_apply_led,
     [LKS_RECORD_SIGNED] = lks_apply_signing,
     [LKS_RECORD_KEY_PINNED] = lks_apply_key_pinned,
-    [LKS_RECORD_KEY_GONE] = lks_apply_key_gone,
+    [LKS_RECORD_KEY_GONE] = lks_apply_gone,
     [LKS_RECORD_BUNDLE] = lks_apply_bundle,
     [LKS_RECORD_BUNDLE_REVOKED] = lks_apply_bundle_revoked,
     [LKS_RECORD_ENDPOINT] = lks_apply_endpoint,
@@ -668,7 +683,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_API_TOKEN_GONE] = lks_apply_api_token_gone,
     [LKS_RECORD_TOKEN_RENEWED] = lks_apply_token_renewed,
     [LKS_RECORD_PERSON_CERTIFIED] = lks_apply_person_certified,
-    [LKS_RECORD_PERSON_REVOKED] = lks_apply_person_revoked,
+    [LKS_RECORD_PERSON_REVOKED] = lks_apply_gone,
     [LKS_RECORD_COMMAND] = lks_apply_command,
     [LKS_RECORD_COMMAND_ENDED] = lks_apply_command_ended,
 };

@@ -48,12 +48,18 @@ typedef enum lks_code lks_apply_host(const struct lks_applying *a, struct lks_st
 enum lks_code lks_apply_hosts(const struct lks_applying *a, struct lks_str hosts,
                               lks_apply_host *fn, void *ctx) LKS_MUST_CHECK;
 
+/* The time of the record, for a place where 0 says that it is not so. */
+lks_ms lks_apply_moment(const struct lks_applying *a);
+
+/* Set such a place; false where it is set already: the first record counts. */
+bool lks_apply_once(const struct lks_applying *a, lks_ms *at);
+
 /* A node of a pool turned for the worse. */
 void lks_apply_turned(const struct lks_applying *a, uint32_t node);
 
 /* apply_lists.c */
 lks_applier lks_apply_granted, lks_apply_ungranted, lks_apply_api_token, lks_apply_api_token_gone,
-    lks_apply_token_renewed, lks_apply_person_certified, lks_apply_person_revoked;
+    lks_apply_token_renewed, lks_apply_person_certified;
 lks_applier lks_apply_alarm, lks_apply_alarm_released, lks_apply_mass, lks_apply_command,
     lks_apply_command_ended;
 /* apply_drift.c: what nodes run, and what is said of it */
@@ -68,14 +74,13 @@ void lks_apply_forget_readings(const struct lks_applying *a, struct lks_node *no
 enum lks_code lks_apply_age(const struct lks_applying *a, uint32_t node, bool over) LKS_MUST_CHECK;
 
 /* apply_registry.c: stacks, images, artifacts, jobs, and who leads */
-lks_applier lks_apply_published, lks_apply_stepped, lks_apply_image, lks_apply_image_gone,
-    lks_apply_artifact, lks_apply_artifact_gone, lks_apply_job, lks_apply_override,
-    lks_apply_observed, lks_apply_led, lks_apply_signing;
+lks_applier lks_apply_published, lks_apply_stepped, lks_apply_image, lks_apply_gone,
+    lks_apply_artifact, lks_apply_job, lks_apply_override, lks_apply_observed, lks_apply_led,
+    lks_apply_signing;
 
 /* apply_flash.c: keys and bundles, endpoints, and updates by them */
-lks_applier lks_apply_key_pinned, lks_apply_key_gone, lks_apply_bundle, lks_apply_bundle_revoked,
-    lks_apply_endpoint, lks_apply_flash, lks_apply_flash_saved, lks_apply_flash_ended,
-    lks_apply_flash_resolved;
+lks_applier lks_apply_key_pinned, lks_apply_bundle, lks_apply_bundle_revoked, lks_apply_endpoint,
+    lks_apply_flash, lks_apply_flash_saved, lks_apply_flash_ended, lks_apply_flash_resolved;
 
 /* apply_change.c: changes and their plans, members, waves */
 lks_applier lks_apply_change, lks_apply_plan_step, lks_apply_plan_wave, lks_apply_plan_part,

@@ -109,22 +109,17 @@ enum lks_code lks_apply_api_token(const struct lks_applying *a)
     uint32_t at = 0;
     if (read_token(a, &made) != LKS_OK)
         return a->err->code;
-    if (lks_state_token_at(s, t->id, &at))
+    if (lks_state_sorted_at(s, LKS_SORTED_TOKENS, t->id, &at))
         drop_token(s, at);
     if (made.issuer != 0)
         make_place(s, &made, a->time);
-    if (!lks_state_token_at(s, t->id, &at) &&
-        LKS_VEC_INSERT(s->tokens, s->token_room, s->token_count, at, LKS_STATE_TOKENS_MAX,
-                       a->err) != LKS_OK)
-        return lks_wrap(a->err, "API tokens");
-    s->tokens[at] = made;
-    return LKS_OK;
+    return lks_state_sorted_put(s, LKS_SORTED_TOKENS, &made, a->err);
 }
 
 enum lks_code lks_apply_api_token_gone(const struct lks_applying *a)
 {
     uint32_t at = 0;
-    if (lks_state_token_at(a->s, a->r->api_token_gone.id, &at))
+    if (lks_state_sorted_at(a->s, LKS_SORTED_TOKENS, a->r->api_token_gone.id, &at))
         drop_token(a->s, at);
     return LKS_OK;
 }
@@ -132,7 +127,7 @@ enum lks_code lks_apply_api_token_gone(const struct lks_applying *a)
 enum lks_code lks_apply_token_renewed(const struct lks_applying *a)
 {
     uint32_t at = 0;
-    if (lks_state_token_at(a->s, a->r->token_renewed.id, &at))
+    if (lks_state_sorted_at(a->s, LKS_SORTED_TOKENS, a->r->token_renewed.id, &at))
         a->s->tokens[at].expires = a->r->token_renewed.expires;
     return LKS_OK;
 }
@@ -157,27 +152,15 @@ enum lks_code lks_apply_person_certified(const struct lks_applying *a)
     struct lks_state_person made = {.certificate = {.expires = from->expires},
                                     .life = from->life,
                                     .made = {.root = from->root}};
-    uint32_t at = 0;
     drop_expired(s, a->time);
     if (!lks_digest_read(from->fingerprint, made.certificate.fingerprint) ||
-        from->expires <= a->time || lks_state_person_at(s, from->serial, &at))
+        from->expires <= a->time || lks_state_person(s, from->serial) != NULL)
         return LKS_OK;
     const struct lks_kept list[] = {{from->serial, &made.serial},
                                     {from->identity, &made.identity},
                                     {from->minter, &made.made.by},
                                     {from->minters, &made.made.minters}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        LKS_VEC_INSERT(s->persons, s->person_room, s->person_count, at, LKS_STATE_PERSONS_MAX,
-                       a->err) != LKS_OK)
-        return lks_wrap(a->err, "certificates of people");
-    s->persons[at] = made;
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_person_revoked(const struct lks_applying *a)
-{
-    uint32_t at = 0;
-    if (lks_state_person_at(a->s, a->r->person_revoked.serial, &at))
-        LKS_VEC_REMOVE(a->s->persons, a->s->person_count, at);
-    return LKS_OK;
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    return lks_state_sorted_put(s, LKS_SORTED_PERSONS, &made, a->err);
 }

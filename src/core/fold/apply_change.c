@@ -269,11 +269,28 @@ static enum lks_code thin_members(const struct lks_applying *a)
     }
 }
 
+static enum lks_code add_change(const struct lks_applying *a, const struct lks_state_change *made)
+{
+    struct lks_state *s = a->s;
+    unsigned lost = 0;
+    if (s->change_count == LKS_STATE_CHANGES_MAX &&
+        drop_change(a, lks_change_least(s, &lost)) != LKS_OK)
+        return a->err->code;
+    if (LKS_VEC_RESERVE_MAX(s->changes, s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX,
+                            a->err) != LKS_OK)
+        return lks_wrap(a->err, "changes");
+    struct lks_state_change *change = &s->changes[s->change_count++];
+    *change = *made;
+    s->changes_open++;
+    s->next_change = made->id + 1;
+    return lks_apply_pass(a, a->r->change.hosts, &change->hosts);
+}
+
 enum lks_code lks_apply_change(const struct lks_applying *a)
 {
     const struct lks_rec_change *from = &a->r->change;
-    struct lks_state *s = a->s;
-    if (from->id < s->next_change || from->id == UINT64_MAX || from->kind >= LKS_CHANGE_KIND_COUNT)
+    if (from->id < a->s->next_change || from->id == UINT64_MAX ||
+        from->kind >= LKS_CHANGE_KIND_COUNT)
         return LKS_OK;
     struct lks_state_change made = {
         .id = from->id,
@@ -292,17 +309,7 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
     };
     if (lks_texts_apply(a, &lks_texts_change, from, &made) != LKS_OK)
         return a->err->code;
-    unsigned lost = 0;
-    if (s->change_count == LKS_STATE_CHANGES_MAX &&
-        drop_change(a, lks_change_least(s, &lost)) != LKS_OK)
-        return a->err->code;
-    if (LKS_VEC_RESERVE_MAX(s->changes, s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX,
-                            a->err) != LKS_OK)
-        return lks_wrap(a->err, "changes");
-    s->changes[s->change_count++] = made;
-    s->changes_open++;
-    s->next_change = made.id + 1;
-    return lks_apply_pass(a, from->hosts, &s->changes[s->change_count - 1].hosts);
+    return add_change(a, &made);
 }
 
 /* What is over stays so. */
@@ -313,7 +320,7 @@ enum lks_code lks_apply_change_moved(const struct lks_applying *a)
     if (c == NULL || lks_change_over(c) || from->state >= LKS_CHANGE_STATE_COUNT)
         return LKS_OK;
     c->state = (enum lks_change_state)from->state;
-    c->moved = a->time > 0 ? a->time : 1;
+    c->moved = lks_apply_moment(a);
     if (c->state == LKS_CHANGE_RUNNING && c->started == 0)
         c->started = c->moved;
     const struct lks_kept list[] = {
@@ -610,9 +617,9 @@ static bool move_member(const struct lks_applying *a, struct lks_state_change *c
     if (on)
         m->since = a->time;
     if (m->back && (!was.back || m->turned == 0))
-        m->turned = a->time > 0 ? a->time : 1;
+        m->turned = lks_apply_moment(a);
     if (m->begun == 0 && begins(c, m))
-        m->begun = a->time > 0 ? a->time : 1;
+        m->begun = lks_apply_moment(a);
     if (m->state == LKS_MEMBER_PENDING)
         m->begun = m->turned = 0;
     return on || m->turned != was.turned || m->begun != was.begun || m->failure != was.failure;

@@ -268,7 +268,7 @@ enum lks_code lks_apply_condition(const struct lks_applying *a)
         if (!c->on)
             node->changing = 0;
         else if (node->changing == 0)
-            node->changing = a->time > 0 ? a->time : 1;
+            node->changing = lks_apply_moment(a);
         node->target = c->on ? target : 0;
         break;
     case LKS_CONDITION_ATTESTED:
@@ -378,10 +378,9 @@ static enum lks_code add_deviation(const struct lks_applying *a, struct lks_devi
         qsort(made->nodes, made->count, sizeof(made->nodes[0]), by_place);
     if (s->deviation_count == LKS_STATE_DEVIATIONS_MAX)
         thin_deviations(s);
-    if (LKS_VEC_RESERVE_MAX(s->deviations, s->deviation_room, s->deviation_count + 1,
-                            LKS_STATE_DEVIATIONS_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_ADD(s->deviations, s->deviation_room, s->deviation_count, LKS_STATE_DEVIATIONS_MAX,
+                    *made, a->err) != LKS_OK)
         return lks_wrap(a->err, "deviations");
-    s->deviations[s->deviation_count++] = *made;
     s->next_deviation = made->id + 1;
     find_due(s);
     lks_node_status_deviation(s, made);
@@ -403,34 +402,31 @@ enum lks_code lks_apply_deviation(const struct lks_applying *a)
     return code;
 }
 
+static struct lks_deviation *find_deviation(const struct lks_state *s, uint64_t id)
+{
+    return LKS_STATE_BY_ID(s->deviations, s->deviation_count, id);
+}
+
 enum lks_code lks_apply_deviation_agreed(const struct lks_applying *a)
 {
     const struct lks_rec_deviation_agreed *from = &a->r->deviation_agreed;
-    const struct lks_deviation *found = lks_state_deviation(a->s, from->id);
-    if (found == NULL || found->agreed != 0)
+    struct lks_deviation *d = find_deviation(a->s, from->id);
+    if (d == NULL || !lks_apply_once(a, &d->agreed))
         return LKS_OK;
-    struct lks_deviation *d = &a->s->deviations[found - a->s->deviations];
-    const struct lks_kept list[] = {{from->by, &d->agreed_by}, {from->reason, &d->agreed_reason}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
-    d->agreed = a->time > 0 ? a->time : 1;
     if (d->waits && d->ended == 0)
         lks_node_status_deviation(a->s, d);
-    return LKS_OK;
+    const struct lks_kept list[] = {{from->by, &d->agreed_by}, {from->reason, &d->agreed_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
 enum lks_code lks_apply_deviation_ended(const struct lks_applying *a)
 {
     const struct lks_rec_deviation_ended *from = &a->r->deviation_ended;
-    const struct lks_deviation *found = lks_state_deviation(a->s, from->id);
-    if (found == NULL || found->ended != 0)
+    struct lks_deviation *d = find_deviation(a->s, from->id);
+    if (d == NULL || !lks_apply_once(a, &d->ended))
         return LKS_OK;
-    struct lks_deviation *d = &a->s->deviations[found - a->s->deviations];
-    const struct lks_kept list[] = {{from->by, &d->ended_by}, {from->reason, &d->ended_reason}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
-    d->ended = a->time > 0 ? a->time : 1;
     find_due(a->s);
     lks_node_status_deviation(a->s, d);
-    return LKS_OK;
+    const struct lks_kept list[] = {{from->by, &d->ended_by}, {from->reason, &d->ended_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }

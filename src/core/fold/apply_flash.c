@@ -2,7 +2,6 @@
 #include "base/vec.h"
 #include "core/fold/texts.h"
 #include "core/state/node_status.h"
-#include "core/state/state_room.h"
 
 #include <stdlib.h>
 
@@ -10,28 +9,8 @@
 
 enum lks_code lks_apply_key_pinned(const struct lks_applying *a)
 {
-    const struct lks_rec_key_pinned *from = &a->r->key_pinned;
-    struct lks_state *s = a->s;
     struct lks_state_key made = {.pinned = a->time};
-    uint32_t at = 0;
-    if (from->name.len == 0)
-        return LKS_OK;
-    if (lks_texts_apply(a, &lks_texts_key, from, &made) != LKS_OK)
-        return a->err->code;
-    if (!lks_state_key_at(s, from->name, &at) &&
-        LKS_VEC_INSERT(s->keys, s->key_room, s->key_count, at, LKS_STATE_KEYS_MAX, a->err) !=
-            LKS_OK)
-        return lks_wrap(a->err, "keys");
-    s->keys[at] = made;
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_key_gone(const struct lks_applying *a)
-{
-    uint32_t at = 0;
-    if (lks_state_key_at(a->s, a->r->key_gone.name, &at))
-        LKS_VEC_REMOVE(a->s->keys, a->s->key_count, at);
-    return LKS_OK;
+    return lks_texts_put(a, &lks_texts_key, &a->r->key_pinned, LKS_SORTED_KEYS, &made);
 }
 
 /* Found good again it is the same bundle, with what is said of it now. A revocation is final. */
@@ -81,10 +60,9 @@ enum lks_code lks_apply_bundle_revoked(const struct lks_applying *a)
 {
     const struct lks_rec_bundle_revoked *from = &a->r->bundle_revoked;
     const struct lks_state_bundle *found = lks_state_bundle(a->s, from->digest);
-    if (found == NULL || found->revoked != 0)
+    struct lks_state_bundle *bundle = found != NULL ? &a->s->bundles[found - a->s->bundles] : NULL;
+    if (bundle == NULL || !lks_apply_once(a, &bundle->revoked))
         return LKS_OK;
-    struct lks_state_bundle *bundle = &a->s->bundles[found - a->s->bundles];
-    bundle->revoked = a->time > 0 ? a->time : 1;
     revoke_flashes(a->s, bundle);
     const struct lks_kept list[] = {{from->by, &bundle->revoked_by},
                                     {from->reason, &bundle->revoked_reason}};
@@ -196,8 +174,7 @@ enum lks_code lks_apply_flash(const struct lks_applying *a)
 
 static struct lks_state_flash *find_flash(const struct lks_applying *a, uint64_t id)
 {
-    const struct lks_state_flash *found = lks_state_flash(a->s, id);
-    return found == NULL ? NULL : &a->s->flashes[found - a->s->flashes];
+    return LKS_STATE_BY_ID(a->s->flashes, a->s->flash_count, id);
 }
 
 enum lks_code lks_apply_flash_saved(const struct lks_applying *a)
@@ -241,9 +218,8 @@ enum lks_code lks_apply_flash_resolved(const struct lks_applying *a)
 {
     const struct lks_rec_flash_resolved *from = &a->r->flash_resolved;
     struct lks_state_flash *f = find_flash(a, from->id);
-    if (f == NULL || f->outcome != LKS_BMC_UNKNOWN || f->resolved != 0)
+    if (f == NULL || f->outcome != LKS_BMC_UNKNOWN || !lks_apply_once(a, &f->resolved))
         return LKS_OK;
-    f->resolved = a->time > 0 ? a->time : 1;
     count_flashing(a->s, f->node, UINT32_MAX);
     const struct lks_kept list[] = {{from->by, &f->resolved_by},
                                     {from->reason, &f->resolved_reason}};

@@ -10,12 +10,6 @@ static uint32_t small(uint64_t number)
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
-static struct lks_state_change *find_change(const struct lks_applying *a, uint64_t id)
-{
-    const struct lks_state_change *found = lks_state_change(a->s, id);
-    return found == NULL ? NULL : &a->s->changes[found - a->s->changes];
-}
-
 /* Empty: 0, not said. False where it is no number. */
 static bool real_or_zero(struct lks_str text, double *out)
 {
@@ -28,7 +22,7 @@ static bool real_or_zero(struct lks_str text, double *out)
 enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
 {
     const struct lks_rec_plan_metric *from = &a->r->plan_metric;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     struct lks_plan_metric made = {0};
     if (c == NULL || c->metric_count == LKS_CHANGE_METRICS || from->name.len == 0 ||
         from->kind >= LKS_METRIC_KIND_COUNT || from->better >= LKS_BETTER_COUNT ||
@@ -45,10 +39,9 @@ enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
         {from->name, &made.name}, {from->pools, &made.pools}, {from->query, &made.query}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (LKS_VEC_RESERVE_MAX(c->metrics, c->metric_room, c->metric_count + 1, LKS_CHANGE_METRICS,
-                            a->err) != LKS_OK)
+    if (LKS_VEC_ADD(c->metrics, c->metric_room, c->metric_count, LKS_CHANGE_METRICS, made,
+                    a->err) != LKS_OK)
         return lks_wrap(a->err, "metrics");
-    c->metrics[c->metric_count++] = made;
     c->looked = 0;
     return LKS_OK;
 }
@@ -56,7 +49,7 @@ enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
 enum lks_code lks_apply_plan_gate(const struct lks_applying *a)
 {
     const struct lks_rec_plan_gate *from = &a->r->plan_gate;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || c->gate_count == LKS_CHANGE_GATES)
         return LKS_OK;
     struct lks_pool_gate made = {.min_load = from->min_load,
@@ -67,10 +60,9 @@ enum lks_code lks_apply_plan_gate(const struct lks_applying *a)
                                     {from->reference_load, &made.reference_load}};
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (LKS_VEC_RESERVE_MAX(c->gates, c->gate_room, c->gate_count + 1, LKS_CHANGE_GATES, a->err) !=
+    if (LKS_VEC_ADD(c->gates, c->gate_room, c->gate_count, LKS_CHANGE_GATES, made, a->err) !=
         LKS_OK)
         return lks_wrap(a->err, "gates");
-    c->gates[c->gate_count++] = made;
     c->looked = 0;
     return LKS_OK;
 }
@@ -113,7 +105,7 @@ static enum lks_code measure_place(const struct lks_applying *a, struct lks_stat
 enum lks_code lks_apply_measured(const struct lks_applying *a)
 {
     const struct lks_rec_measured *from = &a->r->measured;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     struct lks_measure made = {.samples = from->samples,
                                .load = from->load,
                                .events = from->events,
@@ -145,7 +137,7 @@ enum lks_code lks_apply_measured(const struct lks_applying *a)
 enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
 {
     const struct lks_rec_gate_looked *from = &a->r->gate_looked;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     lks_text metric = 0;
     if (c == NULL || from->wave >= c->wave_count || from->verdict >= LKS_GATE_COUNT ||
         (from->metric.len > 0 && !has_metric(a->s, c, from->metric)))
@@ -171,7 +163,7 @@ enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
 enum lks_code lks_apply_forecast(const struct lks_applying *a)
 {
     const struct lks_rec_forecast *from = &a->r->forecast;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->runs == 0)
         return LKS_OK;
     c->forecast = (struct lks_change_forecast){
@@ -188,7 +180,7 @@ enum lks_code lks_apply_forecast(const struct lks_applying *a)
 enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
 {
     const struct lks_rec_wave_limit *from = &a->r->wave_limit;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->wave >= c->wave_count)
         return LKS_OK;
     c->waves[from->wave].limit = small(from->limit);

@@ -49,9 +49,8 @@ enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
 {
     const struct lks_rec_glass_broken *from = &a->r->glass_broken;
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
-    if (c == NULL || c->glass.at != 0)
+    if (c == NULL || !lks_apply_once(a, &c->glass.at))
         return LKS_OK;
-    c->glass.at = a->time > 0 ? a->time : 1;
     a->s->glasses++;
     c->glass.until = from->until;
     const struct lks_kept list[] = {{from->by, &c->glass.by},
@@ -92,9 +91,8 @@ enum lks_code lks_apply_reviewed(const struct lks_applying *a)
 {
     const struct lks_rec_reviewed *from = &a->r->reviewed;
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
-    if (c == NULL || c->glass.at == 0 || c->glass.reviewed != 0)
+    if (c == NULL || c->glass.at == 0 || !lks_apply_once(a, &c->glass.reviewed))
         return LKS_OK;
-    c->glass.reviewed = a->time > 0 ? a->time : 1;
     a->s->glasses--;
     const struct lks_kept list[] = {{from->by, &c->glass.reviewed_by},
                                     {from->reason, &c->glass.reviewed_reason}};

@@ -37,10 +37,9 @@ enum lks_code lks_apply_alarm(const struct lks_applying *a)
         return a->err->code;
     if (s->alarm_count == LKS_STATE_ALARMS_MAX)
         thin_alarms(s);
-    if (LKS_VEC_RESERVE_MAX(s->alarms, s->alarm_room, s->alarm_count + 1, LKS_STATE_ALARMS_MAX,
-                            a->err) != LKS_OK)
+    if (LKS_VEC_ADD(s->alarms, s->alarm_room, s->alarm_count, LKS_STATE_ALARMS_MAX, made, a->err) !=
+        LKS_OK)
         return lks_wrap(a->err, "alarms");
-    s->alarms[s->alarm_count++] = made;
     s->alarms_open++;
     s->next_alarm = made.id + 1;
     return LKS_OK;
@@ -60,12 +59,10 @@ static void release_pools(struct lks_state *s, uint64_t alarm)
 enum lks_code lks_apply_alarm_released(const struct lks_applying *a)
 {
     const struct lks_rec_alarm_released *from = &a->r->alarm_released;
-    const struct lks_state_alarm *found = lks_state_alarm(a->s, from->id);
+    struct lks_state_alarm *alarm = LKS_STATE_BY_ID(a->s->alarms, a->s->alarm_count, from->id);
     release_pools(a->s, from->id);
-    if (found == NULL || found->released != 0)
+    if (alarm == NULL || !lks_apply_once(a, &alarm->released))
         return LKS_OK;
-    struct lks_state_alarm *alarm = &a->s->alarms[found - a->s->alarms];
-    alarm->released = a->time > 0 ? a->time : 1;
     a->s->alarms_open--;
     const struct lks_kept list[] = {{from->by, &alarm->by}, {from->reason, &alarm->reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
@@ -117,10 +114,9 @@ static enum lks_code add_command(const struct lks_applying *a, const struct lks_
     struct lks_state *s = a->s;
     if (s->command_count == LKS_STATE_COMMANDS_MAX)
         thin_commands(s);
-    if (LKS_VEC_RESERVE_MAX(s->commands, s->command_room, s->command_count + 1,
-                            LKS_STATE_COMMANDS_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_ADD(s->commands, s->command_room, s->command_count, LKS_STATE_COMMANDS_MAX, *made,
+                    a->err) != LKS_OK)
         return lks_wrap(a->err, "commands");
-    s->commands[s->command_count++] = *made;
     s->commands_open++;
     count_pending(s, made->node, 1);
     s->next_command = made->id + 1;
@@ -149,11 +145,10 @@ enum lks_code lks_apply_command_ended(const struct lks_applying *a)
 {
     const struct lks_rec_command_ended *from = &a->r->command_ended;
     struct lks_state *s = a->s;
-    const struct lks_state_command *found = lks_state_command(s, from->id);
-    if (found == NULL || from->outcome >= LKS_OUTCOME_COUNT ||
-        (found->ended && found->outcome != LKS_OUTCOME_EXPIRED))
+    struct lks_state_command *command = LKS_STATE_BY_ID(s->commands, s->command_count, from->id);
+    if (command == NULL || from->outcome >= LKS_OUTCOME_COUNT ||
+        (command->ended && command->outcome != LKS_OUTCOME_EXPIRED))
         return LKS_OK;
-    struct lks_state_command *command = &s->commands[found - s->commands];
     if (!command->ended) {
         s->commands_open--;
         s->commands_moved = true;

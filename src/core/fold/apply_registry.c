@@ -1,7 +1,6 @@
 /* Records about what jobs bring and what the fleet may run: stacks, images, artifacts, jobs. */
 #include "base/vec.h"
 #include "core/fold/texts.h"
-#include "core/state/state_room.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
 
@@ -46,53 +45,36 @@ enum lks_code lks_apply_stepped(const struct lks_applying *a)
 
 enum lks_code lks_apply_image(const struct lks_applying *a)
 {
-    const struct lks_rec_image *i = &a->r->image;
-    struct lks_state *s = a->s;
     struct lks_state_image made = {.added = a->time};
-    uint32_t at = 0;
-    if (i->ref.len == 0)
-        return LKS_OK;
-    if (lks_texts_apply(a, &lks_texts_image, i, &made) != LKS_OK)
-        return a->err->code;
-    if (!lks_state_image_at(s, i->ref, &at) &&
-        LKS_VEC_INSERT(s->images, s->image_room, s->image_count, at, LKS_STATE_IMAGES_MAX,
-                       a->err) != LKS_OK)
-        return lks_wrap(a->err, "images");
-    s->images[at] = made;
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_image_gone(const struct lks_applying *a)
-{
-    uint32_t at = 0;
-    if (lks_state_image_at(a->s, a->r->image_gone.ref, &at))
-        LKS_VEC_REMOVE(a->s->images, a->s->image_count, at);
-    return LKS_OK;
+    return lks_texts_put(a, &lks_texts_image, &a->r->image, LKS_SORTED_IMAGES, &made);
 }
 
 enum lks_code lks_apply_artifact(const struct lks_applying *a)
 {
-    const struct lks_rec_artifact *from = &a->r->artifact;
-    struct lks_state *s = a->s;
-    struct lks_state_artifact made = {.size = from->size, .added = a->time};
-    uint32_t at = 0;
-    if (from->digest.len == 0)
-        return LKS_OK;
-    if (lks_texts_apply(a, &lks_texts_artifact, from, &made) != LKS_OK)
-        return a->err->code;
-    if (!lks_state_artifact_at(s, from->digest, &at) &&
-        LKS_VEC_INSERT(s->artifacts, s->artifact_room, s->artifact_count, at,
-                       LKS_STATE_ARTIFACTS_MAX, a->err) != LKS_OK)
-        return lks_wrap(a->err, "artifacts");
-    s->artifacts[at] = made;
-    return LKS_OK;
+    struct lks_state_artifact made = {.size = a->r->artifact.size, .added = a->time};
+    return lks_texts_put(a, &lks_texts_artifact, &a->r->artifact, LKS_SORTED_ARTIFACTS, &made);
 }
 
-enum lks_code lks_apply_artifact_gone(const struct lks_applying *a)
+/* What is gone leaves its list by its key. */
+enum lks_code lks_apply_gone(const struct lks_applying *a)
 {
-    uint32_t at = 0;
-    if (lks_state_artifact_at(a->s, a->r->artifact_gone.digest, &at))
-        LKS_VEC_REMOVE(a->s->artifacts, a->s->artifact_count, at);
+    static const struct {
+        enum lks_record_kind kind;
+        enum lks_sorted list;
+        size_t key; /* in the record */
+    } lists[] = {
+        {LKS_RECORD_ARTIFACT_GONE, LKS_SORTED_ARTIFACTS,
+         offsetof(struct lks_record, artifact_gone.digest)},
+        {LKS_RECORD_IMAGE_GONE, LKS_SORTED_IMAGES, offsetof(struct lks_record, image_gone.ref)},
+        {LKS_RECORD_KEY_GONE, LKS_SORTED_KEYS, offsetof(struct lks_record, key_gone.name)},
+        {LKS_RECORD_PERSON_REVOKED, LKS_SORTED_PERSONS,
+         offsetof(struct lks_record, person_revoked.serial)},
+    };
+    for (size_t i = 0; i < LKS_COUNT(lists); i++) {
+        const void *key = (const char *)a->r + lists[i].key;
+        if (lists[i].kind == a->r->kind)
+            lks_state_sorted_remove(a->s, lists[i].list, *(const struct lks_str *)key);
+    }
     return LKS_OK;
 }
 
@@ -126,10 +108,9 @@ enum lks_code lks_apply_override(const struct lks_applying *a)
         return a->err->code;
     if (s->override_count == LKS_STATE_OVERRIDES_MAX)
         thin_overrides(s, a->time);
-    if (LKS_VEC_RESERVE_MAX(s->overrides, s->override_room, s->override_count + 1,
-                            LKS_STATE_OVERRIDES_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_ADD(s->overrides, s->override_room, s->override_count, LKS_STATE_OVERRIDES_MAX,
+                    made, a->err) != LKS_OK)
         return lks_wrap(a->err, "overrides");
-    s->overrides[s->override_count++] = made;
     return LKS_OK;
 }
 

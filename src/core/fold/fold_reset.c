@@ -46,9 +46,8 @@ static enum lks_code ask(const struct lks_applying *a, uint32_t node)
         return a->err->code;
     lks_fold_resets_forget(a->s, node);
     make_room(r);
-    if (LKS_VEC_RESERVE_MAX(r->list, r->room, r->count + 1, LKS_RESETS_MAX, a->err) != LKS_OK)
+    if (LKS_VEC_ADD(r->list, r->room, r->count, LKS_RESETS_MAX, made, a->err) != LKS_OK)
         return lks_wrap(a->err, "resets");
-    r->list[r->count++] = made;
     return LKS_OK;
 }
 
@@ -56,9 +55,8 @@ static enum lks_code approve(const struct lks_applying *a, uint32_t node)
 {
     const struct lks_rec_reset *from = &a->r->reset;
     struct lks_reset *r = lks_resets_find(a->s, node);
-    if (r == NULL || r->approved != 0)
+    if (r == NULL || !lks_apply_once(a, &r->approved))
         return LKS_OK;
-    r->approved = a->time > 0 ? a->time : 1;
     r->command = from->command;
     a->s->resets.given++;
     const struct lks_kept list[] = {{from->by, &r->approved_by},

@@ -108,6 +108,17 @@ enum lks_code lks_texts_apply(const struct lks_applying *a, const struct lks_fol
     return LKS_OK;
 }
 
+enum lks_code lks_texts_put(const struct lks_applying *a, const struct lks_fold_texts *texts,
+                            const void *record, enum lks_sorted list, void *made)
+{
+    const void *first = (const char *)record + texts->list[0].record;
+    if (((const struct lks_str *)first)->len == 0)
+        return LKS_OK;
+    if (lks_texts_apply(a, texts, record, made) != LKS_OK)
+        return a->err->code;
+    return lks_state_sorted_put(a->s, list, made, a->err);
+}
+
 void lks_texts_dump(const struct lks_dump *d, const struct lks_fold_texts *texts, const void *state,
                     void *record)
 {

@@ -5,6 +5,7 @@
 
 #include "core/fold/apply.h"
 #include "core/fold/dump.h"
+#include "core/state/state_room.h"
 
 /* Where a struct of a record has the text, and where a struct of the state has its number. */
 struct lks_fold_text {
@@ -24,7 +25,12 @@ extern const struct lks_fold_texts lks_texts_artifact, lks_texts_bundle, lks_tex
 enum lks_code lks_texts_apply(const struct lks_applying *a, const struct lks_fold_texts *texts,
                               const void *record, void *state) LKS_MUST_CHECK;
 
-/* And back. */
+/* Take what the record speaks of into a list in order of the table's first text; without that text
+ * nothing is. `made` is the element, but for its texts. */
+enum lks_code lks_texts_put(const struct lks_applying *a, const struct lks_fold_texts *texts,
+                            const void *record, enum lks_sorted list, void *made) LKS_MUST_CHECK;
+
+/* The texts of a record from their numbers. */
 void lks_texts_dump(const struct lks_dump *d, const struct lks_fold_texts *texts, const void *state,
                     void *record);
 

@@ -95,7 +95,7 @@ static void find_logins(const struct lks_state *s, struct lks_str identity, stru
     uint32_t first = 0;
     if (!lks_access_login_id(identity, prefix))
         return;
-    (void)lks_state_token_at(s, lks_str_from(prefix), &first);
+    (void)lks_state_sorted_at(s, LKS_SORTED_TOKENS, lks_str_from(prefix), &first);
     uint32_t end = first;
     while (end < s->token_count && lks_str_starts(lks_state_text(s, s->tokens[end].id), prefix))
         end++;

@@ -27,9 +27,8 @@ enum lks_code lks_barred_add(struct lks_state *s, struct lks_barred barred, lks_
 {
     if (s->barred_count == LKS_STATE_BARRED_MAX)
         thin(s, now);
-    if (LKS_VEC_RESERVE_MAX(s->barred, s->barred_room, s->barred_count + 1, LKS_STATE_BARRED_MAX,
-                            err) != LKS_OK)
+    if (LKS_VEC_ADD(s->barred, s->barred_room, s->barred_count, LKS_STATE_BARRED_MAX, barred,
+                    err) != LKS_OK)
         return lks_wrap(err, "certificates of replaced machines");
-    s->barred[s->barred_count++] = barred;
     return LKS_OK;
 }

@@ -198,50 +198,104 @@ const struct lks_state_command *lks_state_command(const struct lks_state *s, uin
     return LKS_STATE_BY_ID(s->commands, s->command_count, id);
 }
 
-static lks_text text_of(const struct lks_state_texts *list, uint32_t at)
+/* Lists in order of a text ------------------------------------------------------------------ */
+
+static const struct sorted {
+    const char *name;          /* in messages */
+    size_t items, count, room; /* in the state */
+    size_t size, key;          /* of an element, and where it has its key */
+    uint32_t max;
+} sorted[LKS_SORTED_COUNT] = {
+#define SORTED(list, one, by, most, called)                                                        \
+    {                                                                                              \
+        .name = (called), .items = offsetof(struct lks_state, list),                               \
+        .count = offsetof(struct lks_state, one##_count),                                          \
+        .room = offsetof(struct lks_state, one##_room),                                            \
+        .size = sizeof(((struct lks_state *)0)->list[0]),                                          \
+        .key = offsetof(__typeof__(((struct lks_state *)0)->list[0]), by), .max = (most),          \
+    }
+    [LKS_SORTED_ARTIFACTS] =
+        SORTED(artifacts, artifact, digest, LKS_STATE_ARTIFACTS_MAX, "artifacts"),
+    [LKS_SORTED_IMAGES] = SORTED(images, image, ref, LKS_STATE_IMAGES_MAX, "images"),
+    [LKS_SORTED_KEYS] = SORTED(keys, key, name, LKS_STATE_KEYS_MAX, "keys"),
+    [LKS_SORTED_PERSONS] =
+        SORTED(persons, person, serial, LKS_STATE_PERSONS_MAX, "certificates of people"),
+    [LKS_SORTED_TOKENS] = SORTED(tokens, token, id, LKS_STATE_TOKENS_MAX, "API tokens"),
+};
+
+/* A pointer of another type is read and written as bytes. */
+static void *items_of(const struct lks_state *s, enum lks_sorted list)
 {
-    return *(const lks_text *)(const void *)((const char *)list->keys + at * list->size);
+    void *items;
+    memcpy(&items, (const char *)s + sorted[list].items, sizeof(items));
+    return items;
 }
 
-bool lks_state_text_at(const struct lks_state *s, struct lks_state_texts list, struct lks_str text,
-                       uint32_t *at)
+static uint32_t count_of(const struct lks_state *s, enum lks_sorted list)
 {
-    LKS_VEC_PLACE(*at, list.count, lks_str_cmp(lks_state_text(s, text_of(&list, *at)), text) < 0);
-    return *at < list.count && lks_str_eq(lks_state_text(s, text_of(&list, *at)), text);
+    return *(const uint32_t *)(const void *)((const char *)s + sorted[list].count);
 }
 
-/* The same in a list of another order, from its first on. */
-static bool find_text(const struct lks_state *s, struct lks_state_texts list, struct lks_str text,
-                      uint32_t *at)
+static struct lks_str key_of(const struct lks_state *s, enum lks_sorted list, const void *item)
 {
-    lks_text known = 0;
-    if (!lks_intern_find(&s->texts, text, &known))
-        return false;
-    for (*at = 0; *at < list.count && text_of(&list, *at) != known;)
-        (*at)++;
-    return *at < list.count;
+    return lks_state_text(s,
+                          *(const lks_text *)(const void *)((const char *)item + sorted[list].key));
 }
 
-bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at)
+static void *item_of(const struct lks_state *s, enum lks_sorted list, uint32_t at)
 {
-    return lks_state_text_at(s, LKS_STATE_TEXTS(s->tokens, s->token_count, id), id, at);
+    return (char *)items_of(s, list) + at * sorted[list].size;
+}
+
+bool lks_state_sorted_at(const struct lks_state *s, enum lks_sorted list, struct lks_str key,
+                         uint32_t *at)
+{
+    uint32_t count = count_of(s, list);
+    LKS_VEC_PLACE(*at, count, lks_str_cmp(key_of(s, list, item_of(s, list, *at)), key) < 0);
+    return *at < count && lks_str_eq(key_of(s, list, item_of(s, list, *at)), key);
+}
+
+static const void *find_sorted(const struct lks_state *s, enum lks_sorted list, struct lks_str key)
+{
+    uint32_t at = 0;
+    return lks_state_sorted_at(s, list, key, &at) ? item_of(s, list, at) : NULL;
+}
+
+enum lks_code lks_state_sorted_put(struct lks_state *s, enum lks_sorted list, const void *made,
+                                   struct lks_err *err)
+{
+    const struct sorted *l = &sorted[list];
+    uint32_t *count = (uint32_t *)(void *)((char *)s + l->count);
+    uint32_t *room = (uint32_t *)(void *)((char *)s + l->room);
+    uint32_t at = 0;
+    if (!lks_state_sorted_at(s, list, key_of(s, list, made), &at)) {
+        struct lks_vec v = {items_of(s, list), *room};
+        if (*count == *room && lks_vec_grow(&v, *count + (size_t)1, l->size, l->max, err) != LKS_OK)
+            return lks_wrap(err, "%s", l->name);
+        memcpy((char *)s + l->items, &v.items, sizeof(v.items));
+        *room = (uint32_t)v.cap;
+        lks_vec_open_gap(v.items, (*count)++, at, l->size);
+    }
+    memcpy(item_of(s, list, at), made, l->size);
+    return LKS_OK;
+}
+
+void lks_state_sorted_remove(struct lks_state *s, enum lks_sorted list, struct lks_str key)
+{
+    uint32_t *count = (uint32_t *)(void *)((char *)s + sorted[list].count);
+    uint32_t at = 0;
+    if (lks_state_sorted_at(s, list, key, &at))
+        lks_vec_close_gap(items_of(s, list), (*count)--, at, sorted[list].size);
 }
 
 const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lks_str id)
 {
-    uint32_t at = 0;
-    return lks_state_token_at(s, id, &at) ? &s->tokens[at] : NULL;
-}
-
-bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at)
-{
-    return lks_state_text_at(s, LKS_STATE_TEXTS(s->persons, s->person_count, serial), serial, at);
+    return find_sorted(s, LKS_SORTED_TOKENS, id);
 }
 
 const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial)
 {
-    uint32_t at = 0;
-    return lks_state_person_at(s, serial, &at) ? &s->persons[at] : NULL;
+    return find_sorted(s, LKS_SORTED_PERSONS, serial);
 }
 
 static const uint8_t no_certificate[LKS_DIGEST_BYTES];
@@ -335,53 +389,34 @@ const struct lks_deviation *lks_state_deviation(const struct lks_state *s, uint6
 
 const struct lks_state_stack *lks_state_stack(const struct lks_state *s, struct lks_str digest)
 {
-    uint32_t at = 0;
-    return find_text(s, LKS_STATE_TEXTS(s->stacks, s->stack_count, digest), digest, &at)
-               ? &s->stacks[at]
-               : NULL;
-}
-
-bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at)
-{
-    return lks_state_text_at(s, LKS_STATE_TEXTS(s->images, s->image_count, ref), ref, at);
+    lks_text known = 0;
+    if (!lks_intern_find(&s->texts, digest, &known))
+        return NULL;
+    return LKS_VEC_FIND(s->stacks, s->stack_count, stack, stack->digest == known);
 }
 
 const struct lks_state_image *lks_state_image(const struct lks_state *s, struct lks_str ref)
 {
-    uint32_t at = 0;
-    return lks_state_image_at(s, ref, &at) ? &s->images[at] : NULL;
-}
-
-bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at)
-{
-    return lks_state_text_at(s, LKS_STATE_TEXTS(s->artifacts, s->artifact_count, digest), digest,
-                             at);
+    return find_sorted(s, LKS_SORTED_IMAGES, ref);
 }
 
 const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
                                                     struct lks_str digest)
 {
-    uint32_t at = 0;
-    return lks_state_artifact_at(s, digest, &at) ? &s->artifacts[at] : NULL;
-}
-
-bool lks_state_key_at(const struct lks_state *s, struct lks_str name, uint32_t *at)
-{
-    return lks_state_text_at(s, LKS_STATE_TEXTS(s->keys, s->key_count, name), name, at);
+    return find_sorted(s, LKS_SORTED_ARTIFACTS, digest);
 }
 
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name)
 {
-    uint32_t at = 0;
-    return lks_state_key_at(s, name, &at) ? &s->keys[at] : NULL;
+    return find_sorted(s, LKS_SORTED_KEYS, name);
 }
 
 const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest)
 {
-    uint32_t at = 0;
-    return find_text(s, LKS_STATE_TEXTS(s->bundles, s->bundle_count, digest), digest, &at)
-               ? &s->bundles[at]
-               : NULL;
+    lks_text known = 0;
+    if (!lks_intern_find(&s->texts, digest, &known))
+        return NULL;
+    return LKS_VEC_FIND(s->bundles, s->bundle_count, bundle, bundle->digest == known);
 }
 
 bool lks_state_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,

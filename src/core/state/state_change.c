@@ -23,8 +23,7 @@ lks_ms lks_state_change_expires(const struct lks_state *s, const struct lks_stat
 
 struct lks_state_change *lks_state_change_find(struct lks_state *s, uint64_t id)
 {
-    const struct lks_state_change *found = lks_state_change(s, id);
-    return found == NULL ? NULL : &s->changes[found - s->changes];
+    return LKS_STATE_BY_ID(s->changes, s->change_count, id);
 }
 
 const struct lks_member *lks_state_change_member(const struct lks_state_change *c, uint32_t node)
@@ -90,7 +89,9 @@ const struct lks_gate_look *lks_state_change_look(const struct lks_state_change 
 bool lks_state_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
                                struct lks_str digest, uint32_t *at)
 {
-    return lks_state_text_at(s, LKS_STATE_TEXTS(c->orders, c->order_count, digest), digest, at);
+    LKS_VEC_PLACE(*at, c->order_count,
+                  lks_str_cmp(lks_state_text(s, c->orders[*at].digest), digest) < 0);
+    return *at < c->order_count && lks_str_eq(lks_state_text(s, c->orders[*at].digest), digest);
 }
 
 struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest)

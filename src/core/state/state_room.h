@@ -34,27 +34,29 @@ struct lks_reset *lks_resets_find(const struct lks_state *s, uint32_t node);
         lks_at_ < (count) && (list)[lks_at_].id == (wanted) ? &(list)[lks_at_] : NULL;             \
     })
 
-/* The texts that are the keys of a list. */
-struct lks_state_texts {
-    const lks_text *keys; /* of the first element */
-    uint32_t count;
-    size_t size; /* of an element */
+/* The lists of the state in order of a text, their key. */
+enum lks_sorted {
+    LKS_SORTED_ARTIFACTS,
+    LKS_SORTED_IMAGES,
+    LKS_SORTED_KEYS,
+    LKS_SORTED_PERSONS,
+    LKS_SORTED_TOKENS,
+    LKS_SORTED_COUNT,
 };
 
-#define LKS_STATE_TEXTS(list, count, member)                                                       \
-    ((struct lks_state_texts){(count) > 0 ? &(list)[0].member : NULL, (count), sizeof((list)[0])})
+/* Where the list has, or would have, an element with this key; true if it has. */
+bool lks_state_sorted_at(const struct lks_state *s, enum lks_sorted list, struct lks_str key,
+                         uint32_t *at);
 
-/* Where a list in order of its texts has, or would have, this one; true if it has. */
-bool lks_state_text_at(const struct lks_state *s, struct lks_state_texts list, struct lks_str text,
-                       uint32_t *at);
+/* Take `made` into the list, in place of the element with the same key where there is one. */
+enum lks_code lks_state_sorted_put(struct lks_state *s, enum lks_sorted list, const void *made,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* Where a list in order of its keys has, or would have, this one; true if it has. */
-bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at);
-bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at);
+/* Without the element with this key, if there is one. */
+void lks_state_sorted_remove(struct lks_state *s, enum lks_sorted list, struct lks_str key);
+
+/* Where the list of bindings has, or would have, this one; true if it has. */
 bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_granted *want,
                           uint32_t *at);
-bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at);
-bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at);
-bool lks_state_key_at(const struct lks_state *s, struct lks_str name, uint32_t *at);
 
 #endif
