@@ -298,9 +298,9 @@ static void describe(const struct lks_plan_told *told, size_t count, struct lks_
     for (size_t i = 0; i < count; i++) {
         const struct lks_plan_told *t = &told[i];
         struct lks_str there = items_of(t->text), back = items_of(t->text_back);
-        lks_buf_addf(out, "%.*s %.*s%s %.*s %.*s\n", LKS_STR_ARG(t->executor),
-                     LKS_STR_ARG(t->component), t->reboots ? " reboots" : "", LKS_STR_ARG(there),
-                     LKS_STR_ARG(back));
+        lks_buf_addf(out, "%.*s %.*s%s %.*s %.*s\n", LKS_STR_ARG(t->step.executor),
+                     LKS_STR_ARG(t->step.component), t->reboots ? " reboots" : "",
+                     LKS_STR_ARG(there), LKS_STR_ARG(back));
     }
 }
 
@@ -313,13 +313,13 @@ static void check_told(const struct lks_plan_told *t)
     char digest[LKS_DIGEST_SIZE];
     CHECK_CODE(lks_docs_init(&docs, "o", &err), LKS_OK);
     CHECK_CODE(lks_digest_text(t->text, digest, &err), LKS_OK);
-    CHECK_STR(t->order, digest);
+    CHECK_STR(t->step.order, digest);
     if (!CHECK_CODE(lks_order_parse(t->text, "o", &docs, &order, &err), LKS_OK))
         return;
     for (size_t i = 0; i < order.count; i++)
         CHECK(order.items[i].digest.len == 0 ||
-              lks_facts_words_have(t->artifacts, order.items[i].digest));
-    CHECK_INT(t->order_back.len > 0, t->text_back.len > 0);
+              lks_facts_words_have(t->step.artifacts, order.items[i].digest));
+    CHECK_INT(t->step.order_back.len > 0, t->text_back.len > 0);
 }
 
 static void list(const struct lks_stackdiff *diff, const struct lks_difference **out)

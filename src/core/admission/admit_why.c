@@ -94,22 +94,24 @@ static struct lks_str why_changing(const struct asked *q)
                           LKS_STR_ARG(text_of(q, q->n->condition_text)));
 }
 
+static struct lks_str when_last(const struct asked *q, lks_ms time, struct lks_str never,
+                                const char *before, const char *after)
+{
+    char text[LKS_TIME_TEXT_SIZE];
+    return time == 0 ? never
+                     : lks_admit_text(q->a, "%s %s%s", before, lks_time_text(time, text), after);
+}
+
 static struct lks_str why_unattested(const struct asked *q)
 {
-    char ended[LKS_TIME_TEXT_SIZE];
-    if (q->n->attested_until == 0)
-        return LKS_STR("it was never attested");
-    return lks_admit_text(q->a, "its attestation ended %s",
-                          lks_time_text(q->n->attested_until, ended));
+    return when_last(q, q->n->attested_until, LKS_STR("it was never attested"),
+                     "its attestation ended", "");
 }
 
 static struct lks_str why_unchecked(const struct asked *q)
 {
-    char passed[LKS_TIME_TEXT_SIZE];
-    if (q->n->checked_at == 0)
-        return LKS_STR("no active check of it passed yet");
-    return lks_admit_text(q->a, "its last active check passed %s, which is too long ago",
-                          lks_time_text(q->n->checked_at, passed));
+    return when_last(q, q->n->checked_at, LKS_STR("no active check of it passed yet"),
+                     "its last active check passed", ", which is too long ago");
 }
 
 static struct lks_str by_for(const struct asked *q, const char *what, lks_text by, lks_text reason)

@@ -128,12 +128,20 @@ uint32_t lks_campaign_domain_used(const struct lks_state *s, const struct lks_st
     return LKS_NO_NODE;
 }
 
+uint32_t lks_campaign_unit_domain(const struct lks_state *s, const struct lks_state_change *c,
+                                  const struct lks_unit *u)
+{
+    uint32_t first = c->members[u->first].node;
+    bool whole = c->stack != 0 && u->domain != 0 && s->standing->domain[first] != 0;
+    return whole ? first : LKS_NO_NODE;
+}
+
 bool lks_campaign_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
                              const struct lks_unit *u)
 {
     const struct lks_node_status *st = s->standing;
-    uint32_t first = c->members[u->first].node;
-    if (c->stack == 0 || u->domain == 0 || st->domain[first] == 0)
+    uint32_t first = lks_campaign_unit_domain(s, c, u);
+    if (first == LKS_NO_NODE)
         return false;
     for (uint32_t n = st->domain_next[first]; n != first; n = st->domain_next[n]) {
         if (s->nodes[n].asset == 0 && lks_state_change_member(c, n) == NULL &&

@@ -174,6 +174,11 @@ uint32_t lks_campaign_side_kept(const struct lks_look *k);
 uint32_t lks_campaign_domain_used(const struct lks_state *s, const struct lks_state_change *without,
                                   uint32_t node);
 
+/* The first node of a unit that is a whole domain, in a change to a stack; LKS_NO_NODE otherwise.
+ */
+uint32_t lks_campaign_unit_domain(const struct lks_state *s, const struct lks_state_change *c,
+                                  const struct lks_unit *u);
+
 /* A node of its domain was left out of the plan, since it was to run the target already, and is not
  * meant to any more, or another change is at it: the domain would serve mixed. */
 bool lks_campaign_unit_apart(const struct lks_state *s, const struct lks_state_change *c,

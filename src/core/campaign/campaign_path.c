@@ -264,14 +264,21 @@ static bool is_unsure(const struct lks_look *k)
     return kept && k->n->asset == 0 && k->n->placed && leave < k->r->count && k->m->step <= leave;
 }
 
-const struct lks_member *lks_campaign_unit_unsure(const struct lks_look *k)
+/* Another member of its unit that is so; NULL: none is. */
+static const struct lks_member *other_of_unit(const struct lks_look *k,
+                                              bool (*is)(const struct lks_look *k))
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         struct lks_look o = lks_campaign_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
-        if (o.m != k->m && is_unsure(&o))
+        if (o.m != k->m && is(&o))
             return o.m;
     }
     return NULL;
+}
+
+const struct lks_member *lks_campaign_unit_unsure(const struct lks_look *k)
+{
+    return other_of_unit(k, is_unsure);
 }
 
 /* A staged image takes nothing down, whatever became of it. */
@@ -284,12 +291,7 @@ static bool is_unresolved(const struct lks_look *k)
 
 const struct lks_member *lks_campaign_unit_unresolved(const struct lks_look *k)
 {
-    for (uint32_t i = 0; i < k->u->count; i++) {
-        struct lks_look o = lks_campaign_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
-        if (o.m != k->m && is_unresolved(&o))
-            return o.m;
-    }
-    return NULL;
+    return other_of_unit(k, is_unresolved);
 }
 
 const struct lks_member *lks_campaign_look_behind(const struct lks_look *k)
@@ -437,11 +439,9 @@ static bool has_asset_done(const struct lks_state *s, const struct lks_state_cha
 uint32_t lks_campaign_unit_left(const struct lks_state *s, const struct lks_state_change *c,
                                 const struct lks_unit *u)
 {
-    const struct lks_node_status *st = s->standing;
-    uint32_t first = c->members[u->first].node;
-    if (u->domain == 0 || c->stack == 0 || st->domain[first] == 0)
+    uint32_t first = lks_campaign_unit_domain(s, c, u), n = first;
+    if (first == LKS_NO_NODE)
         return LKS_NO_NODE;
-    uint32_t n = first;
     do {
         const struct lks_member *m = lks_state_change_member(c, n);
         const struct lks_node *node = &s->nodes[n];
@@ -451,7 +451,7 @@ uint32_t lks_campaign_unit_left(const struct lks_state *s, const struct lks_stat
         if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && lks_campaign_node_in_use(node) &&
             (same || has_asset_done(s, c, u)))
             return n;
-        n = st->domain_next[n];
+        n = s->standing->domain_next[n];
     } while (n != first);
     return LKS_NO_NODE;
 }

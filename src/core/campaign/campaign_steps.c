@@ -697,20 +697,24 @@ static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
 typedef struct lks_next when_fn(const struct lks_look *k);
 typedef void act_fn(struct lks_deciding *d, const struct lks_look *k);
 
+/* A step that a node's management endpoint carries out. */
+#define BY_ENDPOINT                                                                                \
+    {                                                                                              \
+        when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,                       \
+            lks_campaign_late_lost                                                                 \
+    }
+
 static const struct {
     when_fn *waits, *asked, *reads;
     act_fn *begin, *ended, *read, *late;
 } kinds[LKS_DO_COUNT] = {
-    [LKS_DO_STAGE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                      lks_campaign_late_lost},
+    [LKS_DO_STAGE] = BY_ENDPOINT,
     [LKS_DO_LEAVE] = {when_leave, asked_leave, reads_leave, begin_leave, ended_leave, NULL,
                       lks_campaign_late_leave},
     [LKS_DO_APPLY] = {when_agent, asked_agent, NULL, begin_apply, ended_apply, NULL,
                       lks_campaign_late_lost},
-    [LKS_DO_FLASH] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                      lks_campaign_late_lost},
-    [LKS_DO_ACTIVATE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                         lks_campaign_late_lost},
+    [LKS_DO_FLASH] = BY_ENDPOINT,
+    [LKS_DO_ACTIVATE] = BY_ENDPOINT,
     [LKS_DO_REBOOT] = {when_agent, asked_reboot, NULL, begin_reboot, ended_reboot, NULL,
                        lks_campaign_late_reboot},
     [LKS_DO_CHECK] = {when_checked, asked_agent, reads, begin_check, ended_check, read_check,

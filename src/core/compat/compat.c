@@ -4,7 +4,7 @@
 #include "base/near.h"
 #include "core/compat/parts.h"
 
-static const struct {
+static const struct reason {
     const char *name, *verdict, *about;
 } reasons[] = {
     [LKS_NATIVE] = {"NATIVE", "yes", "the driver supports the toolkit in full"},
@@ -17,22 +17,25 @@ static const struct {
     [LKS_NO_MODULE] = {"NO_MODULE", "no", "wrong flavour of kernel modules"},
 };
 
-const char *lks_compat_reason_name(enum lks_reason reason)
+static const struct reason *row_of(enum lks_reason reason)
 {
     LKS_ASSERT((size_t)reason < LKS_COUNT(reasons));
-    return reasons[reason].name;
+    return &reasons[reason];
+}
+
+const char *lks_compat_reason_name(enum lks_reason reason)
+{
+    return row_of(reason)->name;
 }
 
 const char *lks_compat_reason_verdict(enum lks_reason reason)
 {
-    LKS_ASSERT((size_t)reason < LKS_COUNT(reasons));
-    return reasons[reason].verdict;
+    return row_of(reason)->verdict;
 }
 
 const char *lks_compat_reason_about(enum lks_reason reason)
 {
-    LKS_ASSERT((size_t)reason < LKS_COUNT(reasons));
-    return reasons[reason].about;
+    return row_of(reason)->about;
 }
 
 /* Boards ------------------------------------------------------------------------------------ */

@@ -288,11 +288,15 @@ static enum lks_code diff_field(struct differ *d, const struct lks_component *a,
     return diff_value(d, &pair);
 }
 
+static struct lks_str window_of(const struct lks_component *c)
+{
+    return c != NULL ? c->window : LKS_STR("");
+}
+
 static enum lks_code diff_window(struct differ *d, const struct lks_component *a,
                                  const struct lks_component *b)
 {
-    struct lks_str before = a != NULL ? a->window : (struct lks_str){"", 0};
-    struct lks_str after = b != NULL ? b->window : (struct lks_str){"", 0};
+    struct lks_str before = window_of(a), after = window_of(b);
     if (lks_str_eq(before, after))
         return LKS_OK;
     struct lks_str subject =

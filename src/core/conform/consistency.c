@@ -166,35 +166,48 @@ static void rule_nscq(struct look *l)
     check_carried(l, "nscq", "install NSCQ of the driver's version");
 }
 
-static void rule_gsp(struct look *l)
+/* Note each reading of that name that has not the driver's version, until `note` has enough. */
+static void each_other_driver(struct look *l, struct lks_str name,
+                              bool (*note)(struct look *l, const struct lks_reading *r,
+                                           const struct lks_reading *driver))
 {
     const struct lks_reading *driver = driver_of(l->tuple);
     size_t count;
-    const struct lks_reading *r = lks_tuple_range(l->tuple, LKS_STR("firmware/gsp"), &count);
+    const struct lks_reading *r = lks_tuple_range(l->tuple, name, &count);
     for (; count > 0 && driver != NULL; count--, r++) {
-        if (r->state != LKS_MEASURED || is_version(r, driver->value, LKS_VERSION_DOTTED))
-            continue;
-        note_other_driver(l, r, driver, "reload the driver, so that it loads its own firmware");
-        return; /* the GPUs with other firmware than the rest are gpus-differ's */
+        if (r->state == LKS_MEASURED && !is_version(r, driver->value, LKS_VERSION_DOTTED) &&
+            !note(l, r, driver))
+            return;
     }
+}
+
+/* Once: the GPUs with other firmware than the rest are gpus-differ's. */
+static bool note_gsp(struct look *l, const struct lks_reading *r, const struct lks_reading *driver)
+{
+    note_other_driver(l, r, driver, "reload the driver, so that it loads its own firmware");
+    return false;
+}
+
+static void rule_gsp(struct look *l)
+{
+    each_other_driver(l, LKS_STR("firmware/gsp"), note_gsp);
+}
+
+static bool note_cdi(struct look *l, const struct lks_reading *r, const struct lks_reading *driver)
+{
+    struct lks_str where = r->of.len > 0 ? r->of : r->evidence;
+    NOTE(l, LKS_ERROR, r->name,
+         "%" LKS_STR_FMT " names driver %" LKS_STR_FMT " and the one that runs is %" LKS_STR_FMT
+         " (%" LKS_STR_FMT "): containers do not find its files",
+         LKS_STR_ARG(where), LKS_STR_ARG(r->value), LKS_STR_ARG(driver->value),
+         LKS_STR_ARG(driver->evidence));
+    lks_report_remedy(l->out, "write it anew: nvidia-ctk cdi generate");
+    return true;
 }
 
 static void rule_cdi(struct look *l)
 {
-    const struct lks_reading *driver = driver_of(l->tuple);
-    size_t count;
-    const struct lks_reading *r = lks_tuple_range(l->tuple, LKS_STR("cdi.driver"), &count);
-    for (; count > 0 && driver != NULL; count--, r++) {
-        if (r->state != LKS_MEASURED || is_version(r, driver->value, LKS_VERSION_DOTTED))
-            continue;
-        struct lks_str where = r->of.len > 0 ? r->of : r->evidence;
-        NOTE(l, LKS_ERROR, r->name,
-             "%" LKS_STR_FMT " names driver %" LKS_STR_FMT " and the one that runs is %" LKS_STR_FMT
-             " (%" LKS_STR_FMT "): containers do not find its files",
-             LKS_STR_ARG(where), LKS_STR_ARG(r->value), LKS_STR_ARG(driver->value),
-             LKS_STR_ARG(driver->evidence));
-        lks_report_remedy(l->out, "write it anew: nvidia-ctk cdi generate");
-    }
+    each_other_driver(l, LKS_STR("cdi.driver"), note_cdi);
 }
 
 /* Devices ----------------------------------------------------------------------------------- */

@@ -134,12 +134,19 @@ enum lks_code lks_verdict_make(const struct lks_facts *facts, const struct lks_s
 
 /* Reading ----------------------------------------------------------------------------------- */
 
+static bool next_line(struct lks_str *lines, struct lks_str *out)
+{
+    if (lines->len == 0)
+        return false;
+    (void)lks_str_cut(*lines, '\n', out, lines);
+    return true;
+}
+
 bool lks_verdict_wrong_next(struct lks_str *lines, struct lks_wrong *out)
 {
     struct lks_str line;
-    if (lines->len == 0)
+    if (!next_line(lines, &line))
         return false;
-    (void)lks_str_cut(*lines, '\n', &line, lines);
     (void)lks_str_cut(line, '\t', &out->subject, &line);
     (void)lks_str_cut(line, '\t', &out->cause, &line);
     (void)lks_str_cut(line, '\t', &out->pinned, &line);
@@ -150,9 +157,8 @@ bool lks_verdict_wrong_next(struct lks_str *lines, struct lks_wrong *out)
 bool lks_verdict_value_next(struct lks_str *lines, struct lks_value *out)
 {
     struct lks_str line;
-    if (lines->len == 0)
+    if (!next_line(lines, &line))
         return false;
-    (void)lks_str_cut(*lines, '\n', &line, lines);
     (void)lks_str_cut(line, '\t', &out->subject, &out->value);
     return true;
 }

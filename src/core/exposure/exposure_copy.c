@@ -98,34 +98,34 @@ static enum lks_code copy_node(struct lks_exposure_fleet *e, const struct lks_st
     return LKS_OK;
 }
 
-static enum lks_code copy_images(struct lks_exposure_fleet *e, const struct lks_state *s,
-                                 struct lks_err *err)
+static enum lks_code copy_image(struct lks_exposure_fleet *e, const struct lks_state *s,
+                                const struct lks_state_image *from, struct lks_exposure_image *to,
+                                struct lks_err *err)
 {
-    if (LKS_VEC_RESERVE(e->images, e->image_room, s->image_count + 1, err) != LKS_OK)
+    if (copy(e, lks_state_text(s, from->ref), &to->ref, err) != LKS_OK ||
+        copy(e, lks_state_text(s, from->nccl), &to->nccl, err) != LKS_OK ||
+        copy(e, lks_state_text(s, from->rccl), &to->rccl, err) != LKS_OK ||
+        copy(e, lks_state_text(s, from->cudnn), &to->cudnn, err) != LKS_OK ||
+        copy(e, lks_state_text(s, from->cuda), &to->cuda, err) != LKS_OK)
         return err->code;
-    for (uint32_t i = 0; i < s->image_count; i++) {
-        const struct lks_state_image *from = &s->images[i];
-        struct lks_exposure_image *to = &e->images[i];
-        if (copy(e, lks_state_text(s, from->ref), &to->ref, err) != LKS_OK ||
-            copy(e, lks_state_text(s, from->nccl), &to->nccl, err) != LKS_OK ||
-            copy(e, lks_state_text(s, from->rccl), &to->rccl, err) != LKS_OK ||
-            copy(e, lks_state_text(s, from->cudnn), &to->cudnn, err) != LKS_OK ||
-            copy(e, lks_state_text(s, from->cuda), &to->cuda, err) != LKS_OK)
-            return err->code;
-    }
-    e->image_count = s->image_count;
     return LKS_OK;
 }
 
-static enum lks_code copy_pools(struct lks_exposure_fleet *e, const struct lks_state *s,
-                                struct lks_err *err)
+static enum lks_code copy_images_and_pools(struct lks_exposure_fleet *e, const struct lks_state *s,
+                                           struct lks_err *err)
 {
-    if (LKS_VEC_RESERVE(e->pools, e->pool_room, s->pool_count + 1, err) != LKS_OK)
+    if (LKS_VEC_RESERVE(e->images, e->image_room, s->image_count + 1, err) != LKS_OK ||
+        LKS_VEC_RESERVE(e->pools, e->pool_room, s->pool_count + 1, err) != LKS_OK)
         return err->code;
+    for (uint32_t i = 0; i < s->image_count; i++) {
+        if (copy_image(e, s, &s->images[i], &e->images[i], err) != LKS_OK)
+            return err->code;
+    }
     for (uint32_t i = 0; i < s->pool_count; i++) {
         if (copy(e, lks_state_text(s, s->pools[i].name), &e->pools[i], err) != LKS_OK)
             return err->code;
     }
+    e->image_count = s->image_count;
     e->pool_count = s->pool_count;
     return LKS_OK;
 }
@@ -148,7 +148,7 @@ enum lks_code lks_exposure_read(struct lks_exposure_fleet *e, const struct lks_s
         *done = false;
         return LKS_OK;
     }
-    if (copy_images(e, s, err) != LKS_OK || copy_pools(e, s, err) != LKS_OK)
+    if (copy_images_and_pools(e, s, err) != LKS_OK)
         return err->code;
     *done = true;
     return LKS_OK;

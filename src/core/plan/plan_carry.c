@@ -224,7 +224,7 @@ static enum lks_code prepare_orders(struct lks_plan_cook *k, size_t layer)
                         p->err) != LKS_OK)
         return p->err->code;
     for (size_t i = 0; i < k->made[layer].told_count; i++)
-        work->one_way |= k->made[layer].told[i].order_back.len == 0;
+        work->one_way |= k->made[layer].told[i].step.order_back.len == 0;
     if (work->update != NULL)
         work->one_way |= is_one_way(lks_plan_component_of(k, work->list[0]), work->update);
     return LKS_OK;

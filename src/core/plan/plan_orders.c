@@ -468,16 +468,17 @@ static enum lks_code write_way(struct maker *m, enum lks_order_kind kind, bool b
 static enum lks_code write_kind(struct maker *m, enum lks_order_kind kind,
                                 struct lks_plan_told *out)
 {
-    struct lks_plan_told told = {.executor = lks_str_from(lks_order_words[kind]),
-                                 .component = m->named[kind],
-                                 .order_back = NOTHING,
+    struct lks_plan_told told = {.step = {.executor = lks_str_from(lks_order_words[kind]),
+                                          .component = m->named[kind],
+                                          .order_back = NOTHING,
+                                          .artifacts_back = NOTHING},
                                  .text_back = NOTHING,
-                                 .artifacts_back = NOTHING,
                                  .reboots = kind == LKS_ORDER_IMAGE};
-    if (write_way(m, kind, false, &told.order, &told.text, &told.artifacts) != LKS_OK)
+    struct lks_rec_plan_step *step = &told.step;
+    if (write_way(m, kind, false, &step->order, &told.text, &step->artifacts) != LKS_OK)
         return m->err->code;
-    if (!m->ways[kind][1].closed &&
-        write_way(m, kind, true, &told.order_back, &told.text_back, &told.artifacts_back) != LKS_OK)
+    if (!m->ways[kind][1].closed && write_way(m, kind, true, &step->order_back, &told.text_back,
+                                              &step->artifacts_back) != LKS_OK)
         return m->err->code;
     *out = told;
     return LKS_OK;

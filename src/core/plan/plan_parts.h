@@ -25,11 +25,10 @@ struct lks_plan_layer {
 
 /* An order of it, in the order of work; in a rollback the last goes first. */
 struct lks_plan_told {
-    struct lks_str executor;                  /* "apt", "settings" ... */
-    struct lks_str component;                 /* what it changes: "driver nccl", "settings.mig" */
-    struct lks_str order, text;               /* its digest and its bytes */
-    struct lks_str order_back, text_back;     /* of what reverts it; empty: nothing does */
-    struct lks_str artifacts, artifacts_back; /* digests, with blanks between */
+    /* The step that it becomes: executor, component, digests of the order and of what reverts it
+     * (empty: nothing does), and of the artifacts of both. The rest is not set. */
+    struct lks_rec_plan_step step;
+    struct lks_str text, text_back; /* the orders */
     bool reboots; /* the node restarts by itself in the course of it, as with another image */
 };
 

@@ -60,9 +60,9 @@ static const struct {
 
 /* Steps ------------------------------------------------------------------------------------- */
 
-/* One more, with what is usual for its kind; NULL: no memory, or there are too many. */
-static struct lks_rec_plan_step *add_step(struct lks_plan_cook *k, enum lks_step_kind kind,
-                                          uint32_t rank, size_t layer)
+/* `made` as one more, with what is usual for its kind; NULL: no memory, or there are too many. */
+static struct lks_rec_plan_step *add_step(struct lks_plan_cook *k, struct lks_rec_plan_step made,
+                                          enum lks_step_kind kind, uint32_t rank, size_t layer)
 {
     struct lks_plan *out = k->p->out;
     if (k->recipe->count == LKS_CHANGE_STEPS &&
@@ -72,21 +72,20 @@ static struct lks_rec_plan_step *add_step(struct lks_plan_cook *k, enum lks_step
     if (LKS_PLANNING_RESERVE(k->p, out->steps, k->p->step_room, out->step_count + 1) != LKS_OK)
         return NULL;
     struct lks_rec_plan_step *step = &out->steps[out->step_count++];
-    *step = (struct lks_rec_plan_step){
-        .recipe = out->recipe_count,
-        .index = k->recipe->count++,
-        .kind = kind,
-        .rank = rank,
-        .layer = layer,
-        .limit = care[kind].limit * LKS_PLAN_MINUTE,
-        .retries = care[kind].retries,
-    };
+    *step = made;
+    step->recipe = out->recipe_count;
+    step->index = k->recipe->count++;
+    step->kind = kind;
+    step->rank = rank;
+    step->layer = layer;
+    step->limit = care[kind].limit * LKS_PLAN_MINUTE;
+    step->retries = care[kind].retries;
     struct lks_str *const texts[] = {&step->component,   &step->version,    &step->before,
                                      &step->executor,    &step->order,      &step->order_back,
                                      &step->artifacts,   &step->bundle,     &step->image,
                                      &step->bundle_back, &step->image_back, &step->artifacts_back};
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
-        *texts[i] = NOTHING;
+        *texts[i] = texts[i]->ptr != NULL ? *texts[i] : NOTHING;
     k->recipe->takes += care[kind].usual * LKS_PLAN_MINUTE;
     return step;
 }
@@ -94,11 +93,8 @@ static struct lks_rec_plan_step *add_step(struct lks_plan_cook *k, enum lks_step
 static enum lks_code add_plain(struct lks_plan_cook *k, enum lks_step_kind kind, uint32_t rank,
                                size_t layer, const char *executor)
 {
-    struct lks_rec_plan_step *step = add_step(k, kind, rank, layer);
-    if (step == NULL)
-        return k->p->err->code;
-    step->executor = lks_str_from(executor);
-    return LKS_OK;
+    const struct lks_rec_plan_step made = {.executor = lks_str_from(executor)};
+    return add_step(k, made, kind, rank, layer) != NULL ? LKS_OK : k->p->err->code;
 }
 
 static enum lks_code keep_order(struct lks_plan_cook *k, struct lks_str digest, struct lks_str text)
@@ -122,21 +118,15 @@ static enum lks_code keep_order(struct lks_plan_cook *k, struct lks_str digest, 
 static enum lks_code add_apply(struct lks_plan_cook *k, const struct lks_plan_told *told,
                                uint32_t rank, size_t layer)
 {
-    struct lks_rec_plan_step *step = add_step(k, LKS_DO_APPLY, rank, layer);
+    struct lks_rec_plan_step *step = add_step(k, told->step, LKS_DO_APPLY, rank, layer);
     if (step == NULL)
         return k->p->err->code;
-    step->executor = told->executor;
-    step->component = told->component;
-    step->order = told->order;
-    step->order_back = told->order_back;
-    step->artifacts = told->artifacts;
-    step->artifacts_back = told->artifacts_back;
-    step->one_way = told->order_back.len == 0;
+    step->one_way = step->order_back.len == 0;
     if (told->reboots)
         step->limit = IMAGE_MINUTES * LKS_PLAN_MINUTE;
-    if (keep_order(k, told->order, told->text) != LKS_OK)
+    if (keep_order(k, step->order, told->text) != LKS_OK)
         return k->p->err->code;
-    return keep_order(k, told->order_back, told->text_back);
+    return keep_order(k, step->order_back, told->text_back);
 }
 
 static enum lks_code add_flash(struct lks_plan_cook *k, size_t layer, enum lks_step_kind kind,
@@ -144,18 +134,18 @@ static enum lks_code add_flash(struct lks_plan_cook *k, size_t layer, enum lks_s
 {
     const struct lks_plan_work *work = &k->layers.list[layer];
     const struct lks_plan_flash *flash = &k->made[layer].flash;
-    struct lks_rec_plan_step *step = add_step(k, kind, rank, number);
+    const struct lks_rec_plan_step made = {.component = work->update->component,
+                                           .version = work->list[0]->to,
+                                           .before = work->list[0]->from,
+                                           .bundle = flash->bundle,
+                                           .image = flash->image,
+                                           .bundle_back = flash->bundle_back,
+                                           .image_back = flash->image_back,
+                                           .revert = flash->revert,
+                                           .one_way = work->one_way};
+    struct lks_rec_plan_step *step = add_step(k, made, kind, rank, number);
     if (step == NULL)
         return k->p->err->code;
-    step->component = work->update->component;
-    step->version = work->list[0]->to;
-    step->before = work->list[0]->from;
-    step->bundle = flash->bundle;
-    step->image = flash->image;
-    step->bundle_back = flash->bundle_back;
-    step->image_back = flash->image_back;
-    step->revert = flash->revert;
-    step->one_way = work->one_way;
     uint64_t stage = kind == LKS_DO_ACTIVATE ? 0 : (uint64_t)work->update->stage_min;
     uint64_t activate = kind == LKS_DO_STAGE ? 0 : (uint64_t)work->update->activate_min;
     step->limit += ALLOWANCE * (stage + activate) * LKS_PLAN_MINUTE;
@@ -391,7 +381,8 @@ static enum lks_code add_layers(struct lks_plan_cook *k)
 
 static enum lks_code add_leave(struct lks_plan_cook *k)
 {
-    struct lks_rec_plan_step *step = add_step(k, LKS_DO_LEAVE, RANK_LEAVE, 0);
+    struct lks_rec_plan_step *step =
+        add_step(k, (struct lks_rec_plan_step){0}, LKS_DO_LEAVE, RANK_LEAVE, 0);
     if (step == NULL)
         return k->p->err->code;
     step->limit = k->recipe->kind.leave;
@@ -496,7 +487,7 @@ static enum lks_code cook_agent(struct lks_plan_cook *k)
     for (size_t i = 0; i < k->made[0].told_count; i++) {
         if (add_apply(k, &k->made[0].told[i], RANK_SOFTWARE, 1) != LKS_OK)
             return p->err->code;
-        k->recipe->reverts |= k->made[0].told[i].order_back.len > 0;
+        k->recipe->reverts |= k->made[0].told[i].step.order_back.len > 0;
     }
     if (add_plain(k, LKS_DO_CHECK, RANK_SOFTWARE, 1, "") != LKS_OK)
         return p->err->code;
