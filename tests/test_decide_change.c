@@ -616,7 +616,7 @@ static void test_freeze(void)
     } rows[] = {
         {"no such pool",
          {BY("user:ann"), .freeze = {.pool = T("trian"), .on = true}},
-         "not-found: no pool 'trian'; did you mean 'train'?"},
+         "not-found: no pool 'trian' in the fleet; did you mean 'train'?"},
         {"without a reason",
          {NO_REASON("user:ann"), .freeze = {.on = true}},
          "invalid: give a reason; it is kept in the journal"},

@@ -103,7 +103,7 @@ static void test_many_overrides(void)
                                        .until = a.now.wall + HOUR}};
     for (unsigned i = 0; i < LKS_STATE_OVERRIDES_MAX; i++)
         lks_asked(&a, &e);
-    CHECK_STR(lks_asked(&a, &e), "limit: 10000 overrides hold already, which is the most");
+    CHECK_STR(lks_asked(&a, &e), "limit: there are 10000 overrides that hold, which is the most");
     a.now.wall += HOUR;
     e.override.until = a.now.wall + HOUR;
     CHECK_HAS(lks_asked(&a, &e), "override job=1");

@@ -233,10 +233,8 @@ void lks_decide_command_tick(struct lks_deciding *d)
         const struct lks_state_command *c = &s->commands[i];
         if (c->ended || d->now.wall < lks_state_command_over(s, c))
             continue;
-        if (d->out->count >= LKS_DECISION_SLICE) {
-            d->out->more = true;
+        if (!lks_deciding_room(d))
             return;
-        }
         lks_decide_command_ended(d, c, LKS_OUTCOME_EXPIRED,
                                  LKS_STR("no answer came before its expiry"));
     }

@@ -395,23 +395,21 @@ void lks_decide_flash(struct lks_deciding *d)
 
 /* On its way -------------------------------------------------------------------------------- */
 
-/* The update that is spoken of; NULL: there was never such a one, and it is refused. */
-static const struct lks_state_flash *find(struct lks_deciding *d, uint64_t id, bool *known)
+/* Whether there is such an update, or was one; refused where there never was. */
+static bool was_begun(struct lks_deciding *d, uint64_t id)
 {
-    const struct lks_state_flash *f = lks_state_flash(d->state, id);
-    *known = f != NULL || (id > 0 && id < d->state->next_flash);
-    if (!*known)
-        lks_decision_refuse(d, LKS_E_NOT_FOUND, "there was never an update %llu",
-                            (unsigned long long)id);
-    return f;
+    if (id > 0 && id < d->state->next_flash)
+        return true;
+    lks_decision_refuse(d, LKS_E_NOT_FOUND, "there was never an update %llu",
+                        (unsigned long long)id);
+    return false;
 }
 
 void lks_decide_flash_saved(struct lks_deciding *d)
 {
     const struct lks_rec_flash_saved *e = &d->event->flash_saved;
-    bool known = false;
-    const struct lks_state_flash *f = find(d, e->id, &known);
-    if (!known)
+    const struct lks_state_flash *f = lks_state_flash(d->state, e->id);
+    if (!was_begun(d, e->id))
         return;
     if (f == NULL || f->outcome != LKS_BMC_OPEN)
         lks_decision_refuse(d, LKS_E_REFUSED, "update %llu has ended", (unsigned long long)e->id);
@@ -478,9 +476,8 @@ static void end(struct lks_deciding *d, const struct lks_state_flash *f,
 void lks_decide_flash_ended(struct lks_deciding *d)
 {
     const struct lks_rec_flash_ended *e = &d->event->flash_ended;
-    bool known = false;
-    const struct lks_state_flash *f = find(d, e->id, &known);
-    if (!known)
+    const struct lks_state_flash *f = lks_state_flash(d->state, e->id);
+    if (!was_begun(d, e->id))
         return;
     if (e->outcome == LKS_BMC_OPEN || e->outcome >= LKS_BMC_OUTCOME_COUNT)
         lks_decision_refuse(d, LKS_E_INVALID, "no outcome that an update can have");

@@ -61,6 +61,9 @@ bool lks_decision_node(struct lks_deciding *d, uint32_t *node);
 /* There is no node of that name: refused, with the name that may have been meant. */
 void lks_decision_no_node(struct lks_deciding *d, struct lks_str name);
 
+/* The pool of that name; false: there is none, and it is refused. */
+bool lks_decision_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out);
+
 /* A host list that lives as long as the decision; false where it would be longer than such a list
  * may be, or memory ran out. */
 bool lks_decision_fold(struct lks_deciding *d, const struct lks_str *names, size_t count,

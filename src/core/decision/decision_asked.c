@@ -83,6 +83,23 @@ bool lks_decision_node(struct lks_deciding *d, uint32_t *node)
     return *node != LKS_NO_NODE;
 }
 
+bool lks_decision_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out)
+{
+    const struct lks_state *s = d->state;
+    *out = lks_state_pool(s, name);
+    if (*out != UINT32_MAX)
+        return true;
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (uint32_t i = 0; i < s->pool_count; i++) {
+        if (s->pools[i].known)
+            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
+    }
+    lks_decision_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet%s",
+                        LKS_STR_ARG(name), lks_near_hint(&near, hint));
+    return false;
+}
+
 void lks_decision_no_node(struct lks_deciding *d, struct lks_str name)
 {
     /* Enough to find a slip of the finger in most fleets; in a large one the search would keep

@@ -55,18 +55,8 @@ bool lks_decide_access_identity(struct lks_deciding *d, struct lks_str identity)
 
 static bool check_pool(struct lks_deciding *d, struct lks_str pool)
 {
-    const struct lks_state *s = d->state;
-    if (pool.len == 0 || lks_state_pool(s, pool) != UINT32_MAX)
-        return true;
-    struct lks_near near = lks_near_to(pool);
-    char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t i = 0; i < s->pool_count; i++) {
-        if (s->pools[i].known)
-            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
-    }
-    lks_decision_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet%s",
-                        LKS_STR_ARG(pool), lks_near_hint(&near, hint));
-    return false;
+    uint32_t found = 0;
+    return pool.len == 0 || lks_decision_pool(d, pool, &found);
 }
 
 /* The sites as the fleet was written, or NULL. */

@@ -3,8 +3,6 @@
 #include "core/rules/decide_rules.h"
 #include "core/state/node_status.h"
 
-#include "base/near.h"
-
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
     return lks_state_text(d->state, text);
@@ -16,6 +14,18 @@ const struct lks_state_change *lks_decide_change(struct lks_deciding *d, uint64_
     if (c == NULL)
         lks_decision_refuse(d, LKS_E_NOT_FOUND, "there is no change %llu", (unsigned long long)id);
     return c;
+}
+
+bool lks_decide_member(struct lks_deciding *d, const struct lks_state_change *c,
+                       struct lks_str name, struct lks_look *out)
+{
+    const struct lks_member *m = lks_state_change_member(c, lks_state_node(d->state, name));
+    if (m == NULL)
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
+                            LKS_STR_ARG(name), (unsigned long long)c->id);
+    else
+        *out = lks_campaign_look_at(d->state, c, m);
+    return m != NULL;
 }
 
 void lks_decide_change_moved(struct lks_deciding *d, const struct lks_state_change *c,
@@ -586,10 +596,7 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
 static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_member *m, struct lks_str name, struct trying *t)
 {
-    if (m == NULL)
-        lks_decision_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
-                            LKS_STR_ARG(name), (unsigned long long)c->id);
-    else if (!lks_member_over(m) || m->state == LKS_MEMBER_DONE || m->state == LKS_MEMBER_SKIPPED)
+    if (!lks_member_over(m) || m->state == LKS_MEMBER_DONE || m->state == LKS_MEMBER_SKIPPED)
         lks_decision_refuse(
             d, LKS_E_REFUSED, "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
             LKS_STR_ARG(name), lks_member_state_words[m->state], (unsigned long long)c->id);
@@ -613,20 +620,19 @@ void lks_decide_member_move(struct lks_deciding *d)
     if (c == NULL || !lks_decision_reason(d) || !lks_decision_hosts(d, &hosts))
         return;
     for (size_t i = 0; i < hosts.count; i++) {
-        const struct lks_member *m =
-            lks_state_change_member(c, lks_state_node(d->state, hosts.names[i]));
-        if (!may_move(d, c, m, hosts.names[i], &trying))
+        struct lks_look k;
+        if (!lks_decide_member(d, c, hosts.names[i], &k) ||
+            !may_move(d, c, k.m, hosts.names[i], &trying))
             return;
-        struct lks_look k = lks_campaign_look_at(d->state, c, m);
         struct lks_str asked = lks_decision_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                                  LKS_STR_ARG(e->by), LKS_STR_ARG(reason));
         if (!e->member.again)
-            release_member(d, c, m);
+            release_member(d, c, k.m);
         else if (trying.once != NULL)
             lks_campaign_member_queue(d, &k, trying.once, asked);
         else
             lks_campaign_member_again(d, &k, asked);
-        kept += m->state != LKS_MEMBER_REVERTED;
+        kept += k.m->state != LKS_MEMBER_REVERTED;
     }
     if (!e->member.again && is_settled(c, kept))
         end_alarm(d, c);
@@ -634,28 +640,12 @@ void lks_decide_member_move(struct lks_deciding *d)
 
 /* Freezing ---------------------------------------------------------------------------------- */
 
-static bool find_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out)
-{
-    const struct lks_state *s = d->state;
-    *out = lks_state_pool(s, name);
-    if (*out != UINT32_MAX)
-        return true;
-    struct lks_near near = lks_near_to(name);
-    char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t p = 0; p < s->pool_count; p++) {
-        if (s->pools[p].known)
-            lks_near_try(&near, text_of(d, s->pools[p].name));
-    }
-    lks_decision_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
-                        lks_near_hint(&near, hint));
-    return false;
-}
-
 void lks_decide_freeze(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     uint32_t pool = UINT32_MAX;
-    if (!lks_decision_reason(d) || (e->freeze.pool.len > 0 && !find_pool(d, e->freeze.pool, &pool)))
+    if (!lks_decision_reason(d) ||
+        (e->freeze.pool.len > 0 && !lks_decision_pool(d, e->freeze.pool, &pool)))
         return;
     bool frozen = pool == UINT32_MAX ? d->state->frozen : d->state->pools[pool].frozen;
     if (frozen == e->freeze.on)

@@ -102,10 +102,7 @@ static bool check_room(struct lks_deciding *d)
     uint32_t open = 0;
     for (uint32_t i = 0; i < s->deviation_count; i++)
         open += s->deviations[i].ended == 0;
-    if (open < LKS_STATE_DEVIATIONS_MAX)
-        return true;
-    lks_decision_refuse(d, LKS_E_LIMIT, "%u deviations hold, which is the most", open);
-    return false;
+    return lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX);
 }
 
 void lks_decide_deviate(struct lks_deciding *d)

@@ -490,14 +490,22 @@ static bool decide_group(struct work *w, const struct lks_group *group)
     return true;
 }
 
-static void emit_accepted(struct work *w, const void *ctx, struct lks_str hosts)
+/* What becomes of nodes, and why, where no reason is given. */
+static const struct saying {
+    enum lks_record_kind kind;
+    struct lks_str usual;
+} accepted = {LKS_RECORD_ACCEPTED, LKS_STR_C("taken in with the fleet")},
+  removed = {LKS_RECORD_REMOVED, LKS_STR_C("no longer in the fleet's file")};
+
+static void emit_said(struct work *w, const void *ctx, struct lks_str hosts)
 {
-    (void)ctx;
-    lks_decision_add(w->d, LKS_RECORD_ACCEPTED)->accepted = (struct lks_rec_accepted){
-        .hosts = hosts,
-        .by = w->d->event->by,
-        .reason = w->reason.len > 0 ? w->reason : LKS_STR("taken in with the fleet"),
-    };
+    const struct saying *said = ctx;
+    struct lks_record *r = lks_decision_add(w->d, said->kind);
+    struct lks_str by = w->d->event->by, reason = w->reason.len > 0 ? w->reason : said->usual;
+    if (said->kind == LKS_RECORD_ACCEPTED)
+        r->accepted = (struct lks_rec_accepted){.hosts = hosts, .by = by, .reason = reason};
+    else
+        r->removed = (struct lks_rec_removed){.hosts = hosts, .by = by, .reason = reason};
 }
 
 static bool decide_nodes(struct work *w)
@@ -510,7 +518,7 @@ static bool decide_nodes(struct work *w)
         if (!decide_group(w, &w->fleet->assets[i]))
             return false;
     }
-    emit_folded(w, &w->accepted, emit_accepted, NULL);
+    emit_folded(w, &w->accepted, emit_said, &accepted);
     if (w->d->state->node_count + w->fresh_nodes <= LKS_STATE_NODES_MAX)
         return true;
     lks_decision_refuse(w->d, LKS_E_LIMIT, "more than %d nodes, those of the past counted",
@@ -519,16 +527,6 @@ static bool decide_nodes(struct work *w)
 }
 
 /* What goes away ---------------------------------------------------------------------------- */
-
-static void emit_removed(struct work *w, const void *ctx, struct lks_str hosts)
-{
-    (void)ctx;
-    lks_decision_add(w->d, LKS_RECORD_REMOVED)->removed = (struct lks_rec_removed){
-        .hosts = hosts,
-        .by = w->d->event->by,
-        .reason = w->reason.len > 0 ? w->reason : LKS_STR("no longer in the fleet's file"),
-    };
-}
 
 /* A line that was deleted by mistake must not cost a fleet its nodes: one that is enrolled is taken
  * out by name. */
@@ -553,7 +551,7 @@ static bool decide_removals(struct work *w)
                             enrolled.count, LKS_STR_ARG(shown(w->d, &enrolled)));
         return false;
     }
-    emit_folded(w, &gone, emit_removed, NULL);
+    emit_folded(w, &gone, emit_said, &removed);
     for (uint32_t p = 0; p < s->pool_count; p++) {
         if (s->pools[p].known && !lks_bitset_test(&w->pools, p))
             lks_decision_add(w->d, LKS_RECORD_POOL_REMOVED)->pool_removed =

@@ -77,10 +77,7 @@ static bool has_room(struct lks_deciding *d)
     uint32_t open = 0;
     for (uint32_t i = 0; i < s->override_count; i++)
         open += s->overrides[i].until > d->now.wall;
-    if (open < LKS_STATE_OVERRIDES_MAX)
-        return true;
-    lks_decision_refuse(d, LKS_E_LIMIT, "%u overrides hold already, which is the most", open);
-    return false;
+    return lks_decision_space(d, "overrides that hold", open, LKS_STATE_OVERRIDES_MAX);
 }
 
 void lks_decide_override(struct lks_deciding *d)

@@ -259,16 +259,23 @@ void lks_decide_image(struct lks_deciding *d)
     record->by = d->event->by;
 }
 
+/* A reason is given, and what is to go is there. */
+static bool may_go(struct lks_deciding *d, const void *there, const char *none,
+                   struct lks_str called, const char *where)
+{
+    if (!lks_decision_reason(d))
+        return false;
+    if (there == NULL)
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "%s%" LKS_STR_FMT "%s", none, LKS_STR_ARG(called),
+                            where);
+    return there != NULL;
+}
+
 void lks_decide_image_gone(struct lks_deciding *d)
 {
     struct lks_str ref = d->event->image.ref;
-    if (!lks_decision_reason(d))
+    if (!may_go(d, lks_state_image(d->state, ref), "no image '", ref, "' in the catalogue"))
         return;
-    if (lks_state_image(d->state, ref) == NULL) {
-        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no image '%" LKS_STR_FMT "' in the catalogue",
-                            LKS_STR_ARG(ref));
-        return;
-    }
     lks_decision_add(d, LKS_RECORD_IMAGE_GONE)->image_gone = (struct lks_rec_image_gone){
         .ref = ref, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
 }
@@ -320,13 +327,8 @@ static bool named_in_file(struct lks_deciding *d, struct lks_str digest)
 void lks_decide_artifact_gone(struct lks_deciding *d)
 {
     struct lks_str digest = d->event->artifact.digest;
-    if (!lks_decision_reason(d))
+    if (!may_go(d, lks_state_artifact(d->state, digest), "no artifact ", digest, " in the depot"))
         return;
-    if (lks_state_artifact(d->state, digest) == NULL) {
-        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no artifact %" LKS_STR_FMT " in the depot",
-                            LKS_STR_ARG(digest));
-        return;
-    }
     if (lks_artifact_needed(d->state, digest) || named_in_file(d, digest)) {
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "artifact %" LKS_STR_FMT

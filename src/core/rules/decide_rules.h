@@ -57,6 +57,12 @@ lks_rule lks_decide_review_tick;
 /* The change of that number; refused where there is none. In decide_change.c. */
 const struct lks_state_change *lks_decide_change(struct lks_deciding *d, uint64_t id);
 
+struct lks_look;
+
+/* Its member of that name; false: there is none, and it is refused. In decide_change.c. */
+bool lks_decide_member(struct lks_deciding *d, const struct lks_state_change *c,
+                       struct lks_str name, struct lks_look *out);
+
 /* It is another state from here on, by the caller. In decide_change.c. */
 void lks_decide_change_moved(struct lks_deciding *d, const struct lks_state_change *c,
                              enum lks_change_state to);

@@ -58,23 +58,17 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
     return false;
 }
 
-static bool may_skip(struct lks_deciding *d, const struct lks_state_change *c,
-                     const struct lks_member *m, struct lks_str name,
+static bool may_skip(struct lks_deciding *d, const struct lks_look *k,
                      const struct lks_hostlist *hosts)
 {
-    if (m == NULL) {
-        lks_decision_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu",
-                            LKS_STR_ARG(name), (unsigned long long)c->id);
+    if (lks_member_over(k->m)) {
+        lks_decision_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is %s in change %llu, which does not wait for it",
+                            LKS_STR_ARG(lks_look_name(k)), lks_member_state_words[k->m->state],
+                            (unsigned long long)k->c->id);
         return false;
     }
-    if (lks_member_over(m)) {
-        lks_decision_refuse(
-            d, LKS_E_REFUSED, "%" LKS_STR_FMT " is %s in change %llu, which does not wait for it",
-            LKS_STR_ARG(name), lks_member_state_words[m->state], (unsigned long long)c->id);
-        return false;
-    }
-    struct lks_look k = lks_campaign_look_at(d->state, c, m);
-    return m->state == LKS_MEMBER_PENDING ? is_whole(d, &k, hosts) : may_leave(d, &k);
+    return k->m->state == LKS_MEMBER_PENDING ? is_whole(d, k, hosts) : may_leave(d, k);
 }
 
 /* What was decided about it is by a person's word. */
@@ -116,11 +110,9 @@ void lks_decide_member_skip(struct lks_deciding *d)
         return;
     }
     for (size_t i = 0; i < hosts.count; i++) {
-        const struct lks_member *m =
-            lks_state_change_member(c, lks_state_node(d->state, hosts.names[i]));
-        if (!may_skip(d, c, m, hosts.names[i], &hosts))
+        struct lks_look k;
+        if (!lks_decide_member(d, c, hosts.names[i], &k) || !may_skip(d, &k, &hosts))
             return;
-        struct lks_look k = lks_campaign_look_at(d->state, c, m);
         skip(d, &k);
     }
 }
