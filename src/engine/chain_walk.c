@@ -243,3 +243,27 @@ struct lks_str lks_chain_walk_blob(const struct lks_record *r)
         return r->bundle.manifest;
     return (struct lks_str){0};
 }
+
+struct one_row {
+    uint64_t seq;
+    struct lks_store_tail *out;
+};
+
+static bool keep_row(void *ctx, const struct lks_row *row)
+{
+    const struct one_row *one = ctx;
+    if (row->seq == one->seq) {
+        one->out->seq = row->seq;
+        one->out->time = row->time;
+        memcpy(one->out->hash, row->hash, sizeof(row->hash));
+    }
+    return row->seq < one->seq;
+}
+
+enum lks_code lks_chain_walk_row(struct lks_store *store, uint64_t seq, struct lks_store_tail *out,
+                                 struct lks_err *err)
+{
+    struct one_row one = {.seq = seq, .out = out};
+    *out = (struct lks_store_tail){0};
+    return store->ops->rows(store->self, seq, keep_row, &one, err);
+}

@@ -54,6 +54,10 @@ enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, uin
                                     uint8_t out[LKS_HASH_BYTES],
                                     struct lks_err *err) LKS_MUST_CHECK;
 
+/* The row `seq` as an end of the journal; its seq is 0 where that row is missing. */
+enum lks_code lks_chain_walk_row(struct lks_store *store, uint64_t seq, struct lks_store_tail *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+
 /* The newest heads, the oldest of them first: those of the last rows of a journal that ends with
  * row `last`, or all where these have none. So a start does not read the heads of years. */
 #define LKS_WALK_RECENT (1U << 16) /* rows */

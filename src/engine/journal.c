@@ -124,24 +124,11 @@ static enum lks_code fold_begin(struct folding *f)
     return LKS_OK;
 }
 
-struct one_row {
-    uint64_t seq;
-    const uint8_t *hash;
-    bool same;
-};
-
-static bool same_row(void *ctx, const struct lks_row *row)
-{
-    struct one_row *one = ctx;
-    one->same = row->seq == one->seq && memcmp(row->hash, one->hash, sizeof(row->hash)) == 0;
-    return false;
-}
-
 /* Whether the snapshot is one of this chain, so far as can be told before the fold goes on. */
 static enum lks_code check_place(const struct folding *f, const struct lks_snapshot *s,
                                  struct lks_err *why)
 {
-    struct one_row one = {.seq = s->seq, .hash = s->hash};
+    struct lks_store_tail row = {0};
     if (s->seq > f->tail.seq || s->seq + 1 < f->tail.first)
         return lks_fail(why, LKS_E_INVALID,
                         "snapshot: of row %" PRIu64 ", and the journal has %" PRIu64 " to %" PRIu64,
@@ -150,9 +137,9 @@ static enum lks_code check_place(const struct folding *f, const struct lks_snaps
         return lks_fail(why, LKS_E_NOT_FOUND, "the snapshot is of a later time");
     if (s->seq < f->tail.first)
         return LKS_OK; /* the row went; the link of the next one will tell */
-    if (f->store->ops->rows(f->store->self, s->seq, same_row, &one, why) != LKS_OK)
+    if (lks_chain_walk_row(f->store, s->seq, &row, why) != LKS_OK)
         return why->code;
-    if (!one.same)
+    if (row.seq != s->seq || memcmp(row.hash, s->hash, sizeof(row.hash)) != 0)
         return lks_fail(why, LKS_E_INVALID, "snapshot: not of this journal's row %" PRIu64, s->seq);
     return LKS_OK;
 }

@@ -66,40 +66,20 @@ static bool aside_row(void *ctx, const struct lks_row *row)
     return true;
 }
 
-struct before {
-    uint64_t seq;
-    struct lks_store_tail *tail;
-    bool found;
-};
-
-static bool before_row(void *ctx, const struct lks_row *row)
-{
-    struct before *b = ctx;
-    if (row->seq != b->seq)
-        return row->seq < b->seq;
-    b->tail->seq = row->seq;
-    b->tail->time = row->time;
-    memcpy(b->tail->hash, row->hash, sizeof(row->hash));
-    b->found = true;
-    return false;
-}
-
 /* Where the journal ends once the rows from `at` on are aside. */
 static enum lks_code tail_before(struct lks_store *store, uint64_t at, struct lks_store_tail *out,
                                  struct lks_err *err)
 {
-    struct lks_store_tail tail = {0};
-    if (store->ops->tail(store->self, &tail, err) != LKS_OK)
+    struct lks_store_tail tail = {0}, after = {0};
+    if (store->ops->tail(store->self, &tail, err) != LKS_OK ||
+        lks_chain_walk_row(store, at - 1, &after, err) != LKS_OK)
         return err->code;
-    struct lks_store_tail after = {.first = tail.first};
-    struct before b = {.seq = at - 1, .tail = &after};
-    if (store->ops->rows(store->self, at - 1, before_row, &b, err) != LKS_OK)
-        return err->code;
-    if (!b.found)
+    if (after.seq == 0)
         return lks_fail(err, LKS_E_REFUSED,
                         "nothing before row %" PRIu64 " is left to go on from: restore a backup",
                         at);
     *out = after;
+    out->first = tail.first;
     return LKS_OK;
 }
 
