@@ -1,10 +1,11 @@
 /* What became durable, seen from outside: the journal's rows, and nothing of the engine's state. */
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "sim/campaign.h"
 
 #include "codec/notation/hostlist.h"
 #include "core/campaign/state_apply.h"
 #include "engine/journal.h"
+#include "tests/reload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -561,11 +562,22 @@ void cam_row(struct cam *w, const struct lks_row *row)
         on_record(w, &record);
 }
 
+/* A snapshot of what is true gives it back. */
+static void check_reload(struct cam *w)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+    struct lks_err why = {0};
+    if (!lks_test_reloads(&w->model.state, &loaded, &why))
+        cam_require(w, false, "promise 8", "a snapshot gives the state back: %s", why.msg);
+}
+
 void cam_rows_equal(struct cam *w)
 {
     struct lks_err why = {0};
+    if (w->model.folds)
+        check_reload(w);
     if (w->model.folds && w->engine != NULL && lks_engine_seq(w->engine) == w->model.seq &&
-        !lks_table_equal(&w->model.state, lks_engine_state(w->engine), &why))
+        !lks_entity_equal(&w->model.state, lks_engine_state(w->engine), &why))
         cam_require(w, false, "promise 8", "the fold of the rows is the state that is lived: %s",
                     why.msg);
 }

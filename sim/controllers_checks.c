@@ -1,6 +1,7 @@
 #include "core/campaign/state_apply.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "sim/controllers.h"
+#include "tests/reload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -198,7 +199,8 @@ void ctl_check_follower(struct ctl_world *w, const struct ctl *c)
     const struct lks_state *s = lks_engine_state(c->engine);
     if (s->seq != w->model->state.seq || w->steps % 16 != 0)
         return;
-    bool same = lks_table_equal(s, &w->model->state, &why);
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+    bool same = lks_entity_equal(s, &w->model->state, &why) && lks_test_reloads(s, &loaded, &why);
     ctl_require(w, same, why.msg);
     ctl_require(w, s->fleet_manifest == 0 || lks_engine_book(c->engine)->manifest != NULL,
                 "a follower has the fleet's manifest");

@@ -1,9 +1,10 @@
 #include "tests/goldens.h"
+#include "tests/dump_state.h"
 
 #include "base/file.h"
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "engine/chain_walk.h"
 #include "tests/records.h"
 #include "tests/test.h"
@@ -408,16 +409,4 @@ bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, co
     if (g == NULL)
         printf("%s: not in the table of tests/goldens.c; add it there\n", dir);
     return g != NULL;
-}
-
-bool lks_golden_reloads(const struct lks_state *s, struct lks_err *why)
-{
-    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    uint8_t hash[LKS_HASH_BYTES] = {7}, said[LKS_HASH_BYTES] = {0};
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
-    return lks_snapshot_pack_state(s, hash, &bytes, why) == LKS_OK &&
-           lks_state_init(&loaded, 2, why) == LKS_OK &&
-           lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, said, why) == LKS_OK &&
-           memcmp(hash, said, sizeof(hash)) == 0 && lks_table_equal(s, &loaded, why);
 }

@@ -67,7 +67,4 @@ void lks_golden_fold(struct lks_store *store, uint64_t rows, struct lks_state *o
  * in it, so it is for made-up ones. */
 void lks_golden_list(const struct lks_state *s, struct lks_buf *out);
 
-/* Whether the state, as a snapshot and loaded from it, is the same; `why` says what differs. */
-bool lks_golden_reloads(const struct lks_state *s, struct lks_err *why);
-
 #endif

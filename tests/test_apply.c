@@ -3,6 +3,8 @@
 
 #include "core/campaign/state_apply.h"
 #include "tests/asked.h"
+#include "tests/dump_state.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -403,8 +405,10 @@ static void test_rows(void)
         apply(&s, (lks_ms)THEN_MAX * 2 * LKS_SECOND,
               &(struct lks_record){.kind = LKS_RECORD_STARTED});
         struct telling t = {&s, rows[i].kinds, &text};
+        LKS_CLEANUP(lks_state_fini) struct lks_state anew = {0};
         CHECK_CODE(lks_dump_state(&s, tell, &t, &err), LKS_OK);
         CHECK_STR(text.len > 0 ? lks_buf_view(&text) : LKS_STR(""), rows[i].told);
+        lks_test_reload(&s, &anew);
     }
 }
 

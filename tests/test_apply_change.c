@@ -3,8 +3,10 @@
 #include "core/state/state.h"
 
 #include "core/campaign/state_apply.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "tests/asked.h"
+#include "tests/dump_state.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -253,22 +255,10 @@ static enum lks_code tell(void *ctx, lks_ms time, const struct lks_record *r, st
     return LKS_OK;
 }
 
-static enum lks_code fold_one(void *ctx, lks_ms time, const struct lks_record *r,
-                              struct lks_err *err)
-{
-    struct lks_state *into = ctx;
-    return lks_state_apply(into, into->seq, time, r, err);
-}
-
 static void check_fold(const struct lks_state *s)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state anew = {0};
-    struct lks_err err = {0};
-    CHECK_CODE(lks_state_init(&anew, 2, &err), LKS_OK);
-    anew.seq = s->seq;
-    CHECK_CODE(lks_dump_state(s, fold_one, &anew, &err), LKS_OK);
-    if (!CHECK(lks_table_equal(s, &anew, &err)))
-        printf("differs: %s\n", err.msg);
+    lks_test_reload(s, &anew);
 }
 
 static void test_rows(void)

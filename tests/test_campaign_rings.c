@@ -3,6 +3,7 @@
 #include "core/campaign/campaign_evidence.h"
 #include "core/campaign/state_apply.h"
 #include "tests/campaigns.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -265,13 +266,6 @@ static void what_was_seen_counts_no_more(void)
 
 /* Restarts ---------------------------------------------------------------------------------- */
 
-static enum lks_code apply_again(void *ctx, lks_ms time, const struct lks_record *record,
-                                 struct lks_err *err)
-{
-    struct lks_state *to = ctx;
-    return lks_state_apply(to, to->seq, time, record, err);
-}
-
 /* Who starts with what is written down says the same of the ring. */
 static void a_restart_forgets_nothing(void)
 {
@@ -287,9 +281,7 @@ static void a_restart_forgets_nothing(void)
         CHECK(!campaign_run_measured(&w, measure, HOUR / 10));
     campaign_measure(&w, measure);
     lks_arena_init(&arena, 1 << 20);
-    CHECK_CODE(lks_state_init(&again, 2, &err), LKS_OK);
-    again.seq = w.a.state.seq;
-    CHECK_CODE(lks_dump_state(&w.a.state, apply_again, &again, &err), LKS_OK);
+    lks_test_reload(&w.a.state, &again);
     CHECK_CODE(lks_campaign_wave_evidence(&w.a.state, campaign_change(&w), 1, w.a.now.wall, &arena,
                                           &one, &err),
                LKS_OK);

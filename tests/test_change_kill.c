@@ -3,9 +3,10 @@
 #include "core/state/heartbeat.h"
 
 #include "core/campaign/state_apply.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "tests/campaigns.h"
 #include "tests/counted.h"
+#include "tests/dump_state.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 
@@ -114,7 +115,7 @@ static void kill(struct life *life)
     if (life->way == FROM_SNAPSHOT)
         take_snapshot(life);
     read_rows(life, &anew);
-    if (!CHECK(lks_table_equal(was, &anew, &err)))
+    if (!CHECK(lks_entity_equal(was, &anew, &err)))
         printf("differs: %s\n", err.msg);
     CHECK_CODE(lks_heartbeat_restart(&anew, life->w.a.now, &err), LKS_OK);
     life->dead = *was;

@@ -3,8 +3,8 @@
 
 #include "core/campaign/state_apply.h"
 #include "core/rules/decide.h"
-#include "core/table/table.h"
 #include "tests/asked.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #define MINUTE ((lks_ms)60 * LKS_SECOND)
@@ -226,21 +226,10 @@ static void test_review(void)
 
 /* Snapshots --------------------------------------------------------------------------------- */
 
-static enum lks_code emit(void *ctx, lks_ms time, const struct lks_record *r, struct lks_err *err)
-{
-    struct lks_state *to = ctx;
-    return lks_state_apply(to, to->seq, time, r, err);
-}
-
 static void check_dump(const struct lks_asked *a)
 {
     struct lks_state other = {0};
-    struct lks_err err = {0};
-    LKS_ASSERT(lks_state_init(&other, 1, &err) == LKS_OK);
-    CHECK_CODE(lks_dump_state(&a->state, emit, &other, &err), LKS_OK);
-    other.seq = a->state.seq;
-    CHECK(lks_table_equal(&a->state, &other, &err));
-    CHECK_STR(lks_str_from(err.msg), "");
+    lks_test_reload(&a->state, &other);
     lks_state_fini(&other);
 }
 

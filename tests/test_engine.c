@@ -1,4 +1,4 @@
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "engine/engine.h"
 
 #include "drivers/store/memory.h"
@@ -159,7 +159,7 @@ static void check_restart(struct bench *b)
     struct lks_err err = {0};
     CHECK_CODE(lks_state_init(&folded, 9, &err), LKS_OK);
     CHECK_CODE(lks_journal_fold(&b->store, NULL, 0, &folded, &tail, &err), LKS_OK);
-    if (!CHECK(lks_table_equal(&folded, lks_engine_state(b->engine), &err)))
+    if (!CHECK(lks_entity_equal(&folded, lks_engine_state(b->engine), &err)))
         printf("%s\n", err.msg);
 }
 

@@ -1,7 +1,7 @@
 /* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
  */
+#include "core/entity/entity.h"
 #include "core/state/barred.h"
-#include "core/table/table.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
@@ -222,7 +222,8 @@ static enum lks_code hold(struct bench *t, struct controller *c, const char *nod
 static void check_same(const struct bench *t)
 {
     struct lks_err why = {0};
-    if (!CHECK(lks_table_equal(lks_engine_state(t->a.engine), lks_engine_state(t->b.engine), &why)))
+    if (!CHECK(
+            lks_entity_equal(lks_engine_state(t->a.engine), lks_engine_state(t->b.engine), &why)))
         printf("%s\n", why.msg);
 }
 

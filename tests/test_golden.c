@@ -8,8 +8,9 @@
 #include "engine/journal.h"
 
 #include "core/campaign/state_apply.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "tests/goldens.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static void test_the_newest_journal_has_every_kind_of_record(void)
 static void check_same(const struct lks_state *want, const struct lks_state *got)
 {
     struct lks_err why = {0};
-    if (!CHECK(lks_table_equal(want, got, &why)))
+    if (!CHECK(lks_entity_equal(want, got, &why)))
         printf("%s\n", why.msg);
 }
 
@@ -151,8 +152,8 @@ static bool fold_and_cut(void *ctx, const struct lks_row *row)
         !CHECK_CODE(lks_state_apply(s, row->seq, row->time, &r, &err), LKS_OK))
         return false;
     lks_test_case("row %" PRIu64, row->seq);
-    if (!CHECK(lks_golden_reloads(s, &err)))
-        printf("%s\n", err.msg);
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+    lks_test_reload(s, &loaded);
     return true;
 }
 

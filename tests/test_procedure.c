@@ -6,6 +6,7 @@
 #include "core/rules/decide.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -238,12 +239,6 @@ static void digest_of(const struct campaign *w, char out[LKS_DIGEST_SIZE])
     CHECK_CODE(lks_procedure_plan_digest(&w->a.state, campaign_change(w), out, &err), LKS_OK);
 }
 
-/* Fold what a snapshot would hold, and ask that. */
-static enum lks_code fold(void *ctx, lks_ms time, const struct lks_record *r, struct lks_err *err)
-{
-    return lks_state_apply(ctx, 1, time, r, err);
-}
-
 static void test_digest_stays(void)
 {
     struct campaign w;
@@ -257,8 +252,7 @@ static void test_digest_stays(void)
     CHECK(campaign_change(&w)->states[LKS_MEMBER_DONE] > 0);
     digest_of(&w, after);
     CHECK_STR(lks_str_from(after), before);
-    CHECK_CODE(lks_state_init(&copy, 7, &err), LKS_OK);
-    CHECK_CODE(lks_dump_state(&w.a.state, fold, &copy, &err), LKS_OK);
+    lks_test_reload(&w.a.state, &copy);
     CHECK_CODE(lks_procedure_plan_digest(&copy, lks_state_change(&copy, w.change), after, &err),
                LKS_OK);
     CHECK_STR(lks_str_from(after), before);

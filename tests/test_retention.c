@@ -1,6 +1,6 @@
 /* What keeps a journal usable: snapshots, repairs, trims and looking back. */
 #include "core/campaign/state_apply.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "tests/journals.h"
 #include "tests/test.h"
 
@@ -64,7 +64,7 @@ static void test_a_snapshot_and_its_tail_fold_to_the_same(void)
         if (count > 1) /* nothing before it is looked at */
             lks_memory_disk_row(w.disk, count - 1)->time = 0;
         fold_ok(&w, &state);
-        if (!CHECK(lks_table_equal(&whole, &state, &why)))
+        if (!CHECK(lks_entity_equal(&whole, &state, &why)))
             printf("%s\n", why.msg);
     }
 }
@@ -93,7 +93,7 @@ static void test_a_damaged_snapshot_is_not_trusted(void)
         put_snapshot(&w, 30, NULL);
         spoil(&w, at);
         fold_ok(&w, &state);
-        CHECK(lks_table_equal(&whole, &state, &why));
+        CHECK(lks_entity_equal(&whole, &state, &why));
         CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_SNAPSHOT);
     }
 }
@@ -111,7 +111,7 @@ static void test_a_snapshot_of_another_chain_is_not_used(void)
     CHECK_CODE(w.store.ops->snapshot_put(w.store.self, honest.seq, lks_buf_view(&bytes), &err),
                LKS_OK);
     fold_ok(&w, &state);
-    CHECK(lks_table_equal(&honest, &state, &err));
+    CHECK(lks_entity_equal(&honest, &state, &err));
 }
 
 static void test_a_forged_snapshot_is_found(void)
@@ -383,7 +383,7 @@ static void check_trimmed(struct lks_test_world *w, uint64_t through, const stru
     fold_ok(w, &state);
     state.seq = want->seq; /* the record of the trim is the only difference */
     state.clock = want->clock;
-    if (!CHECK(lks_table_equal(want, &state, &why)))
+    if (!CHECK(lks_entity_equal(want, &state, &why)))
         printf("%s\n", why.msg);
 }
 

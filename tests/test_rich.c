@@ -2,7 +2,8 @@
  * snapshot leaves out is listed here. */
 #include "engine/journal.h"
 
-#include "core/table/table.h"
+#include "core/entity/entity.h"
+#include "tests/dump_state.h"
 #include "tests/goldens.h"
 #include "tests/records.h"
 #include "tests/test.h"
@@ -166,16 +167,16 @@ static void test_a_snapshot_has_all_fields_but_those_listed(void)
 
 /* Whether some row of `t`, or of a table within it, has a value in the column of `of`. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static bool has_value(const struct lks_state *s, const struct lks_table *t, const void *parent,
-                      const struct lks_table *of, const struct lks_column *c)
+static bool has_value(const struct lks_state *s, const struct lks_entity *t, const void *parent,
+                      const struct lks_entity *of, const struct lks_column *c)
 {
-    for (uint32_t i = 0; i < lks_table_rows(t, parent); i++) {
-        const void *row = lks_table_row(t, parent, i);
+    for (uint32_t i = 0; i < lks_entity_rows(t, parent); i++) {
+        const void *row = lks_entity_row(t, parent, i);
         if (t->counts != NULL && !t->counts(s, row))
             continue;
         for (size_t k = 0; t == of && k < c->count; k++) {
-            if (lks_table_is_text(c) ? lks_table_text(s, c, row, k).len > 0
-                                     : lks_table_number(c, row, k) != 0)
+            if (lks_entity_is_text(c) ? lks_entity_text(s, c, row, k).len > 0
+                                      : lks_entity_number(c, row, k) != 0)
                 return true;
         }
         for (size_t k = 0; k < t->child_count; k++) {
@@ -187,8 +188,8 @@ static bool has_value(const struct lks_state *s, const struct lks_table *t, cons
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static void check_columns(const struct lks_state *s, const struct lks_table *top,
-                          const struct lks_table *t)
+static void check_columns(const struct lks_state *s, const struct lks_entity *top,
+                          const struct lks_entity *t)
 {
     for (size_t i = 0; i < t->column_count; i++) {
         lks_test_case("%s.%s", t->name, t->columns[i].name);
@@ -206,8 +207,8 @@ static void test_every_column_has_a_value(void)
     struct lks_err err = {0};
     lks_golden_load(&w.store, LKS_GOLDEN_RICH);
     CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), LKS_OK);
-    for (size_t i = 0; i < lks_table_count; i++)
-        check_columns(&state, lks_tables[i], lks_tables[i]);
+    for (size_t i = 0; i < lks_entity_count; i++)
+        check_columns(&state, lks_entities[i], lks_entities[i]);
 }
 
 static const struct lks_test tests[] = {

@@ -2,12 +2,14 @@
 
 #include "base/rng.h"
 #include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 #include "core/state/heartbeat.h"
 #include "core/state/node_status.h"
-#include "core/table/table.h"
 #include "tests/anything.h"
 #include "tests/counted.h"
+#include "tests/dump_state.h"
 #include "tests/fleet.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -41,15 +43,17 @@ static size_t fold(const struct lks_state *s, struct lks_state *out)
 {
     struct lks_err err = {0};
     struct folding f = {.into = out, .seq = s->seq};
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
     CHECK_CODE(lks_state_init(out, SEED + 1, &err), LKS_OK);
     CHECK_CODE(lks_dump_state(s, fold_one, &f, &err), LKS_OK);
+    lks_test_reload(s, &loaded);
     return f.count;
 }
 
 static bool check_equal(const struct lks_state *a, const struct lks_state *b)
 {
     struct lks_err why = {0};
-    bool same = lks_table_equal(a, b, &why);
+    bool same = lks_entity_equal(a, b, &why);
     if (!same)
         printf("differs: %s\n", why.msg);
     return CHECK(same);
@@ -675,9 +679,9 @@ static void test_equal(void)
         make_good(&b);
         lks_asked_apply(&a, &differences[i].then);
         lks_asked_apply(&b, &(struct lks_record){.kind = LKS_RECORD_STARTED});
-        CHECK(lks_table_equal(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
+        CHECK(lks_entity_equal(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
         CHECK_STR(lks_str_from(why.msg), differences[i].why);
-        CHECK(lks_table_equal(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
+        CHECK(lks_entity_equal(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
     }
 }
 

@@ -3,10 +3,11 @@
 #include "core/state/tickets.h"
 
 #include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 #include "core/procedure/procedure.h"
-#include "core/table/table.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -203,34 +204,23 @@ static void test_due_many(void)
 }
 
 /* A snapshot has all of it. */
-static enum lks_code fold(void *ctx, lks_ms time, const struct lks_record *r, struct lks_err *err)
-{
-    struct lks_state *s = ctx;
-    return lks_state_apply(s, 13, time, r, err);
-}
-
 static void test_snapshot(void)
 {
     struct campaign w;
     struct lks_state copy = {0};
-    struct lks_err err = {0};
     begin(&w);
     CHECK_HAS(send(&w, &(struct message){.by = "user:ann"}), "ticket-heard");
     (void)tell(&w, 10, true);
     row(&w, 11, MOVED(RUNNING));
     row(&w, 13, MOVED(PAUSED));
-    CHECK_CODE(lks_state_init(&copy, 7, &err), LKS_OK);
-    CHECK_CODE(lks_dump_state(&w.a.state, fold, &copy, &err), LKS_OK);
-    copy.seq = w.a.state.seq;
-    CHECK(lks_table_equal(&w.a.state, &copy, &err));
-    CHECK_STR(lks_str_from(err.msg), "");
+    lks_test_reload(&w.a.state, &copy);
     CHECK_INT(copy.tickets.due_count, 2);
     CHECK_INT(copy.tickets.heard_count, 1);
     const struct lks_state_change *c = lks_state_change(&copy, w.change);
     if (CHECK(c != NULL) && CHECK_INT(c->vote_count, 1))
         CHECK_STR(lks_state_text(&copy, c->votes[0].ticket), "CHG-7");
     (void)tell(&w, 11, true);
-    CHECK(!lks_table_equal(&w.a.state, &copy, NULL));
+    CHECK(!lks_entity_equal(&w.a.state, &copy, NULL));
     lks_state_fini(&copy);
     campaign_end(&w);
 }

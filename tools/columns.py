@@ -64,7 +64,7 @@ def members(text, struct):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     headers = "".join(p.read_text() for p in sorted((root / "src/core/state").glob("*.h")))
-    tables = "".join(p.read_text() for p in sorted((root / "src/core/table").glob("tables_*.c")))
+    tables = "".join(p.read_text() for p in sorted((root / "src/core/entity").glob("entities_*.c")))
     made = re.search(r"#define MADE\b.*?\n\n", tables, re.S)
     faults = []
     seen = 0
@@ -93,7 +93,7 @@ def main():
     if seen == 0:
         faults.append("no tables were found")
     for fault in faults:
-        print(f"src/core/table: {fault}")
+        print(f"src/core/entity: {fault}")
     return 1 if faults else 0
 
 

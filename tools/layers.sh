@@ -26,7 +26,7 @@ rooms='
 base: . term process
 codec: format notation time package program machine
 model: record schema facts tuple manifest
-core: stats compat check conform agentlink state table fold registry gate admission governance
+core: stats compat check conform agentlink state entity fold registry gate admission governance
 core: firmware plan exposure view decision actions campaign procedure rules
 drivers: store depot verify http bmc service
 probe: root platform package kernel library gpu network run

@@ -72,6 +72,7 @@ struct lks_snapshot {
     uint64_t seq;
     lks_ms time;
     uint8_t hash[LKS_HASH_BYTES];
+    bool tables; /* of version 2: `entries` are tables, not records */
     struct lks_str entries;
 };
 

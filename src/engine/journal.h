@@ -17,8 +17,8 @@ enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_
                                lks_ms until, struct lks_state *out, struct lks_store_tail *tail,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* A snapshot is the packed records of lks_dump_state() with their digest, and the hash of its row.
- * One that is damaged, or not of this chain, is not used; the rows are folded instead if all of
+/* A snapshot is the rows of lks_entity_pack() with their digest, and the hash of the row it stands
+ * at. One that is damaged, or not of this chain, is not used; the rows are folded instead if all of
  * them are still there. What is stored is signed: a writer of the file without the key must not be
  * able to define what was in rows that were trimmed. */
 enum lks_code lks_snapshot_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],

@@ -1,5 +1,5 @@
 #include "base/vec.h"
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 #include "engine/chain_walk.h"
 
 #include <inttypes.h>
@@ -338,7 +338,7 @@ static enum lks_code compare_snapshot(struct verifying *v, const struct lks_snap
         lks_journal_fold_rows(v->store, snapshot->seq, &rows, err) != LKS_OK ||
         lks_snapshot_apply(snapshot, &other, err) != LKS_OK)
         return err->code;
-    if (!lks_table_equal(&rows, &other, &why))
+    if (!lks_entity_equal(&rows, &other, &why))
         lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, snapshot->seq,
                              "the snapshot of row %" PRIu64 " is not what the rows fold to: %s",
                              snapshot->seq, why.msg);

@@ -1,6 +1,12 @@
 /*
- * A snapshot: a line with the digest of all that follows, then the row it stands at, and the
- * records that fold to the state. Numbers are big-endian.
+ * A snapshot: a line with the digest of all that follows, then the row it stands at, and the tables
+ * of the state. Numbers are big-endian.
+ *
+ *     lockstep-snapshot-2 sha256:...\n
+ *     seq 8, time 8, hash 32
+ *     tables, as lks_entity_pack() writes them
+ *
+ * Versions before 0.2 wrote records that fold to the state, and these are read for ever:
  *
  *     lockstep-snapshot-1 sha256:...\n
  *     seq 8, time 8, hash 32, count 8
@@ -15,14 +21,16 @@
 
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 
 #include <inttypes.h>
 
 #define SIGNED       "lockstep-signed-1 "
-#define MAGIC        "lockstep-snapshot-1 "
+#define MAGIC_1      "lockstep-snapshot-1 "
+#define MAGIC        "lockstep-snapshot-2 "
 #define LINE_BYTES   (sizeof(MAGIC) - 1 + LKS_DIGEST_SIZE)
 #define SIGNED_BYTES (sizeof(SIGNED) + 2 * (size_t)LKS_SIGNATURE_BYTES)
-#define HEAD_BYTES   (8 + 8 + LKS_HASH_BYTES + 8)
+#define HEAD_BYTES   (8 + 8 + LKS_HASH_BYTES)
 #define ENTRY_BYTES  (8 + 2 + 1 + 4)
 
 static void add_number(struct lks_buf *out, uint64_t value, unsigned bytes)
@@ -41,47 +49,14 @@ static uint64_t take_number(struct lks_str *in, unsigned bytes)
     return value;
 }
 
-struct packing {
-    struct lks_buf *out;
-    struct lks_buf body;
-    uint64_t count;
-    bool shown; /* to readers */
-};
-
-static enum lks_code pack_record(void *ctx, lks_ms time, const struct lks_record *record,
-                                 struct lks_err *err)
-{
-    struct packing *p = ctx;
-    const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
-    LKS_ASSERT(info != NULL);
-    if (p->shown && (record->kind == LKS_RECORD_TOKEN || record->kind == LKS_RECORD_API_TOKEN))
-        return LKS_OK;
-    lks_buf_truncate(&p->body, 0);
-    lks_record_pack(record, &p->body);
-    if (lks_buf_check(&p->body, err) != LKS_OK)
-        return lks_wrap(err, "snapshot: %s", info->word);
-    add_number(p->out, time, 8);
-    add_number(p->out, (uint64_t)record->kind, 2);
-    add_number(p->out, lks_record_version(info), 1);
-    add_number(p->out, p->body.len, 4);
-    lks_buf_add(p->out, lks_buf_view(&p->body));
-    p->count++;
-    return LKS_OK;
-}
-
-/* Numbers that are known only at the end are written into the room that was left for them. */
+/* What is known only at the end is written into the room that was left for it. */
 static void fill(struct lks_buf *out, size_t at, struct lks_str bytes)
 {
     memcpy(out->ptr + at, bytes.ptr, bytes.len);
 }
 
-static enum lks_code seal(struct lks_buf *out, size_t start, uint64_t count, struct lks_err *err)
+static enum lks_code seal(struct lks_buf *out, size_t start, struct lks_err *err)
 {
-    uint8_t number[8];
-    for (unsigned i = 0; i < sizeof(number); i++)
-        number[i] = (uint8_t)(count >> (56 - 8 * i));
-    fill(out, start + LINE_BYTES + HEAD_BYTES - 8, (struct lks_str){(char *)number, 8});
-
     char digest[LKS_DIGEST_SIZE];
     struct lks_str rest = {out->ptr + start + LINE_BYTES, out->len - start - LINE_BYTES};
     if (lks_digest_text(rest, digest, err) != LKS_OK)
@@ -93,21 +68,16 @@ static enum lks_code seal(struct lks_buf *out, size_t start, uint64_t count, str
 static enum lks_code pack(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES], bool shown,
                           struct lks_buf *out, struct lks_err *err)
 {
-    struct packing p = {.out = out, .shown = shown};
     size_t start = out->len;
-    lks_buf_init(&p.body, LKS_RECORD_BODY_MAX);
     lks_buf_add(out, LKS_STR(MAGIC));
     lks_buf_pad(out, '0', LKS_DIGEST_SIZE - 1);
     lks_buf_addc(out, '\n');
     add_number(out, s->seq, 8);
     add_number(out, s->clock, 8);
     lks_buf_add(out, (struct lks_str){(const char *)hash, LKS_HASH_BYTES});
-    add_number(out, 0, 8);
-    enum lks_code code = lks_dump_state(s, pack_record, &p, err);
-    lks_buf_fini(&p.body);
-    if (code == LKS_OK && lks_buf_check(out, err) != LKS_OK)
-        code = lks_wrap(err, "snapshot");
-    return code == LKS_OK ? seal(out, start, p.count, err) : code;
+    if (lks_entity_pack(s, shown, out, err) != LKS_OK)
+        return lks_wrap(err, "snapshot");
+    return seal(out, start, err);
 }
 
 enum lks_code lks_snapshot_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
@@ -188,7 +158,8 @@ static bool whole(struct lks_str bytes, struct lks_str *rest)
 {
     char digest[LKS_DIGEST_SIZE];
     struct lks_err ignored = {0};
-    if (bytes.len < LINE_BYTES + HEAD_BYTES || !lks_str_starts(bytes, MAGIC) ||
+    if (bytes.len < LINE_BYTES + HEAD_BYTES ||
+        !(lks_str_starts(bytes, MAGIC) || lks_str_starts(bytes, MAGIC_1)) ||
         bytes.ptr[LINE_BYTES - 1] != '\n')
         return false;
     struct lks_str said = {bytes.ptr + sizeof(MAGIC) - 1, LKS_DIGEST_SIZE - 1};
@@ -196,30 +167,36 @@ static bool whole(struct lks_str bytes, struct lks_str *rest)
     return lks_digest_text(*rest, digest, &ignored) == LKS_OK && lks_str_is(said, digest);
 }
 
+/* Whether all records of version 1 can be read, of which the first 8 bytes are the number. */
+static enum lks_code check_entries(struct lks_str *entries, struct lks_err *err)
+{
+    struct lks_err why = {.msg = "it is not as long as it says"};
+    uint64_t count = entries->len < 8 ? 1 : take_number(entries, 8);
+    struct lks_str rest = *entries;
+    lks_ms time = 0;
+    struct lks_record record;
+    while (count > 0 && take_entry(&rest, &time, &record, &why))
+        count--;
+    return count == 0 && rest.len == 0 ? LKS_OK
+                                       : lks_fail(err, LKS_E_INVALID, "snapshot: %s", why.msg);
+}
+
 enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_key *key,
                                 struct lks_snapshot *out, struct lks_err *err)
 {
     struct lks_snapshot s = {0};
     struct lks_str rest = {"", 0};
-    struct lks_err why = {.msg = "it is not as long as it says"};
     if (unsign(key, &bytes, err) != LKS_OK)
         return err->code;
     if (!whole(bytes, &rest))
         return lks_fail(err, LKS_E_INVALID, "snapshot: damaged, or not one");
+    s.tables = lks_str_starts(bytes, MAGIC);
     s.seq = take_number(&rest, 8);
     s.time = take_number(&rest, 8);
     memcpy(s.hash, rest.ptr, sizeof(s.hash));
-    rest.ptr += sizeof(s.hash);
-    rest.len -= sizeof(s.hash);
-    uint64_t count = take_number(&rest, 8);
-    s.entries = rest;
-
-    lks_ms time = 0;
-    struct lks_record record;
-    while (count > 0 && take_entry(&rest, &time, &record, &why))
-        count--;
-    if (count > 0 || rest.len > 0)
-        return lks_fail(err, LKS_E_INVALID, "snapshot: %s", why.msg);
+    s.entries = (struct lks_str){rest.ptr + sizeof(s.hash), rest.len - sizeof(s.hash)};
+    if ((s.tables ? lks_entity_check(s.entries, err) : check_entries(&s.entries, err)) != LKS_OK)
+        return s.tables ? lks_wrap(err, "snapshot") : err->code;
     *out = s;
     return LKS_OK;
 }
@@ -249,18 +226,27 @@ enum lks_code lks_snapshot_load(struct lks_store *store, const struct lks_public
     return LKS_OK;
 }
 
-enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
-                                 struct lks_err *err)
+static enum lks_code apply_entries(const struct lks_snapshot *snapshot, struct lks_state *out,
+                                   struct lks_err *err)
 {
     struct lks_str rest = snapshot->entries;
     lks_ms time = 0;
     struct lks_record record;
     while (rest.len > 0) {
-        if (!take_entry(&rest, &time, &record, err))
-            return lks_wrap(err, "snapshot");
-        if (lks_state_apply(out, snapshot->seq, time, &record, err) != LKS_OK)
-            return lks_wrap(err, "snapshot");
+        if (!take_entry(&rest, &time, &record, err) ||
+            lks_state_apply(out, snapshot->seq, time, &record, err) != LKS_OK)
+            return err->code;
     }
+    return LKS_OK;
+}
+
+enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
+                                 struct lks_err *err)
+{
+    enum lks_code code = snapshot->tables ? lks_entity_unpack(snapshot->entries, out, err)
+                                          : apply_entries(snapshot, out, err);
+    if (code != LKS_OK || (snapshot->tables && lks_state_index(out, err) != LKS_OK))
+        return lks_wrap(err, "snapshot");
     out->seq = snapshot->seq;
     out->clock = snapshot->time;
     return LKS_OK;

@@ -24,3 +24,14 @@ enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
     s->touched_count = 0;
     return code;
 }
+
+enum lks_code lks_state_index(struct lks_state *s, struct lks_err *err)
+{
+    if (lks_apply_index(s, err) != LKS_OK)
+        return err->code;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (s->nodes[n].change != 0 && reckon(s, n, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}

@@ -10,4 +10,8 @@
 enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
                               const struct lks_record *record, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The rows of `s` were loaded by lks_entity_unpack(): find everything that follows from them.
+ * INVALID where they refer to what is not there. */
+enum lks_code lks_state_index(struct lks_state *s, struct lks_err *err) LKS_MUST_CHECK;
+
 #endif

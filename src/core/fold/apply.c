@@ -703,3 +703,46 @@ enum lks_code lks_apply_record(struct lks_state *s, uint64_t seq, lks_ms time,
         return err->code;
     return lks_apply_campaign(&a);
 }
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+static enum lks_code index_nodes(const struct lks_applying *a)
+{
+    for (uint32_t n = 0; n < a->s->node_count; n++) {
+        count(a->s, &a->s->nodes[n], 1);
+        if (arm(a, n) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}
+
+/* How they stand, which follows from all the rest. */
+static enum lks_code index_status(const struct lks_applying *a)
+{
+    for (uint32_t n = 0; n < a->s->node_count; n++) {
+        if (lks_node_status_place(a->s, n, a->err) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_index(struct lks_state *s, struct lks_err *err)
+{
+    static lks_applier *const steps[] = {
+        index_nodes,
+        lks_apply_index_readings,
+        lks_apply_index_lists,
+        lks_apply_index_flashes,
+        lks_apply_index_access,
+        lks_apply_index_changes,
+        lks_apply_index_measures,
+        index_status,
+        lks_apply_index_deviations,
+    };
+    const struct lks_applying a = {.s = s, .time = s->clock, .err = err};
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        if (steps[i](&a) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}

@@ -106,6 +106,14 @@ lks_applier lks_fold_tickets_apply;
 /* fold_reset.c */
 lks_applier lks_fold_reset_apply;
 
+/* Indexes of a state whose rows were loaded, and not folded: counts, chains, heaps and places, each
+ * from the rows alone. lks_apply_index() calls the others, in their order. INVALID where rows refer
+ * to what is not there. */
+enum lks_code lks_apply_index(struct lks_state *s, struct lks_err *err) LKS_MUST_CHECK;
+lks_applier lks_apply_index_readings, lks_apply_index_deviations, lks_apply_index_lists,
+    lks_apply_index_flashes, lks_apply_index_access, lks_apply_index_changes,
+    lks_apply_index_measures;
+
 /* Behind any record: who waited for it in a change is looked at again. */
 lks_applier lks_apply_campaign;
 

@@ -164,3 +164,15 @@ enum lks_code lks_apply_person_certified(const struct lks_applying *a)
         return a->err->code;
     return lks_state_sorted_put(s, LKS_SORTED_PERSONS, &made, a->err);
 }
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_index_access(const struct lks_applying *a)
+{
+    for (uint32_t i = 0; i < a->s->token_count; i++) {
+        struct lks_api_token *t = &a->s->tokens[i];
+        if (read_roles(a, lks_state_text(a->s, t->grants), t) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}

@@ -485,6 +485,19 @@ static void find_next(struct lks_state_change *c, uint32_t unit)
         w->next = c->units[w->next - 1].next;
 }
 
+/* It is the last of its wave. */
+static enum lks_code chain_unit(struct lks_state_change *c, uint32_t unit, struct lks_err *err)
+{
+    struct lks_unit *u = &c->units[unit];
+    struct lks_wave *w = &c->waves[u->wave];
+    if (w->last_unit != 0)
+        c->units[w->last_unit - 1].next = unit + 1;
+    else
+        w->first_unit = unit + 1;
+    w->last_unit = unit + 1;
+    return u->domain == 0 ? LKS_OK : lks_change_index_unit(c, unit, err);
+}
+
 /* A unit at the end of its wave. */
 static enum lks_code add_unit(const struct lks_applying *a, struct lks_state_change *c,
                               uint32_t wave, lks_text domain, uint32_t *out)
@@ -492,17 +505,9 @@ static enum lks_code add_unit(const struct lks_applying *a, struct lks_state_cha
     if (LKS_VEC_RESERVE_MAX(c->units, c->unit_room, c->unit_count + 1, LKS_STATE_NODES_MAX,
                             a->err) != LKS_OK)
         return lks_wrap(a->err, "units");
-    struct lks_wave *w = &c->waves[wave];
-    uint32_t place = ++c->unit_count;
-    c->units[place - 1] =
-        (struct lks_unit){.domain = domain, .wave = wave, .first = c->member_count};
-    if (w->last_unit != 0)
-        c->units[w->last_unit - 1].next = place;
-    else
-        w->first_unit = place;
-    w->last_unit = place;
-    *out = place - 1;
-    return domain == 0 ? LKS_OK : lks_change_index_unit(c, place - 1, a->err);
+    *out = c->unit_count++;
+    c->units[*out] = (struct lks_unit){.domain = domain, .wave = wave, .first = c->member_count};
+    return chain_unit(c, *out, a->err);
 }
 
 /* The unit that a node of this domain joins: that of its wave, else a new one. */
@@ -711,4 +716,71 @@ enum lks_code lks_apply_frozen(const struct lks_applying *a)
     const struct lks_kept list[] = {{from->on ? from->by : LKS_STR(""), by},
                                     {from->on ? from->reason : LKS_STR(""), reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+static enum lks_code index_units(const struct lks_applying *a, struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->unit_count; i++) {
+        if (c->units[i].wave >= c->wave_count)
+            return lks_fail(a->err, LKS_E_INVALID, "a unit is in no wave");
+        if (chain_unit(c, i, a->err) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}
+
+/* Members of a unit are next to each other. */
+static enum lks_code index_member(const struct lks_applying *a, struct lks_state_change *c,
+                                  uint32_t i)
+{
+    const struct lks_member *m = &c->members[i];
+    if (m->unit >= c->unit_count || m->recipe >= c->recipe_count)
+        return lks_fail(a->err, LKS_E_INVALID, "a member is in no unit, or has no recipe");
+    struct lks_unit *u = &c->units[m->unit];
+    u->first = u->count == 0 ? i : u->first;
+    if (u->first + u->count != i || lks_state_change_member(c, m->node) != NULL)
+        return lks_fail(a->err, LKS_E_INVALID, "a unit is in pieces, or a node in it twice");
+    if (LKS_VEC_RESERVE_MAX(c->places, c->place_room, m->node + 1, LKS_STATE_NODES_MAX, a->err) !=
+            LKS_OK ||
+        lks_change_index_from(c, m->from, a->err) != LKS_OK)
+        return lks_wrap(a->err, "members");
+    c->places[m->node] = i + 1;
+    u->count++;
+    count_member(c, m, 1);
+    return LKS_OK;
+}
+
+static enum lks_code index_change(const struct lks_applying *a, struct lks_state_change *c)
+{
+    if (index_units(a, c) != LKS_OK)
+        return a->err->code;
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        if (index_member(a, c, i) != LKS_OK)
+            return a->err->code;
+    }
+    for (uint32_t i = 0; i < c->unit_count; i++) {
+        find_begun(c, &c->units[i]);
+        count_unit(c, &c->units[i], 1);
+        find_next(c, i);
+    }
+    a->s->changes_open += !lks_change_over(c);
+    a->s->glasses += c->glass.at != 0 && c->glass.reviewed == 0;
+    return LKS_OK;
+}
+
+/* Which change has a node, and what it is pinned to, follows from all of them. */
+enum lks_code lks_apply_index_changes(const struct lks_applying *a)
+{
+    struct lks_state *s = a->s;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        if (index_change(a, &s->changes[i]) != LKS_OK)
+            return a->err->code;
+    }
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        for (uint32_t k = 0; k < s->changes[i].member_count; k++)
+            bind_node(s, s->changes[i].members[k].node);
+    }
+    return LKS_OK;
 }

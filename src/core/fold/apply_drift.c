@@ -368,14 +368,22 @@ static enum lks_code name_node(const struct lks_applying *a, struct lks_str name
     return LKS_OK;
 }
 
+static enum lks_code name_nodes(const struct lks_applying *a, struct lks_str hosts,
+                                struct lks_deviation *d)
+{
+    struct naming naming = {.to = d};
+    if (lks_apply_hosts(a, hosts, name_node, &naming) != LKS_OK)
+        return a->err->code;
+    if (d->count > 0)
+        qsort(d->nodes, d->count, sizeof(d->nodes[0]), by_place);
+    return LKS_OK;
+}
+
 static enum lks_code add_deviation(const struct lks_applying *a, struct lks_deviation *made)
 {
     struct lks_state *s = a->s;
-    struct naming naming = {.to = made};
-    if (lks_apply_hosts(a, a->r->deviation.hosts, name_node, &naming) != LKS_OK)
+    if (name_nodes(a, a->r->deviation.hosts, made) != LKS_OK)
         return a->err->code;
-    if (made->count > 0)
-        qsort(made->nodes, made->count, sizeof(made->nodes[0]), by_place);
     if (s->deviation_count == LKS_STATE_DEVIATIONS_MAX)
         thin_deviations(s);
     if (LKS_VEC_ADD(s->deviations, s->deviation_room, s->deviation_count, LKS_STATE_DEVIATIONS_MAX,
@@ -429,4 +437,49 @@ enum lks_code lks_apply_deviation_ended(const struct lks_applying *a)
     lks_node_status_deviation(a->s, d);
     const struct lks_kept list[] = {{from->by, &d->ended_by}, {from->reason, &d->ended_reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+/* What it has is said as if it came now. */
+static enum lks_code index_readings_of(const struct lks_applying *a, uint32_t n)
+{
+    struct lks_node *node = &a->s->nodes[n];
+    const uint32_t inband = node->inband, outband = node->outband, whole = node->whole;
+    node->inband = node->outband = node->whole = 0;
+    use_basis(a->s, &node->inband, inband);
+    use_basis(a->s, &node->outband, outband);
+    use_whole(a->s, node, whole);
+    return lks_apply_age(a, n, node->outband_over);
+}
+
+enum lks_code lks_apply_index_readings(const struct lks_applying *a)
+{
+    struct lks_state *s = a->s;
+    for (uint32_t i = 0; i < s->basis_room; i++)
+        s->bases[i].gpus = lks_basis_gpus(lks_state_readings(s, i + 1));
+    for (uint32_t v = 1; v < s->verdict_count; v++) {
+        if (s->verdicts[v].basis == 0)
+            return lks_fail(a->err, LKS_E_INVALID, "a verdict is about no readings");
+        struct lks_state_basis *basis = &s->bases[s->verdicts[v].basis - 1];
+        s->verdicts[v].next = basis->verdict;
+        basis->verdict = v;
+    }
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (index_readings_of(a, n) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_index_deviations(const struct lks_applying *a)
+{
+    for (uint32_t i = 0; i < a->s->deviation_count; i++) {
+        struct lks_deviation *d = &a->s->deviations[i];
+        if (name_nodes(a, lks_state_text(a->s, d->hosts), d) != LKS_OK)
+            return a->err->code;
+        lks_node_status_deviation(a->s, d);
+    }
+    find_due(a->s);
+    return LKS_OK;
 }

@@ -132,6 +132,17 @@ static void thin_flashes(struct lks_state *s)
         link_flash(s, i);
 }
 
+/* It keeps its node until it ended and is resolved. */
+static void open_flash(struct lks_state *s, const struct lks_state_flash *f)
+{
+    bool open = f->outcome == LKS_BMC_OPEN;
+    s->flashes_open += open;
+    if (!lks_state_flash_over(f))
+        count_flashing(s, f->node, 1);
+    if (open && lks_state_flash_due(f) < s->flashes_due)
+        s->flashes_due = lks_state_flash_due(f);
+}
+
 static enum lks_code add_flash(const struct lks_applying *a, const struct lks_state_flash *made)
 {
     struct lks_state *s = a->s;
@@ -142,11 +153,8 @@ static enum lks_code add_flash(const struct lks_applying *a, const struct lks_st
         return lks_wrap(a->err, "updates");
     s->flashes[s->flash_count] = *made;
     link_flash(s, s->flash_count++);
-    s->flashes_open++;
-    count_flashing(s, made->node, 1);
+    open_flash(s, made);
     s->next_flash = made->id + 1;
-    if (lks_state_flash_due(made) < s->flashes_due)
-        s->flashes_due = lks_state_flash_due(made);
     return LKS_OK;
 }
 
@@ -224,4 +232,15 @@ enum lks_code lks_apply_flash_resolved(const struct lks_applying *a)
     const struct lks_kept list[] = {{from->by, &f->resolved_by},
                                     {from->reason, &f->resolved_reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_index_flashes(const struct lks_applying *a)
+{
+    for (uint32_t i = 0; i < a->s->flash_count; i++) {
+        link_flash(a->s, i);
+        open_flash(a->s, &a->s->flashes[i]);
+    }
+    return LKS_OK;
 }

@@ -79,6 +79,15 @@ static bool has_metric(const struct lks_state *s, const struct lks_state_change 
     return false;
 }
 
+/* The measurement at `place`, from 1, is the last of its node. */
+static void chain_measure(struct lks_state_change *c, uint32_t node, uint32_t place)
+{
+    uint32_t *last = &c->measured[node];
+    while (*last != 0)
+        last = &c->measures[*last - 1].next;
+    *last = place;
+}
+
 /* Where it is kept: in the place of the one before, or at the end; NULL and no failure: there is no
  * more room. */
 static enum lks_code measure_place(const struct lks_applying *a, struct lks_state_change *c,
@@ -94,11 +103,8 @@ static enum lks_code measure_place(const struct lks_applying *a, struct lks_stat
         LKS_VEC_RESERVE_MAX(c->measures, c->measure_room, c->measure_count + 1, LKS_CHANGE_MEASURES,
                             a->err) != LKS_OK)
         return lks_wrap(a->err, "measurements");
-    uint32_t *last = &c->measured[made->node];
-    while (*last != 0)
-        last = &c->measures[*last - 1].next;
-    *last = ++c->measure_count;
-    *out = &c->measures[c->measure_count - 1];
+    *out = &c->measures[c->measure_count++];
+    chain_measure(c, made->node, c->measure_count);
     return LKS_OK;
 }
 
@@ -186,4 +192,33 @@ enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
     c->waves[from->wave].limit = small(from->limit);
     c->looked = 0;
     return lks_apply_pass(a, from->text, &c->waves[from->wave].limit_text);
+}
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+static enum lks_code index_measures_of(const struct lks_applying *a, struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->measure_count; i++) {
+        const struct lks_measure *m = &c->measures[i];
+        if (m->wave >= c->wave_count)
+            return lks_fail(a->err, LKS_E_INVALID, "a measurement is for no wave");
+        if (LKS_VEC_RESERVE_MAX(c->measured, c->measured_room, m->node + 1, LKS_STATE_NODES_MAX,
+                                a->err) != LKS_OK)
+            return lks_wrap(a->err, "measurements");
+        chain_measure(c, m->node, i + 1);
+    }
+    for (uint32_t i = 0; i < c->look_count; i++) {
+        if (c->looks[i].wave >= c->wave_count)
+            return lks_fail(a->err, LKS_E_INVALID, "a gate's verdict is about no wave");
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_index_measures(const struct lks_applying *a)
+{
+    for (uint32_t i = 0; i < a->s->change_count; i++) {
+        if (index_measures_of(a, &a->s->changes[i]) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
 }

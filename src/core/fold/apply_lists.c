@@ -109,6 +109,15 @@ static void thin_commands(struct lks_state *s)
     s->commands_moved = true;
 }
 
+static void open_command(struct lks_state *s, const struct lks_state_command *c)
+{
+    lks_ms over = lks_state_command_over(s, c);
+    s->commands_open++;
+    count_pending(s, c->node, 1);
+    if (over < s->commands_due)
+        s->commands_due = over;
+}
+
 static enum lks_code add_command(const struct lks_applying *a, const struct lks_state_command *made)
 {
     struct lks_state *s = a->s;
@@ -117,12 +126,8 @@ static enum lks_code add_command(const struct lks_applying *a, const struct lks_
     if (LKS_VEC_ADD(s->commands, s->command_room, s->command_count, LKS_STATE_COMMANDS_MAX, *made,
                     a->err) != LKS_OK)
         return lks_wrap(a->err, "commands");
-    s->commands_open++;
-    count_pending(s, made->node, 1);
+    open_command(s, made);
     s->next_command = made->id + 1;
-    lks_ms over = lks_state_command_over(s, made);
-    if (over < s->commands_due)
-        s->commands_due = over;
     return LKS_OK;
 }
 
@@ -157,4 +162,19 @@ enum lks_code lks_apply_command_ended(const struct lks_applying *a)
     command->ended = true;
     command->outcome = (enum lks_outcome)from->outcome;
     return lks_apply_keep(a, from->text, &command->text);
+}
+
+/* Loaded rows ------------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_index_lists(const struct lks_applying *a)
+{
+    struct lks_state *s = a->s;
+    for (uint32_t i = 0; i < s->alarm_count; i++)
+        s->alarms_open += s->alarms[i].released == 0;
+    for (uint32_t i = 0; i < s->command_count; i++) {
+        const struct lks_state_command *c = &s->commands[i];
+        if (!c->ended)
+            open_command(s, c);
+    }
+    return LKS_OK;
 }

@@ -1,7 +1,7 @@
 /* RESET records: applied, dumped and compared. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
-#include "core/fold/dump.h"
+#include "core/fold/dump_plan.h"
 #include "core/fold/fold.h"
 #include "core/state/state_room.h"
 
@@ -80,44 +80,4 @@ enum lks_code lks_fold_reset_apply(const struct lks_applying *a)
         return approve(a, n);
     lks_fold_resets_forget(a->s, n);
     return LKS_OK;
-}
-
-/* Dumping ----------------------------------------------------------------------------------- */
-
-static void dump_one(struct lks_dump *d, const struct lks_reset *r)
-{
-    struct lks_rec_reset said = {.node = lks_state_name(d->s, r->node),
-                                 .step = LKS_RESET_ASKED,
-                                 .boot = lks_dump_text(d, r->boot),
-                                 .until = r->until,
-                                 .by = lks_dump_text(d, r->by),
-                                 .reason = lks_dump_text(d, r->reason),
-                                 .minters = lks_dump_text(d, r->minters)};
-    lks_dump_say(d, r->asked, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
-    if (r->approved == 0)
-        return;
-    said = (struct lks_rec_reset){.node = said.node,
-                                  .step = LKS_RESET_APPROVED,
-                                  .boot = LKS_STR(""),
-                                  .command = r->command,
-                                  .by = lks_dump_text(d, r->approved_by),
-                                  .reason = lks_dump_text(d, r->approved_reason)};
-    lks_dump_say(d, r->approved, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
-}
-
-void lks_fold_resets_dump(struct lks_dump *d)
-{
-    uint64_t listed = 0;
-    for (uint32_t i = 0; i < d->s->resets.count; i++) {
-        dump_one(d, &d->s->resets.list[i]);
-        listed += d->s->resets.list[i].approved != 0;
-    }
-    if (d->s->resets.given > listed)
-        lks_dump_say(d, d->s->clock,
-                     (struct lks_record){.kind = LKS_RECORD_RESET,
-                                         .reset = {.node = LKS_STR(""),
-                                                   .boot = LKS_STR(""),
-                                                   .command = d->s->resets.given - listed,
-                                                   .by = LKS_STR(""),
-                                                   .reason = LKS_STR("")}});
 }

@@ -1,7 +1,7 @@
 /* TICKET records: applied, dumped and compared. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
-#include "core/fold/dump.h"
+#include "core/fold/dump_plan.h"
 #include "core/fold/fold.h"
 #include "core/state/change_room.h"
 
@@ -118,58 +118,4 @@ enum lks_code lks_fold_tickets_apply(const struct lks_applying *a)
                           .by = made ? a->r->change.by : a->r->change_moved.by,
                           .reason = made ? a->r->change.reason : a->r->change_moved.reason,
                       });
-}
-
-/* Dumping ----------------------------------------------------------------------------------- */
-
-static void dump_votes(struct lks_dump *d, const struct lks_state_change *c)
-{
-    for (uint32_t i = 0; i < c->vote_count; i++) {
-        const struct lks_vote *v = &c->votes[i];
-        if (v->ticket != 0 || v->who != 0)
-            lks_dump_say(d, d->s->clock,
-                         (struct lks_record){.kind = LKS_RECORD_TICKET_HEARD,
-                                             .ticket_heard = {
-                                                 .change = c->id,
-                                                 .event = LKS_STR(""),
-                                                 .by = lks_dump_text(d, v->by),
-                                                 .ticket = lks_dump_text(d, v->ticket),
-                                                 .who = lks_dump_text(d, v->who),
-                                             }});
-    }
-}
-
-/* Behind all changes: notifications are off until then, so what the changes went through is not
- * sent. */
-void lks_fold_tickets_dump(struct lks_dump *d)
-{
-    const struct lks_tickets *t = &d->s->tickets;
-    for (uint32_t i = 0; i < d->s->change_count; i++)
-        dump_votes(d, &d->s->changes[i]);
-    for (uint32_t i = 0; i < t->heard_count; i++) {
-        if (t->heard[i].until > d->s->clock)
-            lks_dump_say(
-                d, d->s->clock,
-                (struct lks_record){.kind = LKS_RECORD_TICKET_HEARD,
-                                    .ticket_heard = {.event = lks_dump_text(d, t->heard[i].event),
-                                                     .until = t->heard[i].until,
-                                                     .by = LKS_STR(""),
-                                                     .ticket = LKS_STR(""),
-                                                     .who = LKS_STR("")}});
-    }
-    if (t->on || t->told != 0)
-        lks_dump_say(d, d->s->clock,
-                     (struct lks_record){.kind = LKS_RECORD_TICKET_TOLD,
-                                         .ticket_told = {.row = t->told, .on = t->on}});
-    for (uint32_t i = 0; i < t->due_count; i++)
-        lks_dump_say(d, d->s->clock,
-                     (struct lks_record){.kind = LKS_RECORD_TICKET_DUE,
-                                         .ticket_due = {
-                                             .row = t->due[i].seq,
-                                             .at = t->due[i].at,
-                                             .change = t->due[i].change,
-                                             .state = t->due[i].state,
-                                             .by = lks_dump_text(d, t->due[i].by),
-                                             .reason = lks_dump_text(d, t->due[i].reason),
-                                         }});
 }

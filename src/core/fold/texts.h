@@ -4,7 +4,7 @@
 #define LKS_CORE_FOLD_TEXTS_H
 
 #include "core/fold/apply.h"
-#include "core/fold/dump.h"
+#include "core/fold/dump_plan.h"
 #include "core/state/state_room.h"
 
 /* Where a struct of a record has the text, and where a struct of the state has its number. */

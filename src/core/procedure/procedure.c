@@ -3,7 +3,7 @@
 #include "base/real.h"
 #include "codec/notation/hostlist.h"
 #include "core/compat/stackdiff.h"
-#include "core/fold/dump.h"
+#include "core/fold/dump_plan.h"
 #include "core/governance/govern.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * What lockstepd knows: the fold of the journal, and beside it what only this moment knows.
  *
  * lks_state_apply() makes one record true and decides nothing; it is total: any record can be
- * applied in any state. Everything here but `pulses` follows from the records alone, and
- * lks_dump_state() writes records that fold to an equal state: that is a snapshot.
+ * applied in any state. Everything here but `pulses` follows from the records alone, and also from
+ * the columns of core/entity: these are what a snapshot keeps.
  *
  * Names are numbers within: a node's is its place in `nodes`, for as long as the state lives. A
  * node that was removed keeps its place, without `placed`, and returns to it. Another start may
@@ -460,13 +460,6 @@ struct lks_state {
 enum lks_code lks_state_init(struct lks_state *s, uint64_t seed,
                              struct lks_err *err) LKS_MUST_CHECK;
 void lks_state_fini(struct lks_state *s);
-
-/* Records that fold to this state, in order, with the times they are to be applied at. The seq of
- * all of them is s->seq. */
-typedef enum lks_code lks_state_emit(void *ctx, lks_ms time, const struct lks_record *record,
-                                     struct lks_err *err);
-enum lks_code lks_dump_state(const struct lks_state *s, lks_state_emit *emit, void *ctx,
-                             struct lks_err *err) LKS_MUST_CHECK;
 
 /* Looking things up. */
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name);

@@ -1,13 +1,9 @@
 #include "model/record/record.h"
 
+#include "codec/format/leb128.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-
-enum {
-    LEB_MAX = 10, /* bytes of the largest number */
-    LEB_BITS = 7,
-    LEB_MORE = 0x80,
-};
 
 /* Where the struct of `r`'s kind is: a union begins where its members do. */
 static const void *fields_of(const struct lks_record *r)
@@ -50,37 +46,6 @@ bool lks_record_text(struct lks_str text)
     return text.len == 0 || (memchr(text.ptr, '\0', text.len) == NULL && lks_str_utf8(text, NULL));
 }
 
-static void number_add(struct lks_buf *out, uint64_t n)
-{
-    char bytes[LEB_MAX];
-    size_t len = 0;
-    for (; n >= LEB_MORE; n >>= LEB_BITS)
-        bytes[len++] = (char)(n | LEB_MORE);
-    bytes[len++] = (char)n;
-    lks_buf_add(out, (struct lks_str){bytes, len});
-}
-
-/* Take a number off `rest`. False where it ends too early, does not fit 64 bits or has a last byte
- * that adds nothing: each number has one way to be written, so each record has one hash. */
-static bool number_take(struct lks_str *rest, uint64_t *out)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < rest->len && i < LEB_MAX; i++) {
-        uint64_t byte = (unsigned char)rest->ptr[i];
-        if (i == LEB_MAX - 1 && byte > 1)
-            return false;
-        n |= (byte & (LEB_MORE - 1)) << (i * LEB_BITS);
-        if ((byte & LEB_MORE) != 0)
-            continue;
-        if (byte == 0 && i > 0)
-            return false;
-        *rest = (struct lks_str){rest->ptr + i + 1, rest->len - i - 1};
-        *out = n;
-        return true;
-    }
-    return false;
-}
-
 /* The value of a field that is not text. */
 static uint64_t number_of(const struct lks_record_field *f, const void *at)
 {
@@ -100,13 +65,12 @@ void lks_record_fields_pack(const struct lks_record_info *info, const void *from
         if (f->type != LKS_RECORD_TEXT) {
             uint64_t n = number_of(f, at);
             LKS_ASSERT(f->type != LKS_RECORD_WORD || n < word_count(f->words));
-            number_add(out, n);
+            lks_leb128_add(out, n);
             continue;
         }
         const struct lks_str *text = at;
         LKS_ASSERT(lks_record_text(*text)); /* what we cannot read again is never written */
-        number_add(out, text->len);
-        lks_buf_add(out, *text);
+        lks_leb128_add_bytes(out, *text);
     }
 }
 
@@ -121,7 +85,7 @@ void lks_record_pack(const struct lks_record *r, struct lks_buf *out)
 static const char *field_take(const struct lks_record_field *f, struct lks_str *rest, void *at)
 {
     uint64_t n;
-    if (!number_take(rest, &n))
+    if (!lks_leb128_take(rest, &n))
         return rest->len == 0 ? "is missing" : "is not a number as we write them";
     if (f->type == LKS_RECORD_TEXT) {
         if (n > rest->len)

@@ -1,7 +1,7 @@
 #include "server/form/views_change.h"
 
 #include "codec/notation/hostlist.h"
-#include "core/fold/dump.h"
+#include "core/fold/dump_plan.h"
 #include "core/governance/govern.h"
 #include "core/plan/drain.h"
 #include "model/manifest/manifest.h"

@@ -1,8 +1,8 @@
 /* Whether two states say the same. Their numbers for texts and their places for nodes and pools may
  * differ, so what a number names is compared, and nodes, pools and bases are found by name. */
+#include "core/entity/entity.h"
 #include "core/state/node_status.h"
 #include "core/state/state_room.h"
-#include "core/table/table.h"
 
 struct pair {
     const struct lks_state *a, *b;
@@ -17,15 +17,22 @@ static bool differs(const struct pair *p, const char *what, const char *table, s
     return false;
 }
 
+/* Of a row of the state itself. */
+static uint32_t place_of(const struct lks_state *s, const struct lks_entity *t, const void *row)
+{
+    const char *first = lks_entity_row(t, s, 0);
+    return (uint32_t)((size_t)((const char *)row - first) / t->size);
+}
+
 /* What people call the row: the first of its columns that is a text, where rows have no names. */
-static struct lks_str row_name(const struct lks_state *s, const struct lks_table *t,
+static struct lks_str row_name(const struct lks_state *s, const struct lks_entity *t,
                                const void *row)
 {
-    if (t->names != 0)
-        return lks_table_name(s, t, row);
+    if (t->key != 0)
+        return lks_entity_name(s, t, place_of(s, t, row));
     for (size_t i = 0; i < t->column_count; i++) {
-        if (lks_table_is_text(&t->columns[i]))
-            return lks_table_text(s, &t->columns[i], row, 0);
+        if (lks_entity_is_text(&t->columns[i]))
+            return lks_entity_text(s, &t->columns[i], row, 0);
     }
     return LKS_STR("");
 }
@@ -33,12 +40,12 @@ static struct lks_str row_name(const struct lks_state *s, const struct lks_table
 static bool same_value(const struct pair *p, const struct lks_column *c, const void *x,
                        const void *y, size_t i)
 {
-    if (lks_table_is_text(c))
-        return lks_str_eq(lks_table_text(p->a, c, x, i), lks_table_text(p->b, c, y, i));
-    return lks_table_number(c, x, i) == lks_table_number(c, y, i);
+    if (lks_entity_is_text(c))
+        return lks_str_eq(lks_entity_text(p->a, c, x, i), lks_entity_text(p->b, c, y, i));
+    return lks_entity_number(c, x, i) == lks_entity_number(c, y, i);
 }
 
-static bool same_columns(const struct pair *p, const struct lks_table *t, const void *x,
+static bool same_columns(const struct pair *p, const struct lks_entity *t, const void *x,
                          const void *y)
 {
     for (size_t k = 0; k < t->column_count; k++) {
@@ -52,28 +59,28 @@ static bool same_columns(const struct pair *p, const struct lks_table *t, const 
 }
 
 /* The next row from `i` on that counts; the number of rows: there is none. */
-static uint32_t next(const struct lks_state *s, const struct lks_table *t, const void *parent,
+static uint32_t next(const struct lks_state *s, const struct lks_entity *t, const void *parent,
                      uint32_t i)
 {
-    uint32_t rows = lks_table_rows(t, parent);
-    while (i < rows && t->counts != NULL && !t->counts(s, lks_table_row(t, parent, i)))
+    uint32_t rows = lks_entity_rows(t, parent);
+    while (i < rows && !lks_entity_counts(s, t, lks_entity_row(t, parent, i)))
         i++;
     return i;
 }
 
-static bool same_rows(const struct pair *p, const struct lks_table *t, const void *x,
+static bool same_rows(const struct pair *p, const struct lks_entity *t, const void *x,
                       const void *y);
 
 /* The row of `b` that is to be the same as `row`, where `y` has the one at the same place. */
-static const void *other(const struct pair *p, const struct lks_table *t, const void *row,
+static const void *other(const struct pair *p, const struct lks_entity *t, const void *row,
                          const void *y)
 {
-    if (t->names != 0)
-        return lks_table_find(p->b, t, lks_table_name(p->a, t, row));
+    if (t->key != 0)
+        return lks_entity_find(p->b, t, lks_entity_name(p->a, t, place_of(p->a, t, row)));
     return t->same != NULL ? t->same(p->a, row, p->b) : y;
 }
 
-static bool same_row(const struct pair *p, const struct lks_table *t, const void *x, const void *y)
+static bool same_row(const struct pair *p, const struct lks_entity *t, const void *x, const void *y)
 {
     if (y == NULL)
         return differs(p, "presence", t->name, row_name(p->a, t, x));
@@ -88,13 +95,14 @@ static bool same_row(const struct pair *p, const struct lks_table *t, const void
 
 /* All of `x` are in `y`, and there are no more. Depth is that of the tables: three. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static bool same_rows(const struct pair *p, const struct lks_table *t, const void *x, const void *y)
+static bool same_rows(const struct pair *p, const struct lks_entity *t, const void *x,
+                      const void *y)
 {
     uint32_t i = next(p->a, t, x, 0), k = next(p->b, t, y, 0);
-    uint32_t ends = lks_table_rows(t, x), end = lks_table_rows(t, y);
+    uint32_t ends = lks_entity_rows(t, x), end = lks_entity_rows(t, y);
     for (; i < ends && k < end; i = next(p->a, t, x, i + 1), k = next(p->b, t, y, k + 1)) {
-        const void *row = lks_table_row(t, x, i);
-        if (!same_row(p, t, row, other(p, t, row, lks_table_row(t, y, k))))
+        const void *row = lks_entity_row(t, x, i);
+        if (!same_row(p, t, row, other(p, t, row, lks_entity_row(t, y, k))))
             return false;
     }
     return (i == ends && k == end) || differs(p, "number", "rows", lks_str_from(t->name));
@@ -160,11 +168,11 @@ static bool same_nodes(const struct pair *p)
            differs(p, "number", "nodes", LKS_STR("whose drift is not recorded yet"));
 }
 
-bool lks_table_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
+bool lks_entity_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
 {
     const struct pair p = {a, b, why};
-    for (size_t i = lks_table_count; i-- > 0;) { /* counts of the whole come last */
-        if (!same_rows(&p, lks_tables[i], a, b))
+    for (size_t i = lks_entity_count; i-- > 0;) { /* counts of the whole come last */
+        if (!same_rows(&p, lks_entities[i], a, b))
             return false;
     }
     return same_mass(&p) && same_nodes(&p);

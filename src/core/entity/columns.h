@@ -1,9 +1,9 @@
-/* For core/table/tables_*.c: how a row of a table of columns is written. ROW is the struct of which
- * it is a member. */
+/* For core/entity/entities_*.c: how a row of a table of columns is written. ROW is the struct of
+ * which it is a member. */
 #ifndef LKS_CORE_COLUMNS_H
 #define LKS_CORE_COLUMNS_H
 
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 
 #define LKS_MEMBER(member) (((ROW *)0)->member)
 

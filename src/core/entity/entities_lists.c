@@ -1,5 +1,5 @@
 /* Columns of what the state lists beside nodes and changes. */
-#include "core/table/columns.h"
+#include "core/entity/columns.h"
 
 #define ROW struct lks_deviation
 static const struct lks_column deviation[] = {
@@ -23,7 +23,7 @@ static const struct lks_column deviation[] = {
     TEXT(ended_reason, "Their reason."),
     COUNTED(count, "How many nodes it names."),
 };
-const struct lks_table lks_table_deviation = {
+const struct lks_entity lks_entity_deviation = {
     .name = "deviation",
     .about = "An accepted difference from a stack.",
     COLUMNS(deviation),
@@ -42,7 +42,7 @@ static const struct lks_column alarm[] = {
     TEXT(by, "The actor who released it."),
     TEXT(reason, "Their reason."),
 };
-const struct lks_table lks_table_alarm = {
+const struct lks_entity lks_entity_alarm = {
     .name = "alarm",
     .about = "An alarm that a person releases.",
     COLUMNS(alarm),
@@ -66,7 +66,7 @@ static const struct lks_column command[] = {
     WORD(outcome, lks_outcome_words, "How it ended."),
     TEXT(text, "The node's message."),
 };
-const struct lks_table lks_table_command = {
+const struct lks_entity lks_entity_command = {
     .name = "command",
     .about = "A command for the agent of a node.",
     COLUMNS(command),
@@ -92,7 +92,7 @@ static const struct lks_column stack[] = {
     ARRAY("evidence", TEXT, evidence, 0, "The evidence for each stage."),
     ARRAY("evidence_by", TEXT, evidence_by, 0, "The actor who gave it."),
 };
-const struct lks_table lks_table_stack = {
+const struct lks_entity lks_entity_stack = {
     .name = "stack",
     .about = "A stack that was published.",
     COLUMNS(stack),
@@ -112,7 +112,7 @@ static const struct lks_column image[] = {
     TEXT(by, "The actor who added it."),
     TIME(added, "When it was added."),
 };
-const struct lks_table lks_table_image = {
+const struct lks_entity lks_entity_image = {
     .name = "image",
     .about = "A container image that jobs run, and the libraries in it.",
     COLUMNS(image),
@@ -126,7 +126,7 @@ static const struct lks_column artifact[] = {
     TEXT(by, "The actor who added it."), NUMBER(size, "Its size in bytes."),
     TIME(added, "When it was added."),
 };
-const struct lks_table lks_table_artifact = {
+const struct lks_entity lks_entity_artifact = {
     .name = "artifact",
     .about = "A file that stacks and bundles name.",
     COLUMNS(artifact),
@@ -144,7 +144,7 @@ static const struct lks_column key[] = {
     TEXT(reason, "Their reason."),
     TIME(pinned, "When it was pinned."),
 };
-const struct lks_table lks_table_key = {
+const struct lks_entity lks_entity_key = {
     .name = "key",
     .about = "A public key that signs firmware bundles.",
     COLUMNS(key),
@@ -168,7 +168,7 @@ static const struct lks_column bundle[] = {
     TEXT(revoked_by, "The actor who revoked it."),
     TEXT(revoked_reason, "Their reason."),
 };
-const struct lks_table lks_table_bundle = {
+const struct lks_entity lks_entity_bundle = {
     .name = "bundle",
     .about = "A signed set of firmware images.",
     COLUMNS(bundle),
@@ -207,7 +207,7 @@ static const struct lks_column flash[] = {
     TEXT(resolved_by, "That person."),
     TEXT(resolved_reason, "Their finding."),
 };
-const struct lks_table lks_table_flash = {
+const struct lks_entity lks_entity_flash = {
     .name = "flash",
     .about = "A firmware update by an endpoint.",
     COLUMNS(flash),
@@ -223,7 +223,7 @@ static const struct lks_column barred[] = {
     NAMED("fingerprint", DIGEST, certificate.fingerprint, "Its fingerprint."),
     NAMED("expires", TIME, certificate.expires, "When it expires."),
 };
-const struct lks_table lks_table_barred = {
+const struct lks_entity lks_entity_barred = {
     .name = "barred",
     .about = "A certificate of a machine that was replaced.",
     COLUMNS(barred),
@@ -239,7 +239,7 @@ static const struct lks_column override[] = {
     TEXT(by, "The actor."),
     TIME(until, "Until when it is good."),
 };
-const struct lks_table lks_table_override = {
+const struct lks_entity lks_entity_override = {
     .name = "override",
     .about = "A job that starts on nodes that would be refused.",
     COLUMNS(override),
@@ -260,7 +260,7 @@ static const struct lks_column binding[] = {
     TEXT(pool, "In which pool; empty: in all."),
     MADE,
 };
-const struct lks_table lks_table_binding = {
+const struct lks_entity lks_entity_binding = {
     .name = "binding",
     .about = "A role of an identity.",
     COLUMNS(binding),
@@ -279,7 +279,7 @@ static const struct lks_column token[] = {
     TEXT(issuer, "The identity provider of a login; empty: a token that was made."),
     TEXT(grants, "The roles that the login gives."),
 };
-const struct lks_table lks_table_token = {
+const struct lks_entity lks_entity_token = {
     .name = "token",
     .about = "An API token, or that of a login.",
     COLUMNS(token),
@@ -297,7 +297,7 @@ static const struct lks_column person[] = {
     SPAN(life, "How long a renewal is good; 0: it cannot be renewed."),
     MADE,
 };
-const struct lks_table lks_table_person = {
+const struct lks_entity lks_entity_person = {
     .name = "person",
     .about = "A certificate of a person.",
     COLUMNS(person),
@@ -317,7 +317,7 @@ static bool heard_counts(const struct lks_state *s, const void *row)
     return ((const struct lks_ticket_heard *)row)->until > s->clock;
 }
 
-const struct lks_table lks_table_ticket_heard = {
+const struct lks_entity lks_entity_ticket_heard = {
     .name = "ticket_heard",
     .about = "A message of a ticket system that counted, and does not count again.",
     COLUMNS(heard),
@@ -335,7 +335,7 @@ static const struct lks_column due[] = {
     TEXT(by, "The actor."),
     TEXT(reason, "Their reason."),
 };
-const struct lks_table lks_table_ticket_due = {
+const struct lks_entity lks_entity_ticket_due = {
     .name = "ticket_due",
     .about = "A move of a change that a ticket system is still to be notified of.",
     COLUMNS(due),
@@ -357,7 +357,7 @@ static const struct lks_column reset[] = {
     TEXT(approved_reason, "Their reason."),
     NUMBER(command, "The command that does it."),
 };
-const struct lks_table lks_table_reset = {
+const struct lks_entity lks_entity_reset = {
     .name = "reset",
     .about = "A reboot of a wedged node that processes hold.",
     COLUMNS(reset),
@@ -367,12 +367,12 @@ const struct lks_table lks_table_reset = {
 
 /* All of them ------------------------------------------------------------------------------- */
 
-const struct lks_table *const lks_tables[] = {
-    &lks_table_journal,  &lks_table_pool,         &lks_table_node,       &lks_table_basis,
-    &lks_table_verdict,  &lks_table_change,       &lks_table_proven,     &lks_table_deviation,
-    &lks_table_alarm,    &lks_table_command,      &lks_table_stack,      &lks_table_image,
-    &lks_table_artifact, &lks_table_key,          &lks_table_bundle,     &lks_table_flash,
-    &lks_table_barred,   &lks_table_override,     &lks_table_binding,    &lks_table_token,
-    &lks_table_person,   &lks_table_ticket_heard, &lks_table_ticket_due, &lks_table_reset,
+const struct lks_entity *const lks_entities[] = {
+    &lks_entity_journal,  &lks_entity_pool,         &lks_entity_basis,      &lks_entity_verdict,
+    &lks_entity_node,     &lks_entity_change,       &lks_entity_proven,     &lks_entity_deviation,
+    &lks_entity_alarm,    &lks_entity_command,      &lks_entity_stack,      &lks_entity_image,
+    &lks_entity_artifact, &lks_entity_key,          &lks_entity_bundle,     &lks_entity_flash,
+    &lks_entity_barred,   &lks_entity_override,     &lks_entity_binding,    &lks_entity_token,
+    &lks_entity_person,   &lks_entity_ticket_heard, &lks_entity_ticket_due, &lks_entity_reset,
 };
-const size_t lks_table_count = LKS_COUNT(lks_tables);
+const size_t lks_entity_count = LKS_COUNT(lks_entities);

@@ -1,142 +1,6 @@
-/* Changes, what was learned by them, and what is frozen, as records. */
-#include "codec/notation/hostlist.h"
+/* How far changes are, what was learned by them, and what is frozen, as records. */
 #include "core/fold/texts.h"
-
-enum { HOSTS_SAID = 500 }; /* names in one record */
-
-struct lks_rec_change lks_dump_change(const struct lks_state *s, const struct lks_state_change *c)
-{
-    struct lks_rec_change r = {
-        .id = c->id,
-        .kind = c->kind,
-        .hosts = lks_state_text(s, c->hosts),
-        .failures_max = c->failures_max,
-        .rolls_back = c->rolls_back,
-        .one_way = c->one_way,
-        .not_before = c->not_before,
-        .not_after = c->not_after,
-        .quorum = c->class != 0 ? c->quorum : 0,
-        .expires = c->expires,
-        .approval_age = c->approval_age,
-        .review_age = c->review_age,
-        .standby = c->needs_standby,
-    };
-    lks_texts_dump(&(struct lks_dump){.s = s}, &lks_texts_change, c, &r);
-    return r;
-}
-
-struct lks_rec_plan_step lks_dump_step(const struct lks_state *s, const struct lks_state_change *c,
-                                       uint32_t recipe, uint32_t index)
-{
-    const struct lks_step *step = &c->recipes[recipe].steps[index];
-    struct lks_rec_plan_step r = {
-        .change = c->id,
-        .recipe = recipe,
-        .index = index,
-        .kind = step->kind,
-        .rank = step->rank,
-        .layer = step->layer,
-        .revert = step->revert,
-        .one_way = step->one_way,
-        .limit = step->limit,
-        .retries = step->retries,
-    };
-    lks_texts_dump(&(struct lks_dump){.s = s}, &lks_texts_step, step, &r);
-    return r;
-}
-
-struct lks_rec_plan_wave lks_dump_wave(const struct lks_state *s, const struct lks_state_change *c,
-                                       uint32_t index)
-{
-    const struct lks_wave *w = &c->waves[index];
-    return (struct lks_rec_plan_wave){
-        .change = c->id,
-        .index = index,
-        .kind = w->kind,
-        .pool = lks_state_text(s, w->pool),
-        .width = w->width,
-        .soak = w->soak,
-        .failures_max = w->failures_max,
-        .controls = lks_state_text(s, w->controls),
-    };
-}
-
-/* Whether one record can say both. */
-static bool alike(const struct lks_state_change *c, const struct lks_member *m,
-                  const struct lks_member *k)
-{
-    const struct lks_unit *u = &c->units[m->unit], *v = &c->units[k->unit];
-    return u->wave == v->wave && u->domain == v->domain && m->recipe == k->recipe &&
-           m->from == k->from && m->proves == k->proves;
-}
-
-/* Members in the order they have, so names are not folded. */
-static void dump_part(struct lks_dump *d, const struct lks_state_change *c, uint32_t first,
-                      uint32_t count, struct lks_buf *names)
-{
-    const struct lks_member *m = &c->members[first];
-    lks_buf_truncate(names, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i > 0)
-            lks_buf_addc(names, ',');
-        lks_buf_add(names, lks_state_name(d->s, c->members[first + i].node));
-    }
-    if (d->code == LKS_OK)
-        d->code = lks_buf_check(names, d->err);
-    lks_dump_say(d, c->proposed,
-                 (struct lks_record){.kind = LKS_RECORD_PLAN_PART,
-                                     .plan_part = {
-                                         .change = c->id,
-                                         .wave = c->units[m->unit].wave,
-                                         .recipe = m->recipe,
-                                         .domain = lks_dump_text(d, c->units[m->unit].domain),
-                                         .from = lks_dump_text(d, m->from),
-                                         .proves = m->proves,
-                                         .hosts = lks_buf_view(names),
-                                     }});
-}
-
-static void dump_parts(struct lks_dump *d, const struct lks_state_change *c)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
-    lks_buf_init(&names, LKS_HOSTLIST_BYTES_MAX);
-    for (uint32_t i = 0, end; i < c->member_count && d->code == LKS_OK; i = end) {
-        end = i + 1;
-        while (end < c->member_count && end - i < HOSTS_SAID &&
-               alike(c, &c->members[i], &c->members[end]))
-            end++;
-        dump_part(d, c, i, end - i, &names);
-    }
-}
-
-static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
-{
-    for (uint32_t r = 0; r < c->recipe_count; r++) {
-        for (uint32_t i = 0; i < c->recipes[r].count; i++)
-            lks_dump_say(d, c->proposed,
-                         (struct lks_record){.kind = LKS_RECORD_PLAN_STEP,
-                                             .plan_step = lks_dump_step(d->s, c, r, i)});
-    }
-    for (uint32_t i = 0; i < c->wave_count; i++)
-        lks_dump_say(d, c->proposed,
-                     (struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
-                                         .plan_wave = lks_dump_wave(d->s, c, i)});
-    dump_parts(d, c);
-    for (uint32_t i = 0; i < c->order_count; i++)
-        lks_dump_say(
-            d, c->proposed,
-            (struct lks_record){.kind = LKS_RECORD_PLAN_ORDER,
-                                .plan_order = {.change = c->id,
-                                               .digest = lks_dump_text(d, c->orders[i].digest),
-                                               .text = lks_dump_text(d, c->orders[i].text)}});
-    for (uint32_t i = 0; i < c->note_count; i++)
-        lks_dump_say(
-            d, c->proposed,
-            (struct lks_record){.kind = LKS_RECORD_PLAN_NOTE,
-                                .plan_note = {.change = c->id,
-                                              .kind = c->notes[i].kind,
-                                              .text = lks_dump_text(d, c->notes[i].text)}});
-}
+#include "tests/dump_state.h"
 
 static void say_moved(struct lks_dump *d, const struct lks_state_change *c, lks_ms time,
                       enum lks_change_state state)
@@ -268,13 +132,74 @@ static void say_frozen(struct lks_dump *d, lks_ms since, lks_text pool, lks_text
                                                 .reason = lks_dump_text(d, reason)}});
 }
 
-void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c)
+static void dump_forecast(struct lks_dump *d, const struct lks_state_change *c)
 {
-    lks_dump_say(
-        d, c->proposed,
-        (struct lks_record){.kind = LKS_RECORD_CHANGE, .change = lks_dump_change(d->s, c)});
-    dump_plan(d, c);
-    lks_dump_gates(d, c);
+    const struct lks_change_forecast *f = &c->forecast;
+    if (f->runs > 0)
+        lks_dump_say(d, f->at,
+                     (struct lks_record){.kind = LKS_RECORD_FORECAST,
+                                         .forecast = {.change = c->id,
+                                                      .runs = f->runs,
+                                                      .took_low = f->took[0],
+                                                      .took_middle = f->took[1],
+                                                      .took_high = f->took[2],
+                                                      .gpu_hours_low = f->gpu_hours[0],
+                                                      .gpu_hours_middle = f->gpu_hours[1],
+                                                      .gpu_hours_high = f->gpu_hours[2],
+                                                      .kept_high = f->kept,
+                                                      .reached_high = f->reached,
+                                                      .by = lks_dump_text(d, f->by)}});
+}
+
+static void dump_measure(struct lks_dump *d, const struct lks_state_change *c,
+                         const struct lks_measure *m)
+{
+    char before[LKS_REAL_SIZE], after[LKS_REAL_SIZE];
+    lks_dump_say(d, m->at,
+                 (struct lks_record){.kind = LKS_RECORD_MEASURED,
+                                     .measured = {
+                                         .change = c->id,
+                                         .wave = m->wave,
+                                         .node = lks_state_name(d->s, m->node),
+                                         .metric = lks_dump_text(d, m->metric),
+                                         .before = lks_dump_real(m->has_before, m->before, before),
+                                         .after = lks_dump_real(m->has_after, m->after, after),
+                                         .samples = m->samples,
+                                         .from = m->from,
+                                         .until = m->until,
+                                         .load = m->load,
+                                         .events = m->events,
+                                         .exposure = m->exposure,
+                                     }});
+}
+
+static void dump_evidence(struct lks_dump *d, const struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->measure_count && d->code == LKS_OK; i++)
+        dump_measure(d, c, &c->measures[i]);
+    for (uint32_t i = 0; i < c->look_count; i++) {
+        const struct lks_gate_look *l = &c->looks[i];
+        lks_dump_say(d, l->at,
+                     (struct lks_record){.kind = LKS_RECORD_GATE_LOOKED,
+                                         .gate_looked = {.change = c->id,
+                                                         .wave = l->wave,
+                                                         .metric = lks_dump_text(d, l->metric),
+                                                         .look = l->look,
+                                                         .verdict = l->verdict,
+                                                         .text = lks_dump_text(d, l->text)}});
+    }
+    dump_forecast(d, c);
+    for (uint32_t i = 0; i < c->wave_count; i++) {
+        const struct lks_wave *w = &c->waves[i];
+        if (w->limit != 0 || w->limit_text != 0)
+            lks_dump_say(
+                d, w->since,
+                (struct lks_record){.kind = LKS_RECORD_WAVE_LIMIT,
+                                    .wave_limit = {.change = c->id,
+                                                   .wave = i,
+                                                   .limit = w->limit,
+                                                   .text = lks_dump_text(d, w->limit_text)}});
+    }
 }
 
 void lks_dump_changes(struct lks_dump *d)
@@ -283,7 +208,7 @@ void lks_dump_changes(struct lks_dump *d)
         const struct lks_state_change *c = &d->s->changes[i];
         lks_dump_plan(d, c);
         dump_progress(d, c);
-        lks_dump_evidence(d, c);
+        dump_evidence(d, c);
         dump_moves(d, c);
     }
     for (uint32_t i = 0; i < d->s->proven_count; i++) {

@@ -1,17 +1,17 @@
-#include "core/table/table.h"
+#include "core/entity/entity.h"
 
 #include "core/state/state_room.h"
 
-uint32_t lks_table_rows(const struct lks_table *t, const void *parent)
+uint32_t lks_entity_rows(const struct lks_entity *t, const void *parent)
 {
     uint32_t count = 0;
-    if (t->count == LKS_TABLE_FIXED)
+    if (t->count == LKS_ENTITY_FIXED)
         return t->max;
     memcpy(&count, (const char *)parent + t->count, sizeof(count));
     return count;
 }
 
-const void *lks_table_row(const struct lks_table *t, const void *parent, uint32_t place)
+const void *lks_entity_row(const struct lks_entity *t, const void *parent, uint32_t place)
 {
     const char *rows = (const char *)parent + t->list;
     if (!t->inside)
@@ -19,28 +19,36 @@ const void *lks_table_row(const struct lks_table *t, const void *parent, uint32_
     return rows + place * t->size;
 }
 
-static const struct lks_intern *names_of(const struct lks_state *s, const struct lks_table *t)
+bool lks_entity_counts(const struct lks_state *s, const struct lks_entity *t, const void *row)
 {
-    return (const void *)((const char *)s + t->names);
+    return t->counts == NULL || t->counts(s, row);
 }
 
-struct lks_str lks_table_name(const struct lks_state *s, const struct lks_table *t, const void *row)
+static const struct lks_intern *names_of(const struct lks_state *s, const struct lks_entity *t)
 {
-    size_t offset = (size_t)((const char *)row - (const char *)lks_table_row(t, s, 0));
-    return lks_intern_text(names_of(s, t), (uint32_t)(offset / t->size));
+    LKS_ASSERT(t->key != 0);
+    if (t->key == LKS_COLUMN_NODE)
+        return &s->names;
+    return t->key == LKS_COLUMN_POOL ? &s->pool_names : &s->basis_digests;
 }
 
-const void *lks_table_find(const struct lks_state *s, const struct lks_table *t,
-                           struct lks_str name)
+struct lks_str lks_entity_name(const struct lks_state *s, const struct lks_entity *t,
+                               uint32_t place)
+{
+    return lks_intern_text(names_of(s, t), place);
+}
+
+const void *lks_entity_find(const struct lks_state *s, const struct lks_entity *t,
+                            struct lks_str name)
 {
     uint32_t place = 0;
     if (!lks_intern_find(names_of(s, t), name, &place))
         return NULL;
-    const void *row = lks_table_row(t, s, place);
-    return t->counts(s, row) ? row : NULL;
+    const void *row = lks_entity_row(t, s, place);
+    return lks_entity_counts(s, t, row) ? row : NULL;
 }
 
-uint64_t lks_table_number(const struct lks_column *c, const void *row, size_t i)
+uint64_t lks_entity_number(const struct lks_column *c, const void *row, size_t i)
 {
     const char *at = (const char *)row + c->offset + i * c->size;
     uint32_t small = 0;
@@ -68,8 +76,8 @@ static struct lks_str bytes_of(const struct lks_column *c, const void *row)
     return bytes;
 }
 
-struct lks_str lks_table_text(const struct lks_state *s, const struct lks_column *c,
-                              const void *row, size_t i)
+struct lks_str lks_entity_text(const struct lks_state *s, const struct lks_column *c,
+                               const void *row, size_t i)
 {
     const char *at = (const char *)row + c->offset + i * c->size;
     uint32_t place = 0;
@@ -102,7 +110,7 @@ struct lks_str lks_table_text(const struct lks_state *s, const struct lks_column
     return LKS_STR("");
 }
 
-bool lks_table_is_text(const struct lks_column *c)
+bool lks_entity_is_text(const struct lks_column *c)
 {
     return c->type >= LKS_COLUMN_TEXT;
 }

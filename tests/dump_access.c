@@ -1,5 +1,5 @@
 /* Records that say who may what, and by which credentials people are known. */
-#include "core/fold/dump.h"
+#include "tests/dump_state.h"
 
 static void dump_bindings(struct lks_dump *d)
 {

@@ -1,5 +1,5 @@
 /* Columns of changes, their plans, how far they are, and what was learned by them. */
-#include "core/table/columns.h"
+#include "core/entity/columns.h"
 
 #define ROW struct lks_vote
 static const struct lks_column vote[] = {
@@ -12,7 +12,7 @@ static const struct lks_column vote[] = {
     TEXT(who, "The actor's name in the ticket system."),
     TIME(at, "When it was given."),
 };
-static const struct lks_table vote_table = {
+static const struct lks_entity vote_table = {
     .name = "vote",
     .about = "An approval of a change, or a refusal.",
     COLUMNS(vote),
@@ -29,7 +29,7 @@ static const struct lks_column waiver[] = {
     TIME(at, "When it was given."),
     TIME(until, "Until when it is good."),
 };
-static const struct lks_table waiver_table = {
+static const struct lks_entity waiver_table = {
     .name = "waiver",
     .about = "A gate, or a metric of one, that is not asked for a while.",
     COLUMNS(waiver),
@@ -59,7 +59,7 @@ static const struct lks_column step[] = {
     TRUTH(one_way, "Whether it cannot be rolled back."),
     SPAN(limit, "How long it may take."),
 };
-static const struct lks_table step_table = {
+static const struct lks_entity step_table = {
     .name = "step",
     .about = "A step of a recipe.",
     COLUMNS(step),
@@ -68,8 +68,8 @@ static const struct lks_table step_table = {
 #undef ROW
 
 #define ROW struct lks_recipe
-static const struct lks_table *const recipe_children[] = {&step_table};
-static const struct lks_table recipe_table = {
+static const struct lks_entity *const recipe_children[] = {&step_table};
+static const struct lks_entity recipe_table = {
     .name = "recipe",
     .about = "The steps for nodes of one kind.",
     .size = sizeof(ROW),
@@ -100,7 +100,7 @@ static const struct lks_column wave[] = {
     COUNTED(failed, "Members that failed."),
     COUNTED(hard, "Members whose failure halts it at once."),
 };
-static const struct lks_table wave_table = {
+static const struct lks_entity wave_table = {
     .name = "wave",
     .about = "A wave of a change: units that change before the next wave starts.",
     COLUMNS(wave),
@@ -119,7 +119,7 @@ static const struct lks_column unit[] = {
     COUNTED(active, "Members that are in progress."),
     COLUMN("begun", TRUTH, begun, NULL, LKS_COLUMN_DERIVED, "Whether a member of it has started."),
 };
-static const struct lks_table unit_table = {
+static const struct lks_entity unit_table = {
     .name = "unit",
     .about = "Nodes of a change that change together.",
     COLUMNS(unit),
@@ -147,7 +147,7 @@ static const struct lks_column member[] = {
     WORD(failure, lks_failure_words, "Why it failed."),
     PASSING(text, "The last message about it."),
 };
-static const struct lks_table member_table = {
+static const struct lks_entity member_table = {
     .name = "member",
     .about = "A node of a change, and how far it is.",
     COLUMNS(member),
@@ -160,7 +160,7 @@ static const struct lks_column note[] = {
     WORD(kind, lks_plan_note_words, "Its subject."),
     PASSING(text, "The note."),
 };
-static const struct lks_table note_table = {
+static const struct lks_entity note_table = {
     .name = "note",
     .about = "A remark of the planner about a change.",
     COLUMNS(note),
@@ -173,7 +173,7 @@ static const struct lks_column order[] = {
     PASSING(digest, "Its digest."),
     PASSING(text, "The order."),
 };
-static const struct lks_table order_table = {
+static const struct lks_entity order_table = {
     .name = "order",
     .about = "An order for an executor.",
     COLUMNS(order),
@@ -196,7 +196,7 @@ static const struct lks_column metric[] = {
     REAL(sigma, "How much it usually varies, in percent."),
     REAL(normal, "Events of a node in an hour that are normal."),
 };
-static const struct lks_table metric_table = {
+static const struct lks_entity metric_table = {
     .name = "metric",
     .about = "A metric that the gates of a change measure.",
     COLUMNS(metric),
@@ -213,7 +213,7 @@ static const struct lks_column gate[] = {
     SPAN(max_soak, "How long at most."),
     NUMBER(loss_budget, "Nodes that may be lost; 0: waves are as planned."),
 };
-static const struct lks_table gate_table = {
+static const struct lks_entity gate_table = {
     .name = "gate",
     .about = "The requirements of a change's gates for the nodes of one pool.",
     COLUMNS(gate),
@@ -239,7 +239,7 @@ static const struct lks_column measure[] = {
     TIME(at, "When it was recorded."),
     COUNTED(next, "The next measurement of the node."),
 };
-static const struct lks_table measure_table = {
+static const struct lks_entity measure_table = {
     .name = "measure",
     .about = "The last measurement of a node by one metric.",
     COLUMNS(measure),
@@ -256,7 +256,7 @@ static const struct lks_column look[] = {
     PASSING(text, "Why."),
     TIME(at, "When."),
 };
-static const struct lks_table look_table = {
+static const struct lks_entity look_table = {
     .name = "look",
     .about = "The last verdict of a gate about a wave.",
     COLUMNS(look),
@@ -314,11 +314,11 @@ static const struct lks_column change[] = {
     COUNTED(failed, "Members that failed."),
     COUNTED(queued, "Members that a person wants tried again."),
 };
-static const struct lks_table *const change_children[] = {
+static const struct lks_entity *const change_children[] = {
     &recipe_table, &wave_table, &unit_table,    &member_table, &order_table, &note_table,
     &metric_table, &gate_table, &measure_table, &look_table,   &vote_table,  &waiver_table,
 };
-const struct lks_table lks_table_change = {
+const struct lks_entity lks_entity_change = {
     .name = "change",
     .about = "A change: its plan, and how far it is.",
     COLUMNS(change),
@@ -337,7 +337,7 @@ static const struct lks_column proven[] = {
     SPAN(took, "How long the rollback took."),
     TIME(at, "When it was done."),
 };
-const struct lks_table lks_table_proven = {
+const struct lks_entity lks_entity_proven = {
     .name = "proven",
     .about = "A rollback between two stacks that was exercised.",
     COLUMNS(proven),

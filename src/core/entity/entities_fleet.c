@@ -1,6 +1,6 @@
 /* Columns of the journal, the fleet's nodes and pools, and what nodes are judged by. */
+#include "core/entity/columns.h"
 #include "core/state/state_room.h"
-#include "core/table/columns.h"
 
 /* The journal and the fleet as a whole ------------------------------------------------------ */
 
@@ -56,11 +56,11 @@ static const struct lks_column journal[] = {
     NAMED("tickets_told", NUMBER, tickets.told, "The last row of which it was notified."),
     NAMED("resets_given", NUMBER, resets.given, "Resets of nodes that were ever approved."),
 };
-const struct lks_table lks_table_journal = {
+const struct lks_entity lks_entity_journal = {
     .name = "journal",
     .about = "The journal, its limits, and what is true of the fleet as a whole.",
     COLUMNS(journal),
-    .count = LKS_TABLE_FIXED,
+    .count = LKS_ENTITY_FIXED,
     .max = 1,
     .inside = true,
 };
@@ -74,12 +74,12 @@ static const struct lks_column observed[] = {
     NUMBER(asked, "Jobs that asked on that day."),
     ARRAY("refused", NUMBER, refused, 0, "Jobs that were refused, by reason."),
 };
-static const struct lks_table observed_table = {
+static const struct lks_entity observed_table = {
     .name = "observed",
     .about = "Jobs that asked for a pool's nodes on one of the last days.",
     COLUMNS(observed),
     .list = offsetof(struct lks_state_pool, observed),
-    .count = LKS_TABLE_FIXED,
+    .count = LKS_ENTITY_FIXED,
     .max = LKS_STATE_DAYS,
     .inside = true,
 };
@@ -119,15 +119,15 @@ static bool pool_counts(const struct lks_state *s, const void *row)
     return ((const struct lks_state_pool *)row)->known;
 }
 
-static const struct lks_table *const pool_children[] = {&observed_table};
-const struct lks_table lks_table_pool = {
+static const struct lks_entity *const pool_children[] = {&observed_table};
+const struct lks_entity lks_entity_pool = {
     .name = "pool",
     .about = "A pool of nodes, and the stack that they should run.",
     COLUMNS(pool),
     CHILDREN(pool_children),
     LIST(lks_state, pools, pool_count, pool_room, LKS_STATE_POOLS_MAX),
     .counts = pool_counts,
-    .names = offsetof(struct lks_state, pool_names),
+    .key = LKS_COLUMN_POOL,
 };
 #undef ROW
 
@@ -209,13 +209,13 @@ static bool node_counts(const struct lks_state *s, const void *row)
     return ((const struct lks_node *)row)->placed;
 }
 
-const struct lks_table lks_table_node = {
+const struct lks_entity lks_entity_node = {
     .name = "node",
     .about = "A node or an asset of the fleet.",
     COLUMNS(node),
     LIST(lks_state, nodes, node_count, node_room, LKS_STATE_NODES_MAX),
     .counts = node_counts,
-    .names = offsetof(struct lks_state, names),
+    .key = LKS_COLUMN_NODE,
 };
 #undef ROW
 
@@ -235,13 +235,13 @@ static bool basis_counts(const struct lks_state *s, const void *row)
     return b->uses > 0 || b->readings != NULL;
 }
 
-const struct lks_table lks_table_basis = {
+const struct lks_entity lks_entity_basis = {
     .name = "basis",
     .about = "Readings on which a verdict rests; nodes that read the same share them.",
     COLUMNS(basis),
     LIST(lks_state, bases, basis_room, basis_room, LKS_STATE_BASES_MAX),
     .counts = basis_counts,
-    .names = offsetof(struct lks_state, basis_digests),
+    .key = LKS_COLUMN_BASIS,
 };
 #undef ROW
 
@@ -274,11 +274,12 @@ static const void *verdict_same(const struct lks_state *a, const void *row,
     return place == 0 ? NULL : &b->verdicts[place];
 }
 
-const struct lks_table lks_table_verdict = {
+const struct lks_entity lks_entity_verdict = {
     .name = "verdict",
     .about = "How readings compare with a stack.",
     COLUMNS(verdict),
     LIST(lks_state, verdicts, verdict_count, verdict_room, LKS_STATE_VERDICTS_MAX),
+    .first = 1,
     .counts = verdict_counts,
     .same = verdict_same,
 };

@@ -1,6 +1,7 @@
 /* What a state lists beside its nodes, as records. */
 #include "core/fold/texts.h"
 #include "core/state/node_status.h"
+#include "tests/dump_state.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
 
@@ -270,4 +271,96 @@ void lks_dump_lists(struct lks_dump *d)
     dump_barred(d);
     dump_jobs(d);
     lks_dump_flashes(d);
+}
+
+/* Tickets and resets ------------------------------------------------------------------------ */
+
+static void dump_votes(struct lks_dump *d, const struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->vote_count; i++) {
+        const struct lks_vote *v = &c->votes[i];
+        if (v->ticket != 0 || v->who != 0)
+            lks_dump_say(d, d->s->clock,
+                         (struct lks_record){.kind = LKS_RECORD_TICKET_HEARD,
+                                             .ticket_heard = {
+                                                 .change = c->id,
+                                                 .event = LKS_STR(""),
+                                                 .by = lks_dump_text(d, v->by),
+                                                 .ticket = lks_dump_text(d, v->ticket),
+                                                 .who = lks_dump_text(d, v->who),
+                                             }});
+    }
+}
+
+/* Behind all changes: notifications are off until then, so what the changes went through is not
+ * sent. */
+void lks_dump_tickets(struct lks_dump *d)
+{
+    const struct lks_tickets *t = &d->s->tickets;
+    for (uint32_t i = 0; i < d->s->change_count; i++)
+        dump_votes(d, &d->s->changes[i]);
+    for (uint32_t i = 0; i < t->heard_count; i++) {
+        if (t->heard[i].until > d->s->clock)
+            lks_dump_say(
+                d, d->s->clock,
+                (struct lks_record){.kind = LKS_RECORD_TICKET_HEARD,
+                                    .ticket_heard = {.event = lks_dump_text(d, t->heard[i].event),
+                                                     .until = t->heard[i].until,
+                                                     .by = LKS_STR(""),
+                                                     .ticket = LKS_STR(""),
+                                                     .who = LKS_STR("")}});
+    }
+    if (t->on || t->told != 0)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_TICKET_TOLD,
+                                         .ticket_told = {.row = t->told, .on = t->on}});
+    for (uint32_t i = 0; i < t->due_count; i++)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_TICKET_DUE,
+                                         .ticket_due = {
+                                             .row = t->due[i].seq,
+                                             .at = t->due[i].at,
+                                             .change = t->due[i].change,
+                                             .state = t->due[i].state,
+                                             .by = lks_dump_text(d, t->due[i].by),
+                                             .reason = lks_dump_text(d, t->due[i].reason),
+                                         }});
+}
+
+static void dump_one(struct lks_dump *d, const struct lks_reset *r)
+{
+    struct lks_rec_reset said = {.node = lks_state_name(d->s, r->node),
+                                 .step = LKS_RESET_ASKED,
+                                 .boot = lks_dump_text(d, r->boot),
+                                 .until = r->until,
+                                 .by = lks_dump_text(d, r->by),
+                                 .reason = lks_dump_text(d, r->reason),
+                                 .minters = lks_dump_text(d, r->minters)};
+    lks_dump_say(d, r->asked, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
+    if (r->approved == 0)
+        return;
+    said = (struct lks_rec_reset){.node = said.node,
+                                  .step = LKS_RESET_APPROVED,
+                                  .boot = LKS_STR(""),
+                                  .command = r->command,
+                                  .by = lks_dump_text(d, r->approved_by),
+                                  .reason = lks_dump_text(d, r->approved_reason)};
+    lks_dump_say(d, r->approved, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
+}
+
+void lks_dump_resets(struct lks_dump *d)
+{
+    uint64_t listed = 0;
+    for (uint32_t i = 0; i < d->s->resets.count; i++) {
+        dump_one(d, &d->s->resets.list[i]);
+        listed += d->s->resets.list[i].approved != 0;
+    }
+    if (d->s->resets.given > listed)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_RESET,
+                                         .reset = {.node = LKS_STR(""),
+                                                   .boot = LKS_STR(""),
+                                                   .command = d->s->resets.given - listed,
+                                                   .by = LKS_STR(""),
+                                                   .reason = LKS_STR("")}});
 }

@@ -1,8 +1,13 @@
-/* The state on its way to becoming records again. */
-#ifndef LKS_CORE_DUMP_H
-#define LKS_CORE_DUMP_H
+/* The plan of a change as records again. */
+#ifndef LKS_CORE_DUMP_PLAN_H
+#define LKS_CORE_DUMP_PLAN_H
 
+#include "base/real.h"
 #include "core/state/state.h"
+
+/* Takes the records, in order, with the times they are to be applied at. */
+typedef enum lks_code lks_state_emit(void *ctx, lks_ms time, const struct lks_record *record,
+                                     struct lks_err *err);
 
 struct lks_dump {
     const struct lks_state *s;
@@ -14,23 +19,10 @@ struct lks_dump {
 
 void lks_dump_say(struct lks_dump *d, lks_ms time, struct lks_record r);
 struct lks_str lks_dump_text(const struct lks_dump *d, lks_text id);
-struct lks_str lks_dump_basis(const struct lks_dump *d, uint32_t handle); /* its digest */
 
-/* dump_lists.c. Verdicts of readings that are known, or of those that only nodes name. */
-void lks_dump_bases(struct lks_dump *d);
-void lks_dump_verdicts(struct lks_dump *d, bool known);
-void lks_dump_lists(struct lks_dump *d);
+/* A number as text; empty where nothing was said. */
+struct lks_str lks_dump_real(bool said, double value, char out[LKS_REAL_SIZE]);
 
-/* dump_flash.c: keys, bundles and updates. */
-void lks_dump_flashes(struct lks_dump *d);
-void lks_dump_access(struct lks_dump *d);
-
-/* dump_gate.c: of one change, what its gates ask for; and what they found. */
-void lks_dump_gates(struct lks_dump *d, const struct lks_state_change *c);
-void lks_dump_evidence(struct lks_dump *d, const struct lks_state_change *c);
-
-/* dump_change.c: changes, rollbacks that were exercised, what is frozen. */
-void lks_dump_changes(struct lks_dump *d);
 /* Of one change, what was proposed: all of it stands in its plan, and none of it says how far it
  * is. */
 void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c);

@@ -1,18 +1,6 @@
-/* The state as records again. */
-#include "core/fold/dump.h"
-#include "core/fold/fold.h"
+#include "tests/dump_state.h"
+
 #include "core/state/state_room.h"
-
-void lks_dump_say(struct lks_dump *d, lks_ms time, struct lks_record r)
-{
-    if (d->code == LKS_OK)
-        d->code = d->emit(d->ctx, time, &r, d->err);
-}
-
-struct lks_str lks_dump_text(const struct lks_dump *d, lks_text id)
-{
-    return lks_state_text(d->s, id);
-}
 
 /* The first record brings the clock to where it is: no later one turns it back. */
 static void dump_journal(struct lks_dump *d)
@@ -316,10 +304,10 @@ enum lks_code lks_dump_state(const struct lks_state *s, lks_state_emit *emit, vo
     lks_dump_bases(&d);
     lks_dump_verdicts(&d, true);
     lks_dump_changes(&d);
-    lks_fold_tickets_dump(&d);
+    lks_dump_tickets(&d);
     dump_nodes(&d);
     lks_dump_verdicts(&d, false);
     lks_dump_lists(&d);
-    lks_fold_resets_dump(&d);
+    lks_dump_resets(&d);
     return d.code;
 }

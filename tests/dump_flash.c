@@ -1,5 +1,6 @@
 /* Keys, bundles and updates by management endpoints, as records. */
 #include "core/fold/texts.h"
+#include "tests/dump_state.h"
 
 static void dump_keys(struct lks_dump *d)
 {

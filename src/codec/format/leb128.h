@@ -1,0 +1,20 @@
+/* Numbers in as few bytes as they need, the lowest seven bits first. Each has one way to be
+ * written, so what is made of them has one digest. */
+#ifndef LKS_CODEC_LEB128_H
+#define LKS_CODEC_LEB128_H
+
+#include "base/buf.h"
+
+#include <stdint.h>
+
+void lks_leb128_add(struct lks_buf *out, uint64_t number);
+
+/* Take a number off `rest`. False, and nothing is taken, where it ends too early, does not fit 64
+ * bits or has a last byte that adds nothing. */
+bool lks_leb128_take(struct lks_str *rest, uint64_t *out);
+
+/* A length and as many bytes behind it, which stay where they are. */
+void lks_leb128_add_bytes(struct lks_buf *out, struct lks_str bytes);
+bool lks_leb128_take_bytes(struct lks_str *rest, struct lks_str *out);
+
+#endif

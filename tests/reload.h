@@ -1,0 +1,14 @@
+/* A state as a snapshot would give it back. */
+#ifndef LKS_TESTS_RELOAD_H
+#define LKS_TESTS_RELOAD_H
+
+#include "core/state/state.h"
+
+/* Into `out`, which is initialised here, with names hashed by another seed. False, and `why`,
+ * unless the two are equal. */
+bool lks_test_reloads(const struct lks_state *s, struct lks_state *out, struct lks_err *why);
+
+/* The same, checked. */
+void lks_test_reload(const struct lks_state *s, struct lks_state *out);
+
+#endif
