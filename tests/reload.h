@@ -5,7 +5,7 @@
 #include "core/state/state.h"
 
 /* Into `out`, which is initialised here, with names hashed by another seed. False, and `why`,
- * unless the two are equal. */
+ * unless the two are equal, and their snapshots the same bytes. */
 bool lks_test_reloads(const struct lks_state *s, struct lks_state *out, struct lks_err *why);
 
 /* The same, checked. */

@@ -309,7 +309,7 @@ const struct lks_entity lks_entity_person = {
 
 #define ROW struct lks_ticket_heard
 static const struct lks_column heard[] = {
-    TEXT(event, "The message's own number."),
+    PASSING(event, "The message's own number."),
     TIME(until, "Until when its signature would be taken."),
 };
 static bool heard_counts(const struct lks_state *s, const void *row)
@@ -332,8 +332,8 @@ static const struct lks_column due[] = {
     TIME(at, "When that was."),
     NUMBER(change, "The change."),
     WORD(state, lks_change_state_words, "The state it moved to."),
-    TEXT(by, "The actor."),
-    TEXT(reason, "Their reason."),
+    PASSING(by, "The actor."),
+    PASSING(reason, "Their reason."),
 };
 const struct lks_entity lks_entity_ticket_due = {
     .name = "ticket_due",

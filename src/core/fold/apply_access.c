@@ -84,7 +84,7 @@ static void make_place(struct lks_state *s, const struct lks_api_token *next, lk
         drop_token(s, first);
 }
 
-/* Each login has a name and a secret of its own, which are forgotten with it. */
+/* Each has a name and a secret of its own, which are forgotten with it. */
 static enum lks_code read_token(const struct lks_applying *a, struct lks_api_token *made)
 {
     const struct lks_rec_api_token *t = &a->r->api_token;
@@ -97,8 +97,7 @@ static enum lks_code read_token(const struct lks_applying *a, struct lks_api_tok
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
         read_roles(a, t->grants, made) != LKS_OK)
         return a->err->code;
-    return made->issuer != 0 ? lks_apply_pass_all(a, own, LKS_COUNT(own))
-                             : lks_apply_keep_all(a, own, LKS_COUNT(own));
+    return lks_apply_pass_all(a, own, LKS_COUNT(own));
 }
 
 enum lks_code lks_apply_api_token(const struct lks_applying *a)
