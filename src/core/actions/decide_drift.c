@@ -513,7 +513,7 @@ static struct lks_str how_ended(struct lks_deciding *d, uint32_t node, bool *rig
     *right =
         v == NULL || v->judged != LKS_JUDGED_CONFORMS || !lks_node_status_unread(d->state, node);
     if (!*right)
-        return LKS_STR("what it runs is not known: it was not read since it booted or was changed");
+        return LKS_STR("its tuple is unknown: it was not read since it booted or was changed");
     if (v != NULL && v->judged == LKS_JUDGED_CONFORMS)
         return LKS_STR("it conforms again");
     if (v != NULL && v->judged == LKS_JUDGED_DRIFT) {

@@ -29,7 +29,7 @@ static struct lks_str why_stale(const struct asked *q)
     if (q->n->liveness == LKS_LIVE && q->n->tuple_boot == q->n->boot)
         return LKS_STR("its heartbeats name readings that it does not send");
     if (q->n->liveness == LKS_LIVE && q->n->tuple != 0 && q->n->tuple_boot == 0)
-        return LKS_STR("it was not read since a command or an update could change it");
+        return LKS_STR("it was not read since the last command or update that could change it");
     if (q->n->liveness == LKS_LIVE)
         return q->n->tuple_boot == 0 ? LKS_STR("nothing was read of it in this boot")
                                      : LKS_STR("what was read of it is of another boot");

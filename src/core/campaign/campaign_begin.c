@@ -240,8 +240,8 @@ static struct lks_str why_lost(const struct lks_unit_look *l, const struct lks_n
         return LKS_STR("it is lost, and its domain rolls back without it");
     if (may_run_jobs(n) && changes_asset(l))
         return LKS_STR("it is lost and may run a job, so firmware of its domain's assets is not "
-                       "rolled back; hold a lost node before the rollback to do it without the "
-                       "node");
+                       "rolled back; hold a lost node that is empty (node hold) before the next "
+                       "rollback");
     return LKS_STR("it is lost, and could not be rolled back");
 }
 
@@ -319,7 +319,7 @@ static struct lks_str why_apart(const struct lks_unit_look *l)
             return lks_campaign_drifted_text(l->d, m->node);
         if (is_meant(l, m) && n->placed && !is_here(n))
             return lks_decision_text(
-                l->d, "%" LKS_STR_FMT " is %s since %s, and was waited for%s",
+                l->d, "%" LKS_STR_FMT " is %s since %s, and did not report in time%s",
                 LKS_STR_ARG(lks_state_name(l->d->state, m->node)), lks_liveness_words[n->liveness],
                 lks_time_text(n->liveness_since, since),
                 changes_asset(l) ? ": it may run a job, and firmware of its domain's assets would "

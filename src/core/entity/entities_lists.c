@@ -4,24 +4,24 @@
 #define ROW struct lks_deviation
 static const struct lks_column deviation[] = {
     NUMBER(id, "Its number."),
-    TEXT(hosts, "The nodes it is about."),
-    TEXT(subject, "The component or setting that deviates."),
-    TEXT(value, "The value that is accepted."),
-    TEXT(owner, "The person who answers for it."),
-    TEXT(reason, "Their reason."),
-    TEXT(approver, "The person who agreed beforehand."),
+    TEXT(hosts, "The nodes that it is for."),
+    TEXT(subject, "The component or setting that may differ, or * for any."),
+    TEXT(value, "The value that it may have; empty: any."),
+    TEXT(owner, "The person responsible for it."),
+    TEXT(reason, "The reason for it."),
+    TEXT(approver, "The person expected to approve it."),
     TEXT(by, "The actor who added it."),
-    TEXT(minters, "The people by whom their credential came to be."),
+    TEXT(minters, "The minters of that actor's credential, separated by blanks."),
     TIME(added, "When it was added."),
     TIME(expires, "When it expires."),
-    TRUTH(waits, "Whether it counts only once an approver agreed."),
-    TIME(agreed, "When an approver agreed."),
+    TRUTH(waits, "Whether it counts only after an approver agreed."),
+    TIME(agreed, "When an approver agreed; 0: not yet."),
     TEXT(agreed_by, "The approver."),
-    TEXT(agreed_reason, "Their reason."),
-    TIME(ended, "When it ended; 0: it holds."),
+    TEXT(agreed_reason, "The approver's reason."),
+    TIME(ended, "When it ended; 0: it has not."),
     TEXT(ended_by, "The actor who ended it."),
-    TEXT(ended_reason, "Their reason."),
-    COUNTED(count, "How many nodes it names."),
+    TEXT(ended_reason, "The actor's reason."),
+    COUNTED(count, "Number of nodes that it names."),
 };
 const struct lks_entity lks_entity_deviation = {
     .name = "deviation",
@@ -34,17 +34,17 @@ const struct lks_entity lks_entity_deviation = {
 #define ROW struct lks_state_alarm
 static const struct lks_column alarm[] = {
     NUMBER(id, "Its number."),
-    WORD(kind, lks_alarm_words, "Its kind."),
-    TEXT(subject, "The node, pool or change it is about."),
-    TEXT(text, "The fault."),
+    WORD(kind, lks_alarm_words, "The kind of alarm."),
+    TEXT(subject, "The node, pool or change that it is about."),
+    TEXT(text, "The event, in a line."),
     TIME(raised, "When it was raised."),
-    TIME(released, "When it was released; 0: it is open."),
-    TEXT(by, "The actor who released it."),
-    TEXT(reason, "Their reason."),
+    TIME(released, "When it was closed; 0: it is open."),
+    TEXT(by, "The actor who closed it."),
+    TEXT(reason, "The actor's reason."),
 };
 const struct lks_entity lks_entity_alarm = {
     .name = "alarm",
-    .about = "An alarm that a person releases.",
+    .about = "An alarm, open or closed.",
     COLUMNS(alarm),
     LIST(lks_state, alarms, alarm_count, alarm_room, LKS_STATE_ALARMS_MAX),
 };
@@ -54,17 +54,17 @@ const struct lks_entity lks_entity_alarm = {
 static const struct lks_column command[] = {
     NUMBER(id, "Its number."),
     NODE(node, "The node whose agent runs it."),
-    TEXT(boot, "The boot it is for."),
-    TEXT(executor, "The executor."),
-    TEXT(digests, "The artifacts it works with."),
-    TEXT(by, "The actor."),
-    TEXT(reason, "Their reason."),
-    NUMBER(attempt, "Which attempt this is."),
+    TEXT(boot, "The only boot in which it may start."),
+    TEXT(executor, "The executor that is to run."),
+    TEXT(digests, "The artifacts that it is given."),
+    TEXT(by, "The actor; empty: lockstepd."),
+    TEXT(reason, "The actor's reason."),
+    NUMBER(attempt, "The number of the attempt."),
     TIME(sent, "When it was sent."),
-    TIME(expires, "When it is given up."),
-    TRUTH(ended, "Whether it ended."),
+    TIME(expires, "The latest time at which it may start."),
+    TRUTH(ended, "Whether it has ended."),
     WORD(outcome, lks_outcome_words, "How it ended."),
-    TEXT(text, "The node's message."),
+    TEXT(text, "The message that the node reported."),
 };
 const struct lks_entity lks_entity_command = {
     .name = "command",
@@ -81,16 +81,16 @@ static const struct lks_column stack[] = {
     TEXT(digest, "Its digest."),
     TEXT(name, "Its name."),
     TEXT(manifest, "The digest of its manifest."),
-    TEXT(envelope, "The digest of its signed envelope."),
-    TEXT(artifacts, "The artifacts it needs."),
+    TEXT(envelope, "Its signed envelope (DSSE)."),
+    TEXT(artifacts, "The artifacts that it names."),
     TEXT(by, "The actor who published it."),
-    TEXT(reason, "Their reason."),
-    TEXT(minters, "The people by whom their credential came to be."),
-    WORD(step, lks_step_words, "The stage it is at."),
+    TEXT(reason, "The actor's reason."),
+    TEXT(minters, "The minters of that actor's credential, separated by blanks."),
+    WORD(step, lks_step_words, "Its stage."),
     TIME(published, "When it was published."),
-    TIME(stepped, "Since when it is at this stage."),
+    TIME(stepped, "When it reached this stage."),
     ARRAY("evidence", TEXT, evidence, 0, "The evidence for each stage."),
-    ARRAY("evidence_by", TEXT, evidence_by, 0, "The actor who gave it."),
+    ARRAY("evidence_by", TEXT, evidence_by, 0, "The actor who gave the evidence, for each stage."),
 };
 const struct lks_entity lks_entity_stack = {
     .name = "stack",
@@ -102,8 +102,8 @@ const struct lks_entity lks_entity_stack = {
 
 #define ROW struct lks_state_image
 static const struct lks_column image[] = {
-    TEXT(ref, "Its name, as jobs say it."),
-    TEXT(digest, "Its digest."),
+    TEXT(ref, "The reference that jobs use."),
+    TEXT(digest, "Its digest, where it is known."),
     TEXT(nccl, "The version of NCCL in it."),
     TEXT(rccl, "The version of RCCL in it."),
     TEXT(cudnn, "The version of cuDNN in it."),
@@ -141,12 +141,12 @@ static const struct lks_column key[] = {
     TEXT(name, "Its name."),
     TEXT(key, "The public key."),
     TEXT(by, "The actor who pinned it."),
-    TEXT(reason, "Their reason."),
+    TEXT(reason, "The actor's reason."),
     TIME(pinned, "When it was pinned."),
 };
 const struct lks_entity lks_entity_key = {
     .name = "key",
-    .about = "A public key that signs firmware bundles.",
+    .about = "A pinned public key that verifies signatures of firmware bundles.",
     COLUMNS(key),
     LIST(lks_state, keys, key_count, key_room, LKS_STATE_KEYS_MAX),
 };
@@ -158,15 +158,15 @@ static const struct lks_column bundle[] = {
     TEXT(name, "Its name."),
     TEXT(version, "Its version."),
     TEXT(manifest, "The digest of its manifest."),
-    TEXT(signer, "The name of the key that signed it."),
+    TEXT(signer, "The name of the pinned key that signed it."),
     TEXT(key, "The fingerprint of that key."),
     TEXT(artifacts, "The artifacts it names."),
     TEXT(by, "The actor who added it."),
-    TRUTH(site, "Whether the site made it."),
-    TIME(added, "When it was found good."),
-    TIME(revoked, "When it was revoked; 0: it is good."),
+    TRUTH(site, "Whether the site signed it."),
+    TIME(added, "When its signature was verified."),
+    TIME(revoked, "When it was revoked; 0: it was not."),
     TEXT(revoked_by, "The actor who revoked it."),
-    TEXT(revoked_reason, "Their reason."),
+    TEXT(revoked_reason, "The actor's reason."),
 };
 const struct lks_entity lks_entity_bundle = {
     .name = "bundle",
@@ -182,30 +182,30 @@ static const struct lks_column flash[] = {
     NODE(node, "The node or asset."),
     WORD(act, lks_bmc_act_words, "The kind of action."),
     TEXT(component, "The component."),
-    TEXT(version, "The version it brings."),
+    TEXT(version, "The version to install."),
     TEXT(bundle, "The digest of the bundle."),
     TEXT(image, "The digest of the image."),
     TEXT(image_name, "The name of the image."),
-    TEXT(apply_time, "When the endpoint applies it."),
-    TEXT(by, "The actor."),
-    TEXT(reason, "Their reason."),
+    TEXT(apply_time, "When the endpoint is asked to apply it; empty: as the endpoint offers."),
+    TEXT(by, "The actor; empty: lockstepd."),
+    TEXT(reason, "The actor's reason."),
     NUMBER(size, "The size of the image in bytes."),
-    TRUTH(force, "Whether the endpoint is asked to force it."),
-    TRUTH(one_way, "Whether it cannot be rolled back."),
+    TRUTH(force, "Whether the version may be older than the installed one."),
+    TRUTH(one_way, "Whether the irreversibility was acknowledged."),
     TRUTH(revoked, "Whether its bundle was revoked: no further part of it starts."),
     TIME(begun, "When it started."),
-    TIME(deadline, "When it is given up."),
-    BYTES(saved, saved_len, "The state that its driver needs after a restart."),
-    PASSING(phase, "How far it is."),
-    NUMBER(percent, "How far that is, in percent."),
+    TIME(deadline, "When lockstepd gives it up."),
+    BYTES(saved, saved_len, "The checkpoint from which the driver continues after a restart."),
+    PASSING(phase, "Its phase, in words."),
+    NUMBER(percent, "Its progress in percent."),
     WORD(outcome, lks_bmc_outcome_words, "How it ended."),
-    TIME(ended, "When it ended."),
-    PASSING(found, "The version that was found afterwards."),
+    TIME(ended, "When it ended; 0: it has not."),
+    PASSING(found, "The version that was read last."),
     PASSING(text, "The last message about it."),
-    NUMBER(uploads, "How often the image was sent."),
+    NUMBER(uploads, "Number of times that the image was sent."),
     TIME(resolved, "When a person resolved its unknown outcome."),
-    TEXT(resolved_by, "That person."),
-    TEXT(resolved_reason, "Their finding."),
+    TEXT(resolved_by, "The person who resolved it."),
+    TEXT(resolved_reason, "The person's finding."),
 };
 const struct lks_entity lks_entity_flash = {
     .name = "flash",
@@ -219,13 +219,13 @@ const struct lks_entity lks_entity_flash = {
 
 #define ROW struct lks_barred
 static const struct lks_column barred[] = {
-    NODE(node, "The node it was of."),
+    NODE(node, "The node whose machine was replaced."),
     NAMED("fingerprint", DIGEST, certificate.fingerprint, "Its fingerprint."),
     NAMED("expires", TIME, certificate.expires, "When it expires."),
 };
 const struct lks_entity lks_entity_barred = {
     .name = "barred",
-    .about = "A certificate of a machine that was replaced.",
+    .about = "A certificate of a machine that was replaced; it is no longer accepted.",
     COLUMNS(barred),
     LIST(lks_state, barred, barred_count, barred_room, LKS_STATE_BARRED_MAX),
 };
@@ -234,14 +234,14 @@ const struct lks_entity lks_entity_barred = {
 #define ROW struct lks_override
 static const struct lks_column override[] = {
     TEXT(job, "The job."),
-    TEXT(hosts, "The nodes it may start on."),
+    TEXT(hosts, "The nodes that it may start on."),
     TEXT(reason, "The actor's reason."),
-    TEXT(by, "The actor."),
-    TIME(until, "Until when it is good."),
+    TEXT(by, "The actor who gave the override."),
+    TIME(until, "When the override expires."),
 };
 const struct lks_entity lks_entity_override = {
     .name = "override",
-    .about = "A job that starts on nodes that would be refused.",
+    .about = "A job that may start on nodes that admission would refuse.",
     COLUMNS(override),
     LIST(lks_state, overrides, override_count, override_room, LKS_STATE_OVERRIDES_MAX),
 };
@@ -249,20 +249,22 @@ const struct lks_entity lks_entity_override = {
 
 #define MADE                                                                                       \
     NAMED("by", TEXT, made.by, "The actor who made it."),                                          \
-        NAMED("minters", TEXT, made.minters, "The people by whom their credential came to be."),   \
-        NAMED("root", TRUTH, made.root, "Whether that was root on a controller's own socket.")
+        NAMED("minters", TEXT, made.minters,                                                       \
+              "The minters of that actor's credential, separated by blanks."),                     \
+        NAMED("root", TRUTH, made.root,                                                            \
+              "Whether that actor was root on a controller's own socket.")
 
 #define ROW struct lks_binding
 static const struct lks_column binding[] = {
-    TEXT(identity, "Whose role it is."),
+    TEXT(identity, "The identity that has the role."),
     WORD(role, lks_role_words, "The role."),
-    TEXT(site, "At which site; empty: at all."),
-    TEXT(pool, "In which pool; empty: in all."),
+    TEXT(site, "The site that it is limited to; empty: all sites."),
+    TEXT(pool, "The pool that it is limited to; empty: all pools."),
     MADE,
 };
 const struct lks_entity lks_entity_binding = {
     .name = "binding",
-    .about = "A role of an identity.",
+    .about = "A role that an identity has.",
     COLUMNS(binding),
     LIST(lks_state, bindings, binding_count, binding_room, LKS_STATE_BINDINGS_MAX),
 };
@@ -271,17 +273,18 @@ const struct lks_entity lks_entity_binding = {
 #define ROW struct lks_api_token
 static const struct lks_column token[] = {
     PASSING(id, "Its name."),
-    TEXT(identity, "The identity that shows it."),
-    COLUMN("hash", TEXT, hash, NULL, LKS_COLUMN_SECRET | LKS_COLUMN_PASSING, "Its hash."),
-    TIME(expires, "Until when it is good; 0: for ever."),
-    SPAN(life, "How long a renewal is good; 0: it cannot be renewed."),
+    TEXT(identity, "The identity of its holder."),
+    COLUMN("hash", TEXT, hash, NULL, LKS_COLUMN_SECRET | LKS_COLUMN_PASSING,
+           "The hash of its secret."),
+    TIME(expires, "When it expires; 0: never."),
+    SPAN(life, "How long it is valid after a renewal; 0: it cannot be renewed."),
     MADE,
-    TEXT(issuer, "The identity provider of a login; empty: a token that was made."),
+    TEXT(issuer, "The identity provider of a login; empty: a person made the token."),
     TEXT(grants, "The roles that the login gives."),
 };
 const struct lks_entity lks_entity_token = {
     .name = "token",
-    .about = "An API token, or that of a login.",
+    .about = "An API token, or the token of a login.",
     COLUMNS(token),
     LIST(lks_state, tokens, token_count, token_room, LKS_STATE_TOKENS_MAX),
     .secret = true,
@@ -291,15 +294,15 @@ const struct lks_entity lks_entity_token = {
 #define ROW struct lks_state_person
 static const struct lks_column person[] = {
     TEXT(serial, "Its serial number."),
-    TEXT(identity, "The person."),
+    TEXT(identity, "The identity of its holder."),
     NAMED("fingerprint", DIGEST, certificate.fingerprint, "Its fingerprint."),
     NAMED("expires", TIME, certificate.expires, "When it expires."),
-    SPAN(life, "How long a renewal is good; 0: it cannot be renewed."),
+    SPAN(life, "How long it is valid after a renewal; 0: it cannot be renewed."),
     MADE,
 };
 const struct lks_entity lks_entity_person = {
     .name = "person",
-    .about = "A certificate of a person.",
+    .about = "A client certificate of a person.",
     COLUMNS(person),
     LIST(lks_state, persons, person_count, person_room, LKS_STATE_PERSONS_MAX),
 };
@@ -309,8 +312,8 @@ const struct lks_entity lks_entity_person = {
 
 #define ROW struct lks_ticket_heard
 static const struct lks_column heard[] = {
-    PASSING(event, "The message's own number."),
-    TIME(until, "Until when its signature would be taken."),
+    PASSING(event, "The ID of the message."),
+    TIME(until, "The time before which it is not accepted again."),
 };
 static bool heard_counts(const struct lks_state *s, const void *row)
 {
@@ -319,7 +322,7 @@ static bool heard_counts(const struct lks_state *s, const void *row)
 
 const struct lks_entity lks_entity_ticket_heard = {
     .name = "ticket_heard",
-    .about = "A message of a ticket system that counted, and does not count again.",
+    .about = "A message of a ticket system that was accepted, and is not accepted again.",
     COLUMNS(heard),
     LIST(lks_state, tickets.heard, tickets.heard_count, tickets.heard_room, LKS_TICKETS_HEARD_MAX),
     .counts = heard_counts,
@@ -329,15 +332,15 @@ const struct lks_entity lks_entity_ticket_heard = {
 #define ROW struct lks_ticket_due
 static const struct lks_column due[] = {
     NUMBER(seq, "The row that moved the change."),
-    TIME(at, "When that was."),
+    TIME(at, "The time of that row."),
     NUMBER(change, "The change."),
     WORD(state, lks_change_state_words, "The state it moved to."),
-    PASSING(by, "The actor."),
-    PASSING(reason, "Their reason."),
+    PASSING(by, "The actor who moved the change."),
+    PASSING(reason, "The actor's reason."),
 };
 const struct lks_entity lks_entity_ticket_due = {
     .name = "ticket_due",
-    .about = "A move of a change that a ticket system is still to be notified of.",
+    .about = "A new state of a change that a ticket system is still to be notified of.",
     COLUMNS(due),
     LIST(lks_state, tickets.due, tickets.due_count, tickets.due_room, LKS_TICKETS_DUE_MAX),
 };
@@ -346,20 +349,20 @@ const struct lks_entity lks_entity_ticket_due = {
 #define ROW struct lks_reset
 static const struct lks_column reset[] = {
     NODE(node, "The node."),
-    TEXT(boot, "The boot it is for."),
-    TEXT(by, "The actor who asked for it."),
-    TEXT(reason, "Their reason."),
-    TEXT(minters, "The people by whom their credential came to be."),
-    TIME(asked, "When it was asked for."),
-    TIME(until, "Until when it can be approved."),
-    TIME(approved, "When it was approved; 0: it was not."),
+    TEXT(boot, "The boot that it is requested for."),
+    TEXT(by, "The actor who requested it."),
+    TEXT(reason, "The actor's reason."),
+    TEXT(minters, "The minters of that actor's credential, separated by blanks."),
+    TIME(asked, "When it was requested."),
+    TIME(until, "When the request expires."),
+    TIME(approved, "When it was approved; 0: not yet."),
     TEXT(approved_by, "The approver."),
-    TEXT(approved_reason, "Their reason."),
-    NUMBER(command, "The command that does it."),
+    TEXT(approved_reason, "The approver's reason."),
+    NUMBER(command, "The number of the reboot command; 0: not approved yet."),
 };
 const struct lks_entity lks_entity_reset = {
     .name = "reset",
-    .about = "A reboot of a wedged node that processes hold.",
+    .about = "A reset of a drained or unhealthy node whose GPU process does not end.",
     COLUMNS(reset),
     LIST(lks_state, resets.list, resets.count, resets.room, LKS_RESETS_MAX),
 };

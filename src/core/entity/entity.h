@@ -1,6 +1,6 @@
 /*
  * What the state keeps, as tables: one row of a table for each column, with its type and its
- * meaning. From them follow whether two states are equal and, later, snapshots and views.
+ * meaning. From them follow whether two states are equal, and the bytes of a snapshot.
  *
  * A row of a table is a struct of core/state. Its columns say where a value lies in it. Members of
  * such a struct that are no columns are indexes: chains, places and heaps by which things are

@@ -58,7 +58,7 @@ static enum lks_code take_number(struct unpacking *u, uint64_t most, uint64_t *o
     *out = 0;
     return lks_leb128_take(&u->rest, out) && *out <= most
                ? LKS_OK
-               : damaged(u, "a number is not as written");
+               : damaged(u, "a number is too large or cut off");
 }
 
 /* Texts ------------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static enum lks_code take_new_text(struct unpacking *u, struct text **out)
 {
     struct lks_str text = {0};
     if (!lks_leb128_take_bytes(&u->rest, &text) || text.len == 0 || !lks_record_text(text))
-        return damaged(u, "a text is not as written");
+        return damaged(u, "a text is empty, invalid or cut off");
     if (LKS_VEC_RESERVE_MAX(u->texts, u->text_room, u->text_count + (size_t)1, TEXTS_MAX, u->err) !=
         LKS_OK)
         return lks_wrap(u->err, "texts");
@@ -184,7 +184,7 @@ static enum lks_code take_bytes(struct unpacking *u, const struct lks_column *c,
     if (!lks_leb128_take_bytes(&u->rest, &bytes) || bytes.len > most ||
         (digest && bytes.len > 0 && bytes.len != c->size) ||
         (letters && memchr(bytes.ptr, '\0', bytes.len) != NULL))
-        return damaged(u, "bytes are not as written");
+        return damaged(u, "bytes have another length than their column, or are cut off");
     if (c->type == LKS_COLUMN_BYTES)
         return put_bytes(u, c, row, bytes);
     if (bytes.len > 0)
@@ -222,12 +222,12 @@ static enum lks_code find_table(struct unpacking *u, struct lks_str name, struct
     }
     for (uint32_t i = 0; i < u->table_count && t->is != NULL; i++) {
         if (u->tables[i].is == t->is && u->tables[i].parent == t->parent)
-            return damaged(u, "a table comes twice");
+            return damaged(u, "a table occurs twice");
     }
     return t->is != NULL
                ? LKS_OK
                : lks_fail(u->err, LKS_E_INVALID,
-                          "the table '%" LKS_STR_FMT "' is of a later version of lockstep",
+                          "the table '%" LKS_STR_FMT "' belongs to a later version of lockstep",
                           LKS_STR_ARG(name));
 }
 
@@ -241,13 +241,13 @@ static enum lks_code find_column(struct unpacking *u, const struct table *t, str
     }
     for (uint32_t i = t->first; i < u->column_count && c->is != NULL; i++) {
         if (u->columns[i].is == c->is)
-            return damaged(u, "a column comes twice");
+            return damaged(u, "a column occurs twice");
     }
-    return c->is != NULL
-               ? LKS_OK
-               : lks_fail(u->err, LKS_E_INVALID,
-                          "the column '%" LKS_STR_FMT "' of '%s' is of a later version of lockstep",
-                          LKS_STR_ARG(name), t->is->name);
+    return c->is != NULL ? LKS_OK
+                         : lks_fail(u->err, LKS_E_INVALID,
+                                    "the column '%" LKS_STR_FMT
+                                    "' of '%s' belongs to a later version of lockstep",
+                                    LKS_STR_ARG(name), t->is->name);
 }
 
 static enum lks_code take_column(struct unpacking *u, const struct table *t)
@@ -262,9 +262,10 @@ static enum lks_code take_column(struct unpacking *u, const struct table *t)
         take_number(u, UINT64_MAX, &c.count) != LKS_OK)
         return u->err->code;
     if (type != c.is->type || c.count > c.is->count)
-        return lks_fail(u->err, LKS_E_INVALID,
-                        "the column '%s' of '%s' is that of a later version of lockstep",
-                        c.is->name, t->is->name);
+        return lks_fail(
+            u->err, LKS_E_INVALID,
+            "the column '%s' of '%s' has the type or size of a later version of lockstep",
+            c.is->name, t->is->name);
     if (LKS_VEC_RESERVE_MAX(u->columns, u->column_room, u->column_count + (size_t)1, COLUMNS_MAX,
                             u->err) != LKS_OK)
         return lks_wrap(u->err, "columns");
@@ -328,21 +329,21 @@ static enum lks_code name_row(struct unpacking *u, const struct lks_entity *t, c
     if (take_text(u, &text) != LKS_OK || place_of(u, t->key, text, &place) != LKS_OK)
         return u->err->code;
     if (t->key == LKS_COLUMN_BASIS && text == NULL)
-        return damaged(u, "a basis has no digest");
+        return damaged(u, "readings have no digest");
     if (t->key == LKS_COLUMN_NODE) {
         *out = (char *)&u->s->nodes[place];
         if (u->s->nodes[place].placed)
-            return damaged(u, "a node comes twice");
+            return damaged(u, "a node occurs twice");
         u->s->nodes[place].placed = true;
     } else if (t->key == LKS_COLUMN_POOL) {
         *out = (char *)&u->s->pools[place];
         if (u->s->pools[place].known)
-            return damaged(u, "a pool comes twice");
+            return damaged(u, "a pool occurs twice");
         u->s->pools[place].known = true;
     } else {
         *out = (char *)&u->s->bases[place - 1];
         if (u->s->bases[place - 1].readings != NULL)
-            return damaged(u, "a basis comes twice");
+            return damaged(u, "readings occur twice");
     }
     return LKS_OK;
 }
@@ -366,7 +367,7 @@ static enum lks_code take_rows(struct unpacking *u, uint32_t number, char *paren
     uint64_t rows = 0;
     uint32_t first = t->is->first;
     if (take_number(u, t->is->max - first, &rows) != LKS_OK || rows > u->rest.len)
-        return damaged(u, "there are more rows than can be");
+        return damaged(u, "a table has more rows than it may have");
     for (uint32_t i = 0; i < rows; i++) {
         char *row = NULL;
         if ((t->is->key != 0 ? name_row(u, t->is, &row)
@@ -389,7 +390,7 @@ static enum lks_code turn_nodes(struct unpacking *u)
         const struct lks_layout_turn *turned = &u->turns.list[i];
         uint32_t pool = s->nodes[turned->node].pool;
         if (pool == LKS_NO_POOL || !s->pools[pool].known)
-            return damaged(u, "a node turned in no pool");
+            return damaged(u, "a node within the mass window has no pool");
         lks_mass_add(&s->mass[pool], s->turns, turned->node, turned->at, s->limits.mass_window);
     }
     return LKS_OK;
@@ -425,5 +426,5 @@ enum lks_code lks_entity_unpack(struct lks_str bytes, struct lks_state *out, str
             take_rows(&u, i + 1, turns ? (char *)&u.turns : (char *)out) != LKS_OK)
             return err->code;
     }
-    return u.rest.len > 0 ? damaged(&u, "there is more than was written") : turn_nodes(&u);
+    return u.rest.len > 0 ? damaged(&u, "bytes follow the last table") : turn_nodes(&u);
 }

@@ -10,7 +10,7 @@ static const struct lks_column turn[] = {
 };
 static const struct lks_entity turn_table = {
     .name = "turn",
-    .about = "A node that became late, lost or drifting within the window of the MASS rule.",
+    .about = "A node that became late, lost or drifting within the last mass_window.",
     COLUMNS(turn),
     LIST(lks_layout_turns, list, count, room, LKS_STATE_NODES_MAX),
 };

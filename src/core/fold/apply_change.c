@@ -741,7 +741,8 @@ static enum lks_code index_member(const struct lks_applying *a, struct lks_state
     struct lks_unit *u = &c->units[m->unit];
     u->first = u->count == 0 ? i : u->first;
     if (u->first + u->count != i || lks_state_change_member(c, m->node) != NULL)
-        return lks_fail(a->err, LKS_E_INVALID, "a unit is in pieces, or a node in it twice");
+        return lks_fail(a->err, LKS_E_INVALID,
+                        "members of a unit are not next to each other, or a node occurs twice");
     if (LKS_VEC_RESERVE_MAX(c->places, c->place_room, m->node + 1, LKS_STATE_NODES_MAX, a->err) !=
             LKS_OK ||
         lks_change_index_from(c, m->from, a->err) != LKS_OK)

@@ -460,7 +460,7 @@ enum lks_code lks_apply_index_readings(const struct lks_applying *a)
         s->bases[i].gpus = lks_basis_gpus(lks_state_readings(s, i + 1));
     for (uint32_t v = 1; v < s->verdict_count; v++) {
         if (s->verdicts[v].basis == 0)
-            return lks_fail(a->err, LKS_E_INVALID, "a verdict is about no readings");
+            return lks_fail(a->err, LKS_E_INVALID, "a verdict has no readings");
         struct lks_state_basis *basis = &s->bases[s->verdicts[v].basis - 1];
         s->verdicts[v].next = basis->verdict;
         basis->verdict = v;

@@ -201,7 +201,7 @@ static enum lks_code index_measures_of(const struct lks_applying *a, struct lks_
     for (uint32_t i = 0; i < c->measure_count; i++) {
         const struct lks_measure *m = &c->measures[i];
         if (m->wave >= c->wave_count)
-            return lks_fail(a->err, LKS_E_INVALID, "a measurement is for no wave");
+            return lks_fail(a->err, LKS_E_INVALID, "a measurement has no wave");
         if (LKS_VEC_RESERVE_MAX(c->measured, c->measured_room, m->node + 1, LKS_STATE_NODES_MAX,
                                 a->err) != LKS_OK)
             return lks_wrap(a->err, "measurements");
@@ -209,7 +209,7 @@ static enum lks_code index_measures_of(const struct lks_applying *a, struct lks_
     }
     for (uint32_t i = 0; i < c->look_count; i++) {
         if (c->looks[i].wave >= c->wave_count)
-            return lks_fail(a->err, LKS_E_INVALID, "a gate's verdict is about no wave");
+            return lks_fail(a->err, LKS_E_INVALID, "a gate's verdict has no wave");
     }
     return LKS_OK;
 }

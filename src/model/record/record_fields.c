@@ -168,7 +168,7 @@ static const struct lks_record_field tuple_fields[] = {
     TEXT(tuple, digest, "The digest of what it runs, as a tuple-known record has it."),
     TEXT(tuple, report, "The digest of the whole report."),
     TEXT(tuple, boot,
-         "The boot it was read in; empty where the reading ended: the node may have been changed."),
+         "The boot it was read in; empty: unknown, or the node may have changed since."),
     TIME(tuple, taken, "When it was read, on the node's clock."),
     TEXT(tuple, stack, "The digest of the stack that it was compared with."),
     WORD(tuple, judged, lks_judged_words, "How it compares with that stack."),

@@ -140,7 +140,7 @@ static const struct lks_form liveness = FORM("Liveness", "How many nodes are hea
 static const struct lks_form pool = FORM("Pool", "A pool",
     MUST("name", TEXT, "what it is called"),
     MAY("posture", TEXT, "its workload class"),
-    MUST("criticality", COUNT, "1 is the most"),
+    MUST("criticality", COUNT, "0 to 100: pools with a lower value change first"),
     MAY("enforce", TEXT, "observe, warn or on"),
     MAY("sched", TEXT, "its scheduler"),
     MAY("stack", TEXT, "the stack it is pinned to"),

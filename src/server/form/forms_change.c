@@ -279,7 +279,7 @@ const struct lks_form lks_form_change = FORM("Change", "A change, its plan, and 
     STANDS_FIELDS,
     SIZE_FIELDS,
     MAY("frozen", TRUTH, "nodes of it may not start: their pool or the fleet is frozen"),
-    MAY("cannot_start", TEXT, "it is approved, and why its start would be refused now"),
+    MAY("cannot_start", TEXT, "why a start would be refused now; of approved changes only"),
     MUST("approvals", LKS_FORM(approvals), "its approvals"),
     MAY("unreachable", LKS_FORM(unreachable), "it cannot be approved as things are"),
     MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
