@@ -9,8 +9,9 @@
 
 #define COLUMN(NAME, TYPE, member, WORDS, FLAGS, ABOUT)                                            \
     {                                                                                              \
-        .name = NAME, .about = ABOUT, .words = WORDS, .type = LKS_COLUMN_##TYPE, .flags = FLAGS,   \
-        .offset = offsetof(ROW, member), .size = sizeof(LKS_MEMBER(member)), .count = 1            \
+        .name = (NAME), .about = (ABOUT), .words = (WORDS), .type = LKS_COLUMN_##TYPE,             \
+        .flags = (FLAGS), .offset = offsetof(ROW, member), .size = sizeof(LKS_MEMBER(member)),     \
+        .count = 1                                                                                 \
     }
 #define TRUTH(member, about)       COLUMN(#member, TRUTH, member, NULL, 0, about)
 #define NUMBER(member, about)      COLUMN(#member, NUMBER, member, NULL, 0, about)
@@ -29,13 +30,13 @@
 
 #define ARRAY(NAME, TYPE, member, FLAGS, ABOUT)                                                    \
     {                                                                                              \
-        .name = NAME, .about = ABOUT, .type = LKS_COLUMN_##TYPE, .flags = FLAGS,                   \
+        .name = (NAME), .about = (ABOUT), .type = LKS_COLUMN_##TYPE, .flags = (FLAGS),             \
         .offset = offsetof(ROW, member), .size = sizeof(LKS_MEMBER(member)[0]),                    \
         .count = sizeof(LKS_MEMBER(member)) / sizeof(LKS_MEMBER(member)[0])                        \
     }
 #define BYTES(member, len, ABOUT)                                                                  \
     {                                                                                              \
-        .name = #member, .about = ABOUT, .type = LKS_COLUMN_BYTES,                                 \
+        .name = #member, .about = (ABOUT), .type = LKS_COLUMN_BYTES,                               \
         .offset = offsetof(ROW, member), .size = sizeof(LKS_MEMBER(member)), .count = 1,           \
         .length = offsetof(ROW, len)                                                               \
     }

@@ -350,6 +350,7 @@ static enum lks_code name_row(struct unpacking *u, const struct lks_entity *t, c
 
 static enum lks_code take_columns(struct unpacking *u, const struct table *t, char *row)
 {
+    LKS_ASSERT(row != NULL);
     for (uint32_t k = 0; k < t->count; k++) {
         const struct column *c = &u->columns[t->first + k];
         for (uint64_t i = 0; i < c->count; i++) {
