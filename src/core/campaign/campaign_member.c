@@ -320,12 +320,25 @@ static bool is_listed(const struct lks_deciding *d, const struct lks_look *k, bo
     return false;
 }
 
+/* Nothing was done to any of those that return. One that was not touched says nothing of the
+ * others, which return with it. */
+static bool is_unit_as_it_was(const struct lks_look *k)
+{
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        const struct lks_member *m = &k->c->members[k->u->first + i];
+        struct lks_look o = lks_campaign_look_at(k->s, k->c, m);
+        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING &&
+            (!m->back || lks_campaign_look_touched(&o)))
+            return false;
+    }
+    return true;
+}
+
 /* Not enough of it are left, or one that stays in use runs something else; empty: it may return. */
 static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_look *k)
 {
     char count[LKS_COUNT_TEXT_SIZE];
-    bool as_it_was = k->m->back && !lks_campaign_look_touched(k);
-    if (k->u->domain == 0 || as_it_was)
+    if (k->u->domain == 0 || is_unit_as_it_was(k))
         return LKS_STR("");
     uint32_t missing = lks_campaign_unit_missing(k);
     uint32_t spares = missing == 0 ? 0 : lks_campaign_domain_spares(d, k->u->domain);
