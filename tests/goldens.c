@@ -38,6 +38,11 @@ static const struct lks_golden *golden_at(const char *dir)
     return NULL;
 }
 
+bool lks_golden_is_ours(const struct lks_golden *g)
+{
+    return !lks_str_starts(lks_str_from(g->dir), "tests/golden/sim-");
+}
+
 /* Files -------------------------------------------------------------------------------------- */
 
 void lks_golden_read(const char *dir, const char *name, struct lks_buf *out)
@@ -383,7 +388,7 @@ bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const c
 
 /* Of the last one, the list of what it loads to as well. */
 static bool save_snapshot(struct lks_store *store, const struct lks_key *key, const char *dir,
-                          uint64_t row, bool last)
+                          uint64_t row)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, loaded = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
@@ -395,15 +400,16 @@ static bool save_snapshot(struct lks_store *store, const struct lks_key *key, co
     return CHECK_CODE(lks_snapshot_pack_signed(&state, hash, key, &bytes, &err), LKS_OK) &&
            CHECK_CODE(lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, hash, &err),
                       LKS_OK) &&
-           lks_golden_write(dir, lks_golden_snapshot_name(row, ""), lks_buf_view(&bytes)) &&
-           (!last || save_state(&loaded, dir, lks_golden_snapshot_name(row, ".state")));
+           lks_golden_write(dir, lks_golden_snapshot_name(row, ".2"), lks_buf_view(&bytes)) &&
+           save_state(&loaded, dir, lks_golden_snapshot_name(row, ".state"));
 }
 
 bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, const char *dir)
 {
     const struct lks_golden *g = golden_at(dir);
     for (size_t i = 0; g != NULL && g->snapshots[i] != 0; i++) {
-        if (!save_snapshot(store, key, dir, g->snapshots[i], g->snapshots[i + 1] == 0))
+        bool last = g->snapshots[i + 1] == 0 && lks_golden_is_ours(g);
+        if (last && !save_snapshot(store, key, dir, g->snapshots[i]))
             return false;
     }
     if (g == NULL)

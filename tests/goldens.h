@@ -27,6 +27,10 @@ struct lks_golden {
 extern const struct lks_golden lks_goldens[];
 extern const size_t lks_golden_count;
 
+/* Whether it is signed with lks_test_key(), so that snapshots of it can be written anew. The
+ * journals of simulator seeds have keys of their own. */
+bool lks_golden_is_ours(const struct lks_golden *g);
+
 /* Append the file `dir`/`name` to `out`, which is initialised here; a failure is a failed check.
  */
 void lks_golden_read(const char *dir, const char *name, struct lks_buf *out);

@@ -124,20 +124,59 @@ static void check_start(const struct lks_golden *g, struct lks_test_world *w, ui
     check_same(&whole, &started);
 }
 
+static void check_file(const struct lks_golden *g, uint64_t row, const char *ending,
+                       const char *format)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    const char *name = lks_golden_snapshot_name(row, ending);
+    lks_test_case("%s/%s", g->dir, name);
+    lks_golden_read(g->dir, name, &bytes);
+    lks_golden_load(&w.store, g->dir);
+    CHECK_HAS(lks_buf_view(&bytes), format);
+    check_snapshot(g, &w.store, row, lks_buf_view(&bytes));
+    check_start(g, &w, row, lks_buf_view(&bytes));
+}
+
+/* Every byte is as it was written and signed, and the rows cannot be taken: they are of a later
+ * version, or a fault of ours. The rows of the journal are still there. */
+static void test_a_start_without_a_snapshot_that_cannot_be_taken(void)
+{
+    const struct lks_golden *g = &lks_goldens[lks_golden_count - 1];
+    while (strcmp(g->dir, LKS_GOLDEN_RICH) != 0)
+        g--;
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, started = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_public_key key = lks_golden_key(g->dir);
+    struct lks_verify_options options = {.key = &key};
+    struct lks_verify found = {0};
+    struct lks_err err = {0};
+    uint8_t hash[LKS_HASH_BYTES];
+    lks_golden_load(&w.store, g->dir);
+    lks_golden_fold(&w.store, last_row(&w.store), &state, hash);
+    uint32_t members = state.changes[0].member_count;
+    state.changes[0].member_count = 0;
+    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
+    CHECK_CODE(lks_snapshot_pack_signed(&state, hash, &w.key, &bytes, &err), LKS_OK);
+    CHECK_CODE(w.store.ops->snapshot_put(w.store.self, state.seq, lks_buf_view(&bytes), &err),
+               LKS_OK);
+    state.changes[0].member_count = members;
+    fold_all(&w.store, g->dir, &started);
+    check_same(&state, &started);
+    CHECK_CODE(lks_journal_verify(&w.store, &options, &found, &err), LKS_OK);
+    CHECK_INT(found.fault, LKS_FAULT_SNAPSHOT);
+    CHECK_STR(lks_str_from(found.text), "snapshot: a unit has no members");
+}
+
 static void test_snapshots_load_to_the_fold_of_their_journal(void)
 {
     for (size_t i = 0; i < lks_golden_count; i++) {
         const struct lks_golden *g = &lks_goldens[i];
         for (size_t k = 0; g->snapshots[k] != 0; k++) {
-            LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-            const char *name = lks_golden_snapshot_name(g->snapshots[k], "");
-            lks_test_case("%s/%s", g->dir, name);
-            lks_golden_read(g->dir, name, &bytes);
-            lks_golden_load(&w.store, g->dir);
-            CHECK_HAS(lks_buf_view(&bytes), "\nlockstep-snapshot-1 sha256:");
-            check_snapshot(g, &w.store, g->snapshots[k], lks_buf_view(&bytes));
-            check_start(g, &w, g->snapshots[k], lks_buf_view(&bytes));
+            check_file(g, g->snapshots[k], "", "\nlockstep-snapshot-1 sha256:");
+            if (g->snapshots[k + 1] == 0 && lks_golden_is_ours(g))
+                check_file(g, g->snapshots[k], ".2", "\nlockstep-snapshot-2 sha256:");
         }
     }
 }
@@ -218,6 +257,8 @@ static const struct lks_test tests[] = {
      test_the_newest_journal_has_every_kind_of_record},
     {"golden: snapshots load to the fold of their journal",
      test_snapshots_load_to_the_fold_of_their_journal},
+    {"golden: a start without a snapshot that cannot be taken",
+     test_a_start_without_a_snapshot_that_cannot_be_taken},
     {"golden: a snapshot of any row loads to the fold up to it",
      test_a_snapshot_of_any_row_loads_to_the_fold_up_to_it},
     {0},

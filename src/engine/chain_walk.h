@@ -76,8 +76,8 @@ struct lks_snapshot {
     struct lks_str entries;
 };
 
-/* INVALID unless every byte is as it was written, every record can be read, and `key` (NULL: any,
- * or none) signed it. */
+/* INVALID unless every byte is as it was written, the tables are known here or every record can be
+ * read, and `key` (NULL: any, or none) signed it. */
 enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_key *key,
                                 struct lks_snapshot *out, struct lks_err *err) LKS_MUST_CHECK;
 
@@ -86,6 +86,8 @@ enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_ke
 enum lks_code lks_snapshot_load(struct lks_store *store, const struct lks_public_key *key,
                                 struct lks_buf *bytes, struct lks_snapshot *out,
                                 struct lks_err *why, struct lks_err *err) LKS_MUST_CHECK;
+/* Into a state that was just initialised, and is so again where this fails: INVALID where the rows
+ * refer to what is not there, or are of a later version. */
 enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 

@@ -155,7 +155,12 @@ static enum lks_code use_snapshot(struct folding *f, bool *used, struct lks_err 
         return f->err->code;
     if (snapshot.seq == 0 || check_place(f, &snapshot, why) != LKS_OK)
         return LKS_OK;
-    if (lks_snapshot_apply(&snapshot, f->out, f->err) != LKS_OK ||
+    enum lks_code code = lks_snapshot_apply(&snapshot, f->out, why);
+    if (code == LKS_E_INVALID)
+        return LKS_OK;
+    if (code != LKS_OK)
+        *f->err = *why;
+    if (code != LKS_OK ||
         lks_chain_walk_init(&f->walk, snapshot.seq, snapshot.hash, f->err) != LKS_OK)
         return f->err->code;
     f->walk.time = snapshot.time;

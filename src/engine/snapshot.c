@@ -240,13 +240,35 @@ static enum lks_code apply_entries(const struct lks_snapshot *snapshot, struct l
     return LKS_OK;
 }
 
+static enum lks_code apply_tables(const struct lks_snapshot *snapshot, struct lks_state *out,
+                                  struct lks_err *err)
+{
+    if (lks_entity_unpack(snapshot->entries, out, err) != LKS_OK ||
+        lks_state_index(out, err) != LKS_OK)
+        return err->code;
+    if (out->seq != snapshot->seq || out->clock != snapshot->time)
+        return lks_fail(err, LKS_E_INVALID, "the state in it is that of another row");
+    return LKS_OK;
+}
+
+/* What was read of a snapshot that cannot be used is forgotten: the rows may still be there. */
+static enum lks_code forget(struct lks_state *s, struct lks_err *err)
+{
+    const struct lks_err why = *err;
+    uint64_t seed = s->passing.seed;
+    lks_state_fini(s);
+    if (lks_state_init(s, seed, err) == LKS_OK)
+        *err = why;
+    return lks_wrap(err, "snapshot");
+}
+
 enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
                                  struct lks_err *err)
 {
-    enum lks_code code = snapshot->tables ? lks_entity_unpack(snapshot->entries, out, err)
-                                          : apply_entries(snapshot, out, err);
-    if (code != LKS_OK || (snapshot->tables && lks_state_index(out, err) != LKS_OK))
-        return lks_wrap(err, "snapshot");
+    enum lks_code code =
+        snapshot->tables ? apply_tables(snapshot, out, err) : apply_entries(snapshot, out, err);
+    if (code != LKS_OK)
+        return forget(out, err);
     out->seq = snapshot->seq;
     out->clock = snapshot->time;
     return LKS_OK;

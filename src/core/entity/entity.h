@@ -11,21 +11,22 @@
 
 #include "core/state/state.h"
 
+/* The numbers are in every snapshot there is: they never change and are never used again. */
 enum lks_column_type {
-    LKS_COLUMN_TRUTH,   /* bool */
-    LKS_COLUMN_NUMBER,  /* uint32_t or uint64_t */
-    LKS_COLUMN_TIME,    /* lks_ms since 1970; 0: none */
-    LKS_COLUMN_SPAN,    /* lks_ms */
-    LKS_COLUMN_REAL,    /* double */
-    LKS_COLUMN_WORD,    /* an enum, and its words */
-    LKS_COLUMN_TEXT,    /* lks_text */
-    LKS_COLUMN_NODE,    /* the place of a node or an asset, known by its name */
-    LKS_COLUMN_POOL,    /* the place of a pool, or LKS_NO_POOL */
-    LKS_COLUMN_BASIS,   /* the handle of a basis, known by its digest; 0: none */
-    LKS_COLUMN_DIGEST,  /* the bytes of a digest; all zero: none */
-    LKS_COLUMN_BYTES,   /* a pointer that is owned; its length is another member */
-    LKS_COLUMN_LETTERS, /* an array of char with a terminator */
-    LKS_COLUMN_TYPES,
+    LKS_COLUMN_TRUTH = 0,    /* bool */
+    LKS_COLUMN_NUMBER = 1,   /* uint32_t or uint64_t */
+    LKS_COLUMN_TIME = 2,     /* lks_ms since 1970; 0: none */
+    LKS_COLUMN_SPAN = 3,     /* lks_ms */
+    LKS_COLUMN_REAL = 4,     /* double */
+    LKS_COLUMN_WORD = 5,     /* an enum, and its words */
+    LKS_COLUMN_TEXT = 6,     /* lks_text */
+    LKS_COLUMN_NODE = 7,     /* the place of a node or an asset, known by its name */
+    LKS_COLUMN_POOL = 8,     /* the place of a pool, or LKS_NO_POOL */
+    LKS_COLUMN_BASIS = 9,    /* the handle of a basis, known by its digest; 0: none */
+    LKS_COLUMN_DIGEST = 10,  /* the bytes of a digest; all zero: none */
+    LKS_COLUMN_BYTES = 11,   /* a pointer that is owned; its length is another member */
+    LKS_COLUMN_LETTERS = 12, /* an array of char with a terminator */
+    LKS_COLUMN_TYPES = 13,
 };
 
 enum lks_column_flag {

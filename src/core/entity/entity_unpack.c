@@ -4,6 +4,7 @@
 #include "core/entity/layout.h"
 #include "core/state/state_room.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { TABLES_MAX = 1000, COLUMNS_MAX = 10000, BYTES_MAX = 64 << 20, TEXTS_MAX = 1 << 30 };
@@ -201,8 +202,13 @@ static enum lks_code take_value(struct unpacking *u, const struct lks_column *c,
         return take_bytes(u, c, row);
     if (lks_entity_is_text(c))
         return take_named(u, c, at);
-    if (take_number(u, most_of(c), &number) != LKS_OK)
+    if (take_number(u, UINT64_MAX, &number) != LKS_OK)
         return lks_wrap(u->err, "%s", c->name);
+    if (number > most_of(c))
+        return lks_fail(u->err, LKS_E_INVALID,
+                        "the value %" PRIu64 " of the column '%s' belongs to a later version of "
+                        "lockstep",
+                        number, c->name);
     put_number(c, at, number);
     return LKS_OK;
 }
@@ -361,13 +367,25 @@ static enum lks_code take_columns(struct unpacking *u, const struct table *t, ch
     return LKS_OK;
 }
 
+/* Whether rows of other tables are in its rows. A row without those, a name and columns has no
+ * bytes, and any number of them would fit. */
+static bool has_children(const struct unpacking *u, uint32_t number)
+{
+    for (uint32_t k = number; k < u->table_count; k++) {
+        if (u->tables[k].parent == number)
+            return true;
+    }
+    return false;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): tables are in tables, three deep */
 static enum lks_code take_rows(struct unpacking *u, uint32_t number, char *parent)
 {
     const struct table *t = &u->tables[number - 1];
     uint64_t rows = 0;
     uint32_t first = t->is->first;
-    if (take_number(u, t->is->max - first, &rows) != LKS_OK || rows > u->rest.len)
+    bool empty = t->count == 0 && t->is->key == 0 && !has_children(u, number);
+    if (take_number(u, t->is->max - first, &rows) != LKS_OK || rows > (empty ? 0 : u->rest.len))
         return damaged(u, "a table has more rows than it may have");
     for (uint32_t i = 0; i < rows; i++) {
         char *row = NULL;

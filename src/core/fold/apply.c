@@ -716,8 +716,8 @@ static enum lks_code index_nodes(const struct lks_applying *a)
     return LKS_OK;
 }
 
-/* How they stand, which follows from all the rest. */
-static enum lks_code index_status(const struct lks_applying *a)
+/* Which domain they are in. */
+static enum lks_code index_domains(const struct lks_applying *a)
 {
     for (uint32_t n = 0; n < a->s->node_count; n++) {
         if (lks_node_status_place(a->s, n, a->err) != LKS_OK)
@@ -726,16 +726,25 @@ static enum lks_code index_status(const struct lks_applying *a)
     return LKS_OK;
 }
 
+/* Verdicts are found once all that they depend on is there: an earlier one could be another. */
+static enum lks_code index_status(const struct lks_applying *a)
+{
+    for (uint32_t n = 0; n < a->s->node_count; n++)
+        lks_node_status_update(a->s, n);
+    return LKS_OK;
+}
+
 enum lks_code lks_apply_index(struct lks_state *s, struct lks_err *err)
 {
     static lks_applier *const steps[] = {
         index_nodes,
-        lks_apply_index_readings,
+        lks_apply_index_changes,
         lks_apply_index_lists,
         lks_apply_index_flashes,
         lks_apply_index_access,
-        lks_apply_index_changes,
         lks_apply_index_measures,
+        index_domains,
+        lks_apply_index_readings,
         index_status,
         lks_apply_index_deviations,
     };

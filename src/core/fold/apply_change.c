@@ -762,6 +762,8 @@ static enum lks_code index_change(const struct lks_applying *a, struct lks_state
             return a->err->code;
     }
     for (uint32_t i = 0; i < c->unit_count; i++) {
+        if (c->units[i].count == 0)
+            return lks_fail(a->err, LKS_E_INVALID, "a unit has no members");
         find_begun(c, &c->units[i]);
         count_unit(c, &c->units[i], 1);
         find_next(c, i);

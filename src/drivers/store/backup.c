@@ -230,7 +230,7 @@ static enum lks_code take(void *ctx, struct lks_str bytes, struct lks_err *err)
 static enum lks_code unseal_file(const char *path, const struct lks_seal_key *key,
                                  struct restoring *r, struct lks_err *err)
 {
-    struct lks_seal_stream *unsealer;
+    struct lks_seal_stream *unsealer = NULL;
     char *piece = malloc(PIECE);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || piece == NULL) {

@@ -362,10 +362,14 @@ static void on_child(uv_signal_t *signal, int number)
     if (t->snapshotting == 0 || waitpid(t->snapshotting, &status, WNOHANG) != t->snapshotting)
         return;
     t->snapshotting = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         t->snapshot_ready = t->snapshot_seq;
-    else
-        lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot could not be written", NULL, 0);
+        return;
+    }
+    char path[PATH_BYTES_MAX];
+    name_snapshot(t, t->snapshot_seq, path, sizeof(path));
+    (void)unlink(path); /* a part of it would hold space that may be all there was */
+    lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot could not be written", NULL, 0);
 }
 
 /* It is kept once the rows it stands for are. */
