@@ -86,8 +86,9 @@ static void start(struct cam *w, uint64_t change, bool glass)
               CAM_BY);
 }
 
-/* What an approved change shows of why it cannot start stays so once the weather is calm: drifted
- * nodes are repaired by nobody here. Such a change is given up, as it says. */
+/* The reason that an approved change shows for not starting stays once the weather is calm: the
+ * simulation does not repair drifted nodes. Its people then abort the change, as the reason says.
+ */
 static void start_or_end(struct cam *w, const struct lks_state_change *c)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};

@@ -213,21 +213,23 @@ static void test_agents(void)
 #define HASH  "sha256:0123456789012345678901234567890123456789012345678901234567890123"
 #define WRONG "sha256:0123456789012345678901234567890123456789012345678901234567890124"
 
+enum { END = 2000000 }; /* of a token; the records are older than that */
+
 static const struct {
     const char *name, *id, *hash;
     lks_ms now;
     const char *identity;
 } shown[] = {
-    {"good", "ci", HASH, 999, "builder"},
-    {"at its end", "ci", HASH, 1000, ""},
-    {"past its end", "ci", HASH, 1001, ""},
-    {"without an end", "admin", HASH, 1001, "admin"},
-    {"another secret", "ci", WRONG, 999, ""},
-    {"half of the hash", "ci", "sha256:0123", 999, ""},
-    {"no hash", "ci", "", 999, ""},
-    {"another id", "c", HASH, 999, ""},
-    {"no id", "", HASH, 999, ""},
-    {"taken back", "old", HASH, 999, ""},
+    {"good", "ci", HASH, END - 1, "builder"},
+    {"at its end", "ci", HASH, END, ""},
+    {"past its end", "ci", HASH, END + 1, ""},
+    {"without an end", "admin", HASH, END + 1, "admin"},
+    {"another secret", "ci", WRONG, END - 1, ""},
+    {"half of the hash", "ci", "sha256:0123", END - 1, ""},
+    {"no hash", "ci", "", END - 1, ""},
+    {"another id", "c", HASH, END - 1, ""},
+    {"no id", "", HASH, END - 1, ""},
+    {"taken back", "old", HASH, END - 1, ""},
 };
 
 static struct lks_record token(const char *id, const char *identity, lks_ms expires)
@@ -244,7 +246,7 @@ static void test_tokens(void)
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
     const struct lks_record records[] = {
-        token("ci", "builder", 1000),
+        token("ci", "builder", END),
         token("admin", "admin", 0),
         token("old", "admin", 0),
         {.kind = LKS_RECORD_API_TOKEN_GONE, .api_token_gone = {.id = LKS_STR("old")}},

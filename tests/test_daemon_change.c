@@ -295,8 +295,8 @@ static void check_votes(struct scene *s)
     CHECK_INT(crew_count(&t, "items"), 1);
 }
 
-/* Two of three nodes drift behind the approvals: whoever reads the change sees why it cannot start,
- * until they are as they were. */
+/* Two of three nodes drift after the approvals: the change shows why it cannot start, until the
+ * nodes are as they were. */
 static void check_barred(struct scene *s)
 {
     static const char *const readings[] = {"settings.power_limit_w@gpu *=600", ""};

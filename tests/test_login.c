@@ -167,6 +167,8 @@ static void test_end(void)
     CHECK_STR(lks_asked(&a, &kim), "token-renewed id=" ONE " expires=4600000 by=" KIM "\n");
     CHECK_STR(lks_asked(&a, &kim), "");
     CHECK_STR(lks_access_token(&a.state, LKS_STR(ONE), LKS_STR("sha256:1"), a.now.wall), "");
+    lks_test_case("by a clock that is behind the journal");
+    CHECK_STR(lks_access_token(&a.state, LKS_STR(ONE), LKS_STR("sha256:1"), a.now.wall - 1), "");
     CHECK(may(&a, KIM, "", LKS_MAY_APPROVE, "g1"));
     struct lks_event renew = {
         .kind = LKS_EVENT_API_TOKEN_RENEW, .by = LKS_STR(KIM), .api_token = {.id = LKS_STR(ONE)}};

@@ -1,7 +1,8 @@
 /* Arrays that grow. Such an array is an ordinary pointer and a capacity beside it, of type uint32_t
  * or size_t, in the struct that owns both; all zero is the empty one, and free() ends it. The
- * macros below are the only code that changes the two, but for lks_state_sorted_put(), which has
- * lists of several types. New elements are zero. A failure leaves the array as it was. */
+ * macros below are the only code that changes the two, but for lks_state_sorted_put() and
+ * lks_entity_unpack(), which have lists of several types. New elements are zero. A failure leaves
+ * the array as it was. */
 #ifndef LKS_BASE_VEC_H
 #define LKS_BASE_VEC_H
 

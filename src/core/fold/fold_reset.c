@@ -1,7 +1,6 @@
-/* RESET records: applied, dumped and compared. */
+/* How RESET records are applied. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
-#include "core/fold/dump_plan.h"
 #include "core/fold/fold.h"
 #include "core/state/state_room.h"
 

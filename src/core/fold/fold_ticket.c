@@ -1,11 +1,8 @@
-/* TICKET records: applied, dumped and compared. */
+/* How TICKET records are applied. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
-#include "core/fold/dump_plan.h"
 #include "core/fold/fold.h"
 #include "core/state/change_room.h"
-
-/* Applying ---------------------------------------------------------------------------------- */
 
 /* Those whose time is over by the record's; and where there are too many, the oldest. */
 static void forget(const struct lks_applying *a)

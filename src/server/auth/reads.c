@@ -167,7 +167,7 @@ void lks_read_past(struct lks_call *call)
     finish(call, "application/json", code, &err);
 }
 
-/* All that is known now, as records that fold to it. */
+/* All that is known now, as a snapshot without secrets. */
 void lks_read_state(struct lks_call *call)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
