@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "codec/format/digest.h"
 #include "codec/format/json.h"
+#include "core/state/heartbeat.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KIB ((size_t)1 << 10)
@@ -150,17 +152,22 @@ static void talk_end(struct talk *t)
     *t = (struct talk){0};
 }
 
-static void talk_begin(struct talk *t)
+static void talk_begin_at(struct talk *t, SSL_CTX *tls, unsigned port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     const int small = 64 * 1024; /* a reader that stalls is noticed by it */
-    to.sin_port = htons((uint16_t)at.ctl.people);
+    to.sin_port = htons((uint16_t)port);
     *t = (struct talk){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     setsockopt(t->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
     CHECK(t->fd >= 0 && connect(t->fd, (const struct sockaddr *)&to, sizeof(to)) == 0);
-    t->ssl = SSL_new(at.tls);
+    t->ssl = SSL_new(tls);
     SSL_set_fd(t->ssl, t->fd);
     CHECK_INT(SSL_connect(t->ssl), 1);
+}
+
+static void talk_begin(struct talk *t)
+{
+    talk_begin_at(t, at.tls, at.ctl.people);
 }
 
 /* As much of it as is taken; a server that refuses may not take all. */
@@ -201,6 +208,20 @@ static int talk_status(struct talk *t)
                    lks_str_number(word, 999, &status)
                ? (int)status
                : 0;
+}
+
+/* The rest of an answer, and nothing is left of it. */
+static void talk_skip(struct talk *t)
+{
+    const char *length = strstr(t->got, "Content-Length: ");
+    size_t rest = length != NULL ? strtoul(length + strlen("Content-Length: "), NULL, 10) : 0;
+    CHECK(rest > 0 && rest < GOT_MAX);
+    for (size_t n = 1; rest > 0 && n > 0; rest -= n)
+        if (SSL_read_ex(t->ssl, t->got, rest, &n) != 1)
+            n = 0;
+    CHECK_INT(rest, 0);
+    memset(t->got, 0, sizeof(t->got));
+    t->len = 0;
 }
 
 static int ask_status(const char *line, const char *token)
@@ -483,15 +504,17 @@ static void put_artifact(char digest[LKS_DIGEST_SIZE])
 }
 
 /* A node's agent, enrolled. */
-static struct lks_client *make_agent(struct lks_pair *pair)
+static struct lks_client *make_agent(const char *node, struct lks_pair *pair)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     static char token[512], pem[LKS_X509_PEM_MAX], server[64];
+    char path[64];
     struct lks_err err = {0};
     struct lks_client *client = NULL;
-    CHECK_INT(ctl_once(&at.ctl, "POST", "/v1/nodes/n0/enroll", "{}", &answer), 200);
+    snprintf(path, sizeof(path), "/v1/nodes/%s/enroll", node);
+    CHECK_INT(ctl_once(&at.ctl, "POST", path, "{}", &answer), 200);
     ctl_text(&answer, "token", token, sizeof(token));
     lks_buf_init(&pair->key, LKS_X509_PEM_MAX);
     lks_buf_init(&request, LKS_X509_PEM_MAX);
@@ -508,8 +531,8 @@ static struct lks_client *make_agent(struct lks_pair *pair)
     snprintf(server, sizeof(server), "https://localhost:%u", at.ctl.agents);
     const struct lks_client_options o = {.server = server,
                                          .ca = ctl_path(&at.ctl, "data/ca.crt"),
-                                         .certificate = ctl_path(&at.ctl, "n0.crt"),
-                                         .key = ctl_path(&at.ctl, "n0.key"),
+                                         .certificate = ctl_path(&at.ctl, "agent.crt"),
+                                         .key = ctl_path(&at.ctl, "agent.key"),
                                          .body_max = 32 * MIB,
                                          .timeout_ms = LKS_WAIT_MS};
     CHECK_CODE(lks_file_replace(o.certificate, lks_str_from(pem), &err), LKS_OK);
@@ -539,7 +562,7 @@ static void places_apart(void)
     if (begin("depot: {spare_bytes: 0, people: 2, stall_ms: 86400000}\n")) {
         struct talk all[2] = {0};
         put_artifact(digest);
-        struct lks_client *agent = make_agent(&pair);
+        struct lks_client *agent = make_agent("n0", &pair);
         snprintf(line, sizeof(line), "GET /v1/artifacts/%s", digest);
         for (size_t i = 0; i < LKS_COUNT(all); i++) {
             talk_begin(&all[i]);
@@ -564,7 +587,7 @@ static void stalled_downloads(void)
     char digest[LKS_DIGEST_SIZE], line[LKS_DIGEST_SIZE + 64];
     if (begin("depot: {spare_bytes: 0, stall_ms: 86400000}\n")) {
         put_artifact(digest);
-        struct lks_client *agent = make_agent(&pair);
+        struct lks_client *agent = make_agent("n0", &pair);
         snprintf(line, sizeof(line), "GET /v1/artifacts/%s", digest);
         CHECK_INT(crowd(all, line, at.viewer, 429), 8);
         CHECK_INT(metric("lockstep_depot_transfers"), 8);
@@ -600,6 +623,62 @@ static void stalled_are_cut(void)
     end();
 }
 
+/* A heartbeat, cut behind its headers --------------------------------------------------------- */
+
+#define AGENTS "lockstep_http_requests_total{listener=\"agents\"}"
+
+static void beat_pack(uint64_t seq, struct lks_buf *out)
+{
+    struct lks_beat beat = {.protocol = LKS_BEAT_PROTOCOL, .boot = {7}, .seq = seq};
+    beat.sent = (lks_ms)time(NULL) * LKS_SECOND;
+    lks_buf_fini(out);
+    lks_buf_init(out, LKS_BEAT_BYTES_MAX);
+    lks_heartbeat_pack(&beat, out);
+}
+
+static void beat_head(struct talk *t, size_t length)
+{
+    char head[256];
+    int len = snprintf(head, sizeof(head),
+                       "POST /v1/agent/beat HTTP/1.1\r\nHost: x\r\nLockstep-Protocol: 1\r\n"
+                       "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",
+                       length);
+    talk_say(t, (struct lks_str){head, (size_t)len});
+}
+
+/* Agents that enrol make every connection be looked at anew, also one that was known when the
+ * headers of its heartbeat came. */
+static void beat_between(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf beat = {0};
+    struct lks_pair pair = {0}, other = {0};
+    if (begin("http: {request_ms: 600000}\n")) {
+        struct talk t = {0};
+        SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
+        lks_client_free(make_agent("n0", &pair));
+        CHECK(SSL_CTX_use_certificate_file(tls, ctl_path(&at.ctl, "agent.crt"), SSL_FILETYPE_PEM));
+        CHECK(SSL_CTX_use_PrivateKey_file(tls, ctl_path(&at.ctl, "agent.key"), SSL_FILETYPE_PEM));
+        talk_begin_at(&t, tls, at.ctl.agents);
+        beat_pack(1, &beat);
+        beat_head(&t, beat.len);
+        talk_say(&t, lks_buf_view(&beat));
+        CHECK_INT(talk_status(&t), 200);
+        talk_skip(&t);
+        uint64_t before = metric(AGENTS);
+        beat_pack(2, &beat);
+        beat_head(&t, beat.len);
+        CHECK(becomes(AGENTS, before + 1));
+        lks_client_free(make_agent("n1", &other));
+        talk_say(&t, lks_buf_view(&beat));
+        CHECK_INT(talk_status(&t), 200);
+        talk_end(&t);
+        SSL_CTX_free(tls);
+    }
+    lks_pair_fini(&pair);
+    lks_pair_fini(&other);
+    end();
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -612,6 +691,7 @@ int main(void)
         {"downloads that stall keep no agent waiting", stalled_downloads},
         {"downloads of people and of agents have places apart", places_apart},
         {"downloads that stall are cut", stalled_are_cut},
+        {"a heartbeat of a connection that is looked at anew is read", beat_between},
         {0},
     };
     signal(SIGPIPE, SIG_IGN); /* a server that refuses closes while we still send */

@@ -333,6 +333,8 @@ static bool read_request(struct lks_server *s, struct lks_call *call, struct lks
         return false;
     }
     call->unread = request->ahead;
+    if (!request->ahead) /* as of a heartbeat whose sender was known at its headers only */
+        call->bytes = lks_httpd_body_move(x);
     if (read_path(call, match, &call->failed) == LKS_OK &&
         read_query(call, x, &call->failed) == LKS_OK)
         call->failed.code = judge_body(call, request, &call->failed);
