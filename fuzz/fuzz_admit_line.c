@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs once = {0};
     LKS_CLEANUP(lks_docs_fini) struct lks_docs twice = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf second = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf second = LKS_BUF(TEXT_MAX);
     const struct lks_doc *body = NULL, *again = NULL;
     struct lks_err err = {0};
     struct lks_str line = {size > 0 ? (const char *)data : "", size};
@@ -39,8 +39,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     LKS_ASSERT(lks_doc_text(body, "job").len > 0 && lks_doc_text(body, "nodes").len > 0);
     check_nodes(lks_doc_text(body, "nodes"));
-    lks_buf_init(&first, TEXT_MAX);
-    lks_buf_init(&second, TEXT_MAX);
     LKS_ASSERT(lks_json_canonical(body, &first, &err) == LKS_OK);
     if (first.len > LKS_ADMIT_LINE_MAX)
         return 0;

@@ -9,15 +9,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_controller(const struct lks_controller *c)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(LKS_ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(LKS_ANSWER_MAX);
     struct lks_controller back = {0};
     struct lks_err err = {0};
     LKS_ASSERT(strchr(c->node, '/') == NULL && c->node[0] != '\0' && c->node[0] != '.');
     LKS_ASSERT(c->heartbeat >= LKS_HEARTBEAT_MIN_MS && c->heartbeat <= LKS_HEARTBEAT_MAX_MS);
     LKS_ASSERT(strncmp(c->agents, "https://", 8) == 0);
-    lks_buf_init(&once, LKS_ANSWER_MAX);
-    lks_buf_init(&twice, LKS_ANSWER_MAX);
     lks_answer_controller_json(c, &once);
     LKS_ASSERT(lks_answer_controller_parse(lks_buf_view(&once), &back, &err) == LKS_OK);
     lks_answer_controller_json(&back, &twice);

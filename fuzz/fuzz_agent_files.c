@@ -11,11 +11,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_packed(enum lks_spool_kind kind, struct lks_str body)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf bytes = LKS_BUF(LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     enum lks_spool_kind back_kind = LKS_SPOOL_KIND_COUNT;
     struct lks_str back = {0};
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     LKS_ASSERT(lks_spool_pack(kind, body, &bytes, &err) == LKS_OK);
     LKS_ASSERT(lks_spool_unpack(lks_buf_view(&bytes), &back_kind, &back, &err) == LKS_OK);
     LKS_ASSERT(back_kind == kind && lks_str_eq(back, body));
@@ -27,7 +27,8 @@ static void check_packed(enum lks_spool_kind kind, struct lks_str body)
 
 static void try_spool(struct lks_str text)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf again = LKS_BUF(LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     enum lks_spool_kind kind = LKS_SPOOL_TUPLE;
     struct lks_str body = {0};
     struct lks_err err = {0};
@@ -35,7 +36,6 @@ static void try_spool(struct lks_str text)
         check_packed(LKS_SPOOL_RESULT, text);
     if (lks_spool_unpack(text, &kind, &body, &err) != LKS_OK)
         return;
-    lks_buf_init(&again, LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     LKS_ASSERT(lks_spool_pack(kind, body, &again, &err) == LKS_OK);
 }
 

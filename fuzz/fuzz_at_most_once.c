@@ -34,13 +34,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
     LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once again = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_AT_MOST_ONCE_TEXT_MAX);
     struct lks_err err = {0};
     if (lks_at_most_once_parse((struct lks_str){(const char *)data, size}, &o, &err) != LKS_OK) {
         LKS_ASSERT(o.entries == NULL && err.msg[0] != '\0');
         return 0;
     }
-    lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
     lks_at_most_once_print(&o, &text);
     LKS_ASSERT(lks_at_most_once_parse(lks_buf_view(&text), &again, &err) == LKS_OK);
     check_same(&o, &again);

@@ -38,8 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_form(in, lks_base64_url_add, lks_base64_url_read);
     uint8_t bytes[32];
     if (lks_hex_read(in, bytes, sizeof(bytes))) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = {0};
-        lks_buf_init(&hex, OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = LKS_BUF(OUT_MAX);
         lks_hex_add(&hex, bytes, sizeof(bytes));
         LKS_ASSERT(lks_str_eq(lks_buf_view(&hex), in));
     }

@@ -66,7 +66,7 @@ static void live(const struct lks_beat *first)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_BEAT_BYTES_MAX);
     struct lks_str bytes = {(const char *)data, size};
     struct lks_beat beat = {0};
     struct lks_err err = {0};
@@ -74,7 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LKS_ASSERT(err.code == LKS_E_INVALID && err.msg[0] != '\0' && beat.seq == 0);
         return 0;
     }
-    lks_buf_init(&again, LKS_BEAT_BYTES_MAX);
     lks_heartbeat_pack(&beat, &again);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&again), bytes));
     live(&beat);

@@ -31,9 +31,8 @@ static bool split(struct lks_str s, struct lks_str mark, struct lks_str *head, s
 static void fill(struct lks_str body, enum lks_bmcsim_personality personality, struct lks_buf *out)
 {
     struct lks_str before, behind;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = LKS_BUF(BODY_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&package, BODY_MAX);
     lks_buf_init(out, BODY_MAX);
     bool some = split(body, LKS_STR("@bmc@"), &before, &behind);
     lks_buf_add(out, before);

@@ -41,14 +41,13 @@ static void find_kernel(struct lks_str cfg, struct lks_str release, struct lks_a
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf more = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf more = LKS_BUF((size_t)2 * TEXT_MAX);
     struct lks_str cfg, env;
     struct lks_grub_choice once = {0}, twice = {0};
     if (size > TEXT_MAX)
         return 0;
     (void)lks_str_cut((struct lks_str){(const char *)data, size}, '\0', &cfg, &env);
     lks_arena_init(&arena, 4 * LKS_BOOT_MEMORY_MAX);
-    lks_buf_init(&more, (size_t)2 * TEXT_MAX);
     struct lks_str release = lks_bootcfg_release(cfg);
     LKS_ASSERT(release.len <= cfg.len);
     if (!chosen(cfg, env, &arena, &once))

@@ -12,14 +12,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_config_fini) struct lks_config once = {0};
     LKS_CLEANUP(lks_config_fini) struct lks_config twice = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf dump = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf dump = LKS_BUF(DUMP_MAX);
     struct lks_err err = {0};
     struct lks_str text = {size > 0 ? (const char *)data : "", size};
     if (lks_config_parse("fuzz", text, &once, &err) != LKS_OK) {
         LKS_ASSERT(once.data.ptr == NULL && err.msg[0] != '\0');
         return 0;
     }
-    lks_buf_init(&dump, DUMP_MAX);
     lks_config_dump(&once, &dump);
     LKS_ASSERT(lks_buf_check(&dump, &err) == LKS_OK);
     LKS_ASSERT(lks_config_parse("dump", lks_buf_view(&dump), &twice, &err) == LKS_OK);

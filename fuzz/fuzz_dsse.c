@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_outside(struct lks_str in, const struct lks_public_key *half)
 {
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
-    lks_buf_init(&payload, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(OUT_MAX);
     if (lks_dsse_open(in, half, 1, TYPE, &payload, &err) == LKS_OK)
         LKS_ASSERT(lks_str_is(lks_buf_view(&payload), SIGNED));
     else

@@ -14,9 +14,9 @@ static bool is_near(double a, double b)
 
 static void check(const struct lks_figures *figures)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf line = LKS_BUF((size_t)LKS_FIGURES_MAX * (LKS_FIGURE_NAME_MAX + 32));
     struct lks_figures again = {0};
-    lks_buf_init(&line, (size_t)LKS_FIGURES_MAX * (LKS_FIGURE_NAME_MAX + 32));
     lks_buf_add(&line, LKS_STR("fine"));
     lks_figures_print(figures, &line);
     LKS_ASSERT(line.failed == LKS_OK && lks_str_printable(lks_buf_view(&line)));

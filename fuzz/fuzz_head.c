@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LKS_ASSERT(err.code == LKS_E_INVALID && head.seq == 0);
         return 0;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_HEAD_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HEAD_TEXT_MAX);
     lks_row_head_text(&head, &text);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&text), line));
     return 0;

@@ -10,12 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
-    lks_buf_init(&value, MEMORY_MAX);
-    lks_buf_init(&text, MEMORY_MAX);
-    lks_buf_init(&again, MEMORY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(MEMORY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MEMORY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(MEMORY_MAX);
     if (!lks_ini_find((struct lks_str){(const char *)data, size}, "main", "exclude", &value)) {
         LKS_ASSERT(value.len == 0);
         return 0;

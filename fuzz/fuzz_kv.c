@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_back(struct lks_str line, const char *key, struct lks_str value)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
-    lks_buf_init(&got, LINE_MAX_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(LINE_MAX_BYTES);
     LKS_ASSERT(lks_kv_get(line, key, &got));
     LKS_ASSERT(lks_str_eq(lks_buf_view(&got), value));
 }
@@ -23,10 +22,8 @@ static void as_line(struct lks_str line)
 {
     static const char *const keys[] = {"a", "b", "version", ""};
     for (size_t i = 0; i < LKS_COUNT(keys); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
-        lks_buf_init(&value, LINE_MAX_BYTES);
-        lks_buf_init(&again, LINE_MAX_BYTES);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(LINE_MAX_BYTES);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LINE_MAX_BYTES);
         if (!lks_kv_get(line, keys[i], &value)) {
             LKS_ASSERT(value.len == 0);
             continue;
@@ -39,11 +36,10 @@ static void as_line(struct lks_str line)
 /* Keys are numbered, so that no two are the same and all are plain. */
 static void as_values(struct lks_str rest)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LINE_MAX_BYTES);
     struct lks_str value, all = rest;
     char key[16];
     unsigned count = 0;
-    lks_buf_init(&line, LINE_MAX_BYTES);
     for (bool more = true; more && count < 64; count++) {
         more = lks_str_cut(rest, '\0', &value, &rest);
         snprintf(key, sizeof(key), "k%u", count);

@@ -28,13 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
     LKS_CLEANUP(lks_libcache_fini) struct lks_libcache d = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
     struct lks_err err = {0};
     lks_libcache_init(&c);
     lks_libcache_init(&d);
-    lks_buf_init(&once, LKS_LIBCACHE_BYTES_MAX);
-    lks_buf_init(&twice, LKS_LIBCACHE_BYTES_MAX);
     if (lks_libcache_parse((struct lks_str){(const char *)data, size}, &c, &err) != LKS_OK) {
         LKS_ASSERT(c.count == 0 && err.msg[0] != '\0');
         return 0;

@@ -25,12 +25,10 @@ static void check_findings(struct lks_str text)
 
 static void check_library(struct lks_str line)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(MEMORY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(MEMORY_MAX);
     struct lks_library library, again;
     struct lks_err err = {0};
-    lks_buf_init(&once, MEMORY_MAX);
-    lks_buf_init(&twice, MEMORY_MAX);
     if (lks_libread_parse(line, &library, &err) != LKS_OK)
         return;
     lks_libread_write(&library, &once);

@@ -52,14 +52,11 @@ static void complete(struct lks_docs *docs)
 static void check_stack(const struct lks_stack *stack, const struct lks_manifest *library)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest again = {0};
     struct lks_err err = {0};
-    lks_buf_init(&once, OUT_MAX);
-    lks_buf_init(&twice, OUT_MAX);
-    lks_buf_init(&text, OUT_MAX);
     LKS_ASSERT(lks_stack_canonical(stack, &once, &err) == LKS_OK);
     LKS_ASSERT(lks_docs_init(&docs, "identity", &err) == LKS_OK);
     LKS_ASSERT(lks_json_parse(lks_buf_view(&once), &docs, &err) == LKS_OK);

@@ -16,8 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     LKS_ASSERT(map.start < map.end);
     LKS_ASSERT(map.path.len == 0 ||
                (map.path.ptr >= line.ptr && map.path.ptr + map.path.len <= line.ptr + line.len));
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 2 * (size_t)LKS_MAP_LINE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(2 * (size_t)LKS_MAP_LINE_MAX);
     lks_buf_addf(&text, "%" PRIx64 "-%" PRIx64 " r--p 00000000 %02x:%02x %" PRIu64 " ", map.start,
                  map.end, map.major, map.minor, map.inode);
     lks_buf_add(&text, map.path);

@@ -13,10 +13,9 @@ enum { OUT_MAX = 1 << 24, EID = 9 };
 
 static void send_again(struct lks_str packet, bool no_fcs)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf frame = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf frame = LKS_BUF(OUT_MAX);
     struct lks_mctp_serial line = {.no_fcs = no_fcs};
     struct lks_str rest, back;
-    lks_buf_init(&frame, OUT_MAX);
     lks_mctp_serial_frame(packet, no_fcs, &frame);
     LKS_ASSERT(frame.failed == LKS_OK && frame.len <= LKS_MCTP_SERIAL_FRAME_MAX);
     rest = lks_buf_view(&frame);

@@ -30,8 +30,7 @@ static enum lks_code scan(struct lks_str bytes, size_t step, bool stop, struct l
 
 static void check_stands(struct lks_str bytes, const char *key, const char *value)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     lks_buf_addf(&text, "%s=%s", key, value);
     lks_buf_addc(&text, '\0');
     LKS_ASSERT(value[0] == '\0' || lks_str_find(bytes, lks_buf_view(&text)) >= 0);

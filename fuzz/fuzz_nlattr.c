@@ -10,11 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(OUT_MAX);
     struct lks_str input = {(const char *)data, size}, rest = input;
     struct lks_nlattr attr, back;
     const char *end = input.ptr;
-    lks_buf_init(&again, OUT_MAX);
     while (lks_nlattr_next(&rest, &attr)) {
         LKS_ASSERT(attr.data.ptr >= end + 4);
         end = attr.data.ptr + attr.data.len;

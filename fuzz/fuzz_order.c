@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_ORDER_BYTES_MAX);
     struct lks_str bytes = {(const char *)data, size};
     struct lks_order order = {0};
     struct lks_err err = {0};
@@ -26,7 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LKS_ASSERT(item->file.len == 0 || lks_bundle_file_name(item->file));
         LKS_ASSERT(item->digest.len == 0 || lks_digest_valid(item->digest));
     }
-    lks_buf_init(&again, LKS_ORDER_BYTES_MAX);
     LKS_ASSERT(lks_order_write(&order, &again, &err) == LKS_OK);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&again), bytes));
     return 0;

@@ -15,9 +15,8 @@ enum { PARTS = 2, EVENTS_MAX = 400, STEPS = 100000, RAW_MAX = 64, BUFFER_MAX = 1
 
 static void read_and_write(struct lks_str bytes)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
     struct lks_pldm_message m = {.command = 0xffff};
-    lks_buf_init(&out, BUFFER_MAX);
     if (lks_pldm_message_decode(bytes, &m) != LKS_PLDM_CC_SUCCESS) {
         LKS_ASSERT(m.command == 0xffff);
         return;
@@ -72,9 +71,8 @@ static void inject_command(struct stage *s, uint8_t command, uint8_t instance)
 
 static void restart(struct stage *s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_UA_SAVED_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&saved, LKS_UA_SAVED_MAX);
     lks_ua_save(s->ua, &saved);
     lks_ua_free(s->ua);
     LKS_ASSERT(lks_ua_load(&s->o, s->line.now, lks_buf_view(&saved), &s->ua, &err) == LKS_OK);

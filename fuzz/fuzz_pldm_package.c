@@ -143,9 +143,8 @@ static void check_read(struct lks_pldm_package *p, struct lks_str file)
 
 static void check_strict(const struct lks_pldm_package *p, struct lks_str file)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_PLDM_HEADER_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&again, LKS_PLDM_HEADER_MAX);
     LKS_ASSERT(lks_pldm_package_header(p, p->payload_crc, &again, &err) == LKS_OK);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&again), (struct lks_str){file.ptr, p->header_size}));
 }
@@ -191,7 +190,7 @@ static void check_trailer(struct lks_buf *file)
 /* With one byte for each file it names. */
 static void check_recipe(struct lks_pldm_recipe *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
     struct lks_str images[LKS_TEST_IMAGES_MAX];
     struct lks_err err = {0};
@@ -204,7 +203,6 @@ static void check_recipe(struct lks_pldm_recipe *r)
     }
     for (size_t i = 0; i < r->package.component_count; i++)
         images[i] = LKS_STR("i");
-    lks_buf_init(&file, FILE_MAX);
     enum lks_code code = lks_pldm_package_build(&r->package, images, &file, &err);
     LKS_ASSERT(code == LKS_OK || code == LKS_E_LIMIT);
     if (code != LKS_OK)
@@ -226,9 +224,8 @@ static void try_recipe(struct lks_str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     uint8_t control = take(&data, &size);
-    lks_buf_init(&file, FILE_MAX);
     if ((control & RECIPE) != 0) {
         try_recipe((struct lks_str){(const char *)data, size});
         return 0;

@@ -37,8 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LKS_ASSERT(err.code == LKS_E_INVALID && r.kind == 0);
         return 0;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
-    lks_buf_init(&again, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(OUT_MAX);
     lks_record_pack(&r, &again);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&again), body) ||
                lks_record_version(lks_record_info(data[0])) > 1);

@@ -138,11 +138,9 @@ static void check_request(const struct lks_http_request *r)
 /* What is saved reads back to what was saved, and has no secret in it. */
 static void check_saved(const struct lks_bmc_driver *driver, const void *value, void *other)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(LKS_CONVERSATION_SAVED_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(LKS_CONVERSATION_SAVED_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&once, LKS_CONVERSATION_SAVED_MAX);
-    lks_buf_init(&twice, LKS_CONVERSATION_SAVED_MAX);
     driver->update->save(value, &once);
     LKS_ASSERT(once.failed == LKS_OK);
     LKS_ASSERT(lks_str_find(lks_buf_view(&once), LKS_STR(PASSWORD)) < 0);
@@ -157,11 +155,10 @@ static void converse(const struct lks_bmc_driver *driver, const struct lks_conve
                      void *value, void *other, struct stream *s)
 {
     LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_HTTP_RESPONSE_MAX);
     struct witness w = {0};
     lks_ms now = BEGIN;
     lks_conversation_talk_init(&talk);
-    lks_buf_init(&body, LKS_HTTP_RESPONSE_MAX);
     for (unsigned i = 0; i < EXCHANGES_MAX; i++) {
         lks_conversation_next(ops, value, now, &talk);
         if (talk.checkpoint && ops->save != NULL)

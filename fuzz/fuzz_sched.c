@@ -98,12 +98,11 @@ static void answer(struct stream *s, struct lks_http_response *out, struct lks_b
 static void converse(const struct lks_sched_driver *driver, void *value, struct stream *s)
 {
     LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(BODY_MAX);
     struct witness w = {0};
     struct lks_sched_said said;
     lks_ms now = BEGIN;
     lks_conversation_talk_init(&talk);
-    lks_buf_init(&body, BODY_MAX);
     for (unsigned i = 0; i < EXCHANGES_MAX; i++) {
         lks_conversation_next(driver->talk, value, now, &talk);
         if (talk.kind == LKS_TALK_DONE || talk.kind == LKS_TALK_FAIL)

@@ -43,7 +43,7 @@ static void hold_against(const struct lks_signature *s)
 
 static void look_at_signature(struct lks_str text)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_SIGNATURE_TEXT_MAX);
     struct lks_signature s = {0}, again = {0};
     struct lks_err err = {0};
     if (lks_signature_parse(text, &s, &err) != LKS_OK) {
@@ -52,7 +52,6 @@ static void look_at_signature(struct lks_str text)
     }
     LKS_ASSERT(s.len > 0 && s.len <= sizeof(s.bytes));
     hold_against(&s);
-    lks_buf_init(&json, LKS_SIGNATURE_TEXT_MAX);
     lks_signature_write(&s, &json);
     LKS_ASSERT(lks_signature_parse(lks_buf_view(&json), &again, &err) == LKS_OK);
     LKS_ASSERT(again.len == s.len && memcmp(again.bytes, s.bytes, s.len) == 0);

@@ -59,9 +59,8 @@ static void compare(struct lks_str a, struct lks_str b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(2 * LKS_SMBIOS_BYTES_MAX);
     struct lks_str table = {(const char *)data, size};
-    lks_buf_init(&again, 2 * LKS_SMBIOS_BYTES_MAX);
     if (size > LKS_SMBIOS_BYTES_MAX || !rebuild(table, &again))
         return 0;
     compare(table, lks_buf_view(&again));

@@ -14,8 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LKS_ASSERT(token.id.ptr == NULL);
         return 0;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
-    lks_buf_init(&again, LKS_TOKEN_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_TOKEN_TEXT_MAX);
     lks_buf_add(&again, token.kind == LKS_TOKEN_API ? LKS_STR("lks_api_") : LKS_STR("lks_node_"));
     lks_buf_add(&again, token.id);
     lks_buf_addc(&again, '_');

@@ -13,9 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_canonical(struct lks_str text)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf canonical = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf canonical = LKS_BUF(OUT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&canonical, OUT_MAX);
     LKS_ASSERT(lks_docs_init(&docs, "out", &err) == LKS_OK);
     LKS_ASSERT(lks_json_parse(text, &docs, &err) == LKS_OK);
     LKS_ASSERT(lks_json_canonical(docs.first, &canonical, &err) == LKS_OK);
@@ -53,12 +52,10 @@ static bool mend(struct lks_str text, const char *complaint, struct lks_buf *out
 static void check_tuple(const struct lks_tuple *t)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple back = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(OUT_MAX);
     struct lks_err err = {0};
     check_order(t);
-    lks_buf_init(&once, OUT_MAX);
-    lks_buf_init(&twice, OUT_MAX);
     LKS_ASSERT(lks_tuple_json(t, LKS_STR(""), &once, &err) == LKS_OK);
     check_canonical(lks_buf_view(&once));
     LKS_ASSERT(lks_tuple_parse(lks_buf_view(&once), "again", &back, &err) == LKS_OK);

@@ -36,8 +36,7 @@ static void add_field(struct lks_buf *out, const char *keyword, struct lks_str d
 
 static void rewrite(const struct lks_vpd *vpd, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf fields = {0};
-    lks_buf_init(&fields, LKS_VPD_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fields = LKS_BUF(LKS_VPD_BYTES_MAX);
     add_field(&fields, "PN", vpd->part);
     add_field(&fields, "EC", vpd->revision);
     add_field(&fields, "SN", vpd->serial);
@@ -55,7 +54,7 @@ static void rewrite(const struct lks_vpd *vpd, struct lks_buf *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_VPD_BYTES_MAX);
     struct lks_str input = {(const char *)data, size};
     struct lks_vpd vpd, back;
     struct lks_err err = {0};
@@ -64,7 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     check_fields(&vpd, input);
-    lks_buf_init(&again, LKS_VPD_BYTES_MAX);
     rewrite(&vpd, &again);
     if (again.failed != LKS_OK)
         return 0; /* a product name that fills all there is */

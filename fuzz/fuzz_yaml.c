@@ -13,11 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_document(const struct lks_doc *doc)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(OUT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&once, OUT_MAX);
-    lks_buf_init(&twice, OUT_MAX);
     LKS_ASSERT(lks_docs_init(&docs, "fuzz", &err) == LKS_OK);
     LKS_ASSERT(lks_json_canonical(doc, &once, &err) == LKS_OK);
     LKS_ASSERT(lks_json_parse(lks_buf_view(&once), &docs, &err) == LKS_OK);

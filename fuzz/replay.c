@@ -29,9 +29,8 @@ static void on_abort(int sig)
 
 static void replay_file(const char *path)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf input = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf input = LKS_BUF(INPUT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&input, INPUT_MAX);
     snprintf(now_at, sizeof(now_at), "%s", path);
     if (lks_file_read(path, &input, &err) != LKS_OK) {
         printf("%s\n", err.msg);

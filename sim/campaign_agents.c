@@ -252,11 +252,10 @@ void cam_agent_executed(struct cam *w, uint32_t i, uint64_t command)
 
 static void reload_ledger(struct cam_machine *m)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_AT_MOST_ONCE_TEXT_MAX);
     struct lks_err err = {0};
     if (m->once.count == 0)
         return;
-    lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
     lks_at_most_once_print(&m->once, &text);
     lks_at_most_once_fini(&m->once);
     m->once = (struct lks_at_most_once){0};

@@ -186,12 +186,11 @@ void cam_settle(struct cam *w)
 
 void cam_control_snapshot(struct cam *w)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
     struct lks_err err = {0};
     uint64_t seq = 0;
     if (w->writing || lks_engine_seq(w->engine) != lks_engine_durable_seq(w->engine))
         return;
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     enum lks_code code = lks_engine_snapshot(w->engine, &bytes, &seq, &err);
     cam_require(w, code == LKS_OK, "snapshot", "%s", err.msg);
     if (code == LKS_OK)

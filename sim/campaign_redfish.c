@@ -162,9 +162,8 @@ static void go_later(struct cam *w, uint32_t i, lks_ms after)
 
 static bool save(struct cam *w, uint32_t i, const struct lks_bmc_status *status)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_CONVERSATION_SAVED_MAX);
     struct cam_machine *m = &w->machines[i];
-    lks_buf_init(&saved, LKS_CONVERSATION_SAVED_MAX);
     lks_bmcs_driver(PERSONALITY)->update->save(m->talk.value, &saved);
     struct lks_event event = {.kind = LKS_EVENT_FLASH_SAVED,
                               .flash_saved = {.id = m->talk.flash,

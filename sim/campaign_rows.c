@@ -528,11 +528,10 @@ static bool matters(unsigned kind)
 
 static void print_row(const struct cam *w, const struct lks_row *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_RECORD_BODY_MAX);
     struct lks_err err = {0};
     if (!w->print || w->setting_up)
         return;
-    lks_buf_init(&text, LKS_RECORD_BODY_MAX);
     if (lks_journal_json(row, &text, &err) == LKS_OK)
         cam_say(w, "%.400s", text.ptr);
 }

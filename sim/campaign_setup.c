@@ -341,11 +341,10 @@ static void pin_key(struct cam *w)
 
 static void release_stack(struct cam *w, unsigned s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     const struct lks_stack *stack = &w->manifest.stacks[s];
     struct lks_store_blob blob = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
     write_classes(&text);
     write_stack(w, s, &text);
     blob.bytes = lks_buf_view(&text);

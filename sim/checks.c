@@ -156,11 +156,10 @@ static void check_record(struct sim *s, lks_ms time, const struct lks_record *r)
 
 static void print_row(const struct sim *s, const struct lks_row *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_RECORD_BODY_MAX);
     struct lks_err err = {0};
     if (!s->print)
         return;
-    lks_buf_init(&text, LKS_RECORD_BODY_MAX);
     if (lks_journal_json(row, &text, &err) == LKS_OK)
         sim_say(s, "%.200s", text.ptr);
 }

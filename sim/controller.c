@@ -231,12 +231,11 @@ void sim_controller_commit(struct sim *s)
 
 void sim_controller_snapshot(struct sim *s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
     struct lks_err err = {0};
     uint64_t seq = 0;
     if (s->writing || lks_engine_seq(s->engine) != lks_engine_durable_seq(s->engine))
         return;
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     enum lks_code code = lks_engine_snapshot(s->engine, &bytes, &seq, &err);
     sim_require(s, code == LKS_OK, err.msg);
     if (code == LKS_OK)

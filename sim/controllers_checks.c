@@ -82,11 +82,10 @@ static void note_record(struct ctl_world *w, lks_ms time, const struct lks_recor
 
 static void print_row(const struct ctl_world *w, const struct lks_row *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_RECORD_BODY_MAX);
     struct lks_err err = {0};
     if (!w->print)
         return;
-    lks_buf_init(&text, LKS_RECORD_BODY_MAX);
     if (lks_journal_json(row, &text, &err) == LKS_OK)
         ctl_say(w, "%.240s", text.ptr);
 }

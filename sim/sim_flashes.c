@@ -242,8 +242,7 @@ static void restart(struct world *w)
 
 static bool save(struct world *w, struct node *n, const struct lks_bmc_status *status)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
-    lks_buf_init(&saved, LKS_CONVERSATION_SAVED_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_CONVERSATION_SAVED_MAX);
     lks_bmcs_driver(n->personality)->update->save(n->value, &saved);
     require(w, saved.failed == LKS_OK, "what is saved has room");
     say(w, "%s: saved, %s", n->name, status->phase);
@@ -342,11 +341,10 @@ static void step(struct world *w, struct node *n)
 
 static void apply_fleet(struct world *w)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)1 << 20);
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
     struct lks_store_blob blob = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, (size_t)1 << 20);
     lks_buf_addf(&text,
                  "%s---\nlockstep: 1\nkind: Fleet\nname: sim\n"
                  "pools: {lab: {posture: dev, enforce: observe, stack: golden}}\n"
@@ -373,13 +371,12 @@ static void apply_fleet(struct world *w)
 /* A key, the images and a bundle that names them. */
 static void vouch(struct world *w)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = LKS_BUF((size_t)1 << 16);
     struct lks_public_key public = lks_key_public(&w->key);
     struct lks_store_blob blob = {.bytes = LKS_STR("{}")};
     struct lks_err err = {0};
     struct lks_pin pin;
     char text[LKS_KEY_TEXT_SIZE];
-    lks_buf_init(&digests, (size_t)1 << 16);
     lks_key_public_text(&public, text);
     LKS_ASSERT(lks_signature_pin_parse(lks_str_from(text), &pin, &err) == LKS_OK);
     LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);

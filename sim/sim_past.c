@@ -52,9 +52,8 @@ static bool intent_differs(const struct lks_state *s, uint32_t node)
 /* The members that `node show` has of the journal. */
 static char *render(const struct lks_state *s, uint32_t node, lks_ms wall)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     struct lks_err err = {0};
-    lks_buf_init(&text, 1 << 20);
     struct lks_json_writer w = {.out = &text};
     lks_json_begin(&w, NULL, '{');
     lks_view_node(&w, s, node, wall);
@@ -92,11 +91,10 @@ static void look(const struct cam *w)
 /* The same of the journal. Rows of the same millisecond that came later are part of the moment. */
 static void compare(struct cam *w, struct lks_store *store, const struct said *said)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(1 << 22);
     struct lks_err err = {0};
     struct lks_public_key key = lks_key_public(&w->key);
     char seq[40];
-    lks_buf_init(&json, 1 << 22);
     CHECK_CODE(lks_journal_at(store, &key, said->at, lks_str_from(said->name), &json, &err),
                LKS_OK);
     snprintf(seq, sizeof(seq), "\"seq\":%" PRIu64 ",", said->seq);

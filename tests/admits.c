@@ -123,10 +123,9 @@ void lks_admits_check(const struct lks_admits_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         LKS_CLEANUP(lks_jobs_fini) struct lks_jobs j = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf told = LKS_BUF(LKS_ADMITS_TOLD_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&told, LKS_ADMITS_TOLD_MAX);
         lks_jobs_init(&j, lks_admits_stacks);
         lks_jobs_tell(&j, rows[i].fleet);
         if (CHECK_CODE(lks_admits_ask(&j, &rows[i].q, &told, &err), LKS_OK))

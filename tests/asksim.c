@@ -34,8 +34,7 @@ void lks_asksim_close(struct lks_asksim *s)
 int lks_asksim(struct lks_asksim *s, const char *method, const char *path, const char *head,
                struct lks_str body)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
-    lks_buf_init(&lines, 4096);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(4096);
     lks_buf_add(&lines, lks_str_from(head));
     if (!s->anonymous) /* root:secret12 */
         lks_buf_add(&lines, LKS_STR("authorization: Basic cm9vdDpzZWNyZXQxMg==\n"));

@@ -84,10 +84,9 @@ static bool read_ready(struct bmcd *b, int from)
 
 static bool read_login(struct bmcd *b)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LINE_MAX_SIZE);
     struct lks_err err = {0};
     struct lks_str user, password;
-    lks_buf_init(&text, LINE_MAX_SIZE);
     if (lks_file_read_plain(b->login, &text, &err) != LKS_OK ||
         !lks_str_cut(lks_buf_view(&text), ':', &user, &password))
         return false;
@@ -99,10 +98,9 @@ static bool read_login(struct bmcd *b)
 
 static void print_log(const struct bmcd *b)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)1 << 20);
     struct lks_err err = {0};
     char log[128];
-    lks_buf_init(&text, (size_t)1 << 20);
     snprintf(log, sizeof(log), "%s/log", b->tree.path);
     if (lks_file_read_plain(log, &text, &err) == LKS_OK && text.len > 0)
         printf("%s", text.ptr);
@@ -173,10 +171,8 @@ struct lks_client *bmcd_client(const struct bmcd *b, size_t i)
 
 void bmcd_basic(const struct bmcd *b, char *out, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf login = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&login, LINE_MAX_SIZE);
-    lks_buf_init(&text, 2 * LINE_MAX_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf login = LKS_BUF(LINE_MAX_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(2 * LINE_MAX_SIZE);
     lks_buf_addf(&login, "%s:%s", b->user, b->password);
     lks_base64_add(&text, lks_buf_view(&login));
     snprintf(out, size, "Authorization: Basic %s\r\n", text.ptr);

@@ -112,10 +112,9 @@ static enum lks_bmcs_mishap mishap_now(const struct lks_bmcs *m)
 void lks_bmcs_deliver(struct lks_bmcs *m, const struct lks_http_request *r, bool cut,
                       struct lks_bmcsim_reply *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf head = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    lks_buf_init(&head, LKS_HTTP_LINES_MAX);
-    lks_buf_init(&body, LKS_BMCSIM_IMAGE_MAX + LKS_HTTP_BODY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf head = LKS_BUF(LKS_HTTP_LINES_MAX);
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf body = LKS_BUF(LKS_BMCSIM_IMAGE_MAX + LKS_HTTP_BODY_MAX);
     lks_bmcs_head(lks_buf_view(&r->head), &head);
     whole_body(m, r, &body);
     struct lks_bmcsim_request request = {
@@ -136,14 +135,13 @@ static bool exchange(struct lks_bmcs *m, const struct lks_conversation_ops *ops,
                      const struct lks_talk *talk)
 {
     LKS_CLEANUP(lks_bmcsim_reply_fini) struct lks_bmcsim_reply reply = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf head = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf head = LKS_BUF(LKS_HTTP_LINES_MAX);
     if (talk->request.file.digest[0] != '\0' && m->uploads++ == 0)
         m->first_upload = m->requests;
     m->requests++;
     enum lks_bmcs_mishap mishap = mishap_now(m);
     bool cut = mishap == LKS_BMCS_CUT || mishap == LKS_BMCS_KILL_CUT;
     lks_bmcsim_reply_init(&reply);
-    lks_buf_init(&head, LKS_HTTP_LINES_MAX);
     lks_bmcs_pass(m, m->now + ON_THE_WAY);
     if (mishap == LKS_BMCS_KILL_BEFORE)
         return false;

@@ -465,8 +465,7 @@ static void boot(struct campaign *w, struct campaign_node *n)
 static void result(struct campaign *w, const struct lks_state_command *c, uint32_t node,
                    unsigned outcome)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, MANIFEST_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(MANIFEST_MAX);
     if (w->accepts != NULL && lks_str_is(lks_state_text(&w->a.state, c->executor), "accept"))
         w->accepts(w, find_node(w, lks_state_name(&w->a.state, node)), &said);
     const struct lks_event e = {.kind = LKS_EVENT_RESULT,

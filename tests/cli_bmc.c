@@ -78,9 +78,8 @@ void cli_bmc_answer(const char *command, const char *const *words, const char *k
 
 bool cli_bmc_truth(const char *id, struct lks_str *active, int64_t *flashes, struct lks_docs *docs)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     CHECK_INT(bmcd_control(&cli_bmc_sim, "GET", "/bmcs/bmc0001", NULL, &text), 200);
     if (!CHECK(lks_docs_init(docs, "truth", &err) == LKS_OK &&
                lks_json_parse(lks_buf_view(&text), docs, &err) == LKS_OK))
@@ -111,10 +110,9 @@ void cli_bmc_check_truth(const char *active, int64_t flashes)
 
 void cli_bmc_bundle(const char *version, const char *more)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF((size_t)2 * IMAGE);
     struct lks_err err = {0};
     char text[CLI_BMC_WORD * 2], output[CLI_BMC_WORD];
-    lks_buf_init(&bytes, (size_t)2 * IMAGE);
     CHECK_CODE(lks_bmcsim_image_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &bytes, &err),
                LKS_OK);
     lks_tree_bytes(&cli_bmc_sim.tree, "/src/bmc.fwpkg", lks_buf_view(&bytes));

@@ -110,8 +110,7 @@ int ctl_run(const char *const *argv, struct lks_buf *said)
 
 void ctl_copy(const char *from, const char *to)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, TEXT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_BYTES_MAX);
     CHECK_INT(ctl_run((const char *[]){"/bin/rm", "-rf", to, NULL}, &said), 0);
     CHECK_INT(ctl_run((const char *[]){"/bin/cp", "-a", from, to, NULL}, &said), 0);
 }
@@ -122,7 +121,7 @@ void ctl_copy(const char *from, const char *to)
 static void init_at(struct ctl *c, const char *data, const char *option, const char *value,
                     const char *more)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_BYTES_MAX);
     const char *argv[CTL_ARGS_MAX] = {
         program(),  "init",        "--data",   data,          "--name", "localhost",
         "--people", "127.0.0.1:0", "--agents", "127.0.0.1:0", option,   value,
@@ -130,7 +129,6 @@ static void init_at(struct ctl *c, const char *data, const char *option, const c
     snprintf(c->data, sizeof(c->data), "%s", data);
     snprintf(c->config, sizeof(c->config), "%s/lockstepd.yaml", data);
     snprintf(c->socket, sizeof(c->socket), "unix:%s/lockstepd.sock", data);
-    lks_buf_init(&said, TEXT_BYTES_MAX);
     if (!CHECK_INT(ctl_run(argv, &said), 0))
         printf("%s\n", said.ptr);
     /* Endpoints of fleets in tests are mostly nobody's. */
@@ -306,12 +304,11 @@ static struct lks_str first_line(const struct lks_buf *text)
 
 struct lks_public_key ctl_key(const struct ctl *c)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES_MAX);
     struct lks_public_key key = {0};
     struct lks_err err = {0};
     char path[128];
     snprintf(path, sizeof(path), "%s/journal.pub", c->data);
-    lks_buf_init(&text, TEXT_BYTES_MAX);
     CHECK_CODE(lks_file_read_plain(path, &text, &err), LKS_OK);
     CHECK_CODE(lks_key_public_parse(first_line(&text), &key, &err), LKS_OK);
     return key;
@@ -338,12 +335,11 @@ uint64_t ctl_whole(const struct ctl *c)
 
 struct lks_client *ctl_client(const struct ctl *c, enum ctl_way way)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf token = LKS_BUF(1024);
     struct lks_client *client = NULL;
     struct lks_err err = {0};
     char address[64], ca[128], path[128];
     struct lks_client_options options = {.server = c->socket, .timeout_ms = LKS_WAIT_MS};
-    lks_buf_init(&token, 1024);
     if (way == CTL_TLS) {
         snprintf(address, sizeof(address), "https://localhost:%u", c->people);
         snprintf(ca, sizeof(ca), "%s/ca.crt", c->data);
@@ -420,9 +416,8 @@ void ctl_fleet(unsigned nodes, const char *mark, struct lks_buf *out)
 
 void ctl_apply(const struct ctl *c, unsigned nodes)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&text, TEXT_BYTES_MAX);
     ctl_fleet(nodes, "first", &text);
     if (!CHECK_INT(ctl_once(c, "PUT", "/v1/fleet?accept=true", text.ptr, &answer), 200))
         printf("%s\n", answer.ptr);

@@ -315,9 +315,8 @@ bool crew_release_with(struct crew *crew, const char *const *lines, char digest[
 {
     static const char *const steps[STEPS] = {"lab", "canary", "released"};
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     struct lks_str rest = lks_str_from(lks_test_node_stack), line;
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     while (rest.len > 0) {
         (void)lks_str_cut(rest, '\n', &line, &rest);
         for (size_t i = 0; lines[i] != NULL; i += 2)
@@ -382,11 +381,9 @@ static void put_file(const struct ctl *c, const char *node, const char *end, str
 static void request(const struct ctl *c, const char *node, struct lks_str token,
                     struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf csr = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf csr = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&csr, LKS_X509_PEM_MAX);
     CHECK_CODE(lks_x509_key(&key, &err), LKS_OK);
     CHECK_CODE(lks_x509_request(lks_buf_view(&key), lks_str_from(node), &csr, &err), LKS_OK);
     put_file(c, node, "key", lks_buf_view(&key));
@@ -400,12 +397,11 @@ static void request(const struct ctl *c, const char *node, struct lks_str token,
 struct lks_client *crew_enroll(struct crew *crew, const char *node)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_X509_PEM_MAX * 2);
     struct lks_client *client = NULL;
     struct lks_err err = {0};
     char path[96], server[64], crt[80], key[80];
     snprintf(path, sizeof(path), "/v1/nodes/%s/enroll", node);
-    lks_buf_init(&body, LKS_X509_PEM_MAX * 2);
     if (!crew_fine(crew->root, "enrollNode", path, "{\"ttl_seconds\":60}", &t))
         return NULL;
     request(&crew->c, node, crew_text(&t, "token"), &body);
@@ -454,13 +450,12 @@ void crew_tuple(const char *node, const char *base, const char *changes, struct 
 static bool beat(struct lks_client *agent, const uint8_t digest[LKS_HASH_BYTES], uint64_t seq,
                  struct crew_told *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BEAT_BYTES_MAX);
     struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq};
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     b.sent = (lks_ms)now.tv_sec * 1000 + (lks_ms)now.tv_nsec / 1000000;
     memcpy(b.tuple, digest, sizeof(b.tuple));
-    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_heartbeat_pack(&b, &bytes);
     return CHECK_INT(
         exchange(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out), 200);

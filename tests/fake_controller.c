@@ -78,13 +78,12 @@ static void answer_enroll(struct fake *f, struct lks_httpd_exchange *x, const st
     struct lks_public_key journal = lks_key_public(&f->journal);
     struct lks_public_key command = lks_key_public(&f->command);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(BODY_MAX);
     if (!lks_str_is(lks_doc_text(body, "token"), f->token)) {
         reply_problem(x, 403, "the token is not known");
         return;
     }
     issue(f, lks_doc_text(body, "request"), &certificate);
-    lks_buf_init(&json, BODY_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "node", FAKE_NODE);
@@ -116,7 +115,7 @@ static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks
 {
     struct lks_beat beat = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(BODY_MAX);
     CHECK_CODE(lks_heartbeat_unpack(body, &beat, &err), LKS_OK);
     bool same_boot = f->heard && memcmp(beat.boot, f->last.boot, sizeof(beat.boot)) == 0;
     if (same_boot && beat.seq <= f->last.seq)
@@ -125,7 +124,6 @@ static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks
     f->heard = true;
     f->last = beat;
     f->beats++;
-    lks_buf_init(&json, BODY_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     if (f->head[0] != '\0')
@@ -173,8 +171,7 @@ static void answer_result(struct fake *f, struct lks_httpd_exchange *x, const st
 
 static void answer_mail(struct fake *f, struct lks_httpd_exchange *x)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, BODY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(BODY_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     lks_json_bool(&w, "want_tuple", f->want_tuple);
@@ -194,10 +191,9 @@ static void answer_mail(struct fake *f, struct lks_httpd_exchange *x)
 static void answer_renew(struct fake *f, struct lks_httpd_exchange *x, const struct lks_doc *body)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(BODY_MAX);
     f->life = 1000000;
     issue(f, lks_doc_text(body, "request"), &certificate);
-    lks_buf_init(&json, BODY_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     lks_json_text(&w, "certificate", lks_buf_view(&certificate));

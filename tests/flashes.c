@@ -50,12 +50,10 @@ static bool is_about(struct lks_str line, const char *name)
 /* Each host has a line of its own, and its endpoint the line behind that. */
 bool flashes_fleet(struct flashes *f, const char *without, const char *pinned)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
     struct lks_str rest, line, host = {"", 0};
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
-    lks_buf_init(&out, TEXT_MAX);
     if (!CHECK_CODE(lks_file_read_plain(f->fleet, &text, &err), LKS_OK))
         return false;
     for (rest = lks_buf_view(&text); rest.len > 0;) {
@@ -129,14 +127,12 @@ static bool pin(struct flashes *f, const struct lks_key *key)
 bool flashes_bring(struct flashes *f, struct lks_str manifest)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SIGNATURE_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(TEXT_MAX);
     static const uint8_t seed[LKS_KEY_BYTES] = {7};
     struct lks_signature signature = {0};
     struct lks_key key;
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
-    lks_buf_init(&body, TEXT_MAX);
     if (!CHECK_CODE(lks_key_make(seed, &key, &err), LKS_OK) ||
         !CHECK_CODE(lks_signature_make(&key, manifest, true, &signature, &err), LKS_OK) ||
         !pin(f, &key))
@@ -156,16 +152,14 @@ bool flashes_bring(struct flashes *f, struct lks_str manifest)
 bool flashes_bundle(struct flashes *f, const enum lks_bmcsim_personality *kinds, size_t count,
                     const char *class, const char *version)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&manifest, TEXT_MAX);
     lks_buf_addf(&manifest,
                  "{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"rehearsal\",\"version\":\"%s\","
                  "\"artifacts\":[",
                  version);
     for (size_t i = 0; i < count; i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
-        lks_buf_init(&package, PACKAGE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = LKS_BUF(PACKAGE_MAX);
         if (!CHECK_CODE(lks_bmcsim_image_package(kinds[i], class, version, 1, PACKAGE_BYTES,
                                                  &package, &err),
                         LKS_OK) ||
@@ -215,10 +209,9 @@ const char *flashes_wait(struct flashes *f, uint64_t id, struct crew_told *t)
 const struct lks_doc *flashes_truth(struct flashes *f, const char *name, const char *class,
                                     struct crew_told *t)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
     char path[PATH_SIZE];
-    lks_buf_init(&answer, TEXT_MAX);
     snprintf(path, sizeof(path), "/bmcs/%s", name);
     crew_told_fini(t);
     if (!CHECK_INT(bmcd_control(&f->bmcs, "GET", path, NULL, &answer), 200) ||

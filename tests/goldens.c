@@ -315,7 +315,7 @@ struct gathering {
 
 static bool gather_blob(void *ctx, const struct lks_row *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
     struct gathering *g = ctx;
     struct lks_record r;
     struct lks_err err = {0};
@@ -328,7 +328,6 @@ static bool gather_blob(void *ctx, const struct lks_row *row)
         lks_intern_id(&g->known, name, &id, &err) != LKS_OK || id < count)
         return true;
     (void)snprintf(digest, sizeof(digest), "%" LKS_STR_FMT, LKS_STR_ARG(name));
-    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
     if (!CHECK_CODE(g->store->ops->blob(g->store->self, digest, &bytes, &err), LKS_OK))
         return false;
     lks_hex_add(g->out, (const uint8_t *)bytes.ptr, bytes.len);
@@ -362,8 +361,7 @@ static bool save_rows(struct lks_store *store, const char *dir)
 
 static bool save_state(const struct lks_state *state, const char *dir, const char *name)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf listed = {0};
-    lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf listed = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
     lks_golden_list(state, &listed);
     return lks_golden_write(dir, name, lks_buf_view(&listed));
 }
@@ -391,11 +389,10 @@ static bool save_snapshot(struct lks_store *store, const struct lks_key *key, co
                           uint64_t row)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, loaded = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
     uint8_t hash[LKS_HASH_BYTES];
     struct lks_err err = {0};
     lks_golden_fold(store, row, &state, hash);
-    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
     CHECK_CODE(lks_state_init(&loaded, 1, &err), LKS_OK);
     return CHECK_CODE(lks_snapshot_pack_signed(&state, hash, key, &bytes, &err), LKS_OK) &&
            CHECK_CODE(lks_snapshot_unpack_state(lks_buf_view(&bytes), &loaded, hash, &err),

@@ -134,8 +134,7 @@ bool lks_heard_check(enum lks_heard_how how, void (*run)(struct lks_probe *p),
                      const struct lks_tree *tree, const char *want, const char *file, int line)
 {
     LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf sorted = {0};
-    lks_buf_init(&sorted, LINES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sorted = LKS_BUF(LINES_MAX);
     lks_hear_tree(run, tree, NULL, &heard);
     struct lks_str got = lks_buf_view(&heard.full);
     if (how == LKS_HEARD_HAS)

@@ -176,13 +176,11 @@ static void tell_value(struct lks_str text, struct lks_rec_verdict *v, struct lk
 
 static void tell_verdict(struct line *l)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf values = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf values = LKS_BUF(LINES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = LKS_BUF(LINES_MAX);
     struct lks_record basis = {.kind = LKS_RECORD_BASIS,
                                .basis = {.digest = word(l, 1), .readings = LKS_STR("a\t\t=\tb\n")}};
     struct lks_record r = {.kind = LKS_RECORD_VERDICT};
-    lks_buf_init(&values, LINES_MAX);
-    lks_buf_init(&wrong, LINES_MAX);
     r.verdict.basis = word(l, 1);
     r.verdict.stack = stack(l, 2);
     for (size_t i = 3; i < l->count; i++)

@@ -285,9 +285,8 @@ void lks_test_append(struct lks_store *store, struct lks_row row, const struct l
 void lks_test_append_record(struct lks_store *store, lks_ms time, const struct lks_record *record,
                             const struct lks_store_blob *blob, const struct lks_key *key)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_RECORD_BODY_MAX);
     const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
-    lks_buf_init(&body, LKS_RECORD_BODY_MAX);
     lks_record_pack(record, &body);
     LKS_ASSERT(info != NULL && body.failed == LKS_OK);
     struct lks_row row = {

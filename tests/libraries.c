@@ -10,8 +10,7 @@ enum { IMAGE_MAX = 1 << 16 };
 
 static void put(const struct lks_tree *tree, const char *path, const struct lks_test_elf *spec)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-    lks_buf_init(&image, IMAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     lks_test_elf_build(spec, &image);
     CHECK_CODE(image.failed, LKS_OK);
     lks_tree_bytes(tree, path, lks_buf_view(&image));
@@ -58,8 +57,7 @@ void lks_test_cudnn(const struct lks_tree *tree, const char *dir, const char *nu
 
 void lks_test_ldcache(const struct lks_tree *tree, const char *const entries[][2], size_t count)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf cache = {0};
-    lks_buf_init(&cache, IMAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cache = LKS_BUF(IMAGE_MAX);
     lks_buf_add(&cache, LKS_STR("glibc-ld.so.cache1.1"));
     lks_buf_pad(&cache, '\0', (ptrdiff_t)(28 + 24 * count));
     lks_test_elf_set(&cache, 20, count, 4);

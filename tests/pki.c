@@ -36,7 +36,7 @@ void lks_pki_authority(struct lks_pair *out)
 
 void lks_pki_issue(const struct lks_pair *authority, struct lks_pki_wish wish, struct lks_pair *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     const struct lks_str places[] = {lks_str_from(wish.name), LKS_STR("127.0.0.1"), LKS_STR("::1")};
     bool server = wish.use == LKS_X509_SERVER;
     struct lks_x509_wish full = {.use = wish.use,
@@ -50,7 +50,6 @@ void lks_pki_issue(const struct lks_pair *authority, struct lks_pki_wish wish, s
     struct lks_x509_about about;
     struct lks_err err = {0};
     pair_init(out);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
     CHECK_CODE(lks_x509_request(lks_buf_view(&out->key), full.name, &request, &err), LKS_OK);
     if (!CHECK_CODE(lks_x509_issue(lks_buf_view(&authority->certificate),
                                    lks_buf_view(&authority->key), lks_buf_view(&request), &full,

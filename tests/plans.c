@@ -34,13 +34,12 @@ void plans_end(struct plans *p)
 
 void plans_bundle(struct plans *p, const char *json)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = LKS_BUF(TEXT_MAX);
     struct lks_bundle *b = &p->bundles[p->set.count];
     struct lks_err err = {0};
     if (lks_bundle_parse(lks_str_from(json), "bundle.json", lks_test_facts(), b, &err) != LKS_OK)
         lks_assert_failed(err.msg, __FILE__, __LINE__);
     p->list[p->set.count++] = b;
-    lks_buf_init(&digests, TEXT_MAX);
     lks_bundle_digests(b, &digests);
     struct lks_record bundle = {.kind = LKS_RECORD_BUNDLE,
                                 .bundle = {.digest = lks_str_from(b->digest),

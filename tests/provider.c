@@ -119,8 +119,7 @@ static int answer(struct lks_provider *p, const struct lks_httpd_request *r, str
 static void hear(void *ctx, struct lks_httpd_exchange *x, const struct lks_httpd_request *r)
 {
     struct lks_provider *p = ctx;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
     pthread_mutex_lock(&p->lock);
     bool silent = p->mood == LKS_PROVIDER_SILENT;
     p->unanswered += silent;

@@ -70,14 +70,13 @@ static size_t to_raw(uint8_t *bytes, size_t len)
 void lks_signer_token(const struct lks_signer *s, const char *header, const char *claims,
                       struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     uint8_t signature[NUMBER_MAX];
     size_t len = sizeof(signature);
     char usual[96];
     snprintf(usual, sizeof(usual), "{\"alg\":\"%s\",\"kid\":\"%s\"}", s->rsa ? "RS256" : "ES256",
              s->id);
-    lks_buf_init(&text, TEXT_MAX);
     lks_base64_url_add(&text, lks_str_from(header != NULL ? header : usual));
     lks_buf_addc(&text, '.');
     lks_base64_url_add(&text, lks_str_from(claims));

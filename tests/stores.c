@@ -85,9 +85,8 @@ static bool list_head(void *ctx, const struct lks_head *head)
 
 void lks_test_heads_check(const struct lks_store *store, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(MIB);
     struct lks_err err = {0};
-    lks_buf_init(&out, MIB);
     CHECK_CODE(store->ops->heads(store->self, 0, list_head, &out, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&out), want);
 }
@@ -111,10 +110,9 @@ void lks_test_blobs_check(const struct lks_store *store, size_t want)
 
 enum lks_code lks_test_blob_read(const struct lks_store *store, struct lks_str bytes)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_STORE_BLOB_MAX);
     struct lks_err err = {0};
     struct lks_store_blob want = lks_test_blob(bytes);
-    lks_buf_init(&out, LKS_STORE_BLOB_MAX);
     enum lks_code code = store->ops->blob(store->self, want.digest, &out, &err);
     if (code == LKS_OK)
         CHECK(lks_str_eq(lks_buf_view(&out), bytes));
@@ -123,10 +121,9 @@ enum lks_code lks_test_blob_read(const struct lks_store *store, struct lks_str b
 
 void lks_test_snapshot_check(const struct lks_store *store, uint64_t seq, struct lks_str bytes)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(64 * MIB);
     struct lks_err err = {0};
     uint64_t got = UINT64_MAX;
-    lks_buf_init(&out, 64 * MIB);
     CHECK_CODE(store->ops->snapshot(store->self, &got, &out, &err), LKS_OK);
     CHECK_INT(got, seq);
     CHECK(lks_str_eq(lks_buf_view(&out), bytes));
@@ -389,7 +386,7 @@ static void test_blobs(const struct lks_test_store *d)
 {
     LKS_CLEANUP(lks_test_bed_free) struct lks_test_bed w = {0};
     LKS_CLEANUP(lks_store_close) struct lks_store store = lks_test_bed_open(d, &w);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf small = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf small = LKS_BUF(5);
     struct lks_err err = {0};
     struct lks_store_blob blob = lks_test_blob(LKS_STR("report"));
     CHECK_CODE(lks_test_put_blob(&store, LKS_STR("report")), LKS_OK);
@@ -398,7 +395,6 @@ static void test_blobs(const struct lks_test_store *d)
                LKS_OK);
     CHECK_CODE(lks_test_blob_read(&store, LKS_STR("report")), LKS_OK);
     lks_test_blobs_check(&store, 1);
-    lks_buf_init(&small, 5);
     CHECK_CODE(store.ops->blob(store.self, blob.digest, &small, &err), LKS_E_LIMIT);
 
     char *large = calloc(1, LKS_STORE_BLOB_MAX);
@@ -414,7 +410,7 @@ static void test_snapshot(const struct lks_test_store *d)
     static const size_t sizes[] = {0, 1, 8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 20 * MIB, 3};
     LKS_CLEANUP(lks_test_bed_free) struct lks_test_bed w = {0};
     LKS_CLEANUP(lks_store_close) struct lks_store store = lks_test_bed_open(d, &w);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf small = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf small = LKS_BUF(2);
     struct lks_err err = {0};
     char *bytes = malloc(20 * MIB);
     LKS_ASSERT(bytes != NULL);
@@ -435,7 +431,6 @@ static void test_snapshot(const struct lks_test_store *d)
         lks_test_snapshot_check(&store, i + 1, want);
     }
     uint64_t seq = 99;
-    lks_buf_init(&small, 2);
     CHECK_CODE(store.ops->snapshot(store.self, &seq, &small, &err), LKS_E_LIMIT);
     CHECK_INT(seq, 99);
     free(bytes);

@@ -154,9 +154,8 @@ static void list(void *ctx, const struct lks_store_task *task)
 
 static void take(const struct lks_store *store, struct lks_store_claim claim, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1 << 16);
     struct lks_err err = {0};
-    lks_buf_init(&out, 1 << 16);
     CHECK_CODE(store->ops->tasks_take(store->self, &claim, list, &out, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&out), want);
 }

@@ -404,8 +404,7 @@ static const struct {
 static void test_refusals(void)
 {
     LKS_CLEANUP(lks_jobs_fini) struct lks_jobs j = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0};
-    lks_buf_init(&told, LKS_ADMITS_TOLD_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf told = LKS_BUF(LKS_ADMITS_TOLD_MAX);
     lks_jobs_init(&j, lks_admits_stacks);
     lks_jobs_tell(&j, TRAIN);
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
@@ -485,14 +484,13 @@ static void test_many(void)
 static void test_json(void)
 {
     LKS_CLEANUP(lks_jobs_fini) struct lks_jobs j = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ADMITS_TOLD_MAX);
     const struct lks_str names[] = {LKS_STR("g1"), LKS_STR("g2")};
     struct lks_admit_ask asked = {.job = LKS_STR("j"), .names = names, .count = 1};
     struct lks_err err = {0};
     lks_jobs_init(&j, NULL);
     lks_jobs_tell(&j, TRAIN "hold g2\n");
     struct lks_book book = lks_jobs_book(&j);
-    lks_buf_init(&text, LKS_ADMITS_TOLD_MAX);
     for (asked.count = 1; asked.count <= 2; asked.count++) {
         LKS_CLEANUP(lks_admit_fini) struct lks_admit answer = {0};
         struct lks_json_writer w = {.out = &text};

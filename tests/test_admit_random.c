@@ -75,9 +75,8 @@ static void make_node(struct lks_rng *rng, struct lks_buf *out, int i)
 
 static void make_fleet(uint64_t seed, struct lks_jobs *j)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(MEMORY);
     struct lks_rng rng = {seed};
-    lks_buf_init(&lines, MEMORY);
     make_pools(&rng, &lines);
     make_verdicts(&lines);
     for (int i = 0; i < NODES; i++)

@@ -287,12 +287,11 @@ static const char *head_line(const struct lks_key *key, const char *journal, uin
                              lks_ms time, uint8_t hash)
 {
     static char line[LKS_HEAD_TEXT_MAX + 1];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HEAD_TEXT_MAX);
     struct lks_head head = {.seq = seq, .time = time, .hash = {hash}};
     struct lks_err err = {0};
     snprintf(head.journal, sizeof(head.journal), "%s", journal);
     CHECK_CODE(lks_chain_head_sign(key, &head, &err), LKS_OK);
-    lks_buf_init(&text, LKS_HEAD_TEXT_MAX);
     lks_row_head_text(&head, &text);
     snprintf(line, sizeof(line), "%s", text.ptr);
     return line;

@@ -37,9 +37,8 @@ static void test_controller(void)
     };
     struct lks_controller c = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_ANSWER_MAX);
     CHECK_CODE(lks_answer_controller_parse(LKS_STR(GOOD), &c, &err), LKS_OK);
-    lks_buf_init(&json, LKS_ANSWER_MAX);
     lks_answer_controller_json(&c, &json);
     CHECK_STR(lks_buf_view(&json), GOOD);
     for (size_t i = 0; i < LKS_COUNT(bad); i++) {

@@ -72,7 +72,7 @@ static void plant_part(const char *bytes)
 static bool is_there(void)
 {
     LKS_CLEANUP(lks_depot_close) struct lks_depot depot = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(64);
     char path[PATH_SIZE];
     uint64_t size = 0;
     int fd = -1;
@@ -80,7 +80,6 @@ static bool is_there(void)
     if (!CHECK_CODE(lks_depot_open(path, &depot, &at.err), LKS_OK) ||
         lks_depot_find(&depot, at.digest, &fd, &size, &at.err) != LKS_OK)
         return false;
-    lks_buf_init(&got, 64);
     CHECK_CODE(lks_depot_read(fd, 0, size, &got, &at.err), LKS_OK);
     CHECK_STR(lks_buf_view(&got), HELLO);
     close(fd);
@@ -512,8 +511,7 @@ static void real_agent(void)
     start_site(settings);
     fill(&bytes);
     lks_test_case("one that is not in the depot");
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lost = {0};
-    lks_buf_init(&lost, 64);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lost = LKS_BUF(64);
     lks_buf_add(&lost, LKS_STR("lost"));
     put(&lost, digest);
     vouch(digest, lost.len);

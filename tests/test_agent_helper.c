@@ -174,10 +174,9 @@ static void test_executors(void)
 static struct lks_str ask_signed(struct fake *f, struct lks_envelope *e, int64_t expires_s,
                                  bool forged)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DSSE_MAX);
     struct lks_err err = {0};
     e->expires = (lks_ms)(((int64_t)time(NULL) + expires_s) * 1000);
-    lks_buf_init(&text, LKS_DSSE_MAX);
     CHECK_CODE(lks_envelope_sign(forged ? &f->journal : &f->command, e, &text, &err), LKS_OK);
     return ask(f, LKS_WIRE_COMMAND, lks_buf_view(&text));
 }

@@ -43,15 +43,13 @@ static void put(struct lks_str bytes, char digest[LKS_DIGEST_SIZE])
 /* "done: TEXT" of the order. */
 static const char *carry_out(enum lks_order_kind kind, struct lks_order_item *items, size_t count)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf order = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf order = LKS_BUF(LKS_ORDER_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_envelope e = {.digest_count = 1};
     struct lks_err err = {0};
     struct lks_order o = {.kind = kind, .items = items, .count = count};
     if (kind == LKS_ORDER_HOOK || kind == LKS_ORDER_IMAGE)
         o.hook = LKS_STR("image");
-    lks_buf_init(&order, LKS_ORDER_BYTES_MAX);
-    lks_buf_init(&text, TEXT_MAX);
     CHECK_CODE(lks_order_write(&o, &order, &err), LKS_OK);
     put(lks_buf_view(&order), e.digests[0]);
     snprintf(e.executor, sizeof(e.executor), "%s", lks_order_words[kind]);
@@ -63,8 +61,7 @@ static const char *carry_out(enum lks_order_kind kind, struct lks_order_item *it
 
 static const char *accept_it(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     enum lks_outcome outcome = lks_simulated_accept(at.root, &text);
     snprintf(at.said, sizeof(at.said), "%s: %.*s", lks_outcome_words[outcome], (int)text.len,
              text.ptr);
@@ -175,7 +172,7 @@ static void what_is_broken_stays_so(void)
 /* A file that trees share is replaced, not written to. */
 static void others_keep_their_files(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     char digest[LKS_DIGEST_SIZE], ours[PATH_SIZE + 16], theirs[PATH_SIZE];
     struct lks_order_item item = {.component = LKS_STR("nccl"), .file = LKS_STR("n.deb")};
     struct lks_err err = {0};
@@ -190,7 +187,6 @@ static void others_keep_their_files(void)
     item.value = LKS_STR("2");
     CHECK_STR(lks_str_from(carry_out(LKS_ORDER_FIRMWARE, &item, 1)), DONE);
     check_file("/etc/nccl", "new");
-    lks_buf_init(&text, TEXT_MAX);
     CHECK_CODE(lks_file_read(theirs, &text, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&text), "old");
     lks_tree_free(&at.tree);
@@ -243,9 +239,8 @@ static void settings_change_what_the_tree_answers(void)
 
 static void orders_that_are_not_carried_out(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_envelope e = {.digest_count = 0, .executor = "apt"};
-    lks_buf_init(&text, TEXT_MAX);
     begin();
     CHECK_INT(lks_simulated_order(at.root, at.depot, &e, &text), LKS_OUTCOME_FAILED);
     CHECK_STR(lks_buf_view(&text), "the command names no order");
@@ -285,11 +280,10 @@ static const struct {
 static void whether_anything_runs(void)
 {
     for (size_t i = 0; i < LKS_COUNT(machines); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", machines[i].name);
         begin();
-        lks_buf_init(&out, TEXT_MAX);
         if (machines[i].nvml != NULL)
             lks_tree_file(&at.tree, "/root/lockstep/nvml.csv", machines[i].nvml);
         if (machines[i].module)
@@ -330,11 +324,10 @@ static const struct {
 static void whether_the_next_boot_is_broken(void)
 {
     for (size_t i = 0; i < LKS_COUNT(next_boots); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", next_boots[i].name);
         begin();
-        lks_buf_init(&out, TEXT_MAX);
         if (next_boots[i].next != NULL)
             lks_tree_link(&at.tree, "/root/boot/vmlinuz", next_boots[i].next);
         if (next_boots[i].built != NULL)

@@ -384,10 +384,9 @@ static void test_next_command(void)
 static void plant_agent(struct fake *f, const char *name)
 {
     char temporary[64];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF((size_t)256 << 20);
     struct lks_err err = {0};
     snprintf(temporary, sizeof(temporary), "%s.new", name);
-    lks_buf_init(&bytes, (size_t)256 << 20);
     CHECK_CODE(lks_file_read(LKS_AGENTSIM_PROGRAM, &bytes, &err), LKS_OK);
     CHECK_CODE(lks_file_new(fake_path(f, temporary), 0755, lks_buf_view(&bytes), &err), LKS_OK);
     CHECK(rename(fake_path(f, temporary), fake_path(f, name)) == 0);
@@ -546,11 +545,10 @@ static void test_renewal(void)
 
 static void sign_head(struct fake *f, uint64_t seq, uint8_t hash)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HEAD_TEXT_MAX);
     struct lks_head head = {.journal = FAKE_JOURNAL, .seq = seq, .time = 1000, .hash = {hash}};
     struct lks_err err = {0};
     CHECK_CODE(lks_chain_head_sign(&f->journal, &head, &err), LKS_OK);
-    lks_buf_init(&text, LKS_HEAD_TEXT_MAX);
     lks_row_head_text(&head, &text);
     snprintf(f->head, sizeof(f->head), "%s", text.ptr);
 }
@@ -588,11 +586,9 @@ static void plant_other_ca(struct fake *f, int64_t from)
 {
     struct lks_x509_wish wish = {
         .use = LKS_X509_CA, .name = LKS_STR("another CA"), .now = from, .seconds = 10000000};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&ca, LKS_X509_PEM_MAX);
     CHECK_CODE(lks_x509_key(&key, &err), LKS_OK);
     CHECK_CODE(lks_x509_make_ca(lks_buf_view(&key), &wish, &ca, &err), LKS_OK);
     lks_tree_bytes(&f->tree, "/other.crt", lks_buf_view(&ca));

@@ -289,12 +289,10 @@ static void ask_as(struct api *a, const struct person *who, const char *path, st
 /* An answer that is the first person's is printed once. */
 static void ask(struct api *a, const char *path, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = {0};
-    lks_buf_init(&first, LKS_GOLDEN_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
     lks_buf_addf(out, "GET %s\n", path);
     for (size_t i = 0; i < LKS_COUNT(people); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, LKS_GOLDEN_BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
         ask_as(a, &people[i], path, i == 0 ? &first : &text);
         bool same = i > 0 && lks_str_eq(lks_buf_view(&first), lks_buf_view(&text));
         lks_buf_addf(out, "%s: ", people[i].name);

@@ -392,10 +392,9 @@ static void test_rows(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&text, TEXT_MAX);
         lks_buf_add(&text, LKS_STR(""));
         CHECK_CODE(lks_state_init(&s, 1, &err), LKS_OK);
         for (size_t j = 0; j < LKS_COUNT(first); j++)

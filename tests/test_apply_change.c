@@ -265,10 +265,9 @@ static void test_rows(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&text, TEXT_MAX);
         lks_buf_add(&text, LKS_STR(""));
         begin(&s);
         for (size_t j = 0; j < THEN_MAX && rows[i].then[j].kind != 0; j++)

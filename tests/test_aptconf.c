@@ -47,9 +47,8 @@ static void test_texts(void)
 {
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         lks_test_case("%s", texts[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(4096);
         struct lks_err err = {0};
-        lks_buf_init(&shown, 4096);
         enum lks_code code = lks_aptconf_parse(lks_str_from(texts[i].text), show, &shown, &err);
         CHECK_CODE(code, texts[i].message != NULL ? LKS_E_INVALID : LKS_OK);
         CHECK_STR(lks_buf_view(&shown), texts[i].shown);
@@ -60,10 +59,8 @@ static void test_texts(void)
 
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-    lks_buf_init(&text, 65536);
-    lks_buf_init(&shown, 65536);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(65536);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(65536);
     for (int depth = LKS_APTCONF_DEPTH_MAX; depth <= LKS_APTCONF_DEPTH_MAX + 1; depth++) {
         lks_test_case("%d blocks", depth);
         struct lks_err err = {0};

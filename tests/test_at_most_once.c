@@ -194,10 +194,9 @@ static void test_endings(void)
         lks_test_case("%s", endings[i].name);
         LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
         LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once again = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_AT_MOST_ONCE_TEXT_MAX);
         struct lks_err err = {0};
         struct lks_envelope e = command(5);
-        lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
         CHECK_CODE(lks_at_most_once_begin(&o, &e, &err), LKS_OK);
         lks_at_most_once_end(&o, 5, LKS_OUTCOME_REFUSED, endings[i].text);
         lks_at_most_once_print(&o, &text);
@@ -258,9 +257,8 @@ static void test_texts(void)
 static void test_print(void)
 {
     LKS_CLEANUP(lks_at_most_once_fini) struct lks_at_most_once o = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_AT_MOST_ONCE_TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_AT_MOST_ONCE_TEXT_MAX);
     if (!CHECK_CODE(lks_at_most_once_parse(LKS_STR(LEDGER), &o, &err), LKS_OK))
         return;
     struct lks_envelope e = command(12);

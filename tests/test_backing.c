@@ -113,8 +113,7 @@ static void propose(struct lks_asked *a, struct lks_str who)
 {
     char space[TEXT_MAX];
     struct lks_event e = asking(a, who, space);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf minters = {0};
-    lks_buf_init(&minters, LKS_BACKING_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf minters = LKS_BUF(LKS_BACKING_TEXT_MAX);
     if (!e.root)
         lks_backing_minters(&a->state, e.by, e.credential, &minters);
     const struct lks_record plan[] = {

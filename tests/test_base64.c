@@ -67,8 +67,7 @@ static void test_refused(void)
 {
     for (size_t i = 0; i < LKS_COUNT(refused); i++) {
         struct lks_err err = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
         lks_buf_add(&out, LKS_STR("kept"));
         lks_test_case("%s", refused[i].name);
         if (refused[i].plain != NULL)
@@ -83,8 +82,7 @@ static void test_refused(void)
 static void test_limit(void)
 {
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, 5);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(5);
     CHECK_CODE(lks_base64_read(LKS_STR("Zm9vYmFy"), &out, &err), LKS_E_LIMIT);
 }
 
@@ -113,8 +111,7 @@ static void test_hex(void)
 {
     static const char *const bad[] = {"", "0", "00ff1", "00ff1g", "00FF10", "00ff10aa", " 0ff10"};
     uint8_t bytes[3] = {0, 0xff, 0x10}, back[3] = {7, 7, 7};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
     lks_hex_add(&text, bytes, sizeof(bytes));
     CHECK_STR(lks_buf_view(&text), "00ff10");
     for (size_t i = 0; i < LKS_COUNT(bad); i++) {

@@ -387,7 +387,7 @@ static void test_parse(void)
 static void test_long(void)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(8 * LKS_BASIS_BYTES_MAX);
     struct lks_err err = {0};
     char name[64], value[LKS_READING_VALUE_MAX], digest[LKS_DIGEST_SIZE];
     memset(value, 'x', sizeof(value));
@@ -398,7 +398,6 @@ static void test_long(void)
                                                     .value = {value, sizeof(value)}});
     }
     CHECK_CODE(lks_tuple_finish(&tuple, &err), LKS_OK);
-    lks_buf_init(&text, 8 * LKS_BASIS_BYTES_MAX);
     CHECK_CODE(lks_basis_of(&tuple, &text, digest, &err), LKS_E_LIMIT);
     CHECK_INT(text.len, 0);
 }
@@ -482,7 +481,7 @@ static void test_merge(void)
 {
     for (size_t i = 0; i < LKS_COUNT(merges); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple in = {0}, out = {0}, again = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = LKS_BUF(LKS_BASIS_BYTES_MAX);
         char digest[LKS_DIGEST_SIZE], same[LKS_DIGEST_SIZE];
         struct lks_err err = {0};
         lks_test_case("%s", merges[i].name);
@@ -490,7 +489,6 @@ static void test_merge(void)
         lks_test_tuple(merges[i].outband, &out);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf a = basis_of(&in, digest);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf b = basis_of(&out, digest);
-        lks_buf_init(&whole, LKS_BASIS_BYTES_MAX);
         CHECK_CODE(lks_basis_merge(lks_buf_view(&a), lks_buf_view(&b), merges[i].expired, &whole,
                                    digest, &err),
                    LKS_OK);
@@ -512,8 +510,7 @@ static void test_merge_same(void)
     struct lks_str all = lks_buf_view(&text);
     const struct lks_str others[] = {LKS_STR(""), all};
     for (size_t i = 0; i < LKS_COUNT(others); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = {0};
-        lks_buf_init(&whole, LKS_BASIS_BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = LKS_BUF(LKS_BASIS_BYTES_MAX);
         CHECK_CODE(lks_basis_merge(all, others[i], i == 1, &whole, digest, &err), LKS_OK);
         CHECK_STR(lks_str_from(digest), own);
     }

@@ -61,8 +61,7 @@ static void garbage(const struct lks_tree *t)
 
 static void put_table(const struct lks_tree *t, bool bmc)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
-    lks_buf_init(&table, 65536);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(65536);
     if (bmc)
         (void)lks_dmi_add(&table, 38, 0x2600, 0x12, "");
     lks_dmi_end(&table);
@@ -154,11 +153,10 @@ static void test_device(void)
     };
     for (size_t i = 0; i < LKS_COUNT(nodes); i++) {
         lks_test_case("%s", nodes[i].path);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1024);
         struct lks_err err = {0};
         struct lks_root root = {.capture = -1};
         struct lks_ipmi ipmi = {&root, nodes[i].path};
-        lks_buf_init(&out, 1024);
         CHECK_CODE(lks_ipmi_get_device_id(&ipmi, &out, &err), nodes[i].code);
         CHECK_HAS(lks_str_from(err.msg), nodes[i].path);
     }
@@ -166,10 +164,9 @@ static void test_device(void)
 
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(65536);
     struct lks_ipmi_device d;
     struct lks_err err = {0};
-    lks_buf_init(&line, 65536);
     for (int i = 0; i < 64; i++)
         lks_buf_addf(&line, "00 ");
     CHECK_CODE(lks_ipmi_device_parse(lks_buf_view(&line), &d, &err), LKS_OK);

@@ -219,8 +219,7 @@ static int run(const char *const *args, struct lks_buf *said)
 static void test_refusals(void)
 {
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-        lks_buf_init(&said, ANSWER_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
         lks_test_case("%s", refusals[i].name);
         CHECK_INT(run(refusals[i].args, &said), refusals[i].exit);
         CHECK_HAS(lks_buf_view(&said), refusals[i].says);
@@ -230,8 +229,7 @@ static void test_refusals(void)
 
 static void test_help(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
     CHECK_INT(run((const char *const[]){"--help", NULL}, &said), 0);
     CHECK_HAS(lks_buf_view(&said), "personalities: openbmc hgx");
     CHECK_HAS(lks_buf_view(&said), "task-lost");
@@ -358,11 +356,10 @@ static void check_faults(const struct bmcd *b, struct lks_buf *answer)
 /* The fleet it writes is one, and its files are for their owner alone. */
 static void check_files(const struct bmcd *b, const char *fleet)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ANSWER_MAX);
     struct lks_manifest manifest = {0};
     struct lks_err err = {0};
     struct stat st;
-    lks_buf_init(&text, ANSWER_MAX);
     CHECK(stat(b->login, &st) == 0 && (st.st_mode & 0777) == 0600);
     CHECK_CODE(lks_file_read_plain(fleet, &text, &err), LKS_OK);
     CHECK_CODE(
@@ -377,10 +374,9 @@ static void check_files(const struct bmcd *b, const char *fleet)
 
 static void test_program(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct bmcd b;
     char fleet[96];
-    lks_buf_init(&answer, ANSWER_MAX);
     bmcd_init(&b);
     snprintf(fleet, sizeof(fleet), "%s/fleet.yaml", b.tree.path);
     const char *const options[] = {"--count",    "3",     "--personality", "openbmc,hgx",
@@ -406,10 +402,9 @@ static void test_program(void)
 /* What was killed leaves its place to the next one. */
 static void test_kill(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     static const char *const options[] = {"--rack", "nvl72", NULL};
     struct bmcd b;
-    lks_buf_init(&answer, ANSWER_MAX);
     bmcd_init(&b);
     for (int i = 0; i < 2 && bmcd_start(&b, LKS_BMCSIM_PROGRAM, options); i++) {
         CHECK_INT(bmcd_control(&b, "GET", "/bmcs/rack1-switch9", NULL, &answer), 200);
@@ -440,9 +435,8 @@ static const struct {
 
 static void test_recorded(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct bmcd b;
-    lks_buf_init(&answer, ANSWER_MAX);
     bmcd_init(&b);
     lks_tree_file(&b.tree, "/redfish/v1/index.json", "{\"Id\":\"the root\"}");
     lks_tree_file(&b.tree, "/redfish/v1/Systems/index.json", "{\"Id\":\"systems\"}");
@@ -470,10 +464,9 @@ static void test_recorded(void)
 
 static void make_package(const struct lks_tree *tree, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
     struct lks_err err = {0};
     char output[96];
-    lks_buf_init(&said, ANSWER_MAX);
     lks_buf_init(out, ANSWER_MAX);
     snprintf(output, sizeof(output), "--output=%s/a.fwpkg", tree->path);
     const char *const args[] = {"make-package",

@@ -122,10 +122,9 @@ static void test_flawed_image(void)
     };
     for (size_t i = 0; i < LKS_COUNT(flaws); i++) {
         LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = LKS_BUF((size_t)1 << 20);
         struct lks_err err = {0};
         lks_test_case("%s", flaws[i].name);
-        lks_buf_init(&package, (size_t)1 << 20);
         lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
         double tokens = lks_bmcsim_metrics_tokens(s.b, HOUR);
         CHECK_CODE(lks_bmcsim_image_package_make(

@@ -322,9 +322,8 @@ static void test_bad_images(void)
 static void test_too_large(void)
 {
     LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf big = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf big = LKS_BUF((size_t)64 << 20);
     lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
-    lks_buf_init(&big, (size_t)64 << 20);
     lks_buf_pad(&big, 'x', ((ptrdiff_t)30 << 20) + 1);
     CHECK_INT(lks_asksim_push(&s, "{}", lks_buf_view(&big)), 413);
     CHECK_STR(lks_asksim_error(&s), "PayloadTooLarge");

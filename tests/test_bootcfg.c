@@ -437,12 +437,11 @@ static void test_releases(void)
 static void test_limits(void)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf cfg = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cfg = LKS_BUF(2 * LKS_BOOT_CFG_MAX);
     struct lks_grub_choice choice = {0};
     struct lks_err err = {0};
     struct lks_str env = {0};
     lks_arena_init(&arena, 8 * LKS_BOOT_MEMORY_MAX);
-    lks_buf_init(&cfg, 2 * LKS_BOOT_CFG_MAX);
     for (unsigned i = 0; i <= LKS_BOOT_DEPTH_MAX; i++)
         lks_buf_addf(&cfg, "if [ a ]; then\n");
     CHECK_CODE(lks_grub_default(lks_buf_view(&cfg), env, NULL, 0, &arena, &choice, &err),
@@ -472,12 +471,11 @@ static void test_limits(void)
 static void test_function_limits(void)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf cfg = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cfg = LKS_BUF(LKS_BOOT_CFG_MAX);
     struct lks_grub_choice choice = {0};
     struct lks_err err = {0};
     struct lks_str env = {0};
     lks_arena_init(&arena, LKS_BOOT_MEMORY_MAX);
-    lks_buf_init(&cfg, LKS_BOOT_CFG_MAX);
     for (unsigned i = 0; i <= LKS_BOOT_FUNCTIONS_MAX; i++)
         lks_buf_addf(&cfg, "function f%u { x=1; }\n", i);
     CHECK_CODE(lks_grub_default(lks_buf_view(&cfg), env, NULL, 0, &arena, &choice, &err),

@@ -5,9 +5,8 @@
 
 static void test_additions(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf b = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf b = LKS_BUF(100);
     struct lks_err err = {0};
-    lks_buf_init(&b, 100);
     CHECK_STR(lks_buf_view(&b), "");
     lks_buf_add(&b, LKS_STR("node "));
     lks_buf_addf(&b, "%s-%d", "gpu", 17);
@@ -63,9 +62,8 @@ static void test_ceilings(void)
 {
     for (size_t i = 0; i < LKS_COUNT(ceilings); i++) {
         lks_test_case("%s", ceilings[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf b = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf b = LKS_BUF(10);
         struct lks_err err = {0};
-        lks_buf_init(&b, 10);
         lks_buf_pad(&b, '.', 9);
         CHECK_CODE(lks_buf_check(&b, &err), LKS_OK);
         ceilings[i].add(&b);
@@ -100,8 +98,7 @@ static void test_growth(void)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         lks_test_case("seed %d", (int)seed);
         struct lks_rng rng = {seed};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf b = {0};
-        lks_buf_init(&b, SIZE);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf b = LKS_BUF(SIZE);
         for (size_t i = 0; i < SIZE; i++)
             want[i] = (char)lks_rng_below(&rng, 256);
         while (b.len < SIZE) {

@@ -130,10 +130,9 @@ static void test_rows(void)
 
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BUNDLE_BYTES_MAX * 2);
     LKS_CLEANUP(lks_bundle_fini) struct lks_bundle b = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_BUNDLE_BYTES_MAX * 2);
     lks_buf_pad(&text, ' ', (ptrdiff_t)LKS_BUNDLE_BYTES_MAX);
     lks_buf_add(&text, LKS_STR(TOP(ONE("a", "bmc", ""))));
     CHECK_CODE(lks_bundle_parse(lks_buf_view(&text), "b.json", NULL, &b, &err), LKS_E_LIMIT);
@@ -175,9 +174,8 @@ static void test_both_ways(void)
 static void test_reading(void)
 {
     LKS_CLEANUP(lks_bundle_fini) struct lks_bundle b = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = LKS_BUF(LKS_BUNDLE_BYTES_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&digests, LKS_BUNDLE_BYTES_MAX);
     CHECK_CODE(parse(TOP(ONE("a", "bmc", "") "," ONE("a", "erot", ",\"one_way\":true") "," OTHER(
                          "b.deb", "bios")),
                      &b, &err),

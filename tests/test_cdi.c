@@ -71,10 +71,9 @@ static void test_specs(void)
 {
     for (size_t i = 0; i < LKS_COUNT(specs); i++) {
         lks_test_case("%s", specs[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(4096);
         struct lks_cdi cdi = {0};
         struct lks_err err = {0};
-        lks_buf_init(&shown, 4096);
         enum lks_code code = lks_cdi_parse(lks_str_from(specs[i].text), &cdi, &err);
         if (!CHECK_CODE(code, specs[i].shown != NULL ? LKS_OK : LKS_E_INVALID))
             continue;
@@ -98,8 +97,7 @@ static void check_limit(const struct lks_buf *text, enum lks_code want)
 
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_CDI_BYTES_MAX + 1);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CDI_BYTES_MAX + 1);
     for (int levels = LKS_CDI_DEPTH_MAX - 1; levels <= LKS_CDI_DEPTH_MAX; levels++) {
         lks_test_case("%d levels", levels);
         lks_buf_truncate(&text, 0);

@@ -28,8 +28,7 @@ static void test_layout(void)
     uint8_t hash[LKS_HASH_BYTES], want[LKS_HASH_BYTES];
     char digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, 256);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(256);
     lks_buf_pad(&bytes, '\0', 32);
     lks_buf_add(&bytes, LKS_STR("\0\0\0\0\0\0\0\x01"));
     lks_buf_add(&bytes, LKS_STR("\x00\x00\x01\xa1\xdd\x48\x30\x4b"));
@@ -45,12 +44,11 @@ static void test_layout(void)
 static void test_golden(void)
 {
     LKS_CLEANUP(free_chain) struct lks_chain *chain = lks_chain_new();
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(256);
     uint8_t hash[LKS_HASH_BYTES] = {0};
     struct lks_row row = first;
     for (row.seq = 1; row.seq <= 3; row.seq++)
         hash_of(chain, hash, &row, hash);
-    lks_buf_init(&text, 256);
     lks_hex_add(&text, hash, sizeof(hash));
     CHECK_STR(lks_buf_view(&text),
               "9efb9c57104431ed53824823fa500c09ee3306204596423586e61e2663e88975");

@@ -328,8 +328,7 @@ static void check_width(struct lks_str text, size_t columns)
 
 static void check_help(const struct lks_command *command, const char *const *args)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     struct lks_run run = lks_run(args), narrow = lks_run_wide(args, 50);
     check_width(run.out, 80);
     check_width(narrow.out, 50);
@@ -365,8 +364,7 @@ static void test_help(void)
 static void test_group_help(void)
 {
     for (size_t i = 0; i < lks_command_count; i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, 1 << 20);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
         struct lks_str name = lks_str_from(lks_commands[i].name), group, rest;
         char word[32], line[128];
         if (!lks_str_cut(name, ' ', &group, &rest))

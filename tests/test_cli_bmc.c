@@ -310,9 +310,8 @@ static void test_steps(void)
     cli_bmc_bundle("2.5.0", "");
     checkpoint_path("prior", path);
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = LKS_BUF(LKS_DOC_BYTES_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&kept, LKS_DOC_BYTES_MAX);
         cli_bmc_check_rows(&steps[i].row, 1);
         CHECK_CODE(lks_file_read_plain(path, &kept, &err), LKS_OK);
         CHECK_HAS(lks_buf_view(&kept), steps[i].kept);
@@ -571,14 +570,13 @@ static void test_managed(void)
 /* Another certificate: nothing is said to whoever shows it, until a person takes it. */
 static void test_changed(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_DOC_BYTES_MAX);
     char shown[CLI_BMC_WORD];
     const struct cli_bmc_row refused[] = {
         {"nothing is sent", {LOOK}, 5, "", "nothing was sent"},
         {"nor updated", UPDATE("2.0.0"), 5, "", "another key"},
         {"a yes is not enough", {"bmc", "trust", "URL", STATE, "--yes"}, 1, "", "--accept sha256:"},
     };
-    lks_buf_init(&answer, LKS_DOC_BYTES_MAX);
     CHECK_INT(bmcd_control(&cli_bmc_sim, "POST", "/bmcs/bmc0001/fault",
                            "{\"fault\":\"certificate\"}", &answer),
               200);

@@ -466,10 +466,9 @@ static void check_owner(void)
 /* A secret that does not open is bad, and then nothing is said to be good about them. */
 static void test_doctor(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_DOC_BYTES_MAX);
     struct lks_err err = {0};
     char path[WORD_MAX];
-    lks_buf_init(&key, LKS_DOC_BYTES_MAX);
     CHECK_CODE(lks_file_read(filled("DATA/seal.key", path), &key, &err), LKS_OK);
     CHECK_CODE(lks_file_replace(filled("DIR/back/seal.key", path), lks_buf_view(&key), &err),
                LKS_OK);
@@ -575,9 +574,8 @@ static void test_programs(void)
     char storage[WORDS_MAX][WORD_MAX];
     lks_tree_file(&controller.tree, "/bare/proc/sys/kernel/random/boot_id", "x\n");
     for (size_t i = 0; i < LKS_COUNT(programs); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(LKS_DOC_BYTES_MAX);
         const char *argv[WORDS_MAX] = {0};
-        lks_buf_init(&said, LKS_DOC_BYTES_MAX);
         lks_test_case("%s", programs[i].name);
         for (size_t a = 0; programs[i].args[a] != NULL; a++)
             argv[a] = filled(programs[i].args[a], storage[a]);
@@ -591,8 +589,7 @@ static void test_programs(void)
 
 static void test_begin(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = {0};
-    lks_buf_init(&fleet, LKS_DOC_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = LKS_BUF(LKS_DOC_BYTES_MAX);
     lks_run_now = (int64_t)time(NULL);
     ctl_init(&controller, "");
     CHECK(ctl_start(&controller));

@@ -61,8 +61,7 @@ static void test_programs(void)
         return;
     for (size_t i = 0; i < LKS_COUNT(programs); i++) {
         lks_test_case("%s", programs[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, 2 * OUTPUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(2 * OUTPUT_MAX);
         err = (struct lks_err){0};
         enum lks_code code =
             run(&root, programs[i].script, programs[i].quiet, LKS_WAIT_MS, &out, &err);
@@ -86,8 +85,7 @@ static void test_hangs(void)
         return;
     for (size_t i = 0; i < LKS_COUNT(scripts); i++) {
         lks_test_case("%s", scripts[i]);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, OUTPUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
         CHECK_CODE(run(&root, scripts[i], false, SHORT_MS, &out, &err), LKS_E_TIMEOUT);
         CHECK(waitpid(-1, NULL, WNOHANG) < 0); /* no child is left */
     }
@@ -115,8 +113,7 @@ static void test_together(void)
         CHECK(fd >= 0 && close(fd) == 0);
     }
     for (size_t i = 0; i < LKS_COUNT(c); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, OUTPUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
         CHECK_CODE(lks_command_collect(&c[i], &root, &out, &err), LKS_OK);
     }
     lks_root_close(&root);
@@ -132,8 +129,7 @@ static void run_self(struct lks_root *root, const char *argument)
     char self[LKS_ROOT_PATH_MAX] = "";
     struct lks_command c;
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
     CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
     lks_command_start(&c, root, self, args, OUTPUT_MAX, 0, LKS_WAIT_MS);
     CHECK_CODE(lks_command_collect(&c, root, &out, &err), LKS_OK);
@@ -147,8 +143,7 @@ static void test_no_writing(void)
     struct lks_err err = {0};
     char script[1024], made[128], there[128];
     struct stat st;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
     lks_tree_file(&tree, "/there", "kept");
     snprintf(made, sizeof(made), "%s/made", tree.path);
     snprintf(there, sizeof(there), "%s/there", tree.path);
@@ -177,8 +172,7 @@ static void test_devices(void)
     struct lks_root root;
     struct lks_command c;
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
     if (!CHECK_CODE(lks_root_open(NULL, NULL, &root, &err), LKS_OK))
         return;
     lks_command_start(&c, &root, "/bin/sh", args, OUTPUT_MAX,
@@ -243,8 +237,7 @@ static void probe_slow(struct lks_probe *p)
     const char *args[] = {"-c", "sleep 0.7; echo late", NULL};
     struct lks_command c;
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
     lks_command_start(&c, p->root, "/bin/sh", args, OUTPUT_MAX, 0, LKS_WAIT_MS);
     if (lks_command_collect(&c, p->root, &out, &err) == LKS_OK)
         lks_probe_value(p, "slow", LKS_STR(""), LKS_STR(""), lks_buf_view(&out), "sh");
@@ -351,9 +344,8 @@ static void test_not_started(void)
         return;
     for (size_t i = 0; i < LKS_COUNT(paths); i++) {
         lks_test_case("%s", paths[i]);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUTPUT_MAX);
         struct lks_command c;
-        lks_buf_init(&out, OUTPUT_MAX);
         lks_command_start(&c, &root, paths[i], args, OUTPUT_MAX, false, LKS_WAIT_MS);
         CHECK_CODE(lks_command_collect(&c, &root, &out, &err), LKS_E_IO);
         CHECK_HAS(lks_str_from(err.msg), "could not be run");

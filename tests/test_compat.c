@@ -69,9 +69,8 @@ static void ask(const struct lks_csv *csv)
 
 static void test_questions(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    lks_buf_init(&text, FILE_MAX);
     lks_arena_init(&arena, FILE_MAX);
     struct lks_err err = {0};
     struct lks_csv csv;

@@ -228,9 +228,8 @@ static void test_dump_round_trip(void)
         lks_test_case("%s", texts[i].name);
         LKS_CLEANUP(lks_config_fini) struct lks_config first = {0};
         LKS_CLEANUP(lks_config_fini) struct lks_config again = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CONFIG_BYTES_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&text, LKS_CONFIG_BYTES_MAX);
         if (!CHECK_CODE(parse(texts[i].text, &first, &err), LKS_OK))
             continue;
         lks_config_dump(&first, &text);

@@ -273,9 +273,8 @@ static void test_nodes(void)
 {
     for (size_t i = 0; i < LKS_COUNT(nodes); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         lks_test_case("%s", nodes[i].name);
-        lks_buf_init(&text, TEXT_MAX);
         lks_test_tuple_with(lks_test_node, nodes[i].changes, &t);
         judge(lks_test_node_stack, &t, "", &text);
         CHECK_STR(lks_buf_view(&text), nodes[i].rows);
@@ -595,11 +594,9 @@ static void test_pins(void)
 {
     for (size_t i = 0; i < LKS_COUNT(pins); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf stack = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf stack = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         lks_test_case("%s", pins[i].name);
-        lks_buf_init(&stack, TEXT_MAX);
-        lks_buf_init(&text, TEXT_MAX);
         make_stack(pins[i].components, pins[i].rest, &stack);
         lks_test_tuple(pins[i].tuple, &t);
         judge(stack.ptr, &t, pins[i].subject, &text);
@@ -684,9 +681,8 @@ static void test_classes(void)
 {
     for (size_t i = 0; i < LKS_COUNT(classes); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         lks_test_case("%s", classes[i].name);
-        lks_buf_init(&text, TEXT_MAX);
         lks_test_tuple(classes[i].tuple, &t);
         judge(classes[i].stack, &t, "", &text);
         CHECK_STR(lks_buf_view(&text), classes[i].rows);

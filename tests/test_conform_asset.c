@@ -66,8 +66,7 @@ static void test_assets(void)
         return;
     }
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = {0};
-        lks_buf_init(&wrong, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = LKS_BUF(TEXT_MAX);
         lks_test_case("%s", rows[i].name);
         judge(&m.stacks[0], rows[i].lines, &wrong);
         CHECK_STR(lks_buf_view(&wrong), rows[i].wrong);

@@ -241,11 +241,10 @@ static void test_rows(void)
         lks_test_case("%s", rows[i].name);
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
         LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf found = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf found = LKS_BUF(1 << 20);
         struct lks_err err = {0};
         lks_test_tuple_with(lks_test_node, rows[i].changes, &tuple);
         lks_report_init(&report);
-        lks_buf_init(&found, 1 << 20);
         CHECK_CODE(lks_consistency(lks_test_facts(), &tuple, &report, &err), LKS_OK);
         for (size_t j = 0; j < report.count; j++)
             add_finding(&report.findings[j], &found);

@@ -173,8 +173,7 @@ static void test_pyxis(void)
     for (ptrdiff_t at = 8000; at < 8300; at += 7) {
         lks_test_case("at %td", at);
         struct lks_tree tree = lks_tree_new();
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        lks_buf_init(&bytes, 65536);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(65536);
         lks_buf_pad(&bytes, '\0', at);
         lks_buf_add(&bytes, (struct lks_str){text, sizeof(text)});
         lks_buf_pad(&bytes, 'x', 500);

@@ -64,7 +64,7 @@ static void test_oracles(void)
 {
     for (size_t i = 0; i < LKS_COUNT(oracles); i++) {
         LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1000);
         struct lks_cover_candidate candidates[NODES];
         struct lks_cover_question q = ask(candidates, oracles[i].strength);
         lks_test_case("%s", oracles[i].name);
@@ -74,7 +74,6 @@ static void test_oracles(void)
         (void)CHECK_INT(cover.covered, oracles[i].items);
         (void)CHECK_INT(cover.count, oracles[i].count);
         (void)CHECK_INT(cover.exact, !oracles[i].greedy);
-        lks_buf_init(&text, 1000);
         for (size_t k = 0; k < cover.count; k++)
             lks_buf_addf(&text, "%s%u", k > 0 ? " " : "", cover.picked[k] + 1);
         if (oracles[i].picked != NULL)

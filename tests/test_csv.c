@@ -83,10 +83,9 @@ static void test_texts(void)
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         lks_test_case("%s", texts[i].name);
         LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(ARENA_MAX);
         struct lks_err err = {0};
         lks_arena_init(&arena, ARENA_MAX);
-        lks_buf_init(&shown, ARENA_MAX);
 
         enum lks_code code = show(lks_str_from(texts[i].text), &arena, &shown, &err);
         CHECK_CODE(code, texts[i].rows != NULL ? LKS_OK : LKS_E_INVALID);
@@ -114,12 +113,11 @@ static void test_columns(void)
 static void test_limits(void)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CSV_BYTES_MAX + 1);
     struct lks_csv csv;
     struct lks_err err = {0};
     bool more = true;
     lks_arena_init(&arena, 16);
-    lks_buf_init(&text, LKS_CSV_BYTES_MAX + 1);
 
     lks_buf_addc(&text, 'c');
     for (unsigned i = 1; i < LKS_CSV_COLUMNS_MAX; i++)
@@ -215,9 +213,8 @@ static void test_round_trip(void)
     for (uint64_t seed = 0; seed < TABLES; seed++) {
         lks_test_case("seed %u", (unsigned)seed);
         struct lks_rng rng = {seed};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ARENA_MAX);
         struct table t;
-        lks_buf_init(&text, ARENA_MAX);
         random_table(&rng, &t);
         write_table(&rng, &t, &text);
         check_table(&t, lks_buf_view(&text));

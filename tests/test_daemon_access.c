@@ -380,7 +380,7 @@ static void test_certificates(void)
 static void check_commands(struct scene *s)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
     char server[64], file[128];
     struct lks_err err = {0};
     crew_fine(s->crew.admin, "makeToken", "/v1/tokens", "{\"id\":\"lee-1\",\"identity\":\"lee\"}",
@@ -398,7 +398,6 @@ static void check_commands(struct scene *s)
                                  "--token-file",
                                  file,
                                  NULL};
-    lks_buf_init(&said, 1 << 16);
     CHECK_INT(ctl_run(renew, &said), 0);
     CHECK_HAS(lks_buf_view(&said), "token lee-1 is good until 20");
     const char *const ls[] = {LKS_CLI_PROGRAM, "access", "ls", "--server", s->crew.c.socket, NULL};

@@ -308,8 +308,8 @@ static void check_start(struct crew *crew)
 static void check_signed(struct crew *crew, const char *nodes)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf forged = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(LKS_DSSE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf forged = LKS_BUF(LKS_DSSE_MAX);
     struct lks_public_key key = ctl_key(&crew->c);
     struct lks_err err = {0};
     char body[128];
@@ -317,8 +317,6 @@ static void check_signed(struct crew *crew, const char *nodes)
     if (!crew_fine(crew->root, "admit", "/v1/admit", body, &t))
         return;
     struct lks_str envelope = crew_text(&t, "envelope");
-    lks_buf_init(&payload, LKS_DSSE_MAX);
-    lks_buf_init(&forged, LKS_DSSE_MAX);
     CHECK_CODE(lks_dsse_open(envelope, &key, 1, LKS_ADMISSION_TYPE, &payload, &err), LKS_OK);
     struct lks_str inside = lks_buf_view(&payload), whole = lks_buf_view(&t.answer.body);
     CHECK(inside.len > 2 && inside.len < whole.len);
@@ -434,9 +432,8 @@ static void test_often(void)
     struct crew crew;
     if (begin(&crew, "admit: {per_s: 1}\n", "on")) {
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LINE_MAX_BYTES);
         struct lks_client *viewer = crew_person(&crew, "viewer", "");
-        lks_buf_init(&body, LINE_MAX_BYTES);
         lks_buf_addf(&body, "{\"job\":\"j\",\"nodes\":\"gpu1");
         for (int i = 0; i < 60000; i++)
             lks_buf_addf(&body, ",x%d", i);
@@ -524,8 +521,7 @@ static void crowd(const struct crew *crew)
 static void pipelined(const struct crew *crew)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LINE_MAX_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LINE_MAX_BYTES);
     for (int i = 0; i < PIPELINED; i++)
         lks_buf_addf(&text, "{\"job\":\"j%d\",\"nodes\":\"gpu[1-2]\"}\n", i);
     int fd = dial_in(crew);

@@ -110,9 +110,8 @@ static void check_syslog(int fd)
 /* The run's record is in the journal, once. */
 static void check_journal(struct crew *crew)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LOG_MAX);
     lks_test_case("the journal");
-    lks_buf_init(&answer, LOG_MAX);
     CHECK_INT(ctl_once(&crew->c, "GET", "/v1/journal?limit=10000", NULL, &answer), 200);
     struct lks_str text = lks_buf_view(&answer);
     ptrdiff_t at = lks_str_find(text, LKS_STR("\"kind\":\"audited\""));

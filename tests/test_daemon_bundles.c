@@ -45,10 +45,9 @@ static void offer_make(struct offer *o, const char *version, size_t size, uint8_
 static const char *offer_body(const struct offer *o, const char *signed_text, bool site,
                               struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SIGNATURE_TEXT_MAX);
     struct lks_signature s = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
     LKS_ASSERT(lks_signature_make(&o->key, lks_str_from(signed_text), site, &s, &err) == LKS_OK);
     lks_signature_write(&s, &text);
     lks_buf_fini(out);

@@ -52,9 +52,8 @@ static bool release_next(struct scene *s)
 {
     static const char *const steps[] = {"lab", "canary", "released"};
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_str rest = lks_str_from(lks_test_node_stack), line;
-    lks_buf_init(&text, TEXT_MAX);
     while (rest.len > 0) {
         (void)lks_str_cut(rest, '\n', &line, &rest);
         if (lks_str_starts(line, "name: "))
@@ -218,11 +217,10 @@ static void check_dry_run(struct scene *s)
 static void check_orders(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = LKS_BUF(TEXT_MAX);
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer part = {0};
     struct lks_err err = {0};
     char path[128], digest[LKS_DIGEST_SIZE];
-    lks_buf_init(&whole, TEXT_MAX);
     crew_fine(s->crew.root, "change", path_of(id, ""), NULL, &t);
     const struct lks_doc *order = crew_item(&t, "orders", 0);
     if (!CHECK(order != NULL))
@@ -349,9 +347,8 @@ static bool read_command(struct lks_str envelope, struct lks_docs *docs, uint64_
                          struct lks_str *executor)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs outer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&payload, TEXT_MAX);
     if (!CHECK_CODE(lks_docs_init(&outer, "envelope", &err), LKS_OK) ||
         !CHECK_CODE(lks_json_parse(envelope, &outer, &err), LKS_OK) ||
         !CHECK_CODE(lks_base64_read(lks_doc_text(outer.first, "payload"), &payload, &err),
@@ -617,14 +614,13 @@ static void check_glass(struct scene *s, uint64_t id)
 
 static void say(struct scene *s, const char *const *words, const char *has)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     const char *argv[CTL_ARGS_MAX] = {LKS_CLI_PROGRAM};
     size_t count = 1;
     for (; words[count - 1] != NULL; count++)
         argv[count] = words[count - 1];
     argv[count++] = "--server";
     argv[count] = s->crew.c.socket;
-    lks_buf_init(&said, TEXT_MAX);
     if (!CHECK_INT(ctl_run(argv, &said), 0) || !CHECK_HAS(lks_buf_view(&said), has))
         printf("%s\n", said.ptr);
 }
@@ -678,7 +674,7 @@ static void check_rehearsal(struct scene *s, uint64_t id)
 /* What did not get onto a full disk is told with the cause. */
 static void check_full(struct scene *s, uint64_t id)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     char number[24];
     snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
     const char *const argv[] = {"/bin/sh",
@@ -688,7 +684,6 @@ static void check_full(struct scene *s, uint64_t id)
                                 number,
                                 s->crew.c.socket,
                                 NULL};
-    lks_buf_init(&said, TEXT_MAX);
     CHECK_INT(ctl_run(argv, &said), 6);
     CHECK_HAS(lks_buf_view(&said), "lockstep: cannot write the procedure: No space left on device");
 }

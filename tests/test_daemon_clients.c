@@ -260,15 +260,13 @@ static int show(const struct ctl *c, const struct lks_pair *pair, struct lks_buf
 static void certify(const struct ctl *c, const char *path, const char *key, const char *value,
                     struct lks_pair *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_X509_PEM_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     static char pem[LKS_X509_PEM_MAX];
     struct lks_err err = {0};
     lks_buf_init(&out->key, LKS_X509_PEM_MAX);
     lks_buf_init(&out->certificate, LKS_X509_PEM_MAX);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
-    lks_buf_init(&body, LKS_X509_PEM_MAX);
     CHECK_CODE(lks_x509_key(&out->key, &err), LKS_OK);
     CHECK_CODE(lks_x509_request(lks_buf_view(&out->key), LKS_STR("any"), &request, &err), LKS_OK);
     struct lks_json_writer w = {.out = &body};

@@ -77,13 +77,12 @@ static void test_admission(void)
     struct crew crew;
     if (crew_begin(&crew, "") && crew_fleet(&crew, fleet) && put_ahead(&crew)) {
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(LKS_DSSE_MAX);
         struct lks_public_key key = ctl_key(&crew.c);
         struct lks_err err = {0};
         crew_fine(crew.root, "admit", "/v1/admit",
                   "{\"job\":\"x\",\"nodes\":\"gpu1\",\"signed\":true}", &t);
         check_yes(lks_buf_view(&t.answer.body));
-        lks_buf_init(&payload, LKS_DSSE_MAX);
         CHECK_CODE(
             lks_dsse_open(crew_text(&t, "envelope"), &key, 1, LKS_ADMISSION_TYPE, &payload, &err),
             LKS_OK);

@@ -462,8 +462,7 @@ static void apply_naming(const struct thing *t)
 
 static void check_doctor(int status, const char *says)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, (size_t)1 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF((size_t)1 << 20);
     CHECK_INT(ctl_run((const char *const[]){LKS_CLI_PROGRAM, "doctor", at.ctl.data, NULL}, &said),
               status);
     CHECK_HAS(lks_buf_view(&said), says);

@@ -269,11 +269,9 @@ static int held_port = -1; /* a listener of ours */
 
 static void replace_in_config(struct ctl *c, const char *old, const char *new)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf made = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf made = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
-    lks_buf_init(&made, TEXT_MAX);
     CHECK_CODE(lks_file_read_plain(c->config, &text, &err), LKS_OK);
     ptrdiff_t at = lks_str_find(lks_buf_view(&text), lks_str_from(old));
     if (!CHECK(at >= 0))
@@ -443,9 +441,8 @@ static const struct refusal {
 
 static void check_one_line(struct ctl *c, int status, const char *says)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     struct lks_str line, rest;
-    lks_buf_init(&said, TEXT_MAX);
     CHECK_INT(ctl_refused(c, &said), status);
     lks_str_cut(lks_buf_view(&said), '\n', &line, &rest);
     CHECK_STR(rest, "");
@@ -529,9 +526,8 @@ static const struct {
 
 static void check_named(struct ctl *c, size_t i)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     char text[512];
-    lks_buf_init(&said, TEXT_MAX);
     snprintf(text, sizeof(text), "%s%s%s\nrate: {", named[i].before, named[i].file, named[i].after);
     replace_in_config(c, "rate: {", text);
     CHECK_INT(ctl_check(c, &said), named[i].status);

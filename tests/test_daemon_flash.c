@@ -198,10 +198,9 @@ static void check_updates(struct flashes *f)
 static uint64_t begin_stuck(struct flashes *f, size_t i, const char *version)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
     char name[16], path[64];
     name_of(i, name);
-    lks_buf_init(&said, 1 << 16);
     flashes_change(f, name);
     snprintf(path, sizeof(path), "/bmcs/%s/fault", name);
     CHECK_INT(bmcd_control(&f->bmcs, "POST", path, "{\"fault\":\"task-stuck\",\"times\":1}", &said),

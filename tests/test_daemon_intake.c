@@ -122,13 +122,12 @@ static bool becomes(const char *name, uint64_t wanted)
 
 static uint64_t resident(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(256);
     struct lks_err err = {0};
     char path[64];
     struct lks_str size, word, rest;
     uint64_t pages = 0;
     snprintf(path, sizeof(path), "/proc/%d/statm", (int)at.ctl.pid);
-    lks_buf_init(&text, 256);
     CHECK_CODE(lks_file_read_plain(path, &text, &err), LKS_OK);
     CHECK(lks_str_cut(lks_buf_view(&text), ' ', &size, &rest) &&
           lks_str_cut(rest, ' ', &word, &rest) && lks_str_number(word, UINT64_MAX, &pages));
@@ -368,8 +367,7 @@ static void memory_is_shared(void)
         CHECK(becomes(HELD, 0));
         CHECK_INT(metric("lockstep_http_limited_total{limit=\"bodies\"}"), 1);
         CHECK_INT(metric("lockstep_http_limited_total{limit=\"bodies_all\"}"), 1);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-        lks_buf_init(&said, MIB);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(MIB);
         CHECK_INT(
             ctl_run((const char *const[]){LKS_CLI_PROGRAM, "doctor", at.ctl.data, NULL}, &said), 0);
         CHECK_HAS(lks_buf_view(&said), "by limit: bodies 1, bodies_all 1;");
@@ -506,8 +504,8 @@ static void put_artifact(char digest[LKS_DIGEST_SIZE])
 /* A node's agent, enrolled. */
 static struct lks_client *make_agent(const char *node, struct lks_pair *pair)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_X509_PEM_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     static char token[512], pem[LKS_X509_PEM_MAX], server[64];
     char path[64];
@@ -517,8 +515,6 @@ static struct lks_client *make_agent(const char *node, struct lks_pair *pair)
     CHECK_INT(ctl_once(&at.ctl, "POST", path, "{}", &answer), 200);
     ctl_text(&answer, "token", token, sizeof(token));
     lks_buf_init(&pair->key, LKS_X509_PEM_MAX);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
-    lks_buf_init(&body, LKS_X509_PEM_MAX);
     CHECK_CODE(lks_x509_key(&pair->key, &err), LKS_OK);
     CHECK_CODE(lks_x509_request(lks_buf_view(&pair->key), LKS_STR("any"), &request, &err), LKS_OK);
     struct lks_json_writer w = {.out = &body};

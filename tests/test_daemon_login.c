@@ -372,17 +372,15 @@ static void test_keys(void)
 
 static bool metric(struct scene *s, const char *line)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     CHECK_INT(ctl_ask(s->crew.admin, "GET", "/metrics", NULL, &text), 200);
     return CHECK_HAS(lks_buf_view(&text), line);
 }
 
 static void doctor_says(struct scene *s, int exit, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
     const char *const doctor[] = {LKS_CLI_PROGRAM, "doctor", ctl_path(&s->crew.c, "data"), NULL};
-    lks_buf_init(&said, 1 << 16);
     CHECK_INT(ctl_run(doctor, &said), exit);
     CHECK_HAS(lks_buf_view(&said), want);
 }
@@ -425,8 +423,7 @@ struct waiting {
 static void *wait_for_login(void *arg)
 {
     struct waiting *w = arg;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     atomic_store(&w->status, ctl_ask(w->client, "POST", "/v1/login/device", NULL, &text));
     return NULL;
 }
@@ -476,13 +473,12 @@ static void test_silent(void)
 
 static void run_json(const char *const *argv, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 20);
     const char *all[CTL_ARGS_MAX] = {0};
     size_t count = 0;
     for (; argv[count] != NULL; count++)
         all[count] = argv[count];
     all[count] = "--json";
-    lks_buf_init(&said, 1 << 20);
     CHECK_INT(ctl_run(all, &said), 0);
     CHECK_HAS(lks_buf_view(&said), want);
 }
@@ -497,10 +493,9 @@ static void check_json(const char *const *login, const char *const *logout)
 static void test_command(void)
 {
     struct scene s;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 20);
     struct stat st = {0};
     char server[64], ca[256], token[256];
-    lks_buf_init(&said, 1 << 20);
     if (CHECK(scene_begin(&s))) {
         lks_provider_mood(&s.provider, LKS_PROVIDER_NAMES, KIM);
         snprintf(server, sizeof(server), "https://localhost:%u", s.crew.c.people);

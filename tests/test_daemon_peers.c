@@ -126,13 +126,11 @@ static void check_has(const struct ctl *c, const struct thing *t)
 /* One that has the journal and the keys of `from`, which does not run, and no files. */
 static void copy_of(struct ctl *c, const struct ctl *from, const char *more)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
     char depot[128];
     ctl_init(c, more);
-    lks_buf_init(&config, TEXT_MAX);
-    lks_buf_init(&said, TEXT_MAX);
     CHECK_CODE(lks_file_read(c->config, &config, &err), LKS_OK);
     ctl_copy(from->data, c->data);
     CHECK_CODE(lks_file_replace(c->config, lks_buf_view(&config), &err), LKS_OK);
@@ -144,9 +142,8 @@ static void copy_of(struct ctl *c, const struct ctl *from, const char *more)
 static bool start_beside(struct ctl *c, const struct ctl *first, const struct ctl *second)
 {
     static const char key[] = "controller: {agents: ";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&config, TEXT_MAX);
     CHECK_CODE(lks_file_read(c->config, &config, &err), LKS_OK);
     ptrdiff_t before = lks_str_find(lks_buf_view(&config), lks_str_from(key));
     lks_buf_truncate(&config, before < 0 ? config.len : (size_t)before);
@@ -216,9 +213,8 @@ static void test_fetched(void)
 /* A controller with all files of `from`, one of them changed. */
 static bool liar_begin(struct ctl *liar, struct ctl *from, const struct thing *t)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     char source[128];
-    lks_buf_init(&said, TEXT_MAX);
     CHECK_INT(ctl_stop(from), 0);
     copy_of(liar, from, QUICK);
     (void)snprintf(source, sizeof(source), "%s/depot", from->data);
@@ -274,9 +270,8 @@ static void test_nowhere(void)
 static bool await_part(const struct ctl *c, const struct thing *t, size_t least)
 {
     for (struct lks_wait w = {0}; lks_wait(&w);) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(64 * MIB);
         struct lks_err err = {0};
-        lks_buf_init(&bytes, 64 * MIB);
         if (lks_file_read(file_of(c, t, true), &bytes, &err) == LKS_OK && bytes.len >= least)
             return true;
     }
@@ -312,8 +307,7 @@ static void test_full(void)
         CHECK_INT(metric(&p.b, "lockstep_depot_missing"), 2);
         CHECK(access(file_of(&p.b, &p.large, false), F_OK) != 0);
         CHECK_INT(ctl_stop(&p.b), 0);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-        lks_buf_init(&said, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
         CHECK_INT(ctl_run((const char *[]){"/bin/sed", "-i", "s/, spare_bytes: 1[0]*}/}/",
                                            p.b.config, NULL},
                           &said),

@@ -35,9 +35,8 @@ static const struct {
 /* What the mirror says, whoever asks. */
 static void make_answer(bool changed, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = LKS_BUF(PACKAGE_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&package, PACKAGE_MAX);
     lks_buf_init(out, PACKAGE_MAX);
     CHECK_CODE(lks_bmcsim_image_package(kinds[0], CLASS, VERSION, 1, PACKAGE_BYTES, &package, &err),
                LKS_OK);

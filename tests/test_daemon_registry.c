@@ -44,7 +44,7 @@ static void manifest_with(const char *from, const char *to, struct lks_buf *out)
 static void check_published(struct crew *crew, const char *digest)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(TEXT_MAX);
     struct lks_public_key key = ctl_key(&crew->c);
     struct lks_err err = {0};
     char path[160], bytes[LKS_DIGEST_SIZE], want[512];
@@ -58,7 +58,6 @@ static void check_published(struct crew *crew, const char *digest)
     CHECK_STR(crew_text(&t, "by"), "admin");
     path_of(digest, "/envelope", path, sizeof(path));
     crew_fine(crew->root, "stackEnvelope", path, NULL, &t);
-    lks_buf_init(&payload, TEXT_MAX);
     CHECK_CODE(lks_dsse_open(lks_buf_view(&t.answer.body), &key, 1, LKS_STACK_TYPE, &payload, &err),
                LKS_OK);
     snprintf(want, sizeof(want),

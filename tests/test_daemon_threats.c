@@ -244,10 +244,9 @@ static void test_claims(void)
  * text. */
 static bool on_disk(const struct scene *s, const char *text)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
     const char *const argv[] = {"/bin/grep", "-rlaF", "--exclude=seal.key", "--exclude=admin.token",
                                 "-e",        text,    s->crew.c.data,       NULL};
-    lks_buf_init(&said, 1 << 16);
     int status = ctl_run(argv, &said);
     CHECK(status == 0 || status == 1);
     return status == 0;

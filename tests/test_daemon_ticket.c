@@ -128,10 +128,9 @@ static bool release_next(struct scene *s)
 {
     static const char *const steps[] = {"lab", "canary", "released"};
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_str rest = lks_str_from(lks_test_node_stack), line;
     char digest[LKS_DIGEST_SIZE];
-    lks_buf_init(&text, TEXT_MAX);
     while (rest.len > 0) {
         (void)lks_str_cut(rest, '\n', &line, &rest);
         if (lks_str_starts(line, "name: "))
@@ -167,7 +166,7 @@ static bool await_noted(struct scene *s)
 
 static bool scene_begin(struct scene *s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = LKS_BUF(TEXT_MAX);
     char path[128], digest[LKS_DIGEST_SIZE];
     *s = (struct scene){.fd = -1};
     s->tree = lks_tree_new();
@@ -176,7 +175,6 @@ static bool scene_begin(struct scene *s)
     snprintf(path, sizeof(path), "%s/secret", s->tree.path);
     if (!CHECK(chmod(path, 0600) == 0) || !listen_somewhere(s))
         return false;
-    lks_buf_init(&config, TEXT_MAX);
     lks_buf_addf(&config,
                  "rate: {people_per_s: 100000, burst: 1000000}\n"
                  "tickets:\n  secret: 'file:%s'\n  url: 'http://127.0.0.1:%u/hook?from=lockstep'\n"

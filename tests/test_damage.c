@@ -295,8 +295,7 @@ static void note_keys(struct asking *a, const char *table)
 {
     char at[PATH_SIZE], path[PATH_SIZE];
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, (size_t)16 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)16 << 20);
     snprintf(at, sizeof(at), "%s%s", a->capture, table);
     if (!CHECK(lks_file_read(at, &text, &err) == LKS_OK))
         return;

@@ -143,9 +143,8 @@ static void test_full(void)
 
 static void check_made(struct lks_str told, const char *form)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_REASON_MAX);
     struct lks_str rest = lks_str_from(form), head;
-    lks_buf_init(&text, LKS_REASON_MAX);
     bool more = lks_str_cut(rest, '%', &head, &rest);
     lks_buf_add(&text, head);
     if (more) {

@@ -78,10 +78,9 @@ static void be(struct lks_asked *a, enum lks_change_state state)
 /* n1 to n4 run "golden"; "silver" has another containerd. */
 static void make_fleet(struct lks_asked *a)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MANIFEST_MAX);
     struct lks_str rest = lks_str_from(lks_test_node_stack), line;
     lks_asked_init(a);
-    lks_buf_init(&text, MANIFEST_MAX);
     lks_buf_addf(&text, "%s---\n", lks_test_node_stack);
     while (rest.len > 0) {
         (void)lks_str_cut(rest, '\n', &line, &rest);

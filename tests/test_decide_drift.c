@@ -287,9 +287,8 @@ static void test_own_log(void)
 static void test_long_log(void)
 {
     LKS_CLEANUP(world_fini) struct world w = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf changes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf changes = LKS_BUF(4096);
     make(&w, "observe", "");
-    lks_buf_init(&changes, 4096);
     lks_buf_addf(&changes, "containerd=2.0\ncontainerd.package.changed=2026");
     lks_buf_pad(&changes, '9', 1000);
     report(&w, "n1", changes.ptr);

@@ -205,8 +205,7 @@ static void shorten(struct lks_str text, struct lks_buf *out)
 
 static void check_told(struct lks_str told, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     shorten(told, &text);
     CHECK_STR(text.ptr != NULL ? lks_buf_view(&text) : LKS_STR(""), want);
 }
@@ -404,9 +403,8 @@ static void test_unfoldable(void)
 {
     enum { HOSTS = 40000 };
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(TEXT_MAX);
     lks_asked_init(&a);
-    lks_buf_init(&file, TEXT_MAX);
     lks_buf_addf(&file, HEAD POOLS(TRAIN) "nodes:\n");
     for (unsigned i = 0; i < HOSTS; i++) {
         if (i % 50 == 0)

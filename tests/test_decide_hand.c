@@ -76,8 +76,7 @@ static void publish(struct lks_asked *a, struct lks_str text)
 
 static void begin(struct lks_asked *a)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, MANIFEST_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MANIFEST_MAX);
     lks_asked_init(a);
     a->unreleased = true;
     add_stack(&text, "golden", "1.7.28");

@@ -42,8 +42,7 @@ static void test_liveness(void)
 {
     for (size_t i = 0; i < LKS_COUNT(lives); i++) {
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf story = {0};
-        lks_buf_init(&story, 4096);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf story = LKS_BUF(4096);
         lks_test_case("%s", lives[i].name);
         make(&a, "n1");
         const unsigned *beat = lives[i].beats;
@@ -299,8 +298,7 @@ static void test_stories(void)
 {
     for (size_t i = 0; i < LKS_COUNT(stories); i++) {
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0};
-        lks_buf_init(&told, 1 << 16);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf told = LKS_BUF(1 << 16);
         lks_test_case("%s", stories[i].name);
         make(&a, "n1");
         for (const struct heard *h = stories[i].beats; h->boot != 0; h++) {

@@ -130,8 +130,7 @@ static void test_seen(void)
 {
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
-        lks_buf_init(&got, 64 << 10);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(64 << 10);
         lks_test_case("%s", cases[i].name);
         make(&a);
         for (size_t k = 0; k < 3 && cases[i].reports[k][0] != NULL; k++)
@@ -146,10 +145,8 @@ static void test_seen(void)
 static void test_many(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
-    lks_buf_init(&lines, 64 << 10);
-    lks_buf_init(&got, 64 << 10);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(64 << 10);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(64 << 10);
     make(&a);
     for (int i = 0; i < 70; i++)
         lks_buf_addf(&lines, "image.nccl@r.io/x:%03d=2.28.9\n", i);
@@ -164,8 +161,7 @@ static void test_many(void)
 static void test_order(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
-    lks_buf_init(&got, 64 << 10);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(64 << 10);
     make(&a);
     const struct lks_record person = {.kind = LKS_RECORD_IMAGE,
                                       .image = {.ref = LKS_STR("docker.io/me/mine:1"),

@@ -73,8 +73,7 @@ static struct lks_str step(struct lks_asked *a, const struct draft *d, enum lks_
 /* `want` with the digest of `d` where it has '*', and of its file where it has '%'. */
 static void check_told(struct lks_str told, const struct draft *d, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 65536);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(65536);
     for (const char *c = want; *c != '\0'; c++) {
         if (*c == '*')
             lks_buf_add(&text, lks_str_from(d->manifest.stacks[0].digest));

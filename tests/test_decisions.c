@@ -189,13 +189,12 @@ static void test_files(void)
 {
     enum { BYTES = 1000, FILES = 3, LINES = 500 };
     struct lks_tree tree = lks_tree_new();
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_decision_files f = {0};
     struct lks_err err = {0};
     char dir[128], line[64];
     snprintf(dir, sizeof(dir), "%s/decisions", tree.path);
     CHECK_CODE(lks_decision_files_open(&f, dir, BYTES, FILES, &err), LKS_OK);
-    lks_buf_init(&text, TEXT_MAX);
     CHECK_CODE(lks_decision_files_read(&f, &text, &err), LKS_OK);
     CHECK_INT(text.len, 0);
     for (unsigned i = 0; i < LINES; i++) {

@@ -96,8 +96,7 @@ static void test_texts(void)
         struct lks_str text = lks_str_from(texts[i].text);
         for (size_t piece = 1; piece <= text.len + 1; piece = piece < 8 ? piece + 1 : 2 * piece) {
             lks_test_case("%s, in pieces of %zu", texts[i].name, piece);
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-            lks_buf_init(&shown, SHOWN_MAX);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(SHOWN_MAX);
             struct lks_dpkg d;
             lks_dpkg_init(&d, texts[i].bare, show, &shown);
             for (size_t at = 0; at < text.len; at += piece)
@@ -112,10 +111,8 @@ static void test_texts(void)
 /* Lines of any length are passed over; a value we keep has a limit. */
 static void test_long(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-    lks_buf_init(&text, (size_t)4 << 20);
-    lks_buf_init(&shown, SHOWN_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)4 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(SHOWN_MAX);
     struct lks_dpkg d;
     lks_dpkg_init(&d, false, show, &shown);
     lks_buf_addf(&text, "Package: a\nDescription: ");

@@ -91,8 +91,7 @@ static void hold(struct lks_str yaml, const struct lks_tuple *tuple, struct lks_
 
 static void check_conforms(const struct made *m)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf drift = {0};
-    lks_buf_init(&drift, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf drift = LKS_BUF(TEXT_MAX);
     hold(lks_buf_view(&m->yaml), &m->tuple, &drift);
     CHECK_STR(lks_buf_view(&drift), "");
 }
@@ -233,8 +232,7 @@ static void check_whole(const char *base, const char *changes, const char *wante
     LKS_CLEANUP(made_fini) struct made m = {0};
     make(&m, base, changes);
     const char *mark = strstr(wanted, "DIGEST");
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     lks_buf_addf(&text, "%.*s%s%s", (int)(mark - wanted), wanted, m.tuple.digest,
                  mark + strlen("DIGEST"));
     CHECK_INT(m.report.errors, 0);
@@ -441,8 +439,7 @@ static void test_refusals(void)
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
         lks_test_case("%s", refusals[i].name);
         LKS_CLEANUP(made_fini) struct made m = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf errors = {0};
-        lks_buf_init(&errors, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf errors = LKS_BUF(TEXT_MAX);
         make(&m, lks_test_node, refusals[i].changes);
         for (size_t j = 0; j < m.report.count; j++) {
             const struct lks_finding *f = &m.report.findings[j];
@@ -499,9 +496,8 @@ static void check_all_changes(const char *base, const char *changes)
             lks_reading_kind(r->name)->class != LKS_READING_IDENTITY)
             continue;
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple other = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf drift = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf drift = LKS_BUF(TEXT_MAX);
         struct lks_str named = judged_as(r->name);
-        lks_buf_init(&drift, TEXT_MAX);
         change(&m.tuple, i, &other);
         lks_test_case("%.*s of '%.*s'", LKS_STR_ARG(r->name), LKS_STR_ARG(r->of));
         hold(lks_buf_view(&m.yaml), &other, &drift);
@@ -530,8 +526,7 @@ static void test_command_line(void)
     make(&m, lks_test_node, ONE_COPY);
     for (size_t i = 0; i < LKS_COUNT(lines); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple other = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf drift = {0};
-        lks_buf_init(&drift, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf drift = LKS_BUF(TEXT_MAX);
         lks_test_case("%s", lines[i].changes);
         lks_test_tuple_with(lks_test_node, lines[i].changes, &other);
         hold(lks_buf_view(&m.yaml), &other, &drift);
@@ -581,9 +576,8 @@ static void test_names(void)
 /* As many attributes as a BIOS may have, and one more; a name and a value that are too long. */
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf changes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf changes = LKS_BUF(TEXT_MAX);
     char longest[LKS_READING_NAME_MAX] = {0};
-    lks_buf_init(&changes, TEXT_MAX);
     memset(longest, 'k', 130);
     lks_buf_addf(&changes, ONE_COPY "settings.bios.%s=1\n", longest);
     for (int i = 0; i <= LKS_STACK_ATTRIBUTES_MAX; i++)

@@ -163,9 +163,8 @@ static void plant_module(const struct lks_tree *tree, const char *path, size_t p
                          struct lks_str info)
 {
     static unsigned char packed[BYTES_MAX];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(BYTES_MAX);
     char at[256];
-    lks_buf_init(&image, BYTES_MAX);
     lks_test_elf_build(&(struct lks_test_elf){.modinfo = info}, &image);
     size_t len = packings[packing].pack(lks_buf_view(&image), packed);
     snprintf(at, sizeof(at), "%s%s", path, packings[packing].suffix);
@@ -256,9 +255,8 @@ static void test_odd_modules(void)
 
 static void plant_library(const struct lks_tree *tree, const char *dir, const char *version)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(BYTES_MAX);
     char at[256], text[64];
-    lks_buf_init(&image, BYTES_MAX);
     snprintf(text, sizeof(text), "libnvidia-pkcs11.so.%s", version);
     lks_test_elf_build(
         &(struct lks_test_elf){.soname = "libcuda.so.1",

@@ -82,8 +82,7 @@ static void test_damage(void)
 {
     struct lks_key key = key_of(1);
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
     LKS_ASSERT(lks_dsse_sign(&key, TYPE, LKS_STR("reboot gn001"), &text, &err) == LKS_OK);
     size_t opened = 0;
     for (size_t bit = 0; bit < text.len * 8; bit++) {

@@ -35,13 +35,12 @@ static void test_identity(void)
 {
     for (unsigned machine = 0; machine < 2; machine++) {
         lks_test_case("machine %u", machine);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
         struct lks_test_elf spec = library;
         struct lks_test_reader reader = {.step = 7};
         struct lks_elf elf;
         struct lks_err err = {0};
         spec.machine = machine == 0 ? LKS_TEST_ELF_X86_64 : LKS_TEST_ELF_AARCH64;
-        lks_buf_init(&image, IMAGE_MAX);
         lks_test_elf_build(&spec, &image);
         if (!CHECK_CODE(open_image(&reader, &image, &elf, &err), LKS_OK))
             continue;
@@ -57,7 +56,7 @@ static void test_identity(void)
 
 static void test_module(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     struct lks_test_elf spec = {.build_id = LKS_STR("\xab\xcd"),
                                 .modinfo = LKS_STR("license=GPL\0vermagic=6.1.0 SMP\0")};
     struct lks_test_reader reader = {0};
@@ -66,7 +65,6 @@ static void test_module(void)
     struct lks_elf_symbol symbol;
     struct lks_err err = {0};
     char bytes[8];
-    lks_buf_init(&image, IMAGE_MAX);
     lks_test_elf_build(&spec, &image);
     if (!CHECK_CODE(open_image(&reader, &image, &elf, &err), LKS_OK))
         return;
@@ -97,12 +95,11 @@ static const struct {
 
 static void test_sections(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     struct lks_test_reader reader = {0};
     struct lks_elf elf;
     struct lks_elf_part part = {0};
     struct lks_err err = {0};
-    lks_buf_init(&image, IMAGE_MAX);
     lks_test_elf_build(&library, &image);
     if (!CHECK_CODE(open_image(&reader, &image, &elf, &err), LKS_OK))
         return;
@@ -155,11 +152,10 @@ static void check_symbols(const struct lks_test_elf *spec, const struct lks_buf 
 static void test_symbols(void)
 {
     for (unsigned tables = 0; tables < 4; tables++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
         struct lks_test_elf spec = library;
         spec.no_gnu_hash = (tables & 1) != 0;
         spec.no_sysv_hash = (tables & 2) != 0;
-        lks_buf_init(&image, IMAGE_MAX);
         lks_test_elf_build(&spec, &image);
         check_symbols(&spec, &image);
     }
@@ -208,11 +204,10 @@ static void test_headers(void)
 {
     for (size_t i = 0; i < LKS_COUNT(headers); i++) {
         lks_test_case("%s", headers[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
         struct lks_test_reader reader = {0};
         struct lks_elf elf;
         struct lks_err err = {0};
-        lks_buf_init(&image, IMAGE_MAX);
         lks_test_elf_build(&library, &image);
         lks_test_elf_set(&image, headers[i].at, headers[i].value, headers[i].len);
         CHECK_CODE(open_image(&reader, &image, &elf, &err), headers[i].code);
@@ -291,11 +286,10 @@ static void test_tables(void)
 {
     for (size_t i = 0; i < LKS_COUNT(tables); i++) {
         lks_test_case("%s", tables[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
         struct lks_test_elf spec = library;
         struct lks_err err = {0};
         spec.no_gnu_hash = tables[i].sysv;
-        lks_buf_init(&image, IMAGE_MAX);
         lks_test_elf_build(&spec, &image);
         size_t at = tables[i].table ? dynamic_table(&image, tables[i].tag) + tables[i].at
                                     : dynamic_value(&image, tables[i].tag);
@@ -308,11 +302,10 @@ static void test_tables(void)
 /* Every chain leads back to the first symbol, which is none of those looked for. */
 static void test_circle(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     struct lks_test_elf spec = library;
     struct lks_err err = {0};
     spec.no_gnu_hash = true;
-    lks_buf_init(&image, IMAGE_MAX);
     lks_test_elf_build(&spec, &image);
     size_t table = dynamic_table(&image, HASH);
     uint64_t words = lks_test_elf_get(&image, table, 4) + lks_test_elf_get(&image, table + 4, 4);
@@ -341,11 +334,10 @@ static void test_notes(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
         struct lks_test_reader reader = {0};
         struct lks_elf elf;
         struct lks_err err = {0};
-        lks_buf_init(&image, IMAGE_MAX);
         lks_test_elf_build(&library, &image);
         size_t notes = (size_t)lks_test_elf_get(&image, NOTES + 8, 8);
         lks_test_elf_set(&image, notes + rows[i].at, rows[i].value, 4);
@@ -360,8 +352,7 @@ static void test_notes(void)
  * is longer than it is ends where it ends. */
 static void test_cut(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-    lks_buf_init(&image, IMAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     lks_test_elf_build(&library, &image);
     for (size_t len = 0; len < image.len; len++) {
         struct lks_test_reader reader = {.bytes = {image.ptr, len}};
@@ -387,9 +378,8 @@ static void test_cut(void)
 /* What the reader says is passed on. */
 static void test_failing_reader(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     struct lks_elf elf;
-    lks_buf_init(&image, IMAGE_MAX);
     lks_test_elf_build(&library, &image);
     for (uint64_t after = 1; after < 600; after += 50) {
         lks_test_case("fails after %u bytes", (unsigned)after);
@@ -404,8 +394,7 @@ static void test_failing_reader(void)
 /* Random damage: read or refused, in one printable line, and never without end. */
 static void test_damage(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-    lks_buf_init(&image, IMAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     for (uint64_t seed = 1; seed <= DAMAGES; seed++) {
         struct lks_rng rng = {seed};
         struct lks_err err = {0};

@@ -118,10 +118,9 @@ static void commit_ok(struct bench *b)
 
 static enum lks_code apply_fleet(struct bench *b, const char *name, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
     struct lks_store_blob blob = {0};
-    lks_buf_init(&text, 1 << 20);
     lks_buf_addf(&text, "%s" FLEET, lks_test_node_stack, name);
     blob.bytes = lks_buf_view(&text);
     CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, err), LKS_OK);
@@ -568,12 +567,11 @@ static void test_what_was_accepted_is_not_judged_again(void)
 {
     for (size_t i = 0; i < LKS_COUNT(kept); i++) {
         LKS_CLEANUP(bench_fini) struct bench b = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest ignored = {0};
         struct lks_err err = {0}, why = {0};
         lks_test_case("%s", kept[i].name);
         bench_init(&b);
-        lks_buf_init(&text, 1 << 20);
         lks_buf_addf(&text, KEPT_HEAD "%s" KEPT_FLEET, kept[i].stack, kept[i].pool, kept[i].node,
                      kept[i].end);
         CHECK_CODE(
@@ -690,14 +688,13 @@ static void test_stores_that_are_refused(void)
 static void test_a_snapshot_shortens_the_start(void)
 {
     LKS_CLEANUP(bench_fini) struct bench b = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(1 << 20);
     struct lks_err err = {0};
     uint64_t seq = 0;
     bench_init(&b);
     fleet_ok(&b, "one");
     hold(&b, "n1");
     commit_ok(&b);
-    lks_buf_init(&bytes, 1 << 20);
     CHECK_CODE(lks_engine_snapshot(b.engine, &bytes, &seq, &err), LKS_OK);
     CHECK_INT(seq, lks_engine_seq(b.engine));
     CHECK_CODE(b.store.ops->snapshot_put(b.store.self, seq, lks_buf_view(&bytes), &err), LKS_OK);

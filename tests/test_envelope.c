@@ -35,8 +35,7 @@ static void test_both_ways(void)
     struct lks_public_key half = lks_key_public(&key), other = {.bytes = {1}};
     struct lks_envelope back = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
     CHECK_CODE(lks_envelope_sign(&key, &whole, &text, &err), LKS_OK);
     CHECK_CODE(lks_envelope_open(lks_buf_view(&text), &other, 1, &back, &err), LKS_E_DENIED);
     CHECK_INT(back.id, 0);
@@ -101,8 +100,7 @@ static void test_refused(void)
         lks_test_case("%s", refused[i].name);
         struct lks_envelope back = {.id = 7};
         struct lks_err err = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         LKS_ASSERT(lks_dsse_sign(&key, refused[i].type, lks_str_from(refused[i].payload), &text,
                                  &err) == LKS_OK);
         CHECK(lks_envelope_open(lks_buf_view(&text), &half, 1, &back, &err) != LKS_OK);
@@ -173,8 +171,7 @@ static void test_not_signed(void)
     for (size_t i = 0; i < LKS_COUNT(bad); i++) {
         lks_test_case("%s", says[i]);
         struct lks_err err = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         CHECK_CODE(lks_envelope_sign(&key, &bad[i], &text, &err), LKS_E_INVALID);
         CHECK_HAS(lks_str_from(err.msg), says[i]);
         CHECK_INT(text.len, 0);

@@ -311,8 +311,7 @@ static bool make_file(const char *text, char *out)
 /* The text of `path` with `to` in the place of the first `from`. */
 static bool change_text(const char *path, const char *from, const char *to, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1024 * 1024);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1024 * 1024);
     struct lks_err err = {0};
     if (!CHECK(lks_file_read(path, &text, &err) == LKS_OK))
         return false;
@@ -493,10 +492,9 @@ static void test_tables(void)
 {
     for (size_t i = 0; i < LKS_COUNT(tables); i++) {
         lks_test_case("%s", tables[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1024 * 1024);
         char dir[] = "/tmp/lockstep-test-XXXXXX", path[128];
         snprintf(path, sizeof(path), "data/%s", tables[i].file);
-        lks_buf_init(&text, 1024 * 1024);
         if (tables[i].from == NULL)
             lks_buf_addf(&text, "%s", tables[i].to);
         else if (!change_text(path, tables[i].from, tables[i].to, &text))

@@ -57,11 +57,10 @@ static void programs_that_do_the_work(void)
     char path[PATH_SIZE], script[PATH_SIZE * 4];
     snprintf(path, sizeof(path), "%s/tool", tree.path);
     for (size_t i = 0; i < LKS_COUNT(tools); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
         const char *argv[] = {path, NULL};
         struct lks_err err = {0};
         lks_test_case("%s", tools[i].name);
-        lks_buf_init(&out, LKS_TOOL_OUTPUT_MAX);
         snprintf(script, sizeof(script), "#!/bin/sh\n%s\n", tools[i].script);
         lks_tree_file(&tree, "/tool", script);
         CHECK(chmod(path, 0755) == 0);

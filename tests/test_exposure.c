@@ -49,12 +49,11 @@ struct world {
 static void run(struct world *w, const char *nodes, const char *lines)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BASIS_BYTES_MAX);
     struct lks_err err = {0};
     char digest[LKS_DIGEST_SIZE];
     struct lks_str rest = lks_str_from(nodes), name;
     lks_test_tuple(lines, &t);
-    lks_buf_init(&text, LKS_BASIS_BYTES_MAX);
     LKS_ASSERT(lks_basis_of(&t, &text, digest, &err) == LKS_OK);
     lks_asked_apply(&w->a, &(struct lks_record){.kind = LKS_RECORD_BASIS,
                                                 .basis = {.digest = lks_str_from(digest),

@@ -87,8 +87,7 @@ static void check_cell(const struct lks_facts_table *table, const struct lks_fac
                        const char *cell)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf message = {0};
-    lks_buf_init(&message, 1024);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf message = LKS_BUF(1024);
     first_row(table, column_of(table, column->name), NULL, cell, &text);
     lks_buf_addf(&message, "site/%s: line 2: %s: ", table->file, column->name);
     if (cell[0] == '\0')
@@ -430,7 +429,7 @@ static void test_repeated_rows(void)
 {
     for (size_t i = 0; i < lks_facts_table_count; i++) {
         const struct lks_facts_table *table = &lks_facts_tables[i];
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
         struct lks_err err = {0};
         struct lks_str all = lks_test_facts_text(table->file), last = all;
@@ -440,7 +439,6 @@ static void test_repeated_rows(void)
         for (last.len--; last.ptr[last.len - 1] != '\n';)
             last.len--;
         last = (struct lks_str){all.ptr + last.len, all.len - last.len};
-        lks_buf_init(&text, TEXT_MAX);
         lks_buf_add(&text, all);
         lks_buf_add(&text, last);
         lks_test_case("%s", table->file);
@@ -547,8 +545,7 @@ static void test_family_limits(void)
     struct lks_err err = {0};
     char family[LKS_FAMILY_LEN_MAX + 2] = {0};
     memset(family, 'F', LKS_FAMILY_LEN_MAX);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     lks_buf_add(&text, lks_test_facts_text("gpus.csv"));
     add_boards(&text, 1, LKS_FAMILY_BOARDS_MAX - 1, family);
     add_boards(&text, LKS_FAMILY_BOARDS_MAX, LKS_FAMILY_BOARDS_MAX, "Fine");
@@ -561,8 +558,7 @@ static void test_family_limits(void)
                   "site/gpus.csv: line 96: family: more than 16 boards of "
                   "'fFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'");
 
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf longer = {0};
-    lks_buf_init(&longer, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf longer = LKS_BUF(TEXT_MAX);
     lks_buf_add(&longer, lks_test_facts_text("gpus.csv"));
     family[LKS_FAMILY_LEN_MAX] = 'F';
     add_boards(&longer, 1, 1, family);

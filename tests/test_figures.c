@@ -30,11 +30,10 @@ static const struct {
 static void test_reads(void)
 {
     for (size_t i = 0; i < LKS_COUNT(reads); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(1024);
         struct lks_figures figures = {0};
         struct lks_err err = {0};
         lks_test_case("%s", reads[i].name);
-        lks_buf_init(&line, 1024);
         enum lks_code code = lks_figures_read(lks_str_from(reads[i].printed), &figures, &err);
         CHECK((code == LKS_OK) == (reads[i].line != NULL));
         lks_figures_print(&figures, &line);
@@ -46,10 +45,9 @@ static void test_reads(void)
 
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(4096);
     struct lks_figures figures = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, 4096);
     for (int i = 0; i < LKS_FIGURES_MAX; i++)
         lks_buf_addf(&text, "metric m%d 1\n", i);
     lks_test_case("as many as there may be");

@@ -81,9 +81,8 @@ static void test_reads(void)
         lks_test_case("%s", reads[i].name);
         char path[128];
         path_in(&f, reads[i].path, path);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LIMIT);
         struct lks_err err = {0};
-        lks_buf_init(&out, LIMIT);
         const char *which = reads[i].path[0] == '/' ? reads[i].path : path;
         CHECK_CODE(lks_file_read(which, &out, &err), reads[i].code);
         if (reads[i].code == LKS_OK)
@@ -100,9 +99,8 @@ static void test_content(void)
     folder_init(&f);
     char path[128];
     path_in(&f, "huge", path);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1000000);
     struct lks_err err = {0};
-    lks_buf_init(&out, 1000000);
     lks_buf_addc(&out, '>');
     CHECK_CODE(lks_file_read(path, &out, &err), LKS_OK);
     CHECK_INT(out.len, 200001);
@@ -116,9 +114,8 @@ static void test_content(void)
 /* Files are closed again: reading more of them than may be open at once works. */
 static void test_closed(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LIMIT);
     struct lks_err err = {0};
-    lks_buf_init(&out, LIMIT);
     for (int i = 0; i < 5000; i++) {
         if (!CHECK_CODE(lks_file_read("/dev/null", &out, &err), LKS_OK) ||
             !CHECK_CODE(lks_file_read("/tmp", &out, &err), LKS_E_INVALID))
@@ -130,7 +127,7 @@ static void test_closed(void)
  */
 static void test_new(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LIMIT);
     struct folder f;
     struct stat st;
     struct rlimit before, little;
@@ -152,7 +149,6 @@ static void test_new(void)
     CHECK(code != LKS_OK);
     CHECK(stat(path, &st) != 0);
     CHECK_CODE(lks_file_new(path, 0600, LKS_STR("all of it"), &err), LKS_OK);
-    lks_buf_init(&out, LIMIT);
     CHECK_CODE(lks_file_read(path, &out, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&out), "all of it");
     CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
@@ -186,7 +182,7 @@ static void test_replace_others(void)
 /* Asking changes nothing: not what is there, and there is nothing beside it afterwards. */
 static void test_replaceable(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(16);
     struct folder f;
     struct lks_err err = {0};
     char path[128], beside[128];
@@ -196,7 +192,6 @@ static void test_replaceable(void)
     CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
     CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
     CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
-    lks_buf_init(&text, 16);
     CHECK_CODE(lks_file_read(path, &text, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&text), "x");
     CHECK(access(beside, F_OK) != 0);
@@ -237,9 +232,8 @@ static void test_standard_input(void)
     dup2(ends[0], STDIN_FILENO);
     close(ends[0]);
 
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LIMIT);
     struct lks_err err = {0};
-    lks_buf_init(&out, LIMIT);
     CHECK_CODE(lks_file_read("-", &out, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&out), "piped");
     if (before >= 0) {

@@ -402,9 +402,8 @@ static void test_groups(void)
 static void test_many_domains(void)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
     lks_buf_add(&text, LKS_STR(HEAD POOLS "domains:\n"));
     for (int i = 0; i < LKS_FLEET_NAMES_MAX; i++)
         lks_buf_addf(&text, "  d%05d: {}\n", i);
@@ -423,9 +422,8 @@ static void test_many_domains(void)
 static void test_too_many_domains(void)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
     lks_buf_add(&text, LKS_STR(FLEET "domains:\n"));
     for (int i = 0; i <= LKS_FLEET_NAMES_MAX; i++)
         lks_buf_addf(&text, "  d%d: {}\n", i);
@@ -438,9 +436,8 @@ static void test_too_many_domains(void)
 static void test_many_hosts(void)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
     lks_buf_add(&text, LKS_STR(HEAD POOLS "nodes:\n"));
     for (int i = 0; i < 20; i++)
         lks_buf_addf(&text, "  - {hosts: 'h[1-1000000]', pool: train, class: hgx-h100-8}\n");

@@ -184,11 +184,10 @@ static bool lead(struct bench *t, struct controller *c)
 
 static enum lks_code apply_fleet(struct bench *t, struct controller *c, const char *name)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
     struct lks_store_blob blob = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, 1 << 20);
     lks_buf_addf(&text, "%s" FLEET, lks_test_node_stack, name);
     blob.bytes = lks_buf_view(&text);
     CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, &err), LKS_OK);
@@ -504,13 +503,12 @@ static void drop(struct bench *t, uint64_t last)
 /* A row that no engine of ours wrote, and a head signed with `key`. */
 static void append_other(struct bench *t, const struct lks_key *key)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_RECORD_BODY_MAX);
     struct lks_store *store = &t->a.store;
     struct lks_chain *chain = lks_chain_new();
     struct lks_record r = {.kind = LKS_RECORD_STARTED, .started = {.host = LKS_STR("other")}};
     struct lks_store_tail tail = {0};
     struct lks_err err = {0};
-    lks_buf_init(&body, LKS_RECORD_BODY_MAX);
     lks_record_pack(&r, &body);
     CHECK_CODE(store->ops->tail(store->self, &tail, &err), LKS_OK);
     struct lks_row row = {

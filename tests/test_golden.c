@@ -147,7 +147,7 @@ static void test_a_start_without_a_snapshot_that_cannot_be_taken(void)
         g--;
     LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, started = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
     struct lks_public_key key = lks_golden_key(g->dir);
     struct lks_verify_options options = {.key = &key};
     struct lks_verify found = {0};
@@ -157,7 +157,6 @@ static void test_a_start_without_a_snapshot_that_cannot_be_taken(void)
     lks_golden_fold(&w.store, last_row(&w.store), &state, hash);
     uint32_t members = state.changes[0].member_count;
     state.changes[0].member_count = 0;
-    lks_buf_init(&bytes, LKS_GOLDEN_BYTES_MAX);
     CHECK_CODE(lks_snapshot_pack_signed(&state, hash, &w.key, &bytes, &err), LKS_OK);
     CHECK_CODE(w.store.ops->snapshot_put(w.store.self, state.seq, lks_buf_view(&bytes), &err),
                LKS_OK);

@@ -626,10 +626,9 @@ static void test_freeze(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 16);
         lks_test_case("%s", rows[i].name);
         lks_asked_init(&a);
-        lks_buf_init(&text, 1 << 16);
         lks_buf_addf(&text,
                      "%s---\nlockstep: 1\nkind: Fleet\nname: f\npools:\n"
                      "  train: {posture: pre-training, stack: golden, enforce: 'on', "

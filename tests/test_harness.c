@@ -69,8 +69,7 @@ static void test_outcomes(void)
          "ok   one\ntwo: makes no check\nFAIL two\n1 passed, 1 failed\n"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, 4096);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(4096);
         int ended = run(rows[i].tests, &out);
         lks_test_case("%s", rows[i].name);
         CHECK_INT(ended, rows[i].exit);

@@ -24,10 +24,9 @@ static const struct lks_beat sample = {
 
 static void test_wire(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BEAT_BYTES_MAX);
     struct lks_beat read = {0};
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_heartbeat_pack(&sample, &bytes);
     CHECK_INT(bytes.len, BEAT_BYTES);
     CHECK(memcmp(bytes.ptr, "\0\0\0\0\0\0\0\1\x0f\x3a", 10) == 0);
@@ -61,12 +60,11 @@ static const struct {
 static void test_broken(void)
 {
     for (size_t i = 0; i < LKS_COUNT(broken); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BEAT_BYTES_MAX);
         struct lks_beat read = {.seq = 42};
         struct lks_err err = {0};
         bool good = broken[i].message[0] == '\0';
         lks_test_case("%s", broken[i].name);
-        lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
         lks_heartbeat_pack(&sample, &bytes);
         lks_buf_addc(&bytes, '\0');
         bytes.ptr[broken[i].at] = broken[i].to;
@@ -79,10 +77,9 @@ static void test_broken(void)
 
 static void test_counts_from_one(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BEAT_BYTES_MAX);
     struct lks_beat beat = sample;
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     beat.seq = 0;
     lks_heartbeat_pack(&beat, &bytes);
     CHECK_CODE(lks_heartbeat_unpack(lks_buf_view(&bytes), &beat, &err), LKS_E_INVALID);

@@ -80,11 +80,10 @@ static void test_texts(void)
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         lks_test_case("%s", texts[i].name);
         LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(MEMORY_MAX);
         struct lks_hostlist list = {0};
         struct lks_err err = {0};
         lks_arena_init(&arena, MEMORY_MAX);
-        lks_buf_init(&shown, MEMORY_MAX);
 
         enum lks_code code = lks_hostlist_parse(lks_str_from(texts[i].text), &arena, &list, &err);
         CHECK_CODE(code, texts[i].names != NULL ? LKS_OK : LKS_E_INVALID);
@@ -145,11 +144,10 @@ static void test_limits(void)
 static void test_lengths(void)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HOSTLIST_BYTES_MAX + 1);
     struct lks_hostlist list = {0};
     struct lks_err err = {0};
     lks_arena_init(&arena, 4096);
-    lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX + 1);
 
     lks_buf_pad(&text, 'n', LKS_HOST_NAME_MAX - 2);
     lks_buf_add(&text, LKS_STR("[8-10]"));
@@ -219,10 +217,9 @@ static void test_folds(void)
 {
     for (size_t i = 0; i < LKS_COUNT(folds); i++) {
         lks_test_case("%s", folds[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1024);
         struct lks_str names[8];
         struct lks_err err = {0};
-        lks_buf_init(&out, 1024);
         size_t count = split_words(folds[i].names, names, LKS_COUNT(names));
         enum lks_code code = lks_hostlist_fold(names, count, &out, &err);
         CHECK_CODE(code, folds[i].folded != NULL ? LKS_OK : LKS_E_INVALID);
@@ -232,9 +229,8 @@ static void test_folds(void)
 
 static void test_fold_full(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(4);
     struct lks_err err = {0};
-    lks_buf_init(&out, 4);
     CHECK_CODE(lks_hostlist_fold(&LKS_STR("gpu001"), 1, &out, &err), LKS_E_LIMIT);
 }
 
@@ -280,14 +276,13 @@ static void test_round_trip(void)
     for (uint64_t seed = 0; seed < SETS; seed++) {
         lks_test_case("seed %u", (unsigned)seed);
         LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = LKS_BUF(MEMORY_MAX);
         struct lks_rng rng = {seed};
         char storage[NAMES_MAX][32];
         struct lks_str names[NAMES_MAX];
         struct lks_hostlist list = {0};
         struct lks_err err = {0};
         lks_arena_init(&arena, MEMORY_MAX);
-        lks_buf_init(&folded, MEMORY_MAX);
 
         size_t count = random_names(&rng, storage, names);
         CHECK_CODE(lks_hostlist_fold(names, count, &folded, &err), LKS_OK);

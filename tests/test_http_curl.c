@@ -372,11 +372,10 @@ static void test_floods(void)
 {
     struct lks_curl *c = client();
     for (size_t i = 0; i < LKS_COUNT(floods); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)32 << 20);
         struct heard h;
         char url[URL_SIZE];
         lks_test_case("%s", floods[i].name);
-        lks_buf_init(&text, (size_t)32 << 20);
         lks_buf_add(&text, lks_str_from(floods[i].head));
         for (size_t n = 0; n < floods[i].times; n++)
             lks_buf_add(&text, lks_str_from(floods[i].piece));
@@ -447,10 +446,9 @@ static void test_lines(void)
 /* A stored file of `size` bytes; `digest` is what it says it is. */
 static void store(size_t size, bool honest, struct lks_http_file *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(HUGE);
     struct lks_err err = {0};
     char path[LKS_DIGEST_SIZE + 1];
-    lks_buf_init(&bytes, HUGE);
     for (size_t i = 0; i < size; i++)
         lks_buf_addc(&bytes, (char)('a' + i % 23));
     *out = (struct lks_http_file){.length = size};

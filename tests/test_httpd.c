@@ -181,8 +181,7 @@ static void test_sizes(void)
     for (size_t i = 0; i < LKS_COUNT(sizes); i++) {
         lks_test_case("%s", sizes[i].name);
         LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, 16 * KIB * 1024);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(16 * KIB * 1024);
         add_request(&text, sizes[i].how, sizes[i].size);
         s.handled = 0;
         lks_site_dial(&s, &w);
@@ -202,7 +201,7 @@ static void test_bodies_together(void)
 {
     LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     LKS_CLEANUP(lks_wire_close) struct lks_wire first = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf half = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf half = LKS_BUF(KIB * 1024);
     static const struct {
         const char *name;
         size_t size;
@@ -216,7 +215,6 @@ static void test_bodies_together(void)
     s.options.body_max = 200 * KIB;
     s.options.bodies_max = 300 * KIB;
     lks_site_start(&s);
-    lks_buf_init(&half, KIB * 1024);
     add_request(&half, "length", 190 * KIB);
     lks_site_dial(&s, &first);
     lks_wire_send(&first, (struct lks_str){half.ptr, half.len - 1});
@@ -225,8 +223,7 @@ static void test_bodies_together(void)
     for (size_t i = 0; i < LKS_COUNT(more); i++) {
         lks_test_case("%s", more[i].name);
         LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, KIB * 1024);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(KIB * 1024);
         add_request(&text, "length", more[i].size);
         if (more[i].leaves) {
             lks_wire_close(&first);

@@ -45,8 +45,7 @@ static void ask(struct lks_wire *w, const char *path)
 static void one_long(struct lks_site *s, size_t i)
 {
     LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, MIB);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MIB);
     lks_buf_addf(&text, "%s", longs[i].head);
     pad(&text, longs[i].part, longs[i].times);
     lks_buf_addf(&text, "%s", longs[i].tail);
@@ -87,7 +86,7 @@ static void test_too_long_often(void)
 {
     LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     LKS_CLEANUP(lks_wire_close) struct lks_wire idle = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MIB);
     lks_site_init(&s, false);
     lks_site_start(&s);
     lks_site_dial(&s, &idle);
@@ -95,7 +94,6 @@ static void test_too_long_often(void)
     CHECK(lks_wire_until(&idle, "GET /a|"));
     for (size_t i = 0; i < 80; i++)
         one_long(&s, 0);
-    lks_buf_init(&text, MIB);
     lks_buf_addf(&text, "GET /b HTTP/1.1\r\n" HOST "X: ");
     pad(&text, "x", 5 * KIB);
     lks_buf_addf(&text, "\r\n\r\n");
@@ -130,12 +128,11 @@ static void test_bodies(void)
         size_t row = i % LKS_COUNT(bodies);
         LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
         LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MIB);
         lks_test_case("%s, %s", tls ? "TLS" : "unix", bodies[row].name);
         lks_site_init(&s, tls);
         lks_site_start(&s);
         lks_site_dial(&s, &w);
-        lks_buf_init(&text, MIB);
         lks_buf_addf(&text, "%s", bodies[row].head);
         pad(&text, "x", bodies[row].before);
         CHECK(lks_wire_send(&w, lks_buf_view(&text)));
@@ -158,13 +155,12 @@ static void test_no_end(void)
 {
     LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MIB);
     lks_site_init(&s, true);
     lks_site_start(&s);
     lks_site_dial(&s, &w);
     CHECK(lks_wire_send(
         &w, LKS_STR("POST /a//b HTTP/1.1\r\n" HOST "Content-Length: 900000000\r\n\r\n")));
-    lks_buf_init(&text, MIB);
     pad(&text, "x", 64 * KIB);
     size_t sent = 0;
     while (sent < 200 * MIB && lks_wire_send(&w, lks_buf_view(&text)))

@@ -213,8 +213,7 @@ static void test_long_headers(void)
         lks_test_case("%s", silent ? "beside a silent handshake" : "alone");
         LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
         LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, other = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, 16 * KIB);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(16 * KIB);
         lks_buf_addf(&text, "GET /ok HTTP/1.1\r\n" HOST "X-Long: ");
         lks_buf_pad(&text, 'x', (ptrdiff_t)(6 * KIB));
         lks_buf_addf(&text, "\r\n\r\n");
@@ -241,8 +240,7 @@ static void test_pipelined(void)
         lks_test_case("%s", silent ? "beside a silent handshake" : "alone");
         LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
         LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, other = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, 16 * KIB);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(16 * KIB);
         for (int i = 0; i < 20; i++)
             lks_buf_addf(&text, "GET /ok HTTP/1.1\r\n" HOST "\r\n");
         lks_buf_addf(&text, "POST /ok HTTP/1.1\r\n" HOST "Content-Length: -4\r\n\r\nabcd");

@@ -29,8 +29,7 @@ static void test_texts(void)
 {
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         lks_test_case("%s", texts[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-        lks_buf_init(&value, 4096);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(4096);
         lks_buf_addf(&value, "before:");
         bool found = lks_ini_find(lks_str_from(texts[i].text), "section", "key", &value);
         CHECK(found == (texts[i].value != NULL));

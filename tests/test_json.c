@@ -186,10 +186,9 @@ static void test_depth(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%d times %s", rows[i].depth, rows[i].open);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         struct lks_err err = {0};
-        lks_buf_init(&text, OUT_MAX);
         add_nested(&text, rows[i].open, rows[i].close, rows[i].depth);
         CHECK_CODE(canonical(lks_buf_view(&text), &out, &err), rows[i].code);
         if (rows[i].code == LKS_OK)
@@ -201,10 +200,9 @@ static void test_depth(void)
 
 static void test_size(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, OUT_MAX);
     lks_buf_addc(&text, '1');
     lks_buf_pad(&text, ' ', LKS_DOC_BYTES_MAX - 1);
     CHECK_CODE(canonical(lks_buf_view(&text), &out, &err), LKS_OK);
@@ -257,8 +255,7 @@ static void test_strings(void)
 {
     for (size_t i = 0; i < LKS_COUNT(strings); i++) {
         lks_test_case("%s", strings[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
         lks_json_string(&out, strings[i].text);
         CHECK_STR(lks_buf_view(&out), strings[i].json);
     }
@@ -267,9 +264,8 @@ static void test_strings(void)
 static void test_by_hand(void)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&out, OUT_MAX);
     if (!CHECK_CODE(lks_docs_init(&docs, "hand", &err), LKS_OK))
         return;
 
@@ -286,15 +282,13 @@ static void test_by_hand(void)
     lks_doc_add(&docs, inner, LKS_DOC_NULL);
     CHECK_CODE(lks_json_canonical(deep, &out, &err), LKS_E_LIMIT);
 
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf small = {0};
-    lks_buf_init(&small, 8);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf small = LKS_BUF(8);
     CHECK_CODE(lks_json_canonical(deep->first, &small, &err), LKS_E_LIMIT);
 }
 
 static void test_writer(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
     struct lks_json_writer w = {.out = &out};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "na\"me", "gpu001");
@@ -429,11 +423,10 @@ static void test_canonical_again(void)
     for (uint64_t seed = 0; seed < TREES; seed++) {
         lks_test_case("seed %u", (unsigned)seed);
         struct lks_rng rng = {seed};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
         struct lks_err err = {0};
-        lks_buf_init(&text, OUT_MAX);
         random_json(&rng, 5, &text);
         CHECK_CODE(canonical(lks_buf_view(&text), &once, &err), LKS_OK);
         CHECK_CODE(canonical(lks_buf_view(&once), &twice, &err), LKS_OK);
@@ -464,10 +457,9 @@ static void test_values(void)
     for (unsigned seed = 1; seed <= 200; seed++) {
         lks_test_case("seed %u", seed);
         struct lks_rng rng = {seed};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         struct lks_err err = {0};
-        lks_buf_init(&text, OUT_MAX);
         random_json(&rng, 5, &text);
         CHECK_CODE(lks_docs_init(&docs, "json", &err), LKS_OK);
         CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK);

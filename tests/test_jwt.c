@@ -32,12 +32,11 @@ struct rig {
 
 static void rig_make(struct rig *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf set = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf set = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
     lks_signer_make(&r->rsa, 2048, "r1");
     lks_signer_make(&r->ec, 0, "e1");
     lks_signer_make(&r->other, 2048, "r1");
-    lks_buf_init(&set, TEXT_MAX);
     lks_buf_addf(&set, "{\"keys\":[");
     lks_signer_key(&r->rsa, &set);
     lks_buf_addc(&set, ',');
@@ -150,11 +149,10 @@ static void test_rows(void)
     struct rig r = {0};
     rig_make(&r);
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf token = LKS_BUF(TEXT_MAX);
         const struct lks_signer *by[] = {&r.rsa, &r.ec, &r.other};
         struct lks_err err = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&token, TEXT_MAX);
         lks_signer_token(by[rows[i].by], rows[i].header, rows[i].claims, &token);
         bool taken = rows[i].told[0] == '\0', unknown = strstr(rows[i].told, "no key") != NULL;
         CHECK_CODE(check(&r, lks_buf_view(&token), rows[i].late, rows[i].nonce, &err),
@@ -170,10 +168,9 @@ static void test_rows(void)
 static void test_turned(void)
 {
     struct rig r = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf token = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
     rig_make(&r);
-    lks_buf_init(&token, TEXT_MAX);
     lks_signer_token(&r.ec, NULL, GOOD, &token);
     for (size_t i = 0; i < token.len; i++) {
         char was = token.ptr[i];
@@ -236,12 +233,11 @@ static void test_keys(void)
 /* A key that is too weak spoils the set: a provider that signs with it is not to be trusted. */
 static void test_weak(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf set = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf set = LKS_BUF(TEXT_MAX);
     struct lks_signer weak = {0};
     struct lks_jwks keys = {0};
     struct lks_err err = {0};
     lks_signer_make(&weak, 1024, "w1");
-    lks_buf_init(&set, TEXT_MAX);
     lks_buf_addf(&set, "{\"keys\":[");
     lks_signer_key(&weak, &set);
     lks_buf_addf(&set, "]}");

@@ -272,9 +272,8 @@ static void test_long_cmdline(void)
     };
     for (size_t i = 0; i < LKS_COUNT(lengths); i++) {
         lks_test_case("%zu bytes", lengths[i].bytes);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(1 << 20);
         struct lks_tree tree = lks_tree_new();
-        lks_buf_init(&line, 1 << 20);
         lks_buf_pad(&line, 'a', (ptrdiff_t)lengths[i].bytes);
         lks_tree_bytes(&tree, "/proc/cmdline", lks_buf_view(&line));
         if (lengths[i].want != NULL)

@@ -136,11 +136,10 @@ static bool say_api_token(struct worker *w)
 
 static bool say_fleet(struct worker *w)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(BODY_MAX);
     char mark[48], digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
     snprintf(mark, sizeof(mark), "w%u t%llu", w->id, (unsigned long long)++w->turn);
-    lks_buf_init(&text, BODY_MAX);
     ctl_fleet(NODES, mark, &text);
     int status = ctl_ask(w->people, "PUT", "/v1/fleet", text.ptr, &w->answer);
     if (!expected(w, "fleet", status, 200) ||
@@ -155,7 +154,7 @@ static bool say_fleet(struct worker *w)
 /* A token for the node, and with it a certificate, which is left in the answer. */
 static bool enroll(struct worker *w, unsigned node)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(BODY_MAX);
     char path[64], text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
     struct lks_token token;
     struct lks_err err = {0};
@@ -169,7 +168,6 @@ static bool enroll(struct worker *w, unsigned node)
     struct ack *a = remember(w, 0);
     snprintf(a->want[0], sizeof(a->want[0]), "\"kind\":\"token\",\"node\":\"n%u\"", node);
     snprintf(a->want[1], sizeof(a->want[1]), "\"hash\":\"%s\"", hash);
-    lks_buf_init(&body, BODY_MAX);
     struct lks_json_writer j = {.out = &body};
     lks_json_begin(&j, NULL, '{');
     lks_json_cstr(&j, "token", text);
@@ -213,7 +211,7 @@ static int agent_ask(struct worker *w, const char *method, const char *path, con
 
 static bool say_beat(struct worker *w, const struct lks_tuple *tuple)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_BEAT_BYTES_MAX);
     struct lks_beat beat = {
         .protocol = LKS_BEAT_PROTOCOL,
         .seq = ++w->beats,
@@ -221,7 +219,6 @@ static bool say_beat(struct worker *w, const struct lks_tuple *tuple)
     };
     if (!lks_heartbeat_boot_parse(tuple->boot_id, beat.boot))
         return false;
-    lks_buf_init(&body, LKS_BEAT_BYTES_MAX);
     lks_heartbeat_pack(&beat, &body);
     return expected(
         w, "beat",
@@ -232,14 +229,13 @@ static bool say_beat(struct worker *w, const struct lks_tuple *tuple)
 static bool say_tuple(struct worker *w)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(BODY_MAX);
     struct lks_err err = {0};
     char lines[64], digest[LKS_DIGEST_SIZE], node[16];
     snprintf(lines, sizeof(lines), "driver=580.%u.%llu\n", w->id, (unsigned long long)++w->turn);
     snprintf(node, sizeof(node), "n%u", 2 * WORKERS + w->id);
     lks_test_tuple(lines, &tuple);
     tuple.node = lks_str_from(node);
-    lks_buf_init(&body, BODY_MAX);
     if (lks_tuple_json(&tuple, LKS_STR(""), &body, &err) != LKS_OK ||
         lks_digest_text(lks_buf_view(&body), digest, &err) != LKS_OK)
         return false;
@@ -415,10 +411,9 @@ static void check_whole(struct army *a, struct lks_store *store)
 static void check_snapshot(const struct army *a, uint64_t rows)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
     struct lks_err err = {0};
     uint64_t seq = 0;
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     if (ctl_store(&a->ctl, &store))
         CHECK_CODE(store.ops->snapshot(store.self, &seq, &bytes, &err), LKS_OK);
     CHECK(seq > 0 || rows < UINT64_C(4) * SNAPSHOT_ROWS);

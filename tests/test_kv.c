@@ -24,8 +24,7 @@ static void test_words(void)
 {
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
         lks_test_case("%s", words[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-        lks_buf_init(&line, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TEXT_MAX);
         lks_kv_add(&line, words[i].key, words[i].value);
         CHECK_STR(lks_buf_view(&line), words[i].word);
     }
@@ -61,8 +60,7 @@ static void test_get(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
         lks_buf_add(&out, LKS_STR("> "));
         CHECK(lks_kv_get(lks_str_from(rows[i].line), rows[i].key, &out) == rows[i].found);
         struct lks_str got = lks_buf_view(&out);
@@ -73,14 +71,12 @@ static void test_get(void)
 
 static void test_every_byte(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
     char bytes[256];
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)i;
     struct lks_str all = {bytes, sizeof(bytes)};
-    lks_buf_init(&line, TEXT_MAX);
-    lks_buf_init(&out, TEXT_MAX);
     lks_kv_add(&line, LKS_STR("first"), LKS_STR("1"));
     lks_kv_add(&line, LKS_STR("all"), all);
     lks_kv_add(&line, LKS_STR("last"), LKS_STR("2"));
@@ -94,13 +90,11 @@ static void test_every_byte(void)
 /* A buffer that is full says so itself. */
 static void test_full(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(8);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(2);
     struct lks_err err = {0};
-    lks_buf_init(&line, 8);
     lks_kv_add(&line, LKS_STR("key"), LKS_STR("too long"));
     CHECK_CODE(lks_buf_check(&line, &err), LKS_E_LIMIT);
-    lks_buf_init(&out, 2);
     (void)lks_kv_get(LKS_STR("a=123=4"), "a", &out);
     CHECK_CODE(lks_buf_check(&out, &err), LKS_E_LIMIT);
 }

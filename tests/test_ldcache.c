@@ -83,11 +83,9 @@ static void test_entries(void)
         {"behind an older cache", 4, 2, true, all},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(MAX);
         struct lks_err err;
-        lks_buf_init(&bytes, MAX);
-        lks_buf_init(&got, MAX);
         lks_test_case("%s", rows[i].name);
         if (rows[i].old) {
             lks_buf_add(&bytes, (struct lks_str){"ld.so-1.7.0\0", 12});
@@ -119,11 +117,9 @@ static void test_damage(void)
         {"a path that does not end", 0, 0, 0, 150, "entry 0 points outside the file"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(MAX);
         struct lks_err err = {0};
-        lks_buf_init(&bytes, MAX);
-        lks_buf_init(&got, MAX);
         lks_test_case("%s", rows[i].name);
         build(entries, LKS_COUNT(entries), 2, &bytes);
         for (size_t k = 0; k < rows[i].len; k++)

@@ -51,10 +51,9 @@ static void test_parse(void)
 {
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
         LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
         struct lks_err err = {0};
         lks_libcache_init(&c);
-        lks_buf_init(&out, LKS_LIBCACHE_BYTES_MAX);
         lks_test_case("%s", texts[i].name);
         enum lks_code code = lks_libcache_parse(lks_str_from(texts[i].text), &c, &err);
         CHECK((code == LKS_OK) == (texts[i].message == NULL));
@@ -143,12 +142,11 @@ static void test_add(void)
 static void test_again(void)
 {
     LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
     struct lks_err err;
     struct stat other = file;
     other.st_ino = 1;
     lks_libcache_init(&c);
-    lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
     CHECK_CODE(lks_libcache_parse(LKS_STR(HEAD "1 1 3 4 5 6 7 elf loaded\nend 1\n"), &c, &err),
                LKS_OK);
     CHECK(lks_libcache_find(&c, &file, "elf").len == 0);
@@ -168,12 +166,10 @@ static void test_again(void)
 static void test_bounds(void)
 {
     LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf used = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf used = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
     struct lks_err err;
     lks_libcache_init(&c);
-    lks_buf_init(&all, LKS_LIBCACHE_BYTES_MAX);
-    lks_buf_init(&used, LKS_LIBCACHE_BYTES_MAX);
     for (unsigned i = 0; i < LKS_LIBCACHE_ENTRIES_MAX + 5; i++) {
         struct stat st = file;
         st.st_ino = i;
@@ -199,14 +195,13 @@ static void test_files(void)
 {
     LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
     LKS_CLEANUP(lks_libcache_fini) struct lks_libcache d = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
     struct lks_tree tree = lks_tree_new();
     struct lks_err err;
     struct stat st;
     char path[128];
     lks_libcache_init(&c);
     lks_libcache_init(&d);
-    lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
     path_in(&tree, "cache", path);
     CHECK_CODE(lks_libcache_load(&c, path, &err), LKS_E_NOT_FOUND);
     lks_libcache_add(&c, &file, "elf", LKS_STR("version=1"), NOW);
@@ -243,13 +238,12 @@ static void test_replaced(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
         struct lks_tree tree = lks_tree_new();
         struct lks_err err;
         char path[128];
         lks_test_case("%s", rows[i].name);
         lks_libcache_init(&c);
-        lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
         path_in(&tree, "cache", path);
         lks_tree_file(&tree, "/cache", rows[i].text);
         CHECK_CODE(lks_libcache_load(&c, path, &err), rows[i].load);

@@ -26,9 +26,8 @@ enum { MEMORY_MAX = 1 << 24, TEXT_MAX = 1 << 20 };
 static void check_images(const struct lks_tree *tree, const char *want)
 {
     LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(TEXT_MAX);
     const struct lks_probe_options options = {.libraries = true};
-    lks_buf_init(&got, TEXT_MAX);
     lks_hear_tree(lks_probe_libraries, tree, &options, &heard);
     struct lks_str rest = lks_buf_view(&heard.full), line;
     while (rest.len > 0) {
@@ -202,9 +201,8 @@ static void test_many(void)
 {
     struct lks_tree tree = lks_tree_new();
     LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(TEXT_MAX);
     const struct lks_probe_options options = {.libraries = true};
-    lks_buf_init(&json, TEXT_MAX);
     plant_docker(&tree);
     lks_buf_addf(&json, "{\"Repositories\":{\"base\":{");
     for (int i = 0; i < LKS_LIBIMAGES_TOLD_MAX + 3; i++)

@@ -64,9 +64,8 @@ static void show(const struct lks_tuple *said, bool hashes, bool evidence, struc
 
 static void check_run(const struct lks_tree *tree, const struct run *how, const char *want)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(TEXT_MAX);
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple said = run(tree->path, how);
-    lks_buf_init(&got, TEXT_MAX);
     show(&said, false, false, &got);
     CHECK_STR(lks_buf_view(&got), want);
 }
@@ -150,9 +149,8 @@ static void test_quick(void)
 
 static void test_search(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(TEXT_MAX);
     struct lks_tree tree = lks_tree_new();
-    lks_buf_init(&got, TEXT_MAX);
     plant_h200(&tree);
     LKS_CLEANUP(lks_tuple_fini)
     struct lks_tuple said = run(tree.path, &(struct run){.libraries = true});
@@ -166,12 +164,10 @@ static void test_search(void)
 /* A capture says the same, evidence included, and has no library and no directory in it. */
 static void test_capture(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(TEXT_MAX);
     struct lks_tree tree = lks_tree_new(), capture = lks_tree_new();
     char path[256];
-    lks_buf_init(&got, TEXT_MAX);
-    lks_buf_init(&again, TEXT_MAX);
     plant_h200(&tree);
     lks_tree_file(&tree, "/opt/secret-project/notes", "not ours to tell");
     LKS_CLEANUP(lks_tuple_fini)
@@ -186,10 +182,9 @@ static void test_capture(void)
     CHECK(access(path, F_OK) != 0);
     static const char *const tables[] = {"search", "loader", "list", "link", "stat", "elf"};
     for (size_t i = 0; i < LKS_COUNT(tables); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         struct lks_err err;
         lks_test_case("%s", tables[i]);
-        lks_buf_init(&text, TEXT_MAX);
         snprintf(path, sizeof(path), "%s/lockstep/%s.csv", capture.path, tables[i]);
         if (lks_file_read(path, &text, &err) == LKS_OK)
             CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("secret-project")) < 0);
@@ -201,13 +196,11 @@ static void test_capture(void)
 /* A file that is no cache stays what it is, and a reading says so. */
 static void test_foreign_cache(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_tree tree = lks_tree_new();
     struct lks_err err;
     char path[128], want[512];
-    lks_buf_init(&got, TEXT_MAX);
-    lks_buf_init(&text, TEXT_MAX);
     plant_h200(&tree);
     lks_tree_file(&tree, "/notes", "precious\n");
     snprintf(path, sizeof(path), "%s/notes", tree.path);
@@ -273,8 +266,7 @@ static void plant_hard_links(const struct lks_tree *tree)
 
 static void plant_odd_files(const struct lks_tree *tree)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-    lks_buf_init(&image, IMAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
     lks_test_elf_build(&(struct lks_test_elf){.rodata = LKS_STR("x")}, &image);
     lks_tree_fifo(tree, "/usr/lib64/libnccl.so.2");
     lks_tree_link(tree, "/usr/lib64/librccl.so.1", "librccl.so.1");
@@ -594,9 +586,8 @@ static void test_copy_builds(void)
 static void test_cases(void)
 {
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(TEXT_MAX);
         struct lks_tree tree = lks_tree_new();
-        lks_buf_init(&got, TEXT_MAX);
         lks_test_case("%s", cases[i].name);
         cases[i].plant(&tree);
         LKS_CLEANUP(lks_tuple_fini)

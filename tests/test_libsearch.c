@@ -280,9 +280,8 @@ static void nccl_of(const struct lks_tree *tree, bool live, const char *cache, c
 /* Put `fake` where the cache has `real`, as one would who wants to see whether it is asked. */
 static void forge(const char *path, const char *real, const char *fake)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_err err;
-    lks_buf_init(&text, TEXT_MAX);
     CHECK_CODE(lks_file_read(path, &text, &err), LKS_OK);
     ptrdiff_t at = lks_str_find(text_of(&text), lks_str_from(real));
     if (!CHECK(at >= 0))
@@ -381,10 +380,9 @@ static void test_library_line(void)
         {"twice", "version=1 version=2 evidence=", false},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(1024);
         struct lks_library library;
         struct lks_err err;
-        lks_buf_init(&again, 1024);
         lks_test_case("%s", rows[i].name);
         enum lks_code code = lks_libread_parse(lks_str_from(rows[i].line), &library, &err);
         CHECK_CODE(code, rows[i].ok ? LKS_OK : LKS_E_INVALID);

@@ -378,10 +378,8 @@ static void test_libraries(void)
     for (size_t i = 0; i < LKS_COUNT(libraries); i++) {
         for (size_t step = 0; step <= 5; step += 5) {
             lks_test_case("%s, step %zu", libraries[i].name, step);
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-            lks_buf_init(&image, IMAGE_MAX);
-            lks_buf_init(&shown, IMAGE_MAX);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(IMAGE_MAX);
             lks_test_elf_build(&libraries[i].elf, &image);
             CHECK_CODE(read_library(&image, step, libraries[i].file, &shown), libraries[i].code);
             CHECK_STR(lks_buf_view(&shown), libraries[i].found);
@@ -394,12 +392,9 @@ static void test_blocks(void)
 {
     for (size_t before = 32000; before < 33400; before += 7) {
         lks_test_case("%zu bytes before it", before);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-        lks_buf_init(&text, IMAGE_MAX);
-        lks_buf_init(&image, IMAGE_MAX);
-        lks_buf_init(&shown, IMAGE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(IMAGE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(IMAGE_MAX);
         lks_buf_pad(&text, 'x', (ptrdiff_t)before);
         lks_buf_add(&text, LKS_STR("NCCL version 2.28.9+cuda13.0\0"));
         lks_buf_pad(&text, 'y', (ptrdiff_t)(before % 3 * 40000));
@@ -419,12 +414,9 @@ static void test_windows(void)
         ptrdiff_t after =
             (ptrdiff_t)LKS_LIBVER_WINDOW * (1 + i / 6) - (ptrdiff_t)version.len * (i % 6) / 4;
         lks_test_case("%td bytes after it", after);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-        lks_buf_init(&text, LARGE);
-        lks_buf_init(&image, LARGE);
-        lks_buf_init(&shown, IMAGE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LARGE);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(LARGE);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(IMAGE_MAX);
         lks_buf_pad(&text, 'x', 1000 + i);
         lks_buf_add(&text, version);
         lks_buf_pad(&text, 'y', after);
@@ -445,11 +437,9 @@ static void test_other_code(void)
         if (code.len == 0 || libraries[i].code != LKS_OK)
             continue;
         for (size_t at = 0; at < code.len; at++) {
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(IMAGE_MAX);
             lks_test_case("%s, byte %zu", libraries[i].name, at);
-            lks_buf_init(&image, IMAGE_MAX);
-            lks_buf_init(&shown, IMAGE_MAX);
             LKS_ASSERT(code.len <= sizeof(changed));
             memcpy(changed, code.ptr, code.len);
             changed[at] = (char)(changed[at] ^ 0x41);
@@ -489,11 +479,9 @@ static void test_beside(void)
 /* What is damaged does not pass under the name of its file. */
 static void test_damaged(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf image = LKS_BUF(IMAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(IMAGE_MAX);
     struct lks_test_elf spec = {TEXT("x")};
-    lks_buf_init(&image, IMAGE_MAX);
-    lks_buf_init(&shown, IMAGE_MAX);
     lks_test_elf_build(&spec, &image);
     size_t sections = (size_t)lks_test_elf_get(&image, 40, 8);
     lks_test_elf_set(&image, sections + (size_t)3 * 64 + 32, 1 << 20, 8); /* size of .rodata */

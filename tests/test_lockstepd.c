@@ -160,12 +160,10 @@ static struct lks_client *connect_person(const struct ctl *c, struct lks_client 
 static void request_body(const struct ctl *c, const char *node, const char *member,
                          struct lks_str value, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_err err = {0};
     char name[64];
-    lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
     CHECK_CODE(lks_x509_key(&key, &err), LKS_OK);
     CHECK_CODE(lks_x509_request(lks_buf_view(&key), LKS_STR("liar"), &request, &err), LKS_OK);
     snprintf(name, sizeof(name), "%s.key", node);
@@ -201,12 +199,11 @@ static struct lks_client *enroll(const struct ctl *c, struct lks_client *admin, 
 
 static int beat_in(struct lks_client *agent, uint8_t boot, uint64_t seq, struct crew_told *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BEAT_BYTES_MAX);
     struct lks_beat b = {.protocol = 1, .boot = {boot}, .seq = seq};
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     b.sent = (lks_ms)now.tv_sec * 1000;
-    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_heartbeat_pack(&b, &bytes);
     return ask(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out);
 }
@@ -291,7 +288,7 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
                                struct lks_client *agent)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(128);
     struct lks_public_key public;
     struct lks_envelope envelope;
     struct lks_err err = {0};
@@ -299,7 +296,6 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     fine(admin, "commandNode", "/v1/nodes/gpu1/command",
          "{\"executor\":\"inventory\",\"reason\":\"a test\"}", &t);
     long long id = crew_number(&t, "id");
-    lks_buf_init(&key, 128);
     CHECK_CODE(lks_file_read_plain(ctl_path(c, "data/command.pub"), &key, &err), LKS_OK);
     CHECK_CODE(
         lks_key_public_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}), &public, &err),
@@ -483,10 +479,9 @@ static bool on_event(void *ctx, struct lks_str id, struct lks_str data)
 /* At the first row somebody's role is taken back. */
 static bool on_row(void *ctx, struct lks_str id, struct lks_str data)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     static bool asked;
     (void)id;
-    lks_buf_init(&answer, ANSWER_MAX);
     CHECK(lks_str_find(data, LKS_STR("ungranted")) < 0); /* it ends before that is told */
     if (!asked)
         CHECK_INT(ctl_once(ctx, "DELETE", "/v1/access?identity=user:u1&role=viewer", NULL, &answer),
@@ -497,11 +492,10 @@ static bool on_row(void *ctx, struct lks_str id, struct lks_str data)
 
 static void test_events(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct ctl c = {0};
     struct lks_err err = {0};
     ctl_init(&c, "");
-    lks_buf_init(&answer, ANSWER_MAX);
     if (CHECK(ctl_start(&c))) {
         for (int i = 0; i < 30; i++) {
             char body[128];
@@ -606,10 +600,9 @@ static void test_refusals(void)
 static void test_conditional(void)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct ctl c = {0};
     ctl_init(&c, "");
-    lks_buf_init(&answer, ANSWER_MAX);
     if (CHECK(ctl_start(&c))) {
         char head[128];
         struct lks_client *admin = ctl_client(&c, CTL_TLS);

@@ -28,9 +28,8 @@ enum {
 
 static void rewrite_config(const struct ctl *c, const char *more)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ANSWER_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, ANSWER_MAX);
     CHECK_CODE(lks_file_read_plain(c->config, &text, &err), LKS_OK);
     ptrdiff_t at = lks_str_find(lks_buf_view(&text), LKS_STR("rate:"));
     if (CHECK(at > 0))
@@ -50,9 +49,8 @@ static bool wait_for_log(const struct ctl *c, const char *text)
 
 static void test_rate_and_reload(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct ctl c = {0};
-    lks_buf_init(&answer, ANSWER_MAX);
     ctl_init(&c, "rate:\n  people_per_s: 1\n  burst: 5\n");
     if (CHECK(ctl_start(&c))) {
         struct lks_client *admin = ctl_client(&c, CTL_TLS);
@@ -97,10 +95,9 @@ static void test_stalled(void)
 {
     static const char waits[] =
         "what is asked rests on records that are not durable yet; try again";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct ctl c = {0};
     ctl_init(&c, "");
-    lks_buf_init(&answer, ANSWER_MAX);
     if (CHECK(ctl_start(&c))) {
         unsigned written = 0;
         CHECK_INT(grant(&c, written++, &answer), 200);
@@ -155,10 +152,9 @@ static void trim(const struct ctl *c)
 
 static void test_snapshot(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct ctl c = {0};
     ctl_init(&c, "journal:\n  snapshot_rows: 100\n");
-    lks_buf_init(&answer, ANSWER_MAX);
     if (CHECK(ctl_start(&c))) {
         for (unsigned i = 0; i < 150; i++)
             CHECK_INT(grant(&c, i, &answer), 200);
@@ -169,10 +165,9 @@ static void test_snapshot(void)
         }
         CHECK(made);
         struct lks_store store = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(ANSWER_MAX);
         struct lks_err err = {0};
         uint64_t seq = 0;
-        lks_buf_init(&bytes, ANSWER_MAX);
         for (struct lks_wait w = {0}; seq == 0 && lks_wait(&w) && ctl_store(&c, &store);) {
             CHECK_CODE(store.ops->snapshot(store.self, &seq, &bytes, &err), LKS_OK);
             lks_store_close(&store);
@@ -259,9 +254,8 @@ static const struct {
 
 static void test_init(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
     struct ctl c = {0};
-    lks_buf_init(&said, ANSWER_MAX);
     ctl_init(&c, "");
     for (size_t i = 0; i < LKS_COUNT(files); i++) {
         struct stat st;
@@ -301,9 +295,8 @@ static void test_first_token(void)
 /* What a person names goes into the configuration as it is. */
 static void test_init_quotes(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
     struct ctl c = {.tree = lks_tree_new()};
-    lks_buf_init(&said, ANSWER_MAX);
     snprintf(c.data, sizeof(c.data), "%s/a\"b\\c: #d", c.tree.path);
     snprintf(c.config, sizeof(c.config), "%s/lockstepd.yaml", c.data);
     CHECK_INT(ctl_init_with(c.data, "--name", "localhost", &said), 0);
@@ -334,10 +327,9 @@ static void test_init_refused(void)
     char data[sizeof(tree.path) + 8];
     snprintf(data, sizeof(data), "%s/data", tree.path);
     for (size_t i = 0; i < 2 * LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
         const char *const *row = rows[i / 2];
         lks_test_case("%s %s", row[0], row[1]);
-        lks_buf_init(&said, ANSWER_MAX);
         bool there = i % 2 == 1; /* a directory that was there stays, and is empty */
         CHECK(!there || mkdir(data, 0700) == 0);
         CHECK_INT(ctl_init_with(data, row[0], row[1], &said), 3);
@@ -429,11 +421,10 @@ static struct lks_client *site_client(const struct ctl *c, const struct lks_pair
 /* The status, and the interval that the answer names. */
 static int beat_on(struct lks_client *client, uint64_t seq, uint64_t *interval)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BEAT_BYTES_MAX);
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     struct lks_err err = {0};
     struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq, .sent = (lks_ms)time(NULL) * 1000};
-    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_heartbeat_pack(&b, &bytes);
     enum lks_code code =
         lks_client_exchange(client, "POST", "/v1/agent/beat", "application/octet-stream",
@@ -456,8 +447,7 @@ static int beat_as(const struct ctl *c, const struct lks_pair *pair, uint64_t se
 static void use_site(struct ctl *c, const struct lks_pair *authority)
 {
     struct lks_pair node = {0}, renewed = {0}, before = {0}, stranger = {0}, ours = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     site_issue(authority, "n1", SITE_SECONDS, &node);
     site_issue(authority, "n1", SITE_SECONDS + 60, &renewed);
     site_issue(authority, "n1", SITE_SECONDS / 2, &before);
@@ -496,8 +486,7 @@ static void check_replaced(struct ctl *c, const struct lks_pair *old, const stru
 static void replace_with_site(struct ctl *c, const struct lks_pair *authority)
 {
     struct lks_pair old = {0}, new = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     site_issue(authority, "n2", SITE_SECONDS, &old);
     site_issue(authority, "n2", SITE_SECONDS, &new);
     CHECK_INT(beat_as(c, &old, 1), 200);

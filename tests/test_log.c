@@ -69,8 +69,7 @@ static void test_values(void)
         lks_test_case("%s", values[i].name);
         const struct lks_log_field field = {"k", values[i].value};
         LKS_CLEANUP(capture_fini) struct capture a = {0}, b = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf want = {0};
-        lks_buf_init(&want, 1000);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf want = LKS_BUF(1000);
 
         capture_init(&a, LKS_LEVEL_INFO, LKS_LOG_LOGFMT);
         lks_log_event(&a.log, LKS_LEVEL_INFO, "hello you", &field, 1);
@@ -247,8 +246,7 @@ static void check_round_trip(struct capture *c, const char *opening, struct lks_
     ptrdiff_t at = lks_str_find(line, lks_str_from(opening));
     if (!CHECK(at > 0))
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf back = {0};
-    lks_buf_init(&back, 10000);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf back = LKS_BUF(10000);
     const char *end = read_value(c->text + at + strlen(opening), &back);
     CHECK_STR(lks_str_from(end), json ? "}\n" : "\n");
     if (!json || lks_str_utf8(bytes, NULL))
@@ -261,8 +259,7 @@ static void test_property(void)
     for (uint64_t seed = 1; seed <= 3000; seed++) {
         lks_test_case("seed %d", (int)seed);
         struct lks_rng rng = {seed};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        lks_buf_init(&bytes, 1000);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(1000);
         random_bytes(&rng, &bytes);
         LKS_CLEANUP(capture_fini) struct capture a = {0}, b = {0};
         capture_init(&a, LKS_LEVEL_INFO, LKS_LOG_LOGFMT);

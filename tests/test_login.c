@@ -109,10 +109,9 @@ static void test_roles(void)
 static void test_backing(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BACKING_TEXT_MAX);
     begin(&a);
     log_in(&a, ONE, KIM, "viewer");
-    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
     lks_backing_minters(&a.state, LKS_STR(KIM), LKS_STR("token:" ONE), &text);
     CHECK_INT(text.len, 0);
     lks_backing_minters(&a.state, LKS_STR(KIM), LKS_STR(""), &text);

@@ -107,8 +107,7 @@ static void run_child(void (*plant)(size_t), size_t row, struct lks_buf *out)
 
 static void stops(void (*plant)(size_t), size_t row, const char *says)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, 1024);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1024);
     run_child(plant, row, &out);
     lks_buf_add(&out, LKS_STR(""));
     CHECK_HAS(lks_buf_view(&out), says);

@@ -174,9 +174,8 @@ static void test_limits(void)
     for (int more = 0; more < 2; more++) {
         lks_test_case("%d more", more);
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&text, TEXT_MAX);
         for (int i = 0; i < LKS_MANIFEST_DOCS_MAX + more; i++)
             lks_buf_addf(&text,
                          "---\nlockstep: 1\nkind: HardwareClass\nname: c%d\nvendor: amd\n"

@@ -43,10 +43,9 @@ static void test_packet(void)
         {"nothing", LKS_STR_C(""), {0}, false},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
         struct lks_mctp_packet p = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&out, BUFFER_MAX);
         CHECK(lks_mctp_packet_read(rows[i].bytes, &p) == rows[i].good);
         if (!rows[i].good)
             continue;
@@ -210,13 +209,12 @@ static const struct {
 static void test_control(void)
 {
     for (size_t i = 0; i < LKS_COUNT(controls); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
         struct lks_mctp *b = endpoint(B, 0);
         struct lks_mctp_packet p = {B, A, true, true, 0, true, 6, controls[i].ask};
         struct lks_mctp_message got;
         struct lks_str packet;
         lks_test_case("%s", controls[i].name);
-        lks_buf_init(&out, BUFFER_MAX);
         lks_mctp_packet_write(&p, &out);
         CHECK(!lks_mctp_receive(b, lks_buf_view(&out), &got));
         bool said = lks_mctp_next(b, &packet);

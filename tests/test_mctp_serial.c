@@ -28,11 +28,10 @@ static void test_frames(void)
          LKS_STR_C("\x7e\x01\x02\x01\x7d\x5e\x00\x00\x7e"), true},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
         struct lks_mctp_serial line = {.no_fcs = rows[i].no_fcs};
         struct lks_str rest = rows[i].frame, packet = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&out, BUFFER_MAX);
         lks_mctp_serial_frame(rows[i].packet, rows[i].no_fcs, &out);
         CHECK(lks_str_eq(lks_buf_view(&out), rows[i].frame));
         CHECK(lks_mctp_serial_next(&line, &rest, &packet) && rest.len == 0);
@@ -83,7 +82,7 @@ static void test_any(void)
 {
     struct lks_rng rng = {9};
     for (unsigned round = 0; round < ROUNDS; round++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf frame = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf frame = LKS_BUF(BUFFER_MAX);
         struct lks_mctp_serial line = {0};
         char bytes[LKS_MCTP_SERIAL_PACKET_MAX];
         struct lks_str packet = {bytes, 1 + lks_rng_below(&rng, sizeof(bytes))}, got = {0};
@@ -92,7 +91,6 @@ static void test_any(void)
         for (size_t i = 0; i < packet.len; i++)
             bytes[i] = (char)(lks_rng_percent(&rng, 30) ? 0x7d + lks_rng_below(&rng, 2)
                                                         : lks_rng_below(&rng, 256));
-        lks_buf_init(&frame, BUFFER_MAX);
         lks_mctp_serial_frame(packet, false, &frame);
         for (size_t at = 0; at < frame.len;) {
             size_t len = 1 + lks_rng_below(&rng, 9);
@@ -103,9 +101,8 @@ static void test_any(void)
         CHECK_INT(frames, 1);
         CHECK(lks_str_eq(got, packet));
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
     char long_one[LKS_MCTP_SERIAL_PACKET_MAX + 1] = {0};
-    lks_buf_init(&out, BUFFER_MAX);
     lks_mctp_serial_frame((struct lks_str){long_one, sizeof(long_one)}, false, &out);
     CHECK_CODE(out.failed, LKS_E_LIMIT);
 }

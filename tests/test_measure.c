@@ -36,9 +36,8 @@ static const struct {
 static void test_queries(void)
 {
     for (size_t i = 0; i < LKS_COUNT(queries); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_MEASURE_QUERY_MAX);
         lks_test_case("%s", queries[i].name);
-        lks_buf_init(&out, LKS_MEASURE_QUERY_MAX);
         lks_measure_query(lks_str_from(queries[i].query), queries[i].counts, queries[i].window,
                           &out);
         CHECK_STR(lks_buf_view(&out), queries[i].asked);

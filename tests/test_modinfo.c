@@ -93,8 +93,7 @@ static void test_streams(void)
     for (size_t i = 0; i < LKS_COUNT(streams); i++) {
         for (size_t step = 1; step <= 4096; step *= 4) {
             lks_test_case("%s, %zu at a time", streams[i].name, step);
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-            lks_buf_init(&shown, BYTES_MAX);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(BYTES_MAX);
             bool found = streams[i].found != NULL;
             CHECK_CODE(scan(streams[i].bytes, step, &shown), found ? LKS_OK : LKS_E_NOT_FOUND);
             if (found)
@@ -136,10 +135,8 @@ static void test_limits(void)
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-        lks_buf_init(&bytes, BYTES_MAX);
-        lks_buf_init(&shown, BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(BYTES_MAX);
         lks_buf_add(&bytes, LKS_STR("version="));
         lks_buf_pad(&bytes, '1', (ptrdiff_t)rows[i].version);
         lks_buf_add(&bytes, LKS_STR("\0parm="));
@@ -162,12 +159,9 @@ static void test_pieces(void)
     for (uint64_t seed = 1; seed <= STREAMS; seed++) {
         lks_test_case("seed %u", (unsigned)seed);
         struct lks_rng rng = {seed};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf cut = {0};
-        lks_buf_init(&bytes, BYTES_MAX);
-        lks_buf_init(&whole, BYTES_MAX);
-        lks_buf_init(&cut, BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = LKS_BUF(BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf cut = LKS_BUF(BYTES_MAX);
         for (uint64_t n = lks_rng_below(&rng, 40); n > 0; n--)
             lks_buf_add(&bytes, parts[lks_rng_below(&rng, LKS_COUNT(parts))]);
         size_t step = 1 + (size_t)lks_rng_below(&rng, 30);

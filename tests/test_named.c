@@ -163,8 +163,7 @@ static void test_subjects(void)
     struct lks_str nodes[] = {LKS_STR("n1"), LKS_STR("n2")};
     const struct lks_hostlist hosts = {nodes, LKS_COUNT(nodes)};
     for (size_t i = 0; i < LKS_COUNT(subjects); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf near = {0};
-        lks_buf_init(&near, 512);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf near = LKS_BUF(512);
         lks_test_case("%s", subjects[i].subject);
         bool known =
             lks_subject_known(&a.state, &book, &hosts, lks_str_from(subjects[i].subject), &near);

@@ -441,8 +441,7 @@ static void test_changes(void)
     for (size_t i = 0; i < LKS_COUNT(changes); i++) {
         lks_test_case("%s", changes[i].name);
         LKS_CLEANUP(lks_tree_free) struct lks_tree t = lks_tree_new();
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf content = {0};
-        lks_buf_init(&content, 8192);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf content = LKS_BUF(8192);
         lks_buf_add(&content, changes[i].content);
         if (lks_str_is(changes[i].content, "X="))
             lks_buf_pad(&content, 'x', 5000);
@@ -456,8 +455,7 @@ static void test_changes(void)
 
 static void add_version(struct lks_buf *out, uint16_t section, const char *name, const char *value)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf inner = {0};
-    lks_buf_init(&inner, 4096);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf inner = LKS_BUF(4096);
     lks_nlattr_add_text(&inner, DEVLINK_ATTR_INFO_VERSION_NAME, lks_str_from(name));
     lks_nlattr_add_text(&inner, DEVLINK_ATTR_INFO_VERSION_VALUE, lks_str_from(value));
     lks_nlattr_add_nested(out, section, lks_buf_view(&inner));
@@ -526,10 +524,9 @@ static void test_half_answer(void)
 
 static void test_module_answer(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(4096);
     struct lks_err err = {0};
     char bytes[LKS_SFF_BYTES] = {0};
-    lks_buf_init(&line, 4096);
     struct lks_str module = {bytes, sizeof(bytes)};
     CHECK_CODE(lks_ethtool_module(module, &line, &err), LKS_E_NOT_FOUND);
     bytes[0] = 0x19;

@@ -17,8 +17,7 @@ static const struct lks_probe_options options = {.call_ms = 300, .probe_ms = 500
 /* "KEY: ANSWER" lines as a recorded table. */
 static void plant_answers(const struct lks_tree *tree, const char *lines)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1 << 20);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
     lks_buf_addf(&text, "key,code,value\n");
     struct lks_str rest = lks_str_from(lines), line, key;
     while (rest.len > 0) {
@@ -186,8 +185,7 @@ static void test_odd_answers(void)
 {
     for (size_t i = 0; i < LKS_COUNT(odd_answers); i++) {
         lks_test_case("%s", odd_answers[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf answers = {0};
-        lks_buf_init(&answers, 1 << 16);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answers = LKS_BUF(1 << 16);
         struct lks_str rest = lks_str_from(v100_answers), line;
         while (rest.len > 0) {
             (void)lks_str_cut(rest, '\n', &line, &rest);

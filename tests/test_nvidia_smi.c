@@ -22,8 +22,7 @@ static const struct {
 static void test_parts(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, 1000);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1000);
         lks_test_case("%s", rows[i].name);
         lks_nvidia_smi_parts(lks_str_from(rows[i].text), &out);
         CHECK_STR(lks_buf_view(&out), rows[i].parts);

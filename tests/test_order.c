@@ -71,11 +71,10 @@ static void what_is_taken_and_what_not(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_ORDER_BYTES_MAX);
         struct lks_order order = {0};
         struct lks_err err = {0};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&again, LKS_ORDER_BYTES_MAX);
         CHECK_CODE(lks_docs_init(&docs, "o", &err), LKS_OK);
         enum lks_code code = lks_order_parse(lks_str_from(rows[i].text), "o", &docs, &order, &err);
         if (rows[i].message != NULL) {
@@ -92,7 +91,7 @@ static void what_is_taken_and_what_not(void)
 static void an_order_is_read_as_it_was_made(void)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ORDER_BYTES_MAX);
     struct lks_order_item items[] = {
         {.component = LKS_STR("driver"),
          .value = LKS_STR("580.65.06"),
@@ -104,7 +103,6 @@ static void an_order_is_read_as_it_was_made(void)
     struct lks_order order = {.kind = LKS_ORDER_APT, .items = items, .count = LKS_COUNT(items)};
     struct lks_order found = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_ORDER_BYTES_MAX);
     CHECK_CODE(lks_docs_init(&docs, "o", &err), LKS_OK);
     CHECK_CODE(lks_order_write(&order, &text, &err), LKS_OK);
     if (!CHECK_CODE(lks_order_parse(lks_buf_view(&text), "o", &docs, &found, &err), LKS_OK))
@@ -120,11 +118,10 @@ static void an_order_is_read_as_it_was_made(void)
 /* What would be refused on the node is not written in the first place. */
 static void what_could_not_be_read_is_not_written(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ORDER_BYTES_MAX);
     struct lks_order_item item = {.component = LKS_STR("a"), .file = LKS_STR("a.deb")};
     struct lks_order order = {.kind = LKS_ORDER_APT, .items = &item, .count = 1};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_ORDER_BYTES_MAX);
     CHECK_CODE(lks_order_write(&order, &text, &err), LKS_E_INVALID);
     CHECK_STR(lks_str_from(err.msg), "order: items[1]: a file has a name and a digest");
     order.count = 0;

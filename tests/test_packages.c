@@ -174,8 +174,7 @@ static void build_header(struct lks_buf *out, const struct rpm *r)
 {
     const char *texts[] = {r->name, r->version, r->release, "x86_64"};
     static const uint32_t tags[] = {1000, 1001, 1002, 1022};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf data = {0};
-    lks_buf_init(&data, SQLITE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf data = LKS_BUF(SQLITE_BYTES_MAX);
     lks_buf_init(out, SQLITE_BYTES_MAX);
     add32(&data, r->epoch);
     size_t at[4];
@@ -433,9 +432,8 @@ static void test_logs(void)
 /* Of a log that is long its end counts. */
 static void test_long_log(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(4 * LKS_PACKAGES_LOG_MAX);
     struct lks_tree tree = lks_tree_new();
-    lks_buf_init(&text, 4 * LKS_PACKAGES_LOG_MAX);
     lks_buf_add(&text, LKS_STR(AT "upgrade containerd.io:amd64 1.7.26-1 1.7.27-1\n"));
     while (text.len < LKS_PACKAGES_LOG_MAX)
         lks_buf_add(&text, LKS_STR(AT "status installed bash:amd64 5.2-1\n"));

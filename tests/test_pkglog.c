@@ -95,9 +95,8 @@ static const struct {
 static void test_next(void)
 {
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(SHOWN_MAX);
         lks_test_case("%s", texts[i].name);
-        lks_buf_init(&out, SHOWN_MAX);
         show(texts[i].format, lks_str_from(texts[i].text), &out);
         CHECK_STR(out.len > 0 ? lks_buf_view(&out) : LKS_STR(""), texts[i].shown);
     }
@@ -105,10 +104,8 @@ static void test_next(void)
 
 static void test_long_line(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&text, SHOWN_MAX);
-    lks_buf_init(&out, SHOWN_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(SHOWN_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(SHOWN_MAX);
     lks_buf_add(&text, LKS_STR(AT "upgrade a:all 1"));
     while (text.len < LKS_PKGLOG_LINE_MAX)
         lks_buf_addc(&text, ' ');

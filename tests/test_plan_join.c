@@ -49,7 +49,7 @@ static const struct {
 static void test_joins(void)
 {
     for (size_t i = 0; i < LKS_COUNT(joiners); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
         struct plans p;
         struct lks_rec_plan_part part = {0};
         lks_test_case("%s", joiners[i].name);
@@ -57,7 +57,6 @@ static void test_joins(void)
         struct lks_str hosts = lks_str_from(joiners[i].hosts != NULL ? joiners[i].hosts : "");
         propose(&p, (struct lks_plan_wish){.hosts = hosts,
                                            .pool = hosts.len > 0 ? LKS_STR("") : LKS_STR("train")});
-        lks_buf_init(&text, 1 << 20);
         lks_buf_addf(&text, "%s%s%s", FIRST, joiners[i].more, STACKS);
         (void)lks_asked_fleet(&p.a, text.ptr, NULL);
         const struct lks_state_change *c = lks_state_change(&p.a.state, 1);
@@ -156,11 +155,10 @@ static const struct {
 static void test_quiets(void)
 {
     for (size_t i = 0; i < LKS_COUNT(quiets); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
         struct plans p;
         lks_ms next = 0;
         lks_test_case("%s", quiets[i].name);
-        lks_buf_init(&text, 1 << 20);
         lks_buf_addf(&text, "%sfreezes: [%s]\n%s", FIRST, quiets[i].freezes, STACKS);
         plans_begin(&p, text.ptr);
         propose(&p, (struct lks_plan_wish){.hosts = LKS_STR("g[1-4],o1")});

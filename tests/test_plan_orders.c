@@ -331,12 +331,11 @@ static void list(const struct lks_stackdiff *diff, const struct lks_difference *
 static void make(const struct row *row, const struct lks_plan_layer *layer)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 16);
     struct lks_plan_told told[LKS_PLAN_LAYER_ORDERS];
     struct lks_err err = {0};
     size_t count = 99;
     lks_arena_init(&arena, 1 << 20);
-    lks_buf_init(&text, 1 << 16);
     enum lks_code code = lks_plan_orders(layer, &arena, told, &count, &err);
     if (row->why != NULL) {
         CHECK_CODE(code, LKS_E_REFUSED);

@@ -24,8 +24,7 @@ static const char *const classes[] = {"bmc", "bios", "nic", "cpld", "nvos"};
 /* Images of both versions; of cpld the old one only where there is to be a way back. */
 static void add_images(struct plans *p, bool cpld_back)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     lks_buf_addf(&text, "{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"b\",\"version\":\"1\","
                         "\"artifacts\":[");
     for (unsigned i = 0; i < 2 * LKS_COUNT(classes); i++) {

@@ -173,10 +173,9 @@ static struct lks_str tell(struct plans *p)
 static void test_rows(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(64 << 10);
         struct plans p;
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&text, 64 << 10);
         lks_buf_addf(&text, "%s%s%s", rows[i].fleet, rows[i].from, rows[i].to);
         plans_begin(&p, text.ptr);
         if (rows[i].bundle != NULL)
@@ -436,10 +435,9 @@ static void test_reads(void)
 {
     const struct lks_plan_wish wish = {.hosts = LKS_STR("g1"), .stack = LKS_STR("b")};
     for (size_t i = 0; i < LKS_COUNT(reads); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(64 << 10);
         struct plans p;
         lks_test_case("%s", reads[i].name);
-        lks_buf_init(&text, 64 << 10);
         lks_buf_addf(&text, "%s" STACK("a", OLD, "%s") "%s", FLEET(BMC, ""), reads[i].pinned,
                      STACK("b", OLD, FW(OF("bmc", "2"))));
         plans_begin(&p, text.ptr);

@@ -18,8 +18,7 @@
 
 static void put_modules(const struct lks_tree *t, unsigned count, uint64_t mib)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
-    lks_buf_init(&table, 65536);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(65536);
     lks_dmi_set(&table, lks_dmi_add(&table, 16, 0x1000, 0x17, ""), 0x05, 1, 3);
     for (unsigned i = 0; i < count; i++)
         lks_dmi_module(&table, 0x1100 + i, 0x1000, mib);
@@ -39,8 +38,7 @@ static void put_dmi(const struct lks_tree *t)
 
 static void put_cpus(const struct lks_tree *t, unsigned count, bool mixed)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf info = {0};
-    lks_buf_init(&info, 65536);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf info = LKS_BUF(65536);
     for (unsigned i = 0; i < count; i++) {
         char path[80], version[16];
         lks_buf_addf(&info,

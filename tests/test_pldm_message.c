@@ -88,8 +88,7 @@ static void put_text(struct lks_rng *rng, struct lks_buf *out)
 
 static void put_tlvs(struct lks_rng *rng, struct lks_buf *out, unsigned count)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, BUFFER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(BUFFER_MAX);
     for (unsigned i = 0; i < count; i++) {
         lks_buf_truncate(&value, 0);
         put_random(rng, &value, lks_rng_below(rng, 20));
@@ -173,9 +172,8 @@ static void put_fields(struct lks_rng *rng, struct lks_buf *out, const char *lay
 /* Read and written again it is the same; cut short or made longer it is refused. */
 static void check_message(struct lks_str bytes, bool open_end, bool later)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(BUFFER_MAX);
     struct lks_pldm_message m = {0};
-    lks_buf_init(&again, BUFFER_MAX);
     if (!CHECK_INT(lks_pldm_message_decode(bytes, &m), LKS_PLDM_CC_SUCCESS))
         return;
     lks_pldm_message_encode(&m, &again);
@@ -189,9 +187,8 @@ static void check_message(struct lks_str bytes, bool open_end, bool later)
 
 static void test_round_trip(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
     struct lks_rng rng = {1};
-    lks_buf_init(&out, BUFFER_MAX);
     for (size_t i = 0; i < LKS_COUNT(layouts); i++) {
         for (unsigned round = 0; round < 2 * ROUNDS; round++) {
             bool answer = round % 2 == 1;
@@ -269,9 +266,8 @@ static const struct {
 static void test_fields(void)
 {
     for (size_t i = 0; i < LKS_COUNT(fields); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
         lks_test_case("%s", fields[i].name);
-        lks_buf_init(&out, BUFFER_MAX);
         lks_pldm_message_encode(&fields[i].m, &out);
         check_bytes(lks_buf_view(&out), fields[i].hex);
         check_message(lks_buf_view(&out), fields[i].m.code != 0, true);
@@ -303,10 +299,9 @@ static void test_refused(void)
         {"a no with something behind it", "01 05 10 81 ffff", LKS_PLDM_CC_SUCCESS},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(BUFFER_MAX);
         struct lks_pldm_message m = {.command = 0xabcd};
         lks_test_case("%s", rows[i].name);
-        lks_buf_init(&bytes, BUFFER_MAX);
         put_hex(&bytes, rows[i].hex);
         CHECK_INT(lks_pldm_message_decode(lks_buf_view(&bytes), &m), rows[i].code);
         CHECK((m.command == 0xabcd) == (rows[i].code != LKS_PLDM_CC_SUCCESS));
@@ -413,9 +408,8 @@ static void test_trace(void)
     d.activation.takes = 7000;
     lks_test_device_begin(&d);
     for (size_t i = 0; i < LKS_COUNT(trace); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = LKS_BUF(BUFFER_MAX);
         lks_test_case("line %zu: %s", i + 1, trace[i].name);
-        lks_buf_init(&ours, BUFFER_MAX);
         put_hex(&ours, trace[i].hex);
         lks_fd_tick(d.fd, trace[i].at);
         if (trace[i].name[0] == '>') {

@@ -48,10 +48,9 @@ static void sample_is_golden(void)
 {
     for (uint8_t revision = 1; revision <= LKS_PLDM_REVISION_MAX; revision++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf want = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(FILE_MAX);
         lks_test_case("revision %u", revision);
         read_golden(revision, &want);
-        lks_buf_init(&got, FILE_MAX);
         lks_test_package_sample_file(revision, &got);
         CHECK(lks_str_eq(lks_buf_view(&got), lks_buf_view(&want)));
     }
@@ -124,12 +123,10 @@ static enum lks_code add_to(void *ctx, struct lks_str bytes, struct lks_err *err
 /* parse(write(x)) is x, and write(parse(bytes)) is bytes. */
 static void check_round_trip(struct lks_test_package *t)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
     struct lks_err err = {0};
-    lks_buf_init(&file, FILE_MAX);
-    lks_buf_init(&again, FILE_MAX);
     lks_test_package_file(t, &file);
     if (!CHECK_CODE(lks_pldm_package_open(lks_buf_view(&file), true, &p, &err), LKS_OK)) {
         CHECK_STR(lks_str_from(err.msg), "");
@@ -168,8 +165,7 @@ static void gaps_are_kept(void)
     struct images images = {.p = &t.package};
     struct lks_pldm_source source = {.read = image_of, .ctx = &images};
     struct lks_pldm_sink sink = {.put = add_to, .ctx = &file};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
-    lks_buf_init(&plain, FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = LKS_BUF(FILE_MAX);
     lks_buf_init(&file, FILE_MAX);
     lks_test_package_file(&t, &plain);
     lks_buf_pad(&plain, 'x', 512);
@@ -403,9 +399,8 @@ static void pass_sums_up(void)
     for (unsigned seed = 0; seed < ROUNDS / 3; seed++) {
         struct lks_rng rng = {.state = seed};
         struct lks_test_package t = lks_test_package_any(&rng, (uint8_t)(1 + seed % 4));
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
         lks_test_case("seed %u", seed);
-        lks_buf_init(&file, FILE_MAX);
         lks_test_package_file(&t, &file);
         LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
         struct lks_err err = {0};
@@ -419,11 +414,10 @@ static void pass_sums_up(void)
 /* Two components with one image: each has its digest. */
 static void pass_knows_shared_images(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
     struct lks_rng rng = {.state = 1};
     struct lks_err err = {0};
-    lks_buf_init(&file, FILE_MAX);
     lks_test_package_sample_file(2, &file);
     CHECK_CODE(lks_pldm_package_parse(lks_buf_view(&file), file.len, true, &p, &err), LKS_OK);
     p.components[1].offset = p.components[0].offset;
@@ -433,12 +427,11 @@ static void pass_knows_shared_images(void)
 
 static void pass_sees_what_changed(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
     LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
     struct lks_pldm_sums sums = {0};
     struct lks_err err = {0};
-    lks_buf_init(&file, FILE_MAX);
     lks_test_package_sample_file(4, &file);
     lks_buf_add(&file, LKS_STR("\0\0loose"));
     struct lks_pldm_pass_options options = {.file_size = file.len};

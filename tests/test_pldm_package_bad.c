@@ -184,9 +184,8 @@ static void bad_files_are_told(void)
 {
     for (size_t i = 0; i < LKS_COUNT(bad_rows); i++) {
         const struct bad_row *row = &bad_rows[i];
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
         lks_test_case("%s", row->name);
-        lks_buf_init(&file, FILE_MAX);
         lks_test_package_sample_file(row->revision, &file);
         size_t at = place_at(&file, row->revision, row->place) + (size_t)row->at;
         memcpy(file.ptr + at, row->bytes.ptr, row->bytes.len);
@@ -201,8 +200,7 @@ static void bad_files_are_told(void)
 static void cut_files_are_refused(void)
 {
     for (uint8_t revision = 1; revision <= LKS_PLDM_REVISION_MAX; revision++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
-        lks_buf_init(&file, FILE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
         lks_test_package_sample_file(revision, &file);
         for (size_t len = 0; len < file.len; len++) {
             LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
@@ -249,11 +247,10 @@ static void nothing_of_a_kind(void)
     enum { DESCRIPTORS_AT = 17, DESCRIPTORS_LEN = 19, CHECKSUM = 4, COUNT = 2 };
     for (size_t i = 0; i < LKS_COUNT(none_rows); i++) {
         const struct none_row *row = &none_rows[i];
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
         LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
         struct lks_err err = {0};
         lks_test_case("%s", row->name);
-        lks_buf_init(&file, FILE_MAX);
         lks_test_package_sample_file(1, &file);
         size_t from = place_at(&file, 1, row->from), to = place_at(&file, 1, row->to);
         lks_bytes_set_number(&file, from + (size_t)row->number_at, 0, row->width);
@@ -272,10 +269,9 @@ static void nothing_of_a_kind(void)
 /* The header is there, but not all of it was handed over. */
 static void short_views_are_refused(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
     struct lks_err err = {0};
-    lks_buf_init(&file, FILE_MAX);
     lks_test_package_sample_file(1, &file);
     CHECK_CODE(lks_pldm_package_parse((struct lks_str){file.ptr, 100}, file.len, true, &p, &err),
                LKS_E_INVALID);
@@ -286,7 +282,7 @@ static void short_views_are_refused(void)
 static void notes_have_a_limit(void)
 {
     struct lks_test_package t = lks_test_package_sample(1);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
     struct lks_pldm_descriptor many[200];
     struct lks_err err = {0};
@@ -294,7 +290,6 @@ static void notes_have_a_limit(void)
         many[i] = (struct lks_pldm_descriptor){LKS_PLDM_IANA, LKS_STR("\1\2\3\4")};
     t.package.devices[0].descriptors = many;
     t.package.devices[0].descriptor_count = LKS_COUNT(many);
-    lks_buf_init(&file, FILE_MAX);
     lks_test_package_file(&t, &file);
     for (size_t i = 0; i < LKS_COUNT(many); i++)
         file.ptr[44 + 17 + 8 * i] = '\x02'; /* a UUID of four bytes */
@@ -442,10 +437,9 @@ static void nothing_bad_is_written(void)
     for (size_t i = 0; i < LKS_COUNT(write_rows); i++) {
         const struct write_row *row = &write_rows[i];
         struct lks_test_package t = lks_test_package_sample(4);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", row->name);
-        lks_buf_init(&file, FILE_MAX);
         row->spoil(&t.package);
         CHECK_CODE(lks_pldm_package_build(&t.package, t.images, &file, &err), row->code);
         CHECK_STR(lks_str_from(err.msg), row->message);

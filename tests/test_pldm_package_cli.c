@@ -159,11 +159,10 @@ static const struct recipe_row {
 
 static void put_recipe(const struct lks_tree *tree, const struct recipe_row *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_MAX);
     struct lks_str recipe = LKS_STR(RECIPE);
     ptrdiff_t at = lks_str_find(recipe, lks_str_from(row->old));
     size_t len = strlen(row->old);
-    lks_buf_init(&text, FILE_MAX);
     if (!CHECK(at >= 0))
         return;
     lks_buf_add(&text, (struct lks_str){recipe.ptr, (size_t)at});
@@ -336,10 +335,8 @@ static void make_file(const struct verify_row *row, struct lks_buf *file, struct
 
 static void put_keys(const struct lks_tree *tree, const struct lks_buf *pem)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf other = {0};
-    lks_buf_init(&file, FILE_MAX);
-    lks_buf_init(&other, FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf other = LKS_BUF(FILE_MAX);
     lks_test_package_sign(&file, &other);
     lks_tree_bytes(tree, "/its.pem", lks_buf_view(pem->len > 0 ? pem : &other));
     lks_tree_bytes(tree, "/other.pem", lks_buf_view(&other));
@@ -352,14 +349,12 @@ static void files_are_verified(void)
     for (size_t i = 0; i < LKS_COUNT(verify_rows); i++) {
         const struct verify_row *row = &verify_rows[i];
         LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(FILE_MAX);
         char path[PATH_MAX], key[PATH_MAX];
         const char *args[8] = {"pldm", "verify", in(&tree, "/a.fwpkg", path)};
         size_t count = 3;
         lks_test_case("%s", row->name);
-        lks_buf_init(&file, FILE_MAX);
-        lks_buf_init(&pem, FILE_MAX);
         make_file(row, &file, &pem);
         put_keys(&tree, &pem);
         if (row->made != NO_FILE)
@@ -383,10 +378,8 @@ static void files_are_verified(void)
 static void put_nested(const struct lks_tree *tree)
 {
     struct lks_test_package t = lks_test_package_sample(3);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf inner = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf outer = {0};
-    lks_buf_init(&inner, FILE_MAX);
-    lks_buf_init(&outer, FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf inner = LKS_BUF(FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf outer = LKS_BUF(FILE_MAX);
     lks_test_package_sample_file(4, &inner);
     t.images[1] = lks_buf_view(&inner);
     t.package.components[0].version =

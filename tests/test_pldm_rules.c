@@ -48,11 +48,10 @@ static void bring_to(struct scene *s, enum lks_pldm_state state)
 /* Send the device a message and take its answer: the completion code, or -1. */
 static int ask_from(struct scene *s, uint8_t peer, const struct lks_pldm_message *m)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
     struct lks_str bytes;
     uint8_t to = 0;
     int code = -1;
-    lks_buf_init(&out, BUFFER_MAX);
     lks_pldm_message_encode(m, &out);
     while (lks_fd_send(s->d.fd, &to, &bytes))
         continue;
@@ -216,8 +215,7 @@ static void test_device_timers(void)
         }
         CHECK_INT(lks_fd_state(s.d.fd), LKS_PLDM_IDLE);
         struct lks_pldm_message m = request(LKS_PLDM_GET_STATUS);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, BUFFER_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
         lks_pldm_message_encode(&m, &out);
         lks_fd_receive(s.d.fd, s.line.now, AGENT, lks_buf_view(&out));
         if (CHECK(lks_fd_send(s.d.fd, &peer, &bytes)) &&
@@ -280,13 +278,12 @@ static const struct {
 static void test_answers(void)
 {
     for (size_t i = 0; i < LKS_COUNT(answers); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(BUFFER_MAX);
         struct lks_str bytes = {0};
         struct scene s;
         uint8_t peer;
         struct lks_pldm_message m = {0};
         lks_test_case("%s", answers[i].name);
-        lks_buf_init(&answer, BUFFER_MAX);
         bring_to(&s, LKS_PLDM_DOWNLOAD);
         while (lks_fd_send(s.d.fd, &peer, &bytes))
             CHECK(lks_pldm_message_head(bytes, &m));
@@ -310,9 +307,8 @@ static void test_answers(void)
 static int ask_agent(struct scene *s, uint8_t instance, uint16_t command, struct lks_str fields,
                      struct lks_str *data)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(BUFFER_MAX);
     struct lks_str bytes;
-    lks_buf_init(&out, BUFFER_MAX);
     lks_bytes_put_u8(&out, 0x80 | instance);
     lks_bytes_put_u8(&out, (uint8_t)(command >> 8));
     lks_bytes_put_u8(&out, (uint8_t)command);
@@ -364,10 +360,9 @@ static void test_pieces(void)
     while (lks_fd_state(s.d.fd) != LKS_PLDM_DOWNLOAD)
         (void)lks_test_line_step(&s.line, s.ua, s.d.fd);
     for (size_t i = 0; i < LKS_COUNT(pieces); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf fields = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf fields = LKS_BUF(BUFFER_MAX);
         struct lks_str data = {0};
         lks_test_case("%s", pieces[i].name);
-        lks_buf_init(&fields, BUFFER_MAX);
         lks_bytes_put_u32(&fields, pieces[i].offset);
         lks_bytes_put_u32(&fields, pieces[i].length);
         CHECK_INT(

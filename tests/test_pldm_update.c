@@ -85,10 +85,9 @@ static void save(struct lks_buf *saved, const struct lks_ua *ua)
  * device that loses power. */
 static bool run_killed(struct scene *s, struct lks_rng *rng, unsigned kills, unsigned outages)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_UA_SAVED_MAX);
     uint32_t changes = lks_ua_changes(s->ua) - 1;
     struct lks_err err = {0};
-    lks_buf_init(&saved, LKS_UA_SAVED_MAX);
     for (unsigned i = 0; i < STEPS; i++) {
         if (lks_ua_changes(s->ua) != changes)
             save(&saved, s->ua);
@@ -574,13 +573,12 @@ static void test_package_data(void)
 
 static void test_bad_save(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_UA_SAVED_MAX);
     struct lks_ua *ua = NULL;
     struct lks_err err = {0};
     struct scene s;
     scene_init(&s, 2, 1);
     scene_begin(&s);
-    lks_buf_init(&saved, LKS_UA_SAVED_MAX);
     lks_ua_save(s.ua, &saved);
     for (size_t len = 0; len < saved.len; len++) {
         lks_test_case("%zu of %zu bytes", len, saved.len);
@@ -611,7 +609,7 @@ static void test_bad_save(void)
 static void test_damaged_save(void)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_UA_SAVED_MAX);
         struct lks_rng rng = {.state = seed};
         struct lks_err err = {0};
         struct scene s;
@@ -620,7 +618,6 @@ static void test_damaged_save(void)
         scene_begin(&s);
         for (uint64_t n = lks_rng_below(&rng, 200); n > 0; n--)
             (void)lks_test_line_step(&s.line, s.ua, s.d.fd);
-        lks_buf_init(&saved, LKS_UA_SAVED_MAX);
         lks_ua_save(s.ua, &saved);
         saved.ptr[lks_rng_below(&rng, saved.len)] = (char)lks_rng_below(&rng, 24);
         lks_ua_free(s.ua);
@@ -637,13 +634,12 @@ static void test_damaged_save(void)
 static void test_resume(void)
 {
     for (int state = LKS_PLDM_LEARN; state <= LKS_PLDM_ACTIVATE; state++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_UA_SAVED_MAX);
         struct lks_err err = {0};
         struct scene s;
         lks_test_case("when it is %s", lks_pldm_message_state_text((uint8_t)state));
         slow_device(&s, 2);
         run_to(&s, (enum lks_pldm_state)state);
-        lks_buf_init(&saved, LKS_UA_SAVED_MAX);
         lks_ua_save(s.ua, &saved);
         lks_ua_free(s.ua);
         s.ua = NULL;
@@ -666,14 +662,13 @@ static void test_resume(void)
 static void test_unheard(void)
 {
     for (size_t which = 0; which < 2; which++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_UA_SAVED_MAX);
         struct lks_err err = {0};
         struct scene s;
         lks_test_case("component %zu", which);
         slow_device(&s, 2);
         for (unsigned i = 0; i < STEPS && lks_ua_fate(s.ua, which) != LKS_UA_APPLIED; i++)
             (void)lks_test_line_step(&s.line, s.ua, s.d.fd);
-        lks_buf_init(&saved, LKS_UA_SAVED_MAX);
         lks_ua_save(s.ua, &saved);
         lks_ua_free(s.ua);
         s.ua = NULL;

@@ -129,12 +129,11 @@ static const struct {
 /* Files are written again with LOCKSTEP_GOLDEN=write, and looked at before they are kept. */
 static void check_file(const char *name, const char *kind, struct lks_str got)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf want = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf want = LKS_BUF(FILE_MAX);
     const char *mode = getenv("LOCKSTEP_GOLDEN");
     struct lks_err err = {0};
     char path[256];
     snprintf(path, sizeof(path), GOLDEN "%s.%s", name, kind);
-    lks_buf_init(&want, FILE_MAX);
     if (mode != NULL && lks_str_is(lks_str_from(mode), "write"))
         CHECK_CODE(lks_file_replace(path, got, &err), LKS_OK);
     else if (CHECK_CODE(lks_file_read(path, &want, &err), LKS_OK)) {
@@ -345,8 +344,7 @@ static void test_markdown(void)
         {"\xe2\x80\xae", "?"}, /* turns the direction of text */
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, FILE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(FILE_MAX);
         lks_test_case("'%s'", rows[i].want);
         lks_document_markdown_text(&out, lks_str_from(rows[i].text));
         CHECK_STR(lks_buf_view(&out), rows[i].want);

@@ -358,8 +358,7 @@ static void test_too_large(void)
 {
     struct lks_record r = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    lks_buf_init(&body, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(OUT_MAX);
     lks_buf_pad(&body, 'x', (ptrdiff_t)LKS_RECORD_BODY_MAX + 1);
     CHECK_CODE(lks_record_unpack(LKS_RECORD_LIVENESS, 1, lks_buf_view(&body), &r, &err),
                LKS_E_INVALID);
@@ -384,8 +383,7 @@ static void test_version_before(void)
 {
     struct grown now = {LKS_STR("gn1"), 5, LKS_STR("x")}, got = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    lks_buf_init(&body, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(OUT_MAX);
     lks_record_fields_pack(&grown, &now, &body);
     CHECK(lks_str_eq(lks_buf_view(&body), LKS_STR("\3gn1\5\1x")));
     CHECK_CODE(lks_record_fields_unpack(&grown, 2, lks_buf_view(&body), &got, &err), LKS_OK);
@@ -482,8 +480,7 @@ static void test_noise(void)
         const struct lks_str body = {bytes, len};
         if (lks_record_unpack(info->kind, lks_record_version(info), body, &r, &err) != LKS_OK)
             continue;
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
-        lks_buf_init(&again, OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(OUT_MAX);
         lks_record_pack(&r, &again);
         taken++;
         if (!CHECK(lks_str_eq(lks_buf_view(&again), body)))

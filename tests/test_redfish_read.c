@@ -348,11 +348,10 @@ static void try_service(const struct service *s)
 {
     LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
     LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf log = LKS_BUF((size_t)1 << 16);
     struct lks_bmc_secret secret = lks_bmcs_secret();
     void *value = calloc(1, lks_bmc_redfish.read->size);
     LKS_ASSERT(value != NULL);
-    lks_buf_init(&log, (size_t)1 << 16);
     lks_conversation_talk_init(&talk);
     lks_bmc_inventory_init(&inventory);
     lks_bmc_redfish.read_begin(value, lks_test_facts(), &secret, LKS_BMCS_HOUR, &inventory);
@@ -460,7 +459,7 @@ static void test_entries(void)
     for (size_t i = 0; i < LKS_COUNT(entries); i++) {
         LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
         LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf log = LKS_BUF((size_t)1 << 16);
         struct lks_bmc_secret secret = lks_bmcs_secret();
         struct service s = {
             .pages = {ROOT_PAGE,
@@ -472,7 +471,6 @@ static void test_entries(void)
         void *value = calloc(1, lks_bmc_redfish.read->size);
         LKS_ASSERT(value != NULL);
         lks_test_case("%s", entries[i].name);
-        lks_buf_init(&log, (size_t)1 << 16);
         lks_conversation_talk_init(&talk);
         lks_bmc_inventory_init(&inventory);
         lks_bmc_redfish.read_begin(value, lks_test_facts(), &secret, LKS_BMCS_HOUR, &inventory);

@@ -32,8 +32,7 @@ static void parse(const struct lks_buf *text, struct lks_manifest *out)
 /* A file with this one stack. */
 static void make(unsigned number, struct lks_manifest *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     write_stack(&text, "gold", number);
     parse(&text, out);
 }
@@ -88,8 +87,7 @@ static void test_twice(void)
 
 static void make_two(unsigned one, unsigned other, struct lks_manifest *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     write_stack(&text, "gold", one);
     lks_buf_addf(&text, "---\n");
     write_stack(&text, "silver", other);

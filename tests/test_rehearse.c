@@ -238,8 +238,7 @@ static void test_seen(void)
     struct lks_err err = {0};
     LKS_ASSERT(disk != NULL && lks_store_memory_open(disk, &store, &err) == LKS_OK);
     for (size_t i = 0; i < LKS_COUNT(records); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-        lks_buf_init(&body, LKS_RECORD_BODY_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_RECORD_BODY_MAX);
         lks_record_pack(&records[i], &body);
         struct lks_row row = {
             .seq = i + 1,
@@ -304,7 +303,7 @@ static bool note(struct lks_state *s, struct lks_record r)
 static void test_shown_state(void)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state whole = {0}, shown = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(STORY_MAX);
     uint8_t hash[LKS_HASH_BYTES];
     struct lks_err err = {0};
     struct lks_str name = LKS_STR("n1");
@@ -323,7 +322,6 @@ static void test_shown_state(void)
                                                    .expires = WALL + HOUR}});
     CHECK_INT(whole.token_count, 1);
     CHECK(whole.nodes[lks_state_node(&whole, name)].token_hash != 0);
-    lks_buf_init(&bytes, STORY_MAX);
     CHECK_CODE(lks_snapshot_pack_shown(&whole, &bytes, &err), LKS_OK);
     CHECK(lks_str_find(lks_buf_view(&bytes), LKS_STR("sha256:11")) < 0);
     CHECK(lks_str_find(lks_buf_view(&bytes), LKS_STR("sha256:22")) < 0);

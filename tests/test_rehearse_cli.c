@@ -143,7 +143,7 @@ static struct lks_run many(const char *jobs)
 static void test_json_and_picture(void)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf svg = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf svg = LKS_BUF((size_t)1 << 20);
     struct lks_run one = many("1"), three = many("3");
     struct lks_err err = {0};
     CHECK_INT(one.exit, 0);
@@ -155,7 +155,6 @@ static void test_json_and_picture(void)
         CHECK(lks_doc_member(docs.first, "bad_image") != NULL); /* every fourth seed has one */
         CHECK(lks_doc_member(docs.first, "pools") != NULL);
     }
-    lks_buf_init(&svg, (size_t)1 << 20);
     CHECK_CODE(lks_file_read(picture, &svg, &err), LKS_OK);
     CHECK(lks_str_starts(lks_buf_view(&svg), "<svg xmlns="));
     CHECK(lks_str_ends(lks_buf_view(&svg), "</svg>\n"));

@@ -73,7 +73,7 @@ static void retire(struct lks_asked *a, const char *name)
 static void check(struct lks_asked *a, size_t i)
 {
     LKS_CLEANUP(lks_cadence_classes_fini) struct lks_pool_classes classes = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(LKS_DOC_BYTES_MAX);
     struct lks_book book = {.facts = lks_test_facts(), .manifest = &a->manifest};
     const struct lks_advisory *flaw = lks_facts_advisory(book.facts, LKS_STR(FLAW));
     struct lks_remedies r = {0};
@@ -83,7 +83,6 @@ static void check(struct lks_asked *a, size_t i)
         !CHECK_CODE(lks_cadence_classes_all(&classes, &a->state, &err), LKS_OK) ||
         !CHECK_CODE(lks_remedies_of(&a->state, &book, &classes, pool, flaw, &r, &err), LKS_OK))
         return;
-    lks_buf_init(&list, LKS_DOC_BYTES_MAX);
     lks_buf_add(&list, LKS_STR(""));
     for (size_t k = 0; k < r.count; k++)
         lks_buf_addf(&list, "%" LKS_STR_FMT " ",

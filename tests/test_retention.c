@@ -27,7 +27,7 @@ static void put_snapshot_by(struct lks_test_world *w, size_t count, const char *
 {
     LKS_CLEANUP(lks_test_world_fini) struct lks_test_world other = lks_test_world_new(false);
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(BYTES_MAX);
     struct lks_store_tail tail = {0};
     struct lks_err err = {0};
     lks_test_live(&other.store, count, &other.key);
@@ -38,7 +38,6 @@ static void put_snapshot_by(struct lks_test_world *w, size_t count, const char *
                                     .fleet = {.name = lks_str_from(fleet)}};
         CHECK_CODE(lks_state_apply(&state, state.seq, state.clock, &forged, &err), LKS_OK);
     }
-    lks_buf_init(&bytes, BYTES_MAX);
     CHECK_CODE(lks_snapshot_pack_signed(&state, tail.hash, key, &bytes, &err), LKS_OK);
     CHECK_CODE(w->store.ops->snapshot_put(w->store.self, count, lks_buf_view(&bytes), &err),
                LKS_OK);
@@ -71,10 +70,9 @@ static void test_a_snapshot_and_its_tail_fold_to_the_same(void)
 
 static void spoil(struct lks_test_world *w, size_t at)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(BYTES_MAX);
     struct lks_err err = {0};
     uint64_t seq = 0;
-    lks_buf_init(&bytes, BYTES_MAX);
     CHECK_CODE(w->store.ops->snapshot(w->store.self, &seq, &bytes, &err), LKS_OK);
     bytes.ptr[at % bytes.len] ^= 1;
     CHECK_CODE(w->store.ops->snapshot_put(w->store.self, seq, lks_buf_view(&bytes), &err), LKS_OK);
@@ -102,11 +100,10 @@ static void test_a_snapshot_of_another_chain_is_not_used(void)
 {
     LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, honest = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(BYTES_MAX);
     struct lks_err err = {0};
     uint8_t hash[LKS_HASH_BYTES] = {1};
     fold_ok(&w, &honest);
-    lks_buf_init(&bytes, BYTES_MAX);
     CHECK_CODE(lks_snapshot_pack_signed(&honest, hash, &w.key, &bytes, &err), LKS_OK);
     CHECK_CODE(w.store.ops->snapshot_put(w.store.self, honest.seq, lks_buf_view(&bytes), &err),
                LKS_OK);
@@ -561,9 +558,8 @@ static bool json_row(void *ctx, const struct lks_row *row)
 static void test_rows_as_json(void)
 {
     LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(BYTES_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, BYTES_MAX);
     CHECK_CODE(w.store.ops->rows(w.store.self, 17, json_row, &text, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&text), "{\"seq\":17,\"time\":\"1970-01-01T00:00:06.000Z\","
                                    "\"kind\":\"liveness\",\"node\":\"n1\",\"state\":\"live\"}\n");

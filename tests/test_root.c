@@ -53,8 +53,7 @@ static void test_read(void)
     if (!CHECK(lks_root_open(tree.path, NULL, &root, &err) == LKS_OK))
         return;
     for (size_t i = 0; i < LKS_COUNT(reads); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, 32);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(32);
         lks_test_case("%s", reads[i].name);
         enum lks_code code = lks_root_read(&root, reads[i].path, 32, &text, &err);
         CHECK_STR(lks_str_from(code_text(code)), reads[i].code);
@@ -276,8 +275,7 @@ static void test_damaged_answers(void)
         lks_tree_file(&tree, "/lockstep/dev.csv", rows[i].content);
         struct lks_root root;
         struct lks_err err = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, 100);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(100);
         lks_test_case("%s", rows[i].name);
         if (!CHECK(lks_root_open(tree.path, NULL, &root, &err) == LKS_OK))
             return;

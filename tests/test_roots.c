@@ -76,8 +76,7 @@ static void check_golden(const char *name, const char *ending, struct lks_str go
 {
     char path[256];
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf want = {0};
-    lks_buf_init(&want, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf want = LKS_BUF(TEXT_MAX);
     snprintf(path, sizeof(path), "tests/golden/roots/%s.%s", name, ending);
     const char *wish = getenv("LKS_GOLDEN_UPDATE");
     if (wish != NULL && strcmp(wish, "1") == 0)
@@ -240,8 +239,7 @@ static void look_for_secrets(void *ctx, const char *path)
     struct search *s = ctx;
     char at[4096];
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     snprintf(at, sizeof(at), "%s%s", s->dir, path);
     if (!CHECK(lks_file_read(at, &text, &err) == LKS_OK))
         return;

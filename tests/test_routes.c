@@ -135,9 +135,8 @@ static struct lks_client *connect_with(const struct ctl *c, const char *token)
 static void walk(const struct ctl *c, const char *token, enum lks_role role,
                  const struct where *where)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct lks_client *client = connect_with(c, token);
-    lks_buf_init(&answer, ANSWER_MAX);
     for (size_t i = 0; client != NULL && i < lks_route_count; i++) {
         const struct lks_route *r = &lks_routes[i];
         char path[256];
@@ -153,9 +152,8 @@ static void walk(const struct ctl *c, const char *token, enum lks_role role,
 static bool make_token(const struct ctl *c, enum lks_role role, const struct where *where,
                        char *token, size_t size)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     char body[512], id[64];
-    lks_buf_init(&answer, ANSWER_MAX);
     snprintf(id, sizeof(id), "%s-%s", lks_role_words[role], where->name);
     int len = snprintf(body, sizeof(body), "{\"identity\":\"user:%s\",\"role\":\"%s\"", id,
                        lks_role_words[role]);
@@ -175,8 +173,7 @@ static void walk_as_nobody(const struct ctl *c)
 {
     static const char *const open[] = {"health",      "ready",     "enroll", "ticket",
                                        "loginDevice", "loginPoll", "login",  "loginCallback"};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     static const char *const tokens[] = {
         NULL, "lks_api_admin_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "nonsense"};
     for (size_t k = 0; k < LKS_COUNT(tokens); k++) {
@@ -267,10 +264,9 @@ static bool names_nodes(const struct lks_form *form)
 
 static void check_body(struct lks_client *client, const struct lks_route *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     char body[512];
     size_t row = 0;
-    lks_buf_init(&answer, ANSWER_MAX);
     while (row < LKS_COUNT(bodies) && strcmp(bodies[row].id, r->id) != 0)
         row++;
     if (!CHECK(row < LKS_COUNT(bodies)) || bodies[row].body == NULL)
@@ -283,9 +279,8 @@ static void check_body(struct lks_client *client, const struct lks_route *r)
 /* Whoever reaches many nodes at once is refused, by whichever route. */
 static void check_few(const struct ctl *c)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct lks_client *client = ctl_client(c, CTL_UNIX);
-    lks_buf_init(&answer, ANSWER_MAX);
     for (size_t i = 0; client != NULL && i < lks_route_count; i++) {
         const struct lks_route *r = &lks_routes[i];
         struct lks_str head, tail;
@@ -324,9 +319,8 @@ static void check_counts(const struct ctl *c)
         {"POST", "/v1/nodes/gpu%5B1-2%5D/replace", "{\"reason\":\"x\"}"},
         {"DELETE", "/v1/nodes/gpu%5B1-2%5D?reason=x", NULL},
     };
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct lks_client *client = ctl_client(c, CTL_UNIX);
-    lks_buf_init(&answer, ANSWER_MAX);
     for (size_t i = 0; client != NULL && i < LKS_COUNT(rows); i++) {
         char body[512];
         const char *said = filled(rows[i].body, body, sizeof(body));
@@ -341,10 +335,9 @@ static void check_counts(const struct ctl *c)
 static void check_cursors(const struct ctl *c)
 {
     static const char *const queries[] = {"after=nosuch", "after=999999", "after=nosuch&limit=1"};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct lks_client *client = ctl_client(c, CTL_UNIX);
     size_t asked = 0;
-    lks_buf_init(&answer, ANSWER_MAX);
     for (size_t i = 0; client != NULL && i < lks_route_count; i++) {
         const struct lks_route *r = &lks_routes[i];
         if (r->query == NULL || lks_schema_field(r->query, LKS_STR("after")) == NULL)
@@ -373,10 +366,9 @@ static void check_detail(const struct ctl *c)
     };
     struct lks_client *client = ctl_client(c, CTL_UNIX);
     for (size_t i = 0; client != NULL && i < LKS_COUNT(paths); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
         char detail[LKS_ERR_MSG_MAX];
         lks_test_case("%s", paths[i]);
-        lks_buf_init(&answer, ANSWER_MAX);
         bool reads = strchr(paths[i], '?') != NULL;
         int status = ctl_ask(client, reads ? "GET" : "POST", paths[i],
                              reads ? NULL : "{\"reason\":\"x\"}", &answer);
@@ -390,8 +382,7 @@ static void check_detail(const struct ctl *c)
 /* Rows of the journal show who got a token, and nothing of its secret. */
 static void check_journal(const struct ctl *c)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     CHECK_INT(ctl_once(c, "POST", "/v1/nodes/gpu1/enroll", "{}", &answer), 200);
     CHECK_INT(ctl_once(c, "GET", "/v1/journal?limit=10000", NULL, &answer), 200);
     CHECK_HAS(lks_buf_view(&answer), "\"kind\":\"api-token\"");
@@ -529,10 +520,9 @@ static void check_statuses(const struct lks_doc *responses, const struct lks_rou
 
 static void test_openapi(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ANSWER_MAX);
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, ANSWER_MAX);
     lks_openapi_json("1.2.3", &text);
     if (!CHECK_CODE(lks_docs_init(&docs, "openapi", &err), LKS_OK) ||
         !CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK))
@@ -567,11 +557,10 @@ static void test_openapi(void)
 static void test_reason(void)
 {
     for (size_t over = 0; over < 2; over++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ANSWER_MAX);
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         struct lks_err err = {0};
         lks_test_case("%zu past it", over);
-        lks_buf_init(&text, ANSWER_MAX);
         lks_buf_addf(&text, "{\"reason\": \"");
         lks_buf_pad(&text, 'x', (ptrdiff_t)(LKS_REASON_MAX + over));
         lks_buf_addf(&text, "\"}");

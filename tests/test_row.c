@@ -22,8 +22,7 @@ static void test_both_ways(void)
 {
     struct lks_head want = head(), got = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, LKS_HEAD_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_HEAD_TEXT_MAX);
     lks_row_head_text(&want, &out);
     CHECK_STR(lks_buf_view(&out), LINE);
     CHECK_CODE(lks_row_head_parse(LKS_STR(LINE), &got, &err), LKS_OK);
@@ -39,9 +38,8 @@ static void test_longest(void)
 {
     struct lks_head want = head(), got = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_HEAD_TEXT_MAX);
     want.seq = want.time = UINT64_MAX;
-    lks_buf_init(&out, LKS_HEAD_TEXT_MAX);
     lks_row_head_text(&want, &out);
     CHECK_CODE(lks_buf_check(&out, &err), LKS_OK);
     CHECK_CODE(lks_row_head_parse(lks_buf_view(&out), &got, &err), LKS_OK);

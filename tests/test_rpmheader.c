@@ -21,10 +21,8 @@ struct part {
 /* A header of these parts, with `filler` bytes in front of the data of the last. */
 static void build(struct lks_buf *out, const struct part *parts, size_t count, size_t filler)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf index = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf data = {0};
-    lks_buf_init(&index, BYTES_MAX);
-    lks_buf_init(&data, BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf index = LKS_BUF(BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf data = LKS_BUF(BYTES_MAX);
     lks_buf_init(out, BYTES_MAX);
     for (size_t i = 0; i < count; i++) {
         if (i + 1 == count)
@@ -127,11 +125,10 @@ static void test_headers(void)
     for (size_t i = 0; i < LKS_COUNT(headers); i++) {
         lks_test_case("%s", headers[i].name);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(1024);
         struct lks_rpmheader h;
         struct lks_err err = {0};
         bool short_of;
-        lks_buf_init(&shown, 1024);
         build(&bytes, headers[i].parts, headers[i].count, 0);
         enum lks_code code =
             lks_rpmheader_parse(lks_buf_view(&bytes), bytes.len, &h, &short_of, &err);

@@ -40,8 +40,7 @@ static enum lks_code fine(void *ctx, struct lks_buf *out, struct lks_err *err)
 
 static void ask(struct lks_probe *p, const char *name, const char *key, lks_ask_fn *fn)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, 100);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(100);
     struct lks_err err = {0};
     char value[] = "42";
     if (lks_root_ask(p->root, "test", key, fn, value, &out, &err) == LKS_OK)
@@ -133,8 +132,7 @@ static enum lks_code slow(void *ctx, struct lks_buf *out, struct lks_err *err)
 /* It asks for patience with its first question, and needs all of it; the others are as usual. */
 static void probe_slow_start(struct lks_probe *p)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, 100);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(100);
     struct lks_err err = {0};
     if (lks_root_ask(p->root, "test", "call init", slow, p, &out, &err) == LKS_OK)
         lks_probe_value(p, "init", NONE, NONE, lks_buf_view(&out), "call init");

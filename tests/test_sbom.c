@@ -148,9 +148,8 @@ static void test_depth(void)
     static const char open[] = "{\"components\":[", close[] = "]}";
     for (int deep = LKS_SBOM_DEPTH_MAX - 1; deep <= LKS_SBOM_DEPTH_MAX; deep++) {
         LKS_CLEANUP(lks_sbom_fini) struct lks_sbom sbom = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(65536);
         struct lks_err err = {0};
-        lks_buf_init(&text, 65536);
         lks_buf_addf(&text,
                      "{\"bomFormat\":\"CycloneDX\",\"specVersion\":\"1.5\",\"components\":[");
         for (int i = 0; i < deep; i++)

@@ -317,10 +317,9 @@ static void test_lengths(void)
     for (size_t i = 0; i < LKS_COUNT(lengths); i++) {
         for (int more = 0; more < 2; more++) {
             lks_test_case("%s, %d more", lengths[i].name, more);
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
             LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
             struct lks_err err = {0};
-            lks_buf_init(&text, OUT_MAX);
             lks_buf_add(&text, lks_str_from(lengths[i].before));
             lks_buf_pad(&text, 'a', lengths[i].longest + more);
             lks_buf_add(&text, lks_str_from(lengths[i].after));
@@ -363,9 +362,8 @@ static void test_identity(void)
     for (size_t i = 0; i < LKS_COUNT(identities); i++) {
         lks_test_case("%s", identities[i].name);
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&out, OUT_MAX);
         if (!CHECK_CODE(check(identities[i].text, &docs, &err), LKS_OK))
             continue;
         CHECK_CODE(lks_schema_identity(docs.first, &all_form, &out, &err), LKS_OK);
@@ -526,9 +524,8 @@ static void test_json(void)
     for (size_t i = 0; form != NULL; form = lks_manifest_kind(i++)) {
         lks_test_case("%s", form->name);
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&out, OUT_MAX);
         lks_schema_json(form, &out);
         CHECK_CODE(lks_buf_check(&out, &err), LKS_OK);
         CHECK_CODE(lks_docs_init(&docs, "schema", &err), LKS_OK);

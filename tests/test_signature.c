@@ -114,8 +114,7 @@ static void test_fingerprint(void)
     struct lks_pin pin = {0};
     struct lks_err err = {0};
     char line[LKS_PIN_LINE_SIZE], want[LKS_DIGEST_SIZE];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf der = {0};
-    lks_buf_init(&der, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf der = LKS_BUF(TEXT_MAX);
     CHECK_CODE(lks_signature_pin_parse(lks_str_from(pem), &pin, &err), LKS_OK);
     lks_signature_pin_text(&pin, line);
     CHECK_STR(lks_str_from(line), "ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=");
@@ -430,10 +429,9 @@ static void test_unread(void)
         CHECK_INT(s.len, 0);
     }
     lks_test_case("too long");
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SIGNATURE_TEXT_MAX * 2);
     struct lks_signature s = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX * 2);
     lks_buf_pad(&text, 'A', (ptrdiff_t)LKS_SIGNATURE_TEXT_MAX + 1);
     CHECK_CODE(lks_signature_parse(lks_buf_view(&text), &s, &err), LKS_E_LIMIT);
 }

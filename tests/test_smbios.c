@@ -59,8 +59,7 @@ static void test_tables(void)
 {
     for (size_t i = 0; i < LKS_COUNT(tables); i++) {
         lks_test_case("%s", tables[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = {0};
-        lks_buf_init(&shown, TABLE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shown = LKS_BUF(TABLE_MAX);
         show(tables[i].table, &shown);
         CHECK_STR(lks_buf_view(&shown), tables[i].shown);
     }
@@ -214,11 +213,10 @@ static void test_memory(void)
 {
     for (size_t i = 0; i < LKS_COUNT(memories); i++) {
         lks_test_case("%s", memories[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(TABLE_MAX);
         struct lks_smbios_memory m = {0};
         struct lks_err err = {0};
         char got[64];
-        lks_buf_init(&table, TABLE_MAX);
         memories[i].make(&table);
         enum lks_code code = lks_smbios_memory(lks_buf_view(&table), &m, &err);
         snprintf(got, sizeof(got), "%llu %u %u", (unsigned long long)(m.bytes >> 20), m.modules,
@@ -229,10 +227,9 @@ static void test_memory(void)
 
 static void test_has(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(TABLE_MAX);
     struct lks_err err = {0};
     bool has = true;
-    lks_buf_init(&table, TABLE_MAX);
     server(&table);
     CHECK_CODE(lks_smbios_has(lks_buf_view(&table), LKS_SMBIOS_IPMI_DEVICE, &has, &err), LKS_OK);
     CHECK(!has);
@@ -247,10 +244,9 @@ static void test_has(void)
 
 static void test_limits(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(TABLE_MAX);
     struct lks_err err = {0};
     bool has = true;
-    lks_buf_init(&table, TABLE_MAX);
     for (unsigned i = 0; i < LKS_SMBIOS_COUNT_MAX; i++)
         (void)lks_dmi_add(&table, 1, 0, 4, "");
     CHECK_CODE(lks_smbios_has(lks_buf_view(&table), LKS_SMBIOS_END, &has, &err), LKS_OK);

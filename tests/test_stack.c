@@ -365,9 +365,8 @@ static void test_firmware(void)
     for (size_t i = 0; i < LKS_COUNT(firmwares); i++) {
         lks_test_case("%s", firmwares[i].entry);
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&text, OUT_MAX);
         lks_buf_addf(&text, L40S "firmware: [{%s, version: '1'}]\n", firmwares[i].entry);
         if (!CHECK_CODE(parse(lks_buf_view(&text), &m, &err), LKS_OK))
             continue;
@@ -411,9 +410,8 @@ static void test_ceilings(void)
         for (int more = 0; more < 2; more++) {
             lks_test_case("%s, %d more", ceilings[i].name, more);
             LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
             struct lks_err err = {0};
-            lks_buf_init(&text, OUT_MAX);
             lks_buf_add(&text, lks_str_from(ceilings[i].text));
             for (int n = 0; n < ceilings[i].most + more; n++)
                 lks_buf_addf(&text, "%s%0*d%s", ceilings[i].before, ceilings[i].width, n,
@@ -554,9 +552,8 @@ static void test_golden(void)
     for (size_t i = 0; i < LKS_COUNT(golden); i++) {
         lks_test_case("%s", golden[i].name);
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
         struct lks_err err = {0};
-        lks_buf_init(&out, OUT_MAX);
         if (!CHECK_CODE(parse(lks_str_from(golden[i].text), &m, &err), LKS_OK))
             continue;
         CHECK_STR(lks_str_from(m.stacks[0].digest), golden[i].digest);

@@ -228,13 +228,12 @@ static void test_flaws_once(void)
 static void test_large(void)
 {
     enum { VALUES = 3000, WORDS = 40, LONG = 4000 };
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)8 << 20);
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
     LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
     struct lks_err err = {0};
     const struct lks_facts *facts = lks_test_facts();
-    lks_buf_init(&text, (size_t)8 << 20);
     lks_buf_addf(&text, "%s", L40S("settings:\n  kernel_cmdline:\n"));
     for (int i = 0; i < WORDS; i++) {
         lks_buf_addf(&text, "    - 'p%d=", i);
@@ -323,10 +322,9 @@ static void test_order_of_work(void)
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
         LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf order = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf order = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("%s", works[i].name);
-        lks_buf_init(&order, TEXT_MAX);
         if (!CHECK_CODE(parse(works[i].from, facts, &from, &err), LKS_OK) ||
             !CHECK_CODE(parse(works[i].to, facts, &to, &err), LKS_OK) ||
             !CHECK_CODE(lks_stackdiff_make(facts, from.stacks, to.stacks, &diff, &err), LKS_OK))

@@ -140,8 +140,7 @@ static uint64_t rows_after_crash(const struct lks_tree *from)
     struct lks_err err = {0};
     char path[PATH_SIZE];
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-        lks_buf_init(&bytes, 64 * MIB);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(64 * MIB);
         snprintf(path, sizeof(path), "%s/%s", from->path, names[i]);
         CHECK_CODE(lks_file_read(path, &bytes, &err), LKS_OK);
         snprintf(path, sizeof(path), "/%s", names[i]);

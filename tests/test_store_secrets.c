@@ -100,12 +100,11 @@ static void test_changers(void)
 static void test_round_trip(void)
 {
     LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = LKS_BUF(LKS_SECRET_MAX);
     struct lks_seal_key key = {{1}}, other = {{2}};
     struct lks_err err = {0};
     char path[256];
     struct stat st;
-    lks_buf_init(&plain, LKS_SECRET_MAX);
     snprintf(path, sizeof(path), "%s/secrets", tree.path);
     CHECK_INT(mkdir(path, 0700), 0);
     CHECK_CODE(lks_secrets_write(tree.path, &key, "ca.key", LKS_STR("first"), &err), LKS_OK);

@@ -370,11 +370,9 @@ static void test_moment(void)
 static void test_reader_writes_nothing(void)
 {
     LKS_CLEANUP(place_free) struct place p = place_new();
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = LKS_BUF(MIB);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = LKS_BUF(MIB);
     struct lks_err err = {0};
-    lks_buf_init(&before, MIB);
-    lks_buf_init(&after, MIB);
     CHECK_CODE(lks_file_read(p.path, &before, &err), LKS_OK);
     struct lks_store reader = open_ok(p.path, LKS_STORE_READ);
     struct lks_store_tail tail = {.first = 1};
@@ -545,13 +543,12 @@ static void test_lost_snapshot(void)
         lks_test_case("%s", losses[i].edit);
         LKS_CLEANUP(place_free) struct place p = place_new();
         LKS_CLEANUP(lks_store_close) struct lks_store store = open_ok(p.path, LKS_STORE_OWN);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(64 * MIB);
         struct lks_err err = {0};
         struct lks_str all = {bytes, 20 * MIB};
         uint64_t seq = 99;
         CHECK_CODE(store.ops->snapshot_put(store.self, 1, all, &err), LKS_OK);
         raw(p.path, losses[i].edit);
-        lks_buf_init(&out, 64 * MIB);
         CHECK_CODE(store.ops->snapshot(store.self, &seq, &out, &err), LKS_E_INVALID);
         CHECK_HAS(lks_str_from(err.msg), losses[i].message);
         CHECK_INT(out.len, 0);

@@ -26,10 +26,9 @@ static void say(struct lks_asked *a, struct lks_record r)
 static void read_node(struct lks_asked *a, const struct group *g)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BASIS_BYTES_MAX);
     char digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_BASIS_BYTES_MAX);
     lks_test_tuple_with(lks_test_node, g->runs, &tuple);
     CHECK_CODE(lks_basis_of(&tuple, &text, digest, &err), LKS_OK);
     if (!g->lost)

@@ -230,8 +230,7 @@ static void add_random_cell(struct lks_table *t, struct lks_rng *rng)
     static const char *const parts[] = {
         "a", "ü", "東", " ", "  ", "word", "\n", "\xff", "u\xcc\x88", "sha256:0123456789abcdef",
         "-"};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 4096);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(4096);
     for (uint64_t n = lks_rng_below(rng, 20); n > 0; n--)
         lks_buf_add(&text, lks_str_from(parts[lks_rng_below(rng, LKS_COUNT(parts))]));
     lks_table_cell(t, LKS_PLAIN, lks_buf_view(&text));

@@ -31,10 +31,9 @@ static struct world world;
 static void sql(const char *fmt, ...) LKS_PRINTF(1, 2);
 static void sql(const char *fmt, ...)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     va_list ap;
     va_start(ap, fmt);
-    lks_buf_init(&text, TEXT_MAX);
     lks_buf_addv(&text, fmt, ap);
     va_end(ap);
     if (!CHECK_INT(sqlite3_exec(world.db, text.ptr, NULL, NULL, NULL), SQLITE_OK))
@@ -103,8 +102,7 @@ static void write_hex(struct lks_buf *out, const uint8_t *bytes, size_t len)
 
 static void write_hash(uint64_t seq, const uint8_t hash[LKS_HASH_BYTES])
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = {0};
-    lks_buf_init(&hex, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = LKS_BUF(TEXT_MAX);
     write_hex(&hex, hash, LKS_HASH_BYTES);
     sql("UPDATE journal SET hash = x'%s' WHERE seq = %" PRIu64, hex.ptr, seq);
     if (seq == world.last)
@@ -140,7 +138,7 @@ static void sign_again(uint64_t from, const struct lks_key *key)
     sqlite3_finalize(stmt);
     for (uint64_t seq = from; seq <= world.last; seq++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf hash = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf signature = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf signature = LKS_BUF(TEXT_MAX);
         struct lks_head head = {.seq = seq};
         struct lks_err err = {0};
         if (!read_row(seq, &row))
@@ -150,7 +148,6 @@ static void sign_again(uint64_t from, const struct lks_key *key)
         head.time = row.row.time;
         CHECK_CODE(lks_chain_head_sign(key, &head, &err), LKS_OK);
         lks_buf_init(&hash, TEXT_MAX);
-        lks_buf_init(&signature, TEXT_MAX);
         write_hex(&hash, head.hash, sizeof(head.hash));
         write_hex(&signature, head.signature, sizeof(head.signature));
         sql("UPDATE head SET time = %" PRIu64
@@ -308,12 +305,11 @@ static void append_and_sign(void)
 /* The whole file as it was when the hold in the middle was the last row. */
 static void swap_in(const char *from)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF((size_t)64 << 20);
     struct lks_err err = {0};
     char path[128];
     sql("COMMIT");
     close_file();
-    lks_buf_init(&bytes, (size_t)64 << 20);
     CHECK_CODE(lks_file_read_plain(from, &bytes, &err), LKS_OK);
     snprintf(path, sizeof(path), "%s/journal.db", world.ctl.data);
     CHECK_CODE(lks_file_replace(path, lks_buf_view(&bytes), &err), LKS_OK);
@@ -437,10 +433,9 @@ static void witness(uint64_t at_least)
 
 static void steal_key(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf seed = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf seed = LKS_BUF(LKS_SECRET_MAX);
     struct lks_seal_key seal;
     struct lks_err err = {0};
-    lks_buf_init(&seed, LKS_SECRET_MAX);
     CHECK_CODE(lks_secrets_key(world.ctl.data, "file:seal.key", &seal, &err), LKS_OK);
     CHECK_CODE(lks_secrets_read(world.ctl.data, &seal, "journal.key", &seed, &err), LKS_OK);
     if (CHECK_INT(seed.len, LKS_KEY_BYTES))
@@ -460,11 +455,10 @@ static void hold(unsigned i)
 /* The journal as it is now, and a backup of it: what a thief or an old disk has. */
 static void keep_older(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     const char *backup = ctl_path(&world.ctl, "backup");
     CHECK_INT(ctl_stop(&world.ctl), 0);
     ctl_copy(world.ctl.data, ctl_path(&world.ctl, "older"));
-    lks_buf_init(&said, TEXT_MAX);
     CHECK_INT(
         ctl_run((const char *[]){LKS_CLI_PROGRAM, "backup", world.ctl.data, "--out", backup, NULL},
                 &said),
@@ -531,8 +525,7 @@ static void check_verified(const char *fault, bool witnessed)
 /* One line: what, where, and the way on. */
 static void check_refused(const char *says, bool faulty)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     CHECK_INT(ctl_refused(&world.ctl, &said), faulty ? 3 : 1);
     struct lks_str line, rest;
     lks_str_cut(lks_buf_view(&said), '\n', &line, &rest);
@@ -623,11 +616,10 @@ static void every_change_is_found(void)
  * from its first start on. */
 static void a_backup_is_restored_with_what_was_seen(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     const char *to = ctl_path(&world.ctl, "restored"), *wrong = ctl_path(&world.ctl, "wrong.key");
     char key[128];
     struct lks_err err = {0};
-    lks_buf_init(&said, TEXT_MAX);
     const char *argv[] = {LKS_CLI_PROGRAM, "restore", ctl_path(&world.ctl, "backup"),
                           "--to",          to,        "--seal-key",
                           wrong,           NULL};
@@ -686,11 +678,10 @@ static void the_file_of_what_was_seen(void)
 
 static void a_plain_file_is_no_downgrade(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     static struct held_row row;
     ctl_copy(ctl_path(&world.ctl, "older"), world.ctl.data);
     open_file();
-    lks_buf_init(&text, TEXT_MAX);
     if (read_row(1, &row)) {
         lks_buf_addf(&text, "1 ");
         write_hex(&text, row.row.hash, sizeof(row.row.hash));
@@ -744,13 +735,12 @@ static void a_journal_of_an_earlier_version_goes_on(void)
 
 static void an_export_goes_on_behind_what_it_cannot_read(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
     char bad[48], last[32];
     ctl_copy(ctl_path(&world.ctl, "kept"), world.ctl.data);
     open_file();
     sql("UPDATE journal SET kind = 9999 WHERE seq = %" PRIu64, world.middle);
     close_file();
-    lks_buf_init(&said, TEXT_MAX);
     CHECK_INT(ctl_run((const char *[]){LKS_CLI_PROGRAM, "journal", "export", world.ctl.data, NULL},
                       &said),
               3);

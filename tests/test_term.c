@@ -90,8 +90,7 @@ static void test_clean(void)
 {
     for (size_t i = 0; i < LKS_COUNT(cleaned); i++) {
         lks_test_case("%s", cleaned[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-        lks_buf_init(&out, 100);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(100);
         lks_term_clean(&out, lks_str_from(cleaned[i].text));
         CHECK_STR(lks_buf_view(&out), cleaned[i].clean);
     }

@@ -58,10 +58,9 @@ static void test_texts(void)
 
 static void test_cut(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf longest = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf longest = LKS_BUF(TEXT_MAX);
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     struct lks_err err = {0};
-    lks_buf_init(&longest, TEXT_MAX);
     /* A character of two bytes lies across each limit. */
     lks_buf_addc(&longest, 'n');
     while (longest.len < 3 * LKS_READING_VALUE_MAX)
@@ -144,9 +143,8 @@ static void test_order(void)
 {
     for (size_t i = 0; i < LKS_COUNT(orders); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         lks_test_case("%s", orders[i].name);
-        lks_buf_init(&text, TEXT_MAX);
         lks_test_tuple(orders[i].in, &t);
         show(&t, &text);
         CHECK_STR(lks_buf_view(&text), orders[i].out);
@@ -306,9 +304,8 @@ static void test_digest_bytes(void)
 static void test_json(void)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
     lks_test_tuple("gpu.serial@gpu 1#p=\"x\\y\"\ngpu.uuid~\nnic.mac?no access\n", &t);
     CHECK_CODE(lks_tuple_json(&t, LKS_STR(""), &text, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&text),
@@ -328,9 +325,8 @@ static void test_findings(void)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple back = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
     lks_test_tuple("gpu.uuid~\n", &t);
     CHECK_CODE(lks_tuple_json(&t, LKS_STR("[{\"rule\":\"driver\"}]"), &text, &err), LKS_OK);
     CHECK_HAS(lks_buf_view(&text), "\",\"findings\":[{\"rule\":\"driver\"}],\"kind\":\"Tuple\"");
@@ -357,10 +353,9 @@ static void test_times(void)
     for (size_t i = 0; i < LKS_COUNT(times); i++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple back = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("%lld", (long long)times[i].taken);
-        lks_buf_init(&text, TEXT_MAX);
         lks_test_tuple("", &t);
         t.taken = times[i].taken;
         if (times[i].text == NULL) {
@@ -458,11 +453,10 @@ static void test_parse_limits(void)
         {"{\"node\":\"", "\"}", LKS_READING_NAME_MAX},
     };
     for (size_t i = 0; i < LKS_COUNT(places); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(TEXT_MAX);
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
         struct lks_err err = {0};
         lks_test_case("%s", places[i].before);
-        lks_buf_init(&json, TEXT_MAX);
         lks_buf_add(&json, lks_str_from(places[i].before));
         lks_buf_pad(&json, 'x', (ptrdiff_t)places[i].max + 1);
         lks_buf_add(&json, lks_str_from(places[i].after));
@@ -473,10 +467,9 @@ static void test_parse_limits(void)
 
 static void test_too_many(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(TEXT_MAX);
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     struct lks_err err = {0};
-    lks_buf_init(&json, TEXT_MAX);
     lks_buf_add(&json,
                 LKS_STR("{\"boot_id\":\"\",\"digest\":\"\",\"kind\":\"Tuple\",\"lockstep\":1,"
                         "\"node\":\"\",\"taken\":\"2026-11-15T06:25:20Z\",\"readings\":[0"));
@@ -545,12 +538,10 @@ static void test_round_trip(void)
     for (uint64_t seed = 0; seed < TUPLES; seed++) {
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple back = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf once = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = LKS_BUF(TEXT_MAX);
         struct lks_err err = {0};
         lks_test_case("seed %u", (unsigned)seed);
-        lks_buf_init(&once, TEXT_MAX);
-        lks_buf_init(&twice, TEXT_MAX);
         make_random(seed, 0, &t);
         CHECK_CODE(lks_tuple_json(&t, LKS_STR(""), &once, &err), LKS_OK);
         CHECK_CODE(lks_tuple_parse(lks_buf_view(&once), "t.json", &back, &err), LKS_OK);

@@ -89,11 +89,10 @@ static void test_rows(void)
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
         LKS_CLEANUP(lks_bundle_fini) struct lks_bundle bundle = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SIGNATURE_TEXT_MAX);
         struct lks_evidence_answer answer;
         struct lks_err err = {0};
         struct lks_str manifest = lks_str_from(rows[i].manifest);
-        lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
         sign(i, &text);
         LKS_ASSERT(lks_bundle_parse(manifest, "b", NULL, &bundle, &err) == LKS_OK);
         lks_verifier_run(&(struct lks_evidence_ask){.manifest = manifest,

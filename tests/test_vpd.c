@@ -44,10 +44,9 @@ static void build(struct lks_buf *out, struct lks_str product, struct lks_str fi
 
 static void test_board(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_VPD_BYTES_MAX);
     struct lks_vpd vpd;
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_VPD_BYTES_MAX);
     build(&bytes, LKS_STR(PRODUCT), LKS_STR(FIELDS), true);
     lks_buf_pad(&bytes, '\xff', 16); /* what comes after the end tag is nobody's */
     if (!CHECK_CODE(lks_vpd_parse(lks_buf_view(&bytes), &vpd, &err), LKS_OK))
@@ -64,10 +63,9 @@ static void test_board(void)
 
 static void test_checksum(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_VPD_BYTES_MAX);
     struct lks_vpd vpd;
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_VPD_BYTES_MAX);
     build(&bytes, LKS_STR(PRODUCT), LKS_STR(FIELDS), false);
     CHECK_CODE(lks_vpd_parse(lks_buf_view(&bytes), &vpd, &err), LKS_OK);
     CHECK(vpd.has_checksum && !vpd.checksum_ok);
@@ -141,10 +139,9 @@ static void test_texts(void)
 
 static void test_limit(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_VPD_BYTES_MAX + 1);
     struct lks_vpd vpd;
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_VPD_BYTES_MAX + 1);
     lks_buf_add(&bytes, LKS_STR("\x78"));
     lks_buf_pad(&bytes, 'x', LKS_VPD_BYTES_MAX);
     CHECK_CODE(lks_vpd_parse(lks_buf_view(&bytes), &vpd, &err), LKS_E_LIMIT);
@@ -153,8 +150,7 @@ static void test_limit(void)
 /* Cut or changed anywhere it is refused or read, and what is read stays inside. */
 static void test_damage(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_VPD_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_VPD_BYTES_MAX);
     build(&bytes, LKS_STR(PRODUCT), LKS_STR(FIELDS), true);
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         lks_test_case("seed %u", (unsigned)seed);

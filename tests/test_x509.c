@@ -248,8 +248,7 @@ static void test_requests_refused(void)
     LKS_ASSERT(PEM_write_bio_X509_REQ(bio, req) == 1);
     char *bytes = NULL;
     long len = BIO_get_mem_data(bio, &bytes);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
-    lks_buf_init(&pem, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(OUT_MAX);
     CHECK_CODE(lks_x509_issue(lks_buf_view(&ca), lks_buf_view(&ca_key),
                               (struct lks_str){bytes, (size_t)len}, &w, &pem, &about, &err),
                LKS_E_INVALID);
@@ -277,8 +276,7 @@ static void test_other_keys_refused(void)
     struct lks_x509_wish w = wish(LKS_X509_NODE, "gn001");
     struct lks_x509_about about = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
-    lks_buf_init(&pem, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(OUT_MAX);
     CHECK_CODE(lks_x509_issue(lks_buf_view(&ca), lks_buf_view(&ca_key),
                               (struct lks_str){bytes, (size_t)len}, &w, &pem, &about, &err),
                LKS_E_INVALID);
@@ -415,14 +413,13 @@ static void test_keys(void)
 {
     LKS_CLEANUP(lks_pkey_end) EVP_PKEY *mine = lks_x509_pem_key(lks_buf_view(&key));
     LKS_CLEANUP(lks_bio_end) BIO *bio = BIO_new(BIO_s_mem());
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
     struct lks_err err = {0};
     char *bytes = NULL;
     CHECK_HAS(lks_buf_view(&key), "-----BEGIN PRIVATE KEY-----");
     LKS_ASSERT(PEM_write_bio_PKCS8PrivateKey(bio, mine, EVP_aes_128_cbc(), "pw", 2, NULL, NULL));
     long len = BIO_get_mem_data(bio, &bytes);
     struct lks_str locked = {bytes, (size_t)len};
-    lks_buf_init(&out, OUT_MAX);
     CHECK_CODE(lks_x509_request(locked, LKS_STR("gn001"), &out, &err), LKS_E_INVALID);
     CHECK_CODE(lks_x509_request(LKS_STR(""), LKS_STR("gn001"), &out, &err), LKS_E_INVALID);
     CHECK_CODE(lks_x509_request(lks_buf_view(&key), LKS_STR("gn 1"), &out, &err), LKS_E_INVALID);

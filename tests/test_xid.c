@@ -82,9 +82,8 @@ static void test_decode(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
         struct lks_xid_decoded decoded[MAX];
-        lks_buf_init(&text, TEXT_MAX);
         size_t n = lks_xid_decode(lks_test_facts(), rows[i].xid, &rows[i].registers, decoded, MAX);
         for (size_t j = 0; j < n; j++)
             lks_buf_addf(&text, "%" LKS_STR_FMT " %" LKS_STR_FMT ";",

@@ -341,10 +341,9 @@ static void test_depth(void)
 {
     for (size_t i = 0; i < LKS_COUNT(depths); i++) {
         lks_test_case("%s", depths[i].name);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         struct lks_err err = {0};
-        lks_buf_init(&text, OUT_MAX);
         for (int j = 0; j < depths[i].depth; j++)
             lks_buf_add(&text, lks_str_from(depths[i].open));
         lks_buf_addc(&text, 'x');
@@ -358,11 +357,10 @@ static void test_depth(void)
 
 static void test_size(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX + 1);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf more = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX + 1);
     lks_buf_pad(&text, '#', LKS_DOC_BYTES_MAX);
     CHECK_CODE(canonical(lks_buf_view(&text), &out, &err), LKS_OK);
     lks_buf_addc(&text, '#');

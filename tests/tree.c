@@ -200,8 +200,7 @@ static void plant_word(struct planter *p, struct lks_str line)
 /* The lines of `text` once, for one value of the loop; inner loops are planted by themselves. */
 static struct lks_str plant_lines(struct planter *p, struct lks_str text, const struct loop *loop)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, PLANT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(PLANT_MAX);
     while (text.len > 0) {
         struct lks_str raw;
         (void)lks_str_cut(text, '\n', &raw, &text);
@@ -232,8 +231,7 @@ static struct lks_str plant_lines(struct planter *p, struct lks_str text, const 
 
 void lks_tree_plant(const struct lks_tree *tree, const char *from)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, PLANT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PLANT_MAX);
     struct lks_err err = {0};
     if (!CHECK(lks_file_read(from, &text, &err) == LKS_OK))
         return;

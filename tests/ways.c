@@ -109,9 +109,8 @@ static void add_line(struct lks_buf *log, struct lks_str line)
 
 static void note(struct walk *w, const struct lks_http_request *r, const struct page *page)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF((size_t)1 << 12);
     struct lks_str named = page != NULL ? told(page, "note ") : LKS_STR("");
-    lks_buf_init(&line, (size_t)1 << 12);
     if (named.len > 0)
         lks_buf_add(&line, named);
     else if (!only_reads(r))

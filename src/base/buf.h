@@ -17,7 +17,12 @@ struct lks_buf {
     enum lks_code failed;
 };
 
-/* `max` bytes at the most, terminator not counted. */
+/* `max` bytes at the most, terminator not counted. The macro is for a buffer where it is declared,
+ * with a `max` that is a constant. */
+#define LKS_BUF(most)                                                                              \
+    {                                                                                              \
+        .max = (most)                                                                              \
+    }
 void lks_buf_init(struct lks_buf *b, size_t max);
 void lks_buf_fini(struct lks_buf *b);
 

@@ -152,10 +152,9 @@ enum lks_code lks_engine_manifest(struct lks_store *store, const struct lks_fact
                                   const char *what, struct lks_str digest, struct lks_manifest *out,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_BLOB_MAX);
     char found[LKS_DIGEST_SIZE], name[LKS_DIGEST_SIZE] = "";
     snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(digest));
-    lks_buf_init(&bytes, LKS_STORE_BLOB_MAX);
     enum lks_code code = store->ops->blob(store->self, name, &bytes, err);
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_INVALID,

@@ -167,8 +167,7 @@ static enum lks_code renew_snapshot(struct lks_store *store, const struct lks_ke
                                     const struct lks_store_tail *tail, struct lks_err *err)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
     if (lks_state_init(&state, 0, err) != LKS_OK ||
         lks_journal_fold_rows(store, tail->seq, &state, err) != LKS_OK ||
         lks_snapshot_pack_signed(&state, tail->hash, key, &bytes, err) != LKS_OK)

@@ -26,10 +26,9 @@ enum { NAME_SIZE = LKS_PACKAGE_NAME_SIZE, INFO_MAX = 4 << 20, LOCK_MS = 300 * 10
 static enum lks_code ask_field(const char *path, const char *field, char out[NAME_SIZE],
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(NAME_SIZE);
     const char *argv[] = {"dpkg-deb", "-f", path, field, NULL};
     struct lks_str line, rest;
-    lks_buf_init(&text, NAME_SIZE);
     if (lks_tool_ask(argv, &text, err) != LKS_OK)
         return err->code;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
@@ -67,12 +66,11 @@ static enum lks_code ask_file(const struct lks_packages *w, struct lks_package *
 /* "hold ok installed 2.28.3"; empty where dpkg does not know it. */
 static void ask_status(const char *name, char out[NAME_SIZE])
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(NAME_SIZE);
     struct lks_err ignored = {0};
     const char *argv[] = {"dpkg-query", "-W", "-f", "${Status} ${Version}\n", name, NULL};
     struct lks_str line, rest;
     out[0] = '\0';
-    lks_buf_init(&text, NAME_SIZE);
     if (lks_tool_ask(argv, &text, &ignored) != LKS_OK)
         return;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
@@ -83,13 +81,11 @@ static void ask_status(const char *name, char out[NAME_SIZE])
  * the package has them; one without them is believed by its version. */
 static bool same_bits(const struct lks_package *p)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = LKS_BUF(INFO_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = LKS_BUF(INFO_MAX);
     struct lks_err ignored = {0};
     const char *file[] = {"dpkg-deb", "-I", p->path, "md5sums", NULL};
     const char *installed[] = {"dpkg-query", "--control-show", p->name, "md5sums", NULL};
-    lks_buf_init(&ours, INFO_MAX);
-    lks_buf_init(&theirs, INFO_MAX);
     if (lks_tool_ask(file, &ours, &ignored) != LKS_OK ||
         lks_tool_ask(installed, &theirs, &ignored) != LKS_OK)
         return true;
@@ -210,8 +206,7 @@ static enum lks_code check_plan(const struct lks_packages *w, struct lks_str tex
 static enum lks_code ask_apt(const struct lks_packages *w, struct lks_err *err)
 {
     LKS_CLEANUP(words_fini) struct words words = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
     if (make_words(w, true, &words, err) != LKS_OK ||
         lks_tool_ask(words.list, &text, err) != LKS_OK)
         return err->code;

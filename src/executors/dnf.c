@@ -35,10 +35,9 @@ static enum way way_of(const struct lks_package *p)
 static enum lks_code ask(const char *option, const char *what, char name[NAME_SIZE],
                          char version[NAME_SIZE], struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
     const char *argv[] = {"rpm", option, "--qf", ABOUT, what, NULL};
     struct lks_str line, rest, head, tail;
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
     if (lks_tool_ask(argv, &text, err) != LKS_OK)
         return err->code;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
@@ -111,13 +110,12 @@ static bool is_of(struct lks_str line, const struct lks_package *p)
 static enum lks_code lock(const struct lks_packages *w, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = LKS_BUF(LIST_MAX);
     char ours[2 * NAME_SIZE];
     if (!can_lock())
         return LKS_OK;
     if (read_locks(&before, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&after, LIST_MAX);
     for (struct lks_str rest = lks_buf_view(&before), line; rest.len > 0;) {
         bool ordered = false;
         lks_str_cut(rest, '\n', &line, &rest);

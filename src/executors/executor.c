@@ -236,8 +236,7 @@ static enum lks_code name_file(struct lks_job *job, const struct lks_order_item 
 static enum lks_code read_order(struct lks_job *job, struct wanted *w, enum lks_order_kind kind,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ORDER_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ORDER_BYTES_MAX);
     if (w->count == 0)
         return lks_fail(err, LKS_E_USAGE, "it is given the digest of an order and its artifacts");
     if (read_own(job, w->list[0], &text, err) != LKS_OK ||
@@ -304,11 +303,10 @@ static int end(enum lks_code code, const struct lks_buf *said, const struct lks_
 int lks_executor_main(int argc, char **argv, enum lks_order_kind kind, lks_executor_fn *run)
 {
     LKS_CLEANUP(job_fini) struct lks_job job = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(LKS_ERR_MSG_MAX);
     struct wanted w = {.list = argv + 1, .count = argc > 0 ? argc - 1 : 0};
     struct lks_err err = {0};
     (void)umask(022);
-    lks_buf_init(&said, LKS_ERR_MSG_MAX);
     enum lks_code code = begin(&job, &err);
     if (code == LKS_OK)
         code = copy_all(&job, &w, &err);
@@ -322,10 +320,9 @@ int lks_executor_main(int argc, char **argv, enum lks_order_kind kind, lks_execu
 int lks_executor_plain(int argc, char **argv, lks_executor_fn *run)
 {
     LKS_CLEANUP(job_fini) struct lks_job job = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(LKS_ERR_MSG_MAX);
     struct lks_err err = {0};
     (void)umask(022);
-    lks_buf_init(&said, LKS_ERR_MSG_MAX);
     enum lks_code code = argc > 1 ? lks_fail(&err, LKS_E_USAGE, "%s takes no artifacts", argv[0])
                                   : begin(&job, &err);
     if (code == LKS_OK)

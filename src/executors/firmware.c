@@ -218,12 +218,10 @@ static bool has_slot(struct lks_str log, struct lks_str version)
 static enum lks_code has_firmware(const char *device, struct lks_str version, bool *runs,
                                   bool *staged, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf control = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf slots = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf control = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf slots = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
     const char *id[] = {"nvme", "id-ctrl", device, NULL};
     const char *log[] = {"nvme", "fw-log", device, NULL};
-    lks_buf_init(&control, LKS_TOOL_OUTPUT_MAX);
-    lks_buf_init(&slots, LKS_TOOL_OUTPUT_MAX);
     if (lks_tool_ask(id, &control, err) != LKS_OK || lks_tool_ask(log, &slots, err) != LKS_OK)
         return err->code;
     *runs = lks_str_eq(field(lks_buf_view(&control), "fr"), version);
@@ -277,8 +275,7 @@ static enum lks_code by_nvme(struct lks_job *job, const struct lks_order_item *i
 static enum lks_code report(const char *const *argv, struct lks_docs *docs,
                             const struct lks_doc **out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
     if (lks_tool_ask(argv, &text, err) != LKS_OK ||
         lks_docs_init(docs, "fwupdmgr", err) != LKS_OK ||
         lks_json_parse(lks_buf_view(&text), docs, err) != LKS_OK)

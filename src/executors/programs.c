@@ -28,12 +28,11 @@ enum lks_code lks_program_check(const char *folder, const char *path, struct lks
  * and no other executor starts before the last of them is gone. */
 enum lks_code lks_program_hook_run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_TOOL_OUTPUT_MAX);
     char path[PATH_MAX];
     struct lks_str line, rest;
     snprintf(path, sizeof(path), LKS_HOOK_FOLDER "/%" LKS_STR_FMT, LKS_STR_ARG(job->order.hook));
     const char *argv[] = {path, job->order_path, job->files, NULL};
-    lks_buf_init(&text, LKS_TOOL_OUTPUT_MAX);
     if (lks_program_check(LKS_HOOK_FOLDER, path, err) != LKS_OK ||
         lks_tool_run(&(struct lks_tool){.argv = argv, .out = &text, .lock = lks_executor_lock()},
                      err) != LKS_OK)

@@ -273,8 +273,7 @@ static bool is_ordered(const struct lks_order *order, struct lks_str component)
 
 static enum lks_code write_kept(const struct lks_order *kept, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ORDER_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ORDER_BYTES_MAX);
     if (lks_order_write(kept, &text, err) != LKS_OK)
         return err->code;
     return lks_file_replace(KEPT_FILE, lks_buf_view(&text), err);

@@ -125,12 +125,11 @@ static bool entry_has(struct lks_str args, struct lks_str words, struct lks_str 
 static enum lks_code placed_by_grubby(const struct lks_order_item *item, struct lks_str words,
                                       bool *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(CFG_MAX);
     static const char *const argv[] = {"grubby", "--info=ALL", NULL};
     char before[LINE_SIZE];
     struct lks_str gone = words_before(item->before, before);
     size_t entries = 0, good = 0;
-    lks_buf_init(&text, CFG_MAX);
     if (lks_tool_ask(argv, &text, err) != LKS_OK)
         return err->code;
     for (struct lks_str rest = lks_buf_view(&text), line, args, tail; rest.len > 0;) {

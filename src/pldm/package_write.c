@@ -227,7 +227,7 @@ static void put_header(struct lks_buf *out, const struct lks_pldm_package *p)
 enum lks_code lks_pldm_package_header(const struct lks_pldm_package *p, uint32_t payload_crc,
                                       struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf header = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf header = LKS_BUF(LKS_PLDM_HEADER_MAX);
     struct lks_pldm_package judged = *p;
     struct lks_pldm_judge judge = {.err = err};
     if (judged.identifier == 0)
@@ -237,7 +237,6 @@ enum lks_code lks_pldm_package_header(const struct lks_pldm_package *p, uint32_t
     if (check_fields(p, err) != LKS_OK ||
         lks_pldm_package_judge(&judged, BUILD_MAX, &judge) != LKS_OK)
         return err->code;
-    lks_buf_init(&header, LKS_PLDM_HEADER_MAX);
     put_header(&header, p);
     if (lks_buf_check(&header, err) != LKS_OK)
         return err->code;
@@ -321,10 +320,9 @@ enum lks_code lks_pldm_package_write(const struct lks_pldm_package *p,
                                      const struct lks_pldm_source *source,
                                      const struct lks_pldm_sink *sink, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf header = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf header = LKS_BUF(LKS_PLDM_HEADER_MAX);
     struct payload sum = {.p = p, .source = source};
     struct payload images = {.p = p, .source = source, .sink = sink};
-    lks_buf_init(&header, LKS_PLDM_HEADER_MAX);
     /* Once without, for the checks that come before the first byte of an image is asked for. */
     if (lks_pldm_package_header(p, 0, &header, err) != LKS_OK)
         return err->code;

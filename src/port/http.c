@@ -63,8 +63,7 @@ static bool is_path(struct lks_str path)
 
 void lks_http_request_basic(struct lks_http_request *r, const char *user, const char *password)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
-    lks_buf_init(&plain, LKS_HTTP_LINES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = LKS_BUF(LKS_HTTP_LINES_MAX);
     lks_buf_addf(&plain, "%s:%s", user, password);
     lks_buf_add(&r->head, LKS_STR("Authorization: Basic "));
     lks_base64_add(&r->head, lks_buf_view(&plain));

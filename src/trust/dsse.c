@@ -73,9 +73,8 @@ enum lks_code lks_dsse_sign(const struct lks_key *key, const char *type, struct 
 static bool signed_by(const struct lks_doc *signature, const struct lks_public_key *keys,
                       size_t key_count, struct lks_str bytes)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf raw = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf raw = LKS_BUF(LKS_SIGNATURE_BYTES);
     struct lks_err err = {0};
-    lks_buf_init(&raw, LKS_SIGNATURE_BYTES);
     if (lks_base64_read(lks_doc_text(signature, "sig"), &raw, &err) != LKS_OK ||
         raw.len != LKS_SIGNATURE_BYTES)
         return false;
@@ -124,8 +123,7 @@ enum lks_code lks_dsse_open(struct lks_str text, const struct lks_public_key *ke
     if (text.len > LKS_DSSE_MAX)
         return lks_fail(err, LKS_E_LIMIT, "signed payload: more than %zu bytes", LKS_DSSE_MAX);
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_DSSE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_DSSE_MAX);
     enum lks_code code = lks_docs_init(&docs, "signed payload", err);
     if (code == LKS_OK)
         code = lks_json_parse(text, &docs, err);

@@ -157,10 +157,9 @@ static enum lks_code read_all(const struct lks_doc *map, struct lks_envelope *e,
 enum lks_code lks_envelope_open(struct lks_str text, const struct lks_public_key *keys,
                                 size_t key_count, struct lks_envelope *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(LKS_DSSE_MAX);
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_envelope e = {0};
-    lks_buf_init(&payload, LKS_DSSE_MAX);
     enum lks_code code = lks_dsse_open(text, keys, key_count, LKS_ENVELOPE_TYPE, &payload, err);
     if (code == LKS_OK)
         code = lks_docs_init(&docs, "command", err);

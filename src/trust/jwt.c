@@ -233,9 +233,8 @@ static enum lks_code split(struct lks_str token, struct parts *out, struct lks_e
 static enum lks_code read_part(struct lks_str part, const char *what, struct lks_docs *docs,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_JWT_MAX);
     struct lks_err why = {0};
-    lks_buf_init(&json, LKS_JWT_MAX);
     if (lks_base64_url_read(part, &json, &why) != LKS_OK)
         return lks_fail(err, LKS_E_DENIED, "ID token: its %s is not base64url", what);
     if (lks_json_parse(lks_buf_view(&json), docs, &why) != LKS_OK)
@@ -348,9 +347,8 @@ static enum lks_code check_signature(const struct parts *p, const struct lks_jwk
                                      struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs header = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf signature = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf signature = LKS_BUF(LKS_JWT_RSA_MOST / 8);
     struct lks_err why = {0};
-    lks_buf_init(&signature, LKS_JWT_RSA_MOST / 8);
     if (lks_docs_init(&header, "header", err) != LKS_OK ||
         read_part(p->header, "header", &header, err) != LKS_OK)
         return err->code;

@@ -48,8 +48,7 @@ void lks_key_public_text(const struct lks_public_key *key, char out[LKS_KEY_TEXT
 enum lks_code lks_key_public_parse(struct lks_str text, struct lks_public_key *out,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_KEY_TEXT_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_KEY_TEXT_SIZE);
     struct lks_str kind, rest;
     lks_str_cut(text, ':', &kind, &rest);
     if (!lks_str_is(kind, "ed25519") || lks_base64_read(rest, &bytes, err) != LKS_OK ||

@@ -94,11 +94,10 @@ static enum lks_code parse_pem(struct lks_str text, struct lks_pin *out, struct 
 
 static enum lks_code parse_line(struct lks_str text, struct lks_pin *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_PIN_BYTES_MAX);
     struct lks_str word, rest;
     struct lks_err why = {0};
     size_t kind = 0;
-    lks_buf_init(&bytes, LKS_PIN_BYTES_MAX);
     lks_str_cut(text, ':', &word, &rest);
     while (kind < LKS_PIN_KIND_COUNT && !lks_str_is(word, lks_pin_kind_words[kind]))
         kind++;
@@ -341,9 +340,8 @@ enum lks_code lks_signature_parse(struct lks_str text, struct lks_signature *out
 
 void lks_signature_write(const struct lks_signature *signature, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SIGNATURE_TEXT_MAX);
     struct lks_json_writer w = {.out = out};
-    lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
     lks_base64_add(&text, (struct lks_str){(const char *)signature->bytes, signature->len});
     lks_json_begin(&w, NULL, '{');
     if (signature->said)

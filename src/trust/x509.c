@@ -107,8 +107,7 @@ static bool add_name(GENERAL_NAMES *names, int type, ASN1_STRING *value)
 static ASN1_STRING *ia5(const char *prefix, struct lks_str s)
 {
     ASN1_STRING *out = ASN1_IA5STRING_new();
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_X509_PEM_MAX);
     lks_buf_add(&text, lks_str_from(prefix));
     lks_buf_add(&text, s);
     if (out != NULL && text.failed == LKS_OK && ASN1_STRING_set(out, text.ptr, (int)text.len) == 1)
@@ -255,9 +254,8 @@ enum lks_code lks_x509_issue(struct lks_str ca_pem, struct lks_str ca_key_pem,
     LKS_CLEANUP(lks_pkey_end) EVP_PKEY *ca_key = lks_x509_pem_key(ca_key_pem);
     LKS_CLEANUP(lks_request_end) X509_REQ *request = lks_x509_pem_request(request_pem);
     LKS_CLEANUP(lks_cert_end) X509 *cert = X509_new();
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_x509_about ca_about = {0}, made = {0};
-    lks_buf_init(&text, LKS_X509_PEM_MAX);
     enum lks_code code = check_wish(wish, err);
     if (code == LKS_OK)
         code = check_ca(ca_pem, ca, ca_key, wish->now, &ca_about, err);

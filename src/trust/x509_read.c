@@ -121,8 +121,7 @@ static enum lks_code read_names(X509 *cert, struct lks_x509_about *out, struct l
 static bool read_serial(X509 *cert, char out[LKS_X509_SERIAL_MAX])
 {
     const ASN1_INTEGER *serial = X509_get0_serialNumber(cert);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_X509_SERIAL_MAX - 1);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_X509_SERIAL_MAX - 1);
     lks_hex_add(&text, ASN1_STRING_get0_data(serial), (size_t)ASN1_STRING_length(serial));
     if (ASN1_STRING_type(serial) != V_ASN1_INTEGER || text.len == 0 || text.failed != LKS_OK)
         return false; /* negative, empty or longer than X.509 allows */

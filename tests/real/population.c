@@ -243,9 +243,8 @@ static void check_log(const struct population *p)
     static const char *const marks[] = {"ERROR: AddressSanitizer",
                                         "runtime error:", "ERROR: LeakSanitizer",
                                         "this should be impossible"};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LOG_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, LOG_MAX);
     CHECK_CODE(lks_file_read_plain(ctl_path(&p->crew.c, "log"), &text, &err), LKS_OK);
     struct lks_str log = lks_buf_view(&text);
     for (size_t i = 0; i < LKS_COUNT(marks); i++) {

@@ -151,7 +151,7 @@ static void put_scalar(struct maker *m, const char *key, const struct lks_shape 
 
 static void put_odd_json(struct maker *m, struct lks_json_writer *w, const char *key)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PATH_MAX_BYTES);
     static const char *const raw[] = {"null", "true", "-1",       "1e999", "9223372036854775808",
                                       "[]",   "{}",   "[[[[]]]]", "0.5",   "{\"a\":{\"b\":[]}}"};
     size_t which = below(m, LKS_COUNT(raw) + 4);
@@ -159,7 +159,6 @@ static void put_odd_json(struct maker *m, struct lks_json_writer *w, const char 
         lks_json_raw(w, key, lks_str_from(raw[which]));
         return;
     }
-    lks_buf_init(&text, PATH_MAX_BYTES);
     put_odd_text(m, &text);
     lks_json_text(w, key, lks_buf_view(&text));
 }
@@ -268,8 +267,7 @@ static void put_body(struct maker *m, const struct lks_route *route)
 /* Up to a byte of zero, at which a path of C ends. */
 static void put_part(struct maker *m, const char *key, const struct lks_shape *shape)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, PATH_MAX_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PATH_MAX_BYTES);
     put_scalar(m, key, shape, &text);
     lks_http_escape(&m->r->path, lks_buf_view(&text));
     lks_buf_add(&m->r->decoded, lks_buf_view(&text));
@@ -298,10 +296,9 @@ static void put_query(struct maker *m, const struct lks_route *route)
     size_t count = 0;
     for (size_t i = 0; route->query != NULL && i < route->query->count; i++) {
         const struct lks_field *f = &route->query->fields[i];
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PATH_MAX_BYTES);
         if (!chance(m, (f->flags & LKS_FIELD_REQUIRED) != 0 ? 95 : 30))
             continue;
-        lks_buf_init(&text, PATH_MAX_BYTES);
         put_scalar(m, f->key, &f->shape, &text);
         lks_buf_addf(&m->r->path, "%c%s=", count++ > 0 ? '&' : '?', f->key);
         lks_http_escape(&m->r->path, lks_buf_view(&text));

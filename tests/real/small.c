@@ -83,11 +83,9 @@ bool small_fix_ports(struct ctl *c)
 {
     unsigned *const ports[] = {&c->people, &c->agents}; /* in their order there */
     size_t count = 0;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
-    lks_buf_init(&out, TEXT_MAX);
     if (!CHECK_CODE(lks_file_read_plain(c->config, &text, &err), LKS_OK))
         return false;
     struct lks_str rest = lks_buf_view(&text), mark = LKS_STR("127.0.0.1:0");
@@ -143,11 +141,10 @@ static bool release(struct small *s, const char *stack)
 
 static bool apply_fleet(struct small *s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     char url[BMCD_URL_MAX], headroom[32] = "";
     if (s->site != NULL && s->site->headroom != 0)
         snprintf(headroom, sizeof(headroom), ", headroom: %u", s->site->headroom);
-    lks_buf_init(&text, TEXT_MAX);
     lks_buf_addf(&text,
                  "%s---\nlockstep: 1\nkind: Fleet\nname: small\nsites: {here: {}}\n"
                  "domains: {pair: {site: here}}\n"
@@ -195,10 +192,9 @@ static bool add_package(struct small *s, struct lks_buf *manifest, const char *v
 
 static bool add_firmware(struct small *s, struct lks_buf *manifest, const char *version)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = LKS_BUF(TEXT_MAX);
     struct lks_err err = {0};
     char file[64], digest[LKS_DIGEST_SIZE];
-    lks_buf_init(&package, TEXT_MAX);
     snprintf(file, sizeof(file), FIRMWARE "_%s.fwpkg", version);
     if (!CHECK_CODE(lks_bmcsim_image_package(LKS_BMCSIM_OPENBMC, FIRMWARE, version, 1,
                                              PACKAGE_BYTES, &package, &err),
@@ -211,8 +207,7 @@ static bool add_firmware(struct small *s, struct lks_buf *manifest, const char *
 
 static bool bring_bundle(struct small *s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
-    lks_buf_init(&manifest, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = LKS_BUF(TEXT_MAX);
     lks_buf_add(&manifest, LKS_STR("{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"all\","
                                    "\"version\":\"1\",\"artifacts\":["));
     if (!add_package(s, &manifest, OLD_UCX, NEW_UCX) ||
@@ -401,11 +396,10 @@ void small_sort(const struct lks_record *r, char out[SMALL_SORT_SIZE])
 /* Commands that were begun by the agent, as it wrote down itself. */
 static unsigned count_begun(const struct small *s, size_t i, const char *what)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf log = LKS_BUF((size_t)16 << 20);
     struct lks_err err = {0};
     char path[PATH_SIZE];
     unsigned count = 0;
-    lks_buf_init(&log, (size_t)16 << 20);
     snprintf(path, sizeof(path), "%s/%s/log", s->f.crew.c.tree.path, small_name(i));
     CHECK_CODE(lks_file_read_plain(path, &log, &err), LKS_OK);
     struct lks_str rest = lks_buf_view(&log), mark = lks_str_from(what);

@@ -455,7 +455,7 @@ static void check_credentials(const struct ctl *follower)
 /* A database without what was seen in it is not taken. */
 static void check_seen(struct ctl *c)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(SAID_MAX);
     char path[128];
     (void)ctl_stop(c);
     snprintf(path, sizeof(path), "%s/seen-head", c->data);
@@ -464,7 +464,6 @@ static void check_seen(struct ctl *c)
         fprintf(file, "999999 %064d\n", 0);
         CHECK(fclose(file) == 0);
     }
-    lks_buf_init(&said, SAID_MAX);
     CHECK_INT(ctl_refused(c, &said), 1);
     CHECK_HAS(lks_buf_view(&said), "row 999999 was seen in it");
 }
@@ -677,9 +676,8 @@ static int fetch(const struct ctl *c, const struct lks_pair *agent, const char *
 /* The follower knows the address of the one that leads now: ports are new with each start. */
 static void know_peer(struct ctl *c, const struct ctl *peer)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(SAID_MAX);
     char edit[128];
-    lks_buf_init(&said, SAID_MAX);
     (void)ctl_stop(c);
     snprintf(edit, sizeof(edit), "s|^  lease_ms: .*|&\\n  agents: https://localhost:%u|",
              peer->agents);

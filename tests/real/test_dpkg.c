@@ -10,8 +10,7 @@ enum { PAIRS = 400, LEN_MAX = 12 };
 
 static bool dpkg_says(const char *a, const char *op, const char *b)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf ignored = {0};
-    lks_buf_init(&ignored, 4096);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ignored = LKS_BUF(4096);
     const char *argv[] = {"dpkg", "--compare-versions", a, op, b, NULL};
     return lks_ask(argv, &ignored) == 0;
 }

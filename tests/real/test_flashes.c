@@ -108,8 +108,7 @@ static bool inventory(struct story *s)
 
 static bool spoil(struct story *s)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, 1 << 16);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(1 << 16);
     for (size_t i = 0; i < BMCS; i++) {
         char name[NAME_SIZE], path[64];
         if (fault_of(i) == LKS_COUNT(faults))

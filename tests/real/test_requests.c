@@ -146,9 +146,8 @@ static void put_token(const struct population *p, const char *id, struct lks_jso
 /* One line of JSON: the address, the CA, tokens by role, and what is known by key. */
 static void say_where(const struct population *p)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(4 << 20);
     char server[64];
-    lks_buf_init(&line, 4 << 20);
     struct lks_json_writer w = {.out = &line};
     snprintf(server, sizeof(server), "https://localhost:%u", p->crew.c.people);
     lks_json_begin(&w, NULL, '{');

@@ -33,10 +33,8 @@ static void test_expand(void)
 {
     for (size_t i = 0; i < LKS_COUNT(lists); i++) {
         lks_test_case("%s", lists[i]);
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = {0};
-        lks_buf_init(&ours, TEXT_MAX);
-        lks_buf_init(&theirs, TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = LKS_BUF(TEXT_MAX);
         const char *argv[] = {"scontrol", "show", "hostnames", lists[i], NULL};
         CHECK_INT(lks_ask(argv, &theirs), 0);
         expand(lks_str_from(lists[i]), &ours);
@@ -50,13 +48,10 @@ static void test_fold(void)
     for (size_t i = 0; i < LKS_COUNT(lists); i++) {
         lks_test_case("%s", lists[i]);
         LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf theirs = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf ours = LKS_BUF(TEXT_MAX);
         lks_arena_init(&arena, TEXT_MAX);
-        lks_buf_init(&folded, TEXT_MAX);
-        lks_buf_init(&theirs, TEXT_MAX);
-        lks_buf_init(&ours, TEXT_MAX);
         struct lks_hostlist hosts = {0};
         struct lks_err err = {0};
         CHECK_CODE(lks_hostlist_parse(lks_str_from(lists[i]), &arena, &hosts, &err), LKS_OK);

@@ -27,10 +27,9 @@ static struct world {
 static void sql(const char *fmt, ...) LKS_PRINTF(1, 2);
 static void sql(const char *fmt, ...)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     va_list ap;
     va_start(ap, fmt);
-    lks_buf_init(&text, TEXT_MAX);
     lks_buf_addf(&text, "set search_path to lockstep; ");
     lks_buf_addv(&text, fmt, ap);
     va_end(ap);
@@ -254,7 +253,7 @@ static void check_accepted(void)
 static void test_every_change_is_found(void)
 {
     for (size_t i = 0; i < LKS_COUNT(damages); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
         bool faulty = damages[i].fault != LKS_FAULT_NONE;
         lks_test_case("%s", damages[i].name);
         bring_back("kept");
@@ -262,7 +261,6 @@ static void test_every_change_is_found(void)
         check_verified(LKS_FAULT_NONE);
         damages[i].act();
         check_verified(damages[i].fault);
-        lks_buf_init(&said, TEXT_MAX);
         CHECK_INT(ctl_refused(&world.ctl, &said), faulty ? 3 : 1);
         CHECK_HAS(lks_buf_view(&said), damages[i].says);
         if (!faulty)

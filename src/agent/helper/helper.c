@@ -57,8 +57,7 @@ static enum lks_code read_mine(const char *path, struct lks_buf *out, struct lks
 
 static enum lks_code read_key(const char *path, struct lks_public_key *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 2 * (size_t)LKS_KEY_TEXT_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(2 * (size_t)LKS_KEY_TEXT_SIZE);
     if (read_mine(path, &text, err) != LKS_OK)
         return err->code;
     return lks_key_public_file(path, lks_buf_view(&text), out, err);
@@ -161,8 +160,7 @@ static enum lks_code check_mine(const char *path, bool directory, struct lks_err
 static enum lks_code find_executor(const struct lks_helper *h, const char *name,
                                    char path[PATH_SIZE], struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf enabled = {0};
-    lks_buf_init(&enabled, LKS_HELPER_ENABLED_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf enabled = LKS_BUF(LKS_HELPER_ENABLED_MAX);
     if (!lks_envelope_executor_name(lks_str_from(name)))
         return lks_fail(err, LKS_E_DENIED, "an executor cannot have that name");
     if (check_mine(h->options->executors, true, err) != LKS_OK ||
@@ -383,7 +381,7 @@ static enum lks_outcome answer(struct lks_helper *h, struct lks_str question, st
 static void converse(struct lks_helper *h, int fd)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf question = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_INVENTORY_MAX + SAID_MAX);
     struct ucred peer = {0};
     socklen_t size = sizeof(peer);
     struct lks_err err = {0};
@@ -392,7 +390,6 @@ static void converse(struct lks_helper *h, int fd)
         note(h, LKS_LEVEL_WARNING, "a stranger was turned away", "user", "not the agent's");
         return;
     }
-    lks_buf_init(&text, LKS_INVENTORY_MAX + SAID_MAX);
     if (lks_wire_recv(fd, LKS_WIRE_QUESTION_MAX, lks_clock_ms() + LKS_WIRE_MS, &question, &err) !=
         LKS_OK) {
         note(h, LKS_LEVEL_WARNING, "a question was not understood", "why", err.msg);

@@ -57,10 +57,9 @@ static enum lks_code send_all(int fd, struct lks_str bytes, int64_t until, struc
 enum lks_code lks_wire_send(int fd, const char *line, struct lks_str body, int64_t until,
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf head = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf head = LKS_BUF(256);
     size_t size = strlen(line) + 1 + body.len;
     LKS_ASSERT(size <= LKS_WIRE_ANSWER_MAX);
-    lks_buf_init(&head, 256);
     for (int shift = 24; shift >= 0; shift -= 8)
         lks_buf_addc(&head, (char)(size >> shift & 0xff));
     lks_buf_addf(&head, "%s\n", line);

@@ -21,8 +21,7 @@ enum lks_code lks_agent_command_result(struct lks_agent *a,
                                        const struct lks_at_most_once_entry *entry,
                                        struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_SPOOL_BODY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_SPOOL_BODY_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     lks_json_int(&w, "id", (int64_t)entry->id);
@@ -189,20 +188,18 @@ static void run_careful(struct lks_agent *a, const struct lks_envelope *e, struc
 
 static void run_accept(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(SAID_MAX);
     (void)e;
     (void)envelope;
-    lks_buf_init(&text, SAID_MAX);
     enum lks_outcome outcome = a->options->captured->accept(a->options->root, &text);
     lks_agent_command_end(a, outcome, lks_buf_view(&text));
 }
 
 static void run_order(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(SAID_MAX);
     char depot[LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX];
     (void)envelope;
-    lks_buf_init(&text, SAID_MAX);
     make_way(a); /* what it read may be gone */
     a->inventory_at = lks_agent_now();
     enum lks_outcome outcome = a->options->captured->order(

@@ -42,9 +42,8 @@ static enum lks_code make_body(const struct lks_agent *a, const struct lks_buf *
                                struct lks_err *err)
 {
     LKS_CLEANUP(wipe) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_str line, rest;
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
     if (lks_identity_first_key(&a->dir, &key, err) != LKS_OK ||
         lks_x509_request(lks_buf_view(&key), token->id, &request, err) != LKS_OK)
         return err->code;
@@ -61,12 +60,11 @@ static enum lks_code make_body(const struct lks_agent *a, const struct lks_buf *
 /* A certificate that is not valid yet is mostly a clock that is wrong. */
 static enum lks_code explain_denied(const struct lks_agent *a, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_x509_about about = {0};
     struct lks_err ignored = {0};
     char day[LKS_DAY_TEXT_SIZE];
     int64_t now = lks_agent_wall() / 1000;
-    lks_buf_init(&pem, LKS_X509_PEM_MAX);
     bool read = lks_file_read_plain(a->options->ca, &pem, &ignored) == LKS_OK &&
                 lks_x509_read(lks_buf_view(&pem), &about, &ignored) == LKS_OK;
     if ((read && (now < about.not_before || now > about.not_after)) ||
@@ -137,8 +135,7 @@ static enum lks_code check(const struct lks_agent *a, const struct lks_token *to
 enum lks_code lks_agent_enroll_keep(const struct lks_agent *a, const struct lks_controller *c,
                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_ANSWER_MAX);
     lks_answer_controller_json(c, &json);
     if (lks_buf_check(&json, err) != LKS_OK)
         return err->code;

@@ -92,12 +92,11 @@ static bool read_kmsg(struct lks_agent_events *e, lks_ms mono)
 
 static bool read_captured(struct lks_agent_events *e, const char *root, struct lks_now now)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LOG_MAX);
     struct lks_kmsg_xid xid;
     struct lks_err err = {0};
     struct stat st = {0};
     char path[PATH_MAX];
-    lks_buf_init(&text, LOG_MAX);
     snprintf(path, sizeof(path), "%s" LKS_EVENTS_KMSG, root);
     if (stat(path, &st) != 0 || lks_file_read_plain(path, &text, &err) != LKS_OK)
         return false;
@@ -121,12 +120,11 @@ static bool is_entry(const struct dirent *d)
 
 static bool add_port(const char *port, uint64_t *sum)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(NUMBER_MAX);
     struct lks_err err = {0};
     char path[PATH_MAX];
     struct lks_str line, rest;
     uint64_t number = 0;
-    lks_buf_init(&text, NUMBER_MAX);
     if (snprintf(path, sizeof(path), "%s/counters/link_downed", port) >= (int)sizeof(path) ||
         lks_file_read_plain(path, &text, &err) != LKS_OK ||
         !(lks_str_cut(lks_buf_view(&text), '\n', &line, &rest) &&

@@ -318,13 +318,11 @@ static void plan_renewal(struct lks_agent *a)
 static enum lks_code renew(struct lks_agent *a, struct lks_err *err)
 {
     LKS_CLEANUP(wipe) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_X509_PEM_MAX * 2);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
-    lks_buf_init(&body, LKS_X509_PEM_MAX * 2);
     if (lks_x509_key(&key, err) != LKS_OK ||
         lks_x509_request(lks_buf_view(&key), lks_str_from(a->controller.node), &request, err) !=
             LKS_OK)

@@ -97,7 +97,7 @@ static enum lks_code read_numbers(const struct lks_args *args, struct lks_agent_
 static enum lks_code print_reading(const struct lks_args *args, const struct lks_captured *captured,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_INVENTORY_MAX);
     const struct lks_inventory_options how = {.root = lks_args_get(args, "--root"),
                                               .node = lks_args_get(args, "--node"),
                                               .cache = lks_args_get(args, "--cache"),
@@ -105,7 +105,6 @@ static enum lks_code print_reading(const struct lks_args *args, const struct lks
                                               .now = (int64_t)time(NULL),
                                               .read_agent =
                                                   captured != NULL ? captured->read_agent : NULL};
-    lks_buf_init(&out, LKS_INVENTORY_MAX);
     if (lks_inventory_take(&how, &out, err) != LKS_OK)
         return err->code;
     return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
@@ -116,8 +115,7 @@ typedef enum lks_code look_fn(const char *root, struct lks_buf *out, struct lks_
 /* One line, and yes or no by the exit status. */
 static enum lks_code print_look(look_fn *look, const char *root, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&out, IDLE_LINE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(IDLE_LINE_MAX);
     if (look(root, &out, err) == LKS_OK)
         return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
     if (err->code == LKS_E_REFUSED)

@@ -43,7 +43,7 @@ static void free_readings(struct lks_reading **readings)
 static enum lks_code steady_digest(const struct lks_tuple *t, char out[LKS_DIGEST_SIZE],
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_INVENTORY_MAX);
     LKS_CLEANUP(free_readings)
     struct lks_reading *kept = calloc(t->count + 1, sizeof(*kept));
     if (kept == NULL)
@@ -56,7 +56,6 @@ static enum lks_code steady_digest(const struct lks_tuple *t, char out[LKS_DIGES
         if (t->readings[i].kind->class != LKS_READING_HEALTH)
             kept[steady.count++] = t->readings[i];
     }
-    lks_buf_init(&json, LKS_INVENTORY_MAX);
     if (lks_tuple_json(&steady, LKS_STR(""), &json, err) != LKS_OK)
         return err->code;
     return lks_digest_text(lks_buf_view(&json), out, err);

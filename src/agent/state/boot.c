@@ -34,11 +34,10 @@ static bool is_machine(const char *root)
 
 enum lks_code lks_boot_read(const char *root, char out[LKS_BOOT_ID_SIZE], struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     char path[PATH_MAX];
     uint8_t bytes[LKS_BOOT_BYTES];
     snprintf(path, sizeof(path), "%s" LKS_BOOT_PATH, is_machine(root) ? "" : root);
-    lks_buf_init(&text, TEXT_MAX);
     enum lks_code code = lks_file_read_plain(path, &text, err);
     if (code == LKS_E_NOT_FOUND && !is_machine(root)) {
         if (lks_boot_renew(root, err) != LKS_OK)

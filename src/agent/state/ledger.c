@@ -58,8 +58,7 @@ enum lks_code lks_ledger_load(const struct lks_statedir *dir, lks_ledger_fn *unk
 enum lks_code lks_ledger_save(const struct lks_statedir *dir, const struct lks_at_most_once *once,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LEDGER_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LEDGER_BYTES_MAX);
     lks_at_most_once_print(once, &text);
     if (lks_buf_check(&text, err) != LKS_OK)
         return err->code;

@@ -192,9 +192,9 @@ static enum lks_code make_room(struct lks_spool *s, size_t bytes, struct lks_err
 enum lks_code lks_spool_add(struct lks_spool *s, enum lks_spool_kind kind, struct lks_str body,
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf bytes = LKS_BUF(LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     char name[NAME_SIZE];
-    lks_buf_init(&bytes, LKS_SPOOL_BODY_MAX + LKS_SPOOL_HEADER_MAX);
     if (lks_spool_pack(kind, body, &bytes, err) != LKS_OK ||
         make_room(s, bytes.len, err) != LKS_OK ||
         LKS_VEC_RESERVE(s->entries, s->room, s->count + 1, err) != LKS_OK)

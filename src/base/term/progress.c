@@ -136,8 +136,7 @@ static void draw(struct lks_progress *p, lks_ms now, bool last)
 
 static void print_line(const struct lks_progress *p, lks_ms now, bool last)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TEXT_MAX);
     lks_term_clean(&line, lks_str_from(p->label));
     lks_buf_addf(&line, ": %u %%, ", percent(p));
     add_counts(&line, p);

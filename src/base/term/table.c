@@ -36,8 +36,7 @@ static struct lks_str without_end_blanks(struct lks_str s)
 /* What the table keeps of a text: printable, its own copy. */
 static enum lks_code keep(struct lks_table *t, struct lks_str text, struct lks_str *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
-    lks_buf_init(&clean, CELL_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(CELL_MAX);
     lks_term_clean(&clean, text);
     if (lks_buf_check(&clean, &t->failed) != LKS_OK)
         return lks_wrap(&t->failed, "a cell of a table");
@@ -93,8 +92,7 @@ void lks_table_cell(struct lks_table *t, enum lks_colour colour, struct lks_str 
 
 void lks_table_cellf(struct lks_table *t, enum lks_colour colour, const char *fmt, ...)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, CELL_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(CELL_MAX);
     va_list ap;
     va_start(ap, fmt);
     lks_buf_addv(&text, fmt, ap);

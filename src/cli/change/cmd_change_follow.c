@@ -59,8 +59,7 @@ static void rest(int ms)
 static void print_line(const struct lks_cli *cli, enum lks_colour colour, bool cut,
                        struct lks_str text)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
-    lks_buf_init(&clean, (size_t)2 * TEXT_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF((size_t)2 * TEXT_BYTES);
     lks_term_clean(&clean, text);
     struct lks_str line = lks_buf_view(&clean);
     if (cut && cli->term.cursor && cli->term.width > 0)
@@ -106,9 +105,8 @@ static void put_bar(const struct lks_doc *wave, struct lks_buf *out)
 /* `wave 1 canary serve: begun, 3/20 done, 2 in progress` */
 static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bool bar)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
     struct lks_str pool = lks_doc_text(wave, "pool"), state = lks_doc_text(wave, "state");
-    lks_buf_init(&text, TEXT_BYTES);
     lks_buf_addf(&text, "wave %" PRIu64 " %" LKS_STR_FMT "%s%" LKS_STR_FMT,
                  lks_change_number(wave, "wave"), LKS_STR_ARG(lks_doc_text(wave, "kind")),
                  pool.len > 0 ? " " : "", LKS_STR_ARG(pool));
@@ -122,10 +120,9 @@ static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bo
 
 static void print_change(const struct follow *f, const struct lks_doc *change)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
     struct lks_str state = lks_doc_text(change, "state");
     const struct lks_doc *frozen = lks_doc_member(change, "frozen");
-    lks_buf_init(&text, TEXT_BYTES);
     lks_buf_addf(&text, "change %s %" LKS_STR_FMT "%s: ", f->id, LKS_STR_ARG(state),
                  frozen != NULL && frozen->truth ? " (frozen)" : "");
     lks_change_put_progress(change, &text);
@@ -258,8 +255,7 @@ static struct lks_str halted_text(const struct lks_doc *change)
 
 static void print_part(const struct follow *f, const char *word, struct lks_str text)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, TEXT_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TEXT_BYTES);
     lks_buf_addf(&line, "%s: %" LKS_STR_FMT, word, LKS_STR_ARG(text));
     print_line(f->cli, LKS_PLAIN, false, lks_buf_view(&line));
 }

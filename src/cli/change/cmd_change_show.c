@@ -132,9 +132,8 @@ static void add_wave(struct lks_table *t, const struct lks_doc *wave, unsigned w
             lks_str_from(lks_change_span_text(lks_change_number(wave, "soak_ms"), soak)));
     if ((what & WAVE_STANDS) == 0)
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
     struct lks_str state = lks_doc_text(wave, "state");
-    lks_buf_init(&text, TEXT_BYTES);
     lks_change_put_progress(wave, &text);
     lks_table_cell(t, wave_colour(state), state);
     lks_output_cell(t, LKS_PLAIN, lks_buf_view(&text));
@@ -202,9 +201,8 @@ static struct lks_str gate_verdict(const struct lks_doc *row)
 
 static void add_gate(struct lks_table *t, const struct lks_doc *wave, const struct lks_doc *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf found = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf found = LKS_BUF(TEXT_BYTES);
     struct lks_str verdict = gate_verdict(row), margin = lks_doc_text(row, "margin");
-    lks_buf_init(&found, TEXT_BYTES);
     put_found(row, &found);
     lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(wave, "wave"));
     lks_table_cell(t, LKS_PLAIN, lks_doc_text(row, "metric"));
@@ -273,10 +271,8 @@ static void put_back(const struct lks_doc *step, struct lks_buf *out)
 
 static void add_step(struct lks_table *t, const struct lks_doc *step, uint64_t number)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf there = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf back = {0};
-    lks_buf_init(&there, TEXT_BYTES);
-    lks_buf_init(&back, TEXT_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf there = LKS_BUF(TEXT_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf back = LKS_BUF(TEXT_BYTES);
     put_there(step, &there);
     put_back(step, &back);
     lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, number);
@@ -433,11 +429,10 @@ static enum lks_code print_head(struct lks_cli *cli, const struct lks_doc *chang
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     char size[LKS_CHANGE_SIZE_TEXT];
     struct lks_str why = lks_doc_text(change, "moved_reason");
     lks_table_init(&t, TABLE_BYTES);
-    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "what", 0);
     lks_table_column(&t, "value", LKS_COLUMN_WRAP);
     lks_buf_addf(&text, "%" PRIu64, lks_change_number(change, "id"));

@@ -48,10 +48,9 @@ static enum lks_code open_fleet(const char *path, const struct lks_world_options
                                 struct lks_world **out, struct lks_world_seen *seen,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(MANIFEST_BYTES_MAX);
     if (is_journal(path, LKS_STR("")))
         return open_journal(path, options, out, seen, err);
-    lks_buf_init(&text, MANIFEST_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     if (is_journal(path, lks_buf_view(&text)))
@@ -248,8 +247,7 @@ static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
 static enum lks_code draw(const char *path, const struct lks_forecast *f,
                           const struct lks_forecast_about *about, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     lks_forecast_svg(f, about, &text);
     enum lks_code code = lks_buf_check(&text, err);
     return code == LKS_OK ? lks_file_replace(path, lks_buf_view(&text), err) : code;
@@ -270,13 +268,12 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_rehearse_runs *runs,
                           const struct lks_forecast_about *about, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     const char *picture = lks_args_get(args, "--svg");
     struct lks_forecast *f = calloc(1, sizeof(*f));
     if (f == NULL)
         return lks_fail_nomem(err);
     enum lks_code code = lks_forecast_make(runs->list, runs->count, f, err);
-    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
     if (code == LKS_OK && lks_args_has(args, "--json")) {
         lks_forecast_json(f, about, &text);
         code = lks_output_json(cli, &text, err);

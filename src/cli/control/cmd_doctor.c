@@ -200,8 +200,7 @@ static void list_limits(struct lks_str metrics, struct lks_buf *out)
  * too low. */
 static void check_limits(struct doctor *d, struct lks_str metrics)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf met = {0};
-    lks_buf_init(&met, TEXT_MAX / 2);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf met = LKS_BUF(TEXT_MAX / 2);
     list_limits(metrics, &met);
     if (met.len > 0)
         say(d, "limits", NOTE,
@@ -276,8 +275,7 @@ static void check_secrets(struct doctor *d)
         return;
     }
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
-        lks_buf_init(&plain, LKS_SECRET_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = LKS_BUF(LKS_SECRET_MAX);
         if (lks_secrets_read(d->dir, &key, names[i], &plain, &err) != LKS_OK) {
             say(d, "secrets", BAD, "%s", err.msg);
             good = false;
@@ -292,11 +290,10 @@ static void check_secrets(struct doctor *d)
 
 static void check_certificate(struct doctor *d, const char *name)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_x509_about about;
     struct lks_err err;
     char path[PATH_MAX], until[LKS_TIME_TEXT_SIZE];
-    lks_buf_init(&pem, LKS_X509_PEM_MAX);
     if (lks_path_join(path, d->dir, name, &err) != LKS_OK ||
         lks_file_read_plain(path, &pem, &err) != LKS_OK ||
         lks_x509_read(lks_buf_view(&pem), &about, &err) != LKS_OK) {

@@ -89,9 +89,8 @@ static void add_reading(struct lks_table *table, const struct lks_doc *reading)
 {
     if (reading->kind != LKS_DOC_LIST || reading->count != 3)
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf what = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf what = LKS_BUF(LKS_OUTPUT_CELL_MAX);
     struct lks_str part = reading->first->next->text;
-    lks_buf_init(&what, LKS_OUTPUT_CELL_MAX);
     lks_buf_add(&what, reading->first->text);
     if (part.len > 0)
         lks_buf_addf(&what, "[%" LKS_STR_FMT "]", LKS_STR_ARG(part));
@@ -148,10 +147,9 @@ enum lks_code lks_cmd_journal_at(struct lks_cli *cli, const struct lks_args *arg
                                  struct lks_err *err)
 {
     LKS_CLEANUP(question_fini) struct question q = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     lks_arena_init(&q.arena, (size_t)256 << 20);
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
     if (read_question(cli, args, &q, err) != LKS_OK)
         return err->code;
     enum lks_code code = args->positional_count > 1 ? ask_directory(args, &q, &json, err)

@@ -39,13 +39,12 @@ static void unreadable_json(const struct lks_row *row, const struct lks_err *why
 static bool export_row(void *ctx, const struct lks_row *row)
 {
     struct export *x = ctx;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(ROW_MAX);
     struct lks_err err = {0};
     if (lks_select_over(&x->select, row))
         return false;
     if (!lks_select_fits(&x->select, row))
         return true;
-    lks_buf_init(&json, ROW_MAX);
     if (lks_journal_json(row, &json, &err) != LKS_OK) {
         if (!x->failed)
             *x->err = err;

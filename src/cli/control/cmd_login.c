@@ -114,13 +114,12 @@ static enum lks_code wait_for(struct login *l, struct lks_remote_answer *out, st
 
 static enum lks_code keep(const struct login *l, const struct lks_doc *done, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(JSON_BYTES);
     struct lks_str token, ignored;
     if (take_line(done, "token", true, &token, err) != LKS_OK ||
         take_line(done, "identity", true, &ignored, err) != LKS_OK ||
         take_line(done, "expires", true, &ignored, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&line, JSON_BYTES);
     lks_buf_add(&line, token);
     lks_buf_addc(&line, '\n');
     if (lks_buf_check(&line, err) != LKS_OK)

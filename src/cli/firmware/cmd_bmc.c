@@ -38,8 +38,7 @@ static void print_about(struct lks_cli *cli, const struct lks_bmc_at *at,
 {
     const struct lks_str words[] = {i->vendor, i->product, i->model, i->serial, i->power};
     static const char *const names[] = {"", "", "", "serial ", "power "};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, TABLE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TABLE_MAX);
     for (size_t k = 0; k < LKS_COUNT(words); k++) {
         if (words[k].len == 0)
             continue;
@@ -57,8 +56,7 @@ static void print_rest(struct lks_cli *cli, const struct lks_bmc_inventory *i)
     fprintf(cli->out, "\n%zu entries, %zu of unknown class, %u that cannot be read\n", i->count,
             unknown, i->missing);
     for (struct lks_str rest = i->notes, line; rest.len > 0;) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
-        lks_buf_init(&clean, TABLE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(TABLE_MAX);
         lks_str_cut(rest, '\n', &line, &rest);
         lks_term_clean(&clean, line);
         fprintf(cli->out, "note: %s\n", clean.len > 0 ? clean.ptr : "");

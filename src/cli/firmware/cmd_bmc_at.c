@@ -125,9 +125,8 @@ enum lks_code lks_bmc_at_path(const struct lks_bmc_at *at, const char *folder, c
 enum lks_code lks_bmc_at_read(const struct lks_bmc_at *at, const char *folder, const char *suffix,
                               struct lks_docs *docs, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BMC_STATE_MAX);
     char path[PATH_MAX];
-    lks_buf_init(&text, LKS_BMC_STATE_MAX);
     if (lks_bmc_at_path(at, folder, suffix, path, err) != LKS_OK ||
         lks_file_read_plain(path, &text, err) != LKS_OK)
         return err->code;

@@ -99,12 +99,11 @@ static bool is_ours(const struct lks_bmc_update *u, const struct lks_doc *record
 static enum lks_code check_left(const struct lks_bmc_update *u, const char *folder,
                                 const char *file, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BMC_STATE_MAX);
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err ignored = {0};
     char path[PATH_MAX];
     size_t len = strlen(u->at->name);
-    lks_buf_init(&text, LKS_BMC_STATE_MAX);
     if (strncmp(file, u->at->name, len) == 0 && file[len] == '.' &&
         strrchr(file, '.') == file + len)
         return LKS_OK; /* its own */
@@ -194,8 +193,7 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
 static enum lks_code save(const struct lks_bmc_update *u, lks_ms now, struct lks_str saved,
                           struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_BMC_STATE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_BMC_STATE_MAX);
     write_record(u, now, saved, &json);
     return lks_bmc_at_write(u->at, FOLDER, "json", &json, err);
 }

@@ -200,8 +200,7 @@ static void list_versions(const struct lks_bmc_update *u, const struct lks_bmc_i
 static enum lks_code fail_component(const struct lks_bmc_update *u,
                                     const struct lks_bmc_inventory *i, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf has = {0};
-    lks_buf_init(&has, LIST_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf has = LKS_BUF(LIST_MAX);
     for (size_t k = 0; k < i->count; k++) {
         if (i->items[k].class.len > 0)
             list_once(&has, i->items[k].class);
@@ -308,10 +307,9 @@ static void list_texts(const struct lks_doc *list, struct lks_buf *out)
 static void print_hardware(FILE *out, const char *what, const struct lks_doc *list,
                            struct lks_str given)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LIST_MAX);
     if (list == NULL)
         return;
-    lks_buf_init(&names, LIST_MAX);
     list_texts(list, &names);
     fprintf(out, "  only for   hardware %s %s%s\n", what, names.len > 0 ? names.ptr : "",
             given.len > 0 ? "" : "; make sure that this is one");
@@ -322,11 +320,10 @@ static enum lks_code check_demand(const struct lks_bmc_update *u, const struct l
                                   const char *option, const struct lks_doc *list, bool fits,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LIST_MAX);
     struct lks_str given = lks_args_str(args, option);
     if (list == NULL || (given.len > 0 && fits) || (given.len == 0 && !lks_args_has(args, "--yes")))
         return LKS_OK;
-    lks_buf_init(&names, LIST_MAX);
     list_texts(list, &names);
     if (given.len == 0)
         return lks_fail(err, LKS_E_REFUSED,

@@ -266,8 +266,7 @@ static enum lks_code show_components(struct lks_cli *cli, struct page *page,
 static void cell_descriptors(struct lks_table *t, struct page *page,
                              const struct lks_pldm_record *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
-    lks_buf_init(&all, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(TEXT_MAX);
     for (size_t i = 0; i < r->descriptor_count; i++) {
         const char *name = lks_pldm_package_descriptor_name(r->descriptors[i].type);
         if (name != NULL)

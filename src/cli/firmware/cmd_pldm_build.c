@@ -55,13 +55,12 @@ static bool is_output(const struct making *m, const struct stat *st)
 
 static enum lks_code read_recipe(struct making *m, const char *path, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     const char *slash = strrchr(path, '/');
     struct stat st;
     if (stat(path, &st) == 0 && is_output(m, &st))
         return lks_fail(err, LKS_E_INVALID,
                         "%.200s: the package would be written over its own source", path);
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     int len = snprintf(m->dir, sizeof(m->dir), "%.*s", slash != NULL ? (int)(slash - path) : 1,
                        slash != NULL ? path : ".");
     if (len < 0 || (size_t)len >= sizeof(m->dir))
@@ -103,9 +102,8 @@ static enum lks_code size_image(struct making *m, const struct lks_pldm_wanted *
 static enum lks_code read_small(struct making *m, const struct lks_pldm_wanted *w, const char *path,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_PLDM_HEADER_MAX);
     struct lks_err why = {0};
-    lks_buf_init(&bytes, LKS_PLDM_HEADER_MAX);
     if (lks_file_read_plain(path, &bytes, &why) != LKS_OK)
         return lks_doc_fail(&m->docs, w->at, err, "%s", why.msg);
     *w->into = lks_arena_copy(&m->recipe.package.arena, lks_buf_view(&bytes));

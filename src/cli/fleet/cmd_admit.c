@@ -111,9 +111,8 @@ static int by_reason(const void *left, const void *right)
 static enum lks_code add_reason(struct lks_table *table, const struct lks_doc *no,
                                 const struct lks_str *names, size_t count, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf who = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf who = LKS_BUF(NAMES_BYTES_MAX);
     struct lks_str image = lks_doc_text(no, "image"), ranks = lks_doc_text(no, "ranks");
-    lks_buf_init(&who, NAMES_BYTES_MAX);
     if (lks_hostlist_fold(names, count, &who, err) != LKS_OK)
         return err->code;
     if (image.len > 0)
@@ -298,10 +297,9 @@ enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SBOM_BYTES_MAX);
     LKS_CLEANUP(lks_sbom_fini) struct lks_sbom sbom = {0};
     const char *file = lks_args_get(args, "--sbom");
-    lks_buf_init(&text, LKS_SBOM_BYTES_MAX);
     if (file != NULL && (lks_file_read(file, &text, err) != LKS_OK ||
                          lks_sbom_parse(file, lks_buf_view(&text), &sbom, err) != LKS_OK))
         return err->code;

@@ -75,8 +75,7 @@ static struct lks_str field(const struct lks_csv *csv, const char *name)
 /* What the manifest's place of a fault would not lead anyone to. */
 static enum lks_code check_row(const struct row *row, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = {0};
-    lks_buf_init(&folded, LKS_HOSTLIST_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     if (lks_hostlist_fold(&row->name, 1, &folded, err) != LKS_OK)
         return lks_wrap(err, "line %u", row->line);
     for (size_t i = 0; i < COLUMNS; i++) {
@@ -182,7 +181,7 @@ static void add_names(const struct import *im, enum column column, const char *k
 static enum lks_code add_group(const struct import *im, size_t first, struct lks_buf *out,
                                size_t *taken, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf hosts = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hosts = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     size_t end = first + 1;
     while (end < im->count && compare_places(&im->rows[end], &im->rows[first]) == 0)
         end++;
@@ -191,7 +190,6 @@ static enum lks_code add_group(const struct import *im, size_t first, struct lks
         return lks_fail_nomem(err);
     for (size_t i = first; i < end; i++)
         names[i - first] = im->rows[i].name;
-    lks_buf_init(&hosts, LKS_HOSTLIST_BYTES_MAX);
     enum lks_code code = lks_hostlist_fold(names, end - first, &hosts, err);
     free(names);
     if (code != LKS_OK)

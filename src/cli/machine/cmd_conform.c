@@ -168,8 +168,7 @@ enum lks_code lks_cmd_stack_init(struct lks_cli *cli, const struct lks_args *arg
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_machine_fini) struct lks_machine_look m = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf yaml = {0};
-    lks_buf_init(&yaml, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf yaml = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     struct lks_str name = lks_args_str(args, "--name"), version = lks_args_str(args, "--version");
     char today[LKS_DAY_TEXT_SIZE], digest[LKS_DIGEST_SIZE] = "";
     (void)lks_time_day_text(cli->today, today);

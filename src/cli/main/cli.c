@@ -171,8 +171,7 @@ static bool is_group(const char *word)
 /* "'stack' needs a command: lint, digest ...", or that `word` is none of them. */
 static enum lks_code fail_group(const char *group, const char *word, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf words = {0};
-    lks_buf_init(&words, LKS_ERR_MSG_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf words = LKS_BUF(LKS_ERR_MSG_MAX);
     for (size_t i = 0; i < lks_command_count; i++) {
         if (is_in_group(&lks_commands[i], group))
             lks_buf_addf(&words, "%s%s", words.len > 0 ? ", " : "",

@@ -98,13 +98,12 @@ static void move_paths(struct lks_str text, struct lks_str from, const char *to,
 enum lks_code lks_controller_move_in(const char *dir, struct lks_err *err)
 {
     LKS_CLEANUP(config_fini) struct config c = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf moved = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf moved = LKS_BUF(CONFIG_MAX);
     char here[PATH_MAX];
     if (realpath(dir, here) == NULL)
         return lks_file_fail(err, dir);
     if (read_config(dir, &c, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&moved, CONFIG_MAX);
     move_paths(lks_buf_view(&c.text), lks_doc_text(c.docs.first, "data"), here, &moved);
     if (lks_buf_check(&moved, err) != LKS_OK ||
         lks_file_replace(c.path, lks_buf_view(&moved), err) != LKS_OK)
@@ -129,9 +128,8 @@ enum lks_code lks_controller_seal_key(const char *dir, struct lks_seal_key *out,
 
 enum lks_code lks_controller_journal_key(const char *dir, struct lks_key *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf seed = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf seed = LKS_BUF(LKS_SECRET_MAX);
     struct lks_seal_key seal;
-    lks_buf_init(&seed, LKS_SECRET_MAX);
     enum lks_code code = lks_controller_seal_key(dir, &seal, err);
     if (code == LKS_OK)
         code = lks_secrets_read(dir, &seal, "journal.key", &seed, err);
@@ -148,8 +146,7 @@ enum lks_code lks_controller_journal_key(const char *dir, struct lks_key *out, s
 enum lks_code lks_controller_public_key(const char *path, struct lks_public_key *out,
                                         struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, KEY_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(KEY_TEXT_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     return lks_key_public_file(path, lks_buf_view(&text), out, err);

@@ -98,8 +98,7 @@ static enum lks_code read_manifest(const char *path, const struct lks_facts *fac
                                    const struct lks_manifest *library, struct lks_manifest *out,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;

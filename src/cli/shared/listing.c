@@ -91,8 +91,7 @@ static void add_row(struct lks_table *t, const struct lks_listing_column *column
                     const struct lks_doc *item, bool *filled)
 {
     for (size_t i = 0; i < count; i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, (size_t)LKS_OUTPUT_CELL_MAX * 16);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)LKS_OUTPUT_CELL_MAX * 16);
         if (strcmp(columns[i].key, "*") == 0)
             add_rest(&text, columns, count, item);
         else
@@ -109,8 +108,7 @@ static void add_rows(struct lks_table *t, struct lks_buf *name, const struct lks
     bool nested = value->kind == LKS_DOC_MAP || value->kind == LKS_DOC_LIST;
     size_t len = name->len, number = 1;
     if (!nested || value->first == NULL) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
         add_value(&text, value);
         struct lks_str shown = lks_buf_view(&text);
         lks_table_cell(t, LKS_PLAIN, lks_buf_view(name));
@@ -131,8 +129,7 @@ static void add_rows(struct lks_table *t, struct lks_buf *name, const struct lks
 
 void lks_listing_members(struct lks_table *t, const struct lks_doc *map, const char *const *skip)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf name = {0};
-    lks_buf_init(&name, LINE_MAX_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf name = LKS_BUF(LINE_MAX_BYTES);
     for (const struct lks_doc *i = map->first; i != NULL; i = i->next) {
         uint64_t ignored;
         if (lks_record_word_find(skip, i->key, &ignored))
@@ -178,8 +175,7 @@ static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_
         add_row(&p->table, p->listing->columns, p->listing->column_count, item, p->filled);
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     if (lks_json_canonical(item, &text, err) != LKS_OK)
         return err->code;
     lks_json_raw(&p->writer, NULL, lks_buf_view(&text));
@@ -270,9 +266,8 @@ enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args
     if (lks_args_has(args, "--json"))
         return print_raw(cli, answer);
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf name = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf name = LKS_BUF(LINE_MAX_BYTES);
     lks_table_init(&table, ROWS_BYTES);
-    lks_buf_init(&name, LINE_MAX_BYTES);
     lks_table_column(&table, "what", 0);
     lks_table_column(&table, "value", LKS_COLUMN_WRAP);
     if (answer->doc != NULL)
@@ -288,8 +283,7 @@ static enum lks_code print_warnings(struct lks_cli *cli, const struct lks_remote
         answer->doc != NULL ? lks_doc_member(answer->doc, "warnings") : NULL;
     for (const struct lks_doc *text = list != NULL ? list->first : NULL; text != NULL;
          text = text->next) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
-        lks_buf_init(&clean, (size_t)2 * LINE_MAX_BYTES);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF((size_t)2 * LINE_MAX_BYTES);
         lks_term_clean(&clean, text->text);
         if (lks_buf_check(&clean, err) != LKS_OK)
             return err->code;

@@ -11,8 +11,7 @@
 
 static enum lks_code read_tuple(const char *path, struct lks_tuple *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TUPLE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TUPLE_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     return lks_tuple_parse(lks_buf_view(&text), path, out, err);

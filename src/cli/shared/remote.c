@@ -277,8 +277,7 @@ enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_arg
                                        struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     if (lks_file_read(file, &text, err) != LKS_OK ||
         lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
@@ -309,8 +308,7 @@ enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote
                               const char *cursor, uint64_t limit, lks_remote_item *fn, void *ctx,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf place = {0};
-    lks_buf_init(&place, PATH_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf place = LKS_BUF(PATH_BYTES);
     if (lks_buf_check(&path->text, err) != LKS_OK)
         return lks_wrap(err, "the question");
     for (uint64_t seen = 0;;) {

@@ -47,11 +47,10 @@ static int is_key(const struct dirent *entry)
 static enum lks_code read_key(const char *dir, const char *file, struct lks_trusted *out,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_PIN_TEXT_MAX);
     char path[PATH_MAX];
     struct lks_str name = {0};
     (void)key_name(file, &name);
-    lks_buf_init(&text, LKS_PIN_TEXT_MAX);
     if (lks_path_join(path, dir, file, err) != LKS_OK || lks_path_ours(path, err) != LKS_OK ||
         lks_file_read_plain(path, &text, err) != LKS_OK)
         return err->code;
@@ -209,14 +208,13 @@ enum lks_code lks_trustdir_remove(const struct lks_cli *cli, const char *dir, st
 
 enum lks_code lks_trustdir_key(const char *text_or_file, struct lks_pin *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_PIN_TEXT_MAX);
     struct lks_str given = lks_str_from(text_or_file);
     for (size_t i = 0; lks_pin_kind_words[i] != NULL; i++) {
         struct lks_str word, rest;
         if (lks_str_cut(given, ':', &word, &rest) && lks_str_is(word, lks_pin_kind_words[i]))
             return lks_signature_pin_parse(given, out, err);
     }
-    lks_buf_init(&text, LKS_PIN_TEXT_MAX);
     bool piped = strcmp(text_or_file, "-") == 0;
     if ((piped ? lks_file_read : lks_file_read_plain)(text_or_file, &text, err) != LKS_OK)
         return err->code;

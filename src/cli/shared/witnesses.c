@@ -30,8 +30,7 @@ static enum lks_code add_head(struct lks_witnesses *w, const struct lks_head *he
 
 static enum lks_code read_file(const char *path, struct lks_witnesses *w, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, FILE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     struct lks_str rest = lks_buf_view(&text), line;

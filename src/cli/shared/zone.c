@@ -25,10 +25,9 @@ static bool use(struct lks_str rule, struct lks_str name, struct lks_zone *out)
 /* The rule that the zone's file ends with; its name is the rule itself where `name` is empty. */
 static bool use_file(const char *path, struct lks_str name, struct lks_zone *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
     struct lks_err ignored = {0};
     struct lks_str rule;
-    lks_buf_init(&file, FILE_MAX);
     return lks_file_read_plain(path, &file, &ignored) == LKS_OK &&
            lks_tz_footer(lks_buf_view(&file), &rule) && use(rule, name.len > 0 ? name : rule, out);
 }

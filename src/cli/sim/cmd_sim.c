@@ -125,8 +125,7 @@ static uint64_t bmc_count(const struct sim *s)
 /* Its first line, or the complaint it ended with. */
 static enum lks_code await_bmcs(struct sim *s, const char *log, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, VERSIONS_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(VERSIONS_MAX);
     for (unsigned i = 0; i < BMCS_TRIES && !stopped; i++) {
         lks_buf_truncate(&said, 0);
         if (lks_file_read(log, &said, err) != LKS_OK)
@@ -162,11 +161,10 @@ static enum lks_code make_bmc_dir(const struct sim *s, struct bmc_paths *p, stru
 /* One for each node, tray and power shelf, whose devices run what the captured machine's do. */
 static enum lks_code start_bmcs(struct sim *s, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf versions = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf versions = LKS_BUF(VERSIONS_MAX);
     char listen[64], nodes[64], speed[32], trays[80] = "switch=", shelves[80] = "shelf=";
     const char *revisions = s->fleet.revisions != NULL ? s->fleet.revisions : "A";
     struct bmc_paths p;
-    lks_buf_init(&versions, VERSIONS_MAX);
     if (make_bmc_dir(s, &p, err) != LKS_OK ||
         lks_fleetdir_versions(s->cli, &s->fleet, &versions, err) != LKS_OK ||
         lks_spawn_free_port(&s->fleet.bmc_port, err) != LKS_OK)
@@ -223,8 +221,7 @@ static enum lks_code apply_fleet(struct sim *s, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
-    lks_buf_init(&manifest, LKS_DOC_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = LKS_BUF(LKS_DOC_BYTES_MAX);
     if (lks_fleetdir_manifest(s->cli, &s->fleet, &manifest, err) != LKS_OK ||
         release_stack(s, lks_buf_view(&manifest), err) != LKS_OK)
         return err->code;

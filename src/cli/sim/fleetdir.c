@@ -374,14 +374,13 @@ static enum lks_code pin(const struct lks_fleetdir_fleet *f, struct lks_buf *sta
                          struct lks_err *err)
 {
     static const char section[] = "\nfirmware:";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = LKS_BUF(LKS_DOC_BYTES_MAX);
     struct lks_str rest = lks_str_from(f->flash != NULL ? f->flash : ""), item, class, version;
     ptrdiff_t at = lks_str_find(lks_buf_view(stack), lks_str_from(section));
     if (rest.len == 0)
         return LKS_OK;
     if (at < 0)
         return lks_fail(err, LKS_E_INVALID, "it has no firmware, so none can be pinned beside");
-    lks_buf_init(&before, LKS_DOC_BYTES_MAX);
     lks_buf_add(&before, (struct lks_str){stack->ptr, (size_t)at + strlen(section)});
     for (bool more = true; more;) {
         more = lks_str_cut(rest, ',', &item, &rest);
@@ -421,8 +420,7 @@ enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const struct lks_fleetd
                         f->root, f->root);
     if (code != LKS_OK || lks_file_read(stack, out, err) != LKS_OK || pin(f, out, err) != LKS_OK)
         return lks_wrap(err, "a stack from %s", f->root);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf class = {0};
-    lks_buf_init(&class, PATH_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf class = LKS_BUF(PATH_MAX);
     if (find_class(lks_buf_view(out), &class, err) != LKS_OK)
         return lks_wrap(err, "%s", stack);
     add_fleet(out, f, lks_buf_view(&class));
@@ -463,13 +461,12 @@ static void add_version(struct lks_buf *out, const struct lks_doc *reading)
 enum lks_code lks_fleetdir_versions(struct lks_cli *cli, const struct lks_fleetdir_fleet *f,
                                     struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     char file[PATH_MAX];
     if (lks_path_join(file, f->dir, "inventory.json", err) != LKS_OK)
         return err->code;
     const char *argv[] = {"lockstep", "inventory", "--quick", "--json", "--root", f->root, NULL};
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     enum lks_code code = lks_spawn_wait(cli, argv, file, err);
     if ((code != LKS_OK && code != LKS_E_REFUSED) || lks_file_read(file, &text, err) != LKS_OK ||
         lks_docs_init(&docs, file, err) != LKS_OK ||

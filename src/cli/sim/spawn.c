@@ -160,11 +160,10 @@ enum lks_code lks_spawn_wait(struct lks_cli *cli, const char *const *argv, const
 static uint64_t began(pid_t pid)
 {
     enum { FIELD = 20 }; /* counted from behind the name */
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(STAT_MAX);
     char path[64];
     struct lks_err err;
     uint64_t value = 0;
-    lks_buf_init(&text, STAT_MAX);
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     if (lks_file_read(path, &text, &err) != LKS_OK)
         return 0;
@@ -250,10 +249,9 @@ static void reap(void)
 
 unsigned lks_spawn_end(const char *dir)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PIDS_MAX);
     char path[PATH_MAX];
     struct lks_err err;
-    lks_buf_init(&text, PIDS_MAX);
     if (lks_path_join(path, dir, PIDS, &err) != LKS_OK ||
         lks_file_read(path, &text, &err) != LKS_OK)
         return 0;

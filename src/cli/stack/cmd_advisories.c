@@ -291,12 +291,10 @@ static enum lks_code print_text(struct advising *a, struct lks_err *err)
 static enum lks_code print_json(const struct advising *a, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf items = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pools = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf items = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pools = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     struct lks_json_writer w = {.out = &json};
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_buf_init(&items, LKS_OUTPUT_BYTES_MAX);
-    lks_buf_init(&pools, LKS_OUTPUT_BYTES_MAX);
     if (lks_json_canonical(a->items, &items, err) != LKS_OK ||
         lks_json_canonical(a->pools, &pools, err) != LKS_OK)
         return err->code;

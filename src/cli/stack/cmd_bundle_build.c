@@ -140,9 +140,8 @@ static enum lks_code find_source(const char *given, struct building *b, char pat
 
 static enum lks_code read_source(const char *given, struct building *b, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     char path[PATH_MAX];
-    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     if (find_source(given, b, path, &text, err) != LKS_OK ||
         lks_docs_init(&b->docs, path, err) != LKS_OK)
         return err->code;
@@ -179,7 +178,7 @@ static void list_images(struct lks_pldm_package *p, struct lks_buf *out)
 static enum lks_code choose_image(const struct building *b, const struct lks_doc *file,
                                   struct lks_pldm_package *p, size_t *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(LISTED_MAX);
     const struct lks_doc *wanted = lks_doc_member(file, "image");
     size_t found = 0;
     for (size_t i = 0; i < p->component_count; i++) {
@@ -190,7 +189,6 @@ static enum lks_code choose_image(const struct building *b, const struct lks_doc
     }
     if (found == 1)
         return LKS_OK;
-    lks_buf_init(&list, LISTED_MAX);
     list_images(p, &list);
     return lks_doc_fail(&b->docs, wanted != NULL ? wanted : file, err,
                         "the package has %s; say version, or which image of: %s",
@@ -234,7 +232,7 @@ static enum lks_code compare_version(const struct building *b, const struct lks_
                                      struct lks_pldm_package *p, struct lks_str said,
                                      struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(LISTED_MAX);
     bool one = lks_doc_member(file, "image") != NULL;
     size_t index = 0;
     if (one && choose_image(b, file, p, &index, err) != LKS_OK)
@@ -244,7 +242,6 @@ static enum lks_code compare_version(const struct building *b, const struct lks_
         if ((!one || i == index) && (lks_str_eq(own, said) || lks_bmc_version_same(own, said)))
             return LKS_OK;
     }
-    lks_buf_init(&list, LISTED_MAX);
     lks_buf_addf(&list, "%" LKS_STR_FMT ", which %s: ", LKS_STR_ARG(said),
                  one ? "this image of the package has not" : "no image of the package has");
     list_images(p, &list);

@@ -96,8 +96,7 @@ enum lks_code lks_cmd_stack_lint(struct lks_cli *cli, const struct lks_args *arg
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     struct lks_json_writer w = {.out = &json};
     if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
         lint_names(cli, &input.facts, &input.manifest, err) != LKS_OK)
@@ -122,8 +121,7 @@ enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     const struct lks_stack *stack;
     if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK)
         return err->code;
@@ -152,8 +150,7 @@ static enum lks_code add_version(struct lks_table *t, const struct lks_component
                                  struct lks_err *err)
 {
     bool absent = c->absent.len > 0;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     lks_buf_add(&text, absent ? LKS_STR("absent: ") : c->version);
     lks_buf_add(&text, !absent && c->modules.len > 0 ? LKS_STR(" ") : LKS_STR(""));
     lks_buf_add(&text, absent ? c->absent : c->modules);
@@ -192,8 +189,7 @@ static enum lks_code show_components(struct lks_cli *cli, const struct lks_facts
 static enum lks_code add_leaves(struct lks_table *t, struct lks_buf *path,
                                 const struct lks_doc *doc, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, LKS_OUTPUT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     if (doc->kind != LKS_DOC_MAP) {
         if (doc->kind == LKS_DOC_TEXT)
             lks_buf_add(&value, doc->text);
@@ -218,9 +214,8 @@ static enum lks_code show_settings(struct lks_cli *cli, const struct lks_stack *
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_buf_init(&path, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "setting", LKS_COLUMN_WRAP);
     lks_table_column(&t, "value", LKS_COLUMN_WRAP);
     if (stack->settings != NULL && add_leaves(&t, &path, stack->settings, err) != LKS_OK)
@@ -236,9 +231,8 @@ static enum lks_code show_settings(struct lks_cli *cli, const struct lks_stack *
 static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stack,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
-    lks_buf_init(&identity, LKS_OUTPUT_BYTES_MAX);
     if (lks_stack_canonical(stack, &identity, err) != LKS_OK)
         return err->code;
     struct lks_json_writer *w = lks_output_begin(&o);

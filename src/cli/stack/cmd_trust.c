@@ -216,7 +216,7 @@ static enum lks_code make_pair(struct lks_buf *pem, struct lks_pin *pin, struct 
 enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(PEM_MAX);
     struct lks_pin pin;
     char public_path[PATH_MAX], line[LKS_PIN_LINE_SIZE + 1];
     const char *name = args->positional[0], *path = lks_args_get(args, "--output");
@@ -229,7 +229,6 @@ enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args
     int len = snprintf(public_path, sizeof(public_path), "%s.pub", path);
     if (len < 0 || len >= (int)sizeof(public_path))
         return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", path);
-    lks_buf_init(&pem, PEM_MAX);
     enum lks_code code = make_pair(&pem, &pin, err);
     if (code == LKS_OK)
         code = lks_file_new(path, 0600, lks_buf_view(&pem), err);

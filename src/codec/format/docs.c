@@ -187,8 +187,7 @@ enum lks_code lks_doc_fail(const struct lks_docs *docs, const struct lks_doc *at
     if (at->line > 0)
         snprintf(place, sizeof(place), ":%u:%u", at->line, at->column);
 
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
-    lks_buf_init(&path, PATH_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = LKS_BUF(PATH_BYTES_MAX);
     add_path(&path, at);
     struct lks_str shown = lks_buf_view(&path);
     return lks_fail(err, LKS_E_INVALID, "%" LKS_STR_FMT "%s: %" LKS_STR_FMT "%s%s",

@@ -765,7 +765,7 @@ enum lks_code lks_grub_entry_of(struct lks_str cfg, const struct lks_boot_entry 
                                 size_t bls_count, struct lks_str release, struct lks_arena *arena,
                                 struct lks_str *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = LKS_BUF(LKS_BOOT_PATH_MAX);
     struct script *s = open_script(cfg, (struct lks_str){0}, bls, bls_count, arena, err);
     bool found = false;
     size_t at = 0;
@@ -778,7 +778,6 @@ enum lks_code lks_grub_entry_of(struct lks_str cfg, const struct lks_boot_entry 
     if (!found)
         return lks_fail(err, LKS_E_NOT_FOUND, "no entry starts kernel %" LKS_STR_FMT,
                         LKS_STR_ARG(release));
-    lks_buf_init(&path, LKS_BOOT_PATH_MAX);
     if (add_path(s, &s->entries[at - 1], 0, &path, err) != LKS_OK)
         return err->code;
     if (!lks_str_printable(lks_buf_view(&path)))

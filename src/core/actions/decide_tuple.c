@@ -46,10 +46,9 @@ static bool keep_basis(struct lks_deciding *d, enum lks_code code, const struct 
 bool lks_decide_tuple_readings(struct lks_deciding *d, const struct lks_tuple *tuple,
                                struct lks_deciding_basis *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BASIS_BYTES_MAX);
     char digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_BASIS_BYTES_MAX);
     enum lks_code code = lks_basis_of(tuple, &text, digest, &err);
     return keep_basis(d, code, &text, digest, &err, out);
 }
@@ -58,14 +57,13 @@ bool lks_decide_tuple_whole(struct lks_deciding *d, const struct lks_deciding_ba
                             const struct lks_deciding_basis *outband, bool expired,
                             struct lks_deciding_basis *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BASIS_BYTES_MAX);
     char digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
     if (outband->digest.len == 0) {
         *out = *inband;
         return true;
     }
-    lks_buf_init(&text, LKS_BASIS_BYTES_MAX);
     enum lks_code code = lks_basis_merge(inband->text, outband->text, expired, &text, digest, &err);
     return keep_basis(d, code, &text, digest, &err, out);
 }
@@ -210,12 +208,11 @@ static void describe(const char *word, struct lks_str serials, struct lks_buf *l
 static void look_at_part(struct lks_deciding *d, const struct lks_node *node, enum lks_part part,
                          struct parts *p, struct lks_buf *list)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf serials = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf serials = LKS_BUF(LKS_TUPLE_MEMORY_MAX);
     char digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
     struct lks_str had = lks_state_text(d->state, node->parts[part]);
     p->digests[part] = had;
-    lks_buf_init(&serials, LKS_TUPLE_MEMORY_MAX);
     list_serials(d, part, &serials);
     if (serials.len == 0)
         return;
@@ -282,9 +279,8 @@ static struct lks_str changed_line(struct lks_deciding *d, const struct lks_read
 static struct lks_str changed(struct lks_deciding *d, struct lks_str wrong)
 {
     static const char ending[] = ".package.changed";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(CHANGED_BYTES_MAX);
     const struct lks_tuple *t = d->event->tuple.tuple;
-    lks_buf_init(&lines, CHANGED_BYTES_MAX);
     for (size_t i = 0; i < t->count && wrong.len > 0; i++) {
         const struct lks_reading *r = &t->readings[i];
         if (r->state != LKS_MEASURED || !lks_str_ends(r->name, ending))

@@ -106,8 +106,7 @@ static void note_edge(struct lks_checking *c, const struct lks_edge *edge,
                       enum lks_severity severity, struct lks_str state)
 {
     struct lks_str who = edge->component.len > 0 ? edge->component : edge->gpus;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, EDGE_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(EDGE_TEXT_MAX);
     lks_buf_addf(
         &text,
         "%" LKS_STR_FMT "%s%" LKS_STR_FMT " %s %" LKS_STR_FMT "%s%" LKS_STR_FMT "; %" LKS_STR_FMT,

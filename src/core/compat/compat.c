@@ -259,8 +259,7 @@ static struct lks_str describe_board(const struct search *s)
 {
     const struct lks_gpu *gpu = s->gpu;
     bool amd = gpu->vendor == LKS_VENDOR_AMD;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 512);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(512);
     lks_buf_addf(&text, "no single change helps; this board takes");
     size_t empty = text.len;
     struct lks_str first = gpu->min_driver.len > 0 ? gpu->min_driver : gpu->first_listed_driver;

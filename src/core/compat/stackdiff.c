@@ -65,8 +65,7 @@ static enum lks_code shown(struct differ *d, const struct lks_doc *doc, bool as_
         *out = doc->text;
         return LKS_OK;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, DIFF_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(DIFF_BYTES_MAX);
     if (lks_json_canonical(doc, &text, d->err) != LKS_OK)
         return d->err->code;
     *out = lks_arena_copy(&d->out->memory, lks_buf_view(&text));

@@ -562,8 +562,8 @@ static void show_values(struct lks_buf *out, struct lks_str lines)
 static void add_disagreement(struct lks_buf *out, struct lks_str name, const struct band *in,
                              const struct band *outer)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, (size_t)4 * SHOWN_MAX * LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf value = LKS_BUF((size_t)4 * SHOWN_MAX * LKS_READING_VALUE_MAX);
     lks_buf_add(&value, LKS_STR(LKS_BASIS_DISAGREE));
     show_values(&value, in->lines);
     lks_buf_add(&value, LKS_STR(" against "));

@@ -125,9 +125,8 @@ static bool is_among(const struct lks_readings *list, struct lks_str part)
 /* The parts of `list`, each once: "MZ-1, MZ-2 and others". */
 static struct lks_str shown_parts(struct lks_judge *j, const struct lks_readings *list)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     size_t shown = 0;
-    lks_buf_init(&text, TEXT_MAX);
     for (size_t i = 0; i < list->count; i++) {
         struct lks_readings before = {list->list, i};
         struct lks_str part = list->list[i]->part;

@@ -73,8 +73,7 @@ static bool has_aspects(const struct lks_component *c)
 static struct lks_str shown_aspects(struct lks_judge *j, const struct lks_component *c)
 {
     enum { TEXT_MAX = 64 * 1024 };
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     for (size_t i = 0; i < LKS_COUNT(aspects); i++) {
         size_t count;
         const struct lks_reading *r = aspect(j, c, aspects[i], &count);

@@ -153,11 +153,10 @@ static bool is_among(struct lks_str value, const struct lks_str *list, size_t co
 static struct lks_str shown_values(struct lks_judge *j, const struct lks_pin *pin,
                                    const struct lks_readings *readings, enum fit fit)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct lks_str seen[SHOWN_MAX];
     size_t shown = 0;
     bool more = false;
-    lks_buf_init(&text, TEXT_MAX);
     for (size_t i = 0; i < readings->count; i++) {
         struct lks_str value = value_of(readings->list[i]);
         if (fit_of(pin, readings->list[i]) != fit || is_among(value, seen, shown))
@@ -181,9 +180,8 @@ static struct lks_str shown_values(struct lks_judge *j, const struct lks_pin *pi
 static struct lks_str shown_devices(struct lks_judge *j, const struct lks_pin *pin,
                                     const struct lks_readings *readings, enum fit fit, size_t among)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     size_t shown = 0;
-    lks_buf_init(&text, TEXT_MAX);
     if (among == readings->count && among > 1)
         return (struct lks_str){"", 0};
     for (size_t i = 0; i < readings->count && shown < SHOWN_MAX; i++) {

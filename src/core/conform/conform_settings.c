@@ -192,9 +192,8 @@ static bool is_off(const struct lks_doc *doc)
 /* A value as people read it: the elements of a list with blanks between. */
 static struct lks_str shown(struct lks_judge *j, const struct lks_doc *doc)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     char number[NUMBER_SIZE];
-    lks_buf_init(&text, TEXT_MAX);
     if (doc->kind == LKS_DOC_TEXT)
         return doc->text;
     if (doc->kind != LKS_DOC_LIST)
@@ -215,8 +214,7 @@ static struct lks_str shown(struct lks_judge *j, const struct lks_doc *doc)
 static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *list,
                                     const struct lks_reading *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
         struct lks_str wanted = item->text, each;
         while (lks_str_word(&wanted, &each)) {

@@ -102,8 +102,7 @@ static void compare_numbers(struct look *l, const char *driver)
     }
     if (kept < 2)
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     for (size_t i = 0; i < kept; i++)
         lks_buf_addf(&text, "%s%s%s %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
                      i == 0         ? ""
@@ -215,8 +214,7 @@ static void rule_cdi(struct look *l)
 static void note_spread(struct look *l, enum lks_severity severity, struct lks_str called,
                         const struct lks_spread *spread, const char *noun)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     lks_node_spread_text(spread, noun, &text);
     struct lks_str said = lks_buf_view(&text);
     NOTE(l, severity, called, "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
@@ -479,8 +477,7 @@ static void compare_copies(struct look *l, struct lks_str component,
     size_t found = find_places(l, component, copies, count, places);
     if (found < 2)
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     for (size_t i = 0; i < found; i++) {
         lks_buf_addf(&text, "%s%" LKS_STR_FMT " in %" LKS_STR_FMT,
                      i == 0          ? ""

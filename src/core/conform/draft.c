@@ -160,8 +160,7 @@ static enum lks_code assemble(struct lks_draft *d, struct lks_str version, lks_d
                               struct lks_buf *out, struct lks_err *err)
 {
     char day[LKS_DAY_TEXT_SIZE];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
-    lks_buf_init(&all, PART_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(PART_MAX);
     (void)lks_time_day_text(today, day);
     put_head(d, version, day, &all);
     put_part(&all, "\ncomponents:\n", &d->components);

@@ -106,10 +106,8 @@ static bool is_of_slot(struct lks_str parameter)
 static struct lks_str shared_parameters(struct lks_draft *d, struct lks_str value)
 {
     struct lks_str rest = value, word;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    lks_buf_init(&kept, LKS_READING_VALUE_MAX);
-    lks_buf_init(&out, LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = LKS_BUF(LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LKS_READING_VALUE_MAX);
     while (lks_str_word(&rest, &word)) {
         struct lks_str key, tail;
         lks_str_cut(word, '=', &key, &tail);

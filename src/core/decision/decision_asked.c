@@ -58,9 +58,8 @@ bool lks_decision_space(struct lks_deciding *d, const char *what, uint32_t count
 bool lks_decision_fold(struct lks_deciding *d, const struct lks_str *names, size_t count,
                        struct lks_str *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
     enum lks_code code = lks_hostlist_fold(names, count, &text, &err);
     if (code == LKS_E_LIMIT)
         return false;
@@ -173,8 +172,7 @@ bool lks_decision_few(struct lks_deciding *d, struct lks_hostlist *out)
 struct lks_backing lks_decision_backing(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BACKING_TEXT_MAX);
     if (!e->root)
         lks_backing_minters(d->state, e->by, e->credential, &text);
     if (text.failed != LKS_OK)

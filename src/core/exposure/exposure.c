@@ -128,11 +128,10 @@ static enum lks_code find_names(struct work *w)
 /* The boards of a tuple's GPUs, as one number. */
 static enum lks_code find_boards(struct work *w, const struct lks_tuple *t, uint32_t *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_BASIS_BYTES_MAX);
     size_t count = 0;
     const struct lks_reading *r = lks_tuple_range(t, LKS_STR("gpu.product"), &count);
     struct lks_str before = nothing;
-    lks_buf_init(&key, LKS_BASIS_BYTES_MAX);
     for (size_t i = 0; i < count; i++) {
         if (r[i].state == LKS_MEASURED && !lks_str_eq(before, r[i].value))
             lks_buf_addf(&key, "%" LKS_STR_FMT "\n", LKS_STR_ARG(r[i].value));
@@ -158,9 +157,8 @@ static enum lks_code find_boards(struct work *w, const struct lks_tuple *t, uint
 static enum lks_code find_subject(struct work *w, struct lks_str name, struct lks_str version,
                                   uint32_t boards, uint32_t *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_BASIS_BYTES_MAX);
     struct lks_str kept_name, kept_version, text;
-    lks_buf_init(&key, LKS_BASIS_BYTES_MAX);
     lks_buf_addf(&key, "%" LKS_STR_FMT "\n%" LKS_STR_FMT "\n%u", LKS_STR_ARG(name),
                  LKS_STR_ARG(version), boards);
     if (lks_buf_check(&key, w->err) != LKS_OK ||
@@ -334,7 +332,7 @@ static enum lks_code put_versions(struct work *w, const struct lks_exposure_node
 static enum lks_code put_hosts(struct work *w, const struct lks_exposure_node *list, size_t total,
                                bool strays, struct lks_json_writer *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     struct lks_str *names = lks_arena_array(&w->arena, total, sizeof(names[0]));
     size_t count = 0;
     if (names == NULL)
@@ -345,7 +343,6 @@ static enum lks_code put_hosts(struct work *w, const struct lks_exposure_node *l
     }
     if (count == 0)
         return LKS_OK;
-    lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
     enum lks_code code = lks_hostlist_fold(names, count, &text, w->err);
     if (code == LKS_E_LIMIT && count > HOSTS_CUT) {
         lks_buf_fini(&text);
@@ -459,9 +456,8 @@ static enum lks_code make_reach(struct work *w, const struct hit *hits, size_t c
 static enum lks_code find_reach(struct work *w, const struct hit *hits, size_t count,
                                 struct reach *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(MEMORY_MAX);
     uint32_t id = 0;
-    lks_buf_init(&key, MEMORY_MAX);
     for (size_t i = 0; i < count; i++)
         lks_buf_addf(&key, "%u ", hits[i].subject);
     if (lks_buf_check(&key, w->err) != LKS_OK ||
@@ -502,8 +498,7 @@ static int worst_first(const void *left, const void *right, void *ctx)
 /* What closes it, in each branch that is affected here. */
 static void put_fixed(const struct hit *hits, size_t count, struct lks_json_writer *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, FIXED_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FIXED_BYTES_MAX);
     for (size_t i = 0; i < count; i++) {
         const struct lks_affected *a = hits[i].affected;
         bool again = a == NULL || a->fixed.len == 0;

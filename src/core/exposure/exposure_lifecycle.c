@@ -69,11 +69,10 @@ static enum lks_code add_support(struct work *w, const struct lks_compat_questio
 
 static enum lks_code add_combination(struct work *w, const struct combination *more)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_BASIS_BYTES_MAX);
     const struct lks_compat_question *q = &more->q;
     const struct lks_str texts[] = {q->gpu, q->driver, q->toolkit, q->modules, q->compat_package};
     uint32_t id = 0;
-    lks_buf_init(&key, LKS_BASIS_BYTES_MAX);
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
         lks_buf_addf(&key, "%" LKS_STR_FMT "\n", LKS_STR_ARG(texts[i]));
     lks_buf_addc(&key, more->pinned ? 'p' : 'm');

@@ -110,8 +110,7 @@ static void dump_part(struct lks_dump *d, const struct lks_state_change *c, uint
 
 static void dump_parts(struct lks_dump *d, const struct lks_state_change *c)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
-    lks_buf_init(&names, LKS_HOSTLIST_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     for (uint32_t i = 0, end; i < c->member_count && d->code == LKS_OK; i = end) {
         end = i + 1;
         while (end < c->member_count && end - i < HOSTS_SAID &&

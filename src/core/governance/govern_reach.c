@@ -55,8 +55,7 @@ static void add_voice(struct reach *r, struct lks_str identity, struct lks_str m
 
 static void add_token(struct reach *r, const struct lks_api_token *token)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BACKING_TEXT_MAX);
     lks_backing_token(r->s, token, &text);
     add_voice(r, lks_state_text(r->s, token->identity),
               text.len > 0 ? lks_buf_view(&text) : LKS_STR(""));
@@ -64,8 +63,7 @@ static void add_token(struct reach *r, const struct lks_api_token *token)
 
 static void add_person(struct reach *r, const struct lks_state_person *person)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BACKING_TEXT_MAX);
     lks_backing_made(r->s, &person->made, &text);
     add_voice(r, lks_state_text(r->s, person->identity),
               text.len > 0 ? lks_buf_view(&text) : LKS_STR(""));
@@ -74,9 +72,8 @@ static void add_person(struct reach *r, const struct lks_state_person *person)
 /* Peers of the socket have no credential that ends. */
 static void add_peer(struct reach *r, const struct lks_binding *b)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BACKING_TEXT_MAX);
     struct lks_str identity = lks_state_text(r->s, b->identity);
-    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
     if (!lks_str_starts(identity, "unix:") || !lks_access_role_may(b->role, LKS_MAY_APPROVE))
         return;
     lks_backing_minters(r->s, identity, identity, &text);

@@ -58,8 +58,7 @@ enum lks_code lks_plan_note(struct lks_planning *p, enum lks_plan_note kind, con
 enum lks_code lks_plan_fold(struct lks_planning *p, const struct lks_str *names, size_t count,
                             struct lks_str *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     if (lks_hostlist_fold(names, count, &text, p->err) != LKS_OK ||
         lks_buf_check(&text, p->err) != LKS_OK)
         return p->err->code;

@@ -130,8 +130,7 @@ static void keep_why(struct searching *x, uint64_t done, const struct lks_findin
 {
     if (x->why[0] != '\0')
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, WHY_MAX - 1);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(WHY_MAX - 1);
     lks_buf_addf(&text, "%" LKS_STR_FMT ": %" LKS_STR_FMT, LKS_STR_ARG(finding->subject),
                  LKS_STR_ARG(finding->text));
     struct lks_str view = lks_buf_view(&text);
@@ -204,8 +203,7 @@ static enum lks_code search(struct searching *x, uint64_t done, size_t depth, bo
 /* "driver 580.95 with firmware/vbios still 96.00": what met in the state that was refused. */
 static struct lks_str name_pair(struct searching *x)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, WHY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(WHY_MAX);
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t l = 0; l < x->layers->count; l++) {
             const struct lks_plan_work *work = &x->layers->list[l];

@@ -420,9 +420,8 @@ static void sort(struct way *way)
 
 static enum lks_code list_files(struct maker *m, const struct way *way, struct lks_str *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ORDER_BYTES_MAX);
     size_t count = 0;
-    lks_buf_init(&text, LKS_ORDER_BYTES_MAX);
     for (size_t i = 0; i < way->count; i++) {
         struct lks_str digest = way->items[i].digest;
         if (digest.len == 0 || lks_facts_words_have(lks_buf_view(&text), digest))
@@ -444,7 +443,7 @@ static enum lks_code write_way(struct maker *m, enum lks_order_kind kind, bool b
                                struct lks_str *digest, struct lks_str *text,
                                struct lks_str *artifacts)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_ORDER_BYTES_MAX);
     struct way *way = &m->ways[kind][back];
     const struct lks_stack *stack = back ? m->layer->from : m->layer->to;
     char sum[LKS_DIGEST_SIZE];
@@ -455,7 +454,6 @@ static enum lks_code write_way(struct maker *m, enum lks_order_kind kind, bool b
         order.hook = m->layer->hook;
     if (kind == LKS_ORDER_IMAGE)
         order.hook = LKS_STR(IMAGE_HOOK);
-    lks_buf_init(&json, LKS_ORDER_BYTES_MAX);
     if (list_files(m, way, artifacts) != LKS_OK ||
         lks_order_write(&order, &json, m->err) != LKS_OK ||
         lks_digest_text(lks_buf_view(&json), sum, m->err) != LKS_OK)

@@ -180,9 +180,8 @@ static enum lks_code add_recipe(struct lks_planning *p, const struct lks_plan_ki
 /* Neighbours are mostly alike: the last one that fitted is looked at first. */
 static enum lks_code recipe_of(struct lks_planning *p, uint32_t node, uint32_t *last)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf reads = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf reads = LKS_BUF(LKS_BASIS_BYTES_MAX);
     struct lks_plan_kind kind = {0};
-    lks_buf_init(&reads, LKS_BASIS_BYTES_MAX);
     if (kind_of(p, node, &reads, &kind) != LKS_OK)
         return p->err->code;
     if (*last < p->recipe_count && same_kind(&p->recipes[*last].kind, &kind))

@@ -97,11 +97,10 @@ struct lks_str lks_procedure_text(const struct lks_procedure_work *w, lks_text t
 struct lks_str lks_procedure_hosts(struct lks_procedure_work *w, const struct lks_str *names,
                                    size_t count)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     struct lks_err err = {0};
     if (count == 0)
         return LKS_STR("");
-    lks_buf_init(&list, LKS_HOSTLIST_BYTES_MAX);
     if (lks_hostlist_fold(names, count, &list, &err) == LKS_OK && list.len <= HOSTS_TOLD)
         return lks_document_copy(w->p, lks_buf_view(&list));
     return lks_document_text(w->p, "%zu of them: lockstep change show %llu --nodes all", count,

@@ -134,8 +134,7 @@ static void add_approvals(const struct lks_procedure_work *w, struct lks_buf *ou
 void lks_procedure_summary(struct lks_procedure_work *w, const struct lks_str *froms,
                            uint32_t from_count)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_DOCUMENT_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOCUMENT_BYTES_MAX);
     add_what(w, froms, from_count, &text);
     add_waves(w, &text);
     add_cost(w, &text);

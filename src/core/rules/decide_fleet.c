@@ -634,10 +634,9 @@ static void tell_lowered(struct work *w)
     const struct lks_manifest *m = d->book->manifest;
     lks_day today = lks_time_day_of((int64_t)(d->now.wall / LKS_SECOND));
     for (size_t i = 0; i < w->fleet->pool_count && m != NULL && m->fleet_count > 0; i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_RELAXED_TEXT_MAX);
         struct lks_str name = w->fleet->pools[i].name;
         uint32_t pool = lks_state_pool(d->state, name);
-        lks_buf_init(&text, LKS_RELAXED_TEXT_MAX);
         if (pool == UINT32_MAX || d->state->pools[pool].enrolled == 0)
             continue;
         lks_relaxed(d->book->facts, &m->fleets[0], w->fleet, name, today, &text);

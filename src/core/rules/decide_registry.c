@@ -21,8 +21,7 @@ static bool same(const struct lks_deciding *d, lks_text have, struct lks_str wan
 
 static struct lks_str artifacts_text(struct lks_deciding *d)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, ARTIFACTS_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ARTIFACTS_BYTES_MAX);
     lks_artifacts_of(d->event->publish.stack, &text);
     if (text.failed != LKS_OK)
         d->out->failed = text.failed;
@@ -314,8 +313,7 @@ static bool named_in_file(struct lks_deciding *d, struct lks_str digest)
     const struct lks_manifest *manifest = d->book->manifest;
     bool named = false;
     for (size_t i = 0; manifest != NULL && i < manifest->stack_count && !named; i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, ARTIFACTS_BYTES_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(ARTIFACTS_BYTES_MAX);
         lks_artifacts_of(&manifest->stacks[i], &text);
         if (text.failed != LKS_OK)
             d->out->failed = text.failed;

@@ -129,12 +129,11 @@ static struct lks_str drift_text(const struct lks_state *s, uint32_t node, struc
 void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                     size_t most)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf fresh = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fresh = LKS_BUF(LKS_BASIS_BYTES_MAX);
     const struct lks_node *n = &s->nodes[node];
     const struct lks_state_verdict *v = lks_state_verdict(s, node);
     struct lks_str first = v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
     struct lks_str wrong = v != NULL ? lks_state_text(s, v->wrong) : LKS_STR("");
-    lks_buf_init(&fresh, LKS_BASIS_BYTES_MAX);
     if (n->drifting) {
         lks_json_cstr(w, "cause", lks_drift_words[n->drift_cause]);
         lks_view_time(w, "since", n->drift_since);

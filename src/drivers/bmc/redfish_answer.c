@@ -83,13 +83,12 @@ static void add_error(struct lks_buf *line, const struct lks_doc *doc)
 void lks_redfish_error(const struct lks_http_response *answer, char out[LKS_REDFISH_TEXT_SIZE])
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_REDFISH_TEXT_SIZE - 32);
     struct lks_err err = {0};
     if (answer == NULL) {
         snprintf(out, LKS_REDFISH_TEXT_SIZE, "no answer");
         return;
     }
-    lks_buf_init(&line, LKS_REDFISH_TEXT_SIZE - 32);
     if (lks_docs_init(&docs, "answer", &err) == LKS_OK &&
         lks_bmc_json_parse(answer->body, &docs, &err) == LKS_OK)
         add_error(&line, docs.first);

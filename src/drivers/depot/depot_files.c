@@ -337,10 +337,9 @@ enum lks_code lks_depot_part_keep(const struct lks_depot *d, struct lks_depot_pa
 
 enum lks_code lks_depot_part_look(struct lks_depot_part *p, bool *done, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf piece = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf piece = LKS_BUF(LKS_DEPOT_SLICE);
     uint64_t left = p->size - p->hashed;
     size_t len = left < LKS_DEPOT_SLICE ? (size_t)left : LKS_DEPOT_SLICE;
-    lks_buf_init(&piece, LKS_DEPOT_SLICE);
     if (len > 0 && lks_depot_read(p->fd, p->hashed, len, &piece, err) != LKS_OK)
         return err->code;
     if (len > 0 && EVP_DigestUpdate(p->sum, piece.ptr, len) != 1)
@@ -366,11 +365,10 @@ static enum lks_code move_part(const struct lks_depot *d, const char *digest, st
 /* All of it was hashed: INVALID where that is not its name. */
 static enum lks_code compare(struct lks_depot_part *p, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(DIGITS);
     uint8_t raw[SUM_BYTES];
     unsigned len = sizeof(raw);
     LKS_ASSERT(p->hashed == p->size);
-    lks_buf_init(&text, DIGITS);
     if (EVP_DigestFinal_ex(p->sum, raw, &len) != 1)
         return lks_fail(err, LKS_E_IO, "SHA-256 is not available in this libcrypto");
     lks_hex_add(&text, raw, sizeof(raw));

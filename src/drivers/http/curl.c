@@ -255,8 +255,7 @@ static CURLcode set_trust(const struct lks_curl_exchange *x, const struct lks_cu
         code = lib->easy_setopt(x->easy, CURLOPT_CAPATH, (char *)NULL);
     if (code == CURLE_OK && peer->fingerprint != NULL) {
         char pin[PIN_MAX];
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf base64 = {0};
-        lks_buf_init(&base64, PIN_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf base64 = LKS_BUF(PIN_MAX);
         bool digest = lks_digest_read(lks_str_from(peer->fingerprint), raw);
         LKS_ASSERT(digest); /* check_peer() saw to it */
         lks_base64_add(&base64, (struct lks_str){(const char *)raw, sizeof(raw)});
@@ -318,8 +317,7 @@ static enum lks_code set_up(struct lks_curl_exchange *x, const struct lks_curl_p
                             lks_ms timeout, struct lks_err *err)
 {
     const struct lks_curl_lib *lib = x->owner->lib;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf url = {0};
-    lks_buf_init(&url, LKS_CURL_URL_MAX + LKS_HTTP_PATH_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf url = LKS_BUF(LKS_CURL_URL_MAX + LKS_HTTP_PATH_MAX);
     lks_buf_addf(&url, "%s%s", x->url, x->request.path.ptr);
     if (lks_buf_check(&url, err) != LKS_OK || make_lines(x, err) != LKS_OK)
         return err->code;

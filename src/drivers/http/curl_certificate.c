@@ -34,10 +34,9 @@ static enum lks_code read_whole(X509 *cert, char out[LKS_DIGEST_SIZE], struct lk
 /* As much of a name as fits, whatever it is made of. */
 static void read_name(const X509_NAME *name, char out[LKS_CURL_NAME_MAX + 1])
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(NAME_BYTES_MAX);
     BIO *bio = BIO_new(BIO_s_mem());
     char *text = NULL;
-    lks_buf_init(&clean, NAME_BYTES_MAX);
     if (bio != NULL &&
         X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) > 0) {
         long len = BIO_get_mem_data(bio, &text);

@@ -155,9 +155,8 @@ void lks_httpd_body_answer(struct lks_httpd_exchange *x, const struct lks_httpd_
 
 void lks_httpd_send_raw(struct lks_httpd_peer_state *peer, const struct lks_httpd_reply *reply)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(RAW_MAX);
     struct lks_str body = reply->type != NULL ? reply->body : LKS_STR("");
-    lks_buf_init(&text, RAW_MAX);
     lks_buf_addf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\n%s", reply->status,
                  MHD_get_reason_phrase_for((unsigned)reply->status),
                  reply->headers != NULL ? reply->headers : "");

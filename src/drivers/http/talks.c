@@ -401,9 +401,8 @@ static void end(struct lks_dialog *d, const struct lks_err *why)
 static void save(struct lks_dialog *d)
 {
     struct lks_talks *t = d->talks;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = LKS_BUF(LKS_CONVERSATION_SAVED_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&saved, LKS_CONVERSATION_SAVED_MAX);
     d->ops->save(d->value, &saved);
     if (lks_buf_check(&saved, &err) != LKS_OK) {
         (void)!lks_wrap(&err, "what has to be saved");

@@ -57,8 +57,7 @@ static const struct {
 
 static enum lks_code check_file(const char *path, bool secret, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, FILE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_BYTES_MAX);
     enum lks_code code = secret ? lks_secrets_text(LKS_STR("file"), path, "password", &text, err)
                                 : lks_file_read_plain(path, &text, err);
     if (text.ptr != NULL)

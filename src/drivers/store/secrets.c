@@ -169,11 +169,10 @@ enum lks_code lks_secrets_text(struct lks_str kind, const char *path, const char
 enum lks_code lks_secrets_key(const char *dir, const char *reference, struct lks_seal_key *out,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(KEY_TEXT_MAX);
     struct lks_str kind, name;
     char path[PATH_MAX];
     lks_str_cut(lks_str_from(reference), ':', &kind, &name);
-    lks_buf_init(&text, KEY_TEXT_MAX);
     if (resolve(dir, name, path, err) != LKS_OK)
         return err->code;
     enum lks_code code = lks_secrets_text(kind, path, "sealing key", &text, err);
@@ -198,9 +197,8 @@ static enum lks_code sealed_path(const char *dir, const char *name, char out[PAT
 enum lks_code lks_secrets_read(const char *dir, const struct lks_seal_key *key, const char *name,
                                struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = LKS_BUF(2 * LKS_SECRET_MAX);
     char path[PATH_MAX];
-    lks_buf_init(&sealed, 2 * LKS_SECRET_MAX);
     if (sealed_path(dir, name, path, err) != LKS_OK ||
         lks_file_read_plain(path, &sealed, err) != LKS_OK)
         return err->code;
@@ -212,10 +210,9 @@ enum lks_code lks_secrets_read(const char *dir, const struct lks_seal_key *key, 
 enum lks_code lks_secrets_write(const char *dir, const struct lks_seal_key *key, const char *name,
                                 struct lks_str plain, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = LKS_BUF(2 * LKS_SECRET_MAX);
     uint8_t nonce[LKS_SEAL_NONCE_BYTES];
     char path[PATH_MAX];
-    lks_buf_init(&sealed, 2 * LKS_SECRET_MAX);
     if (getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
         return lks_fail(err, LKS_E_IO, "the kernel gives no chance");
     if (sealed_path(dir, name, path, err) != LKS_OK ||

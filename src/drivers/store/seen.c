@@ -41,12 +41,10 @@ static enum lks_code seen_path(const char *dir, char out[PATH_MAX], struct lks_e
 enum lks_code lks_seen_read(const char *dir, const struct lks_seal_key *key, struct lks_seen *out,
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = LKS_BUF(SEALED_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LINE_MAX_BYTES);
     struct lks_seen seen = {0};
     char path[PATH_MAX];
-    lks_buf_init(&sealed, SEALED_MAX);
-    lks_buf_init(&text, LINE_MAX_BYTES);
     if (seen_path(dir, path, err) != LKS_OK || lks_file_read_plain(path, &sealed, err) != LKS_OK)
         return err->code;
     bool plain = lks_seen_parse(lks_buf_view(&sealed), &seen) && seen.plain;
@@ -61,12 +59,10 @@ enum lks_code lks_seen_read(const char *dir, const struct lks_seal_key *key, str
 enum lks_code lks_seen_write(const char *dir, const struct lks_seal_key *key,
                              const struct lks_seen *seen, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = LKS_BUF(SEALED_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LINE_MAX_BYTES);
     uint8_t nonce[LKS_SEAL_NONCE_BYTES];
     char path[PATH_MAX];
-    lks_buf_init(&line, LINE_MAX_BYTES);
-    lks_buf_init(&sealed, SEALED_MAX);
     lks_buf_addf(&line, "%" PRIu64 " %" PRIu64 " ", seen->seq, seen->time);
     lks_hex_add(&line, seen->hash, sizeof(seen->hash));
     lks_buf_addc(&line, '\n');

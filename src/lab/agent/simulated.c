@@ -140,10 +140,9 @@ static enum lks_code edit(const char *root, const char *path, struct lks_str fro
                           struct lks_str to, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = LKS_BUF(LKS_SIMULATED_MAX);
     if (lks_simulated_read(root, path, &text, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&after, LKS_SIMULATED_MAX);
     if (replace_all(lks_buf_view(&text), from, to, &after) == 0)
         return to.len > 0 && lks_str_find(lks_buf_view(&text), to) >= 0
                    ? LKS_OK

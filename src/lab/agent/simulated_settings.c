@@ -39,10 +39,9 @@ static enum lks_code answer_all(const char *root, const char *call, const char *
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = LKS_BUF(LKS_SIMULATED_MAX);
     if (lks_simulated_read(root, NVML_FILE, &text, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&after, LKS_SIMULATED_MAX);
     for (struct lks_str rest = lks_buf_view(&text), line, key, tail; rest.len > 0;) {
         lks_str_cut(rest, '\n', &line, &rest);
         lks_str_cut(line, ',', &key, &tail);
@@ -92,13 +91,12 @@ static enum lks_code set_cmdline(const char *root, const struct lks_order_item *
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs wanted = {0}, before = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf after = LKS_BUF(LKS_SIMULATED_MAX);
     struct lks_str line, rest, word;
     if (parse_list(item->value, &wanted, err) != LKS_OK ||
         parse_list(item->before, &before, err) != LKS_OK ||
         lks_simulated_read(root, CMDLINE_FILE, &text, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&after, LKS_SIMULATED_MAX);
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
     while (lks_str_word(&line, &word)) {
         if (!lists(&before, word) && !lists(&wanted, word))

@@ -39,7 +39,7 @@ enum lks_code lks_certs_issue(const struct lks_certs *c, const struct lks_str *n
                               struct lks_certs_pair *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_certs_pair_fini) struct lks_certs_pair p = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     const struct lks_x509_wish wish = {.use = LKS_X509_SERVER,
                                        .name = names[0],
                                        .alternatives = names,
@@ -48,7 +48,6 @@ enum lks_code lks_certs_issue(const struct lks_certs *c, const struct lks_str *n
                                        .seconds = LIFE_S};
     struct lks_x509_about about;
     init(&p.certificate, &p.key);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
     if (lks_x509_key(&p.key, err) != LKS_OK ||
         lks_x509_request(lks_buf_view(&p.key), names[0], &request, err) != LKS_OK ||
         lks_x509_issue(lks_buf_view(&c->certificate), lks_buf_view(&c->key), lks_buf_view(&request),

@@ -104,7 +104,7 @@ static const char *get_or(const struct lks_args *args, const char *name, const c
 static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
 {
     static struct lks_args args;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(PACKAGE_MAX);
     enum lks_bmcsim_personality personality;
     uint64_t size, seed, slower;
     if (lks_args_read(argc, argv, package_options, &args, err) != LKS_OK)
@@ -126,7 +126,6 @@ static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
         read_number(&args, "--seed", UINT64_MAX, 1, &seed, err) != LKS_OK ||
         read_number(&args, "--slower", LKS_BMCSIM_SLOWER_MAX, 0, &slower, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&out, PACKAGE_MAX);
     const struct lks_bmcsim_make make = {.personality = personality,
                                          .class = lks_args_get(&args, "--class"),
                                          .version = version,

@@ -47,10 +47,9 @@ static bool place_of(const char *dir, struct lks_str path, char out[PATH_MAX])
 
 static void show(const char *dir, struct lks_str path, struct lks_bmcsim_reply *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_MAX);
     char place[PATH_MAX];
     struct lks_err err = {0};
-    lks_buf_init(&text, FILE_MAX);
     if (!place_of(dir, path, place) || lks_file_read_plain(place, &text, &err) != LKS_OK) {
         fail(out, 404, "ResourceMissingAtURI", "The tree has nothing there.");
         return;

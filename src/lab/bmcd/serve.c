@@ -53,9 +53,8 @@ static enum lks_code make_password(struct serve *s, struct lks_err *err)
 
 static enum lks_code read_password(struct serve *s, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_MAX);
     struct lks_str line, rest;
-    lks_buf_init(&text, FILE_MAX);
     if (lks_file_read_plain(s->o->password_file, &text, err) != LKS_OK)
         return lks_wrap(err, "--password-file");
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
@@ -92,8 +91,7 @@ static enum lks_code write_files(struct serve *s, struct lks_err *err)
 /* After all of them listen, since the port is known then. */
 static enum lks_code write_fleet(const struct serve *s, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, FLEET_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FLEET_MAX);
     if (s->o->fleet_file == NULL)
         return LKS_OK;
     if (lks_layout_fleet(s->o->layout, s->o->class, s->ca, s->login, &text, err) != LKS_OK)

@@ -203,8 +203,7 @@ static enum lks_bmcsim_message update(struct device *d, const struct lks_bmcsim_
 {
     struct identity id;
     identify(d->b, d->unit, &id);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf tlvs = {0};
-    lks_buf_init(&tlvs, 256);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf tlvs = LKS_BUF(256);
     for (size_t i = 0; i < LKS_COUNT(id.descriptors); i++)
         lks_pldm_message_tlv_add(&tlvs, &id.descriptors[i]);
     const struct lks_pldm_component *c = d->component;

@@ -28,8 +28,7 @@ static bool seal(struct lks_str head, struct lks_str payload, char out[LKS_DIGES
     struct lks_err err;
     if (lks_digest_text(payload, digest, &err) != LKS_OK)
         return false;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
-    lks_buf_init(&all, 1024);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(1024);
     lks_buf_add(&all, LKS_STR(SEAL_KEY));
     lks_buf_add(&all, head);
     lks_buf_add(&all, lks_str_from(digest));

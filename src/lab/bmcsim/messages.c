@@ -139,8 +139,7 @@ void lks_bmcsim_message_write(struct lks_json_writer *w, enum lks_bmcsim_message
 {
     const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
     const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1024);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1024);
     fill(&text, row->text, args);
     lks_json_cstr(w, "@odata.type", "#Message.v1_1_1.Message");
     lks_bmcsim_reply_textf(w, "MessageId", "%s.%s.%s", registry->prefix, registry->version,

@@ -145,8 +145,7 @@ void lks_bmcsim_reply_member(struct lks_bmcsim_call *c, const char *fmt, ...)
     struct lks_str path = made(text, fmt, ap);
     va_end(ap);
     if (c->expand > 0) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf member = {0};
-        lks_buf_init(&member, LKS_BMCSIM_REPLY_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf member = LKS_BUF(LKS_BMCSIM_REPLY_MAX);
         if (lks_bmcsim_route_render(c->b, path, c->expand - 1, &member)) {
             lks_json_raw(&c->w, NULL, lks_buf_view(&member));
             return;

@@ -188,8 +188,7 @@ static bool matches(struct lks_bmcsim_call *c, struct lks_str resource)
         lks_bmcsim_reply_error(c, 428, LKS_MSG_PRECONDITION_REQUIRED, NULL, NULL);
         return false;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    lks_buf_init(&body, LKS_BMCSIM_REPLY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_BMCSIM_REPLY_MAX);
     char tag[32];
     if (lks_str_is(want, "*") || !lks_bmcsim_route_render(c->b, resource, 0, &body))
         return true;

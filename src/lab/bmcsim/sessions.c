@@ -46,8 +46,7 @@ bool lks_bmcsim_session_token_good(struct lks_bmcsim *b, struct lks_str token)
 
 static bool basic_good(struct lks_bmcsim *b, struct lks_str value)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 1024);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1024);
     struct lks_str scheme, encoded, user, password;
     struct lks_err err;
     if (!lks_str_cut(value, ' ', &scheme, &encoded) ||

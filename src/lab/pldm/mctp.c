@@ -140,14 +140,13 @@ static void queue_packets(struct lks_mctp *m, struct lks_mctp_packet *packet, st
 
 void lks_mctp_send(struct lks_mctp *m, const struct lks_mctp_message *message)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(LKS_MCTP_MESSAGE_MAX);
     struct lks_mctp_packet packet = {
         .dest = message->peer,
         .source = m->eid,
         .owner = message->owner,
         .tag = message->owner ? m->next_tag : message->tag,
     };
-    lks_buf_init(&all, LKS_MCTP_MESSAGE_MAX);
     lks_bytes_put_u8(&all, message->type);
     lks_buf_add(&all, message->body);
     if (message->owner)

@@ -98,11 +98,10 @@ static enum lks_code relax(struct lks_state *s, struct lks_err *err)
 static enum lks_code take_bundle(struct lks_world *w, struct lks_store *store,
                                  const struct lks_state_bundle *b, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_BLOB_MAX);
     char digest[LKS_DIGEST_SIZE];
     struct lks_str manifest = lks_state_text(lks_engine_state(w->engine), b->manifest);
     (void)snprintf(digest, sizeof(digest), "%" LKS_STR_FMT, LKS_STR_ARG(manifest));
-    lks_buf_init(&bytes, LKS_STORE_BLOB_MAX);
     if (store->ops->blob(store->self, digest, &bytes, err) != LKS_OK)
         return lks_wrap(err, "the manifest of a bundle");
     struct lks_bundle *to = &w->bundles[w->bundle_count];

@@ -68,7 +68,7 @@ bool lks_world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
                      struct lks_rec_verdict *v)
 {
     const struct lks_world *w = ctx;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf wrong = LKS_BUF(LKS_BASIS_BYTES_MAX);
     const struct lks_state_change *c = lks_world_change(w);
     struct truth t;
     if (!read_truth(basis, &t))
@@ -76,7 +76,6 @@ bool lks_world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
     const struct lks_state *s = lks_engine_state(w->engine);
     bool to = c != NULL && lks_str_eq(v->stack, lks_state_text(s, c->stack));
     bool from = lks_str_eq(v->stack, t.from);
-    lks_buf_init(&wrong, LKS_BASIS_BYTES_MAX);
     uint32_t count = to || from ? list_wrong(w, &t, to && !from, &wrong) : 0;
     if (!to && !from) {
         lks_buf_addf(&wrong, "%s\tother version\tas pinned\tas it was\t\n", WORLD_READING);

@@ -96,9 +96,8 @@ static void write_bundle(const struct lks_manifest *m, struct lks_buf *out)
 static enum lks_code take(struct lks_world *w, const struct lks_store_blob *blob,
                           struct lks_str key, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf digests = LKS_BUF(LKS_BUNDLE_BYTES_MAX);
     const struct lks_bundle *b = &w->bundles[0];
-    lks_buf_init(&digests, LKS_BUNDLE_BYTES_MAX);
     lks_bundle_digests(b, &digests);
     for (size_t i = 0; i < b->count; i++) {
         struct lks_event event = {.kind = LKS_EVENT_ARTIFACT,
@@ -124,13 +123,12 @@ static enum lks_code take(struct lks_world *w, const struct lks_store_blob *blob
 enum lks_code lks_world_vouch_all(struct lks_world *w, const struct lks_manifest *manifest,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BUNDLE_BYTES_MAX);
     struct lks_public_key public = lks_key_public(&w->key);
     struct lks_store_blob blob = {0};
     char key[LKS_KEY_TEXT_SIZE];
     struct lks_pin pin;
     lks_key_public_text(&public, key);
-    lks_buf_init(&text, LKS_BUNDLE_BYTES_MAX);
     write_bundle(manifest, &text);
     blob.bytes = lks_buf_view(&text);
     w->bundles = calloc(1, sizeof(w->bundles[0]));

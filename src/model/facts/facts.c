@@ -408,8 +408,7 @@ static enum lks_code check_name(const struct doc_loader *l, const struct lks_doc
 static enum lks_code read_families(const struct doc_loader *l, const struct lks_doc *list,
                                    struct lks_str *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf words = {0};
-    lks_buf_init(&words, WORDS_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf words = LKS_BUF(WORDS_BYTES_MAX);
     const struct lks_doc *first = list != NULL ? list->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
         if (check_name(l, item, LKS_REF_FAMILY) != LKS_OK)

@@ -299,8 +299,7 @@ void lks_bundle_digests(const struct lks_bundle *bundle, struct lks_buf *out)
 static enum lks_code none_for(const struct lks_bundle *b, struct lks_str component,
                               struct lks_str file, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf has = {0};
-    lks_buf_init(&has, LKS_ERR_MSG_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf has = LKS_BUF(LKS_ERR_MSG_MAX);
     for (size_t i = 0; i < b->count && has.failed == LKS_OK; i++)
         lks_buf_addf(&has, "%s%" LKS_STR_FMT, i > 0 ? ", " : "",
                      LKS_STR_ARG(b->artifacts[i].component));

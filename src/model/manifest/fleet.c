@@ -276,8 +276,7 @@ static enum lks_code check_posture(const struct reader *r, const struct lks_doc 
 {
     const struct lks_facts *facts = r->lookup->facts;
     const struct lks_doc *at = lks_doc_member(pool, "posture");
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf known = {0};
-    lks_buf_init(&known, LKS_ERR_MSG_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf known = LKS_BUF(LKS_ERR_MSG_MAX);
     for (size_t i = 0; i < facts->postures.count; i++) {
         if (lks_str_eq(facts->postures.rows[i].name, at->text))
             return LKS_OK;

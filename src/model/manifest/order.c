@@ -171,7 +171,7 @@ static enum lks_code read_items(const struct lks_doc *list, struct lks_docs *doc
 static enum lks_code read_order(struct lks_str bytes, struct lks_docs *docs,
                                 struct lks_order *order, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_ORDER_BYTES_MAX);
     const struct lks_doc *top = docs->first;
     if (!read_kind(lks_doc_text(top, "executor"), &order->kind))
         return lks_fail(err, LKS_E_INVALID, "executor: none that takes orders");
@@ -180,7 +180,6 @@ static enum lks_code read_order(struct lks_str bytes, struct lks_docs *docs,
     if (read_items(lks_doc_member(top, "items"), docs, order, err) != LKS_OK ||
         check(order, err) != LKS_OK)
         return err->code;
-    lks_buf_init(&again, LKS_ORDER_BYTES_MAX);
     put(order, &again);
     if (lks_buf_check(&again, err) != LKS_OK)
         return err->code;

@@ -517,8 +517,7 @@ enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
         read_windows(&r, lks_doc_member(doc, "windows")) != LKS_OK)
         return err->code;
 
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf canonical = {0};
-    lks_buf_init(&canonical, LKS_DOC_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf canonical = LKS_BUF(LKS_DOC_BYTES_MAX);
     if (lks_stack_canonical(&stack, &canonical, err) != LKS_OK ||
         lks_digest_text(lks_buf_view(&canonical), stack.digest, err) != LKS_OK)
         return err->code;

@@ -22,8 +22,7 @@ static bool number_read(struct lks_str s, uint64_t *out)
 static bool signature_read(struct lks_str s, uint8_t out[LKS_SIGNATURE_BYTES])
 {
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_HEAD_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_HEAD_TEXT_MAX);
     if (lks_base64_read(s, &bytes, &err) != LKS_OK || bytes.len != LKS_SIGNATURE_BYTES)
         return false;
     memcpy(out, bytes.ptr, LKS_SIGNATURE_BYTES);

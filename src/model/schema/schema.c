@@ -251,8 +251,7 @@ static enum lks_code fail_choice(struct checker *c, const struct lks_doc *doc,
         lks_near_try(&near, lks_str_from(values[i]));
     if (near.best.len > 0)
         return FAIL(c, doc, "no such value '%.*s'%s", SHOWN(doc->text), lks_near_hint(&near, hint));
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
-    lks_buf_init(&list, 256);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(256);
     for (size_t i = 0; i < count; i++)
         lks_buf_addf(&list, "%s%s", i > 0 ? ", " : "", values[i]);
     struct lks_str shown = lks_buf_view(&list);

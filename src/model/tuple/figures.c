@@ -59,8 +59,7 @@ void lks_figures_print(const struct lks_figures *figures, struct lks_buf *out)
 
 static bool fits(const struct lks_figures *figures)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_FIGURES_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_FIGURES_TEXT_MAX);
     lks_figures_print(figures, &text);
     return text.failed == LKS_OK;
 }

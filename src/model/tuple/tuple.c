@@ -198,8 +198,7 @@ static void write_value(struct lks_json_writer *w, const struct lks_reading *r)
         lks_json_text(w, "value", r->value);
         return;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf shared = {0};
-    lks_buf_init(&shared, LKS_READING_VALUE_MAX + 1);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf shared = LKS_BUF(LKS_READING_VALUE_MAX + 1);
     struct lks_str rest = r->value, word;
     while (lks_str_word(&rest, &word)) {
         if (!lks_reading_parameter_of_host(word))
@@ -232,7 +231,7 @@ static enum lks_code make_digest(struct lks_tuple *t, struct lks_err *err)
 {
     LKS_CLEANUP(free_list)
     const struct lks_reading **list = calloc(t->count + 1, sizeof(*list));
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = LKS_BUF(4 * LKS_TUPLE_MEMORY_MAX);
     size_t count = 0;
     if (list == NULL)
         return lks_fail_nomem(err);
@@ -241,7 +240,6 @@ static enum lks_code make_digest(struct lks_tuple *t, struct lks_err *err)
             list[count++] = &t->readings[i];
     }
     qsort(list, count, sizeof(const struct lks_reading *), by_identity);
-    lks_buf_init(&identity, 4 * LKS_TUPLE_MEMORY_MAX);
     write_identity(list, count, &identity);
     if (lks_buf_check(&identity, err) != LKS_OK)
         return err->code;

@@ -107,8 +107,7 @@ static void tell_reasons(struct lks_probe *p, struct lks_str of, const struct lk
         lks_probe_failed(p, "gpu.throttle", of, evidence, &c->reasons.err);
         return;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_READING_VALUE_MAX);
     for (unsigned bit = 0; bit < MASK_BITS; bit++) {
         if ((c->reasons.value >> bit & 1) == 0)
             continue;

@@ -321,8 +321,7 @@ static void tell_profiles(const struct reader *r)
         lks_probe_unmeasured(r->p, name, r->of, evidence, "%s", err.msg);
         return;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_READING_VALUE_MAX);
     for (size_t i = 0; i < found.count; i++)
         lks_buf_addf(&text, "%s%s", i > 0 ? " " : "", found.list[i].name);
     if (text.len > 0)
@@ -470,8 +469,7 @@ static void tell_recovery(const struct reader *r, const struct fields *f)
 static void tell_numa(const struct reader *r, const char *name)
 {
     struct lks_err err;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, PARAMS_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PARAMS_MAX);
     if (lks_root_read(r->p->root, PARAMS, PARAMS_MAX, &text, &err) != LKS_OK) {
         lks_probe_unmeasured(r->p, name, r->of, PARAMS, "%s", err.msg);
         return;
@@ -570,8 +568,7 @@ static void tell_links(const struct reader *r)
         lks_probe_unmeasured(r->p, "gpu.nvlinks", r->of, evidence, "%s", err.msg);
         return;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_READING_VALUE_MAX);
     unsigned up = 0;
     for (size_t i = 0; i < LKS_NVML_LINKS_MAX; i++) {
         const struct lks_nvml_field *f = &links.list[i];

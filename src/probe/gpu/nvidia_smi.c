@@ -71,8 +71,7 @@ static enum lks_code ask_parts(void *ctx, struct lks_buf *out, struct lks_err *e
     struct lks_root quiet = *q->root;
     quiet.capture = -1;
     struct lks_command c;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, OUT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OUT_MAX);
     lks_command_start(&c, &quiet, q->path, args, OUT_MAX, LKS_COMMAND_QUIET | LKS_COMMAND_DEVICES,
                       LKS_COMMAND_MS);
     if (lks_command_collect(&c, &quiet, &text, err) != LKS_OK)
@@ -92,8 +91,7 @@ void lks_nvidia_smi(struct lks_probe *p)
         return;
     }
     struct question q = {p->root, path};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf parts = {0};
-    lks_buf_init(&parts, PARTS_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf parts = LKS_BUF(PARTS_MAX);
     if (lks_root_ask(p->root, "smi", "parts", ask_parts, &q, &parts, &err) != LKS_OK) {
         lks_probe_failed(p, NAME, NONE, EVIDENCE, &err);
         return;

@@ -574,8 +574,7 @@ enum lks_code lks_nvml_open(struct lks_nvml *n, struct lks_root *root, struct lk
 {
     *n = (struct lks_nvml){.root = root};
     struct lks_nvml_answer answer;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, LKS_NVML_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_NVML_TEXT_MAX);
     enum lks_code code = lks_root_ask(root, TABLE, "nvmlInit", ask_init, n, &line, err);
     if (code == LKS_E_TIMEOUT)
         return lks_wrap(err,
@@ -599,8 +598,7 @@ static enum lks_code ask_call(void *ctx, struct lks_buf *out, struct lks_err *er
         if (q->symbol != NULL)
             break;
     }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_NVML_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_NVML_TEXT_MAX);
     unsigned code = q->symbol != NULL ? q->call->invoke(q, &text) : NVML_FUNCTION_NOT_FOUND;
     if (lks_buf_check(&text, err) != LKS_OK)
         return err->code;
@@ -617,8 +615,7 @@ static enum lks_code ask_key(struct asked *q, const char *key, struct lks_nvml_a
     if (q->gpu != NULL && q->gpu->hung >= LKS_NVML_HUNG_MAX)
         return lks_fail(err, LKS_E_TIMEOUT, "left out: NVML hung on this GPU %u times",
                         q->gpu->hung);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, LKS_NVML_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_NVML_TEXT_MAX);
     enum lks_code code = lks_root_ask(q->nvml->root, TABLE, key, ask_call, q, &line, err);
     if (code == LKS_E_TIMEOUT && q->gpu != NULL)
         q->gpu->hung++;
@@ -642,8 +639,7 @@ enum lks_code lks_nvml_ask(struct lks_nvml *n, enum lks_nvml_call call, struct l
                            unsigned a, unsigned b, struct lks_nvml_answer *out, struct lks_err *err)
 {
     struct asked q = {.nvml = n, .call = &calls[call], .gpu = gpu, .args = {a, b}};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
-    lks_buf_init(&key, KEY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(KEY_MAX);
     lks_buf_addf(&key, "%s", q.call->name);
     add_gpu(&key, gpu);
     for (unsigned i = 0; i < q.call->args && i < LKS_COUNT(q.args); i++)
@@ -736,8 +732,7 @@ static enum lks_code ask_fields(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
                       .fields = fields,
                       .field_count = count,
                       .until = until};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
-    lks_buf_init(&key, KEY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(KEY_MAX);
     lks_buf_addf(&key, "%s", q.call->name);
     add_gpu(&key, gpu);
     for (size_t i = 0; i < count; i++) {

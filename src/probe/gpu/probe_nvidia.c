@@ -189,8 +189,7 @@ static void tell_from_proc(struct lks_probe *p, const struct lks_nvidia_gpu *gpu
 {
     char path[128];
     struct lks_err err;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, INFO_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(INFO_MAX);
     snprintf(path, sizeof(path), PROC_GPUS "/%s/information", gpu->nvml.address);
     if (lks_root_read(p->root, path, INFO_MAX, &text, &err) != LKS_OK)
         return;

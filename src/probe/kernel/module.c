@@ -161,8 +161,7 @@ enum lks_code lks_module_find(struct lks_root *root, const char *release, const 
         return lks_fail(err, LKS_E_INVALID, "'%.64s' is no release of a kernel", release);
     char key[KEY_MAX];
     snprintf(key, sizeof(key), "%s of %s", name, release);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
-    lks_buf_init(&path, LKS_ROOT_PATH_MAX - 1);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = LKS_BUF(LKS_ROOT_PATH_MAX - 1);
     if (lks_root_ask_file(root, TABLE, key, ask_find, &w, &path, err) != LKS_OK)
         return err->code;
     if (path.len == 0 || path.ptr[0] != '/')
@@ -260,8 +259,8 @@ enum lks_code lks_module_info(struct lks_root *root, const char *path, struct lk
     struct opened o = {root, path, -1};
     char key[KEY_MAX];
     snprintf(key, sizeof(key), "modinfo %s", path);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, (size_t)4 * (LKS_MODINFO_VALUE_MAX + 1));
+    LKS_CLEANUP(lks_buf_fini)
+    struct lks_buf text = LKS_BUF((size_t)4 * (LKS_MODINFO_VALUE_MAX + 1));
     if (lks_root_ask_file(root, TABLE, key, ask_info, &o, &text, err) != LKS_OK)
         return err->code;
     struct lks_modinfo info = {0};

@@ -44,12 +44,10 @@ static bool next_parameter(struct lks_str *rest, struct lks_str *out)
 static void read_cmdline(struct lks_probe *p)
 {
     static const char name[] = "settings.kernel_cmdline", path[] = "/proc/cmdline";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(CMDLINE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(LKS_READING_VALUE_MAX);
     struct lks_err err = {0};
     struct lks_str one;
-    lks_buf_init(&text, CMDLINE_MAX);
-    lks_buf_init(&list, LKS_READING_VALUE_MAX);
     if (lks_root_read(p->root, path, CMDLINE_MAX, &text, &err) != LKS_OK) {
         lks_probe_failed(p, name, NONE, path, &err);
         return;
@@ -108,13 +106,10 @@ static void read_os(struct lks_probe *p)
 {
     static const char name[] = "platform.os";
     const char *path = "/etc/os-release";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf id = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf version = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(OS_RELEASE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf id = LKS_BUF(LKS_READING_NAME_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf version = LKS_BUF(LKS_READING_NAME_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&text, OS_RELEASE_MAX);
-    lks_buf_init(&id, LKS_READING_NAME_MAX);
-    lks_buf_init(&version, LKS_READING_NAME_MAX);
     enum lks_code code = lks_root_read(p->root, path, OS_RELEASE_MAX, &text, &err);
     if (code == LKS_E_NOT_FOUND) {
         path = "/usr/lib/os-release";
@@ -301,10 +296,9 @@ static void read_variable(struct lks_probe *p, struct nccl *n, struct lks_str li
 static void read_nccl_conf(struct lks_probe *p)
 {
     static const char path[] = "/etc/nccl.conf";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(NCCL_CONF_MAX);
     struct lks_err err = {0};
     struct nccl *n = lks_arena_alloc(p->arena, sizeof(*n));
-    lks_buf_init(&text, NCCL_CONF_MAX);
     if (n == NULL)
         return;
     enum lks_code code = lks_root_read(p->root, path, NCCL_CONF_MAX, &text, &err);
@@ -334,13 +328,11 @@ static bool one_line(struct lks_str text, struct lks_buf *out)
 
 static void read_other(struct lks_probe *p, struct lks_str file)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(SETTING_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(SETTING_MAX);
     struct lks_err err = {0};
     struct lks_str name =
         lks_arena_format(p->arena, "settings.other.%" LKS_STR_FMT, LKS_STR_ARG(file));
-    lks_buf_init(&text, SETTING_MAX);
-    lks_buf_init(&value, SETTING_MAX);
     if (name.ptr == NULL)
         return;
     const char *path = name.ptr + strlen("settings.other.");

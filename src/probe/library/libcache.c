@@ -226,8 +226,7 @@ enum lks_code lks_libcache_load(struct lks_libcache *c, const char *path, struct
     c->foreign = code != LKS_OK && code != LKS_E_NOT_FOUND;
     if (code != LKS_OK)
         return code;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
     code = lks_file_read_fd(fd, path, &text, err);
     (void)close(fd);
     c->foreign = !lks_str_starts(lks_buf_view(&text), FAMILY);
@@ -282,8 +281,7 @@ enum lks_code lks_libcache_save(const struct lks_libcache *c, const char *path, 
                                 struct lks_err *err)
 {
     char name[LKS_LIBCACHE_PATH_MAX + 32];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_LIBCACHE_BYTES_MAX);
     if (c->foreign)
         return lks_fail(err, LKS_E_REFUSED, "%s: left alone, as it is no library cache of ours",
                         path);

@@ -331,11 +331,10 @@ static const struct lks_left_out *left_out(const struct store *store,
 
 static void tell_store(struct telling *t, const struct lks_findings *found)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_LIBIMAGES_BYTES_MAX + 32);
     struct question q = {t->p->root, t->store};
     struct lks_image_stacks stacks = {0};
     struct lks_err err = {0};
-    lks_buf_init(&answer, LKS_LIBIMAGES_BYTES_MAX + 32);
     enum lks_code code =
         lks_libwalk_ask(t->p->root, "images", t->store->top, read_store, &q, &answer, &err);
     if (code == LKS_E_NOT_FOUND)

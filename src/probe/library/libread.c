@@ -131,7 +131,7 @@ static enum lks_code open_and_ask(void *ctx, struct lks_buf *out, struct lks_err
 /* The answer, kept in the arena. */
 static enum lks_code ask(const struct question *q, struct lks_str *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LINE_MAX_BYTES);
     struct question copy = *q;
     struct lks_libread *r = q->r;
     for (size_t i = 0; i < r->recent_count; i++) {
@@ -140,7 +140,6 @@ static enum lks_code ask(const struct question *q, struct lks_str *out, struct l
             return LKS_OK;
         }
     }
-    lks_buf_init(&line, LINE_MAX_BYTES);
     if (lks_root_ask_file(r->root, q->table, q->path, open_and_ask, &copy, &line, err) != LKS_OK)
         return err->code;
     *out = lks_arena_copy(r->arena, lks_buf_view(&line));

@@ -351,8 +351,7 @@ static enum lks_code search_now(void *ctx, struct lks_buf *out, struct lks_err *
 enum lks_code lks_libsearch_kind(struct lks_libsearch *s, enum lks_place_kind kind,
                                  struct lks_findings *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, LKS_LIBSEARCH_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_LIBSEARCH_BYTES_MAX);
     s->kind = kind;
     if (lks_libwalk_ask(s->root, "search", lks_libplace_kind_name(kind), search_now, s, &answer,
                         err) != LKS_OK)

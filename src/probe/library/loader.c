@@ -84,9 +84,8 @@ static void read_line(struct conf *c, struct lks_str line)
 static void read_conf(void *ctx, const char *path)
 {
     struct conf *c = ctx;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_LOADER_CONF_MAX);
     struct lks_err err;
-    lks_buf_init(&text, LKS_LOADER_CONF_MAX);
     if (c->files++ >= LKS_LOADER_FILES_MAX)
         return;
     enum lks_code code = lks_root_read(c->w->root, path, LKS_LOADER_CONF_MAX, &text, &err);
@@ -137,11 +136,10 @@ static void note(struct question *q, const char *source, struct lks_str name, st
 /* A cache the loader could not read either is as good as none to it. */
 static bool ask_cache(struct question *q)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_LDCACHE_BYTES_MAX);
     struct lks_err err;
     struct lks_ldcache cache;
     struct lks_ldcache_entry entry;
-    lks_buf_init(&bytes, LKS_LDCACHE_BYTES_MAX);
     if (lks_root_read(q->root, CACHE_FILE, LKS_LDCACHE_BYTES_MAX, &bytes, &err) != LKS_OK ||
         lks_ldcache_open(lks_buf_view(&bytes), &cache, &err) != LKS_OK)
         return false;
@@ -208,8 +206,7 @@ static enum lks_code parse(struct lks_str text, struct lks_arena *arena, struct 
 static enum lks_code ask(struct lks_root *root, struct lks_arena *arena, const char *key,
                          const char *const *dirs, struct lks_loadables *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, LKS_LOADER_ANSWER_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_LOADER_ANSWER_MAX);
     struct question q = {.root = root, .arena = arena, .dirs = dirs};
     if (lks_libwalk_ask(root, "loader", key, ask_now, &q, &answer, err) != LKS_OK)
         return err->code;

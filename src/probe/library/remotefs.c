@@ -89,8 +89,7 @@ static enum lks_code add(struct lks_remotefs *mounts, struct lks_arena *arena, s
 enum lks_code lks_remotefs_read(struct lks_root *root, struct lks_arena *arena,
                                 struct lks_remotefs *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_MOUNTS_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_MOUNTS_BYTES_MAX);
     enum lks_code code = lks_root_read(root, LKS_MOUNTS_FILE, LKS_MOUNTS_BYTES_MAX, &text, err);
     *out = (struct lks_remotefs){0};
     if (code != LKS_OK)

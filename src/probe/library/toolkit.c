@@ -63,10 +63,9 @@ static enum lks_code find_now(void *ctx, struct lks_buf *out, struct lks_err *er
 enum lks_code lks_toolkit_find(struct lks_root *root, struct lks_arena *arena, const char *top,
                                const char *name, struct lks_str *dir, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = LKS_BUF(LKS_ROOT_PATH_MAX);
     struct question q = {root, top, name};
     char key[LKS_ROOT_PATH_MAX];
-    lks_buf_init(&path, LKS_ROOT_PATH_MAX);
     snprintf(key, sizeof(key), "%s/%s", top, name);
     if (lks_libwalk_ask(root, "toolkit", key, find_now, &q, &path, err) != LKS_OK)
         return err->code;
@@ -114,8 +113,7 @@ static const struct {
 enum lks_code lks_toolkit_read(struct lks_root *root, struct lks_arena *arena, struct lks_str dir,
                                struct lks_toolkit_version *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, VERSION_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(VERSION_BYTES_MAX);
     struct lks_toolkit_version t = {0};
     enum lks_code code = LKS_E_NOT_FOUND;
     size_t i = 0;

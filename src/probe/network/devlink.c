@@ -34,8 +34,7 @@ static void add_info(struct lks_buf *out, const struct lks_nlattr *attr)
             lks_nlattr_text(lks_nlattr_find(attr->data, DEVLINK_ATTR_INFO_VERSION_NAME));
         struct lks_str value =
             lks_nlattr_text(lks_nlattr_find(attr->data, DEVLINK_ATTR_INFO_VERSION_VALUE));
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
-        lks_buf_init(&key, LKS_NETLINK_REPLY_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_NETLINK_REPLY_MAX);
         lks_buf_addf(&key, "%s:%" LKS_STR_FMT, infos[i].key, LKS_STR_ARG(name));
         if (key.failed == LKS_OK) /* an answer has no name longer than itself */
             lks_kv_add(out, lks_buf_view(&key), value);

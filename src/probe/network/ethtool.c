@@ -162,8 +162,7 @@ enum lks_code lks_ethtool_module(struct lks_str bytes, struct lks_buf *out, stru
 
 static enum lks_code ask_module(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_SFF_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_SFF_BYTES);
     if (read_module(ctx, &bytes, err) != LKS_OK)
         return err->code;
     return lks_ethtool_module(lks_buf_view(&bytes), out, err);

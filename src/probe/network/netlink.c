@@ -35,8 +35,7 @@ static void close_fd(const int *fd)
 static enum lks_code send_request(int fd, const struct lks_netlink *to, struct lks_str payload,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf message = {0};
-    lks_buf_init(&message, LKS_NETLINK_REPLY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf message = LKS_BUF(LKS_NETLINK_REPLY_MAX);
     struct nlmsghdr head = {
         .nlmsg_len = (uint32_t)(sizeof(head) + payload.len),
         .nlmsg_type = to->type,
@@ -80,8 +79,7 @@ static enum lks_code take_message(const char *what, struct lks_str bytes, struct
 
 static enum lks_code receive(int fd, const char *what, struct lks_buf *reply, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf room = {0};
-    lks_buf_init(&room, LKS_NETLINK_REPLY_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf room = LKS_BUF(LKS_NETLINK_REPLY_MAX);
     lks_buf_pad(&room, '\0', (ptrdiff_t)LKS_NETLINK_REPLY_MAX);
     if (lks_buf_check(&room, err) != LKS_OK)
         return err->code;

@@ -35,8 +35,7 @@ static struct lks_str first_of(struct lks_probe *p, const struct lks_buf *line,
                                const char *const *keys, const char **key)
 {
     for (; *keys != NULL; keys++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-        lks_buf_init(&value, LKS_READING_VALUE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(LKS_READING_VALUE_MAX);
         if (!lks_kv_get(lks_buf_view(line), *keys, &value) || value.len == 0)
             continue;
         if (key != NULL)

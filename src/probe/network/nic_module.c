@@ -16,8 +16,7 @@ struct module {
 /* A word of the answer, in the arena; empty where it has none. */
 static struct lks_str word(const struct module *m, const char *key)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(LKS_READING_VALUE_MAX);
     if (!lks_kv_get(m->answer, key, &value) || !lks_str_printable(lks_buf_view(&value)))
         return LKS_STR("");
     struct lks_str kept = lks_arena_copy(m->p->arena, lks_buf_view(&value));
@@ -52,10 +51,9 @@ static void say_firmware(const struct module *m)
 
 void lks_nic_module(struct lks_probe *p, struct lks_str of, const char *interface, bool expected)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_ROOT_LINE_MAX);
     struct module m = {.p = p, .of = of};
     struct lks_err err = {0};
-    lks_buf_init(&answer, LKS_ROOT_LINE_MAX);
     lks_ethtool_evidence(LKS_ETHTOOL_MODULE, interface, m.evidence);
     enum lks_code code = lks_ethtool_ask(p->root, LKS_ETHTOOL_MODULE, interface, &answer, &err);
     if (code != LKS_OK) {

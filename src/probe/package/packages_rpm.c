@@ -292,11 +292,10 @@ static void hand_on(struct lks_str word, lks_installed_fn *fn, void *ctx)
 enum lks_code lks_packages_rpm(struct lks_root *root, lks_installed_fn *fn, void *ctx,
                                char where[LKS_ROOT_PATH_MAX], struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_COMMAND_OUTPUT_MAX);
     struct stat seen = {0};
     char path[LKS_ROOT_PATH_MAX];
     bool found = false;
-    lks_buf_init(&line, LKS_COMMAND_OUTPUT_MAX);
     for (size_t i = 0; i < LKS_COUNT(dirs); i++) {
         enum lks_code code = read_db(root, dirs[i], &seen, &line, path, err);
         if (code == LKS_E_NOT_FOUND)

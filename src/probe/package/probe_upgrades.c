@@ -207,14 +207,11 @@ static void add_list(struct lks_buf *out, const char *title, const struct lks_bu
 /* Which packages of a group it would upgrade, and which it leaves alone. */
 static void say_group(struct lks_upgrades *u, enum lks_upgrades_group group)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf open = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf safe = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf open = LKS_BUF(VALUE_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf safe = LKS_BUF(VALUE_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF((size_t)4 * VALUE_SIZE);
     size_t open_count = 0, safe_count = 0;
     struct lks_str doubt = LKS_STR("");
-    lks_buf_init(&open, VALUE_SIZE);
-    lks_buf_init(&safe, VALUE_SIZE);
-    lks_buf_init(&value, (size_t)4 * VALUE_SIZE);
     for (size_t i = 0; i < u->count; i++) {
         if (u->packages[i].group != group)
             continue;
@@ -236,8 +233,7 @@ static void say_group(struct lks_upgrades *u, enum lks_upgrades_group group)
 
 static void say_armed(struct lks_upgrades *u)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, (size_t)4 * VALUE_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF((size_t)4 * VALUE_SIZE);
     lks_buf_addf(&value, "%s", u->why);
     const struct lks_upgrades_patterns *from[] = {&u->origins, &u->origin_patterns};
     const char *gap = ", from ";
@@ -272,9 +268,8 @@ static struct lks_upgrades *look(struct lks_probe *p, const struct manager *m)
 
 void lks_probe_upgrades(struct lks_probe *p)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf reasons = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf reasons = LKS_BUF(VALUE_SIZE);
     const struct lks_upgrades *failed = NULL;
-    lks_buf_init(&reasons, VALUE_SIZE);
     for (size_t i = 0; i < LKS_COUNT(managers); i++) {
         struct lks_upgrades *u = look(p, &managers[i]);
         if (u == NULL)

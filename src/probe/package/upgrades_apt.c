@@ -71,8 +71,7 @@ static void take(void *ctx, enum lks_aptconf_act act, struct lks_str name, struc
 
 static enum lks_code read_file(struct apt *a, const char *path, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ROOT_FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ROOT_FILE_MAX);
     enum lks_code code = lks_root_read(a->u->p->root, path, LKS_ROOT_FILE_MAX, &text, err);
     if (code != LKS_OK)
         return code == LKS_E_NOT_FOUND ? LKS_OK : code;

@@ -72,8 +72,7 @@ static bool read_excludes(struct lks_upgrades *u)
 {
     for (size_t i = 0; i < LKS_COUNT(excludes); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-        lks_buf_init(&value, VALUE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(VALUE_MAX);
         if (!read_text(u, excludes[i].file, &text))
             return false;
         if (lks_ini_find(lks_buf_view(&text), excludes[i].section, excludes[i].key, &value))
@@ -134,8 +133,7 @@ static bool is_armed(struct lks_upgrades *u, const char *unit, const char *confi
         return false;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(VALUE_MAX);
     if (config != NULL && !read_text(u, config, &text))
         return false;
     bool set =

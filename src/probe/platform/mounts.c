@@ -9,9 +9,8 @@
 
 void lks_mounts_read(struct lks_probe *p, struct lks_mounts *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_MOUNTS_BYTES_MAX);
     *out = (struct lks_mounts){0};
-    lks_buf_init(&text, LKS_MOUNTS_BYTES_MAX);
     if (lks_root_read(p->root, LKS_MOUNTS_FILE, LKS_MOUNTS_BYTES_MAX, &text, &out->err) != LKS_OK)
         return;
     out->text = lks_arena_copy(p->arena, lks_buf_view(&text));

@@ -94,8 +94,7 @@ static bool take_line(struct lks_str key, struct lks_str value, struct lks_pci *
 enum lks_code lks_pci_uevent(struct lks_root *root, const char *path, struct lks_pci *out,
                              struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, UEVENT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(UEVENT_MAX);
     if (lks_root_read(root, path, UEVENT_MAX, &text, err) != LKS_OK)
         return err->code;
     struct lks_pci pci = {0};
@@ -128,9 +127,8 @@ struct vpd_question {
 static enum lks_code ask_vpd(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
     const struct vpd_question *q = ctx;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_VPD_BYTES_MAX);
     struct lks_vpd vpd;
-    lks_buf_init(&bytes, LKS_VPD_BYTES_MAX);
     if (lks_root_whole(q->root, q->path, &bytes, err) != LKS_OK)
         return err->code;
     if (lks_vpd_parse(lks_buf_view(&bytes), &vpd, err) != LKS_OK)
@@ -148,16 +146,14 @@ static enum lks_code ask_vpd(void *ctx, struct lks_buf *out, struct lks_err *err
 /* False for a text that cannot be shown. */
 static bool take_text(struct lks_str line, const char *key, char out[LKS_PCI_TEXT_SIZE])
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&value, LKS_VPD_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(LKS_VPD_BYTES_MAX);
     return !lks_kv_get(line, key, &value) ||
            copy_word(lks_buf_view(&value), out, LKS_PCI_TEXT_SIZE);
 }
 
 static bool has_word(struct lks_str line, const char *key, const char *value)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf is = {0};
-    lks_buf_init(&is, LKS_PCI_TEXT_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf is = LKS_BUF(LKS_PCI_TEXT_SIZE);
     return lks_kv_get(line, key, &is) && lks_str_is(lks_buf_view(&is), value);
 }
 
@@ -166,9 +162,8 @@ enum lks_code lks_pci_vpd(struct lks_root *root, const char *address, struct lks
 {
     char path[LKS_PCI_PATH_SIZE];
     struct vpd_question q = {root, path};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF((size_t)4 * LKS_VPD_BYTES_MAX);
     lks_pci_path(path, address, "vpd");
-    lks_buf_init(&answer, (size_t)4 * LKS_VPD_BYTES_MAX);
     if (lks_root_ask_file(root, "vpd", address, ask_vpd, &q, &answer, err) != LKS_OK)
         return err->code;
     struct lks_str line = lks_buf_view(&answer);

@@ -9,11 +9,10 @@
 
 static void ask(struct lks_probe *p, const char *path)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_ROOT_LINE_MAX);
     struct lks_ipmi_device d = {0};
     struct lks_err err = {0};
     struct lks_ipmi ipmi = {p->root, path};
-    lks_buf_init(&answer, LKS_ROOT_LINE_MAX);
     if (lks_root_ask(p->root, "ipmi", "get-device-id", lks_ipmi_get_device_id, &ipmi, &answer,
                      &err) != LKS_OK ||
         lks_ipmi_device_parse(lks_buf_view(&answer), &d, &err) != LKS_OK) {

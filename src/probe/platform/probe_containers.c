@@ -152,9 +152,8 @@ static void start_all(struct run *run)
  * copies beside it. */
 static void collect_one(struct lks_probe *p, struct started *s, bool first)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     char evidence[TEXT_SIZE], name[LKS_READING_NAME_MAX];
-    lks_buf_init(&answer, ANSWER_MAX);
     lks_command_text(&s->command, evidence, sizeof(evidence));
     snprintf(name, sizeof(name), "%s%s", first ? "" : "copy.", s->asked->component);
     struct lks_str of = first ? NODE : lks_str_from(s->command.path);
@@ -224,8 +223,7 @@ static void say_enroot(struct lks_probe *p)
     struct stat st;
     struct lks_err err = {0};
     size_t dir = 0;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, SCRIPT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(SCRIPT_MAX);
     enum lks_code code = lks_command_find(p->root, "enroot", &dir, path, &st, &err);
     if (code == LKS_OK)
         code = lks_root_read(p->root, path, SCRIPT_MAX, &text, &err);
@@ -301,8 +299,7 @@ static void say_pyxis(struct lks_probe *p)
     for (size_t i = 0; i < LKS_COUNT(dirs); i++) {
         char path[LKS_ROOT_PATH_MAX];
         struct lks_err err = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf version = {0};
-        lks_buf_init(&version, LKS_VERSION_LEN_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf version = LKS_BUF(LKS_VERSION_LEN_MAX);
         snprintf(path, sizeof(path), "%s/spank_pyxis.so", dirs[i]);
         if (!lks_root_exists(p->root, path))
             continue;
@@ -324,9 +321,8 @@ static void say_spec(struct lks_probe *p, const char *path)
     char of[TEXT_SIZE];
     struct lks_cdi cdi = {0};
     struct lks_err err = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CDI_BYTES_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-    lks_buf_init(&text, LKS_CDI_BYTES_MAX);
     lks_buf_init(&value, sizeof(cdi.versions) + LKS_CDI_VERSIONS_MAX);
     snprintf(of, sizeof(of), "cdi %s", path);
     if (lks_root_read(p->root, path, LKS_CDI_BYTES_MAX, &text, &err) != LKS_OK ||

@@ -145,11 +145,10 @@ static bool sysfs_microcode(struct lks_probe *p, struct values *out)
 static void read_cpus(struct lks_probe *p)
 {
     static const char path[] = "/proc/cpuinfo";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(CPUINFO_MAX);
     struct cpuinfo info = {0};
     struct values microcode = {0};
     struct lks_err err = {0};
-    lks_buf_init(&text, CPUINFO_MAX);
     enum lks_code code = lks_root_read(p->root, path, CPUINFO_MAX, &text, &err);
     if (code == LKS_OK) {
         parse_cpuinfo(p, lks_buf_view(&text), &info);
@@ -294,8 +293,7 @@ static void read_attributes(struct lks_probe *p)
 static enum lks_code read_efi_byte(struct lks_probe *p, const char *path, unsigned *out,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, EFIVAR_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(EFIVAR_MAX);
     if (lks_root_read(p->root, path, EFIVAR_MAX, &bytes, err) != LKS_OK)
         return err->code;
     if (bytes.len != 5)

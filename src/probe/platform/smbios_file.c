@@ -4,9 +4,8 @@
 
 static enum lks_code ask_memory(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(LKS_SMBIOS_BYTES_MAX);
     struct lks_smbios_memory m = {0};
-    lks_buf_init(&table, LKS_SMBIOS_BYTES_MAX);
     if (lks_root_whole(ctx, LKS_SMBIOS_FILE, &table, err) != LKS_OK)
         return err->code;
     if (lks_smbios_memory(lks_buf_view(&table), &m, err) != LKS_OK)
@@ -17,9 +16,8 @@ static enum lks_code ask_memory(void *ctx, struct lks_buf *out, struct lks_err *
 
 static enum lks_code ask_bmc(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf table = LKS_BUF(LKS_SMBIOS_BYTES_MAX);
     bool has = false;
-    lks_buf_init(&table, LKS_SMBIOS_BYTES_MAX);
     if (lks_root_whole(ctx, LKS_SMBIOS_FILE, &table, err) != LKS_OK)
         return err->code;
     if (lks_smbios_has(lks_buf_view(&table), LKS_SMBIOS_IPMI_DEVICE, &has, err) != LKS_OK)
@@ -31,9 +29,8 @@ static enum lks_code ask_bmc(void *ctx, struct lks_buf *out, struct lks_err *err
 enum lks_code lks_smbios_file_memory(struct lks_root *root, struct lks_smbios_memory *out,
                                      struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_ROOT_LINE_MAX);
     uint64_t n[3];
-    lks_buf_init(&answer, LKS_ROOT_LINE_MAX);
     if (lks_root_ask_file(root, TABLE, "memory", ask_memory, root, &answer, err) != LKS_OK)
         return err->code;
     struct lks_str rest = lks_buf_view(&answer), word;
@@ -48,8 +45,7 @@ enum lks_code lks_smbios_file_memory(struct lks_root *root, struct lks_smbios_me
 
 enum lks_code lks_smbios_file_has_bmc(struct lks_root *root, bool *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    lks_buf_init(&answer, LKS_ROOT_LINE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_ROOT_LINE_MAX);
     if (lks_root_ask_file(root, TABLE, "bmc", ask_bmc, root, &answer, err) != LKS_OK)
         return err->code;
     *out = lks_str_is(lks_buf_view(&answer), "yes");

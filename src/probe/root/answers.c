@@ -76,8 +76,7 @@ static enum lks_code load(struct lks_root *root, struct table *t, struct lks_err
     char path[sizeof(LKS_ANSWERS_DIR) + sizeof(t->name) + 8];
     snprintf(path, sizeof(path), LKS_ANSWERS_DIR "/%s.csv", t->name);
     lks_arena_init(&t->arena, 64 * LKS_ANSWERS_BYTES_MAX);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ANSWERS_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ANSWERS_BYTES_MAX);
     struct lks_root quiet = *root; /* a capture gets the answers that are asked for, one by one */
     quiet.capture = -1;
     enum lks_code code = lks_root_read(&quiet, path, LKS_ANSWERS_BYTES_MAX, &text, err);
@@ -242,8 +241,7 @@ void lks_answers_record(struct lks_root *root, const char *table, const char *ke
 {
     if (root->capture < 0)
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, LKS_ANSWERS_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_ANSWERS_BYTES_MAX);
     add_field(&line, lks_str_from(key));
     lks_buf_addf(&line, ",%s,", code == LKS_OK ? "ok" : lks_err_code_info(code)->text);
     add_field(&line, code == LKS_OK ? value : lks_str_from(err->msg));

@@ -309,8 +309,7 @@ static enum lks_code stream(struct lks_root *root, const char *path, size_t max,
     struct stat st = {0};
     int fd = -1;
     enum lks_code code;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf nothing = {0};
-    lks_buf_init(&nothing, LKS_ROOT_LINE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf nothing = LKS_BUF(LKS_ROOT_LINE_MAX);
     if (replayed(root, "failed", path, &nothing, &code, err) && code != LKS_OK)
         return code;
     code = open_kind(root, path, S_IFREG, O_RDONLY, &fd, &st, err);
@@ -359,8 +358,7 @@ enum lks_code lks_root_tail(struct lks_root *root, const char *path, size_t max,
 enum lks_code lks_root_line(struct lks_root *root, const char *path, char out[LKS_ROOT_LINE_MAX],
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ROOT_FILE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ROOT_FILE_MAX);
     enum lks_code code = lks_root_read(root, path, LKS_ROOT_FILE_MAX, &text, err);
     if (code != LKS_OK)
         return code;
@@ -480,8 +478,7 @@ static enum lks_code list_now(struct lks_root *root, const char *path, struct lk
 enum lks_code lks_root_list(struct lks_root *root, const char *path, struct lks_arena *arena,
                             struct lks_names *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ANSWERS_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ANSWERS_BYTES_MAX);
     enum lks_code code = told(root, "list", path, list_now, &text, err);
     return code != LKS_OK ? code : split_names(lks_buf_view(&text), arena, out, err);
 }
@@ -504,8 +501,7 @@ static enum lks_code told_path(struct lks_root *root, const char *table, const c
                                                     struct lks_buf *text, struct lks_err *err),
                                char out[LKS_ROOT_PATH_MAX], struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ROOT_PATH_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ROOT_PATH_MAX);
     enum lks_code code = told(root, table, path, now, &text, err);
     return code != LKS_OK ? code : copy_path(&text, path, out, err);
 }
@@ -630,8 +626,7 @@ static enum lks_code read_stat(struct lks_str text, const char *path, struct sta
 enum lks_code lks_root_stat(struct lks_root *root, const char *path, struct stat *out,
                             struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_ROOT_LINE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_ROOT_LINE_MAX);
     enum lks_code code;
     if (replayed(root, "stat", path, &text, &code, err))
         return code != LKS_OK ? code : read_stat(lks_buf_view(&text), path, out, err);

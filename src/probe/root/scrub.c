@@ -35,8 +35,7 @@ static void add_secret(struct secrets *s, struct lks_str value)
 static void add_escaped(struct secrets *s, struct lks_str value)
 {
     static const char key[] = "k";
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, (size_t)4 * LKS_READING_VALUE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF((size_t)4 * LKS_READING_VALUE_MAX);
     lks_kv_add(&line, LKS_STR("k"), value);
     struct lks_str escaped = lks_arena_copy(&s->arena, lks_buf_view(&line));
     if (escaped.ptr != NULL && escaped.len > sizeof(key) + value.len)

@@ -129,8 +129,7 @@ static void send_message(struct child *c, const struct lks_buf *body)
 /* Its state and five texts. */
 static void send_reading(void *ctx, const struct lks_reading *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    lks_buf_init(&body, MESSAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(MESSAGE_MAX);
     lks_buf_addc(&body, (char)r->state);
     const struct lks_str texts[TEXTS] = {r->name, r->of, r->part, r->value, r->evidence};
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
@@ -142,8 +141,7 @@ static void send_reading(void *ctx, const struct lks_reading *r)
  * while. */
 static void send_end(struct child *c, bool capture_failed)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    lks_buf_init(&body, MESSAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(MESSAGE_MAX);
     lks_buf_addc(&body, MESSAGE_END);
     lks_buf_addc(&body, (char)capture_failed);
     send_message(c, &body);

@@ -164,8 +164,7 @@ static bool begin_job(struct lks_authz *authz, struct lks_call *call,
                       const struct lks_admit_ask *ask, const struct lks_admit *a)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf images = {0};
-    lks_buf_init(&images, IMAGES_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf images = LKS_BUF(IMAGES_TEXT_MAX);
     for (size_t i = 0; i < ask->image_count; i++)
         lks_buf_addf(&images, "%s%" LKS_STR_FMT, i > 0 ? " " : "", LKS_STR_ARG(ask->images[i].ref));
     struct lks_event event = {

@@ -95,8 +95,7 @@ void lks_handle_beat(struct lks_authz *authz, struct lks_call *call)
         return;
     }
     const struct lks_head *head = lks_engine_told(authz->engine);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, LKS_HEAD_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_HEAD_TEXT_MAX);
     struct lks_json_writer w = lks_call_json(call);
     if (head->seq != 0) {
         lks_row_head_text(head, &line);
@@ -144,7 +143,7 @@ static enum lks_code put_command(struct lks_authz *authz, const struct lks_state
                                  struct lks_json_writer *w, struct lks_err *err)
 {
     const struct lks_state *s = authz->state;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DSSE_MAX);
     struct lks_envelope e = {
         .id = command->id,
         .epoch =
@@ -159,7 +158,6 @@ static enum lks_code put_command(struct lks_authz *authz, const struct lks_state
     struct lks_str digests = lks_state_text(s, command->digests), digest;
     while (e.digest_count < LKS_ENVELOPE_DIGESTS_MAX && lks_str_word(&digests, &digest))
         copy_text(e.digests[e.digest_count++], sizeof(e.digests[0]), digest);
-    lks_buf_init(&text, LKS_DSSE_MAX);
     if (lks_envelope_sign(&lks_daemon_secrets(authz->daemon)->command, &e, &text, err) != LKS_OK)
         return err->code;
     lks_json_text(w, NULL, lks_buf_view(&text));

@@ -51,8 +51,7 @@ static enum lks_code read_manifest(const struct lks_call *call, struct asking *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    lks_buf_init(&bytes, LKS_BUNDLE_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BUNDLE_BYTES_MAX);
     if (lks_daemon_store(call->daemon, false, &store, err) != LKS_OK ||
         store.ops->blob(store.self, a->manifest, &bytes, err) != LKS_OK ||
         lks_bundle_parse(lks_buf_view(&bytes), "the bundle's manifest",

@@ -93,8 +93,7 @@ void lks_handle_past(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_head(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_head *head = lks_engine_head(authz->engine);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-    lks_buf_init(&line, LKS_HEAD_TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_HEAD_TEXT_MAX);
     call->needs = 0; /* a head is told only when it is durable */
     struct lks_json_writer w = lks_call_json(call);
     if (head->seq != 0) {

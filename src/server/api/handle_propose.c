@@ -67,9 +67,8 @@ static enum lks_code read_manifests(const struct lks_call *call, struct asking *
                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_BUNDLE_BYTES_MAX);
     size_t total = 0;
-    lks_buf_init(&bytes, LKS_BUNDLE_BYTES_MAX);
     if (a->count > 0 && lks_daemon_store(call->daemon, false, &store, err) != LKS_OK)
         return err->code;
     for (; a->read < a->count; a->read++) {

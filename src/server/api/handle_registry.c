@@ -169,8 +169,7 @@ static const struct lks_stack *choose(const struct lks_manifest *m, struct lks_s
 /* Whose word it is, with the journal's key: by itself it shows what was published here. */
 static enum lks_code sign_stack(struct lks_call *call, const struct lks_stack *stack)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = {0};
-    lks_buf_init(&payload, LKS_DSSE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf payload = LKS_BUF(LKS_DSSE_MAX);
     struct lks_json_writer w = {.out = &payload};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "digest", stack->digest);

@@ -46,8 +46,7 @@ static enum lks_code look(const struct lks_authz *authz, const struct lks_call *
 static enum lks_code put_hosts(const struct seen *v, uint32_t pool, struct lks_json_writer *w,
                                struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
     if (lks_hostlist_fold(v->names[pool], v->counts[pool], &text, err) != LKS_OK)
         return err->code;
     lks_json_text(w, "hosts", lks_buf_view(&text));

@@ -282,8 +282,7 @@ static void put_schema(struct lks_json_writer *w, const struct lks_form *form, s
     }
     if (form == NULL)
         return;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, SCHEMA_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(SCHEMA_MAX);
     lks_schema_json(form, &json);
     lks_json_raw(w, form->name, lks_buf_view(&json));
 }

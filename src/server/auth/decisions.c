@@ -74,14 +74,13 @@ void lks_decisions_json(struct lks_json_writer *w, const struct lks_decided *e)
 /* What is new of an entry becomes a line. Without room for it, it is counted. */
 static void write_down(struct lks_decisions *d, struct lks_decided *e)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LINE_MAX_BYTES);
     struct lks_decided said = *e;
     if (e->fresh == 0)
         return;
     said.count = e->fresh;
     said.first = e->fresh_first;
     e->fresh = 0;
-    lks_buf_init(&line, LINE_MAX_BYTES);
     struct lks_json_writer w = {.out = &line};
     lks_json_begin(&w, NULL, '{');
     lks_decisions_json(&w, &said);

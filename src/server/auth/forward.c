@@ -133,7 +133,7 @@ static enum lks_code make_target(const struct lks_call *call, struct lks_buf *ou
 static enum lks_code make_identity(const struct lks_daemon *d, struct lks_buf *key,
                                    struct lks_buf *pem, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     const struct lks_secrets *secrets = lks_daemon_secrets(d);
     struct lks_str name = lks_str_from(lks_daemon_name(d));
     struct lks_x509_about about;
@@ -143,7 +143,6 @@ static enum lks_code make_identity(const struct lks_daemon *d, struct lks_buf *k
         .now = (int64_t)(lks_daemon_now().wall / LKS_SECOND),
         .seconds = IDENTITY_SECONDS,
     };
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
     if (lks_x509_key(key, err) != LKS_OK ||
         lks_x509_request(lks_buf_view(key), name, &request, err) != LKS_OK)
         return err->code;
@@ -155,9 +154,8 @@ enum lks_code lks_forward_client(const struct lks_daemon *d, const char *server,
                                  size_t body_max, struct lks_client **out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = LKS_BUF(LKS_X509_PEM_MAX);
     lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&certificate, LKS_X509_PEM_MAX);
     if (make_identity(d, &key, &certificate, err) != LKS_OK)
         return err->code;
     const struct lks_client_options options = {
@@ -223,9 +221,8 @@ static void pass_on(struct lks_call *call, const struct lks_http_answer *answer)
 static void forward(struct lks_call *call)
 {
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf target = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf target = LKS_BUF(TARGET_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&target, TARGET_MAX);
     if (make_target(call, &target, &err) == LKS_OK &&
         exchange(call, target.ptr, &answer, &err) == LKS_OK) {
         pass_on(call, &answer);

@@ -546,7 +546,7 @@ static bool split_cookie(struct lks_str cookie, struct lks_str parts[COOKIE_PART
 static enum lks_code add_challenge(struct lks_buf *out, struct lks_str verifier,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(64);
     char digest[LKS_DIGEST_SIZE];
     uint8_t bytes[32];
     size_t skip = strlen("sha256:");
@@ -554,7 +554,6 @@ static enum lks_code add_challenge(struct lks_buf *out, struct lks_str verifier,
         return err->code;
     bool read = lks_hex_read(lks_str_from(digest + skip), bytes, sizeof(bytes));
     LKS_ASSERT(read);
-    lks_buf_init(&text, 64);
     lks_base64_url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
     add_field(out, "code_challenge", lks_buf_view(&text));
     return lks_buf_check(&text, err);

@@ -617,8 +617,7 @@ enum lks_code lks_config_parse(const char *source, struct lks_str text, struct l
 
 enum lks_code lks_config_load(const char *path, struct lks_config *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_CONFIG_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CONFIG_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     return lks_config_parse(path, lks_buf_view(&text), out, err);

@@ -46,10 +46,8 @@ void lks_config_dump(const struct lks_config *c, struct lks_buf *out)
 bool lks_config_same(const struct lks_config *a, const struct lks_config *b,
                      const struct lks_config_key *key)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = {0};
-    lks_buf_init(&left, LKS_CONFIG_BYTES_MAX);
-    lks_buf_init(&right, LKS_CONFIG_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = LKS_BUF(LKS_CONFIG_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = LKS_BUF(LKS_CONFIG_BYTES_MAX);
     dump_value(a, key, &left);
     dump_value(b, key, &right);
     return lks_str_eq(lks_buf_view(&left), lks_buf_view(&right));

@@ -59,8 +59,7 @@ void lks_server_constants(struct lks_server *s)
 {
     struct lks_httpd_constant **made[] = {&s->quiet, &s->mail};
     for (size_t i = 0; i < LKS_COUNT(made); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-        lks_buf_init(&body, (size_t)LKS_HEAD_TEXT_MAX * 2);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF((size_t)LKS_HEAD_TEXT_MAX * 2);
         struct lks_json_writer w = {.out = &body};
         lks_json_begin(&w, NULL, '{');
         if (s->head[0] != '\0')
@@ -234,7 +233,7 @@ static void put_received(struct lks_buf *out, const struct lks_server *s, const 
 /* Memory, and what bodies take of it. */
 static void put_memory(struct lks_server *s, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf statm = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf statm = LKS_BUF(256);
     struct lks_err err = {0};
     lks_buf_addf(out, "# TYPE lockstep_http_body_received_bytes counter\n"
                       "# HELP lockstep_http_body_received_bytes Bytes of request bodies read.\n");
@@ -252,7 +251,6 @@ static void put_memory(struct lks_server *s, struct lks_buf *out)
                  "# HELP lockstep_event_readers Streams of events that are read.\n"
                  "lockstep_event_readers %u\n",
                  s->events.count);
-    lks_buf_init(&statm, 256);
     if (lks_file_read_plain("/proc/self/statm", &statm, &err) == LKS_OK)
         lks_metrics_put_memory(lks_buf_view(&statm), (uint64_t)sysconf(_SC_PAGESIZE), out);
 }

@@ -245,8 +245,8 @@ static enum lks_code make_ca(struct making *m, struct lks_buf *key, struct lks_b
 static enum lks_code make_server(struct making *m, struct lks_str ca, struct lks_str ca_key)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(LKS_X509_PEM_MAX);
     struct lks_x509_about about;
     struct lks_x509_wish wish = {
         .use = LKS_X509_SERVER,
@@ -257,8 +257,6 @@ static enum lks_code make_server(struct making *m, struct lks_str ca, struct lks
         .seconds = (int64_t)SERVER_DAYS * DAY_SECONDS,
     };
     lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&request, LKS_X509_PEM_MAX);
-    lks_buf_init(&pem, LKS_X509_PEM_MAX);
     if (lks_x509_key(&key, m->err) != LKS_OK ||
         lks_x509_request(lks_buf_view(&key), m->names[0], &request, m->err) != LKS_OK ||
         lks_x509_issue(ca, ca_key, lks_buf_view(&request), &wish, &pem, &about, m->err) != LKS_OK ||
@@ -284,9 +282,8 @@ static enum lks_code join_certificates(struct making *m)
 static enum lks_code make_certificates(struct making *m)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = LKS_BUF(LKS_X509_PEM_MAX);
     lks_buf_init(&key, LKS_X509_PEM_MAX);
-    lks_buf_init(&ca, LKS_X509_PEM_MAX);
     if (make_ca(m, &key, &ca) != LKS_OK)
         return m->err->code;
     return make_server(m, lks_buf_view(&ca), lks_buf_view(&key));
@@ -313,10 +310,9 @@ static const char *postgres_of(const struct making *m)
 
 static enum lks_code make_config(struct making *m)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CONFIG_BYTES_MAX);
     LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
     const struct lks_init_options *o = m->options;
-    lks_buf_init(&text, LKS_CONFIG_BYTES_MAX);
     lks_buf_addf(&text,
                  "# Written by lockstepd init. `lockstepd --dump-config` shows every key.\n");
     put_text(&text, "data", m->data);

@@ -92,8 +92,7 @@ static enum lks_code run_init(int argc, char **argv, struct lks_err *err)
 static enum lks_code dump(const char *path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_CONFIG_BYTES_MAX * 4);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_CONFIG_BYTES_MAX * 4);
     if (lks_config_load(path, &config, err) != LKS_OK)
         return err->code;
     lks_config_dump(&config, &text);

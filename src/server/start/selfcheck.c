@@ -16,8 +16,7 @@ enum { CA_BYTES_MAX = 4 << 20 }; /* a distribution's whole list has a quarter of
  * there is one. */
 static enum lks_code check_ca(const char *key, struct lks_str path, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
-    lks_buf_init(&pem, CA_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(CA_BYTES_MAX);
     if (path.len == 0)
         return LKS_OK;
     if (lks_file_read_plain(path.ptr, &pem, err) != LKS_OK)
@@ -76,8 +75,7 @@ enum lks_code lks_selfcheck_run(const char *path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
     LKS_CLEANUP(lks_secrets_fini) struct lks_secrets secrets = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf site = {0};
-    lks_buf_init(&site, LKS_X509_PEM_MAX * 8);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf site = LKS_BUF(LKS_X509_PEM_MAX * 8);
     if (lks_config_load(path, &config, err) != LKS_OK ||
         lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK ||
         lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK ||

@@ -51,13 +51,12 @@ enum lks_code lks_decision_writer_open(struct lks_decision_writer *w, struct lks
                                        struct lks_decisions *decisions, uv_loop_t *loop,
                                        struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = LKS_BUF(FILE_BYTES_MAX);
     const struct lks_config *c = lks_daemon_config(daemon);
     char dir[PATH_BYTES_MAX];
     snprintf(dir, sizeof(dir), "%s/decisions", c->data.ptr);
     w->daemon = daemon;
     w->decisions = decisions;
-    lks_buf_init(&before, FILE_BYTES_MAX);
     if (lks_decision_files_open(&w->files, dir, c->decision_bytes, c->decision_files, err) !=
             LKS_OK ||
         lks_decision_files_read(&w->files, &before, err) != LKS_OK)

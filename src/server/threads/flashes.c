@@ -70,12 +70,11 @@ static struct lks_flash_mail *make_mail(const struct lks_state_thread *t,
                                         const struct lks_state_flash *f,
                                         const struct lks_endpoint *endpoint)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf url = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf url = LKS_BUF(LKS_ENDPOINT_URL_MAX);
     const struct lks_state *s = t->authz.state;
     struct lks_flash_mail *m = (struct lks_flash_mail *)lks_mail_new(LKS_MAIL_FLASH);
     struct lks_str name = lks_state_name(s, f->node);
     lks_arena_init(&m->arena, MAIL_MEMORY_MAX);
-    lks_buf_init(&url, LKS_ENDPOINT_URL_MAX);
     lks_endpoint_url(endpoint->url, name, &url);
     m->at = (struct lks_internal_endpoint){
         .name = name,

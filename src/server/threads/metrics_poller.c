@@ -156,7 +156,7 @@ static enum lks_code begin(struct lks_client_thread *c, const struct lks_gate_qu
 {
     const struct lks_config *config = lks_daemon_config(c->daemon);
     const struct lks_measure_driver *driver = &lks_measure_prometheus;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf query = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf query = LKS_BUF(LKS_MEASURE_QUERY_MAX);
     const struct lks_dialog_options options = {
         .peer = {.url = config->metrics_url.ptr,
                  .ca = config->metrics_ca.len > 0 ? config->metrics_ca.ptr : NULL,
@@ -164,7 +164,6 @@ static enum lks_code begin(struct lks_client_thread *c, const struct lks_gate_qu
         .ops = driver->talk,
         .ctx = &q->talk,
     };
-    lks_buf_init(&query, LKS_MEASURE_QUERY_MAX);
     lks_measure_query(asked->query, asked->counts, asked->window, &query);
     if (lks_buf_check(&query, err) != LKS_OK ||
         lks_talks_add(c->talks, &options, &q->dialog, err) != LKS_OK)

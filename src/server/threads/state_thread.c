@@ -227,8 +227,7 @@ static void tell_server(struct lks_state_thread *t, struct lks_batch *m)
 {
     const struct lks_head *head = lks_engine_told(t->authz.engine);
     if (head->seq != t->head_told) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
-        lks_buf_init(&line, LKS_HEAD_TEXT_MAX - 1);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_HEAD_TEXT_MAX - 1);
         lks_row_head_text(head, &line);
         if (line.failed == LKS_OK)
             memcpy(m->head, line.ptr, line.len);
@@ -601,10 +600,9 @@ static void say_started(struct lks_state_thread *t)
  * that is often restarted would never write one. */
 static uint64_t kept_snapshot(struct lks_store *store)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
     struct lks_err err = {0};
     uint64_t seq = 0;
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     return store->ops->snapshot(store->self, &seq, &bytes, &err) == LKS_OK ? seq : 0;
 }
 

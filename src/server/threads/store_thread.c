@@ -55,9 +55,8 @@ static void try_commit(struct lks_store_thread *t)
 /* The child that wrote it is gone; a snapshot that cannot be kept is only a slower restart. */
 static void keep_snapshot(struct lks_store_thread *t, const struct lks_snapshot *snapshot)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
     struct lks_err err = {0};
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     enum lks_code code = lks_file_read_plain(snapshot->path, &bytes, &err);
     if (code == LKS_OK)
         code = t->store.ops->snapshot_put(t->store.self, snapshot->seq, lks_buf_view(&bytes), &err);

@@ -120,10 +120,9 @@ void lks_sweeper_read(struct lks_client_thread *c, const struct lks_internal_end
 static enum lks_code tell(struct lks_client_job *job, struct lks_err *err)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_DOC_BYTES_MAX);
     struct lks_daemon *d = job->client->daemon;
     lks_tuple_init(&tuple);
-    lks_buf_init(&json, LKS_DOC_BYTES_MAX);
     lks_bmc_inventory_tuple(&job->inventory, job->at.name,
                             (int64_t)(lks_daemon_now().wall / LKS_SECOND), &tuple);
     if (lks_tuple_finish(&tuple, err) != LKS_OK ||

@@ -77,7 +77,7 @@ static void put_message(const struct lks_authz *authz, const struct lks_ticket_d
 
 void lks_ticket_notifier_tell(struct lks_authz *authz, struct lks_call *call)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(BODY_MAX);
     const struct lks_tickets *t = &authz->state->tickets;
     struct lks_internal *own = call->own;
     bool wanted = is_wanted(lks_daemon_config(authz->daemon));
@@ -92,7 +92,6 @@ void lks_ticket_notifier_tell(struct lks_authz *authz, struct lks_call *call)
     }
     if (!wanted || t->due_count == 0)
         return;
-    lks_buf_init(&body, BODY_MAX);
     put_message(authz, &t->due[0], &body);
     own->seq = t->due[0].seq;
     own->text = lks_arena_copy(&own->arena, lks_buf_view(&body));
