@@ -1,9 +1,10 @@
 /*
  * A package from a control stream. Its first byte chooses: the bytes behind it are the file, or
- * they are edits of a package that was good; checksums are made right again or left; a signature is
- * looked for at the end; or they are a recipe. Whatever is read: what parses strictly writes back
- * to the same bytes, strict and lenient differ by notes alone, everything lies within the file, and
- * what a recipe says is what is in the package it makes.
+ * they are edits of a package that was good; a trailer, whole or not, is put behind them; checksums
+ * are made right again or left; a signature is looked for at the end; or they are a recipe.
+ * Whatever is read: what parses strictly writes back to the same bytes, strict and lenient differ
+ * by notes alone, everything lies within the file, and what a recipe says is what is in the package
+ * it makes.
  */
 #include "codec/format/yaml.h"
 #include "pldm/recipe.h"
@@ -17,6 +18,7 @@ enum {
     TRAILED = 1 << 2,   /* the last bytes are a signature trailer */
     REVISION_SHIFT = 3, /* two bits */
     RECIPE = 1 << 5,    /* the rest is YAML */
+    CUT = 1 << 6,       /* a trailer of any length is behind it */
     FILE_MAX = 256 << 10,
     EDIT_BYTES = 4, /* kind, place (two bytes), value */
 };
@@ -107,10 +109,29 @@ static void check_records(const struct lks_pldm_package *p, const struct lks_pld
     }
 }
 
+/* Bytes from the end of the images to that of the file are padding, the trailer or faults. */
+static void check_behind(const struct lks_pldm_package *p, struct lks_str file, size_t trailer,
+                         const struct lks_pldm_sums *sums)
+{
+    uint64_t faults = 0;
+    for (size_t at = (size_t)lks_pldm_package_end(p); at < file.len - trailer; at++)
+        faults += file.ptr[at] != '\0';
+    LKS_ASSERT(sums->behind == faults);
+}
+
+static size_t trailer_of(const struct lks_pldm_package *p, struct lks_str file)
+{
+    if (file.len - lks_pldm_package_end(p) < LKS_PLDM_TRAILER_BYTES)
+        return 0;
+    struct lks_str tail = {file.ptr + file.len - LKS_PLDM_TRAILER_BYTES, LKS_PLDM_TRAILER_BYTES};
+    return lks_pldm_trailer_is(tail) ? LKS_PLDM_TRAILER_BYTES : 0;
+}
+
 static void check_pass(const struct lks_pldm_package *p, struct lks_str file, size_t portion)
 {
     LKS_CLEANUP(lks_pldm_package_pass_fini) struct lks_pldm_pass pass = {0};
-    struct lks_pldm_pass_options options = {.file_size = file.len};
+    size_t trailer = trailer_of(p, file);
+    struct lks_pldm_pass_options options = {.file_size = file.len, .trailer_size = trailer};
     struct lks_pldm_sums sums = {0};
     struct lks_err err = {0};
     LKS_ASSERT(lks_pldm_package_pass_init(&pass, p, &options, &err) == LKS_OK);
@@ -120,6 +141,7 @@ static void check_pass(const struct lks_pldm_package *p, struct lks_str file, si
                    LKS_OK);
     }
     LKS_ASSERT(lks_pldm_package_pass_finish(&pass, &sums, &err) == LKS_OK);
+    check_behind(p, file, trailer, &sums);
     for (size_t i = 0; i < p->component_count && i < 4; i++) {
         char want[LKS_DIGEST_SIZE], got[LKS_DIGEST_SIZE];
         struct lks_str image = {file.ptr + p->components[i].offset, p->components[i].size};
@@ -166,9 +188,23 @@ static void check_file(struct lks_str file)
         check_read(&lenient, file);
 }
 
+static const char magic[] = {0x5f, 0x32, (char)0xcb, 0x08, 3};
+
+/* A trailer behind a good package, cut short or with bytes behind it as the last two of the input
+ * have it. A package whose trailer is not whole has bytes that are at fault. */
+static void add_trailer(struct lks_buf *file, const uint8_t *data, size_t size)
+{
+    size_t want =
+        size < 2 ? LKS_PLDM_TRAILER_BYTES
+                 : (data[size - 2] | (size_t)data[size - 1] << 8) % (LKS_PLDM_TRAILER_BYTES + 16);
+    size_t end = file->len + want;
+    for (size_t i = 0; i < sizeof(magic) && file->len < end; i++)
+        lks_buf_addc(file, magic[i]);
+    lks_buf_pad(file, 'x', (ptrdiff_t)(end - file->len));
+}
+
 static void check_trailer(struct lks_buf *file)
 {
-    static const char magic[] = {0x5f, 0x32, (char)0xcb, 0x08, 3};
     static const uint8_t digest[LKS_PLDM_SIGNED_DIGEST_BYTES];
     struct lks_pldm_trailer t;
     struct lks_err err = {0};
@@ -234,6 +270,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         edit_good(&file, control, data, size);
     else
         lks_buf_add(&file, (struct lks_str){(const char *)data, size});
+    if ((control & CUT) != 0)
+        add_trailer(&file, data, size);
     if (file.failed != LKS_OK || file.len == 0)
         return 0;
     if ((control & MENDED) != 0)

@@ -391,7 +391,7 @@ static void check_pass(struct lks_str file, const struct lks_pldm_package *p, st
         check_digest(sums.components[i],
                      (struct lks_str){file.ptr + p->components[i].offset, p->components[i].size});
     CHECK_CODE(lks_pldm_package_sums_check(p, &sums, &err), LKS_OK);
-    CHECK_INT(sums.loose, 0);
+    CHECK_INT(sums.loose + sums.behind, 0);
 }
 
 static void pass_sums_up(void)
@@ -446,7 +446,8 @@ static void pass_sees_what_changed(void)
         lks_pldm_package_pass_feed(&pass, (struct lks_str){file.ptr + 20, file.len - 20}, &err),
         LKS_OK);
     CHECK_CODE(lks_pldm_package_pass_finish(&pass, &sums, &err), LKS_OK);
-    CHECK_INT(sums.loose, 5);
+    CHECK_INT(sums.loose, 0);
+    CHECK_INT(sums.behind, 5);
     CHECK_CODE(lks_pldm_package_sums_check(&p, &sums, &err), LKS_E_REFUSED);
     CHECK_HAS(lks_str_from(err.msg), "the payload's checksum says ");
     p.revision = 3;

@@ -267,8 +267,9 @@ enum made {
     DAMAGED_HEADER,
     DAMAGED_SIGNED,   /* an image of a signed one */
     BROKEN_SIGNATURE, /* its trailer makes no sense */
-    DEVIATES,
-    LOOSE, /* bytes behind the last image */
+    DEVIATES,         /* and signed */
+    LOOSE,            /* bytes behind the last image */
+    PADDED,           /* the same, and they are zero */
     NONE,
     NO_FILE,
 };
@@ -283,9 +284,13 @@ static const struct verify_row {
     int exit;
     const char *says; /* on either stream */
 } verify_rows[] = {
-    {"revision 1", 1, SAMPLE, NO_KEY, true, 0, "headers before revision 4 have no checksum"},
-    {"revision 2", 2, SAMPLE, NO_KEY, true, 0, ".fwpkg: verified\n"},
-    {"revision 3", 3, SAMPLE, NO_KEY, true, 0, ".fwpkg: verified\n"},
+    {"revision 1", 1, SAMPLE, NO_KEY, true, 1, "headers before revision 4 have no checksum"},
+    {"revision 2", 2, SAMPLE, NO_KEY, true, 1,
+     ".fwpkg: cannot be verified: it has neither a checksum of its images nor a signature\n"},
+    {"revision 3", 3, SAMPLE, NO_KEY, false, 1,
+     ".fwpkg: cannot be verified: it has neither a checksum of its images nor a signature\n"},
+    {"revision 2, signed", 2, SIGNED, NO_KEY, true, 0, ".fwpkg: verified\n"},
+    {"revision 3, signed", 3, SIGNED, NO_KEY, true, 0, ".fwpkg: verified\n"},
     {"revision 4", 4, SAMPLE, NO_KEY, true, 0, "the images' checksum is right"},
     {"signed", 1, SIGNED, NO_KEY, true, 0, "integrity only"},
     {"signed, with a checksum", 4, SIGNED, NO_KEY, true, 0, "integrity only"},
@@ -303,8 +308,13 @@ static const struct verify_row {
     {"a deviation", 1, DEVIATES, NO_KEY, false, 0,
      "note: component 1: classification 16 is reserved\n"},
     {"a deviation, strictly", 1, DEVIATES, NO_KEY, true, 1, "does not verify\n"},
-    {"bytes that belong to nothing", 1, LOOSE, NO_KEY, false, 0, "bytes that belong to nothing"},
-    {"the same, strictly", 1, LOOSE, NO_KEY, true, 1, "bytes that belong to nothing"},
+    {"bytes that belong to nothing", 1, LOOSE, NO_KEY, false, 1,
+     "5 bytes behind the last image, which are no signature trailer"},
+    {"the same with a checksum that covers them", 4, LOOSE, NO_KEY, false, 1,
+     "5 bytes behind the last image, which are no signature trailer"},
+    {"the same with a pinned key", 4, LOOSE, ITS_KEY, false, 1,
+     "5 bytes behind the last image, which are no signature trailer"},
+    {"padding that the checksum covers", 4, PADDED, NO_KEY, true, 0, ".fwpkg: verified\n"},
     {"no package", 1, NONE, NO_KEY, false, 3, "does not start with the UUID"},
     {"no file", 1, NO_FILE, NO_KEY, false, 3, "No such file"},
 };
@@ -325,8 +335,12 @@ static void make_file(const struct verify_row *row, struct lks_buf *file, struct
         file->ptr[44 + 33 + 36 + 2] = 16; /* what its first component is */
         CHECK(lks_test_package_mend(file));
     }
-    if (row->made == LOOSE)
-        lks_buf_add(file, LKS_STR("loose"));
+    if (row->made == DEVIATES)
+        lks_test_package_sign(file, pem);
+    if (row->made == LOOSE || row->made == PADDED) {
+        lks_buf_add(file, row->made == LOOSE ? LKS_STR("loose") : LKS_STR("\0\0\0\0\0"));
+        CHECK(lks_test_package_mend(file));
+    }
     if (row->made == NONE) {
         lks_buf_truncate(file, 0);
         lks_buf_pad(file, 'x', 200);
@@ -372,6 +386,60 @@ static void files_are_verified(void)
     }
 }
 
+/* What became of the trailer of a signed package. */
+static const struct trailer_row {
+    const char *name;
+    size_t from, to; /* its length, each from here to there */
+    size_t changed;  /* the byte that is another one; behind its end: none */
+} trailer_rows[] = {
+    {"cut short", 1, LKS_PLDM_TRAILER_BYTES - 1, SIZE_MAX},
+    {"one byte too long", LKS_PLDM_TRAILER_BYTES + 1, LKS_PLDM_TRAILER_BYTES + 1, SIZE_MAX},
+    {"twice as long", 2 * LKS_PLDM_TRAILER_BYTES, 2 * LKS_PLDM_TRAILER_BYTES, SIZE_MAX},
+    {"first byte of the magic", LKS_PLDM_TRAILER_BYTES, LKS_PLDM_TRAILER_BYTES, 0},
+    {"second byte of the magic", LKS_PLDM_TRAILER_BYTES, LKS_PLDM_TRAILER_BYTES, 1},
+    {"third byte of the magic", LKS_PLDM_TRAILER_BYTES, LKS_PLDM_TRAILER_BYTES, 2},
+    {"last byte of the magic", LKS_PLDM_TRAILER_BYTES, LKS_PLDM_TRAILER_BYTES, 3},
+};
+
+/* `whole` is the signed package, and `package` where its trailer starts. */
+static void check_damaged(const struct lks_tree *tree, const struct lks_buf *whole, size_t package,
+                          size_t len, size_t changed)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(FILE_MAX);
+    char path[PATH_MAX];
+    size_t keep = len < LKS_PLDM_TRAILER_BYTES ? len : LKS_PLDM_TRAILER_BYTES;
+    lks_buf_add(&file, (struct lks_str){whole->ptr, package + keep});
+    lks_buf_pad(&file, '\0', (ptrdiff_t)(len - keep));
+    if (changed < len)
+        file.ptr[package + changed] ^= 1;
+    lks_tree_bytes(tree, "/cut.fwpkg", lks_buf_view(&file));
+    struct lks_run run =
+        lks_run((const char *[])ARGS("pldm", "verify", in(tree, "/cut.fwpkg", path)));
+    CHECK_INT(run.exit, 1);
+    CHECK_HAS(run.out, ".fwpkg: does not verify\n");
+    CHECK_HAS(run.out, "bytes behind the last image");
+    lks_run_fini(&run);
+}
+
+static void damaged_trailers_do_not_verify(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+    for (uint8_t revision = 1; revision <= LKS_PLDM_REVISION_MAX; revision += 3) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = LKS_BUF(FILE_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(FILE_MAX);
+        lks_test_package_sample_file(revision, &whole);
+        size_t package = whole.len;
+        lks_test_package_sign(&whole, &pem);
+        for (size_t i = 0; i < LKS_COUNT(trailer_rows); i++) {
+            const struct trailer_row *row = &trailer_rows[i];
+            for (size_t len = row->from; len <= row->to; len++) {
+                lks_test_case("revision %u, trailer of %zu bytes, %s", revision, len, row->name);
+                check_damaged(&tree, &whole, package, len, row->changed);
+            }
+        }
+    }
+}
+
 /* inspect ------------------------------------------------------------------------------------ */
 
 /* A package whose second image is a package. */
@@ -413,13 +481,16 @@ static void json_is_documented(void)
     static const struct {
         const char *command, *args[6];
         const char *has;
+        int exit;
     } rows[] = {
         {"pldm inspect", ARGS("pldm", "inspect", "FILE", "--json"),
-         "\"package\":{\"revision\":4,\"version\":\"pkg-1.0\",\"components\":2}"},
-        {"pldm verify", ARGS("pldm", "verify", "FILE", "--json"), "\"verified\":true"},
+         "\"package\":{\"revision\":4,\"version\":\"pkg-1.0\",\"components\":2}", 0},
+        {"pldm verify", ARGS("pldm", "verify", "FILE", "--json"), "\"verified\":false", 1},
         {"pldm build",
          {"pldm", "build", "examples/firmware/nic.yaml", "--output", "FILE", "--json"},
-         "\"digest\":\"" DIGEST "\""},
+         "\"digest\":\"" DIGEST "\"",
+         0},
+        {"pldm verify", ARGS("pldm", "verify", "FILE", "--json"), "\"verified\":true", 0},
     };
     LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
     char path[PATH_MAX];
@@ -432,7 +503,7 @@ static void json_is_documented(void)
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         lks_test_case("%s", rows[i].command);
         struct lks_run run = lks_run(args);
-        CHECK_INT(run.exit, 0);
+        CHECK_INT(run.exit, rows[i].exit);
         CHECK_STR(run.err, "");
         CHECK_HAS(run.out, rows[i].has);
         const struct lks_doc *answer = lks_run_json(&run, &docs);
@@ -450,6 +521,8 @@ int main(void)
          recipes_are_read},
         {"a package is not written over an image", images_are_not_written_over},
         {"what a file is, verify tells", files_are_verified},
+        {"a package with a damaged signature trailer does not verify",
+         damaged_trailers_do_not_verify},
         {"a package within a package is told, in any width", packages_within_are_told},
         {"JSON is as help says", json_is_documented},
         {0},

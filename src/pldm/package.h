@@ -239,8 +239,9 @@ struct lks_pldm_sums {
     uint32_t payload_crc;                              /* to the end of the file */
     uint32_t package_crc;                              /* the same without the trailer */
     uint8_t signed_part[LKS_PLDM_SIGNED_DIGEST_BYTES]; /* SHA-384; zeroes when not asked for */
-    uint64_t loose; /* bytes behind the header that belong to no image nor to the trailer and are no
-                       padding: they are not zero */
+    /* Bytes that belong to no image and are no padding (they are not zero): before the last image,
+     * and behind it where they are not the trailer. */
+    uint64_t loose, behind;
 };
 
 struct lks_pldm_pass_state;

@@ -19,7 +19,7 @@ struct lks_pldm_pass_state {
     uint64_t images_end;                     /* of those that are over */
     uint8_t (*digests)[LKS_DIGEST_BYTES];    /* owned; by component */
     uint32_t package_crc, payload_crc;
-    uint64_t loose;
+    uint64_t loose, behind;
 };
 
 uint32_t lks_pldm_package_crc(uint32_t crc, struct lks_str bytes)
@@ -107,10 +107,13 @@ static struct lks_str clip(struct lks_str block, uint64_t at, uint64_t from, uin
     return (struct lks_str){block.ptr + (a - at), (size_t)(b - a)};
 }
 
-static void count_loose(struct lks_pldm_pass_state *s, struct lks_str gap)
+/* Bytes that are no padding. */
+static uint64_t count_set(struct lks_str gap)
 {
+    uint64_t set = 0;
     for (size_t i = 0; i < gap.len; i++)
-        s->loose += gap.ptr[i] != '\0';
+        set += gap.ptr[i] != '\0';
+    return set;
 }
 
 /* An image is over; those with the same bytes are, too. */
@@ -141,7 +144,7 @@ static enum lks_code feed_images(struct lks_pldm_pass_state *s, struct lks_str b
         const struct lks_pldm_component *c = &s->p->components[s->order[s->next]];
         uint64_t image_end = (uint64_t)c->offset + c->size;
         struct lks_str part = clip(block, s->at, c->offset, image_end);
-        count_loose(s, clip(block, s->at, s->images_end, c->offset));
+        s->loose += count_set(clip(block, s->at, s->images_end, c->offset));
         if (part.len > 0 && EVP_DigestUpdate(s->image, part.ptr, part.len) != 1)
             return no_digest(err);
         if (end < image_end)
@@ -149,7 +152,7 @@ static enum lks_code feed_images(struct lks_pldm_pass_state *s, struct lks_str b
         if (end_image(s, err) != LKS_OK)
             return err->code;
     }
-    count_loose(s, clip(block, s->at, s->images_end, trailer));
+    s->behind += count_set(clip(block, s->at, s->images_end, trailer));
     return LKS_OK;
 }
 
@@ -197,6 +200,7 @@ enum lks_code lks_pldm_package_pass_finish(struct lks_pldm_pass *pass, struct lk
         .payload_crc = s->payload_crc,
         .package_crc = s->package_crc,
         .loose = s->loose,
+        .behind = s->behind,
     };
     if (s->at != s->options.file_size)
         return lks_fail(err, LKS_E_INVALID, "the file ends after %" PRIu64 " of %" PRIu64 " bytes",

@@ -378,8 +378,14 @@ struct check {
 struct checks {
     struct check rows[CHECKS_MAX];
     size_t count;
-    bool verified;
+    bool bad;    /* one of them failed */
+    bool proved; /* a checksum or a signature covers the images, and it is good */
 };
+
+static bool verified(const struct checks *c)
+{
+    return c->proved && !c->bad;
+}
 
 static void add_check(struct checks *c, const char *what, const char *verdict, const char *text)
 {
@@ -390,7 +396,13 @@ static void add_check(struct checks *c, const char *what, const char *verdict, c
     row->verdict = verdict;
     row->colour = bad ? LKS_RED : good ? LKS_GREEN : LKS_YELLOW;
     (void)snprintf(row->text, sizeof(row->text), "%s", text);
-    c->verified = c->verified && !bad;
+    c->bad = c->bad || bad;
+}
+
+static void add_proof(struct checks *c, const char *what, const char *verdict, const char *text)
+{
+    add_check(c, what, verdict, text);
+    c->proved = true;
 }
 
 static void check_payload(struct checks *c, const struct lks_pldm_file *f)
@@ -401,7 +413,7 @@ static void check_payload(struct checks *c, const struct lks_pldm_file *f)
     else if (lks_pldm_package_sums_check(&f->package, &f->sums, &why) != LKS_OK)
         add_check(c, "payload", "bad", why.msg);
     else
-        add_check(c, "payload", "good", "the images' checksum is right");
+        add_proof(c, "payload", "good", "the images' checksum is right");
 }
 
 static void check_standard(struct checks *c, const struct lks_pldm_file *f, bool strict)
@@ -417,24 +429,39 @@ static void check_standard(struct checks *c, const struct lks_pldm_file *f, bool
     add_check(c, "standard", strict ? "bad" : "noted", text);
 }
 
+/* Bytes behind the images are a whole trailer or a damaged one: a package whose signature was cut
+ * off in part is not an unsigned package. */
+static void check_unsigned(struct checks *c, const struct lks_pldm_file *f,
+                           const struct lks_pin *pin)
+{
+    char text[LKS_ERR_MSG_MAX];
+    if (f->sums.behind > 0) {
+        (void)snprintf(text, sizeof(text),
+                       "%" PRIu64 " bytes behind the last image, which are no signature trailer: "
+                       "one has %d bytes and starts with 5f 32 cb 08; get the file again",
+                       f->size - lks_pldm_package_end(&f->package), LKS_PLDM_TRAILER_BYTES);
+        add_check(c, "signature", "bad", text);
+    } else if (pin != NULL) {
+        add_check(c, "signature", "bad", "a key was pinned, and the package is not signed");
+    } else {
+        add_check(c, "signature", "none", "the package is not signed");
+    }
+}
+
 static void check_signature(struct checks *c, const struct lks_pldm_file *f,
                             const struct lks_pin *pin)
 {
     struct lks_err why = {0};
-    if (!f->trailed) {
-        add_check(c, "signature", pin != NULL ? "bad" : "none",
-                  pin != NULL ? "a key was pinned, and the package is not signed"
-                              : "the package is not signed");
-        return;
-    }
-    if (f->trailer_fault.code != LKS_OK)
+    if (!f->trailed || f->sums.behind > 0)
+        check_unsigned(c, f, pin);
+    else if (f->trailer_fault.code != LKS_OK)
         add_check(c, "signature", "bad", f->trailer_fault.msg);
     else if (lks_pldm_trailer_verify(&f->trailer, f->sums.signed_part, pin, &why) != LKS_OK)
         add_check(c, "signature", "bad", why.msg);
     else if (pin != NULL)
-        add_check(c, "signature", "good", "by the pinned key");
+        add_proof(c, "signature", "good", "by the pinned key");
     else
-        add_check(c, "signature", "integrity only",
+        add_proof(c, "signature", "integrity only",
                   "good by the key that comes with the file, which anyone could have put there; "
                   "pin one with --key");
 }
@@ -446,7 +473,7 @@ static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file
     char digest[LKS_DIGEST_SIZE];
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_cstr(w, "file", f->path);
-    lks_json_bool(w, "verified", c->verified);
+    lks_json_bool(w, "verified", verified(c));
     lks_json_cstr(w, "digest", lks_digest_write(f->sums.whole, digest));
     lks_json_int(w, "bytes", (int64_t)f->size);
     lks_json_begin(w, "checks", '[');
@@ -460,6 +487,15 @@ static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file
     lks_json_end(w, ']');
     notes_json(w, &f->package);
     return lks_output_end(cli, &o, err);
+}
+
+static const char *conclusion(const struct checks *c)
+{
+    if (c->bad)
+        return "does not verify";
+    return c->proved
+               ? "verified"
+               : "cannot be verified: it has neither a checksum of its images nor a signature";
 }
 
 static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file *f,
@@ -482,7 +518,7 @@ static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file
     show_nested(cli, &page, f);
     show_notes(cli, &f->package);
     fprintf(cli->out, "%s\n%s: %s\n", lks_digest_write(f->sums.whole, digest), f->path,
-            c->verified ? "verified" : "does not verify");
+            conclusion(c));
     return LKS_OK;
 }
 
@@ -490,7 +526,7 @@ enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *ar
                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_pldm_file_fini) struct lks_pldm_file f = {0};
-    struct checks checks = {.verified = true};
+    struct checks checks = {0};
     struct lks_pin pin = {0};
     const char *key = lks_args_get(args, "--key");
     if (key != NULL && lks_trustdir_key(key, &pin, err) != LKS_OK)
@@ -505,7 +541,7 @@ enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *ar
     check_payload(&checks, &f);
     check_standard(&checks, &f, lks_args_has(args, "--strict"));
     check_signature(&checks, &f, key != NULL ? &pin : NULL);
-    cli->no = !checks.verified;
+    cli->no = !verified(&checks);
     return lks_args_has(args, "--json") ? verify_json(cli, &f, &checks, err)
                                         : verify_text(cli, &f, &checks, err);
 }
