@@ -46,6 +46,23 @@ static void test_counts(void)
     }
 }
 
+static void test_memory(void)
+{
+    const struct lks_facts *f = lks_test_facts();
+    static const struct {
+        const char *product;
+        int64_t gb;
+    } rows[] = {{"A10", 24}, {"A10G", 24}, {"L2", 24}, {"L4", 24}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        size_t k = 0;
+        lks_test_case("%s", rows[i].product);
+        while (k < f->gpus.count && !lks_str_is(f->gpus.rows[k].product, rows[i].product))
+            k++;
+        if (CHECK(k < f->gpus.count))
+            CHECK_INT(f->gpus.rows[k].memory_gb, rows[i].gb);
+    }
+}
+
 static void test_look_ups(void)
 {
     const struct lks_facts *f = lks_test_facts();
@@ -53,6 +70,13 @@ static void test_look_ups(void)
     if (CHECK(r580 != NULL)) {
         CHECK_STR(r580->type, "LTSB");
         CHECK(r580->eol != LKS_DAY_NONE && r580->eol > r580->first_release);
+    }
+    static const int short_lived[] = {555, 560, 565, 575};
+    for (size_t i = 0; i < LKS_COUNT(short_lived); i++) {
+        lks_test_case("R%d is a new-feature branch", short_lived[i]);
+        const struct lks_branch *branch = lks_facts_branch(f, short_lived[i]);
+        if (CHECK(branch != NULL))
+            CHECK_STR(branch->type, "NFB");
     }
     CHECK(lks_facts_branch(f, 581) == NULL);
     const struct lks_driver *driver = lks_facts_driver(f, LKS_STR("580.95.05"));
@@ -200,6 +224,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"facts: counts", test_counts},
+        {"facts: memory of boards", test_memory},
         {"facts: look-ups", test_look_ups},
         {"facts: names", test_names},
         {"facts: missing tables", test_missing},

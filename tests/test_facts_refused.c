@@ -237,7 +237,7 @@ static const struct {
     {"cuda: a version twice", "cuda.csv", "\n13.4.0,", "\n13.4.1,",
      "site/cuda.csv: line 7: cuda: the same as in line 6"},
     {"cuda: a branch that is not there", "cuda.csv", NULL, "1.0,x,1.1,1.1,526,no,,confirmed,x\n",
-     "site/cuda.csv: line 62: backward_from: no branch R526 in driver-branches.csv"},
+     "site/cuda.csv: line 63: backward_from: no branch R526 in driver-branches.csv"},
     {"cuda-compat: a pair twice", "cuda-compat.csv", "13-4,13.4,R570", "13-4,13.4,R535",
      "site/cuda-compat.csv: line 6: cuda and branch: the same as in line 5"},
     {"cuda-compat: a branch that is not there", "cuda-compat.csv", "13-4,13.4,R570",
