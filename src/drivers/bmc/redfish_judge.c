@@ -11,6 +11,7 @@
 #define MINUTE       (60 * LKS_SECOND)
 #define WAIT_LEAST   10 /* minutes, for staging and for a reset */
 #define DISAGREE_MAX 3  /* walks after a failed task */
+#define WORDS_SIZE   (LKS_REDFISH_TEXT_SIZE + 64)
 
 /* How long to wait before each look for something that was sent and not answered. */
 static const lks_ms look_after[] = {30 * LKS_SECOND, 30 * LKS_SECOND, 60 * LKS_SECOND};
@@ -219,18 +220,31 @@ static const char *no_proof(const struct lks_redfish_update *u)
     return NULL;
 }
 
+/* Why the end of what was sent is not known: the words that a reason starts with. */
+static const char *unheard(const struct lks_redfish_update *u, const char *what,
+                           char out[WORDS_SIZE])
+{
+    if (u->fault[0] != '\0')
+        snprintf(out, WORDS_SIZE, "the service answered %s with %s", what, u->fault);
+    else
+        snprintf(out, WORDS_SIZE, "no answer to %s", what);
+    return out;
+}
+
 static void send_again(struct lks_redfish_update *u, lks_ms now)
 {
+    char words[WORDS_SIZE];
     const char *missing = no_proof(u);
     if (missing != NULL)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "%s, and whether it arrived is unknown: %s; inspect the device, it has %s",
                         u->taken ? "nothing is to be seen of what was sent"
-                                 : "no answer to what was sent",
+                                 : unheard(u, "what was sent", words),
                         missing, found(u));
     else if (u->uploads >= LKS_REDFISH_UPLOADS_MAX || u->starts >= LKS_REDFISH_UPLOADS_MAX)
-        lks_redfish_end(u, now, LKS_BMC_FAILED, "it was sent %u times and never arrived",
-                        u->sent == LKS_RF_SENT_START ? u->starts : u->uploads);
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "it was sent %u times and never arrived: %s",
+                        u->sent == LKS_RF_SENT_START ? u->starts : u->uploads,
+                        unheard(u, "the last", words));
     else if (u->sent == LKS_RF_SENT_START)
         lks_redfish_send_start(u, now);
     else
@@ -364,6 +378,7 @@ bool lks_redfish_switch_lost(const struct lks_redfish_update *u)
 /* A reset was sent, and there is still another version. */
 static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 {
+    char words[WORDS_SIZE];
     if (u->act == LKS_BMC_SWITCH && u->resets == 0 && u->task_failed) {
         failed_task(u, now);
         return;
@@ -377,9 +392,8 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
     if (now - u->activated < (shows ? SETTLE : lks_redfish_allowed(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (lks_redfish_switch_lost(u) && u->switches >= LKS_REDFISH_RESETS_MAX)
-        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "no answer to the switch of banks, and it runs %s and not %s", found(u),
-                        u->version);
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "%s, and it runs %s and not %s",
+                        unheard(u, "the switch of banks", words), found(u), u->version);
     else if (shows || (did_not_happen && u->resets < most))
         lks_redfish_activate(u, now); /* perhaps for a second time; no flash is repeated */
     else if (!all_there(u))
@@ -387,8 +401,8 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
             u, now, LKS_BMC_UNKNOWN, "after the %s %zu of %zu entries of %s are to be read",
             only_acted ? "activation" : "reset", u->target_count, u->expected, u->component);
     else if (!u->reset_heard && u->resets > 0)
-        lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "no answer to a reset, and it runs %s and not %s",
-                        found(u), u->version);
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "%s, and it runs %s and not %s",
+                        unheard(u, "a reset", words), found(u), u->version);
     else
         lks_redfish_end(u, now, LKS_BMC_FAILED, "after the reset it still runs %s and not %s",
                         found(u), u->version);

@@ -46,6 +46,7 @@ static const struct lks_json_field saved_fields[] = {
     {"reset_at", LKS_JSON_CHARS, AT(reset_at)},
     {"reset_type", LKS_JSON_CHARS, AT(reset_type)},
     {"why", LKS_JSON_CHARS, AT(why)},
+    {"fault", LKS_JSON_CHARS, AT(fault), .later = true},
     {"text", LKS_JSON_CHARS, AT(text)},
     {"tasks", LKS_JSON_HASHES, AT(old_tasks), COUNT(old_count)},
     {"passed", LKS_JSON_HASHES, AT(passed), COUNT(passed_count), .later = true},

@@ -128,17 +128,27 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
 /* No answer, or one that says as little. What changes something is looked for; what only reads is
  * asked again, a few times before anything was sent and until the deadline afterwards, when the
  * service may be restarting. */
-static void hear_nothing(struct lks_redfish_update *u, lks_ms now)
+static void hear_nothing(struct lks_redfish_update *u, lks_ms now,
+                         const struct lks_http_response *answer)
 {
     uint32_t step = u->r.head.step;
-    if (step == LKS_RF_UPLOAD || step == LKS_RF_START)
+    bool begins = step == LKS_RF_UPLOAD || step == LKS_RF_START;
+    bool changes = begins || step == LKS_RF_ACTION || step == LKS_RF_RESET || step == LKS_RF_CANCEL;
+    if (begins)
         lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
-    else if (step == LKS_RF_ACTION || step == LKS_RF_RESET || step == LKS_RF_CANCEL)
+    else if (changes)
         lks_redfish_walk(u, LKS_RF_AGREE, now + 2 * LKS_REDFISH_POLL);
     else if (u->sent == LKS_RF_NOTHING)
         lks_conversation_retry(&u->r.head, now + (AGAIN << u->r.head.tries));
     else
         lks_conversation_go(&u->r.head, step, now + LKS_REDFISH_POLL);
+    if (!changes)
+        return;
+    u->fault[0] = '\0';
+    if (answer != NULL) {
+        lks_redfish_error(answer, u->fault);
+        u->r.head.checkpoint = true;
+    }
 }
 
 /* Busy. What was sent was not begun, and may be sent again after the time it asks for; what begins
@@ -203,7 +213,7 @@ static void hear_step(struct lks_redfish_update *u, lks_ms now,
     else if (lks_redfish_hear_common(&u->r, now, answer))
         return;
     else if (is_silent(answer))
-        hear_nothing(u, now);
+        hear_nothing(u, now, answer);
     else
         steps[u->r.head.step].hear(u, now, answer);
 }

@@ -163,9 +163,12 @@ struct lks_redfish_update {
     lks_redfish_uri reset_at; /* what the task says is to be reset; or empty */
     char reset_type[32];      /* and how */
     char why[LKS_REDFISH_TEXT_SIZE]; /* what a task said against it */
-    lks_ms activated;                /* when the reset was sent; 0: not yet */
-    bool acted;                      /* the action that activates was sent */
-    bool reset_heard;                /* the reset, or what was sent in its place, was answered */
+    /* The error of the service (status 500 and above) in answer to what was sent last; empty: there
+     * was no answer at all. Either way it may have arrived. */
+    char fault[LKS_REDFISH_TEXT_SIZE];
+    lks_ms activated; /* when the reset was sent; 0: not yet */
+    bool acted;       /* the action that activates was sent */
+    bool reset_heard; /* the reset, or what was sent in its place, was answered */
     enum lks_bmc_outcome outcome;
     char text[2 * LKS_REDFISH_TEXT_SIZE];
 

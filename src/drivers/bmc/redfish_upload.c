@@ -7,7 +7,7 @@
 /* Nothing is known yet of what is about to be sent. */
 static void forget_task(struct lks_redfish_update *u)
 {
-    u->task[0] = '\0';
+    u->task[0] = u->fault[0] = '\0';
     u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
     u->taken = u->task_ended = false;
     u->looks = u->busy = 0;

@@ -1,0 +1,69 @@
+/* What real machines were seen to answer, and no personality of bmcsim does. */
+#include "tests/test.h"
+#include "tests/ways.h"
+
+#define BROKEN                                                                                     \
+    "{\"error\":{\"@Message.ExtendedInfo\":[{\"MessageId\":\"Base.1.8.InternalError\","            \
+    "\"Message\":\"the image store is full\"}]}}"
+
+/* An error of the service in answer to an upload: it may have arrived, and the reason names the
+ * error. */
+static const struct way errors[] = {
+    {.name = "status 500 to an upload, and no list of tasks to look in",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "the service answered what was sent with status 500: the image store is full, and "
+             "whether it arrived is unknown",
+     .asked = "POST /push",
+     .pages = {BEFORE(PLAIN_ROOT, PUSH), {"POST", "/push", 0, 500, "", BROKEN}, STAYS_OLD}},
+    {.name = "status 500 to each upload, and none arrived",
+     .outcome = LKS_BMC_FAILED,
+     .says = "it was sent 3 times and never arrived: the service answered the last with status "
+             "500: the image store is full",
+     .asked = "POST /push\nPOST /push\nPOST /push",
+     .pages =
+         {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"POST", "/push", 0, 500, "", BROKEN}, STAYS_OLD}},
+    {.name = "status 502 without a word to an upload",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "the service answered what was sent with status 502, and whether",
+     .asked = "POST /push",
+     .pages = {BEFORE(PLAIN_ROOT, PUSH), {"POST", "/push", 0, 502, "", "<html>"}, STAYS_OLD}},
+    {.name = "status 500 to an upload that arrived all the same",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               TASK_LISTED,
+               {"POST", "/push", 0, 500, "", BROKEN},
+               {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", "")},
+               THEN_NEW}},
+    {.name = "status 500 to a switch of banks, each time",
+     .act = LKS_BMC_SWITCH,
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "the service answered the switch of banks with status 500: the image store is full, "
+             "and it runs 1.0 and not 2.0",
+     .asked = "POST /f/2/activate {}\nPOST /f/2/activate {}\nPOST /f/2/activate {}",
+     .pages = {TWO_ENTRIES,
+               BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               OTHER_BANK("2.0"),
+               {"POST", "/f/2/activate", 0, 500, "harmless\n", BROKEN},
+               STAYS_OLD}},
+};
+
+static void test_errors(void)
+{
+    const struct ways all = {
+        .driver = &lks_bmc_redfish, .rows = errors, .count = LKS_COUNT(errors)};
+    lks_test_ways_ended(&all);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"an error in answer to what was sent is reported as such", test_errors},
+        {0},
+    };
+    return lks_test_main(tests);
+}
