@@ -37,8 +37,7 @@ void lks_golden_read(const char *dir, const char *name, struct lks_buf *out);
 /* On purpose only: false, and the cause is printed, where it cannot be written. */
 bool lks_golden_write(const char *dir, const char *name, struct lks_str bytes);
 
-/* "snapshot-49", and of the last one with ".state" the list of what it loads to: of what was
- * removed it lists less than the fold of the rows. The next call overwrites it. */
+/* "snapshot-49", and with ".2" the same in the format of today. The next call overwrites it. */
 const char *lks_golden_snapshot_name(uint64_t row, const char *ending);
 
 /* The public key of a golden journal. */
@@ -57,9 +56,10 @@ typedef void lks_golden_record_fn(void *ctx, lks_ms time, const struct lks_recor
 void lks_golden_records(const char *dir, lks_golden_record_fn *fn, void *ctx);
 
 /* Write the store as the files "rows", "heads", "key", "state" and, where the table names it,
- * "blobs"; and the snapshots that the table names, signed by `key`. On purpose only: false, and the
- * cause is printed, where that fails. */
+ * "blobs"; the file "state" alone, as tests/list_state.h lists it; and the snapshots that the table
+ * names, signed by `key`. On purpose only: false, and the cause is printed, where that fails. */
 bool lks_golden_save(struct lks_store *store, const struct lks_key *key, const char *dir);
+bool lks_golden_save_state(struct lks_store *store, const char *dir);
 bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, const char *dir);
 
 /* Fold the first `rows` rows alone, without any snapshot, into `out`, which is initialised here.
@@ -67,8 +67,8 @@ bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, co
 void lks_golden_fold(struct lks_store *store, uint64_t rows, struct lks_state *out,
                      uint8_t hash[LKS_HASH_BYTES]);
 
-/* The file "state": the row and time of the state, then a line for each record of it. Secrets are
- * in it, so it is for made-up ones. */
-void lks_golden_list(const struct lks_state *s, struct lks_buf *out);
+/* What the file "state" was before: the row and time of the state, then a line for each record of
+ * it. */
+void lks_golden_list_records(const struct lks_state *s, struct lks_buf *out);
 
 #endif

@@ -3,6 +3,7 @@
  *     test_golden journal DIR      write the journal of tests/journals.c as a golden one
  *     test_golden records DIR      write the journal of the file "records" there
  *     test_golden snapshots DIR    write the snapshots of a golden journal anew
+ *     test_golden state DIR        write the state of a golden journal anew
  *
  * They are for people who add a golden journal, and no test runs them. */
 #include "engine/journal.h"
@@ -10,6 +11,7 @@
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
 #include "tests/goldens.h"
+#include "tests/list_state.h"
 #include "tests/reload.h"
 #include "tests/test.h"
 
@@ -58,7 +60,7 @@ static void test_journals_fold_to_the_state_they_had(void)
         fold_all(&w.store, dir, &folded);
         lks_golden_read(dir, "state", &state);
         lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
-        lks_golden_list(&folded, &listed);
+        lks_list_state(&folded, NULL, &listed);
         CHECK_STR(lks_buf_view(&listed), state.ptr);
     }
 }
@@ -83,7 +85,7 @@ static void check_same(const struct lks_state *want, const struct lks_state *got
         printf("%s\n", why.msg);
 }
 
-/* The file alone: it loads to the fold of the rows, and is listed as it was. */
+/* The file alone: it loads to the fold of the rows, and the last one is listed as they are. */
 static void check_snapshot(const struct lks_golden *g, struct lks_store *store, uint64_t row,
                            struct lks_str bytes)
 {
@@ -99,9 +101,9 @@ static void check_snapshot(const struct lks_golden *g, struct lks_store *store, 
     check_same(&folded, &loaded);
     if (row != last_row(store))
         return;
-    lks_golden_read(g->dir, lks_golden_snapshot_name(row, ".state"), &state);
+    lks_golden_read(g->dir, "state", &state);
     lks_buf_init(&listed, LKS_GOLDEN_BYTES_MAX);
-    lks_golden_list(&loaded, &listed);
+    lks_list_state(&loaded, NULL, &listed);
     CHECK_STR(lks_buf_view(&listed), state.ptr);
 }
 
@@ -231,13 +233,46 @@ static bool write_snapshots(const char *dir)
     return lks_golden_snapshots(&w.store, &w.key, dir);
 }
 
+static bool write_state(const char *dir)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    lks_golden_load(&w.store, dir);
+    return lks_golden_save_state(&w.store, dir);
+}
+
+/* Both listings of the state after each row: tests/listings.py compares them. */
+static bool list_both(void *ctx, const struct lks_row *row)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf listed = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
+    struct lks_state *s = ctx;
+    struct lks_record r;
+    struct lks_err err = {0};
+    if (!CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK) ||
+        !CHECK_CODE(lks_state_apply(s, row->seq, row->time, &r, &err), LKS_OK))
+        return false;
+    lks_golden_list_records(s, &listed);
+    lks_buf_addf(&listed, "columns\n");
+    lks_list_state(s, NULL, &listed);
+    (void)fwrite(listed.ptr, 1, listed.len, stdout);
+    return true;
+}
+
+static bool write_listings(const char *dir)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_err err = {0};
+    lks_golden_load(&w.store, dir);
+    return CHECK_CODE(lks_state_init(&state, 1, &err), LKS_OK) &&
+           CHECK_CODE(w.store.ops->rows(w.store.self, 1, list_both, &state, &err), LKS_OK);
+}
+
 static const struct {
     const char *name;
     bool (*write)(const char *dir);
 } writers[] = {
-    {"journal", write_journal},
-    {"records", write_records},
-    {"snapshots", write_snapshots},
+    {"journal", write_journal}, {"records", write_records},   {"snapshots", write_snapshots},
+    {"state", write_state},     {"listings", write_listings},
 };
 
 static int write_golden(const char *what, const char *dir)
@@ -246,7 +281,7 @@ static int write_golden(const char *what, const char *dir)
         if (strcmp(writers[i].name, what) == 0)
             return writers[i].write(dir) ? 0 : 6;
     }
-    printf("usage: test_golden [journal|records|snapshots DIR]\n");
+    printf("usage: test_golden [journal|records|snapshots|state DIR]\n");
     return 2;
 }
 
