@@ -1,12 +1,11 @@
 #include "tests/goldens.h"
-#include "tests/dump_state.h"
-#include "tests/list_state.h"
 
 #include "base/file.h"
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
 #include "engine/chain_walk.h"
+#include "tests/list_state.h"
 #include "tests/records.h"
 #include "tests/test.h"
 
@@ -285,26 +284,6 @@ static bool print_head(void *ctx, const struct lks_head *head)
     lks_row_head_text(head, ctx);
     lks_buf_addc(ctx, '\n');
     return true;
-}
-
-static enum lks_code print_record(void *ctx, lks_ms time, const struct lks_record *record,
-                                  struct lks_err *err)
-{
-    struct lks_buf *out = ctx;
-    struct lks_json_writer w = {.out = out};
-    lks_buf_addf(out, "%" PRIu64 " ", time);
-    lks_json_begin(&w, NULL, '{');
-    lks_record_json(record, &w);
-    lks_json_end(&w, '}');
-    lks_buf_addc(out, '\n');
-    return lks_buf_check(out, err);
-}
-
-void lks_golden_list_records(const struct lks_state *s, struct lks_buf *out)
-{
-    struct lks_err err = {0};
-    lks_buf_addf(out, "row %" PRIu64 " at %" PRIu64 "\n", s->seq, s->clock);
-    CHECK_CODE(lks_dump_state(s, print_record, out, &err), LKS_OK);
 }
 
 /* Bytes that rows refer to, each once. */

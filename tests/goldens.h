@@ -67,8 +67,4 @@ bool lks_golden_snapshots(struct lks_store *store, const struct lks_key *key, co
 void lks_golden_fold(struct lks_store *store, uint64_t rows, struct lks_state *out,
                      uint8_t hash[LKS_HASH_BYTES]);
 
-/* What the file "state" was before: the row and time of the state, then a line for each record of
- * it. */
-void lks_golden_list_records(const struct lks_state *s, struct lks_buf *out);
-
 #endif

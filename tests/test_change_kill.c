@@ -6,14 +6,20 @@
 #include "core/entity/entity.h"
 #include "tests/campaigns.h"
 #include "tests/counted.h"
-#include "tests/dump_state.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BODY_MAX = 1 << 20, ROWS_MAX = 1 << 16, LIFE = 48, SEED = 11, SOME = 29 };
+enum {
+    BODY_MAX = 1 << 20,
+    SNAPSHOT_MAX = 64 << 20,
+    ROWS_MAX = 1 << 16,
+    LIFE = 48,
+    SEED = 11,
+    SOME = 29
+};
 
 /* What the journal has. */
 struct row {
@@ -34,7 +40,8 @@ static const char *const way_words[WAYS] = {"from its rows", "from a snapshot", 
 /* A life in which it is killed behind its `at`th decision. */
 struct life {
     struct campaign w; /* first: hooks get it */
-    struct row *rows;  /* the last snapshot, and what was decided since */
+    struct lks_buf snapshot;
+    struct row *rows; /* what was decided since the snapshot */
     size_t count;
     uint64_t seq;           /* up to which they go */
     unsigned decisions, at; /* 0: it is not killed */
@@ -56,14 +63,6 @@ static void write_row(struct life *life, lks_ms time, const struct lks_record *r
     LKS_ASSERT(row->body.failed == LKS_OK);
 }
 
-static enum lks_code write_dumped(void *ctx, lks_ms time, const struct lks_record *r,
-                                  struct lks_err *err)
-{
-    (void)err;
-    write_row(ctx, time, r);
-    return LKS_OK;
-}
-
 static void forget_rows(struct life *life)
 {
     for (size_t i = 0; i < life->count; i++)
@@ -75,7 +74,9 @@ static void take_snapshot(struct life *life)
 {
     struct lks_err err = {0};
     forget_rows(life);
-    CHECK_CODE(lks_dump_state(&life->w.a.state, write_dumped, life, &err), LKS_OK);
+    lks_buf_fini(&life->snapshot);
+    lks_buf_init(&life->snapshot, SNAPSHOT_MAX);
+    CHECK_CODE(lks_entity_pack(&life->w.a.state, false, &life->snapshot, &err), LKS_OK);
     life->seq = life->w.a.state.seq;
 }
 
@@ -97,6 +98,8 @@ static void read_rows(const struct life *life, struct lks_state *out)
 {
     struct lks_err err = {0};
     CHECK_CODE(lks_state_init(out, SEED, &err), LKS_OK);
+    CHECK_CODE(lks_entity_unpack(lks_buf_view(&life->snapshot), out, &err), LKS_OK);
+    CHECK_CODE(lks_state_index(out, &err), LKS_OK);
     for (size_t i = 0; i < life->count; i++) {
         const struct row *row = &life->rows[i];
         struct lks_record r;
@@ -267,6 +270,7 @@ static void live(struct life *life, unsigned at, enum way way)
 static void die(struct life *life)
 {
     forget_rows(life);
+    lks_buf_fini(&life->snapshot);
     free(life->rows);
     if (life->at != 0)
         lks_state_fini(&life->dead);

@@ -240,39 +240,14 @@ static bool write_state(const char *dir)
     return lks_golden_save_state(&w.store, dir);
 }
 
-/* Both listings of the state after each row: tests/listings.py compares them. */
-static bool list_both(void *ctx, const struct lks_row *row)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf listed = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
-    struct lks_state *s = ctx;
-    struct lks_record r;
-    struct lks_err err = {0};
-    if (!CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK) ||
-        !CHECK_CODE(lks_state_apply(s, row->seq, row->time, &r, &err), LKS_OK))
-        return false;
-    lks_golden_list_records(s, &listed);
-    lks_buf_addf(&listed, "columns\n");
-    lks_list_state(s, NULL, &listed);
-    (void)fwrite(listed.ptr, 1, listed.len, stdout);
-    return true;
-}
-
-static bool write_listings(const char *dir)
-{
-    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
-    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
-    struct lks_err err = {0};
-    lks_golden_load(&w.store, dir);
-    return CHECK_CODE(lks_state_init(&state, 1, &err), LKS_OK) &&
-           CHECK_CODE(w.store.ops->rows(w.store.self, 1, list_both, &state, &err), LKS_OK);
-}
-
 static const struct {
     const char *name;
     bool (*write)(const char *dir);
 } writers[] = {
-    {"journal", write_journal}, {"records", write_records},   {"snapshots", write_snapshots},
-    {"state", write_state},     {"listings", write_listings},
+    {"journal", write_journal},
+    {"records", write_records},
+    {"snapshots", write_snapshots},
+    {"state", write_state},
 };
 
 static int write_golden(const char *what, const char *dir)

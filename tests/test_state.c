@@ -7,7 +7,6 @@
 #include "core/state/node_status.h"
 #include "tests/anything.h"
 #include "tests/counted.h"
-#include "tests/dump_state.h"
 #include "tests/fleet.h"
 #include "tests/reload.h"
 #include "tests/test.h"
@@ -22,32 +21,6 @@ static void apply(struct lks_state *s, lks_ms time, const struct lks_record *r)
 {
     struct lks_err err = {0};
     CHECK_CODE(lks_state_apply(s, s->seq + 1, time, r, &err), LKS_OK);
-}
-
-struct folding {
-    struct lks_state *into;
-    uint64_t seq;
-    size_t count;
-};
-
-static enum lks_code fold_one(void *ctx, lks_ms time, const struct lks_record *r,
-                              struct lks_err *err)
-{
-    struct folding *f = ctx;
-    f->count++;
-    return lks_state_apply(f->into, f->seq, time, r, err);
-}
-
-/* What a restart would make of `s`, with names hashed by another seed. */
-static size_t fold(const struct lks_state *s, struct lks_state *out)
-{
-    struct lks_err err = {0};
-    struct folding f = {.into = out, .seq = s->seq};
-    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
-    CHECK_CODE(lks_state_init(out, SEED + 1, &err), LKS_OK);
-    CHECK_CODE(lks_dump_state(s, fold_one, &f, &err), LKS_OK);
-    lks_test_reload(s, &loaded);
-    return f.count;
 }
 
 static bool check_equal(const struct lks_state *a, const struct lks_state *b)
@@ -129,7 +102,7 @@ static void test_property(void)
             if (!check_equal(&lived, &restarted) || !check_counts(&lived))
                 break;
             struct lks_state anew = {0};
-            (void)fold(&restarted, &anew);
+            lks_test_reload(&restarted, &anew);
             bool same = check_equal(&lived, &anew) && check_counts(&anew);
             lks_state_fini(&restarted);
             restarted = anew;
@@ -491,7 +464,7 @@ static void test_turns(void)
         CHECK_INT(turned_of(&a.state, 0), turns[i].train);
         CHECK_INT(turned_of(&a.state, 1), turns[i].dev);
         LKS_CLEANUP(lks_state_fini) struct lks_state again = {0};
-        (void)fold(&a.state, &again);
+        lks_test_reload(&a.state, &again);
         (void)check_equal(&a.state, &again);
     }
 }
@@ -504,7 +477,7 @@ static void test_turns_kept(void)
     lks_asked_init(&b);
     live_or_not(&a, "n1", LKS_LATE);
     lks_state_fini(&b.state);
-    (void)fold(&a.state, &b.state);
+    lks_test_reload(&a.state, &b.state);
     b.now = a.now;
     CHECK_INT(turned_of(&b.state, 0), 1);
     live_or_not(&b, "n1", LKS_LIVE);
@@ -685,28 +658,7 @@ static void test_equal(void)
     }
 }
 
-/* A failure of whoever takes the records ends the dump with it. */
-static enum lks_code refuse_third(void *ctx, lks_ms time, const struct lks_record *r,
-                                  struct lks_err *err)
-{
-    unsigned *count = ctx;
-    (void)time;
-    (void)r;
-    return ++*count < 3 ? LKS_OK : lks_fail(err, LKS_E_IO, "disk full");
-}
-
-static void test_dump_fails(void)
-{
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    struct lks_err err = {0};
-    unsigned count = 0;
-    make_good(&a);
-    CHECK_CODE(lks_dump_state(&a.state, refuse_third, &count, &err), LKS_E_IO);
-    CHECK_INT(count, 3);
-    CHECK_STR(lks_str_from(err.msg), "disk full");
-}
-
-/* A large fleet folds from a dump, and what it takes stays within reason. */
+/* A large fleet loads from a snapshot, and what it takes stays within reason. */
 static void test_large(void)
 {
     enum { NODES = 100000, BYTES_EACH = 2048 };
@@ -734,7 +686,7 @@ static void test_large(void)
     }
     CHECK_INT(s.placed_count, NODES);
     CHECK_INT(s.pools[0].liveness[LKS_LIVE], NODES);
-    CHECK_INT(fold(&s, &again), 2 + 1 + 5 * NODES);
+    lks_test_reload(&s, &again);
     check_equal(&s, &again);
     size_t bytes = s.node_room * (sizeof(s.nodes[0]) + sizeof(s.pulses[0])) +
                    s.deadlines.cap * (sizeof(struct lks_heap_entry) + sizeof(uint32_t)) +
@@ -763,7 +715,6 @@ int main(void)
         {"state: bindings", test_access_lists},
         {"state: tokens", test_tokens},
         {"state: equal", test_equal},
-        {"state: a dump that fails", test_dump_fails},
         {"state: a large fleet", test_large},
         {0},
     });

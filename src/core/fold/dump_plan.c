@@ -5,7 +5,7 @@
 
 enum { HOSTS_SAID = 500 }; /* names in one record */
 
-void lks_dump_say(struct lks_dump *d, lks_ms time, struct lks_record r)
+static void say(struct lks_dump *d, lks_ms time, struct lks_record r)
 {
     if (d->code == LKS_OK)
         d->code = d->emit(d->ctx, time, &r, d->err);
@@ -95,17 +95,17 @@ static void dump_part(struct lks_dump *d, const struct lks_state_change *c, uint
     }
     if (d->code == LKS_OK)
         d->code = lks_buf_check(names, d->err);
-    lks_dump_say(d, c->proposed,
-                 (struct lks_record){.kind = LKS_RECORD_PLAN_PART,
-                                     .plan_part = {
-                                         .change = c->id,
-                                         .wave = c->units[m->unit].wave,
-                                         .recipe = m->recipe,
-                                         .domain = lks_dump_text(d, c->units[m->unit].domain),
-                                         .from = lks_dump_text(d, m->from),
-                                         .proves = m->proves,
-                                         .hosts = lks_buf_view(names),
-                                     }});
+    say(d, c->proposed,
+        (struct lks_record){.kind = LKS_RECORD_PLAN_PART,
+                            .plan_part = {
+                                .change = c->id,
+                                .wave = c->units[m->unit].wave,
+                                .recipe = m->recipe,
+                                .domain = lks_dump_text(d, c->units[m->unit].domain),
+                                .from = lks_dump_text(d, m->from),
+                                .proves = m->proves,
+                                .hosts = lks_buf_view(names),
+                            }});
 }
 
 static void dump_parts(struct lks_dump *d, const struct lks_state_change *c)
@@ -124,25 +124,23 @@ static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 {
     for (uint32_t r = 0; r < c->recipe_count; r++) {
         for (uint32_t i = 0; i < c->recipes[r].count; i++)
-            lks_dump_say(d, c->proposed,
-                         (struct lks_record){.kind = LKS_RECORD_PLAN_STEP,
-                                             .plan_step = lks_dump_step(d->s, c, r, i)});
+            say(d, c->proposed,
+                (struct lks_record){.kind = LKS_RECORD_PLAN_STEP,
+                                    .plan_step = lks_dump_step(d->s, c, r, i)});
     }
     for (uint32_t i = 0; i < c->wave_count; i++)
-        lks_dump_say(d, c->proposed,
-                     (struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
-                                         .plan_wave = lks_dump_wave(d->s, c, i)});
+        say(d, c->proposed,
+            (struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
+                                .plan_wave = lks_dump_wave(d->s, c, i)});
     dump_parts(d, c);
     for (uint32_t i = 0; i < c->order_count; i++)
-        lks_dump_say(
-            d, c->proposed,
+        say(d, c->proposed,
             (struct lks_record){.kind = LKS_RECORD_PLAN_ORDER,
                                 .plan_order = {.change = c->id,
                                                .digest = lks_dump_text(d, c->orders[i].digest),
                                                .text = lks_dump_text(d, c->orders[i].text)}});
     for (uint32_t i = 0; i < c->note_count; i++)
-        lks_dump_say(
-            d, c->proposed,
+        say(d, c->proposed,
             (struct lks_record){.kind = LKS_RECORD_PLAN_NOTE,
                                 .plan_note = {.change = c->id,
                                               .kind = c->notes[i].kind,
@@ -150,32 +148,33 @@ static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 }
 
 /* Where nothing was said there is no number. */
-struct lks_str lks_dump_real(bool said, double value, char out[LKS_REAL_SIZE])
+/* A number as text; empty: zero. */
+static struct lks_str real_text(double value, char out[LKS_REAL_SIZE])
 {
-    return said ? lks_str_from(lks_real_text(value, out)) : LKS_STR("");
+    return value != 0 ? lks_str_from(lks_real_text(value, out)) : LKS_STR("");
 }
 
 static void dump_metric(struct lks_dump *d, const struct lks_state_change *c,
                         const struct lks_plan_metric *m)
 {
     char margin[LKS_REAL_SIZE], alpha[LKS_REAL_SIZE], sigma[LKS_REAL_SIZE], normal[LKS_REAL_SIZE];
-    lks_dump_say(d, c->proposed,
-                 (struct lks_record){.kind = LKS_RECORD_PLAN_METRIC,
-                                     .plan_metric = {
-                                         .change = c->id,
-                                         .name = lks_dump_text(d, m->name),
-                                         .pools = lks_dump_text(d, m->pools),
-                                         .kind = m->kind,
-                                         .better = m->better,
-                                         .unit = m->unit,
-                                         .margin = lks_dump_real(m->margin != 0, m->margin, margin),
-                                         .critical = m->critical,
-                                         .query = lks_dump_text(d, m->query),
-                                         .source = m->source,
-                                         .alpha = lks_dump_real(m->alpha != 0, m->alpha, alpha),
-                                         .sigma = lks_dump_real(m->sigma != 0, m->sigma, sigma),
-                                         .normal = lks_dump_real(m->normal != 0, m->normal, normal),
-                                     }});
+    say(d, c->proposed,
+        (struct lks_record){.kind = LKS_RECORD_PLAN_METRIC,
+                            .plan_metric = {
+                                .change = c->id,
+                                .name = lks_dump_text(d, m->name),
+                                .pools = lks_dump_text(d, m->pools),
+                                .kind = m->kind,
+                                .better = m->better,
+                                .unit = m->unit,
+                                .margin = real_text(m->margin, margin),
+                                .critical = m->critical,
+                                .query = lks_dump_text(d, m->query),
+                                .source = m->source,
+                                .alpha = real_text(m->alpha, alpha),
+                                .sigma = real_text(m->sigma, sigma),
+                                .normal = real_text(m->normal, normal),
+                            }});
 }
 
 static void dump_gates(struct lks_dump *d, const struct lks_state_change *c)
@@ -184,24 +183,23 @@ static void dump_gates(struct lks_dump *d, const struct lks_state_change *c)
         dump_metric(d, c, &c->metrics[i]);
     for (uint32_t i = 0; i < c->gate_count; i++) {
         const struct lks_pool_gate *g = &c->gates[i];
-        lks_dump_say(d, c->proposed,
-                     (struct lks_record){.kind = LKS_RECORD_PLAN_GATE,
-                                         .plan_gate = {
-                                             .change = c->id,
-                                             .pool = lks_dump_text(d, g->pool),
-                                             .min_load = g->min_load,
-                                             .min_soak = g->min_soak,
-                                             .max_soak = g->max_soak,
-                                             .loss_budget = g->loss_budget,
-                                             .reference_load = lks_dump_text(d, g->reference_load),
-                                         }});
+        say(d, c->proposed,
+            (struct lks_record){.kind = LKS_RECORD_PLAN_GATE,
+                                .plan_gate = {
+                                    .change = c->id,
+                                    .pool = lks_dump_text(d, g->pool),
+                                    .min_load = g->min_load,
+                                    .min_soak = g->min_soak,
+                                    .max_soak = g->max_soak,
+                                    .loss_budget = g->loss_budget,
+                                    .reference_load = lks_dump_text(d, g->reference_load),
+                                }});
     }
 }
 
 void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 {
-    lks_dump_say(
-        d, c->proposed,
+    say(d, c->proposed,
         (struct lks_record){.kind = LKS_RECORD_CHANGE, .change = lks_dump_change(d->s, c)});
     dump_plan(d, c);
     dump_gates(d, c);

@@ -2,7 +2,6 @@
 #ifndef LKS_CORE_DUMP_PLAN_H
 #define LKS_CORE_DUMP_PLAN_H
 
-#include "base/real.h"
 #include "core/state/state.h"
 
 /* Takes the records, in order, with the times they are to be applied at. */
@@ -17,11 +16,7 @@ struct lks_dump {
     enum lks_code code; /* the first failure; nothing is emitted behind it */
 };
 
-void lks_dump_say(struct lks_dump *d, lks_ms time, struct lks_record r);
 struct lks_str lks_dump_text(const struct lks_dump *d, lks_text id);
-
-/* A number as text; empty where nothing was said. */
-struct lks_str lks_dump_real(bool said, double value, char out[LKS_REAL_SIZE]);
 
 /* Of one change, what was proposed: all of it stands in its plan, and none of it says how far it
  * is. */
