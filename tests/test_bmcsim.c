@@ -1,5 +1,6 @@
 #include "lab/bmcsim/bmcsim.h"
 
+#include "codec/format/digest.h"
 #include "tests/asksim.h"
 #include "tests/test.h"
 
@@ -10,7 +11,7 @@
 
 /* ---- Every link leads somewhere ---- */
 
-enum { PATHS_MAX = 1024, PATH_SIZE = 256 };
+enum { PATHS_MAX = 1024, PATH_SIZE = 256, ANSWERS_MAX = 4 << 20 };
 
 struct crawl {
     char paths[PATHS_MAX][PATH_SIZE];
@@ -57,13 +58,28 @@ static void check_resource(struct lks_asksim *s, const char *path)
     CHECK(lks_str_eq(lks_asksim_header(s, "ETag"), lks_asksim_text(s, "@odata.etag")));
 }
 
+/* The digest of all answers of a crawl. A driver has to work with what these BMCs answer, so a byte
+ * changes only where that is meant. */
+static const char *const crawled[] = {
+    [LKS_BMCSIM_OPENBMC] =
+        "sha256:ba411d6739ca79e0aac25c7e2076c3ab7b275dbc824282187a311cf8c825756a",
+    [LKS_BMCSIM_HGX] = "sha256:ae6c4fa7b40bf15702b1fd6880fdf14d5199f944e8413f4a941b4d6f1a425968",
+    [LKS_BMCSIM_DELL] = "sha256:d2efad4f47a1e7416041a7497a7abc5182c3a723674f2bf33eec4c46c64d8735",
+    [LKS_BMCSIM_HPE] = "sha256:dee6d3a605d216f697b7c4d8e030794a1992185bad88c478f0f4421a56fe0639",
+    [LKS_BMCSIM_SUPERMICRO] =
+        "sha256:4b3c92265dc28cd1c549dca70a35219218f69a7fcc93e79128cdd2552ebc71d4",
+    [LKS_BMCSIM_SHELF] = "sha256:ddff7ca0c15df4107682013a91fbdc985774baecf86fd74cc903b7c45387f886",
+};
+
 /* From the root, every link under /redfish/v1 gives a resource with type, id and name. */
 static void test_crawl(void)
 {
     static struct crawl w;
     for (unsigned p = 0; p < LKS_BMCSIM_SWITCH; p++) {
         LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0}, all = LKS_BUF(ANSWERS_MAX);
+        char digest[LKS_DIGEST_SIZE];
+        struct lks_err err = {0};
         lks_asksim_open(&s, (enum lks_bmcsim_personality)p, 1);
         lks_asksim_package(&s, p == LKS_BMCSIM_SHELF ? "power-shelf" : "bmc", "1.1.0", 4000,
                            &package);
@@ -85,8 +101,11 @@ static void test_crawl(void)
                 continue;
             check_resource(&s, w.paths[i]);
             links(&w, s.doc);
+            lks_buf_add(&all, lks_buf_view(&s.reply.body));
         }
         CHECK(w.count > 40);
+        CHECK_CODE(lks_digest_text(lks_buf_view(&all), digest, &err), LKS_OK);
+        CHECK_STR(lks_str_from(digest), crawled[p]);
     }
 }
 

@@ -302,15 +302,54 @@ static void test_writer(void)
     lks_json_null(&w, NULL);
     lks_json_end(&w, ']');
     lks_json_raw(&w, "is", LKS_STR("{\"a\":1}"));
-    LKS_JSON_TEXTS(&w, {"some", LKS_STR("text")}, {"none", {0}}, {"empty", LKS_STR("")},
-                   {"last", LKS_STR("1")});
+    lks_json_some(&w, "some", LKS_STR("text"));
     lks_json_some(&w, "empty", LKS_STR(""));
-    LKS_JSON_INTS(&w, {"zero", 0}, {"one", 1});
     lks_json_end(&w, '}');
     CHECK_STR(lks_buf_view(&out), "{\"na\\\"me\":\"gpu001\",\"raw\":\"\\t\","
                                   "\"least\":-9223372036854775808,"
                                   "\"list\":[[],true,false,null],\"is\":{\"a\":1},"
-                                  "\"some\":\"text\",\"last\":\"1\",\"zero\":0,\"one\":1}");
+                                  "\"some\":\"text\"}");
+}
+
+/* What each template writes into an object that has one member. */
+static void check_template(const char *name, struct lks_buf *out, const char *expected)
+{
+    lks_test_case("%s", name);
+    CHECK_STR(lks_buf_view(out), expected);
+    lks_buf_truncate(out, 0);
+    lks_buf_add(out, LKS_STR("{\"a\":1"));
+}
+
+#define TEMPLATE(name, expected, ...)                                                              \
+    do {                                                                                           \
+        struct lks_json_writer w = {.out = &out, .need_comma = true};                              \
+        lks_json_write(&w, __VA_ARGS__);                                                           \
+        check_template(name, &out, "{\"a\":1" expected);                                           \
+    } while (0)
+
+static void test_template(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(OUT_MAX);
+    struct lks_str view = LKS_STR("gpu001");
+    lks_buf_add(&out, LKS_STR("{\"a\":1"));
+    TEMPLATE("words", ",\"b\":[1,true,null,\"x y\"]}", "'b': [1, true, null, 'x y']}");
+    TEMPLATE("an object of its own", ",\"b\":{\"c\":{},\"d\":[]}", "'b': {'c': {}, 'd': []}");
+    TEMPLATE("left open", ",\"b\":[{\"c\":2", "'b': [{'c': 2");
+    TEMPLATE("closed", "},3]", "}, 3]");
+    TEMPLATE("numbers", ",\"b\":-1,\"c\":2,\"d\":-9223372036854775808,\"e\":18446744073709551615",
+             "'b': %d, 'c': %zu, 'd': %ld, 'e': %lu", -1, (size_t)2, INT64_MIN, UINT64_MAX);
+    TEMPLATE("texts", ",\"b\":\"/nodes/gpu001\",\"gpu001\":\"a\\\"b\\n%1 {it's}\"",
+             "'b': '/nodes/%.*s', '%.*s': '%s'", LKS_STR_ARG(view), LKS_STR_ARG(view),
+             "a\"b\n%1 {it's}");
+    TEMPLATE("values that are JSON", ",\"b\":true,\"c\":[1,2]", "'b': %s, 'c': %.*s",
+             LKS_JSON_TRUTH(true), 5, "[1,2]");
+    TEMPLATE("a number in a text", ",\"b\":\"7/8\"", "'b': '%u/%u'", 7, 8);
+    TEMPLATE("left out where empty", ",\"e\":\"x\",\"f\":\"\",\"g\":1",
+             "'b'?: '%s', 'c'?: %d, 'd'?: %s, 'e'?: '%s', 'f': '', 'g'?: 1, 'h'?: ''", "", 0,
+             LKS_JSON_TRUTH(false), "x");
+    TEMPLATE("left out at the beginning", ",\"b\":{\"d\":1}", "'b': {'c'?: '', 'd': 1}");
+    TEMPLATE("not UTF-8", ",\"b\":\"\xef\xbf\xbd\"", "'b': '%s'", "\xff");
+    TEMPLATE("an empty view", ",\"b\":\"\"", "'b': '%.*s'", LKS_STR_ARG((struct lks_str){0}));
 }
 
 /* The definition, for comparison: as UTF-16, unit by unit. */
@@ -479,6 +518,7 @@ int main(void)
         {"json strings", test_strings},
         {"json by hand", test_by_hand},
         {"json writer", test_writer},
+        {"json templates", test_template},
         {"json key order", test_key_order},
         {"json canonical again", test_canonical_again},
         {"json values", test_values},

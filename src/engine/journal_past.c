@@ -23,11 +23,8 @@ static void put_readings(const struct lks_state *s, const struct lks_node *n,
                      lks_str_eq(before->part, r->part) && lks_str_eq(before->value, r->value);
         if (r->state != LKS_MEASURED || again)
             continue;
-        lks_json_begin(w, NULL, '[');
-        lks_json_text(w, NULL, r->name);
-        lks_json_text(w, NULL, r->part);
-        lks_json_text(w, NULL, r->value);
-        lks_json_end(w, ']');
+        lks_json_write(w, "['%.*s', '%.*s', '%.*s']", LKS_STR_ARG(r->name), LKS_STR_ARG(r->part),
+                       LKS_STR_ARG(r->value));
         before = r;
     }
     lks_json_end(w, ']');
@@ -37,10 +34,9 @@ static void put_node(const struct lks_state *s, uint32_t node, lks_ms at, bool r
                      struct lks_json_writer *w)
 {
     char time[LKS_TIME_TEXT_SIZE];
-    lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "node", lks_state_name(s, node));
-    lks_json_cstr(w, "time", lks_time_text(at, time));
-    lks_json_int(w, "seq", (int64_t)s->seq);
+    struct lks_str name = lks_state_name(s, node);
+    lks_json_write(w, "{'node': '%.*s', 'time': '%s', 'seq': %lu", LKS_STR_ARG(name),
+                   lks_time_text(at, time), s->seq);
     lks_view_node(w, s, node, at);
     lks_view_node_more(w, s, node, at);
     if (readings)
@@ -113,14 +109,11 @@ enum lks_code lks_journal_past(struct lks_store *store, const struct lks_public_
     char time[LKS_TIME_TEXT_SIZE];
     if (fold(store, key, past->at, &state, err) != LKS_OK)
         return err->code;
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "time", lks_time_text(past->at, time));
-    lks_json_int(&w, "seq", (int64_t)state.seq);
-    lks_json_begin(&w, "items", '[');
+    lks_json_write(&w, "{'time': '%s', 'seq': %lu, 'items': [", lks_time_text(past->at, time),
+                   state.seq);
     if (put_nodes(&state, past, &w, err) != LKS_OK)
         return err->code;
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "]}");
     return lks_buf_check(out, err);
 }
 

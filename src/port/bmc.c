@@ -94,31 +94,32 @@ static void told(struct lks_json_writer *w, const char *key, enum lks_bmc_told v
 
 static void put_item(const struct lks_bmc_item *item, struct lks_json_writer *w)
 {
-    lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "id", item->id);
-    lks_json_text(w, "uri", item->uri);
-    lks_json_some(w, "name", item->name);
-    lks_json_text(w, "class", item->class.len > 0 ? item->class : LKS_STR("unknown"));
-    lks_json_some(w, "of", item->of);
-    lks_json_cstr(w, "bank", lks_bank_words[item->bank]);
-    lks_json_some(w, "version", item->version);
+    struct lks_str class = item->class.len > 0 ? item->class : LKS_STR("unknown");
+    lks_json_write(w,
+                   "{'id': '%.*s', 'uri': '%.*s', 'name'?: '%.*s', 'class': '%.*s', 'of'?: '%.*s', "
+                   "'bank': '%s', 'version'?: '%.*s'",
+                   LKS_STR_ARG(item->id), LKS_STR_ARG(item->uri), LKS_STR_ARG(item->name),
+                   LKS_STR_ARG(class), LKS_STR_ARG(item->of), lks_bank_words[item->bank],
+                   LKS_STR_ARG(item->version));
     told(w, "updateable", item->updateable);
     told(w, "write_protected", item->write_protected);
-    if (item->switches)
-        lks_json_bool(w, "switches", true);
-    LKS_JSON_TEXTS(w, {"lowest", item->lowest}, {"software_id", item->software_id},
-                   {"manufacturer", item->manufacturer}, {"released", item->released},
-                   {"related", item->related}, {"health", item->health});
-    lks_json_end(w, '}');
+    lks_json_write(w,
+                   "'switches'?: %s, 'lowest'?: '%.*s', 'software_id'?: '%.*s', "
+                   "'manufacturer'?: '%.*s', 'released'?: '%.*s', 'related'?: '%.*s', "
+                   "'health'?: '%.*s'}",
+                   LKS_JSON_TRUTH(item->switches), LKS_STR_ARG(item->lowest),
+                   LKS_STR_ARG(item->software_id), LKS_STR_ARG(item->manufacturer),
+                   LKS_STR_ARG(item->released), LKS_STR_ARG(item->related),
+                   LKS_STR_ARG(item->health));
 }
 
 void lks_bmc_inventory_json(const struct lks_bmc_inventory *i, struct lks_json_writer *w)
 {
-    LKS_JSON_TEXTS(w, {"vendor", i->vendor}, {"product", i->product}, {"model", i->model},
-                   {"serial", i->serial}, {"power", i->power});
-    lks_json_int(w, "requests", i->requests);
-    lks_json_int(w, "missing", i->missing);
-    lks_json_begin(w, "notes", '[');
+    lks_json_write(w,
+                   "'vendor'?: '%.*s', 'product'?: '%.*s', 'model'?: '%.*s', 'serial'?: '%.*s', "
+                   "'power'?: '%.*s', 'requests': %u, 'missing': %u, 'notes': [",
+                   LKS_STR_ARG(i->vendor), LKS_STR_ARG(i->product), LKS_STR_ARG(i->model),
+                   LKS_STR_ARG(i->serial), LKS_STR_ARG(i->power), i->requests, i->missing);
     for (struct lks_str rest = i->notes, line; rest.len > 0;) {
         lks_str_cut(rest, '\n', &line, &rest);
         lks_json_text(w, NULL, line);

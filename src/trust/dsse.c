@@ -34,14 +34,9 @@ static void write_envelope(const struct lks_public_key *key, const char *type,
     lks_key_public_text(key, name);
     lks_json_begin(&w, NULL, '{');
     base64_member(&w, "payload", payload);
-    lks_json_cstr(&w, "payloadType", type);
-    lks_json_begin(&w, "signatures", '[');
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "keyid", name);
+    lks_json_write(&w, "'payloadType': '%s', 'signatures': [{'keyid': '%s'", type, name);
     base64_member(&w, "sig", (struct lks_str){(const char *)signature, LKS_SIGNATURE_BYTES});
-    lks_json_end(&w, '}');
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "}]}");
 }
 
 enum lks_code lks_dsse_sign(const struct lks_key *key, const char *type, struct lks_str payload,

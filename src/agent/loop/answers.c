@@ -114,18 +114,14 @@ enum lks_code lks_answer_controller_parse(struct lks_str json, struct lks_contro
 
 void lks_answer_controller_json(const struct lks_controller *c, struct lks_buf *out)
 {
-    char key[LKS_KEY_TEXT_SIZE];
+    char command[LKS_KEY_TEXT_SIZE], journal[LKS_KEY_TEXT_SIZE];
     struct lks_json_writer w = {.out = out};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "agents", c->agents);
-    lks_key_public_text(&c->command_key, key);
-    lks_json_cstr(&w, "command_key", key);
-    lks_json_int(&w, "heartbeat_ms", (int64_t)c->heartbeat);
-    lks_json_cstr(&w, "journal", c->journal);
-    lks_key_public_text(&c->journal_key, key);
-    lks_json_cstr(&w, "journal_key", key);
-    lks_json_cstr(&w, "node", c->node);
-    lks_json_end(&w, '}');
+    lks_key_public_text(&c->command_key, command);
+    lks_key_public_text(&c->journal_key, journal);
+    lks_json_write(&w,
+                   "{'agents': '%s', 'command_key': '%s', 'heartbeat_ms': %lu, 'journal': '%s', "
+                   "'journal_key': '%s', 'node': '%s'}",
+                   c->agents, command, c->heartbeat, c->journal, journal, c->node);
 }
 
 enum lks_code lks_answer_enroll(struct lks_str json, struct lks_controller *controller,

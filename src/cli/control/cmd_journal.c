@@ -27,20 +27,16 @@ enum lks_code lks_journal_read_key(const struct lks_args *args, const char *plac
 static void verify_json(const struct lks_verify *v, bool key, struct lks_buf *json)
 {
     struct lks_json_writer w = {.out = json};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_bool(&w, "good", v->fault == LKS_FAULT_NONE);
-    if (v->fault != LKS_FAULT_NONE) {
-        lks_json_cstr(&w, "fault", lks_fault_words[v->fault]);
-        lks_json_int(&w, "at", (int64_t)v->at);
-        lks_json_cstr(&w, "text", v->text);
-    }
-    LKS_JSON_INTS(&w, {"first", (int64_t)v->first}, {"last", (int64_t)v->last},
-                  {"rows", (int64_t)v->rows}, {"heads", (int64_t)v->heads},
-                  {"witnesses", (int64_t)v->witnesses}, {"blobs", (int64_t)v->blobs},
-                  {"unsigned", (int64_t)v->unsigned_rows}, {"signed_from", (int64_t)v->signed_from},
-                  {"unsigned_before", (int64_t)v->earlier_rows});
-    lks_json_bool(&w, "signatures_checked", key);
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "{'good': %s", LKS_JSON_TRUTH(v->fault == LKS_FAULT_NONE));
+    if (v->fault != LKS_FAULT_NONE)
+        lks_json_write(&w, "'fault': '%s', 'at': %lu, 'text': '%s'", lks_fault_words[v->fault],
+                       v->at, v->text);
+    lks_json_write(&w,
+                   "'first': %lu, 'last': %lu, 'rows': %lu, 'heads': %lu, 'witnesses': %lu, "
+                   "'blobs': %lu, 'unsigned': %lu, 'signed_from': %lu, 'unsigned_before': %lu, "
+                   "'signatures_checked': %s}",
+                   v->first, v->last, v->rows, v->heads, v->witnesses, v->blobs, v->unsigned_rows,
+                   v->signed_from, v->earlier_rows, LKS_JSON_TRUTH(key));
 }
 
 static void verify_text(struct lks_cli *cli, const struct lks_verify *v, bool key)

@@ -163,30 +163,16 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
     for (size_t i = 0, n = 0; i < u->at->address_count; i++)
         n += (size_t)snprintf(addresses + n, sizeof(addresses) - n, "%s%s", i > 0 ? " " : "",
                               u->at->addresses[i]);
-    const struct lks_str_pair texts[] = {
-        {"url", u->at->url},
-        {"addresses", u->at->address_count > 0 ? addresses : ""},
-        {"driver", u->at->driver->name},
-        {"act", lks_bmc_act_words[u->intent.act]},
-        {"component", u->component},
-        {"version", u->version},
-        {"from", u->from},
-        {"digest", u->intent.image.digest},
-        {"file", u->file},
-        {"folder", u->folder},
-        {"bundle", u->bundle},
-        {"began", lks_time_text(u->began, time)},
-    };
-    lks_json_begin(&w, NULL, '{');
-    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        if (texts[i].value[0] != '\0')
-            lks_json_cstr(&w, texts[i].name, texts[i].value);
-    }
-    lks_json_int(&w, "size", (int64_t)u->intent.image_size);
-    lks_json_bool(&w, "one_way", u->one_way);
-    lks_json_int(&w, "now", (int64_t)now);
-    lks_json_text(&w, "saved", saved);
-    lks_json_end(&w, '}');
+    lks_json_write(&w,
+                   "{'url'?: '%s', 'addresses'?: '%s', 'driver'?: '%s', 'act'?: '%s', "
+                   "'component'?: '%s', 'version'?: '%s', 'from'?: '%s', 'digest'?: '%s', "
+                   "'file'?: '%s', 'folder'?: '%s', 'bundle'?: '%s', 'began'?: '%s'",
+                   u->at->url, u->at->address_count > 0 ? addresses : "", u->at->driver->name,
+                   lks_bmc_act_words[u->intent.act], u->component, u->version, u->from,
+                   u->intent.image.digest, u->file, u->folder, u->bundle,
+                   lks_time_text(u->began, time));
+    lks_json_write(&w, "'size': %lu, 'one_way': %s, 'now': %lu, 'saved': '%.*s'}",
+                   u->intent.image_size, LKS_JSON_TRUTH(u->one_way), now, LKS_STR_ARG(saved));
     lks_buf_addc(json, '\n');
 }
 
@@ -336,17 +322,11 @@ static struct image image_of(const struct lks_doc *d)
 
 static void write_image(struct lks_json_writer *w, const struct image *i)
 {
-    const struct {
-        const char *key;
-        struct lks_str value;
-    } members[] = {
-        {"version", i->version}, {"digest", i->digest}, {"folder", i->folder}, {"file", i->file}};
-    for (size_t k = 0; k < LKS_COUNT(members); k++) {
-        if (members[k].value.len > 0)
-            lks_json_text(w, members[k].key, members[k].value);
-    }
-    if (i->one_way)
-        lks_json_bool(w, "one_way", true);
+    lks_json_write(w,
+                   "'version'?: '%.*s', 'digest'?: '%.*s', 'folder'?: '%.*s', 'file'?: '%.*s', "
+                   "'one_way'?: %s",
+                   LKS_STR_ARG(i->version), LKS_STR_ARG(i->digest), LKS_STR_ARG(i->folder),
+                   LKS_STR_ARG(i->file), LKS_JSON_TRUTH(i->one_way));
 }
 
 static void write_other(struct lks_json_writer *w, const char *key, const struct image *i)

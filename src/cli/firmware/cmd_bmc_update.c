@@ -403,16 +403,13 @@ static enum lks_code result_json(struct lks_cli *cli, const struct lks_bmc_updat
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "url", u->at->url);
-    lks_json_cstr(w, "act", lks_bmc_act_words[u->intent.act]);
-    lks_json_cstr(w, "component", u->component);
-    LKS_JSON_TEXTS(w, {"from", lks_str_from(u->from)}, {"version", lks_str_from(u->version)},
-                   {"found", lks_str_from(r->found)});
-    lks_json_cstr(w, "outcome", lks_bmc_outcome_words[r->outcome]);
-    LKS_JSON_TEXTS(w, {"text", lks_str_from(r->text)}, {"via", lks_str_from(r->via)},
-                   {"task", lks_str_from(r->task)});
-    lks_json_int(w, "uploads", r->uploads);
-    lks_json_bool(w, "resumed", u->saved.len > 0);
+    lks_json_write(w,
+                   "'url': '%s', 'act': '%s', 'component': '%s', 'from'?: '%s', 'version'?: '%s', "
+                   "'found'?: '%s', 'outcome': '%s', 'text'?: '%s', 'via'?: '%s', 'task'?: '%s', "
+                   "'uploads': %u, 'resumed': %s",
+                   u->at->url, lks_bmc_act_words[u->intent.act], u->component, u->from, u->version,
+                   r->found, lks_bmc_outcome_words[r->outcome], r->text, r->via, r->task,
+                   r->uploads, LKS_JSON_TRUTH(u->saved.len > 0));
     return lks_output_end(cli, &o, err);
 }
 

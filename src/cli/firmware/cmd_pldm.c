@@ -96,16 +96,12 @@ static struct lks_str descriptor_text(struct page *page, const struct lks_pldm_d
 static void descriptor_json(struct lks_json_writer *w, struct page *page,
                             const struct lks_pldm_descriptor *d)
 {
-    const char *name = lks_pldm_package_descriptor_name(d->type);
-    lks_json_begin(w, NULL, '{');
-    lks_json_int(w, "type", d->type);
-    if (name != NULL)
-        lks_json_cstr(w, "name", name);
-    lks_json_some(w, "value", descriptor_text(page, d));
+    lks_json_write(w, "{'type': %u, 'name'?: '%s', 'value'?: '%.*s'", d->type,
+                   lks_pldm_package_descriptor_name(d->type),
+                   LKS_STR_ARG(descriptor_text(page, d)));
     lks_buf_truncate(&page->scratch, 0);
     lks_hex_add(&page->scratch, (const uint8_t *)d->value.ptr, d->value.len);
-    lks_json_some(w, "hex", lks_buf_view(&page->scratch));
-    lks_json_end(w, '}');
+    lks_json_write(w, "'hex'?: '%.*s'}", LKS_STR_ARG(lks_buf_view(&page->scratch)));
 }
 
 static void record_json(struct lks_json_writer *w, struct page *page,
@@ -119,14 +115,11 @@ static void record_json(struct lks_json_writer *w, struct page *page,
     lks_json_begin(w, "descriptors", '[');
     for (size_t i = 0; i < r->descriptor_count; i++)
         descriptor_json(w, page, &r->descriptors[i]);
-    lks_json_end(w, ']');
-    lks_json_begin(w, "components", '[');
+    lks_json_write(w, "], 'components': [");
     for (size_t i = 0; i < r->component_count; i++)
         lks_json_int(w, NULL, r->components[i] + 1);
-    lks_json_end(w, ']');
-    lks_json_int(w, "package_data_bytes", (int64_t)r->data.len);
-    lks_json_int(w, "manifest_bytes", (int64_t)r->manifest.len);
-    lks_json_end(w, '}');
+    lks_json_write(w, "], 'package_data_bytes': %zu, 'manifest_bytes': %zu}", r->data.len,
+                   r->manifest.len);
 }
 
 static void nested_json(struct lks_json_writer *w, struct page *page, const struct lks_pldm_file *f,
@@ -135,25 +128,20 @@ static void nested_json(struct lks_json_writer *w, struct page *page, const stru
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package nested = {0};
     if (!lks_pldm_file_nested(f, index, &nested))
         return;
-    lks_json_begin(w, "package", '{');
-    lks_json_int(w, "revision", nested.revision);
-    lks_json_some(w, "version", text_of(page, nested.version));
-    lks_json_int(w, "components", (int64_t)nested.component_count);
-    lks_json_end(w, '}');
+    struct lks_str version = text_of(page, nested.version);
+    lks_json_write(w, "'package': {'revision': %u, 'version'?: '%.*s', 'components': %zu}",
+                   nested.revision, LKS_STR_ARG(version), nested.component_count);
 }
 
 static void component_json(struct lks_json_writer *w, struct page *page,
                            const struct lks_pldm_file *f, size_t index)
 {
     const struct lks_pldm_component *c = &f->package.components[index];
-    const char *class = lks_pldm_package_classification_name(c->classification);
+    struct lks_str version = text_of(page, c->version);
     char digest[LKS_DIGEST_SIZE];
-    lks_json_begin(w, NULL, '{');
-    lks_json_int(w, "classification", c->classification);
-    if (class != NULL)
-        lks_json_cstr(w, "class", class);
-    lks_json_int(w, "id", c->id);
-    lks_json_some(w, "version", text_of(page, c->version));
+    lks_json_write(w, "{'classification': %u, 'class'?: '%s', 'id': %u, 'version'?: '%.*s'",
+                   c->classification, lks_pldm_package_classification_name(c->classification),
+                   c->id, LKS_STR_ARG(version));
     if ((c->options & LKS_PLDM_COMPONENT_STAMP) != 0)
         lks_json_int(w, "stamp", c->stamp);
     options_json(w, c->options, component_words);
@@ -161,11 +149,9 @@ static void component_json(struct lks_json_writer *w, struct page *page,
     for (unsigned bit = 0; lks_pldm_package_activation_name(bit) != NULL; bit++)
         if ((c->activation >> bit & 1) != 0)
             lks_json_cstr(w, NULL, lks_pldm_package_activation_name(bit));
-    lks_json_end(w, ']');
-    lks_json_int(w, "offset", c->offset);
-    lks_json_int(w, "bytes", c->size);
-    lks_json_cstr(w, "digest", lks_digest_write(f->sums.components[index], digest));
-    lks_json_int(w, "opaque_bytes", (int64_t)c->opaque.len);
+    lks_json_write(w, "], 'offset': %u, 'bytes': %u, 'digest': '%s', 'opaque_bytes': %zu",
+                   c->offset, c->size, lks_digest_write(f->sums.components[index], digest),
+                   c->opaque.len);
     nested_json(w, page, f, index);
     lks_json_end(w, '}');
 }
@@ -175,8 +161,7 @@ static void notes_json(struct lks_json_writer *w, const struct lks_pldm_package 
     lks_json_begin(w, "notes", '[');
     for (size_t i = 0; i < p->note_count; i++)
         lks_json_text(w, NULL, p->notes[i].text);
-    lks_json_end(w, ']');
-    lks_json_int(w, "more_notes", (int64_t)p->more_notes);
+    lks_json_write(w, "], 'more_notes': %zu", p->more_notes);
 }
 
 static void records_json(struct lks_json_writer *w, struct page *page, const char *key,
@@ -195,15 +180,14 @@ static enum lks_code inspect_json(struct lks_cli *cli, struct page *page,
     const struct lks_pldm_package *p = &f->package;
     char digest[LKS_DIGEST_SIZE], time[RELEASED_SIZE];
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "file", f->path);
-    lks_json_int(w, "revision", p->revision);
-    lks_json_some(w, "version", text_of(page, p->version));
-    lks_json_cstr(w, "released", released(&p->released, time));
-    lks_json_int(w, "bytes", (int64_t)f->size);
-    lks_json_int(w, "header_bytes", p->header_size);
-    lks_json_cstr(w, "digest", lks_digest_write(f->sums.whole, digest));
-    lks_json_cstr(w, "payload", payload_word(f));
-    lks_json_bool(w, "signed", f->trailed);
+    struct lks_str version = text_of(page, p->version);
+    lks_json_write(w,
+                   "'file': '%s', 'revision': %u, 'version'?: '%.*s', 'released': '%s', "
+                   "'bytes': %lu, 'header_bytes': %u, 'digest': '%s', 'payload': '%s', "
+                   "'signed': %s",
+                   f->path, p->revision, LKS_STR_ARG(version), released(&p->released, time),
+                   f->size, p->header_size, lks_digest_write(f->sums.whole, digest),
+                   payload_word(f), LKS_JSON_TRUTH(f->trailed));
     records_json(w, page, "devices", p->devices, p->device_count, false);
     records_json(w, page, "downstream", p->downstream, p->downstream_count, true);
     lks_json_begin(w, "components", '[');
@@ -472,18 +456,12 @@ static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     char digest[LKS_DIGEST_SIZE];
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "file", f->path);
-    lks_json_bool(w, "verified", verified(c));
-    lks_json_cstr(w, "digest", lks_digest_write(f->sums.whole, digest));
-    lks_json_int(w, "bytes", (int64_t)f->size);
-    lks_json_begin(w, "checks", '[');
-    for (size_t i = 0; i < c->count; i++) {
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "check", c->rows[i].what);
-        lks_json_cstr(w, "verdict", c->rows[i].verdict);
-        lks_json_cstr(w, "text", c->rows[i].text);
-        lks_json_end(w, '}');
-    }
+    lks_json_write(w, "'file': '%s', 'verified': %s, 'digest': '%s', 'bytes': %lu, 'checks': [",
+                   f->path, LKS_JSON_TRUTH(verified(c)), lks_digest_write(f->sums.whole, digest),
+                   f->size);
+    for (size_t i = 0; i < c->count; i++)
+        lks_json_write(w, "{'check': '%s', 'verdict': '%s', 'text': '%s'}", c->rows[i].what,
+                       c->rows[i].verdict, c->rows[i].text);
     lks_json_end(w, ']');
     notes_json(w, &f->package);
     return lks_output_end(cli, &o, err);

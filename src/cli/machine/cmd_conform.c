@@ -47,12 +47,12 @@ static enum lks_code print_rows(struct lks_cli *cli, const struct lks_conformanc
 
 static void row_json(struct lks_json_writer *w, const struct lks_judgement *j)
 {
-    lks_json_begin(w, NULL, '{');
-    LKS_JSON_TEXTS(w, {"component", j->subject}, {"pinned", j->pinned}, {"actual", j->actual},
-                   {"of", j->of}, {"verdict", lks_str_from(lks_conform_verdict_name(j->verdict))},
-                   {"cause", lks_str_from(lks_conform_cause_name(j->cause))},
-                   {"evidence", j->evidence});
-    lks_json_end(w, '}');
+    lks_json_write(w,
+                   "{'component'?: '%.*s', 'pinned'?: '%.*s', 'actual'?: '%.*s', 'of'?: '%.*s', "
+                   "'verdict'?: '%s', 'cause'?: '%s', 'evidence'?: '%.*s'}",
+                   LKS_STR_ARG(j->subject), LKS_STR_ARG(j->pinned), LKS_STR_ARG(j->actual),
+                   LKS_STR_ARG(j->of), lks_conform_verdict_name(j->verdict),
+                   lks_conform_cause_name(j->cause), LKS_STR_ARG(j->evidence));
 }
 
 static enum lks_code conform_json(struct lks_cli *cli, const struct lks_stack *stack,
@@ -61,13 +61,12 @@ static enum lks_code conform_json(struct lks_cli *cli, const struct lks_stack *s
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "stack", stack->digest);
-    lks_json_cstr(w, "tuple", tuple->digest);
-    lks_json_some(w, "class", c->class != NULL ? c->class->name : LKS_STR(""));
-    lks_json_bool(w, "conforms", lks_conformance_yes(c));
-    lks_json_int(w, "drifted", (int64_t)c->drifted);
-    lks_json_int(w, "unmeasured", (int64_t)c->unmeasured);
-    lks_json_begin(w, "judgements", '[');
+    struct lks_str class = c->class != NULL ? c->class->name : LKS_STR("");
+    lks_json_write(w,
+                   "'stack': '%s', 'tuple': '%s', 'class'?: '%.*s', 'conforms': %s, "
+                   "'drifted': %zu, 'unmeasured': %zu, 'judgements': [",
+                   stack->digest, tuple->digest, LKS_STR_ARG(class),
+                   LKS_JSON_TRUTH(lks_conformance_yes(c)), c->drifted, c->unmeasured);
     for (size_t i = 0; i < c->count; i++)
         row_json(w, &c->rows[i]);
     lks_json_end(w, ']');

@@ -132,10 +132,9 @@ static enum lks_code print_cost(struct lks_cli *cli, const struct lks_args *args
     }
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    LKS_JSON_INTS(w, {"ms", cost->ms}, {"parent_private_kib", cost->parent_kib},
-                  {"child_private_kib", cost->child_kib});
-    if (cost->child != NULL)
-        lks_json_cstr(w, "child", cost->child);
+    lks_json_write(w,
+                   "'ms': %d, 'parent_private_kib': %ld, 'child_private_kib': %ld, 'child'?: '%s'",
+                   cost->ms, cost->parent_kib, cost->child_kib, cost->child);
     return lks_output_end(cli, &o, err);
 }
 

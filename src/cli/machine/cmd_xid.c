@@ -35,10 +35,10 @@ static void action_json(struct lks_json_writer *w, const struct lks_facts *facts
     const struct lks_xid_action *row = lks_xid_action_find(facts, action);
     if (action.len == 0)
         return;
-    lks_json_begin(w, key, '{');
-    lks_json_text(w, "action", action);
+    lks_json_write(w, "'%s': {'action': '%.*s'", key, LKS_STR_ARG(action));
     if (row != NULL)
-        LKS_JSON_TEXTS(w, {"meaning", row->meaning}, {"disruption", row->disruption});
+        lks_json_write(w, "'meaning'?: '%.*s', 'disruption'?: '%.*s'", LKS_STR_ARG(row->meaning),
+                       LKS_STR_ARG(row->disruption));
     lks_json_end(w, '}');
 }
 
@@ -116,8 +116,8 @@ static void registers_json(struct lks_json_writer *w, const struct question *q)
     lks_json_begin(w, "registers", '[');
     for (size_t i = 0; i < q->decoded_count; i++) {
         const struct lks_xid_nvlink5 *row = q->decoded[i].row;
-        lks_json_begin(w, NULL, '{');
-        LKS_JSON_TEXTS(w, {"unit", row->unit}, {"severity", row->severity}, {"cause", row->cause});
+        lks_json_write(w, "{'unit'?: '%.*s', 'severity'?: '%.*s', 'cause'?: '%.*s'",
+                       LKS_STR_ARG(row->unit), LKS_STR_ARG(row->severity), LKS_STR_ARG(row->cause));
         action_json(w, q->facts, "do_now", q->decoded[i].action);
         lks_json_end(w, '}');
     }
@@ -131,10 +131,11 @@ static enum lks_code xid_json(struct lks_cli *cli, const struct question *q,
     const char *boards[BOARDS_MAX];
     size_t board_count = boards_of(x, boards);
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_int(w, "xid", x->number);
-    LKS_JSON_TEXTS(w, {"name", x->mnemonic}, {"description", x->description},
-                   {"category", x->category}, {"severity", x->severity});
-    lks_json_begin(w, "boards", '[');
+    lks_json_write(w,
+                   "'xid': %ld, 'name'?: '%.*s', 'description'?: '%.*s', 'category'?: '%.*s', "
+                   "'severity'?: '%.*s', 'boards': [",
+                   x->number, LKS_STR_ARG(x->mnemonic), LKS_STR_ARG(x->description),
+                   LKS_STR_ARG(x->category), LKS_STR_ARG(x->severity));
     for (size_t i = 0; i < board_count; i++)
         lks_json_cstr(w, NULL, boards[i]);
     lks_json_end(w, ']');
@@ -169,9 +170,11 @@ static enum lks_code sxid_json(struct lks_cli *cli, const struct question *q,
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_int(w, "sxid", x->number);
-    LKS_JSON_TEXTS(w, {"name", x->mnemonic}, {"title", x->fm_guide_title}, {"unit", x->unit},
-                   {"nvsentinel", x->fatality}, {"fm_guide", x->fm_guide_class});
+    lks_json_write(w,
+                   "'sxid': %ld, 'name'?: '%.*s', 'title'?: '%.*s', 'unit'?: '%.*s', "
+                   "'nvsentinel'?: '%.*s', 'fm_guide'?: '%.*s'",
+                   x->number, LKS_STR_ARG(x->mnemonic), LKS_STR_ARG(x->fm_guide_title),
+                   LKS_STR_ARG(x->unit), LKS_STR_ARG(x->fatality), LKS_STR_ARG(x->fm_guide_class));
     action_json(w, q->facts, "do_now", x->recommended_action);
     lks_json_some(w, "source", x->fact.source);
     return lks_output_end(cli, &o, err);

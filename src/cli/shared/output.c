@@ -70,12 +70,11 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
     lks_json_begin(w, key, '[');
     for (size_t i = 0; i < report->count; i++) {
         const struct lks_finding *f = &report->findings[i];
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "rule", f->rule);
-        lks_json_cstr(w, "severity", lks_report_severity_name(f->severity));
-        LKS_JSON_TEXTS(w, {"subject", f->subject}, {"text", f->text}, {"remedy", f->remedy},
-                       {"source", f->source});
-        lks_json_end(w, '}');
+        lks_json_write(w,
+                       "{'rule': '%s', 'severity': '%s', 'subject'?: '%.*s', 'text'?: '%.*s', "
+                       "'remedy'?: '%.*s', 'source'?: '%.*s'}",
+                       f->rule, lks_report_severity_name(f->severity), LKS_STR_ARG(f->subject),
+                       LKS_STR_ARG(f->text), LKS_STR_ARG(f->remedy), LKS_STR_ARG(f->source));
     }
     lks_json_end(w, ']');
 }

@@ -112,13 +112,12 @@ static void put_artifact(struct lks_json_writer *w, const struct looked *l, size
     const struct lks_bundle_artifact *a = &l->dir.bundle.artifacts[i];
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "name", a->name);
-    lks_json_text(w, "component", a->component);
-    lks_json_text(w, "version", a->version);
-    lks_json_cstr(w, "kind", lks_bundle_kind_words[a->kind]);
-    lks_json_int(w, "size", (int64_t)a->size);
-    lks_json_text(w, "digest", a->digest);
-    if (a->one_way)
-        lks_json_bool(w, "one_way", true);
+    lks_json_write(w,
+                   "'component': '%.*s', 'version': '%.*s', 'kind': '%s', 'size': %lu, "
+                   "'digest': '%.*s', 'one_way'?: %s",
+                   LKS_STR_ARG(a->component), LKS_STR_ARG(a->version),
+                   lks_bundle_kind_words[a->kind], a->size, LKS_STR_ARG(a->digest),
+                   LKS_JSON_TRUTH(a->one_way));
     lks_bundledir_list(w, "hardware_classes", a->hardware_classes);
     lks_bundledir_list(w, "hardware_revisions", a->hardware_revisions);
     lks_bundledir_list(w, "from", a->from);
@@ -132,10 +131,12 @@ static enum lks_code print_json(struct lks_cli *cli, const struct looked *l, str
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     const struct lks_bundle *b = &l->dir.bundle;
     struct lks_json_writer *w = lks_output_begin(&o);
-    LKS_JSON_TEXTS(w, {"name", b->name}, {"version", b->version}, {"vendor", b->vendor},
-                   {"description", b->description}, {"signed_for", b->signed_for},
-                   {"digest", lks_str_from(b->digest)});
-    lks_json_bool(w, "good", l->good);
+    lks_json_write(w,
+                   "'name'?: '%.*s', 'version'?: '%.*s', 'vendor'?: '%.*s', "
+                   "'description'?: '%.*s', 'signed_for'?: '%.*s', 'digest'?: '%s', 'good': %s",
+                   LKS_STR_ARG(b->name), LKS_STR_ARG(b->version), LKS_STR_ARG(b->vendor),
+                   LKS_STR_ARG(b->description), LKS_STR_ARG(b->signed_for), b->digest,
+                   LKS_JSON_TRUTH(l->good));
     put_signature(w, &l->dir.verdict);
     lks_json_begin(w, "artifacts", '[');
     for (size_t i = 0; i < b->count; i++)

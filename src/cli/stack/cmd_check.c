@@ -116,21 +116,23 @@ static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advis
     lks_json_begin(w, "advisories", '[');
     for (size_t i = 0; i < list->count; i++) {
         const struct lks_open_advisory *open = &list->open[i];
+        const struct lks_advisory *a = open->advisory;
         char day[LKS_DAY_TEXT_SIZE];
-        lks_json_begin(w, NULL, '{');
-        lks_json_some(w, "id", open->advisory->id);
-        lks_json_cstr(w, "exposure", lks_advisory_exposure_code(open->exposure));
-        lks_json_some(w, "component", open->component->name);
-        lks_json_some(w, "version", open->component->version);
+        lks_json_write(w,
+                       "{'id'?: '%.*s', 'exposure': '%s', 'component'?: '%.*s', "
+                       "'version'?: '%.*s'",
+                       LKS_STR_ARG(a->id), lks_advisory_exposure_code(open->exposure),
+                       LKS_STR_ARG(open->component->name), LKS_STR_ARG(open->component->version));
         if (open->affected != NULL)
-            LKS_JSON_TEXTS(w, {"fixed", open->affected->fixed},
-                           {"condition", open->affected->condition});
-        LKS_JSON_TEXTS(w, {"cvss", open->advisory->cvss}, {"severity", open->advisory->severity});
-        if (open->advisory->published != LKS_DAY_NONE)
-            lks_json_cstr(w, "published", lks_time_day_text(open->advisory->published, day));
-        lks_json_some(w, "summary", open->advisory->summary);
-        lks_json_some(w, "source", open->advisory->fact.source);
-        lks_json_end(w, '}');
+            lks_json_write(w, "'fixed'?: '%.*s', 'condition'?: '%.*s'",
+                           LKS_STR_ARG(open->affected->fixed),
+                           LKS_STR_ARG(open->affected->condition));
+        lks_json_write(w,
+                       "'cvss'?: '%.*s', 'severity'?: '%.*s', 'published'?: '%s', "
+                       "'summary'?: '%.*s', 'source'?: '%.*s'}",
+                       LKS_STR_ARG(a->cvss), LKS_STR_ARG(a->severity),
+                       a->published != LKS_DAY_NONE ? lks_time_day_text(a->published, day) : "",
+                       LKS_STR_ARG(a->summary), LKS_STR_ARG(a->fact.source));
     }
     lks_json_end(w, ']');
     return lks_output_end(cli, &o, err);

@@ -79,22 +79,22 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "verdict", lks_compat_reason_verdict(a->reason));
-    lks_json_cstr(w, "reason", lks_compat_reason_name(a->reason));
-    lks_json_cstr(w, "about", lks_compat_reason_about(a->reason));
-    LKS_JSON_TEXTS(w, {"driver", q->driver}, {"toolkit", q->toolkit}, {"gpu", q->gpu});
+    lks_json_write(w,
+                   "'verdict': '%s', 'reason': '%s', 'about': '%s', 'driver'?: '%.*s', "
+                   "'toolkit'?: '%.*s', 'gpu'?: '%.*s'",
+                   lks_compat_reason_verdict(a->reason), lks_compat_reason_name(a->reason),
+                   lks_compat_reason_about(a->reason), LKS_STR_ARG(q->driver),
+                   LKS_STR_ARG(q->toolkit), LKS_STR_ARG(q->gpu));
     if (a->board != NULL)
         lks_json_some(w, "board", a->board->product);
     lks_output_findings(w, "rules", &a->rules);
     lks_json_some(w, "remedy", a->remedy);
     lks_json_begin(w, "other_boards", '[');
-    for (size_t i = 0; i < a->other_count; i++) {
-        lks_json_begin(w, NULL, '{');
-        lks_json_some(w, "board", a->others[i].gpu->product);
-        lks_json_cstr(w, "verdict", lks_compat_reason_verdict(a->others[i].reason));
-        lks_json_cstr(w, "reason", lks_compat_reason_name(a->others[i].reason));
-        lks_json_end(w, '}');
-    }
+    for (size_t i = 0; i < a->other_count; i++)
+        lks_json_write(w, "{'board'?: '%.*s', 'verdict': '%s', 'reason': '%s'}",
+                       LKS_STR_ARG(a->others[i].gpu->product),
+                       lks_compat_reason_verdict(a->others[i].reason),
+                       lks_compat_reason_name(a->others[i].reason));
     lks_json_end(w, ']');
     return lks_output_end(cli, &o, err);
 }

@@ -112,30 +112,30 @@ static void flaws_json(struct lks_json_writer *w, const char *key, const struct 
 
 static void difference_json(struct lks_json_writer *w, const struct lks_difference *d)
 {
-    lks_json_begin(w, NULL, '{');
-    LKS_JSON_TEXTS(w, {"what", d->subject}, {"old", d->from}, {"new", d->to},
-                   {"change", lks_str_from(d->direction)}, {"class", d->class},
-                   {"reboot", d->reboot}, {"way_back", d->revert});
-    lks_json_bool(w, "one_way", d->one_way);
-    lks_json_bool(w, "tolerated", d->tolerated);
-    lks_json_end(w, '}');
+    lks_json_write(w,
+                   "{'what'?: '%.*s', 'old'?: '%.*s', 'new'?: '%.*s', 'change'?: '%s', "
+                   "'class'?: '%.*s', 'reboot'?: '%.*s', 'way_back'?: '%.*s', 'one_way': %s, "
+                   "'tolerated': %s}",
+                   LKS_STR_ARG(d->subject), LKS_STR_ARG(d->from), LKS_STR_ARG(d->to), d->direction,
+                   LKS_STR_ARG(d->class), LKS_STR_ARG(d->reboot), LKS_STR_ARG(d->revert),
+                   LKS_JSON_TRUTH(d->one_way), LKS_JSON_TRUTH(d->tolerated));
 }
 
 static void flash_json(struct lks_json_writer *w, const struct lks_difference *d)
 {
     const struct lks_firmware_update *u = d->update;
-    lks_json_begin(w, NULL, '{');
-    LKS_JSON_TEXTS(w, {"what", d->subject}, {"transport", u->transport}, {"banks", u->banks});
-    LKS_JSON_INTS(w, {"stage_minutes", u->stage_min}, {"activate_minutes", u->activate_min});
-    LKS_JSON_TEXTS(w, {"staging", u->staging}, {"reset", u->reset}, {"loses", u->loses},
-                   {"revert", u->revert});
-    lks_json_bool(w, "one_way", d->one_way);
-    lks_json_some(w, "blast", u->blast);
-    lks_json_bool(w, "pair", u->pair);
-    lks_json_int(w, "order", u->order);
-    lks_json_some(w, "after", u->after);
-    lks_json_some(w, "exception", u->exception);
-    lks_json_end(w, '}');
+    lks_json_write(w,
+                   "{'what'?: '%.*s', 'transport'?: '%.*s', 'banks'?: '%.*s', "
+                   "'stage_minutes': %ld, 'activate_minutes': %ld, 'staging'?: '%.*s', "
+                   "'reset'?: '%.*s', 'loses'?: '%.*s', 'revert'?: '%.*s'",
+                   LKS_STR_ARG(d->subject), LKS_STR_ARG(u->transport), LKS_STR_ARG(u->banks),
+                   u->stage_min, u->activate_min, LKS_STR_ARG(u->staging), LKS_STR_ARG(u->reset),
+                   LKS_STR_ARG(u->loses), LKS_STR_ARG(u->revert));
+    lks_json_write(w,
+                   "'one_way': %s, 'blast'?: '%.*s', 'pair': %s, 'order': %ld, "
+                   "'after'?: '%.*s', 'exception'?: '%.*s'}",
+                   LKS_JSON_TRUTH(d->one_way), LKS_STR_ARG(u->blast), LKS_JSON_TRUTH(u->pair),
+                   u->order, LKS_STR_ARG(u->after), LKS_STR_ARG(u->exception));
 }
 
 static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from,

@@ -236,10 +236,9 @@ static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stac
     if (lks_stack_canonical(stack, &identity, err) != LKS_OK)
         return err->code;
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_some(w, "name", stack->name);
-    lks_json_some(w, "version", stack->version);
-    lks_json_cstr(w, "digest", stack->digest);
-    lks_json_raw(w, "identity", lks_buf_view(&identity));
+    lks_json_write(w, "'name'?: '%.*s', 'version'?: '%.*s', 'digest': '%s', 'identity': %.*s",
+                   LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version), stack->digest,
+                   LKS_STR_ARG(lks_buf_view(&identity)));
     return lks_output_end(cli, &o, err);
 }
 
@@ -273,12 +272,11 @@ static enum lks_code classes_json(struct lks_cli *cli, const struct lks_facts *f
     lks_json_begin(w, "classes", '[');
     for (size_t i = 0; i < facts->classes.count; i++) {
         const struct lks_class *c = &facts->classes.rows[i];
-        lks_json_begin(w, NULL, '{');
-        LKS_JSON_TEXTS(w, {"name", c->name},
-                       {"vendor", lks_str_from(lks_facts_vendor_name(c->vendor))}, {"gpu", c->gpu});
-        LKS_JSON_INTS(w, {"gpus", c->gpus}, {"nvswitches", c->nvswitches}, {"nics", c->nics},
-                      {"nvlink_domain", c->nvlink_domain});
-        lks_json_end(w, '}');
+        lks_json_write(w,
+                       "{'name'?: '%.*s', 'vendor'?: '%s', 'gpu'?: '%.*s', 'gpus': %ld, "
+                       "'nvswitches': %ld, 'nics': %ld, 'nvlink_domain': %ld}",
+                       LKS_STR_ARG(c->name), lks_facts_vendor_name(c->vendor), LKS_STR_ARG(c->gpu),
+                       c->gpus, c->nvswitches, c->nics, c->nvlink_domain);
     }
     lks_json_end(w, ']');
     return lks_output_end(cli, &o, err);

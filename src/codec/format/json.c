@@ -202,9 +202,9 @@ static void add_escaped(struct lks_buf *out, struct lks_str s)
         lks_buf_add(out, (struct lks_str){s.ptr + done, s.len - done});
 }
 
-void lks_json_string(struct lks_buf *out, struct lks_str s)
+/* The same, for any bytes: those that are not UTF-8 become U+FFFD. */
+static void add_text(struct lks_buf *out, struct lks_str s)
 {
-    lks_buf_addc(out, '"');
     size_t bad;
     while (!lks_str_utf8(s, &bad)) {
         add_escaped(out, (struct lks_str){s.ptr, bad});
@@ -212,6 +212,12 @@ void lks_json_string(struct lks_buf *out, struct lks_str s)
         s = (struct lks_str){s.ptr + bad + 1, s.len - bad - 1};
     }
     add_escaped(out, s);
+}
+
+void lks_json_string(struct lks_buf *out, struct lks_str s)
+{
+    lks_buf_addc(out, '"');
+    add_text(out, s);
     lks_buf_addc(out, '"');
 }
 
@@ -353,12 +359,6 @@ void lks_json_some(struct lks_json_writer *w, const char *key, struct lks_str va
         lks_json_text(w, key, value);
 }
 
-void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members)
-{
-    for (; members->key != NULL; members++)
-        lks_json_some(w, members->key, members->value);
-}
-
 void lks_json_cstr(struct lks_json_writer *w, const char *key, const char *value)
 {
     lks_json_text(w, key, lks_str_from(value));
@@ -368,12 +368,6 @@ void lks_json_int(struct lks_json_writer *w, const char *key, int64_t value)
 {
     begin_value(w, key);
     lks_buf_addf(w->out, "%" PRId64, value);
-}
-
-void lks_json_ints(struct lks_json_writer *w, const struct lks_json_number *members)
-{
-    for (; members->key != NULL; members++)
-        lks_json_int(w, members->key, members->value);
 }
 
 void lks_json_bool(struct lks_json_writer *w, const char *key, bool value)
@@ -390,4 +384,135 @@ void lks_json_raw(struct lks_json_writer *w, const char *key, struct lks_str jso
 {
     begin_value(w, key);
     lks_buf_add(w->out, json);
+}
+
+/* ---- Templates ---- */
+
+struct template
+{
+    struct lks_json_writer *w;
+    const char *at;      /* what is still to be written */
+    va_list values;      /* for it */
+    size_t start, value; /* of the member being written: where it and its value begin in `out` */
+    bool comma, some;    /* a comma came before it; it is left out where it is empty */
+};
+
+static void add_number(struct template *t)
+{
+    struct lks_buf *out = t->w->out;
+    bool size = *t->at == 'z', large = *t->at == 'l';
+    t->at += size || large ? 1 : 0;
+    LKS_ASSERT(*t->at == 'd' || *t->at == 'u');
+    if (*t->at++ == 'd')
+        lks_buf_addf(out, "%ld", large ? va_arg(t->values, long) : va_arg(t->values, int));
+    else if (size)
+        lks_buf_addf(out, "%zu", va_arg(t->values, size_t));
+    else
+        lks_buf_addf(out, "%lu",
+                     large ? va_arg(t->values, unsigned long) : va_arg(t->values, unsigned));
+}
+
+/* One value, whose '%' was read: as a part of a text, or as JSON. */
+static void add_value_of(struct template *t, bool text)
+{
+    bool view = lks_str_starts(lks_str_from(t->at), LKS_STR_FMT);
+    if (!view && *t->at != 's') {
+        add_number(t);
+        return;
+    }
+    int len = view ? va_arg(t->values, int) : -1;
+    const char *ptr = va_arg(t->values, const char *);
+    struct lks_str s = view ? (struct lks_str){ptr, (size_t)len} : lks_str_from(ptr ? ptr : "");
+    t->at += view ? sizeof(LKS_STR_FMT) - 1 : 1;
+    if (text)
+        add_text(t->w->out, s);
+    else
+        lks_buf_add(t->w->out, s);
+}
+
+/* What stands up to one of the bytes in `ends`, with the values in it. */
+static void add_up_to(struct template *t, const char *ends, bool text)
+{
+    while (*t->at != '\0' && strchr(ends, *t->at) == NULL) {
+        size_t plain = strcspn(t->at, "%',]} ");
+        plain = plain > 0 || *t->at == '%' ? plain : 1;
+        lks_buf_add(t->w->out, (struct lks_str){t->at, plain});
+        t->at += plain;
+        if (*t->at == '%') {
+            t->at++;
+            add_value_of(t, text);
+        }
+    }
+}
+
+static void add_quoted(struct template *t)
+{
+    lks_buf_addc(t->w->out, '"');
+    t->at++;
+    add_up_to(t, "'", true);
+    LKS_ASSERT(*t->at == '\'');
+    lks_buf_addc(t->w->out, '"');
+    t->at++;
+}
+
+/* A text that was written turns out to be the name of a member. */
+static void begin_member(struct template *t, size_t start, bool comma)
+{
+    t->some = *t->at == '?';
+    t->at += t->some ? 2 : 1;
+    lks_buf_addc(t->w->out, ':');
+    t->start = start;
+    t->comma = comma;
+    t->value = t->w->out->len;
+    t->w->need_comma = false;
+}
+
+/* A text or a word of the template is whole. */
+static void end_value(struct template *t)
+{
+    struct lks_str all = lks_buf_view(t->w->out);
+    struct lks_str value = {all.ptr + t->value, all.len - t->value};
+    t->w->need_comma = true;
+    if (t->some && (lks_str_is(value, "\"\"") || lks_str_is(value, "0") ||
+                    lks_str_is(value, "false") || lks_str_is(value, "null"))) {
+        lks_buf_truncate(t->w->out, t->start);
+        t->w->need_comma = t->comma;
+    }
+    t->some = false;
+}
+
+static void add_token(struct template *t)
+{
+    size_t start = t->w->out->len;
+    bool comma = t->w->need_comma;
+    switch (*t->at) {
+    case '{':
+    case '[':
+        lks_json_begin(t->w, NULL, *t->at++);
+        return;
+    case '}':
+    case ']':
+        lks_json_end(t->w, *t->at++);
+        return;
+    default:
+        break;
+    }
+    begin_value(t->w, NULL);
+    if (*t->at == '\'')
+        add_quoted(t);
+    else
+        add_up_to(t, ",]} ", false);
+    if (*t->at == ':' || *t->at == '?')
+        begin_member(t, start, comma);
+    else
+        end_value(t);
+}
+
+void lks_json_write(struct lks_json_writer *w, const char *template, ...)
+{
+    struct template t = {.w = w, .at = template};
+    va_start(t.values, template);
+    while (*(t.at += strspn(t.at, ", ")) != '\0')
+        add_token(&t);
+    va_end(t.values);
 }

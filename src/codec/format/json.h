@@ -46,27 +46,28 @@ struct lks_json_writer {
 void lks_json_begin(struct lks_json_writer *w, const char *key, char bracket);
 void lks_json_end(struct lks_json_writer *w, char bracket);
 void lks_json_text(struct lks_json_writer *w, const char *key, struct lks_str value);
-/* The same where it is not empty, one member or several: no answer says "nothing" with a null or an
- * empty text. */
+/* The same where it is not empty: no answer says "nothing" with a null or an empty text. */
 void lks_json_some(struct lks_json_writer *w, const char *key, struct lks_str value);
-struct lks_json_member {
-    const char *key; /* NULL ends a list of them */
-    struct lks_str value;
-};
-void lks_json_texts(struct lks_json_writer *w, const struct lks_json_member *members);
-#define LKS_JSON_TEXTS(w, ...) lks_json_texts(w, (const struct lks_json_member[]){__VA_ARGS__, {0}})
 void lks_json_cstr(struct lks_json_writer *w, const char *key, const char *value);
 void lks_json_int(struct lks_json_writer *w, const char *key, int64_t value);
-struct lks_json_number {
-    const char *key;
-    int64_t value;
-};
-void lks_json_ints(struct lks_json_writer *w, const struct lks_json_number *members);
-#define LKS_JSON_INTS(w, ...) lks_json_ints(w, (const struct lks_json_number[]){__VA_ARGS__, {0}})
 void lks_json_bool(struct lks_json_writer *w, const char *key, bool value);
 void lks_json_null(struct lks_json_writer *w, const char *key);
 
 /* The value is already JSON. */
 void lks_json_raw(struct lks_json_writer *w, const char *key, struct lks_str json);
+
+/*
+ * Several members or elements at once, from a template: JSON with ' in place of ", blanks where
+ * they help the reader, and values as in formats of printf: %s and %.*s, escaped where they
+ * stand within quotes and JSON where they do not, and %d, %u, %ld, %lu and %zu. A member whose name
+ * has a '?' behind it is left out where its value is empty, 0, false or null. A template may end
+ * within objects and lists that it opened, and a later call closes them.
+ *
+ *     lks_json_write(w, "'id': %u, 'name'?: '%s', 'links': [{'href': '/nodes/%s'}]", id, name, at);
+ */
+void lks_json_write(struct lks_json_writer *w, const char *template, ...) LKS_PRINTF(2, 3);
+
+/* A truth for a %s outside quotes. */
+#define LKS_JSON_TRUTH(truth) ((truth) ? "true" : "false")
 
 #endif

@@ -35,7 +35,8 @@ void lks_json_fields_write(struct lks_json_writer *w, const struct lks_json_fiel
                            size_t count, const void *of);
 
 /* Set the fields from the members of `map`; false where a member is missing, too large or of
- * another kind. Then some fields are set. A FLAG that is missing or no truth value is false. */
+ * another kind. Then some fields are set. A FLAG that is no truth value is false, and so is one
+ * that is missing, unless it was added later. */
 bool lks_json_fields_read(const struct lks_doc *map, const struct lks_json_field *fields,
                           size_t count, void *of);
 

@@ -499,39 +499,35 @@ void lks_admit_fini(struct lks_admit *a)
 
 /* As JSON ------------------------------------------------------------------------------------ */
 
-static void write_list(struct lks_json_writer *w, const char *key, const char *total,
+static void write_list(struct lks_json_writer *w, const char *key,
                        const struct lks_admit_list *list)
 {
     lks_json_begin(w, key, '[');
     for (size_t i = 0; i < list->count; i++) {
         const struct lks_admit_no *no = &list->items[i];
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "reason", lks_bar_words[no->bar]);
-        LKS_JSON_TEXTS(w, {"node", no->node}, {"image", no->image}, {"ranks", no->ranks},
-                       {"pool", no->pool});
-        lks_json_text(w, "text", no->text);
-        lks_json_end(w, '}');
+        lks_json_write(w,
+                       "{'reason': '%s', 'node'?: '%.*s', 'image'?: '%.*s', 'ranks'?: '%.*s', "
+                       "'pool'?: '%.*s', 'text': '%.*s'}",
+                       lks_bar_words[no->bar], LKS_STR_ARG(no->node), LKS_STR_ARG(no->image),
+                       LKS_STR_ARG(no->ranks), LKS_STR_ARG(no->pool), LKS_STR_ARG(no->text));
     }
-    lks_json_end(w, ']');
-    lks_json_int(w, total, (int64_t)list->total);
+    lks_json_write(w, "], '%s_total': %zu", key, list->total);
 }
 
 void lks_admit_json(const struct lks_admit *a, const struct lks_admit_ask *ask,
                     struct lks_json_writer *w)
 {
-    char time[LKS_TIME_TEXT_SIZE];
-    lks_json_text(w, "job", ask->job);
-    lks_json_bool(w, "admitted", a->yes);
-    if (a->overridden) {
-        lks_json_bool(w, "overridden", true);
-        lks_json_text(w, "override", a->override);
-    }
-    lks_json_some(w, "stack", a->stack);
-    lks_json_some(w, "digest", a->digest);
-    lks_json_int(w, "seq", (int64_t)a->seq);
-    lks_json_cstr(w, "asked", lks_time_text(a->asked, time));
-    if (a->yes)
-        lks_json_cstr(w, "valid_until", lks_time_text(a->valid_until, time));
-    write_list(w, "refused", "refused_total", &a->refused);
-    write_list(w, "warned", "warned_total", &a->warned);
+    char asked[LKS_TIME_TEXT_SIZE], until[LKS_TIME_TEXT_SIZE];
+    lks_json_write(w, "'job': '%.*s', 'admitted': %s", LKS_STR_ARG(ask->job),
+                   LKS_JSON_TRUTH(a->yes));
+    if (a->overridden)
+        lks_json_write(w, "'overridden': true, 'override': '%.*s'", LKS_STR_ARG(a->override));
+    lks_json_write(w,
+                   "'stack'?: '%.*s', 'digest'?: '%.*s', 'seq': %lu, 'asked': '%s', "
+                   "'valid_until'?: '%s'",
+                   LKS_STR_ARG(a->stack), LKS_STR_ARG(a->digest), a->seq,
+                   lks_time_text(a->asked, asked),
+                   a->yes ? lks_time_text(a->valid_until, until) : "");
+    write_list(w, "refused", &a->refused);
+    write_list(w, "warned", &a->warned);
 }

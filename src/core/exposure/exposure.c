@@ -418,10 +418,9 @@ static void put_images(const struct work *w, const struct lks_bitset *set,
         const struct image_use *use = &w->images.items[i];
         if (!lks_bitset_test(set, use->subject))
             continue;
-        lks_json_begin(out, NULL, '{');
-        lks_json_text(out, "ref", w->fleet->images[use->image].ref);
-        lks_json_text(out, "version", w->subjects.items[use->subject].version);
-        lks_json_end(out, '}');
+        lks_json_write(out, "{'ref': '%.*s', 'version': '%.*s'}",
+                       LKS_STR_ARG(w->fleet->images[use->image].ref),
+                       LKS_STR_ARG(w->subjects.items[use->subject].version));
     }
     lks_json_end(out, ']');
 }
@@ -508,14 +507,7 @@ static void put_fixed(const struct hit *hits, size_t count, struct lks_json_writ
             continue;
         lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? ", " : "", LKS_STR_ARG(a->fixed));
     }
-    if (text.len > 0)
-        lks_json_text(out, "fixed", lks_buf_view(&text));
-}
-
-static void put_text(struct lks_json_writer *out, const char *key, struct lks_str text)
-{
-    if (text.len > 0)
-        lks_json_text(out, key, text);
+    lks_json_some(out, "fixed", lks_buf_view(&text));
 }
 
 static enum lks_code put_item(struct work *w, const struct hit *hits, size_t count, lks_day today,
@@ -526,23 +518,18 @@ static enum lks_code put_item(struct work *w, const struct hit *hits, size_t cou
     char day[LKS_DAY_TEXT_SIZE];
     if (find_reach(w, hits, count, &reach) != LKS_OK)
         return w->err->code;
-    lks_json_begin(out, NULL, '{');
-    lks_json_text(out, "id", advisory->id);
-    lks_json_cstr(out, "exposure", lks_advisory_exposure_code(hits->exposure));
-    put_text(out, "severity", advisory->severity);
-    put_text(out, "cvss", advisory->cvss);
-    if (advisory->published != LKS_DAY_NONE) {
-        lks_json_cstr(out, "published", lks_time_day_text(advisory->published, day));
-        lks_json_int(out, "days", today - advisory->published);
-    }
+    lks_json_write(out, "{'id': '%.*s', 'exposure': '%s', 'severity'?: '%.*s', 'cvss'?: '%.*s'",
+                   LKS_STR_ARG(advisory->id), lks_advisory_exposure_code(hits->exposure),
+                   LKS_STR_ARG(advisory->severity), LKS_STR_ARG(advisory->cvss));
+    if (advisory->published != LKS_DAY_NONE)
+        lks_json_write(out, "'published': '%s', 'days': %d",
+                       lks_time_day_text(advisory->published, day), today - advisory->published);
     lks_json_text(out, "component", w->subjects.items[hits->subject].name);
     put_fixed(hits, count, out);
-    put_text(out, "summary", advisory->summary);
-    lks_json_int(out, "nodes", (int64_t)reach.nodes);
-    lks_json_int(out, "gpus", (int64_t)reach.gpus);
-    lks_json_raw(out, "pools", reach.pools);
-    lks_json_raw(out, "images", reach.images);
-    lks_json_end(out, '}');
+    lks_json_write(out,
+                   "'summary'?: '%.*s', 'nodes': %zu, 'gpus': %zu, 'pools': %.*s, 'images': %.*s}",
+                   LKS_STR_ARG(advisory->summary), reach.nodes, reach.gpus,
+                   LKS_STR_ARG(reach.pools), LKS_STR_ARG(reach.images));
     return LKS_OK;
 }
 

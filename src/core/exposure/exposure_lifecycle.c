@@ -209,18 +209,14 @@ static void put_support(struct work *w, lks_day today, struct lks_json_writer *o
         const struct support *s = &w->support[i];
         const struct lks_branch *branch = branch_of(w, s);
         lks_day end = end_of(w, s);
-        lks_json_begin(out, NULL, '{');
+        struct lks_str type = branch != NULL ? branch->type : LKS_STR("");
         snprintf(name, sizeof(name), "R%d", s->number);
-        lks_json_cstr(out, "branch", s->number < 0 ? "amdgpu" : name);
-        if (branch != NULL && branch->type.len > 0)
-            lks_json_text(out, "type", branch->type);
-        if (end != LKS_DAY_NONE) {
-            lks_json_cstr(out, "ends", lks_time_day_text(end, text));
-            lks_json_int(out, "days_left", end - today);
-        }
-        lks_json_int(out, "nodes", (int64_t)s->nodes);
-        lks_json_int(out, "gpus", (int64_t)s->gpus);
-        lks_json_end(out, '}');
+        lks_json_write(out, "{'branch': '%s', 'type'?: '%.*s'", s->number < 0 ? "amdgpu" : name,
+                       LKS_STR_ARG(type));
+        if (end != LKS_DAY_NONE)
+            lks_json_write(out, "'ends': '%s', 'days_left': %d", lks_time_day_text(end, text),
+                           end - today);
+        lks_json_write(out, "'nodes': %zu, 'gpus': %zu}", s->nodes, s->gpus);
     }
     lks_json_end(out, ']');
 }
@@ -254,8 +250,8 @@ static void put_verdict(const struct work *w, const struct lks_compat_question *
         return;
     }
     enum lks_reason reason = lks_compat_judge(w->fleet->facts, q, best, NULL);
-    lks_json_cstr(out, "verdict", lks_compat_reason_verdict(reason));
-    lks_json_cstr(out, "reason", lks_compat_reason_name(reason));
+    lks_json_write(out, "'verdict': '%s', 'reason': '%s'", lks_compat_reason_verdict(reason),
+                   lks_compat_reason_name(reason));
 }
 
 static void put_matrix(struct work *w, struct lks_json_writer *out)
@@ -266,16 +262,11 @@ static void put_matrix(struct work *w, struct lks_json_writer *out)
     lks_json_begin(out, "matrix", '[');
     for (size_t i = 0; i < count; i++) {
         const struct combination *c = &w->matrix[i];
-        lks_json_begin(out, NULL, '{');
-        lks_json_text(out, "gpu", c->q.gpu);
-        lks_json_text(out, "driver", c->q.driver);
-        lks_json_text(out, "cuda", c->q.toolkit);
-        if (c->pinned && c->q.toolkit.len > 0)
-            lks_json_bool(out, "pinned", true);
+        lks_json_write(out, "{'gpu': '%.*s', 'driver': '%.*s', 'cuda': '%.*s', 'pinned'?: %s",
+                       LKS_STR_ARG(c->q.gpu), LKS_STR_ARG(c->q.driver), LKS_STR_ARG(c->q.toolkit),
+                       LKS_JSON_TRUTH(c->pinned && c->q.toolkit.len > 0));
         put_verdict(w, &c->q, out);
-        lks_json_int(out, "nodes", (int64_t)c->nodes);
-        lks_json_int(out, "gpus", (int64_t)c->gpus);
-        lks_json_end(out, '}');
+        lks_json_write(out, "'nodes': %zu, 'gpus': %zu}", c->nodes, c->gpus);
     }
     lks_json_end(out, ']');
 }

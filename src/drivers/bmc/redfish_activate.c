@@ -555,9 +555,8 @@ void lks_redfish_ask_reset_off(const struct lks_redfish_update *u, struct lks_ht
     }
     lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->off_target), out);
     struct lks_json_writer w = {.out = &out->body};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "ResetType", u->offs > OFF_LOOKS / 2 ? "ForceOff" : "GracefulShutdown");
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "{'ResetType': '%s'}",
+                   u->offs > OFF_LOOKS / 2 ? "ForceOff" : "GracefulShutdown");
 }
 
 /* First which system, then where its reset is, then the order itself. */

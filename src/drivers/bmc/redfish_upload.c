@@ -52,18 +52,13 @@ static void put_targets(const struct lks_redfish_update *u, const char *key,
 /* Settings stay; a second copy is not made on the way. */
 static void put_supermicro(const struct lks_redfish_update *u, struct lks_json_writer *w)
 {
-    static const char *const bios[] = {"PreserveME", "PreserveNVRAM", "PreserveSMBIOS", NULL};
-    static const char *const bmc[] = {"PreserveCfg", "PreserveSdr", "PreserveSsl", NULL};
     bool is_bios = strcmp(u->kind, "bios") == 0, is_bmc = strcmp(u->kind, "bmc") == 0;
-    if (!is_bios && !is_bmc)
-        return;
-    lks_json_begin(w, "Supermicro", '{');
-    lks_json_begin(w, is_bios ? "BIOS" : "BMC", '{');
-    for (const char *const *name = is_bios ? bios : bmc; *name != NULL; name++)
-        lks_json_bool(w, *name, true);
-    lks_json_bool(w, is_bios ? "BackupBIOS" : "BackupBMC", false);
-    lks_json_end(w, '}');
-    lks_json_end(w, '}');
+    if (is_bios)
+        lks_json_write(w, "'Supermicro': {'BIOS': {'PreserveME': true, 'PreserveNVRAM': true, "
+                          "'PreserveSMBIOS': true, 'BackupBIOS': false}}");
+    if (is_bmc)
+        lks_json_write(w, "'Supermicro': {'BMC': {'PreserveCfg': true, 'PreserveSdr': true, "
+                          "'PreserveSsl': true, 'BackupBMC': false}}");
 }
 
 static void put_oem(const struct lks_redfish_update *u, struct lks_json_writer *w)
@@ -75,22 +70,25 @@ static void put_oem(const struct lks_redfish_update *u, struct lks_json_writer *
     lks_json_begin(w, "Oem", '{');
     if (m->preserve)
         put_supermicro(u, w);
-    if (option) {
-        lks_json_begin(w, "Nvidia", '{');
-        lks_json_cstr(w, "UpdateOption", "StageOnly");
-        lks_json_end(w, '}');
-    }
+    if (option)
+        lks_json_write(w, "'Nvidia': {'UpdateOption': 'StageOnly'}");
     lks_json_end(w, '}');
+}
+
+/* Which devices, whether older versions too, and when the image is to run. */
+static void put_wanted(const struct lks_redfish_update *u, struct lks_json_writer *w)
+{
+    bool force = u->force && lks_redfish_manners(u->r.vendor)->force;
+    put_targets(u, "Targets", w);
+    lks_json_write(w, "'ForceUpdate'?: %s, '@Redfish.OperationApplyTime': '%s'",
+                   LKS_JSON_TRUTH(force), u->apply);
 }
 
 static void put_parameters(const struct lks_redfish_update *u, struct lks_buf *out)
 {
     struct lks_json_writer w = {.out = out};
     lks_json_begin(&w, NULL, '{');
-    put_targets(u, "Targets", &w);
-    if (u->force && lks_redfish_manners(u->r.vendor)->force)
-        lks_json_bool(&w, "ForceUpdate", true);
-    lks_json_cstr(&w, "@Redfish.OperationApplyTime", u->apply);
+    put_wanted(u, &w);
     put_oem(u, &w);
     lks_json_end(&w, '}');
 }
@@ -160,12 +158,9 @@ static void ask_form(const struct lks_redfish_update *u, struct lks_http_request
     lks_buf_addf(&out->body, "%s\r\n", u->r.secret.token);
     put_part(u, out, "parameters", NULL);
     struct lks_json_writer w = {.out = &out->body};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_bool(&w, "UpdateRepository", false);
-    lks_json_bool(&w, "UpdateTarget", true);
-    lks_json_cstr(&w, "ETag", u->image.digest);
-    lks_json_int(&w, "Section", 0);
-    lks_json_end(&w, '}');
+    lks_json_write(&w,
+                   "{'UpdateRepository': false, 'UpdateTarget': true, 'ETag': '%s', 'Section': 0}",
+                   u->image.digest);
     lks_buf_add(&out->body, LKS_STR("\r\n"));
     put_file(u, out, "files[]");
 }
@@ -175,13 +170,9 @@ static void ask_pull(const struct lks_redfish_update *u, struct lks_http_request
     bool tls = strncmp(u->pull, "https://", 8) == 0;
     lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->simple), out);
     struct lks_json_writer w = {.out = &out->body};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "ImageURI", u->pull);
-    lks_json_cstr(&w, "TransferProtocol", tls ? "HTTPS" : "HTTP");
-    put_targets(u, "Targets", &w);
-    if (u->force && lks_redfish_manners(u->r.vendor)->force)
-        lks_json_bool(&w, "ForceUpdate", true);
-    lks_json_cstr(&w, "@Redfish.OperationApplyTime", u->apply);
+    lks_json_write(&w, "{'ImageURI': '%s', 'TransferProtocol': '%s'", u->pull,
+                   tls ? "HTTPS" : "HTTP");
+    put_wanted(u, &w);
     lks_json_end(&w, '}');
 }
 
@@ -320,12 +311,8 @@ void lks_redfish_ask_patch(const struct lks_redfish_update *u, struct lks_http_r
     struct lks_json_writer w = {.out = &out->body};
     lks_json_begin(&w, NULL, '{');
     put_targets(u, "HttpPushUriTargets", &w);
-    lks_json_begin(&w, "HttpPushUriOptions", '{');
-    lks_json_begin(&w, "HttpPushUriApplyTime", '{');
-    lks_json_cstr(&w, "ApplyTime", u->apply);
-    lks_json_end(&w, '}');
-    lks_json_end(&w, '}');
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "'HttpPushUriOptions': {'HttpPushUriApplyTime': {'ApplyTime': '%s'}}}",
+                   u->apply);
 }
 
 void lks_redfish_hear_patch(struct lks_redfish_update *u, lks_ms now,

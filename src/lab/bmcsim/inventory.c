@@ -156,15 +156,13 @@ static void hpe_oem(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u)
 {
     uint8_t id[16];
     lks_bmcsim_image_row_uuid(LKS_BMCSIM_HPE, u->row->id, id);
-    lks_json_begin(&c->w, "Oem", '{');
-    lks_json_begin(&c->w, "Hpe", '{');
+    lks_json_write(&c->w, "'Oem': {'Hpe': {");
     lks_bmcsim_reply_textf(&c->w, "DeviceClass",
                            "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
                            id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9],
                            id[10], id[11], id[12], id[13], id[14], id[15]);
-    lks_json_cstr(&c->w, "DeviceContext", u->row->reset == LKS_RESET_BMC ? "System Board" : "Slot");
-    lks_json_end(&c->w, '}');
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w, "'DeviceContext': '%s'}}",
+                   u->row->reset == LKS_RESET_BMC ? "System Board" : "Slot");
 }
 
 static void entry_name(const struct lks_bmcsim_unit *u, const struct lks_bmcsim_entry *e,
@@ -198,19 +196,14 @@ static void entry_status(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit
  * made to run again. */
 static void entry_bank(struct lks_bmcsim_call *c, const struct lks_bmcsim_entry *e)
 {
-    lks_json_bool(&c->w, "Active", e->bank == LKS_SIM_ACTIVE);
-    lks_json_bool(&c->w, "Staged", e->bank == LKS_SIM_STAGED);
-    if (e->bank == LKS_SIM_ACTIVE)
-        return;
     const char *action = e->bank == LKS_SIM_STAGED ? "Cancel" : "Activate";
-    char key[64];
-    (void)snprintf(key, sizeof(key), "#SoftwareInventory.%s", action);
-    lks_json_begin(&c->w, "Actions", '{');
-    lks_json_begin(&c->w, key, '{');
-    lks_bmcsim_reply_textf(&c->w, "target", "%" LKS_STR_FMT "/Actions/SoftwareInventory.%s",
-                           LKS_STR_ARG(c->path), action);
-    lks_json_end(&c->w, '}');
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w, "'Active': %s, 'Staged': %s", LKS_JSON_TRUTH(e->bank == LKS_SIM_ACTIVE),
+                   LKS_JSON_TRUTH(e->bank == LKS_SIM_STAGED));
+    if (e->bank != LKS_SIM_ACTIVE)
+        lks_json_write(&c->w,
+                       "'Actions': {'#SoftwareInventory.%s': "
+                       "{'target': '%.*s/Actions/SoftwareInventory.%s'}}",
+                       action, LKS_STR_ARG(c->path), action);
 }
 
 void lks_bmcsim_inventory_post_entry(struct lks_bmcsim_call *c)
@@ -248,20 +241,18 @@ bool lks_bmcsim_inventory_get_entry(struct lks_bmcsim_call *c)
     char name[LKS_BMCSIM_ID_SIZE];
     entry_name(u, &e, (flags & LKS_HAS_NUMBER_IDS) != 0, name);
     lks_bmcsim_reply_head(c, "SoftwareInventory.v1_14_0.SoftwareInventory", e.id, name);
-    lks_json_cstr(&c->w, "Version", e.version);
     bool fixed = (u->row->flags & LKS_ROW_FIXED) != 0;
-    lks_json_bool(&c->w, "Updateable", !fixed && !u->bricked);
+    lks_json_write(&c->w, "'Version': '%s', 'Updateable': %s", e.version,
+                   LKS_JSON_TRUTH(!fixed && !u->bricked));
     if ((flags & LKS_HAS_NUMBER_IDS) == 0) {
-        lks_json_cstr(&c->w, "Manufacturer", c->b->kind->vendor);
-        lks_json_bool(&c->w, "WriteProtected", (u->row->flags & LKS_ROW_LOCKED) != 0);
+        lks_json_write(&c->w, "'Manufacturer': '%s', 'WriteProtected': %s", c->b->kind->vendor,
+                       LKS_JSON_TRUTH((u->row->flags & LKS_ROW_LOCKED) != 0));
         related(c, u);
     }
-    if (u->row->software_id != NULL)
-        lks_json_cstr(&c->w, "SoftwareId", u->row->software_id);
-    if (u->lowest[0] != '\0')
-        lks_json_cstr(&c->w, "LowestSupportedVersion", u->lowest);
-    if ((u->row->flags & LKS_ROW_JUNK_DATE) != 0)
-        lks_json_cstr(&c->w, "ReleaseDate", "T00:00:00Z");
+    lks_json_write(&c->w,
+                   "'SoftwareId'?: '%s', 'LowestSupportedVersion'?: '%s', 'ReleaseDate'?: '%s'",
+                   u->row->software_id, u->lowest,
+                   (u->row->flags & LKS_ROW_JUNK_DATE) != 0 ? "T00:00:00Z" : "");
     if ((flags & LKS_HAS_BANKS) != 0)
         entry_bank(c, &e);
     if (!fixed || (flags & LKS_HAS_NUMBER_IDS) == 0)

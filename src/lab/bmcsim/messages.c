@@ -141,17 +141,14 @@ void lks_bmcsim_message_write(struct lks_json_writer *w, enum lks_bmcsim_message
     const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1024);
     fill(&text, row->text, args);
-    lks_json_cstr(w, "@odata.type", "#Message.v1_1_1.Message");
-    lks_bmcsim_reply_textf(w, "MessageId", "%s.%s.%s", registry->prefix, registry->version,
-                           row->key);
-    lks_json_text(w, "Message", lks_buf_view(&text));
-    lks_json_begin(w, "MessageArgs", '[');
+    lks_json_write(w,
+                   "'@odata.type': '#Message.v1_1_1.Message', 'MessageId': '%s.%s.%s', "
+                   "'Message': '%.*s', 'MessageArgs': [",
+                   registry->prefix, registry->version, row->key, LKS_STR_ARG(lks_buf_view(&text)));
     for (unsigned i = 0; i < row->args; i++)
         lks_json_cstr(w, NULL, args[i] != NULL ? args[i] : "");
-    lks_json_end(w, ']');
-    lks_json_cstr(w, "MessageSeverity", row->severity);
-    lks_json_cstr(w, "Severity", row->severity);
-    lks_json_cstr(w, "Resolution", row->resolution);
+    lks_json_write(w, "], 'MessageSeverity': '%s', 'Severity': '%s', 'Resolution': '%s'",
+                   row->severity, row->severity, row->resolution);
 }
 
 /* ---- The registries as resources ---- */
@@ -184,34 +181,22 @@ bool lks_bmcsim_message_get_registry_file(struct lks_bmcsim_call *c)
     const struct lks_bmcsim_registry_row *row = &lks_bmcsim_registries[i];
     lks_bmcsim_reply_head(c, "MessageRegistryFile.v1_1_3.MessageRegistryFile", row->prefix,
                           "Message registry file");
-    lks_json_begin(&c->w, "Languages", '[');
-    lks_json_cstr(&c->w, NULL, "en");
-    lks_json_end(&c->w, ']');
-    lks_bmcsim_reply_textf(&c->w, "Registry", "%s.%s", row->prefix, row->version);
-    lks_json_begin(&c->w, "Location", '[');
-    lks_json_begin(&c->w, NULL, '{');
-    lks_json_cstr(&c->w, "Language", "en");
-    lks_bmcsim_reply_textf(&c->w, "Uri", "/redfish/v1/Registries/%s/%s", row->prefix, row->prefix);
-    lks_json_end(&c->w, '}');
-    lks_json_end(&c->w, ']');
-    lks_json_int(&c->w, "Location@odata.count", 1);
+    lks_json_write(&c->w,
+                   "'Languages': ['en'], 'Registry': '%s.%s', 'Location': [{'Language': 'en', "
+                   "'Uri': '/redfish/v1/Registries/%s/%s'}], 'Location@odata.count': 1",
+                   row->prefix, row->version, row->prefix, row->prefix);
     return true;
 }
 
 static void registry_message(struct lks_json_writer *w, const struct lks_bmcsim_message_row *m)
 {
-    lks_json_begin(w, m->key, '{');
-    lks_json_cstr(w, "Description", m->text);
-    lks_json_cstr(w, "Message", m->text);
-    lks_json_cstr(w, "Severity", m->severity);
-    lks_json_cstr(w, "MessageSeverity", m->severity);
-    lks_json_int(w, "NumberOfArgs", m->args);
-    lks_json_begin(w, "ParamTypes", '[');
+    lks_json_write(w,
+                   "'%s': {'Description': '%s', 'Message': '%s', 'Severity': '%s', "
+                   "'MessageSeverity': '%s', 'NumberOfArgs': %u, 'ParamTypes': [",
+                   m->key, m->text, m->text, m->severity, m->severity, m->args);
     for (unsigned i = 0; i < m->args; i++)
         lks_json_cstr(w, NULL, "string");
-    lks_json_end(w, ']');
-    lks_json_cstr(w, "Resolution", m->resolution);
-    lks_json_end(w, '}');
+    lks_json_write(w, "], 'Resolution': '%s'}", m->resolution);
 }
 
 bool lks_bmcsim_message_get_registry(struct lks_bmcsim_call *c)
@@ -223,11 +208,10 @@ bool lks_bmcsim_message_get_registry(struct lks_bmcsim_call *c)
     char id[64];
     (void)snprintf(id, sizeof(id), "%s.%s.0", row->prefix, row->version);
     lks_bmcsim_reply_head(c, "MessageRegistry.v1_4_0.MessageRegistry", id, "Message registry");
-    lks_json_cstr(&c->w, "Language", "en");
-    lks_json_cstr(&c->w, "RegistryPrefix", row->prefix);
-    lks_bmcsim_reply_textf(&c->w, "RegistryVersion", "%s.0", row->version);
-    lks_json_cstr(&c->w, "OwningEntity", i == LKS_REG_OEM ? "Simulated" : "DMTF");
-    lks_json_begin(&c->w, "Messages", '{');
+    lks_json_write(&c->w,
+                   "'Language': 'en', 'RegistryPrefix': '%s', 'RegistryVersion': '%s.0', "
+                   "'OwningEntity': '%s', 'Messages': {",
+                   row->prefix, row->version, i == LKS_REG_OEM ? "Simulated" : "DMTF");
     for (size_t m = 0; m < LKS_MSG_COUNT; m++)
         if (lks_bmcsim_messages[m].registry == i)
             registry_message(&c->w, &lks_bmcsim_messages[m]);

@@ -28,12 +28,8 @@ static void problem(struct lks_bmcsim_call *c, int status, const char *title, co
     struct lks_json_writer w = {.out = &c->reply->body};
     c->reply->status = status;
     c->reply->type = "application/problem+json";
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "detail", detail);
-    lks_json_int(&w, "status", status);
-    lks_json_cstr(&w, "title", title);
-    lks_json_cstr(&w, "type", "about:blank");
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "{'detail': '%s', 'status': %d, 'title': '%s', 'type': 'about:blank'}",
+                   detail, status, title);
 }
 
 static void missing(struct lks_bmcsim_call *c)
@@ -111,13 +107,10 @@ static void write_unit(struct lks_bmcsim *b, struct lks_json_writer *w, unsigned
     for (size_t i = 0; lks_bmcsim_inventory_entry_at(b, i, &entry) && entry.unit != unit; i++)
         ;
     lks_json_begin(w, key, '{');
-    lks_json_cstr(w, "actual-firmware", u->bricked ? "N/A" : entry.version);
-    lks_json_cstr(w, "part-number", "920-9K36F-SIM");
-    lks_json_cstr(w, "serial-number", b->name);
-    lks_json_cstr(w, "type", u->row->class);
-    if (u->staged[0] != '\0')
-        lks_json_cstr(w, "installed-firmware", u->staged);
-    lks_json_end(w, '}');
+    lks_json_write(w,
+                   "'actual-firmware': '%s', 'part-number': '920-9K36F-SIM', "
+                   "'serial-number': '%s', 'type': '%s', 'installed-firmware'?: '%s'}",
+                   u->bricked ? "N/A" : entry.version, b->name, u->row->class, u->staged);
     if ((u->row->flags & LKS_ROW_FIXED) == 0)
         (void)lks_bmcsim_fault_trouble(b, LKS_FAULT_WRONG_VERSION, NULL);
 }
@@ -130,17 +123,17 @@ static void write_job(struct lks_bmcsim *b, struct lks_json_writer *w,
     const struct lks_bmcsim_told *told = &t->told[t->told_count - 1];
     bool runs = b->job != NULL && b->job->task == t->number && !t->stuck;
     lks_json_begin(w, key, '{');
-    lks_json_cstr(w, "detail",
-                  good ? "The action is done." : lks_bmcsim_messages[told->message].key);
-    lks_json_int(w, "http_status", over && !good ? 500 : 200);
-    lks_json_begin(w, "issue", '[');
-    lks_json_end(w, ']');
-    lks_bmcsim_reply_textf(w, "percentage", "%u", runs ? lks_bmcsim_job_percent(b) : t->percent);
-    lks_json_cstr(w, "state", good ? "action_success" : over ? "action_error" : "running");
-    lks_json_cstr(w, "status", good ? "Action succeeded" : over ? "Action failed" : "Running");
-    lks_json_int(w, "timeout", 3600);
-    lks_json_cstr(w, "type", "");
-    lks_json_end(w, '}');
+    lks_json_write(w,
+                   "'detail': '%s', 'http_status': %d, 'issue': [], 'percentage': '%u', "
+                   "'state': '%s', 'status': '%s', 'timeout': 3600, 'type': ''}",
+                   good ? "The action is done." : lks_bmcsim_messages[told->message].key,
+                   over && !good ? 500 : 200, runs ? lks_bmcsim_job_percent(b) : t->percent,
+                   good   ? "action_success"
+                   : over ? "action_error"
+                          : "running",
+                   good   ? "Action succeeded"
+                   : over ? "Action failed"
+                          : "Running");
 }
 
 static void get_actions(struct lks_bmcsim_call *c, struct lks_str id)
@@ -170,42 +163,31 @@ static void get_actions(struct lks_bmcsim_call *c, struct lks_str id)
 static void get_files(struct lks_bmcsim_call *c, unsigned unit)
 {
     lks_json_begin(&c->w, NULL, '{');
-    for (size_t i = 0; i < c->b->file_count; i++) {
-        if (c->b->files[i].unit != unit)
-            continue;
-        lks_json_begin(&c->w, c->b->files[i].name, '{');
-        lks_bmcsim_reply_textf(&c->w, "path", "/host/fw-images/%s/%s", c->b->units[unit].id,
-                               c->b->files[i].name);
-        lks_json_end(&c->w, '}');
-    }
+    for (size_t i = 0; i < c->b->file_count; i++)
+        if (c->b->files[i].unit == unit)
+            lks_json_write(&c->w, "'%s': {'path': '/host/fw-images/%s/%s'}", c->b->files[i].name,
+                           c->b->units[unit].id, c->b->files[i].name);
     lks_json_end(&c->w, '}');
 }
 
 static void get_platform(struct lks_bmcsim_call *c)
 {
-    lks_json_begin(&c->w, NULL, '{');
-    lks_json_cstr(&c->w, "system-mac", "02:00:00:00:00:01");
-    lks_json_cstr(&c->w, "manufacturer", c->b->kind->vendor);
-    lks_json_cstr(&c->w, "product-name", c->b->kind->model);
-    lks_bmcsim_reply_textf(&c->w, "serial-number", "SN-%s", c->b->name);
-    lks_json_cstr(&c->w, "part-number", "920-9K36F-SIM");
-    lks_json_cstr(&c->w, "hw-revision", c->b->revision);
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w,
+                   "{'system-mac': '02:00:00:00:00:01', 'manufacturer': '%s', "
+                   "'product-name': '%s', 'serial-number': 'SN-%s', "
+                   "'part-number': '920-9K36F-SIM', 'hw-revision': '%s'}",
+                   c->b->kind->vendor, c->b->kind->model, c->b->name, c->b->revision);
 }
 
 static void get_system(struct lks_bmcsim_call *c, bool version)
 {
-    lks_json_begin(&c->w, NULL, '{');
-    if (version) {
-        lks_json_cstr(&c->w, "image", "nvos-25.02.2141");
-        lks_json_cstr(&c->w, "kernel", "6.1.0");
-    } else {
-        lks_json_cstr(&c->w, "hostname", c->b->name);
-        lks_json_cstr(&c->w, "product-name", "nvos");
-        lks_json_cstr(&c->w, "product-release", "25.02.2141");
-        lks_json_cstr(&c->w, "status", "System is ready");
-    }
-    lks_json_end(&c->w, '}');
+    if (version)
+        lks_json_write(&c->w, "{'image': 'nvos-25.02.2141', 'kernel': '6.1.0'}");
+    else
+        lks_json_write(&c->w,
+                       "{'hostname': '%s', 'product-name': 'nvos', "
+                       "'product-release': '25.02.2141', 'status': 'System is ready'}",
+                       c->b->name);
 }
 
 static void get_firmware(struct lks_bmcsim_call *c, struct lks_str component, struct lks_str rest)

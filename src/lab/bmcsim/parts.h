@@ -344,6 +344,8 @@ void lks_bmcsim_reply_textf(struct lks_json_writer *w, const char *key, const ch
     LKS_PRINTF(3, 4);
 void lks_bmcsim_reply_texts(struct lks_json_writer *w, const char *key, const char *const *words);
 void lks_bmcsim_reply_status(struct lks_json_writer *w, const char *state, const char *health);
+/* The same for what is always well, in a template. */
+#define LKS_BMCSIM_ENABLED "'Status': {'State': 'Enabled', 'Health': 'OK'}"
 /* A collection: head, then a member for each path that is added, then the end. */
 void lks_bmcsim_reply_collection(struct lks_bmcsim_call *c, const char *type, const char *name);
 void lks_bmcsim_reply_member(struct lks_bmcsim_call *c, const char *fmt, ...) LKS_PRINTF(2, 3);

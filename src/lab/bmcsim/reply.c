@@ -32,11 +32,9 @@ static void put_info(struct lks_json_writer *w, enum lks_bmcsim_message message,
                      const char *a2)
 {
     const char *const args[3] = {a1, a2, NULL};
-    lks_json_begin(w, "@Message.ExtendedInfo", '[');
-    lks_json_begin(w, NULL, '{');
+    lks_json_write(w, "'@Message.ExtendedInfo': [{");
     lks_bmcsim_message_write(w, message, args);
-    lks_json_end(w, '}');
-    lks_json_end(w, ']');
+    lks_json_write(w, "}]");
 }
 
 void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
@@ -47,13 +45,10 @@ void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcs
     lks_buf_truncate(&c->reply->body, 0);
     struct lks_json_writer w = {.out = &c->reply->body};
     c->reply->status = status;
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, "error", '{');
-    lks_bmcsim_reply_textf(&w, "code", "%s.%s.%s", registry->prefix, registry->version, row->key);
-    lks_json_cstr(&w, "message", "See the extended information.");
+    lks_json_write(&w, "{'error': {'code': '%s.%s.%s', 'message': 'See the extended information.'",
+                   registry->prefix, registry->version, row->key);
     put_info(&w, message, a1, a2);
-    lks_json_end(&w, '}');
-    lks_json_end(&w, '}');
+    lks_json_write(&w, "}}");
     if (status == 503)
         lks_bmcsim_reply_header(c, "Retry-After", "%u", 30U);
 }
@@ -72,10 +67,8 @@ void lks_bmcsim_reply_success(struct lks_bmcsim_call *c, int status)
 void lks_bmcsim_reply_head(struct lks_bmcsim_call *c, const char *type, const char *id,
                            const char *name)
 {
-    lks_bmcsim_reply_textf(&c->w, "@odata.type", "#%s", type);
-    lks_json_text(&c->w, "@odata.id", c->path);
-    lks_json_cstr(&c->w, "Id", id);
-    lks_json_cstr(&c->w, "Name", name);
+    lks_json_write(&c->w, "'@odata.type': '#%s', '@odata.id': '%.*s', 'Id': '%s', 'Name': '%s'",
+                   type, LKS_STR_ARG(c->path), id, name);
 }
 
 /* A text from a format, of a length that our own ids and paths have. */
@@ -123,18 +116,15 @@ void lks_bmcsim_reply_texts(struct lks_json_writer *w, const char *key, const ch
 
 void lks_bmcsim_reply_status(struct lks_json_writer *w, const char *state, const char *health)
 {
-    lks_json_begin(w, "Status", '{');
-    lks_json_cstr(w, "State", state);
-    lks_json_cstr(w, "Health", health);
-    lks_json_end(w, '}');
+    lks_json_write(w, "'Status': {'State': '%s', 'Health': '%s'}", state, health);
 }
 
 void lks_bmcsim_reply_collection(struct lks_bmcsim_call *c, const char *type, const char *name)
 {
-    lks_bmcsim_reply_textf(&c->w, "@odata.type", "#%sCollection.%sCollection", type, type);
-    lks_json_text(&c->w, "@odata.id", c->path);
-    lks_json_cstr(&c->w, "Name", name);
-    lks_json_begin(&c->w, "Members", '[');
+    lks_json_write(&c->w,
+                   "'@odata.type': '#%sCollection.%sCollection', '@odata.id': '%.*s', "
+                   "'Name': '%s', 'Members': [",
+                   type, type, LKS_STR_ARG(c->path), name);
 }
 
 void lks_bmcsim_reply_member(struct lks_bmcsim_call *c, const char *fmt, ...)
@@ -151,13 +141,10 @@ void lks_bmcsim_reply_member(struct lks_bmcsim_call *c, const char *fmt, ...)
             return;
         }
     }
-    lks_json_begin(&c->w, NULL, '{');
-    lks_json_text(&c->w, "@odata.id", path);
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w, "{'@odata.id': '%.*s'}", LKS_STR_ARG(path));
 }
 
 void lks_bmcsim_reply_collection_end(struct lks_bmcsim_call *c, size_t count)
 {
-    lks_json_end(&c->w, ']');
-    lks_json_int(&c->w, "Members@odata.count", (int64_t)count);
+    lks_json_write(&c->w, "], 'Members@odata.count': %zu", count);
 }

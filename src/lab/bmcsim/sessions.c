@@ -136,10 +136,11 @@ bool lks_bmcsim_session_get_service(struct lks_bmcsim_call *c)
 {
     lks_bmcsim_reply_head(c, "SessionService.v1_1_8.SessionService", "SessionService",
                           "Session service");
-    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
-    lks_json_bool(&c->w, "ServiceEnabled", true);
-    lks_json_int(&c->w, "SessionTimeout", c->b->kind->session_seconds);
-    lks_bmcsim_reply_link(&c->w, "Sessions", "/redfish/v1/SessionService/Sessions");
+    lks_json_write(&c->w,
+                   LKS_BMCSIM_ENABLED
+                   ", 'ServiceEnabled': true, 'SessionTimeout': %u, "
+                   "'Sessions': {'@odata.id': '/redfish/v1/SessionService/Sessions'}",
+                   c->b->kind->session_seconds);
     return true;
 }
 
@@ -162,8 +163,8 @@ bool lks_bmcsim_session_get(struct lks_bmcsim_call *c)
     char id[16], when[LKS_TIME_TEXT_SIZE];
     (void)snprintf(id, sizeof(id), "%u", s->number);
     lks_bmcsim_reply_head(c, "Session.v1_5_0.Session", id, "Session");
-    lks_json_cstr(&c->w, "UserName", c->b->user);
-    lks_json_cstr(&c->w, "CreatedTime", lks_time_text(s->opened, when));
+    lks_json_write(&c->w, "'UserName': '%s', 'CreatedTime': '%s'", c->b->user,
+                   lks_time_text(s->opened, when));
     return true;
 }
 
@@ -171,11 +172,10 @@ bool lks_bmcsim_session_get_account_service(struct lks_bmcsim_call *c)
 {
     lks_bmcsim_reply_head(c, "AccountService.v1_12_0.AccountService", "AccountService",
                           "Account service");
-    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
-    lks_json_bool(&c->w, "ServiceEnabled", true);
-    lks_json_int(&c->w, "MinPasswordLength", 8);
-    lks_bmcsim_reply_link(&c->w, "Accounts", "/redfish/v1/AccountService/Accounts");
-    lks_bmcsim_reply_link(&c->w, "Roles", "/redfish/v1/AccountService/Roles");
+    lks_json_write(&c->w, LKS_BMCSIM_ENABLED
+                   ", 'ServiceEnabled': true, 'MinPasswordLength': 8, "
+                   "'Accounts': {'@odata.id': '/redfish/v1/AccountService/Accounts'}, "
+                   "'Roles': {'@odata.id': '/redfish/v1/AccountService/Roles'}");
     return true;
 }
 
@@ -199,17 +199,11 @@ bool lks_bmcsim_session_get_account(struct lks_bmcsim_call *c)
     if (!lks_str_is(c->arg[0], "1"))
         return false;
     lks_bmcsim_reply_head(c, "ManagerAccount.v1_9_0.ManagerAccount", "1", "Account");
-    lks_json_cstr(&c->w, "UserName", c->b->user);
-    lks_json_null(&c->w, "Password");
-    lks_json_cstr(&c->w, "RoleId", "Administrator");
-    lks_json_bool(&c->w, "Enabled", true);
-    lks_json_bool(&c->w, "Locked", false);
-    lks_json_begin(&c->w, "AccountTypes", '[');
-    lks_json_cstr(&c->w, NULL, "Redfish");
-    lks_json_end(&c->w, ']');
-    lks_json_begin(&c->w, "Links", '{');
-    lks_bmcsim_reply_link(&c->w, "Role", "/redfish/v1/AccountService/Roles/Administrator");
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w,
+                   "'UserName': '%s', 'Password': null, 'RoleId': 'Administrator', "
+                   "'Enabled': true, 'Locked': false, 'AccountTypes': ['Redfish'], 'Links': "
+                   "{'Role': {'@odata.id': '/redfish/v1/AccountService/Roles/Administrator'}}",
+                   c->b->user);
     return true;
 }
 
@@ -220,13 +214,11 @@ bool lks_bmcsim_session_get_roles(struct lks_bmcsim_call *c)
 
 bool lks_bmcsim_session_get_role(struct lks_bmcsim_call *c)
 {
-    static const char *const may[] = {"Login",         "ConfigureManager",    "ConfigureUsers",
-                                      "ConfigureSelf", "ConfigureComponents", NULL};
     if (!lks_str_is(c->arg[0], "Administrator"))
         return false;
     lks_bmcsim_reply_head(c, "Role.v1_3_1.Role", "Administrator", "Role");
-    lks_json_cstr(&c->w, "RoleId", "Administrator");
-    lks_json_bool(&c->w, "IsPredefined", true);
-    lks_bmcsim_reply_texts(&c->w, "AssignedPrivileges", may);
+    lks_json_write(&c->w, "'RoleId': 'Administrator', 'IsPredefined': true, 'AssignedPrivileges': "
+                          "['Login', 'ConfigureManager', 'ConfigureUsers', 'ConfigureSelf', "
+                          "'ConfigureComponents']");
     return true;
 }

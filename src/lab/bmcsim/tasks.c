@@ -125,12 +125,12 @@ bool lks_bmcsim_task_get_service(struct lks_bmcsim_call *c)
 {
     char now[LKS_TIME_TEXT_SIZE];
     lks_bmcsim_reply_head(c, "TaskService.v1_2_0.TaskService", "TaskService", "Task service");
-    lks_json_cstr(&c->w, "DateTime", lks_time_text(c->b->now, now));
-    lks_json_bool(&c->w, "ServiceEnabled", true);
-    lks_json_cstr(&c->w, "CompletedTaskOverWritePolicy", "Oldest");
-    lks_json_bool(&c->w, "LifeCycleEventOnTaskStateChange", false);
-    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
-    lks_bmcsim_reply_link(&c->w, "Tasks", "/redfish/v1/TaskService/Tasks");
+    lks_json_write(&c->w,
+                   "'DateTime': '%s', 'ServiceEnabled': true, "
+                   "'CompletedTaskOverWritePolicy': 'Oldest', "
+                   "'LifeCycleEventOnTaskStateChange': false, " LKS_BMCSIM_ENABLED ", "
+                   "'Tasks': {'@odata.id': '/redfish/v1/TaskService/Tasks'}",
+                   lks_time_text(c->b->now, now));
     return true;
 }
 
@@ -185,18 +185,17 @@ bool lks_bmcsim_task_get(struct lks_bmcsim_call *c)
     const struct lks_bmcsim_task *t = visible(c->b, c->arg[0]);
     if (t == NULL)
         return false;
-    char id[LKS_BMCSIM_ID_SIZE], when[LKS_TIME_TEXT_SIZE];
+    char id[LKS_BMCSIM_ID_SIZE], from[LKS_TIME_TEXT_SIZE], to[LKS_TIME_TEXT_SIZE];
+    bool runs = c->b->job != NULL && c->b->job->task == t->number && !t->stuck;
     lks_bmcsim_task_id(c->b, t, id);
     lks_bmcsim_reply_head(c, "Task.v1_7_2.Task", id, "Update task");
-    lks_json_cstr(&c->w, "TaskState", words[t->state]);
-    lks_json_cstr(&c->w, "TaskStatus", task_status(c->b, t));
-    bool runs = c->b->job != NULL && c->b->job->task == t->number && !t->stuck;
-    lks_json_int(&c->w, "PercentComplete", runs ? lks_bmcsim_job_percent(c->b) : t->percent);
-    lks_json_cstr(&c->w, "StartTime", lks_time_text(t->started, when));
-    if (ended(t))
-        lks_json_cstr(&c->w, "EndTime", lks_time_text(t->ended, when));
-    lks_json_bool(&c->w, "HidePayload", true);
-    lks_bmcsim_reply_textf(&c->w, "TaskMonitor", "/redfish/v1/TaskService/TaskMonitors/%s", id);
+    lks_json_write(
+        &c->w,
+        "'TaskState': '%s', 'TaskStatus': '%s', 'PercentComplete': %u, "
+        "'StartTime': '%s', 'EndTime'?: '%s', 'HidePayload': true, "
+        "'TaskMonitor': '/redfish/v1/TaskService/TaskMonitors/%s'",
+        words[t->state], task_status(c->b, t), runs ? lks_bmcsim_job_percent(c->b) : t->percent,
+        lks_time_text(t->started, from), ended(t) ? lks_time_text(t->ended, to) : "", id);
     messages(&c->w, t);
     return true;
 }

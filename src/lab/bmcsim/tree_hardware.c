@@ -6,11 +6,10 @@
 static void action(struct lks_bmcsim_call *c, const char *name, struct lks_str target,
                    const char *const *types, bool info)
 {
-    lks_json_begin(&c->w, name, '{');
-    lks_json_text(&c->w, "target", target);
+    lks_json_write(&c->w, "'%s': {'target': '%.*s'", name, LKS_STR_ARG(target));
     if (info)
-        lks_bmcsim_reply_textf(&c->w, "@Redfish.ActionInfo", "%" LKS_STR_FMT "/ResetActionInfo",
-                               LKS_STR_ARG(c->path));
+        lks_json_write(&c->w, "'@Redfish.ActionInfo': '%.*s/ResetActionInfo'",
+                       LKS_STR_ARG(c->path));
     else
         lks_bmcsim_reply_texts(&c->w, "ResetType@Redfish.AllowableValues", types);
     lks_json_end(&c->w, '}');
@@ -48,15 +47,11 @@ bool lks_bmcsim_tree_get_reset_info(struct lks_bmcsim_call *c)
     if (id == NULL || !lks_str_is(c->arg[0], id))
         return false;
     lks_bmcsim_reply_head(c, "ActionInfo.v1_3_0.ActionInfo", "ResetActionInfo", "Reset action");
-    lks_json_begin(&c->w, "Parameters", '[');
-    lks_json_begin(&c->w, NULL, '{');
-    lks_json_cstr(&c->w, "Name", "ResetType");
-    lks_json_bool(&c->w, "Required", true);
-    lks_json_cstr(&c->w, "DataType", "String");
+    lks_json_write(&c->w, "'Parameters': [{'Name': 'ResetType', 'Required': true, "
+                          "'DataType': 'String'");
     lks_bmcsim_reply_texts(&c->w, "AllowableValues",
                            manager ? lks_bmcsim_manager_types : lks_bmcsim_system_types);
-    lks_json_end(&c->w, '}');
-    lks_json_end(&c->w, ']');
+    lks_json_write(&c->w, "}]");
     return true;
 }
 
@@ -99,14 +94,12 @@ bool lks_bmcsim_tree_get_manager(struct lks_bmcsim_call *c)
     if (!lks_str_is(c->arg[0], kind->manager) || !lks_bmcsim_inventory_entry_at(c->b, 0, &entry))
         return false;
     lks_bmcsim_reply_head(c, "Manager.v1_18_0.Manager", kind->manager, "Manager");
-    lks_json_cstr(&c->w, "ManagerType", "BMC");
-    lks_json_cstr(&c->w, "Model", kind->product);
-    lks_json_cstr(&c->w, "Manufacturer", kind->vendor);
-    lks_json_cstr(&c->w, "FirmwareVersion", entry.version);
-    lks_json_cstr(&c->w, "PowerState", "On");
-    lks_json_cstr(&c->w, "LastResetTime", lks_time_text(c->b->up_since, since));
-    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
-    lks_json_begin(&c->w, "Links", '{');
+    lks_json_write(
+        &c->w,
+        "'ManagerType': 'BMC', 'Model': '%s', 'Manufacturer': '%s', "
+        "'FirmwareVersion': '%s', 'PowerState': 'On', 'LastResetTime': '%s', " LKS_BMCSIM_ENABLED
+        ", 'Links': {",
+        kind->product, kind->vendor, entry.version, lks_time_text(c->b->up_since, since));
     links_of(c, "ManagerForServers", "Systems", kind->system);
     links_of(c, "ManagerForChassis", "Chassis", kind->chassis);
     software_links(c);
@@ -146,44 +139,30 @@ static const char *power_word(const struct lks_bmcsim *b)
     return words[b->power];
 }
 
-static void boot(struct lks_json_writer *w)
-{
-    static const char *const targets[] = {"None", "Pxe", "Hdd", "BiosSetup", NULL};
-    lks_json_begin(w, "Boot", '{');
-    lks_json_cstr(w, "BootSourceOverrideEnabled", "Disabled");
-    lks_json_cstr(w, "BootSourceOverrideMode", "UEFI");
-    lks_json_cstr(w, "BootSourceOverrideTarget", "None");
-    lks_bmcsim_reply_texts(w, "BootSourceOverrideTarget@Redfish.AllowableValues", targets);
-    lks_json_end(w, '}');
-}
-
 bool lks_bmcsim_tree_get_system(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
     const struct lks_bmcsim_kind *kind = b->kind;
     if (!is_system(c))
         return false;
-    bool sick = b->power == LKS_POWER_OFF;
     lks_bmcsim_reply_head(c, "ComputerSystem.v1_20_0.ComputerSystem", kind->system, "System");
-    lks_json_cstr(&c->w, "SystemType", "Physical");
-    lks_json_cstr(&c->w, "Manufacturer", kind->vendor);
-    lks_json_cstr(&c->w, "Model", kind->model);
-    lks_bmcsim_reply_textf(&c->w, "SerialNumber", "SN-%s", b->name);
-    lks_json_cstr(&c->w, "SKU", b->revision);
-    lks_json_cstr(&c->w, "HostName", b->name);
-    lks_json_cstr(&c->w, "AssetTag", b->asset);
-    lks_json_cstr(&c->w, "PowerState", power_word(b));
-    lks_json_cstr(&c->w, "BiosVersion", bios_version(b));
-    lks_bmcsim_reply_status(&c->w, sick ? "Disabled" : "Enabled", "OK");
-    lks_json_begin(&c->w, "MemorySummary", '{');
-    lks_json_int(&c->w, "TotalSystemMemoryGiB", 2048);
-    lks_json_end(&c->w, '}');
-    lks_json_begin(&c->w, "ProcessorSummary", '{');
-    lks_json_int(&c->w, "Count", 2);
-    lks_json_end(&c->w, '}');
-    boot(&c->w);
-    lks_bmcsim_reply_link(&c->w, "Bios", "/redfish/v1/Systems/%s/Bios", kind->system);
-    lks_json_begin(&c->w, "Links", '{');
+    lks_json_write(&c->w,
+                   "'SystemType': 'Physical', 'Manufacturer': '%s', 'Model': '%s', "
+                   "'SerialNumber': 'SN-%s', 'SKU': '%s', 'HostName': '%s', 'AssetTag': '%s', "
+                   "'PowerState': '%s', 'BiosVersion': '%s', "
+                   "'Status': {'State': '%s', 'Health': 'OK'}, "
+                   "'MemorySummary': {'TotalSystemMemoryGiB': 2048}, "
+                   "'ProcessorSummary': {'Count': 2}",
+                   kind->vendor, kind->model, b->name, b->revision, b->name, b->asset,
+                   power_word(b), bios_version(b),
+                   b->power == LKS_POWER_OFF ? "Disabled" : "Enabled");
+    lks_json_write(&c->w,
+                   "'Boot': {'BootSourceOverrideEnabled': 'Disabled', "
+                   "'BootSourceOverrideMode': 'UEFI', 'BootSourceOverrideTarget': 'None', "
+                   "'BootSourceOverrideTarget@Redfish.AllowableValues': "
+                   "['None', 'Pxe', 'Hdd', 'BiosSetup']}, "
+                   "'Bios': {'@odata.id': '/redfish/v1/Systems/%s/Bios'}, 'Links': {",
+                   kind->system);
     links_of(c, "Chassis", "Chassis", kind->chassis);
     links_of(c, "ManagedBy", "Managers", kind->manager);
     lks_json_end(&c->w, '}');
@@ -196,9 +175,7 @@ bool lks_bmcsim_tree_get_bios(struct lks_bmcsim_call *c)
     if (!is_system(c))
         return false;
     lks_bmcsim_reply_head(c, "Bios.v1_2_1.Bios", "Bios", "BIOS settings");
-    lks_json_cstr(&c->w, "AttributeRegistry", "");
-    lks_json_begin(&c->w, "Attributes", '{');
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w, "'AttributeRegistry': '', 'Attributes': {}");
     return true;
 }
 
@@ -257,10 +234,10 @@ static bool chassis_unit(struct lks_bmcsim_call *c)
         if (!lks_str_is(c->arg[0], id))
             continue;
         lks_bmcsim_reply_head(c, "Chassis.v1_23_0.Chassis", id, id);
-        lks_json_cstr(&c->w, "ChassisType", "Component");
-        lks_json_cstr(&c->w, "Manufacturer", b->kind->vendor);
-        lks_bmcsim_reply_textf(&c->w, "SKU", "%s-%s", b->units[i].row->class, b->revision);
-        lks_bmcsim_reply_textf(&c->w, "SerialNumber", "SN-%s-%zu", b->name, i);
+        lks_json_write(&c->w,
+                       "'ChassisType': 'Component', 'Manufacturer': '%s', 'SKU': '%s-%s', "
+                       "'SerialNumber': 'SN-%s-%zu'",
+                       b->kind->vendor, b->units[i].row->class, b->revision, b->name, i);
         lks_bmcsim_reply_status(&c->w, b->units[i].bricked ? "UnavailableOffline" : "Enabled",
                                 b->units[i].bricked ? "Critical" : "OK");
         return true;
@@ -277,12 +254,11 @@ bool lks_bmcsim_tree_get_chassis(struct lks_bmcsim_call *c)
         return chassis_unit(c);
     lks_bmcsim_reply_head(c, "Chassis.v1_23_0.Chassis", tray ? "HGX_Chassis_0" : kind->chassis,
                           "Chassis");
-    lks_json_cstr(&c->w, "ChassisType", tray ? "Module" : "RackMount");
-    lks_json_cstr(&c->w, "Manufacturer", kind->vendor);
-    lks_json_cstr(&c->w, "Model", kind->model);
-    lks_bmcsim_reply_textf(&c->w, "SerialNumber", "SN-%s%s", b->name, tray ? "-T" : "");
-    lks_json_cstr(&c->w, "PowerState", kind->system != NULL ? power_word(b) : "On");
-    lks_bmcsim_reply_status(&c->w, "Enabled", "OK");
+    lks_json_write(&c->w,
+                   "'ChassisType': '%s', 'Manufacturer': '%s', 'Model': '%s', "
+                   "'SerialNumber': 'SN-%s%s', 'PowerState': '%s', " LKS_BMCSIM_ENABLED,
+                   tray ? "Module" : "RackMount", kind->vendor, kind->model, b->name,
+                   tray ? "-T" : "", kind->system != NULL ? power_word(b) : "On");
     if (kind->system == NULL)
         lks_bmcsim_reply_link(&c->w, "PowerSubsystem", "/redfish/v1/Chassis/%s/PowerSubsystem",
                               kind->chassis);

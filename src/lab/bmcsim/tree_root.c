@@ -8,38 +8,15 @@ bool lks_bmcsim_tree_get_versions(struct lks_bmcsim_call *c)
     return true;
 }
 
-static void expand_feature(struct lks_json_writer *w)
-{
-    lks_json_begin(w, "ProtocolFeaturesSupported", '{');
-    lks_json_begin(w, "ExpandQuery", '{');
-    lks_json_bool(w, "ExpandAll", true);
-    lks_json_bool(w, "Levels", true);
-    lks_json_bool(w, "Links", true);
-    lks_json_bool(w, "NoLinks", true);
-    lks_json_int(w, "MaxLevels", 2);
-    lks_json_end(w, '}');
-    lks_json_bool(w, "FilterQuery", false);
-    lks_json_bool(w, "SelectQuery", false);
-    lks_json_bool(w, "OnlyMemberQuery", false);
-    lks_json_bool(w, "ExcerptQuery", false);
-    lks_json_end(w, '}');
-}
-
 static void oem_root(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
-    lks_json_begin(&c->w, "Oem", '{');
-    lks_json_begin(&c->w, kind->oem, '{');
-    if ((kind->flags & LKS_HAS_NUMBER_IDS) != 0) {
-        lks_json_begin(&c->w, "Manager", '[');
-        lks_json_begin(&c->w, NULL, '{');
-        lks_json_cstr(&c->w, "ManagerType", "iLO 6");
-        lks_json_cstr(&c->w, "ManagerFirmwareVersion", c->b->units[0].active);
-        lks_json_end(&c->w, '}');
-        lks_json_end(&c->w, ']');
-    }
-    lks_json_end(&c->w, '}');
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w, "'Oem': {'%s': {", kind->oem);
+    if ((kind->flags & LKS_HAS_NUMBER_IDS) != 0)
+        lks_json_write(&c->w,
+                       "'Manager': [{'ManagerType': 'iLO 6', 'ManagerFirmwareVersion': '%s'}]",
+                       c->b->units[0].active);
+    lks_json_write(&c->w, "}}");
 }
 
 bool lks_bmcsim_tree_get_root(struct lks_bmcsim_call *c)
@@ -56,16 +33,17 @@ bool lks_bmcsim_tree_get_root(struct lks_bmcsim_call *c)
         &c->w, "UUID", "%02x%02x%02x%02x-%02x%02x-4%01x%02x-8%01x%02x-%02x%02x%02x%02x%02x%02x",
         uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6] & 15, uuid[7], uuid[8] & 15,
         uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
-    lks_json_cstr(&c->w, "Vendor", kind->vendor);
-    lks_json_cstr(&c->w, "Product", kind->product);
+    lks_json_write(&c->w, "'Vendor': '%s', 'Product': '%s'", kind->vendor, kind->product);
     for (size_t i = 0; services[i] != NULL; i++)
         lks_bmcsim_reply_link(&c->w, services[i], "/redfish/v1/%s", services[i]);
-    lks_bmcsim_reply_link(&c->w, "Tasks", "/redfish/v1/TaskService");
-    lks_json_begin(&c->w, "Links", '{');
-    lks_bmcsim_reply_link(&c->w, "Sessions", "/redfish/v1/SessionService/Sessions");
-    lks_json_end(&c->w, '}');
+    lks_json_write(&c->w, "'Tasks': {'@odata.id': '/redfish/v1/TaskService'}, 'Links': "
+                          "{'Sessions': {'@odata.id': '/redfish/v1/SessionService/Sessions'}}");
     if ((kind->flags & LKS_HAS_EXPAND) != 0)
-        expand_feature(&c->w);
+        lks_json_write(&c->w,
+                       "'ProtocolFeaturesSupported': {'ExpandQuery': {'ExpandAll': true, "
+                       "'Levels': true, 'Links': true, 'NoLinks': true, 'MaxLevels': 2}, "
+                       "'FilterQuery': false, 'SelectQuery': false, 'OnlyMemberQuery': false, "
+                       "'ExcerptQuery': false}");
     oem_root(c);
     return true;
 }
@@ -111,17 +89,10 @@ bool lks_bmcsim_tree_get_schema(struct lks_bmcsim_call *c)
         return false;
     const struct lks_str_pair *s = &schemas[i];
     lks_bmcsim_reply_head(c, "JsonSchemaFile.v1_1_5.JsonSchemaFile", s->name, "Schema file");
-    lks_bmcsim_reply_textf(&c->w, "Schema", "#%s.%s.%s", s->name, s->value, s->name);
-    lks_json_begin(&c->w, "Languages", '[');
-    lks_json_cstr(&c->w, NULL, "en");
-    lks_json_end(&c->w, ']');
-    lks_json_begin(&c->w, "Location", '[');
-    lks_json_begin(&c->w, NULL, '{');
-    lks_json_cstr(&c->w, "Language", "en");
-    lks_bmcsim_reply_textf(&c->w, "PublicationUri", "http://redfish.dmtf.org/schemas/v1/%s.%s.json",
-                           s->name, s->value);
-    lks_json_end(&c->w, '}');
-    lks_json_end(&c->w, ']');
+    lks_json_write(&c->w,
+                   "'Schema': '#%s.%s.%s', 'Languages': ['en'], 'Location': [{'Language': 'en', "
+                   "'PublicationUri': 'http://redfish.dmtf.org/schemas/v1/%s.%s.json'}]",
+                   s->name, s->value, s->name, s->name, s->value);
     return true;
 }
 
@@ -129,15 +100,10 @@ bool lks_bmcsim_tree_get_odata(struct lks_bmcsim_call *c)
 {
     static const char *const names[] = {"Service",  "Systems",       "Chassis",
                                         "Managers", "UpdateService", NULL};
-    lks_json_cstr(&c->w, "@odata.context", "/redfish/v1/$metadata");
-    lks_json_begin(&c->w, "value", '[');
-    for (size_t i = 0; names[i] != NULL; i++) {
-        lks_json_begin(&c->w, NULL, '{');
-        lks_json_cstr(&c->w, "name", names[i]);
-        lks_json_cstr(&c->w, "kind", "Singleton");
-        lks_bmcsim_reply_textf(&c->w, "url", "/redfish/v1/%s", i == 0 ? "" : names[i]);
-        lks_json_end(&c->w, '}');
-    }
+    lks_json_write(&c->w, "'@odata.context': '/redfish/v1/$metadata', 'value': [");
+    for (size_t i = 0; names[i] != NULL; i++)
+        lks_json_write(&c->w, "{'name': '%s', 'kind': 'Singleton', 'url': '/redfish/v1/%s'}",
+                       names[i], i == 0 ? "" : names[i]);
     lks_json_end(&c->w, ']');
     return true;
 }

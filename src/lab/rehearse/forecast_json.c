@@ -4,33 +4,26 @@
 
 #define HOUR 3600 /* seconds */
 
-/* Whole numbers: more is not known. */
-static void put(struct lks_json_writer *w, const char *key, double value)
+/* A whole number: more is not known. */
+static int64_t whole(double value)
 {
-    lks_json_int(w, key, (int64_t)(value + 0.5));
+    return (int64_t)(value + 0.5);
 }
 
 static void put_spread(struct lks_json_writer *w, const char *key,
                        const struct lks_spread_of_runs *s, double times)
 {
-    lks_json_begin(w, key, '{');
-    put(w, "low", s->low * times);
-    put(w, "middle", s->middle * times);
-    put(w, "high", s->high * times);
-    put(w, "most", s->most * times);
-    lks_json_end(w, '}');
+    lks_json_write(w, "'%s': {'low': %ld, 'middle': %ld, 'high': %ld, 'most': %ld}", key,
+                   whole(s->low * times), whole(s->middle * times), whole(s->high * times),
+                   whole(s->most * times));
 }
 
 static void put_curve(struct lks_json_writer *w, const char *key, uint32_t points,
                       const uint32_t curve[][3])
 {
     lks_json_begin(w, key, '[');
-    for (uint32_t i = 0; i < points; i++) {
-        lks_json_begin(w, NULL, '[');
-        for (unsigned k = 0; k < 3; k++)
-            lks_json_int(w, NULL, curve[i][k]);
-        lks_json_end(w, ']');
-    }
+    for (uint32_t i = 0; i < points; i++)
+        lks_json_write(w, "[%u, %u, %u]", curve[i][0], curve[i][1], curve[i][2]);
     lks_json_end(w, ']');
 }
 
@@ -38,9 +31,7 @@ static void put_jobs(struct lks_json_writer *w, const struct lks_forecast_pool *
 {
     lks_json_begin(w, "jobs", '[');
     for (uint32_t i = 0; i < pool->job_count; i++) {
-        lks_json_begin(w, NULL, '{');
-        lks_json_int(w, "nodes", pool->jobs[i].size);
-        lks_json_int(w, "waits", pool->jobs[i].waits);
+        lks_json_write(w, "{'nodes': %u, 'waits': %u", pool->jobs[i].size, pool->jobs[i].waits);
         put_spread(w, "waited_seconds", &pool->jobs[i].waited, HOUR);
         lks_json_end(w, '}');
     }
@@ -52,14 +43,11 @@ static void put_pools(struct lks_json_writer *w, const struct lks_forecast *f)
     lks_json_begin(w, "pools", '[');
     for (uint32_t p = 0; p < f->pool_count; p++) {
         const struct lks_forecast_pool *pool = &f->pools[p];
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "pool", pool->name);
-        lks_json_int(w, "nodes", pool->nodes);
-        lks_json_int(w, "in_use", pool->in_use);
+        lks_json_write(w, "{'pool': '%s', 'nodes': %u, 'in_use': %u", pool->name, pool->nodes,
+                       pool->in_use);
         put_spread(w, "least_in_use", &pool->least, 1);
         put_spread(w, "largest_gang", &pool->gang, 1);
-        lks_json_int(w, "gang", pool->wanted);
-        lks_json_int(w, "starves", pool->starves);
+        lks_json_write(w, "'gang': %u, 'starves': %u", pool->wanted, pool->starves);
         put_spread(w, "starved_seconds", &pool->starved, HOUR);
         put_jobs(w, pool);
         put_curve(w, "in_use_curve", f->points, f->in_use[p]);
@@ -71,35 +59,23 @@ static void put_pools(struct lks_json_writer *w, const struct lks_forecast *f)
 
 static void put_bad(struct lks_json_writer *w, const struct lks_forecast *f)
 {
-    lks_json_begin(w, "bad_image", '{');
-    lks_json_int(w, "runs", f->bad);
-    lks_json_int(w, "stopped", f->stopped);
+    lks_json_write(w, "'bad_image': {'runs': %u, 'stopped': %u", f->bad, f->stopped);
     put_spread(w, "reached", &f->reached, 1);
     put_spread(w, "hurt", &f->hurt, 1);
     put_spread(w, "stopped_seconds", &f->stopped_hours, HOUR);
     lks_json_begin(w, "gates", '[');
-    for (uint32_t i = 0; i < f->gate_count; i++) {
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "gate", f->gates[i].name);
-        lks_json_cstr(w, "wave", lks_wave_kind_words[f->gates[i].wave_kind]);
-        lks_json_int(w, "runs", f->gates[i].count);
-        lks_json_end(w, '}');
-    }
-    lks_json_end(w, ']');
-    lks_json_end(w, '}');
+    for (uint32_t i = 0; i < f->gate_count; i++)
+        lks_json_write(w, "{'gate': '%s', 'wave': '%s', 'runs': %u}", f->gates[i].name,
+                       lks_wave_kind_words[f->gates[i].wave_kind], f->gates[i].count);
+    lks_json_write(w, "]}");
 }
 
 static void put_ends(struct lks_json_writer *w, const struct lks_forecast *f)
 {
     lks_json_begin(w, "ends", '[');
-    for (unsigned i = 0; i < LKS_REHEARSED_COUNT; i++) {
-        if (f->ends[i] == 0)
-            continue;
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "end", lks_rehearse_end_words[i]);
-        lks_json_int(w, "runs", f->ends[i]);
-        lks_json_end(w, '}');
-    }
+    for (unsigned i = 0; i < LKS_REHEARSED_COUNT; i++)
+        if (f->ends[i] > 0)
+            lks_json_write(w, "{'end': '%s', 'runs': %u}", lks_rehearse_end_words[i], f->ends[i]);
     lks_json_end(w, ']');
 }
 
@@ -107,10 +83,8 @@ void lks_forecast_json(const struct lks_forecast *f, const struct lks_forecast_a
                        struct lks_buf *out)
 {
     struct lks_json_writer w = {.out = out};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "title", about->title);
-    lks_json_int(&w, "runs", f->runs);
-    lks_json_int(&w, "plain_runs", f->plain);
+    lks_json_write(&w, "{'title': '%s', 'runs': %u, 'plain_runs': %u", about->title, f->runs,
+                   f->plain);
     put_ends(&w, f);
     put_spread(&w, "seconds", &f->hours, HOUR);
     put_spread(&w, "gpu_hours", &f->gpu_hours, 1);

@@ -49,18 +49,14 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
     if (t->head.step == LOOK)
         return LKS_SCHED_PATIENCE;
     struct lks_json_writer w = {.out = &out->body};
-    char owner[sizeof(MARK) + LKS_SCHED_OWNER_MAX];
-    snprintf(owner, sizeof(owner), MARK "%s", t->owner);
     out->method = drain ? "PUT" : "POST";
     lks_buf_add(&out->path, drain ? LKS_STR("/drain") : LKS_STR("/release"));
     lks_http_request_header(out, "Content-Type", "application/json");
     lks_http_request_header(out, "If-Match", "\"%" PRIu64 "\"", t->said.revision);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "owner", owner);
-    if (drain) {
-        lks_json_cstr(&w, "reason", t->reason);
-        lks_json_bool(&w, "checkpoint", t->checkpoint);
-    }
+    lks_json_write(&w, "{'owner': '" MARK "%s'", t->owner);
+    if (drain)
+        lks_json_write(&w, "'reason': '%s', 'checkpoint': %s", t->reason,
+                       LKS_JSON_TRUTH(t->checkpoint));
     lks_json_end(&w, '}');
     return LKS_SCHED_PATIENCE;
 }

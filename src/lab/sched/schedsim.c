@@ -303,22 +303,7 @@ static void refuse(struct asking *a, int status, const char *why)
     struct lks_json_writer w = {.out = &a->out->body};
     lks_buf_truncate(&a->out->body, 0);
     a->out->status = status;
-    lks_json_begin(&w, NULL, '{');
-    lks_json_cstr(&w, "error", why);
-    lks_json_end(&w, '}');
-}
-
-static void show_jobs(const struct lks_schedsim *m, const struct lks_schedsim_view *v,
-                      struct lks_json_writer *w)
-{
-    lks_json_begin(w, "jobs", '[');
-    if (v->job > 0 && v->job <= m->job_count && m->jobs != NULL) {
-        lks_json_begin(w, NULL, '{');
-        lks_json_int(w, "id", v->job);
-        lks_json_cstr(w, "kind", lks_schedsim_kind_words[m->jobs[v->job - 1].kind]);
-        lks_json_end(w, '}');
-    }
-    lks_json_end(w, ']');
+    lks_json_write(&w, "{'error': '%s'}", why);
 }
 
 static void show(struct asking *a)
@@ -330,24 +315,21 @@ static void show(struct asking *a)
     struct lks_json_writer w = {.out = &a->out->body};
     lks_buf_truncate(&a->out->body, 0);
     a->out->status = 200;
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "node", lks_intern_text(&m->names, a->node));
-    lks_json_int(&w, "revision", (int64_t)v->revision);
-    lks_json_int(&w, "as_of", (int64_t)(stale ? v->as_of : m->now));
-    lks_json_bool(&w, "accepts", !v->closed);
-    if (v->closed) {
-        lks_json_begin(&w, "drain", '{');
-        lks_json_cstr(&w, "owner", v->owner);
-        lks_json_cstr(&w, "reason", v->reason);
-        lks_json_int(&w, "since", (int64_t)v->since);
-        lks_json_end(&w, '}');
-    } else {
+    struct lks_str node = lks_intern_text(&m->names, a->node);
+    lks_json_write(&w, "{'node': '%.*s', 'revision': %lu, 'as_of': %lu, 'accepts': %s",
+                   LKS_STR_ARG(node), v->revision, stale ? v->as_of : m->now,
+                   LKS_JSON_TRUTH(!v->closed));
+    if (v->closed)
+        lks_json_write(&w, "'drain': {'owner': '%s', 'reason': '%s', 'since': %lu}", v->owner,
+                       v->reason, v->since);
+    else
         lks_json_null(&w, "drain");
-    }
-    show_jobs(m, v, &w);
-    lks_json_bool(&w, "rotation", v->rotation);
-    lks_json_int(&w, "requests", v->requests);
-    lks_json_end(&w, '}');
+    lks_json_begin(&w, "jobs", '[');
+    if (v->job > 0 && v->job <= m->job_count && m->jobs != NULL)
+        lks_json_write(&w, "{'id': %u, 'kind': '%s'}", v->job,
+                       lks_schedsim_kind_words[m->jobs[v->job - 1].kind]);
+    lks_json_write(&w, "], 'rotation': %s, 'requests': %u}", LKS_JSON_TRUTH(v->rotation),
+                   v->requests);
 }
 
 /* How many nodes of the service are in rotation. */
