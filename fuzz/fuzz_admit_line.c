@@ -2,7 +2,9 @@
  * and written down again is the same question; what is refused is refused with one line. */
 #include "codec/format/json.h"
 #include "codec/notation/hostlist.h"
+#include "core/admission/admit.h"
 #include "server/form/admit_line.h"
+#include "server/form/asks.h"
 
 #include <stdint.h>
 
@@ -29,21 +31,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     LKS_CLEANUP(lks_docs_fini) struct lks_docs twice = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf first = LKS_BUF(TEXT_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf second = LKS_BUF(TEXT_MAX);
-    const struct lks_doc *body = NULL, *again = NULL;
+    const void *asked = NULL, *again = NULL;
     struct lks_err err = {0};
     struct lks_str line = {size > 0 ? (const char *)data : "", size};
-    if (lks_admit_line(line, &once, &body, &err) != LKS_OK) {
-        LKS_ASSERT(body == NULL && err.msg[0] != '\0');
+    if (lks_admit_line(line, &once, &asked, &err) != LKS_OK) {
+        LKS_ASSERT(asked == NULL && err.msg[0] != '\0');
         LKS_ASSERT(lks_str_printable(lks_str_from(err.msg)));
         return 0;
     }
-    LKS_ASSERT(lks_doc_text(body, "job").len > 0 && lks_doc_text(body, "nodes").len > 0);
-    check_nodes(lks_doc_text(body, "nodes"));
-    LKS_ASSERT(lks_json_canonical(body, &first, &err) == LKS_OK);
+    const struct lks_ask_admit *ask = asked;
+    const struct lks_admit_image *images = ask->images.items;
+    LKS_ASSERT(ask->job.len > 0 && ask->where.nodes.len > 0);
+    for (size_t i = 0; i < ask->images.count; i++)
+        LKS_ASSERT(images[i].ref.len > 0);
+    check_nodes(ask->where.nodes);
+    LKS_ASSERT(lks_json_canonical(once.first, &first, &err) == LKS_OK);
     if (first.len > LKS_ADMIT_LINE_MAX)
         return 0;
     LKS_ASSERT(lks_admit_line(lks_buf_view(&first), &twice, &again, &err) == LKS_OK);
-    LKS_ASSERT(lks_json_canonical(again, &second, &err) == LKS_OK);
+    LKS_ASSERT(lks_json_canonical(twice.first, &second, &err) == LKS_OK);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&first), lks_buf_view(&second)));
     return 0;
 }

@@ -121,11 +121,8 @@ static struct lks_call *make_call(struct api *a, struct lks_route_match *match,
     LKS_ASSERT(call != NULL);
     call->route = match->route;
     CHECK_CODE(lks_docs_init(&call->asked, "query", &call->failed), LKS_OK);
-    struct lks_doc *path = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
     struct lks_doc *map = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
-    for (size_t i = 0; i < match->count; i++)
-        lks_doc_add_text(&call->asked, path, match->values[i])->key = match->names[i];
-    call->path = path;
+    call->named = lks_arena_copy(&call->asked.arena, match->named);
     CHECK(add_queries(call, map, query));
     call->failed.code = lks_call_query_take(call, map, &call->failed);
     return call;

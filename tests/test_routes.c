@@ -420,29 +420,33 @@ static const struct {
     const char *method, *path;
     const char *id;    /* NULL: none */
     const char *allow; /* then, if another method has the path */
+    const char *named; /* by the path */
 } finds[] = {
-    {"exact", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes", "nodes", ""},
-    {"a parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1", "node", ""},
-    {"a host list", LKS_LISTENER_PEOPLE, "POST", "/v1/nodes/gpu[1-2]/hold", "holdNode", ""},
-    {"below a parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple", "nodeTuple", ""},
-    {"other method", LKS_LISTENER_PEOPLE, "PATCH", "/v1/nodes/gpu1", NULL, "GET, DELETE"},
-    {"a digest", LKS_LISTENER_PEOPLE, "GET", "/v1/stacks/sha256:00", "stack", ""},
+    {"exact", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes", "nodes", "", ""},
+    {"a parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1", "node", "", "gpu1"},
+    {"a host list", LKS_LISTENER_PEOPLE, "POST", "/v1/nodes/gpu[1-2]/hold", "holdNode", "",
+     "gpu[1-2]"},
+    {"below a parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple", "nodeTuple", "",
+     "gpu1"},
+    {"other method", LKS_LISTENER_PEOPLE, "PATCH", "/v1/nodes/gpu1", NULL, "GET, DELETE", ""},
+    {"a digest", LKS_LISTENER_PEOPLE, "GET", "/v1/stacks/sha256:00", "stack", "", "sha256:00"},
     {"a word where a name may be", LKS_LISTENER_PEOPLE, "POST", "/v1/sweeps/lease", "leaseSweeps",
-     ""},
-    {"a change's verb", LKS_LISTENER_PEOPLE, "POST", "/v1/changes/7/rollback", "rollBackChange",
-     ""},
-    {"a change's nodes", LKS_LISTENER_PEOPLE, "GET", "/v1/changes/7/members", "changeMembers", ""},
-    {"no such verb", LKS_LISTENER_PEOPLE, "POST", "/v1/changes/7/stop", NULL, ""},
-    {"a freeze is not deleted", LKS_LISTENER_PEOPLE, "DELETE", "/v1/freeze", NULL, "GET, POST"},
-    {"unknown", LKS_LISTENER_PEOPLE, "GET", "/v1/nope", NULL, ""},
-    {"too deep", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple/x", NULL, ""},
-    {"empty parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/", NULL, ""},
-    {"only a beginning", LKS_LISTENER_PEOPLE, "GET", "/v1", NULL, ""},
-    {"root", LKS_LISTENER_PEOPLE, "GET", "/", NULL, ""},
-    {"agents' path for people", LKS_LISTENER_PEOPLE, "POST", "/v1/agent/beat", NULL, ""},
-    {"people's path for agents", LKS_LISTENER_AGENTS, "GET", "/v1/nodes", NULL, ""},
-    {"agents' path", LKS_LISTENER_AGENTS, "POST", "/v1/agent/beat", "beat", ""},
-    {"case matters", LKS_LISTENER_PEOPLE, "get", "/v1/nodes", NULL, "GET"},
+     "", ""},
+    {"a change's verb", LKS_LISTENER_PEOPLE, "POST", "/v1/changes/7/rollback", "rollBackChange", "",
+     "7"},
+    {"a change's nodes", LKS_LISTENER_PEOPLE, "GET", "/v1/changes/7/members", "changeMembers", "",
+     "7"},
+    {"no such verb", LKS_LISTENER_PEOPLE, "POST", "/v1/changes/7/stop", NULL, "", ""},
+    {"a freeze is not deleted", LKS_LISTENER_PEOPLE, "DELETE", "/v1/freeze", NULL, "GET, POST", ""},
+    {"unknown", LKS_LISTENER_PEOPLE, "GET", "/v1/nope", NULL, "", ""},
+    {"too deep", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple/x", NULL, "", ""},
+    {"empty parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/", NULL, "", ""},
+    {"only a beginning", LKS_LISTENER_PEOPLE, "GET", "/v1", NULL, "", ""},
+    {"root", LKS_LISTENER_PEOPLE, "GET", "/", NULL, "", ""},
+    {"agents' path for people", LKS_LISTENER_PEOPLE, "POST", "/v1/agent/beat", NULL, "", ""},
+    {"people's path for agents", LKS_LISTENER_AGENTS, "GET", "/v1/nodes", NULL, "", ""},
+    {"agents' path", LKS_LISTENER_AGENTS, "POST", "/v1/agent/beat", "beat", "", ""},
+    {"case matters", LKS_LISTENER_PEOPLE, "get", "/v1/nodes", NULL, "GET", ""},
 };
 
 static void test_find(void)
@@ -455,6 +459,33 @@ static void test_find(void)
                   finds[i].id != NULL ? finds[i].id : "");
         CHECK_STR(lks_str_from(m.allow), finds[i].id != NULL ? m.allow : finds[i].allow);
         CHECK(m.known_path == (m.route != NULL || finds[i].allow[0] != '\0'));
+        CHECK_STR(m.named, finds[i].named);
+    }
+}
+
+/* Whether the struct that a request decodes into starts with the places that it names. */
+static bool has_places(const struct lks_form *form)
+{
+    static const char *const structs[] = {"lks_ask_admit", "lks_ask_change", "lks_ask_deviation",
+                                          "lks_ask_flash", "lks_ask_freeze", "lks_ask_override"};
+    bool has = false;
+    for (size_t i = 0; form != NULL && i < LKS_COUNT(structs); i++)
+        has |= strcmp(form->into, structs[i]) == 0;
+    return has;
+}
+
+/* A request decodes into a struct, and each field into a member of its own. What OpenID providers
+ * add to a login is ignored. */
+static void check_request(const struct lks_form *form)
+{
+    CHECK(form->size > 0 && form->into != NULL);
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_slot *slot = &form->fields[i].shape.to;
+        lks_test_case("%s: %s", form->name, form->fields[i].key);
+        CHECK(slot->kind != LKS_SLOT_NONE || form == &lks_query_login);
+        for (size_t j = 0; j < i && slot->kind != LKS_SLOT_NONE; j++)
+            CHECK(form->fields[j].shape.to.kind == LKS_SLOT_NONE ||
+                  form->fields[j].shape.to.at != slot->at);
     }
 }
 
@@ -468,7 +499,12 @@ static void test_table(void)
         CHECK(route_called(r->id) == r); /* ids are unique */
         CHECK(r->handle != NULL && r->about[0] != '\0');
         CHECK((r->answer != NULL) != (r->answer_type != NULL));
-        CHECK(r->body == NULL || r->body_type == NULL);
+        CHECK(r->body == NULL || (r->body_type == NULL && r->query == NULL));
+        if (r->query != NULL || r->body != NULL)
+            check_request(r->body != NULL ? r->body : r->query);
+        bool in_body = r->scope == LKS_SCOPE_NODE || r->scope == LKS_SCOPE_ASKED ||
+                       r->scope == LKS_SCOPE_WISH || r->scope == LKS_SCOPE_POOL;
+        CHECK(in_body == has_places(r->body));
         bool large = (r->flags & LKS_ROUTE_LARGE) != 0; /* its limit is elsewhere */
         CHECK((r->body_max > 0 || large) == (r->body != NULL || r->body_type != NULL));
         CHECK((r->listener == LKS_LISTENER_AGENTS) == (r->scope == LKS_SCOPE_SELF));

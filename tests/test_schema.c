@@ -446,6 +446,118 @@ static void test_members(void)
     CHECK(lks_schema_truth(lks_doc_member(docs.first, "form"), &inner_form, "may"));
 }
 
+/* Decoding ---------------------------------------------------------------------------------- */
+
+struct item {
+    struct lks_str ref;
+    int color;
+};
+static const struct lks_field item_fields[] = {
+    {.key = "ref", .shape = LKS_OF(TEXT), .shape.to = {LKS_SLOT(item, ref)}, .about = "which"},
+    {.key = "color",
+     .shape = LKS_ONE_OF("red", "green"),
+     .shape.to = {LKS_SLOT(item, color)},
+     .about = "which"},
+};
+static const struct lks_form item_form = {
+    .name = "item", .about = "an item", LKS_FIELDS(item_fields), .size = sizeof(struct item)};
+
+struct request {
+    struct lks_str text, digests;
+    bool force;
+    int open, word;
+    uint64_t count, wave, time;
+    struct lks_items items;
+};
+#define INTO(k, m, no, ...)                                                                        \
+    {                                                                                              \
+        .key = (k), .shape = __VA_ARGS__, .shape.to = {LKS_SLOT(request, m), .absent = (no)},      \
+        .about = "a member"                                                                        \
+    }
+static const struct lks_field request_fields[] = {
+    INTO("text", text, 0, LKS_OF(TEXT)),
+    INTO("digests", digests, 0, LKS_LIST(LKS_OF(NAME))),
+    INTO("force", force, 0, LKS_OF(BOOL)),
+    INTO("open", open, 0, LKS_OF(BOOL)),
+    INTO("word", word, 0, LKS_ONE_OF("node", "chassis", "domain")),
+    INTO("count", count, 100, LKS_NUMBERS(1, 1000)),
+    INTO("wave", wave, UINT64_MAX, LKS_NUMBERS(0, 1000)),
+    INTO("time", time, 0, LKS_OF(TIME)),
+    INTO("items", items, 0, LKS_LIST(LKS_FORM(item_form))),
+    {"ignored", LKS_OF(TEXT), 0, NULL, "it is checked, and that is all"},
+};
+static const struct lks_form request_form = {.name = "request",
+                                             .about = "a slot of every kind",
+                                             LKS_FIELDS(request_fields),
+                                             .size = sizeof(struct request)};
+
+static void show_request(const struct request *r, char *out, size_t size)
+{
+    int len =
+        snprintf(out, size,
+                 "text=%" LKS_STR_FMT " digests=%" LKS_STR_FMT
+                 " force=%d open=%d word=%d count=%llu wave=%lld time=%llu",
+                 LKS_STR_ARG(r->text), LKS_STR_ARG(r->digests), r->force, r->open, r->word,
+                 (unsigned long long)r->count, (long long)r->wave, (unsigned long long)r->time);
+    const struct item *items = r->items.items;
+    for (size_t i = 0; i < r->items.count; i++)
+        len += snprintf(out + len, size - (size_t)len, " %" LKS_STR_FMT ":%d",
+                        LKS_STR_ARG(items[i].ref), items[i].color);
+}
+
+#define NO_WORDS "force=0 open=-1 word=-1 "
+
+static const struct {
+    const char *name, *text, *shown;
+} decoded[] = {
+    {"all of it absent", "{}", "text= digests= " NO_WORDS "count=100 wave=-1 time=0"},
+    {"texts", "{text: a b, digests: [p, q, r], ignored: s}",
+     "text=a b digests=p q r " NO_WORDS "count=100 wave=-1 time=0"},
+    {"a list of none", "digests: []", "text= digests= " NO_WORDS "count=100 wave=-1 time=0"},
+    {"truths", "{force: true, open: false}",
+     "text= digests= force=1 open=0 word=-1 count=100 wave=-1 time=0"},
+    {"the other truths", "{force: false, open: true}",
+     "text= digests= force=0 open=1 word=-1 count=100 wave=-1 time=0"},
+    {"a word", "word: domain", "text= digests= force=0 open=-1 word=2 count=100 wave=-1 time=0"},
+    {"numbers", "{count: 1000, wave: 0}", "text= digests= " NO_WORDS "count=1000 wave=0 time=0"},
+    {"a moment", "time: '1970-01-01T00:00:01.250Z'",
+     "text= digests= " NO_WORDS "count=100 wave=-1 time=1250"},
+    {"forms", "items: [{ref: a, color: green}, {ref: b}]",
+     "text= digests= " NO_WORDS "count=100 wave=-1 time=0 a:1 b:-1"},
+};
+
+static enum lks_code decode(const char *text, struct lks_docs *docs, const void **out,
+                            struct lks_err *err)
+{
+    if (lks_docs_init(docs, "f", err) != LKS_OK ||
+        lks_yaml_parse(lks_str_from(text), docs, err) != LKS_OK)
+        return err->code;
+    return lks_schema_decode(docs, docs->first, &request_form, out, err);
+}
+
+static void test_decode(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(decoded); i++) {
+        lks_test_case("%s", decoded[i].name);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        char shown[512];
+        const void *request = NULL;
+        if (!CHECK_CODE(decode(decoded[i].text, &docs, &request, &err), LKS_OK))
+            continue;
+        show_request(request, shown, sizeof(shown));
+        CHECK_STR(lks_str_from(shown), decoded[i].shown);
+    }
+    lks_test_case("what does not fit is not decoded");
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    const void *request = &err;
+    CHECK_CODE(decode("time: soon", &docs, &request, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg),
+              "f:1:1: time: 'soon' is not a moment such as 2026-11-15T03:37:00Z");
+    CHECK(request == NULL);
+}
+
 /* JSON Schema ------------------------------------------------------------------------------- */
 
 static void check_names_all(const struct lks_doc *schema, const struct lks_form *form);
@@ -642,6 +754,7 @@ int main(void)
         {"schema: identity", test_identity},
         {"schema: same", test_same},
         {"schema: members and what their absence means", test_members},
+        {"schema: requests decode into structs", test_decode},
         {"schema: JSON Schema names everything", test_json},
         {"schema: secrets are not repeated", test_secrets},
         {"schema: nor are those in texts of all kinds", test_secret_texts},

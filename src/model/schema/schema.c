@@ -90,6 +90,12 @@ static bool is_date(struct lks_str s)
     return lks_time_day_parse(s, &day);
 }
 
+static bool is_time(struct lks_str s)
+{
+    lks_ms time;
+    return lks_time_parse(s, &time);
+}
+
 /* Texts that a function knows from others. */
 static const struct {
     bool (*is)(struct lks_str s);
@@ -98,6 +104,7 @@ static const struct {
     [LKS_TYPE_NAME] = {lks_schema_is_name, "a name", ": lower-case letters, digits, '.', '-', '_'"},
     [LKS_TYPE_COMPONENT] = {is_component, "a component", ": a name, or firmware/NAME"},
     [LKS_TYPE_DATE] = {is_date, "a date", " such as \"2026-11-15\""},
+    [LKS_TYPE_TIME] = {is_time, "a moment", " such as 2026-11-15T03:37:00Z"},
 };
 
 static enum lks_code check_text_kind(struct checker *c, const struct lks_doc *doc,
@@ -432,6 +439,7 @@ static const struct {
     [LKS_TYPE_VERSION] = {check_version, "string", "^(?!latest$)[^ <>=*~^][^ ]{0,127}$"},
     [LKS_TYPE_RANGE] = {check_range, "string", NULL},
     [LKS_TYPE_DATE] = {check_text_kind, "string", "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"},
+    [LKS_TYPE_TIME] = {check_text_kind, "string", "^.{1,4096}$"},
     [LKS_TYPE_SHA256] = {check_sha256, "string", "^sha256:[0-9a-f]{64}$"},
     [LKS_TYPE_HEX] = {check_hex, "string", "^([0-9a-f]{2})+$"},
     [LKS_TYPE_HOSTS] = {check_hosts, "string", NULL},

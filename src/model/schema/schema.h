@@ -19,6 +19,7 @@ enum lks_type {
     LKS_TYPE_VERSION,   /* quoted, without blanks */
     LKS_TYPE_RANGE,     /* quoted: ">=580.95.05 <581" */
     LKS_TYPE_DATE,      /* quoted: "2026-11-15" */
+    LKS_TYPE_TIME,      /* a moment: "2026-11-15T03:37:00Z" */
     LKS_TYPE_SHA256,    /* "sha256:" and 64 hexadecimal digits */
     LKS_TYPE_HEX,       /* min to max hexadecimal digits, an even number of them */
     LKS_TYPE_HOSTS,     /* a host list */
@@ -35,6 +36,28 @@ enum lks_type {
     LKS_TYPE_ANY,    /* a value of any kind and shape */
 };
 
+/* The member that a value of a request decodes into; its C type says which of these it is. */
+enum lks_slot_kind {
+    LKS_SLOT_NONE,   /* the value is checked and not kept */
+    LKS_SLOT_TEXT,   /* struct lks_str; a list of texts is joined with blanks, as records have it */
+    LKS_SLOT_TRUTH,  /* bool; absent: false */
+    LKS_SLOT_WORD,   /* int: the place of a choice among its words, or 0 or 1; absent: -1 */
+    LKS_SLOT_NUMBER, /* uint64_t: a number, or a moment in milliseconds; absent: `absent` */
+    LKS_SLOT_ITEMS,  /* struct lks_items: a list of forms */
+};
+
+struct lks_slot {
+    enum lks_slot_kind kind;
+    size_t at; /* in the struct of its form */
+    uint64_t absent;
+};
+
+/* A list of forms, decoded: an array of the structs that their form decodes into. */
+struct lks_items {
+    const void *items;
+    size_t count;
+};
+
 struct lks_form;
 
 struct lks_shape {
@@ -44,6 +67,7 @@ struct lks_shape {
     enum lks_type keys; /* DICT: NAME, COMPONENT or TEXT */
     const struct lks_shape *of;  /* LIST, DICT */
     const struct lks_form *form; /* RECORD */
+    struct lks_slot to;          /* of a field of a request */
 };
 
 enum lks_field_flag {
@@ -67,11 +91,20 @@ struct lks_form {
     const char *about;
     const struct lks_field *fields;
     size_t count;
+    const char *into; /* a request: the struct that it decodes into, "lks_ask_reason" */
+    size_t size;      /* and that struct's size */
 };
 
 /* Check `doc` against `form`: keys known, required ones there, every value of its type. */
 enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc *doc,
                                const struct lks_form *form, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Check `doc`, which is of `docs`, and decode it into the struct of its form: schema_decode.c. The
+ * struct lives in the documents' arena, and its texts are views of them; NULL for a form without
+ * one. */
+enum lks_code lks_schema_decode(struct lks_docs *docs, const struct lks_doc *doc,
+                                const struct lks_form *form, const void **out,
+                                struct lks_err *err) LKS_MUST_CHECK;
 
 /* Append the canonical JSON of what `doc`, checked before, is: without notes, without fields that
  * say what their absence says, sets sorted and each element once. Two manifests that mean the same

@@ -43,6 +43,18 @@
         .type = LKS_TYPE_HEX, .min = (lo), .max = (hi)                                             \
     }
 
+/* The slot of member `m` of struct `s`. A type takes no parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#define LKS_SLOT(s, m)                                                                             \
+    .kind = _Generic(((struct s *)0)->m, struct lks_str                                            \
+                     : LKS_SLOT_TEXT, bool                                                         \
+                     : LKS_SLOT_TRUTH, int                                                         \
+                     : LKS_SLOT_WORD, uint64_t                                                     \
+                     : LKS_SLOT_NUMBER, struct lks_items                                           \
+                     : LKS_SLOT_ITEMS),                                                            \
+    .at = offsetof(struct s, m)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 #define LKS_REQUIRED LKS_FIELD_REQUIRED
 #define LKS_NOTE     LKS_FIELD_NOTE
 #define LKS_SET      LKS_FIELD_SET

@@ -8,13 +8,13 @@ enum { HOUR_SECONDS = 3600, DAY_SECONDS = 86400 };
 
 /* How long a credential is to be good, in seconds: what was asked for, or what is usual. False, and
  * `err` says why, where that is longer than this site has them. */
-static bool read_life(const struct lks_call *call, int64_t *out, struct lks_err *err)
+static bool read_life(const struct lks_call *call, uint64_t asked, int64_t *out,
+                      struct lks_err *err)
 {
     const struct lks_config *config = lks_daemon_config(call->daemon);
-    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
     int64_t most = (int64_t)config->user_days * DAY_SECONDS;
     int64_t usual = (int64_t)config->user_hours * HOUR_SECONDS;
-    *out = ttl != NULL ? ttl->number : usual < most ? usual : most;
+    *out = asked != 0 ? (int64_t)asked : usual < most ? usual : most;
     if (*out <= most)
         return true;
     return lks_fail(err, LKS_E_INVALID, "body: ttl_seconds: at most %llu days (tls.user_days)",
@@ -53,31 +53,27 @@ void lks_handle_access(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* A binding, from a body or a query: both have the same members. */
-static void change_role(struct lks_authz *authz, struct lks_call *call, enum lks_event_kind kind,
-                        const struct lks_doc *from)
+static void change_role(struct lks_authz *authz, struct lks_call *call, enum lks_event_kind kind)
 {
-    uint64_t role = 0;
-    bool ok = lks_record_word_find(lks_role_words, lks_doc_text(from, "role"), &role);
-    LKS_ASSERT(ok); /* the form knows the words */
+    const struct lks_ask_binding *ask = LKS_ASKED(call, lks_ask_binding);
     struct lks_event event = {
         .kind = kind,
-        .grant = {.identity = lks_doc_text(from, "identity"),
-                  .site = lks_doc_text(from, "site"),
-                  .pool = lks_doc_text(from, "pool"),
-                  .role = (enum lks_role)role},
+        .grant = {.identity = ask->identity,
+                  .site = ask->site,
+                  .pool = ask->pool,
+                  .role = (enum lks_role)ask->role},
     };
     lks_authz_record(authz, call, &event);
 }
 
 void lks_handle_grant(struct lks_authz *authz, struct lks_call *call)
 {
-    change_role(authz, call, LKS_EVENT_GRANT, call->body);
+    change_role(authz, call, LKS_EVENT_GRANT);
 }
 
 void lks_handle_ungrant(struct lks_authz *authz, struct lks_call *call)
 {
-    change_role(authz, call, LKS_EVENT_UNGRANT, call->query);
+    change_role(authz, call, LKS_EVENT_UNGRANT);
 }
 
 void lks_handle_token(struct lks_authz *authz, struct lks_call *call)
@@ -86,18 +82,18 @@ void lks_handle_token(struct lks_authz *authz, struct lks_call *call)
     uint8_t chance[LKS_TOKEN_CHANCE];
     char text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
-    struct lks_str id = lks_doc_text(call->body, "id");
+    const struct lks_ask_token *ask = LKS_ASKED(call, lks_ask_token);
     int64_t life = 0;
-    if (!read_life(call, &life, &err) ||
+    if (!read_life(call, ask->ttl_seconds, &life, &err) ||
         lks_secrets_chance(chance, sizeof(chance), &err) != LKS_OK ||
-        lks_token_make(LKS_TOKEN_API, id, chance, text, hash, &err) != LKS_OK) {
+        lks_token_make(LKS_TOKEN_API, ask->id, chance, text, hash, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
     }
     struct lks_event event = {
         .kind = LKS_EVENT_API_TOKEN,
-        .api_token = {.id = id,
-                      .identity = lks_doc_text(call->body, "identity"),
+        .api_token = {.id = ask->id,
+                      .identity = ask->identity,
                       .hash = lks_str_from(hash),
                       .life = (lks_ms)life * LKS_SECOND,
                       .expires = authz->now.wall + (lks_ms)life * LKS_SECOND},
@@ -114,7 +110,7 @@ void lks_handle_token_gone(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_API_TOKEN_GONE,
-        .api_token = {.id = lks_call_path(call, "id")},
+        .api_token = {.id = call->named},
     };
     lks_authz_record(authz, call, &event);
 }
@@ -154,9 +150,10 @@ void lks_handle_token_renew(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_certificate_prepare(struct lks_call *call)
 {
+    const struct lks_ask_certificate *ask = LKS_ASKED(call, lks_ask_certificate);
     int64_t seconds = 0;
-    if (read_life(call, &seconds, &call->failed))
-        lks_handle_issue(call, LKS_X509_USER, lks_doc_text(call->body, "name"), seconds);
+    if (read_life(call, ask->ttl_seconds, &seconds, &call->failed))
+        lks_handle_issue(call, LKS_X509_USER, ask->name, ask->request, seconds);
 }
 
 /* It leaves once the journal has it: what is not there is not taken. */
@@ -187,7 +184,7 @@ static void certify(struct lks_authz *authz, struct lks_call *call, struct lks_s
 void lks_handle_certificate(struct lks_authz *authz, struct lks_call *call)
 {
     char identity[LKS_CALL_IDENTITY_SIZE];
-    struct lks_str name = lks_doc_text(call->body, "name");
+    struct lks_str name = LKS_ASKED(call, lks_ask_certificate)->name;
     (void)snprintf(identity, sizeof(identity), "user:%" LKS_STR_FMT, LKS_STR_ARG(name));
     certify(authz, call, lks_str_from(identity), LKS_STR(""));
 }
@@ -197,7 +194,8 @@ void lks_handle_recertify_prepare(struct lks_call *call)
 {
     struct lks_str kind, name;
     if (call->life > 0 && lks_str_cut(lks_str_from(call->identity), ':', &kind, &name))
-        lks_handle_issue(call, LKS_X509_USER, name, call->life);
+        lks_handle_issue(call, LKS_X509_USER, name, LKS_ASKED(call, lks_ask_certify)->request,
+                         call->life);
 }
 
 void lks_handle_recertify(struct lks_authz *authz, struct lks_call *call)
@@ -221,7 +219,7 @@ void lks_handle_certificate_gone(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_CERTIFY_GONE,
-        .certify = {.serial = lks_call_path(call, "id")},
+        .certify = {.serial = call->named},
     };
     lks_authz_record(authz, call, &event);
 }

@@ -3,7 +3,6 @@
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 #include "trust/dsse.h"
 
@@ -75,7 +74,7 @@ static void count_answer(struct lks_authz *authz, const struct lks_call *call,
     authz->metrics.admissions[a->overridden ? LKS_ANSWER_OVERRIDDEN
                               : a->yes      ? LKS_ANSWER_YES
                                             : LKS_ANSWER_NO]++;
-    lks_decisions_note(&authz->decisions, lks_doc_text(call->body, "job"), a);
+    lks_decisions_note(&authz->decisions, LKS_ASKED(call, lks_ask_admit)->job, a);
     if (!make_room(authz))
         return;
     count_asked(authz, a);
@@ -135,28 +134,23 @@ void lks_handle_admit_observe(struct lks_authz *authz, bool now)
 
 /* The question ------------------------------------------------------------------------------ */
 
-static struct lks_admit_ask read_ask(const struct lks_authz *authz, const struct lks_call *call,
-                                     struct lks_admit_image images[LKS_ADMIT_IMAGES_MAX])
+static struct lks_admit_ask read_ask(const struct lks_authz *authz, const struct lks_call *call)
 {
-    const struct lks_doc *list = lks_doc_member(call->body, "images");
-    const struct lks_doc *canary = lks_doc_member(call->body, "canary_ok");
-    const struct lks_doc *criticality = lks_doc_member(call->body, "criticality");
-    struct lks_admit_ask ask = {
-        .job = lks_doc_text(call->body, "job"),
+    const struct lks_ask_admit *asked = LKS_ASKED(call, lks_ask_admit);
+    bool has_criticality = asked->criticality != UINT64_MAX;
+    return (struct lks_admit_ask){
+        .job = asked->job,
         .names = call->hosts.names,
         .count = call->hosts.count,
-        .stack = lks_doc_text(call->body, "stack"),
-        .images = images,
-        .nccl = lks_doc_text(call->body, "nccl"),
-        .canary_ok = canary != NULL && canary->truth,
-        .has_criticality = criticality != NULL,
-        .criticality = criticality != NULL ? (uint32_t)criticality->number : 0,
+        .stack = asked->stack,
+        .images = asked->images.items,
+        .image_count = asked->images.count,
+        .nccl = asked->nccl,
+        .canary_ok = asked->canary_ok,
+        .has_criticality = has_criticality,
+        .criticality = has_criticality ? (uint32_t)asked->criticality : 0,
         .behind = authz->behind,
     };
-    for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next)
-        images[ask.image_count++] =
-            (struct lks_admit_image){lks_doc_text(i, "ref"), lks_doc_text(i, "ranks")};
-    return ask;
 }
 
 /* It may start and does: the journal says where, on what, and why although it should not. */
@@ -170,7 +164,7 @@ static bool begin_job(struct lks_authz *authz, struct lks_call *call,
     struct lks_event event = {
         .kind = LKS_EVENT_JOB,
         .job = {.job = ask->job,
-                .hosts = lks_doc_text(call->body, "nodes"),
+                .hosts = LKS_ASKED(call, lks_ask_admit)->where.nodes,
                 .digest = a->digest,
                 .images = lks_buf_view(&images),
                 .override = a->override},
@@ -197,7 +191,7 @@ static void write_answer(struct lks_authz *authz, struct lks_call *call,
     struct lks_err err = {0};
     struct lks_json_writer w = lks_call_json(call);
     lks_admit_json(a, ask, &w);
-    if (lks_schema_truth(call->body, &lks_ask_admit, "signed")) {
+    if (LKS_ASKED(call, lks_ask_admit)->sign) {
         lks_buf_init(&payload, LKS_DSSE_MAX);
         lks_buf_init(&envelope, LKS_DSSE_MAX);
         lks_buf_add(&payload, lks_buf_view(&call->out));
@@ -217,16 +211,15 @@ static void write_answer(struct lks_authz *authz, struct lks_call *call,
 void lks_handle_admit(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_admit_fini) struct lks_admit a = {0};
-    struct lks_admit_image images[LKS_ADMIT_IMAGES_MAX];
     struct lks_err err = {0};
     uint64_t began = uv_hrtime();
-    bool start = lks_schema_truth(call->body, &lks_ask_admit, "start");
+    bool start = LKS_ASKED(call, lks_ask_admit)->start;
     if (start && !lks_authz_may_hosts(authz, call, LKS_MAY_OPERATE)) {
         lks_call_problem(call, LKS_E_DENIED, "%s may not %s here, and `start` needs that",
                          call->identity, lks_permission_words[LKS_MAY_OPERATE]);
         return;
     }
-    struct lks_admit_ask ask = read_ask(authz, call, images);
+    struct lks_admit_ask ask = read_ask(authz, call);
     if (lks_admit(authz->state, lks_engine_book(authz->engine),
                   lks_engine_now(authz->engine, authz->now), &ask, &a, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
@@ -243,14 +236,16 @@ void lks_handle_admit(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_override(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_ask_override *ask = LKS_ASKED(call, lks_ask_override);
     struct lks_event event = {
         .kind = LKS_EVENT_OVERRIDE,
-        .reason = lks_doc_text(call->body, "reason"),
-        .override = {.job = lks_doc_text(call->body, "job"),
-                     .hosts = lks_doc_text(call->body, "nodes"),
-                     .reason = lks_doc_text(call->body, "reason")},
+        .reason = ask->reason,
+        .override = {.job = ask->job,
+                     .hosts = ask->where.nodes,
+                     .reason = ask->reason,
+                     .until = ask->until},
     };
-    if (lks_authz_end(authz, call, "until", &event.override.until))
+    if (lks_authz_end(authz, call, "until", ask->until))
         lks_authz_record(authz, call, &event);
 }
 
@@ -282,19 +277,18 @@ void lks_handle_admissions(struct lks_authz *authz, struct lks_call *call)
     const struct lks_decided **list =
         lks_arena_array(&call->asked.arena, LKS_DECISIONS_MAX, sizeof(*list));
     struct lks_authz_page page;
-    uint64_t bar = LKS_BAR_COUNT;
-    struct lks_str job = lks_call_text(call, "job");
-    bool by_bar = lks_record_word_find(lks_bar_words, lks_call_text(call, "reason"), &bar);
+    const struct lks_query_admissions *ask = LKS_ASKED(call, lks_query_admissions);
     if (list == NULL) {
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return;
     }
-    if (!lks_authz_page_begin(call, &page))
+    if (!lks_authz_page_begin(call, &ask->page, &page))
         return;
     size_t count = lks_decisions_list(&authz->decisions, page.after, list), i = 0;
     for (; i < count && page.left > 0; i++) {
         struct lks_scope scope = {.pool = lks_str_from(list[i]->pool)};
-        if ((job.len > 0 && !lks_str_is(job, list[i]->job)) || (by_bar && list[i]->bar != bar) ||
+        if ((ask->job.len > 0 && !lks_str_is(ask->job, list[i]->job)) ||
+            (ask->reason >= 0 && list[i]->bar != (unsigned)ask->reason) ||
             !lks_authz_may(authz, call, LKS_MAY_READ, scope))
             continue;
         lks_json_begin(&page.w, NULL, '{');

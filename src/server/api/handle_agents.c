@@ -12,7 +12,7 @@
 enum { DAY_SECONDS = 86400 };
 
 void lks_handle_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name,
-                      int64_t seconds)
+                      struct lks_str request, int64_t seconds)
 {
     const struct lks_secrets *secrets = lks_daemon_secrets(call->daemon);
     struct lks_x509_wish wish = {
@@ -21,9 +21,8 @@ void lks_handle_issue(struct lks_call *call, enum lks_x509_use use, struct lks_s
         .now = (int64_t)(lks_daemon_now().wall / LKS_SECOND),
         .seconds = seconds,
     };
-    if (lks_x509_issue(lks_buf_view(&secrets->ca), lks_buf_view(&secrets->ca_key),
-                       lks_doc_text(call->body, "request"), &wish, &call->issued, &call->about,
-                       &call->failed) != LKS_OK)
+    if (lks_x509_issue(lks_buf_view(&secrets->ca), lks_buf_view(&secrets->ca_key), request, &wish,
+                       &call->issued, &call->about, &call->failed) != LKS_OK)
         lks_buf_truncate(&call->issued, 0);
 }
 
@@ -35,15 +34,16 @@ static int64_t node_seconds(const struct lks_call *call)
 void lks_handle_enroll_prepare(struct lks_call *call)
 {
     struct lks_token token;
-    struct lks_str text = lks_doc_text(call->body, "token");
-    enum lks_code code = lks_token_parse(text, &token, &call->failed);
+    const struct lks_ask_enroll *ask = LKS_ASKED(call, lks_ask_enroll);
+    enum lks_code code = lks_token_parse(ask->token, &token, &call->failed);
     if (code == LKS_OK && (token.kind != LKS_TOKEN_NODE || token.id.len > LKS_HOST_NAME_MAX))
         code = lks_fail(&call->failed, LKS_E_DENIED, "the token is not one for enrolling a node");
     if (code != LKS_OK || lks_token_hash(&token, call->token_hash, &call->failed) != LKS_OK)
         return;
     memcpy(call->node_name, token.id.ptr, token.id.len);
     call->node_name[token.id.len] = '\0';
-    lks_handle_issue(call, LKS_X509_NODE, lks_str_from(call->node_name), node_seconds(call));
+    lks_handle_issue(call, LKS_X509_NODE, lks_str_from(call->node_name), ask->request,
+                     node_seconds(call));
 }
 
 static struct lks_event certificate_event(const struct lks_call *call, enum lks_event_kind kind)
@@ -199,16 +199,11 @@ void lks_handle_mail(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_result(struct lks_authz *authz, struct lks_call *call)
 {
-    uint64_t outcome = 0;
-    bool ok =
-        lks_record_word_find(lks_outcome_words, lks_doc_text(call->body, "outcome"), &outcome);
-    LKS_ASSERT(ok); /* the form knows the words */
+    const struct lks_ask_result *ask = LKS_ASKED(call, lks_ask_result);
     struct lks_event event = {
         .kind = LKS_EVENT_RESULT,
         .node = call->node,
-        .result = {.id = (uint64_t)lks_doc_member(call->body, "id")->number,
-                   .outcome = (enum lks_outcome)outcome,
-                   .text = lks_doc_text(call->body, "text")},
+        .result = {.id = ask->id, .outcome = (enum lks_outcome)ask->outcome, .text = ask->text},
     };
     lks_authz_record(authz, call, &event);
 }
@@ -216,7 +211,7 @@ void lks_handle_result(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_renew_prepare(struct lks_call *call)
 {
     lks_handle_issue(call, LKS_X509_NODE, lks_str_from(call->credential.certificate.name),
-                     node_seconds(call));
+                     LKS_ASKED(call, lks_ask_certify)->request, node_seconds(call));
 }
 
 void lks_handle_renew(struct lks_authz *authz, struct lks_call *call)

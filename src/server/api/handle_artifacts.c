@@ -6,7 +6,6 @@
 #include "server/base/config.h"
 #include "server/base/daemon.h"
 #include "server/call/depot_ask.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <inttypes.h>
@@ -22,8 +21,9 @@ enum {
 void lks_handle_artifacts(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str after = lks_call_text(call, "after"), next = {0};
-    uint64_t looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
+    struct lks_str after = page->after, next = {0};
+    uint64_t looked = 0, left = page->limit;
     struct lks_json_writer w = lks_call_list(call);
     for (uint32_t i = 0; i < s->artifact_count && next.len == 0; i++) {
         const struct lks_state_artifact *a = &s->artifacts[i];
@@ -48,7 +48,7 @@ void lks_handle_artifacts(struct lks_authz *authz, struct lks_call *call)
 /* The digest of the path; false, and the answer written, where it is none. */
 static bool read_digest(struct lks_call *call)
 {
-    struct lks_str text = lks_call_path(call, "digest");
+    struct lks_str text = call->named;
     if (!lks_digest_valid(text)) {
         lks_call_problem(call, LKS_E_INVALID,
                          "an artifact is asked for by its digest: sha256: and 64 digits");
@@ -91,13 +91,19 @@ static void put_etag(struct lks_call *call, char etag[LKS_DIGEST_SIZE + 2])
         choose_range(call, etag);
 }
 
+/* Agents cannot ask for it. */
+static bool asks_part(const struct lks_call *call)
+{
+    return call->route->query != NULL && LKS_ASKED(call, lks_query_part)->part == 1;
+}
+
 /* What executors of a change are told is in the journal, and is asked for as a file is. */
 static void answer_order(struct lks_call *call, struct lks_str text)
 {
     struct lks_depot_ask *ask = call->depot;
     char etag[LKS_DIGEST_SIZE + 2];
     ask->size = text.len;
-    if (lks_call_number(call, "part", 0) == 1) {
+    if (asks_part(call)) {
         struct lks_json_writer w = lks_call_json(call);
         lks_json_cstr(&w, "digest", ask->digest);
         lks_json_int(&w, "have", (int64_t)text.len);
@@ -125,7 +131,7 @@ void lks_handle_artifact(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state_artifact *have =
         lks_state_artifact(authz->state, lks_str_from(ask->digest));
     ask->known = have != NULL;
-    if (lks_call_number(call, "part", 0) == 1) {
+    if (asks_part(call)) {
         ask->act = LKS_DEPOT_HAVE;
         call->status = 200;
         return;
@@ -160,7 +166,8 @@ static void record(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_depot_ask *ask = call->depot;
-    struct lks_str name = lks_call_text(call, "name"), digest = lks_str_from(ask->digest);
+    struct lks_str name = LKS_ASKED(call, lks_query_artifact)->name;
+    struct lks_str digest = lks_str_from(ask->digest);
     ask->act = LKS_DEPOT_NOTHING;
     if (lks_state_artifact(authz->state, digest) != NULL) {
         tell_stored(call, 0);

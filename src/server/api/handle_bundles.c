@@ -12,7 +12,6 @@
 #include "server/auth/authz.h"
 #include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <inttypes.h>
@@ -37,8 +36,9 @@ static void put_key(struct lks_json_writer *w, const struct lks_state *s,
 void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str after = lks_call_text(call, "after");
-    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
+    struct lks_str after = page->after;
+    uint64_t left = page->limit;
     uint32_t i = 0;
     while (i < s->key_count && after.len > 0 &&
            lks_str_cmp(lks_state_text(s, s->keys[i].name), after) <= 0)
@@ -55,10 +55,11 @@ void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_key_pin(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_ask_key *ask = LKS_ASKED(call, lks_ask_key);
     struct lks_event event = {
         .kind = LKS_EVENT_KEY_PIN,
-        .reason = lks_doc_text(call->body, "reason"),
-        .key = {.name = lks_doc_text(call->body, "name"), .key = lks_doc_text(call->body, "key")},
+        .reason = ask->reason,
+        .key = {.name = ask->name, .key = ask->key},
     };
     lks_authz_record(authz, call, &event);
 }
@@ -67,8 +68,8 @@ void lks_handle_key_gone(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_KEY_GONE,
-        .reason = lks_call_text(call, "reason"),
-        .name = lks_call_path(call, "name"),
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
+        .name = call->named,
     };
     lks_authz_record(authz, call, &event);
 }
@@ -111,7 +112,7 @@ static const struct lks_state_bundle *find_bundle(const struct lks_authz *authz,
 {
     const struct lks_state_bundle *bundle = NULL;
     struct lks_err err = {0};
-    if (lks_named_bundle(authz->state, lks_call_path(call, "digest"), &bundle, &err) != LKS_OK)
+    if (lks_named_bundle(authz->state, call->named, &bundle, &err) != LKS_OK)
         lks_call_problem_err(call, &err);
     return bundle;
 }
@@ -143,7 +144,7 @@ void lks_handle_bundle_revoke(struct lks_authz *authz, struct lks_call *call)
         return;
     struct lks_event event = {
         .kind = LKS_EVENT_BUNDLE_REVOKE,
-        .reason = lks_doc_text(call->body, "reason"),
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
         .name = lks_state_text(authz->state, bundle->digest),
     };
     lks_authz_record(authz, call, &event);
@@ -183,7 +184,7 @@ static enum lks_code read_bundle(struct lks_call *call, struct lks_err *err)
     call->memory = b;
     call->drop = drop_bringing;
     lks_buf_init(&b->digests, LKS_BUNDLE_BYTES_MAX);
-    if (lks_bundle_parse(lks_doc_text(call->body, "manifest"), "manifest",
+    if (lks_bundle_parse(LKS_ASKED(call, lks_ask_bundle)->manifest, "manifest",
                          lks_daemon_facts(call->daemon), &b->bundle, err) != LKS_OK)
         return err->code;
     lks_bundle_digests(&b->bundle, &b->digests);
@@ -198,8 +199,8 @@ static enum lks_code verify_bundle(struct lks_call *call, struct lks_err *err)
     if (trusted == NULL)
         return lks_fail_nomem(err);
     struct lks_evidence_ask ask = {
-        .manifest = lks_doc_text(call->body, "manifest"),
-        .signature = lks_doc_text(call->body, "signature"),
+        .manifest = LKS_ASKED(call, lks_ask_bundle)->manifest,
+        .signature = LKS_ASKED(call, lks_ask_bundle)->signature,
         .bundle = &b->bundle,
         .trusted = trusted,
     };
@@ -290,7 +291,7 @@ void lks_handle_bundle_put(struct lks_authz *authz, struct lks_call *call)
     if (!check_sizes(authz, call, &b->bundle))
         return;
     struct lks_str digest = lks_str_from(b->bundle.digest);
-    struct lks_store_blob blob = {.bytes = lks_doc_text(call->body, "manifest")};
+    struct lks_store_blob blob = {.bytes = LKS_ASKED(call, lks_ask_bundle)->manifest};
     memcpy(blob.digest, b->bundle.digest, sizeof(blob.digest));
     struct lks_event event = {
         .kind = LKS_EVENT_BUNDLE,

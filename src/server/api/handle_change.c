@@ -5,7 +5,6 @@
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
 #include "server/auth/reach.h"
-#include "server/form/forms.h"
 #include "server/form/views_change.h"
 
 #include <stdlib.h>
@@ -32,17 +31,16 @@ void lks_handle_changes(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
     struct lks_authz_page page;
-    uint64_t state = 0, looked = 0;
-    bool by_state =
-        lks_record_word_find(lks_change_state_words, lks_call_text(call, "state"), &state);
-    int open = lks_call_truth(call, "open");
-    if (!lks_authz_page_begin(call, &page))
+    uint64_t looked = 0;
+    const struct lks_query_changes *ask = LKS_ASKED(call, lks_query_changes);
+    if (!lks_authz_page_begin(call, &ask->page, &page))
         return;
     for (uint32_t i = s->change_count; i-- > 0 && page.next == 0;) {
         const struct lks_state_change *c = &s->changes[i];
         if (c->id >= page.after)
             continue;
-        bool shown = (open < 0 || lks_change_over(c) != open) && (!by_state || c->state == state) &&
+        bool shown = (ask->open < 0 || lks_change_over(c) != ask->open) &&
+                     (ask->state < 0 || c->state == (unsigned)ask->state) &&
                      lks_authz_may_change(authz, call, c);
         if (shown) {
             lks_json_begin(&page.w, NULL, '{');
@@ -119,7 +117,7 @@ void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state *s = authz->state;
     const struct lks_state_change *c = change_of(authz, call);
     struct lks_err err = {0};
-    bool plan = lks_call_truth(call, "plan") != 0;
+    bool plan = LKS_ASKED(call, lks_query_change)->plan != 0;
     if (c == NULL)
         return;
     if (lks_view_change_sketch_of(s, lks_engine_book(authz->engine), c, plan, &k, &err) != LKS_OK) {
@@ -158,10 +156,8 @@ void lks_handle_change_members(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
     struct lks_authz_page page;
-    uint64_t state = 0, wave = lks_call_number(call, "wave", UINT64_MAX);
-    bool by_state =
-        lks_record_word_find(lks_member_state_words, lks_call_text(call, "state"), &state);
-    if (c == NULL || !lks_authz_page_begin(call, &page))
+    const struct lks_query_members *ask = LKS_ASKED(call, lks_query_members);
+    if (c == NULL || !lks_authz_page_begin(call, &ask->page, &page))
         return;
     uint32_t at = page.after < c->member_count ? (uint32_t)page.after
                   : page.after == UINT64_MAX   ? 0
@@ -170,8 +166,8 @@ void lks_handle_change_members(struct lks_authz *authz, struct lks_call *call)
     lks_decision_init(&space);
     for (uint32_t looked = 0; at < c->member_count && page.next == 0; at++) {
         const struct lks_member *m = &c->members[at];
-        if ((!by_state || m->state == state) &&
-            (wave == UINT64_MAX || c->units[m->unit].wave == wave)) {
+        if ((ask->state < 0 || m->state == (unsigned)ask->state) &&
+            (ask->wave == UINT64_MAX || c->units[m->unit].wave == ask->wave)) {
             lks_json_begin(&page.w, NULL, '{');
             lks_view_change_member(&page.w, authz->state, c, at, waits_of(authz, c, m, &space));
             lks_json_end(&page.w, '}');
@@ -205,55 +201,46 @@ void lks_handle_change_act(struct lks_authz *authz, struct lks_call *call, uint6
     lks_json_end(&w, '}');
 }
 
-/* An event of this kind about the change of the path, with the body's reason. NULL, and the answer
- * written, where the change is not there. */
-static const struct lks_state_change *event_of(struct lks_authz *authz, struct lks_call *call,
-                                               enum lks_event_kind kind, struct lks_event *out)
-{
-    const struct lks_state_change *c = change_of(authz, call);
-    *out = (struct lks_event){.kind = kind, .reason = lks_doc_text(call->body, "reason")};
-    return c;
-}
-
 void lks_handle_change_vote(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_event event;
-    const struct lks_state_change *c = event_of(authz, call, LKS_EVENT_VOTE, &event);
+    const struct lks_state_change *c = change_of(authz, call);
     if (c == NULL)
         return;
-    event.vote.change = c->id;
-    event.vote.yes = lks_str_is(lks_call_verb(call), "approve");
-    event.vote.withdrawn = lks_str_is(lks_call_verb(call), "withdraw");
+    struct lks_event event = {
+        .kind = LKS_EVENT_VOTE,
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
+        .vote = {.change = c->id,
+                 .yes = lks_str_is(lks_call_verb(call), "approve"),
+                 .withdrawn = lks_str_is(lks_call_verb(call), "withdraw")},
+    };
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
 void lks_handle_change_waive(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
-    struct lks_event event = {.kind = LKS_EVENT_WAIVE,
-                              .reason = lks_doc_text(call->body, "reason"),
-                              .waive = {.gate = lks_doc_text(call->body, "gate"),
-                                        .pool = lks_doc_text(call->body, "pool")}};
-    if (c == NULL || !lks_authz_time(call, "until", &event.waive.until))
+    const struct lks_ask_waive *ask = LKS_ASKED(call, lks_ask_waive);
+    if (c == NULL)
         return;
-    event.waive.change = c->id;
+    struct lks_event event = {
+        .kind = LKS_EVENT_WAIVE,
+        .reason = ask->reason,
+        .waive = {.change = c->id, .gate = ask->gate, .pool = ask->pool, .until = ask->until},
+    };
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
 void lks_handle_change_review(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_event event;
-    const struct lks_state_change *c = event_of(authz, call, LKS_EVENT_REVIEW, &event);
+    const struct lks_state_change *c = change_of(authz, call);
     if (c == NULL)
         return;
-    event.review = c->id;
+    struct lks_event event = {
+        .kind = LKS_EVENT_REVIEW,
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
+        .review = c->id,
+    };
     lks_handle_change_act(authz, call, c->id, &event);
-}
-
-static uint64_t number_of(const struct lks_call *call, const char *key)
-{
-    const struct lks_doc *said = lks_doc_member(call->body, key);
-    return said != NULL && said->number > 0 ? (uint64_t)said->number : 0;
 }
 
 void lks_handle_change_forecast(struct lks_authz *authz, struct lks_call *call)
@@ -263,39 +250,28 @@ void lks_handle_change_forecast(struct lks_authz *authz, struct lks_call *call)
         return;
     struct lks_event event = {
         .kind = LKS_EVENT_FORECAST,
-        .forecast = {.change = c->id,
-                     .runs = number_of(call, "runs"),
-                     .took_low = number_of(call, "took_low_ms"),
-                     .took_middle = number_of(call, "took_middle_ms"),
-                     .took_high = number_of(call, "took_high_ms"),
-                     .gpu_hours_low = number_of(call, "gpu_hours_low"),
-                     .gpu_hours_middle = number_of(call, "gpu_hours_middle"),
-                     .gpu_hours_high = number_of(call, "gpu_hours_high"),
-                     .kept_high = number_of(call, "kept_high"),
-                     .reached_high = number_of(call, "reached_high")},
+        .forecast = *LKS_ASKED(call, lks_rec_forecast),
     };
+    event.forecast.change = c->id;
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
 /* The person who starts a change repeats its size. */
 static bool is_confirmed(const struct lks_authz *authz, struct lks_call *call,
-                         const struct lks_state_change *c)
+                         const struct lks_ask_start *ask, const struct lks_state_change *c)
 {
-    const struct lks_doc *nodes = lks_doc_member(call->body, "nodes");
-    const struct lks_doc *gpus = lks_doc_member(call->body, "gpus");
     struct lks_change_size size =
         lks_size_of_change(authz->state, lks_engine_book(authz->engine), c);
     char count[LKS_COUNT_TEXT_SIZE], cards[LKS_COUNT_TEXT_SIZE], said[LKS_COUNT_TEXT_SIZE];
-    bool good = nodes == NULL || nodes->number == (int64_t)size.nodes;
-    if (good && (gpus == NULL || gpus->number == (int64_t)size.gpus))
+    bool good = ask->nodes == size.nodes;
+    if (good && ask->gpus == size.gpus)
         return true;
-    int64_t number = (good ? gpus : nodes)->number;
-    lks_call_problem(call, LKS_E_REFUSED,
-                     "change %llu is for %s with %s, and %s %s confirmed; read it again",
-                     (unsigned long long)c->id, lks_str_count_text(size.nodes, "node", count),
-                     lks_str_count_text(size.gpus, "GPU", cards),
-                     lks_str_count_text((uint64_t)number, good ? "GPU" : "node", said),
-                     number == 1 ? "was" : "were");
+    uint64_t number = good ? ask->gpus : ask->nodes;
+    lks_call_problem(
+        call, LKS_E_REFUSED, "change %llu is for %s with %s, and %s %s confirmed; read it again",
+        (unsigned long long)c->id, lks_str_count_text(size.nodes, "node", count),
+        lks_str_count_text(size.gpus, "GPU", cards),
+        lks_str_count_text(number, good ? "GPU" : "node", said), number == 1 ? "was" : "were");
     return false;
 }
 
@@ -303,18 +279,19 @@ void lks_handle_change_move(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
     uint64_t order = LKS_ORDERED_COUNT;
-    if (c == NULL || !is_confirmed(authz, call, c))
-        return;
     bool known = lks_record_word_find(lks_change_order_words, lks_call_verb(call), &order);
     LKS_ASSERT(known); /* by the table of routes */
+    const struct lks_ask_start *start =
+        order == LKS_ORDERED_START ? LKS_ASKED(call, lks_ask_start) : NULL;
+    if (c == NULL || (start != NULL && !is_confirmed(authz, call, start, c)))
+        return;
     struct lks_event event = {
         .kind = LKS_EVENT_CHANGE_MOVE,
-        .reason = lks_doc_text(call->body, "reason"),
+        .reason = start != NULL ? start->reason : LKS_ASKED(call, lks_ask_reason)->reason,
         .move = {.change = c->id,
                  .order = (enum lks_change_order_word)order,
-                 .glass = order == LKS_ORDERED_START &&
-                          lks_schema_truth(call->body, &lks_ask_start, "break_glass"),
-                 .standby = lks_doc_text(call->body, "standby")},
+                 .glass = start != NULL && start->break_glass,
+                 .standby = start != NULL ? start->standby : LKS_STR("")},
     };
     lks_handle_change_act(authz, call, c->id, &event);
 }
@@ -322,13 +299,16 @@ void lks_handle_change_move(struct lks_authz *authz, struct lks_call *call)
 /* Of some nodes of a change. */
 static void move_members(struct lks_authz *authz, struct lks_call *call, enum lks_event_kind kind)
 {
-    struct lks_event event;
-    const struct lks_state_change *c = event_of(authz, call, kind, &event);
+    const struct lks_state_change *c = change_of(authz, call);
+    const struct lks_ask_members *ask = LKS_ASKED(call, lks_ask_members);
     if (c == NULL)
         return;
-    event.name = lks_doc_text(call->body, "nodes");
-    event.member.change = c->id;
-    event.member.again = lks_str_is(lks_doc_text(call->body, "act"), "again");
+    struct lks_event event = {
+        .kind = kind,
+        .name = ask->nodes,
+        .reason = ask->reason,
+        .member = {.change = c->id, .again = ask->act == LKS_ACT_AGAIN},
+    };
     lks_handle_change_act(authz, call, c->id, &event);
 }
 
@@ -346,11 +326,11 @@ void lks_handle_member_skip(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_freeze(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_ask_freeze *ask = LKS_ASKED(call, lks_ask_freeze);
     struct lks_event event = {
         .kind = LKS_EVENT_FREEZE,
-        .reason = lks_doc_text(call->body, "reason"),
-        .freeze = {.pool = lks_doc_text(call->body, "pool"),
-                   .on = lks_str_is(lks_call_verb(call), "freeze")},
+        .reason = ask->reason,
+        .freeze = {.pool = ask->where.pool, .on = lks_str_is(lks_call_verb(call), "freeze")},
     };
     lks_authz_record(authz, call, &event);
 }
@@ -435,7 +415,7 @@ void lks_handle_proven(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state *s = authz->state;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_authz_page page;
-    if (!lks_authz_page_begin(call, &page))
+    if (!lks_authz_page_begin(call, &LKS_ASKED(call, lks_query_page)->page, &page))
         return;
     struct lks_json_writer *w = &page.w;
     uint64_t from = page.after == UINT64_MAX ? 0 : page.after;

@@ -25,9 +25,8 @@ struct walk {
     struct lks_json_writer w;
     struct lks_bitset hosts; /* asked for by name; no size: all */
     uint32_t pool;
-    bool by_pool, by_cause;
-    uint64_t cause;
-    struct lks_str judged;
+    bool by_pool;
+    int cause, judged; /* -1: any */
     uint64_t left;
     uint32_t at, from, last; /* the next node; the first to be listed; the last that was */
     bool more;
@@ -44,7 +43,7 @@ static void walk_free(void *memory)
 static bool want_hosts(const struct lks_authz *authz, struct lks_call *call, struct walk *walk)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str text = lks_call_text(call, "node");
+    struct lks_str text = LKS_ASKED(call, lks_query_drift)->node;
     struct lks_hostlist hosts = {0};
     struct lks_err err = {0};
     size_t count = 0;
@@ -82,17 +81,17 @@ static bool walk_begin(const struct lks_authz *authz, struct lks_call *call)
     }
     call->memory = walk;
     call->drop = walk_free;
-    walk->by_cause =
-        lks_record_word_find(lks_drift_words, lks_call_text(call, "cause"), &walk->cause);
-    walk->judged = lks_call_text(call, "judged");
-    walk->left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    struct lks_str after = lks_call_text(call, "after");
+    const struct lks_query_drift *ask = LKS_ASKED(call, lks_query_drift);
+    walk->cause = ask->cause;
+    walk->judged = ask->judged;
+    walk->left = ask->page.limit;
+    struct lks_str after = ask->page.after;
     if (after.len > 0 && !lks_intern_find(&s->names, after, &walk->from)) {
         lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
         return false;
     }
     walk->from += after.len > 0;
-    return lks_lookup_pool(authz, call, &walk->by_pool, &walk->pool) &&
+    return lks_lookup_pool(authz, call, ask->pool, &walk->by_pool, &walk->pool) &&
            want_hosts(authz, call, walk);
 }
 
@@ -122,8 +121,8 @@ static void look_at(const struct lks_state *s, uint32_t node, struct walk *walk,
     if (!listing || differs == LKS_DIFFERS_NOT)
         return;
     const char *word = lks_differs_words[differs];
-    if ((walk->judged.len > 0 && !lks_str_is(walk->judged, word)) ||
-        (walk->by_cause && (!n->drifting || n->drift_cause != walk->cause)))
+    if ((walk->judged >= 0 && strcmp(lks_differs_words[walk->judged], word) != 0) ||
+        (walk->cause >= 0 && (!n->drifting || n->drift_cause != (unsigned)walk->cause)))
         return;
     if (walk->left == 0) {
         walk->more = true;
@@ -243,13 +242,14 @@ void lks_handle_deviations(struct lks_authz *authz, struct lks_call *call)
     uint64_t looked = 0;
     uint32_t of;
     bool by_pool;
-    int open = lks_call_truth(call, "open");
-    if (!lks_authz_page_begin(call, &page) || !lks_lookup_pool(authz, call, &by_pool, &of))
+    const struct lks_query_deviations *ask = LKS_ASKED(call, lks_query_deviations);
+    if (!lks_authz_page_begin(call, &ask->page, &page) ||
+        !lks_lookup_pool(authz, call, ask->pool, &by_pool, &of))
         return;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     for (uint32_t i = s->deviation_count; i-- > 0 && page.next == 0;) {
         const struct lks_deviation *d = &s->deviations[i];
-        if (d->id >= page.after || (open >= 0 && (d->ended == 0) != open))
+        if (d->id >= page.after || (ask->open >= 0 && (d->ended == 0) != ask->open))
             continue;
         looked += d->count;
         if (is_seen(&sight, d, of, by_pool)) {
@@ -267,7 +267,7 @@ static void put_uncovered(struct lks_json_writer *w, const struct lks_authz *aut
                           const struct lks_call *call)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf near = {0}, text = {0};
-    struct lks_str subject = lks_doc_text(call->body, "subject");
+    struct lks_str subject = LKS_ASKED(call, lks_ask_deviation)->subject;
     lks_buf_init(&near, SUBJECT_MAX);
     lks_buf_init(&text, (size_t)4 * SUBJECT_MAX);
     if (lks_subject_known(authz->state, lks_engine_book(authz->engine), &call->hosts, subject,
@@ -283,16 +283,18 @@ static void put_uncovered(struct lks_json_writer *w, const struct lks_authz *aut
 void lks_handle_deviate(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    const struct lks_ask_deviation *ask = LKS_ASKED(call, lks_ask_deviation);
     struct lks_event event = {
         .kind = LKS_EVENT_DEVIATE,
-        .name = lks_doc_text(call->body, "nodes"),
-        .reason = lks_doc_text(call->body, "reason"),
-        .deviate = {.subject = lks_doc_text(call->body, "subject"),
-                    .value = lks_doc_text(call->body, "value"),
-                    .owner = lks_doc_text(call->body, "owner"),
-                    .approver = lks_doc_text(call->body, "approver")},
+        .name = ask->where.nodes,
+        .reason = ask->reason,
+        .deviate = {.subject = ask->subject,
+                    .value = ask->value,
+                    .owner = ask->owner,
+                    .approver = ask->approver,
+                    .expires = ask->expires},
     };
-    if (!lks_authz_end(authz, call, "expires", &event.deviate.expires) ||
+    if (!lks_authz_end(authz, call, "expires", ask->expires) ||
         !lks_authz_turn(authz, call, &event, NULL, &d))
         return;
     uint64_t id = 0;
@@ -318,7 +320,7 @@ void lks_handle_deviation_move(struct lks_authz *authz, struct lks_call *call)
     bool approved = lks_str_is(lks_call_verb(call), "approve");
     struct lks_event event = {
         .kind = approved ? LKS_EVENT_DEVIATION_AGREE : LKS_EVENT_DEVIATION_CLOSE,
-        .reason = lks_doc_text(call->body, "reason"),
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
         .deviation = lks_authz_id(call),
     };
     lks_authz_record(authz, call, &event);
@@ -328,24 +330,22 @@ void lks_handle_deviation_move(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_condition(struct lks_authz *authz, struct lks_call *call)
 {
-    uint64_t condition = 0;
-    bool ok = lks_record_word_find(lks_condition_words, lks_doc_text(call->body, "condition"),
-                                   &condition);
-    LKS_ASSERT(ok); /* the form knows the words */
+    const struct lks_ask_condition *ask = LKS_ASKED(call, lks_ask_condition);
     struct lks_event event = {
         .kind = LKS_EVENT_CONDITION,
-        .name = lks_call_path(call, "name"),
-        .reason = lks_doc_text(call->body, "text"),
-        .condition = {.condition = (enum lks_condition)condition,
-                      .on = lks_schema_truth(call->body, &lks_ask_condition, "on"),
-                      .text = lks_doc_text(call->body, "text")},
+        .name = call->named,
+        .reason = ask->text,
+        .condition = {.condition = (enum lks_condition)ask->condition,
+                      .on = ask->on,
+                      .until = ask->until,
+                      .stack = ask->stack,
+                      .text = ask->text},
     };
-    bool read = condition == LKS_CONDITION_ATTESTED
-                    ? lks_authz_end(authz, call, "until", &event.condition.until)
-                    : lks_authz_time(call, "until", &event.condition.until);
-    if (!read || !lks_lookup_digest(authz, call, "stack", &event.condition.stack))
+    if ((ask->condition == LKS_CONDITION_ATTESTED &&
+         !lks_authz_end(authz, call, "until", ask->until)) ||
+        !lks_lookup_digest(authz, call, "stack", &event.condition.stack))
         return;
-    if (condition == LKS_CONDITION_CHECKED && event.condition.until == 0)
+    if (ask->condition == LKS_CONDITION_CHECKED && ask->until == 0)
         event.condition.until = lks_engine_now(authz->engine, authz->now).wall;
     lks_authz_record(authz, call, &event);
 }
@@ -362,7 +362,7 @@ void lks_handle_outband(struct lks_authz *authz, struct lks_call *call)
     struct lks_event event = {
         .kind = LKS_EVENT_OUTBAND,
         .node = node,
-        .name = lks_call_path(call, "name"),
+        .name = call->named,
         .outband = {.tuple = call->tuple, .report = lks_str_from(call->digest)},
     };
     if (lks_authz_report(authz, call, &event))
@@ -375,8 +375,8 @@ void lks_handle_outband_gone(struct lks_authz *authz, struct lks_call *call)
     struct lks_event event = {
         .kind = LKS_EVENT_OUTBAND,
         .node = node,
-        .name = lks_call_path(call, "name"),
-        .reason = lks_call_text(call, "reason"),
+        .name = call->named,
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
     };
     if (node != LKS_NO_NODE)
         lks_authz_record(authz, call, &event);

@@ -5,7 +5,6 @@
 #include "server/api/sweeps.h"
 #include "server/auth/authz.h"
 #include "server/auth/lookup.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 struct listing {
@@ -84,16 +83,17 @@ static bool list_one(void *ctx, struct lks_str name, const struct lks_endpoint *
  * address is asked for as it is written there. */
 void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_query_endpoints *ask = LKS_ASKED(call, lks_query_endpoints);
     struct lks_json_writer w = lks_call_list(call);
     LKS_CLEANUP(listing_fini)
     struct listing l = {
         .authz = authz,
         .sight = lks_authz_sight(authz, call),
         .w = &w,
-        .node = lks_call_text(call, "node"),
-        .url = lks_call_text(call, "url"),
-        .after = lks_call_text(call, "after"),
-        .left = lks_call_number(call, "limit", LKS_LIST_DEFAULT),
+        .node = ask->node,
+        .url = ask->url,
+        .after = ask->page.after,
+        .left = ask->page.limit,
     };
     l.begun = l.after.len == 0;
     lks_buf_init(&l.address, LKS_ENDPOINT_URL_MAX);
@@ -103,9 +103,10 @@ void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_endpoint_put(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_ask_endpoint *ask = LKS_ASKED(call, lks_ask_endpoint);
     struct lks_event event;
-    if (!lks_lookup_event(authz, call, LKS_EVENT_ENDPOINT, &event))
+    if (!lks_lookup_event(authz, call, LKS_EVENT_ENDPOINT, ask->reason, &event))
         return;
-    event.fingerprint = lks_doc_text(call->body, "fingerprint");
+    event.fingerprint = ask->fingerprint;
     lks_authz_record(authz, call, &event);
 }

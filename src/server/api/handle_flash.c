@@ -5,32 +5,26 @@
 #include "server/auth/authz.h"
 #include "server/auth/lookup.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MINUTES_DEFAULT = 120, SCAN_MAX = 20000 };
+enum { SCAN_MAX = 20000 };
 
-static struct lks_rec_flash wish_of(const struct lks_authz *authz, const struct lks_call *call,
+static struct lks_rec_flash wish_of(const struct lks_authz *authz, const struct lks_ask_flash *ask,
                                     struct lks_str bundle)
 {
-    const struct lks_doc *b = call->body, *minutes = lks_doc_member(b, "minutes");
-    uint64_t act = LKS_BMC_UPDATE;
-    lks_ms wait = (lks_ms)(minutes != NULL ? minutes->number : MINUTES_DEFAULT) * 60 * LKS_SECOND;
-    if (lks_doc_text(b, "act").len > 0)
-        (void)lks_record_word_find(lks_bmc_act_words, lks_doc_text(b, "act"), &act);
     return (struct lks_rec_flash){
-        .act = act,
-        .component = lks_doc_text(b, "component"),
-        .version = lks_doc_text(b, "version"),
+        .act = ask->act < 0 ? LKS_BMC_UPDATE : (uint64_t)ask->act,
+        .component = ask->component,
+        .version = ask->version,
         .bundle = bundle,
-        .image = lks_doc_text(b, "image"),
-        .apply_time = lks_doc_text(b, "apply_time"),
-        .force = lks_schema_truth(b, &lks_ask_flash, "force"),
-        .one_way = lks_schema_truth(b, &lks_ask_flash, "one_way"),
-        .deadline = lks_engine_now(authz->engine, authz->now).wall + wait,
+        .image = ask->image,
+        .apply_time = ask->apply_time,
+        .force = ask->force,
+        .one_way = ask->one_way,
+        .deadline = lks_engine_now(authz->engine, authz->now).wall + ask->minutes * 60 * LKS_SECOND,
     };
 }
 
@@ -93,16 +87,17 @@ static bool wants_manifest(const struct lks_authz *authz, struct lks_call *call,
 void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    struct lks_str bundle;
+    const struct lks_ask_flash *ask = LKS_ASKED(call, lks_ask_flash);
+    struct lks_str bundle = ask->bundle;
     if (!lks_lookup_digest(authz, call, "bundle", &bundle) || wants_manifest(authz, call, bundle))
         return;
     const struct asking *asking = call->memory;
     struct lks_event event = {
         .kind = LKS_EVENT_FLASH,
-        .name = lks_doc_text(call->body, "node"),
-        .reason = lks_doc_text(call->body, "reason"),
+        .name = ask->where.node,
+        .reason = ask->reason,
         .said = asking != NULL ? &asking->said : NULL,
-        .flash = wish_of(authz, call, bundle),
+        .flash = wish_of(authz, ask, bundle),
     };
     if (!lks_authz_turn(authz, call, &event, NULL, &d))
         return;
@@ -152,12 +147,12 @@ void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
     struct lks_authz_page page;
-    int open = lks_call_truth(call, "open");
-    struct lks_str node = lks_call_text(call, "node");
+    const struct lks_query_flashes *ask = LKS_ASKED(call, lks_query_flashes);
+    struct lks_str node = ask->node;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     unsigned looked = 0;
     uint32_t id;
-    if (!lks_authz_page_begin(call, &page))
+    if (!lks_authz_page_begin(call, &ask->page, &page))
         return;
     if (node.len > 0 && !lks_intern_find(&s->names, node, &id)) {
         lks_lookup_no_node(authz, call, node); /* one that left the fleet had updates, too */
@@ -167,7 +162,7 @@ void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
         const struct lks_state_flash *f = &s->flashes[i];
         if (f->id >= page.after)
             continue;
-        bool shown = (open < 0 || (f->outcome == LKS_BMC_OPEN) == open) &&
+        bool shown = (ask->open < 0 || (f->outcome == LKS_BMC_OPEN) == ask->open) &&
                      (node.len == 0 || lks_str_eq(node, lks_state_name(s, f->node))) &&
                      lks_authz_sees(&sight, f->node);
         if (shown) {
@@ -192,6 +187,7 @@ void lks_handle_flash_get(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_resolve(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event;
-    if (lks_lookup_event(authz, call, LKS_EVENT_FLASH_RESOLVE, &event))
+    if (lks_lookup_event(authz, call, LKS_EVENT_FLASH_RESOLVE,
+                         LKS_ASKED(call, lks_ask_reason)->reason, &event))
         lks_authz_record(authz, call, &event);
 }

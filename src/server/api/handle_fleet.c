@@ -3,7 +3,6 @@
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <stdlib.h>
@@ -240,7 +239,8 @@ void lks_handle_pools(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
     LKS_CLEANUP(visible_fini) struct visible v = {0};
-    struct lks_str after = lks_call_text(call, "after");
+    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
+    struct lks_str after = page->after;
     uint32_t from = 0;
     if (after.len > 0 && (from = lks_state_pool(s, after)) == UINT32_MAX) {
         lks_call_problem(call, LKS_E_INVALID, "after: no pool is called so");
@@ -248,7 +248,7 @@ void lks_handle_pools(struct lks_authz *authz, struct lks_call *call)
     }
     if (!look(authz, call, &v))
         return;
-    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint64_t left = page->limit;
     struct lks_str last = {0};
     struct lks_json_writer w = lks_call_list(call);
     uint32_t i = after.len > 0 ? from + 1 : 0;
@@ -313,14 +313,15 @@ static void try_fleet(struct lks_authz *authz, struct lks_call *call, struct lks
 void lks_handle_apply(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    const struct lks_query_apply *ask = LKS_ASKED(call, lks_query_apply);
     struct lks_event event = {
         .kind = LKS_EVENT_FLEET,
         .fleet = {.manifest = call->manifest,
                   .give = call->manifest, /* it was read for us, and is not read again */
                   .digest = lks_str_from(call->digest),
-                  .accept = lks_call_truth(call, "accept") == 1,
-                  .dry = lks_call_truth(call, "dry_run") == 1,
-                  .said = {lks_call_number(call, "nodes", 0), lks_call_number(call, "gpus", 0)}},
+                  .accept = ask->accept,
+                  .dry = ask->dry_run,
+                  .said = {ask->nodes, ask->gpus}},
     };
     if (event.fleet.dry) {
         try_fleet(authz, call, &event);

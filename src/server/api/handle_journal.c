@@ -9,22 +9,9 @@ static void problem_at(struct lks_call *call, const char *key, const struct lks_
     lks_call_problem(call, LKS_E_INVALID, "query: %s: %s", key, err->msg);
 }
 
-/* A moment of the query; absent: 0. */
-static bool read_time(struct lks_call *call, const char *key, lks_ms *out)
-{
-    struct lks_str text = lks_call_text(call, key);
-    *out = 0;
-    if (text.len == 0 || lks_time_parse(text, out))
-        return true;
-    lks_call_problem(call, LKS_E_INVALID, "query: %s: not a moment such as 2026-11-15T03:37:00Z",
-                     key);
-    return false;
-}
-
 /* A host list of the query into call->hosts; absent: none. */
-static bool read_nodes(struct lks_call *call, const char *key)
+static bool read_nodes(struct lks_call *call, const char *key, struct lks_str text)
 {
-    struct lks_str text = lks_call_text(call, key);
     struct lks_err err = {0};
     size_t count = 0;
     enum lks_code code = lks_hostlist_count(text, &count, &err);
@@ -41,19 +28,20 @@ static bool read_nodes(struct lks_call *call, const char *key)
 void lks_handle_journal(struct lks_authz *authz, struct lks_call *call)
 {
     (void)authz;
+    const struct lks_query_journal *ask = LKS_ASKED(call, lks_query_journal);
     struct lks_select *select = &call->select;
-    struct lks_str kind = lks_call_text(call, "kind");
     struct lks_err err = {0};
-    if (!read_time(call, "since", &select->since) || !read_time(call, "until", &select->until) ||
-        !read_nodes(call, "node"))
+    if (!read_nodes(call, "node", ask->node))
         return;
-    if (kind.len > 0 && lks_select_kind(kind, &select->kind, &err) != LKS_OK) {
+    if (ask->kind.len > 0 && lks_select_kind(ask->kind, &select->kind, &err) != LKS_OK) {
         problem_at(call, "kind", &err);
         return;
     }
-    select->by = lks_call_text(call, "by");
+    select->since = ask->since;
+    select->until = ask->until;
+    select->by = ask->by;
     select->nodes = call->hosts;
-    call->from = lks_call_number(call, "from", 1);
+    call->from = ask->from;
     call->work = lks_read_journal;
 }
 
@@ -80,13 +68,12 @@ static bool may_past(const struct lks_authz *authz, struct lks_call *call, struc
 
 void lks_handle_past(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str pool = lks_call_text(call, "pool");
-    lks_ms at;
-    if (!read_time(call, "time", &at) || !read_nodes(call, "nodes"))
+    const struct lks_query_past *ask = LKS_ASKED(call, lks_query_past);
+    if (!read_nodes(call, "nodes", ask->nodes))
         return;
-    if ((call->hosts.count > 0) == (pool.len > 0))
+    if ((call->hosts.count > 0) == (ask->pool.len > 0))
         lks_call_problem(call, LKS_E_INVALID, "query: name `nodes` or a `pool`, and not both");
-    else if (may_past(authz, call, pool))
+    else if (may_past(authz, call, ask->pool))
         call->work = lks_read_past;
 }
 
@@ -108,7 +95,9 @@ void lks_handle_head(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_events(struct lks_authz *authz, struct lks_call *call)
 {
     unsigned long long now = lks_engine_seq(authz->engine) + 1, first = authz->first_row;
-    unsigned long long from = lks_call_number(call, "from", call->last_event);
+    unsigned long long from = LKS_ASKED(call, lks_query_events)->from;
+    if (from == LKS_CALL_NO_EVENT) /* the query does not say */
+        from = call->last_event;
     if (from == LKS_CALL_NO_EVENT)
         lks_call_problem(call, LKS_E_INVALID, "Last-Event-ID has to be the number of a row");
     else if (from > now)
@@ -153,7 +142,7 @@ static bool has_manifest(const struct lks_state *s, struct lks_str digest)
 
 void lks_handle_manifest(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str digest = lks_call_path(call, "digest");
+    struct lks_str digest = call->named;
     if (!lks_digest_valid(digest) || !has_manifest(authz->state, digest)) {
         lks_call_problem(call, LKS_E_NOT_FOUND,
                          "neither the fleet nor a stack or bundle has a manifest of this digest");

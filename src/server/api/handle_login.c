@@ -49,8 +49,8 @@ void lks_handle_login_poll_prepare(struct lks_call *call)
 {
     struct lks_oidc_person *person = remember(call, sizeof(*person));
     if (person != NULL)
-        call->failed.code =
-            lks_oidc_poll(call->daemon, lks_doc_text(call->body, "code"), person, &call->failed);
+        call->failed.code = lks_oidc_poll(call->daemon, LKS_ASKED(call, lks_ask_login_poll)->code,
+                                          person, &call->failed);
 }
 
 /* Names that no two logins share: login.NAME.CHANCE. */
@@ -192,10 +192,9 @@ void lks_handle_login(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_login_callback_prepare(struct lks_call *call)
 {
     struct lks_oidc_person *person = remember(call, sizeof(*person));
-    const struct lks_oidc_back back = {.cookie = lks_str_from(call->cookie),
-                                       .state = lks_call_text(call, "state"),
-                                       .code = lks_call_text(call, "code")};
-    struct lks_str error = lks_call_text(call, "error");
+    const struct lks_query_login *ask = LKS_ASKED(call, lks_query_login);
+    const struct lks_oidc_back back = {
+        .cookie = lks_str_from(call->cookie), .state = ask->state, .code = ask->code};
     if (person == NULL)
         return;
     if (back.code.len > 0)
@@ -203,7 +202,7 @@ void lks_handle_login_callback_prepare(struct lks_call *call)
     else
         (void)!lks_fail(&call->failed, LKS_E_DENIED,
                         "the OpenID provider refuses the login (%" LKS_STR_FMT ")",
-                        LKS_STR_ARG(error));
+                        LKS_STR_ARG(ask->error));
 }
 
 void lks_handle_login_callback(struct lks_authz *authz, struct lks_call *call)

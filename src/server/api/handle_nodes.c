@@ -6,25 +6,21 @@
 #include "server/auth/lookup.h"
 #include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <stdlib.h>
 
 enum {
-    SCAN_MAX = 25000,  /* nodes that one call looks at; the next page goes on */
-    READ_MAX = 256,    /* the same, of bases that it reads for them */
-    TOKEN_TTL = 86400, /* seconds */
-    COMMAND_TTL = 3600,
+    SCAN_MAX = 25000, /* nodes that one call looks at; the next page goes on */
+    READ_MAX = 256,   /* the same, of bases that it reads for them */
 };
 
 /* What a list of nodes is asked for. Texts are compared as numbers, once they were looked up. */
 struct filter {
     lks_text site, rack, domain, class, tuple;
     uint32_t pool;
-    bool by_pool, by_liveness, by_judged;
-    uint64_t liveness, judged;
-    int intake, held; /* -1: either */
+    bool by_pool;
+    int liveness, judged, intake, held; /* -1: any */
     struct lks_str component, version;
     char *seen;    /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
     uint32_t read; /* how many were looked at */
@@ -39,21 +35,20 @@ static void filter_fini(struct filter *f)
 static bool filter_init(const struct lks_authz *authz, struct lks_call *call, struct filter *f)
 {
     const struct lks_state *s = authz->state;
-    *f = (struct filter){.intake = lks_call_truth(call, "intake"),
-                         .held = lks_call_truth(call, "held"),
-                         .component = lks_call_text(call, "component"),
-                         .version = lks_call_text(call, "version")};
-    if (!lks_lookup_text(authz, call, LKS_LOOKUP_SITE, &f->site) ||
-        !lks_lookup_text(authz, call, LKS_LOOKUP_RACK, &f->rack) ||
-        !lks_lookup_text(authz, call, LKS_LOOKUP_DOMAIN, &f->domain) ||
-        !lks_lookup_text(authz, call, LKS_LOOKUP_CLASS, &f->class) ||
-        !lks_lookup_tuple(authz, call, &f->tuple) ||
-        !lks_lookup_pool(authz, call, &f->by_pool, &f->pool))
+    const struct lks_query_nodes *ask = LKS_ASKED(call, lks_query_nodes);
+    *f = (struct filter){.intake = ask->intake,
+                         .held = ask->held,
+                         .liveness = ask->liveness,
+                         .judged = ask->judged,
+                         .component = ask->component,
+                         .version = ask->version};
+    if (!lks_lookup_text(authz, call, LKS_LOOKUP_SITE, ask->site, &f->site) ||
+        !lks_lookup_text(authz, call, LKS_LOOKUP_RACK, ask->rack, &f->rack) ||
+        !lks_lookup_text(authz, call, LKS_LOOKUP_DOMAIN, ask->domain, &f->domain) ||
+        !lks_lookup_text(authz, call, LKS_LOOKUP_CLASS, ask->class, &f->class) ||
+        !lks_lookup_tuple(authz, call, ask->tuple, &f->tuple) ||
+        !lks_lookup_pool(authz, call, ask->pool, &f->by_pool, &f->pool))
         return false;
-    f->by_liveness =
-        lks_record_word_find(lks_liveness_words, lks_call_text(call, "liveness"), &f->liveness);
-    f->by_judged =
-        lks_record_word_find(lks_judged_words, lks_call_text(call, "judged"), &f->judged);
     if (f->version.len > 0 && f->component.len == 0) {
         lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
         return false;
@@ -108,15 +103,15 @@ static bool fits(const struct lks_state *s, uint32_t node, struct filter *f)
             return false;
     }
     return n->placed && (!f->by_pool || n->pool == f->pool) &&
-           (!f->by_liveness || n->liveness == f->liveness) &&
-           (!f->by_judged || lks_state_judged(s, node) == f->judged) &&
+           (f->liveness < 0 || n->liveness == (unsigned)f->liveness) &&
+           (f->judged < 0 || lks_state_judged(s, node) == (unsigned)f->judged) &&
            (f->intake < 0 || n->intake == f->intake) && (f->held < 0 || n->held == f->held) &&
            (f->seen == NULL || node_has(s, n, f));
 }
 
 static bool start_after(const struct lks_state *s, struct lks_call *call, uint32_t *from)
 {
-    struct lks_str after = lks_call_text(call, "after");
+    struct lks_str after = LKS_ASKED(call, lks_query_nodes)->page.after;
     *from = 0;
     if (after.len == 0)
         return true;
@@ -138,7 +133,7 @@ void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
         return;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_now now = lks_engine_now(authz->engine, authz->now);
-    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint64_t left = LKS_ASKED(call, lks_query_nodes)->page.limit;
     uint32_t end = s->node_count, looked = 0;
     struct lks_json_writer w = lks_call_list(call);
     for (; i < end && left > 0 && looked < SCAN_MAX && f.read < READ_MAX; i++) {
@@ -187,20 +182,15 @@ void lks_handle_history(struct lks_authz *authz, struct lks_call *call)
     if (lks_authz_node(authz, call) == LKS_NO_NODE)
         return;
     uint64_t last = lks_engine_seq(authz->engine);
-    uint64_t before = lks_call_number(call, "before", last + 1);
+    uint64_t before = LKS_ASKED(call, lks_query_history)->before;
     call->from = before <= last ? before : last + 1;
     call->work = lks_read_history;
 }
 
 void lks_handle_at(struct lks_authz *authz, struct lks_call *call)
 {
-    lks_ms at;
-    if (lks_authz_node(authz, call) == LKS_NO_NODE)
-        return;
-    if (lks_time_parse(lks_call_text(call, "time"), &at))
+    if (lks_authz_node(authz, call) != LKS_NO_NODE)
         call->work = lks_read_at;
-    else
-        lks_call_problem(call, LKS_E_INVALID, "time: not a moment such as 2026-11-15T03:37:00Z");
 }
 
 void lks_handle_enroll_node(struct lks_authz *authz, struct lks_call *call)
@@ -218,9 +208,8 @@ void lks_handle_enroll_node(struct lks_authz *authz, struct lks_call *call)
         lks_call_problem_err(call, &err);
         return;
     }
-    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
     lks_ms expires =
-        authz->now.wall + (uint64_t)(ttl != NULL ? ttl->number : TOKEN_TTL) * LKS_SECOND;
+        authz->now.wall + LKS_ASKED(call, lks_ask_enroll_node)->ttl_seconds * LKS_SECOND;
     struct lks_event event = {
         .kind = LKS_EVENT_TOKEN,
         .name = name,
@@ -239,8 +228,8 @@ static struct lks_event about_nodes(struct lks_call *call, enum lks_event_kind k
 {
     return (struct lks_event){
         .kind = kind,
-        .name = lks_call_path(call, "name"),
-        .reason = lks_doc_text(call->body, "reason"),
+        .name = call->named,
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
     };
 }
 
@@ -271,8 +260,13 @@ static void put_mixed(struct lks_json_writer *w, struct lks_call *call, const st
 void lks_handle_release(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    struct lks_event event = about_nodes(call, LKS_EVENT_RELEASE);
-    event.release.force = lks_schema_truth(call->body, &lks_ask_release, "force");
+    const struct lks_ask_release *ask = LKS_ASKED(call, lks_ask_release);
+    struct lks_event event = {
+        .kind = LKS_EVENT_RELEASE,
+        .name = call->named,
+        .reason = ask->reason,
+        .release = {.force = ask->force},
+    };
     if (!lks_authz_turn(authz, call, &event, NULL, &d))
         return;
     struct lks_json_writer w = lks_call_json(call);
@@ -296,18 +290,7 @@ void lks_handle_replace(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_remove(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = about_nodes(call, LKS_EVENT_REMOVE);
-    event.reason = lks_call_text(call, "reason");
     lks_authz_record(authz, call, &event);
-}
-
-/* The digests as records have them: separated by blanks. */
-static struct lks_str join(struct lks_call *call, const struct lks_doc *list)
-{
-    struct lks_str all = LKS_STR("");
-    for (const struct lks_doc *d = list != NULL ? list->first : NULL; d != NULL; d = d->next)
-        all = lks_arena_format(&call->docs.arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT,
-                               LKS_STR_ARG(all), all.len > 0 ? " " : "", LKS_STR_ARG(d->text));
-    return all;
 }
 
 /* Decide it, and answer with the number of the command that follows. */
@@ -335,13 +318,16 @@ void lks_handle_command(struct lks_authz *authz, struct lks_call *call)
     uint32_t node = lks_authz_node(authz, call);
     if (node == LKS_NO_NODE)
         return;
-    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
-    struct lks_event event = about_nodes(call, LKS_EVENT_COMMAND);
-    event.node = node;
-    event.command.executor = lks_doc_text(call->body, "executor");
-    event.command.digests = join(call, lks_doc_member(call->body, "digests"));
-    event.command.expires =
-        authz->now.wall + (uint64_t)(ttl != NULL ? ttl->number : COMMAND_TTL) * LKS_SECOND;
+    const struct lks_ask_command *ask = LKS_ASKED(call, lks_ask_command);
+    struct lks_event event = {
+        .kind = LKS_EVENT_COMMAND,
+        .name = call->named,
+        .node = node,
+        .reason = ask->reason,
+        .command = {.executor = ask->executor,
+                    .digests = ask->digests,
+                    .expires = authz->now.wall + ask->ttl_seconds * LKS_SECOND},
+    };
     command(authz, call, node, &event);
 }
 

@@ -14,7 +14,7 @@ static bool make(const struct lks_authz *authz, struct lks_call *call, struct lk
         lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such change");
         return false;
     }
-    if (!lks_procedure_price_parse(lks_call_text(call, "gpu_hour"), &price)) {
+    if (!lks_procedure_price_parse(LKS_ASKED(call, lks_query_procedure)->gpu_hour, &price)) {
         lks_call_problem(call, LKS_E_INVALID, "gpu_hour: no price such as '2.5 EUR'");
         return false;
     }

@@ -6,7 +6,6 @@
 #include "server/auth/authz.h"
 #include "server/auth/reach.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views_change.h"
 
 #include <stdio.h>
@@ -127,37 +126,28 @@ struct lks_bundle_set lks_handle_propose_known(const struct lks_authz *authz,
     return set;
 }
 
-static uint64_t number(const struct lks_call *call, const char *key)
+static struct lks_plan_wish wish_of(const struct lks_ask_change *ask)
 {
-    const struct lks_doc *value = lks_doc_member(call->body, key);
-    return value != NULL && value->kind == LKS_DOC_NUMBER ? (uint64_t)value->number : 0;
-}
-
-static bool read_wish(struct lks_call *call, struct lks_plan_wish *out)
-{
-    const struct lks_doc *b = call->body;
-    uint64_t kind = LKS_CHANGE_STACK;
-    (void)lks_record_word_find(lks_change_kind_words, lks_doc_text(b, "kind"), &kind);
-    *out = (struct lks_plan_wish){
-        .kind = (enum lks_change_kind)kind,
-        .hosts = lks_doc_text(b, "nodes"),
-        .pool = lks_doc_text(b, "pool"),
-        .stack = lks_doc_text(b, "stack"),
-        .hook = lks_doc_text(b, "hook"),
-        .strength = (unsigned)number(call, "strength"),
-        .failure_share = (uint32_t)number(call, "failure_share"),
-        .confidence_share = (uint32_t)number(call, "confidence_share"),
-        .canary_max = (uint32_t)number(call, "canary_max"),
-        .failures_max = (uint32_t)number(call, "failures_max"),
-        .soak = number(call, "soak_seconds") * LKS_SECOND,
-        .rolls_back = lks_schema_truth(b, &lks_ask_change, "rolls_back"),
-        .one_way = lks_schema_truth(b, &lks_ask_change, "one_way"),
-        .windows = lks_doc_text(b, "windows"),
-        .class = lks_doc_text(b, "class"),
-        .advisory = lks_doc_text(b, "advisory"),
+    return (struct lks_plan_wish){
+        .kind = ask->kind < 0 ? LKS_CHANGE_STACK : (enum lks_change_kind)ask->kind,
+        .hosts = ask->where.nodes,
+        .pool = ask->where.pool,
+        .stack = ask->stack,
+        .hook = ask->hook,
+        .strength = (unsigned)ask->strength,
+        .failure_share = (uint32_t)ask->failure_share,
+        .confidence_share = (uint32_t)ask->confidence_share,
+        .canary_max = (uint32_t)ask->canary_max,
+        .failures_max = (uint32_t)ask->failures_max,
+        .soak = ask->soak_seconds * LKS_SECOND,
+        .rolls_back = ask->rolls_back,
+        .one_way = ask->one_way,
+        .not_before = ask->not_before,
+        .not_after = ask->not_after,
+        .windows = ask->windows,
+        .class = ask->class,
+        .advisory = ask->advisory,
     };
-    return lks_authz_time(call, "not_before", &out->not_before) &&
-           lks_authz_time(call, "not_after", &out->not_after);
 }
 
 static void tell(const struct lks_authz *authz, struct lks_call *call,
@@ -218,15 +208,16 @@ static void record(struct lks_authz *authz, struct lks_call *call, struct lks_ev
 
 void lks_handle_propose(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_event event = {
-        .kind = LKS_EVENT_PROPOSE,
-        .reason = lks_doc_text(call->body, "reason"),
-    };
-    if (lks_handle_propose_wants_manifests(authz, call) || !read_wish(call, &event.propose.wish))
+    const struct lks_ask_change *ask = LKS_ASKED(call, lks_ask_change);
+    if (lks_handle_propose_wants_manifests(authz, call))
         return;
     struct lks_bundle_set known = lks_handle_propose_known(authz, call);
-    event.propose.known = &known;
-    if (lks_schema_truth(call->body, &lks_ask_change, "dry_run"))
+    struct lks_event event = {
+        .kind = LKS_EVENT_PROPOSE,
+        .reason = ask->reason,
+        .propose = {.wish = wish_of(ask), .known = &known},
+    };
+    if (ask->dry_run)
         show(authz, call, &event);
     else
         record(authz, call, &event);

@@ -10,7 +10,6 @@
 #include "server/auth/authz.h"
 #include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 #include "trust/dsse.h"
 
@@ -57,19 +56,13 @@ static bool is_a_name(const struct lks_state *s, struct lks_call *call, struct l
     return false;
 }
 
-struct stack_filter {
-    struct lks_str name;
-    uint64_t step;
-    bool by_step;
-};
-
 static bool list_stack(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
                        const void *filter)
 {
-    const struct stack_filter *f = filter;
+    const struct lks_query_stacks *ask = filter;
     const struct lks_state_stack *stack = &s->stacks[place];
-    if ((f->by_step && stack->step != f->step) ||
-        (f->name.len > 0 && !lks_str_eq(f->name, lks_state_text(s, stack->name))))
+    if ((ask->step >= 0 && stack->step != (unsigned)ask->step) ||
+        (ask->name.len > 0 && !lks_str_eq(ask->name, lks_state_text(s, stack->name))))
         return false;
     lks_json_begin(w, NULL, '{');
     put_stack(w, s, stack);
@@ -81,11 +74,11 @@ static bool list_stack(struct lks_json_writer *w, const struct lks_state *s, uin
 void lks_handle_stacks(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    struct stack_filter f = {.name = lks_call_text(call, "name")};
+    const struct lks_query_stacks *ask = LKS_ASKED(call, lks_query_stacks);
     struct lks_authz_page page;
-    f.by_step = lks_record_word_find(lks_step_words, lks_call_text(call, "step"), &f.step);
-    if (lks_authz_page_begin(call, &page) && (f.name.len == 0 || is_a_name(s, call, f.name)))
-        lks_authz_page_newest(&page, s, s->stack_count, list_stack, &f);
+    if (lks_authz_page_begin(call, &ask->page, &page) &&
+        (ask->name.len == 0 || is_a_name(s, call, ask->name)))
+        lks_authz_page_newest(&page, s, s->stack_count, list_stack, ask);
 }
 
 /* The stack {digest}, which may be a name; NULL, and the answer written, where there is none. */
@@ -94,7 +87,7 @@ static const struct lks_state_stack *find_stack(const struct lks_authz *authz,
 {
     const struct lks_state_stack *stack = NULL;
     struct lks_err err = {0};
-    if (lks_named_stack(authz->state, lks_call_path(call, "digest"), &stack, &err) != LKS_OK)
+    if (lks_named_stack(authz->state, call->named, &stack, &err) != LKS_OK)
         lks_call_problem_err(call, &err);
     return stack;
 }
@@ -190,7 +183,7 @@ void lks_handle_publish_prepare(struct lks_call *call)
     if (call->manifest == NULL)
         return;
     const struct lks_stack *stack =
-        choose(call->manifest, lks_call_text(call, "stack"), &call->failed);
+        choose(call->manifest, LKS_ASKED(call, lks_query_publish)->stack, &call->failed);
     if (stack != NULL)
         (void)!sign_stack(call, stack);
 }
@@ -199,7 +192,8 @@ void lks_handle_publish(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
-    const struct lks_stack *stack = choose(call->manifest, lks_call_text(call, "stack"), &err);
+    const struct lks_query_publish *ask = LKS_ASKED(call, lks_query_publish);
+    const struct lks_stack *stack = choose(call->manifest, ask->stack, &err);
     LKS_ASSERT(stack != NULL); /* it was found when the call was prepared */
     struct lks_store_blob blob = {.bytes = lks_buf_view(&call->bytes)};
     memcpy(blob.digest, call->digest, sizeof(blob.digest));
@@ -207,7 +201,7 @@ void lks_handle_publish(struct lks_authz *authz, struct lks_call *call)
     memcpy(digest, stack->digest, sizeof(digest));
     struct lks_event event = {
         .kind = LKS_EVENT_PUBLISH,
-        .reason = lks_call_text(call, "reason"),
+        .reason = ask->reason,
         .publish = {.stack = stack,
                     .manifest = lks_str_from(call->digest),
                     .envelope = lks_buf_view(&call->aside)},
@@ -232,7 +226,7 @@ static void step(struct lks_authz *authz, struct lks_call *call, enum lks_stack_
     struct lks_event event = {
         .kind = LKS_EVENT_STEP,
         .step = {.digest = lks_state_text(authz->state, stack->digest),
-                 .evidence = lks_doc_text(call->body, "evidence"),
+                 .evidence = LKS_ASKED(call, lks_ask_promote)->evidence,
                  .to = to},
     };
     lks_authz_record(authz, call, &event);
@@ -240,9 +234,7 @@ static void step(struct lks_authz *authz, struct lks_call *call, enum lks_stack_
 
 void lks_handle_promote(struct lks_authz *authz, struct lks_call *call)
 {
-    uint64_t to = 0;
-    bool ok = lks_record_word_find(lks_step_words, lks_doc_text(call->body, "to"), &to);
-    LKS_ASSERT(ok); /* the form knows the words */
+    int to = LKS_ASKED(call, lks_ask_promote)->to;
     if (to == LKS_STEP_RETIRED)
         lks_call_problem(call, LKS_E_INVALID,
                          "body: to: a promotion does not retire a stack; 'lockstep stack retire' "
@@ -269,9 +261,9 @@ static uint32_t image_after(const struct lks_state *s, struct lks_str ref)
 void lks_handle_images(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str after = lks_call_text(call, "after");
-    uint32_t i = after.len > 0 ? image_after(s, after) : 0;
-    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
+    uint32_t i = page->after.len > 0 ? image_after(s, page->after) : 0;
+    uint64_t left = page->limit;
     struct lks_json_writer w = lks_call_list(call);
     for (; i < s->image_count && left > 0; i++, left--) {
         const struct lks_state_image *image = &s->images[i];
@@ -293,26 +285,20 @@ void lks_handle_images(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_image(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_doc *b = call->body;
     struct lks_event event = {
         .kind = LKS_EVENT_IMAGE,
-        .image = {.ref = lks_doc_text(b, "ref"),
-                  .digest = lks_doc_text(b, "digest"),
-                  .nccl = lks_doc_text(b, "nccl"),
-                  .rccl = lks_doc_text(b, "rccl"),
-                  .cudnn = lks_doc_text(b, "cudnn"),
-                  .cuda = lks_doc_text(b, "cuda"),
-                  .source = lks_doc_text(b, "source")},
+        .image = *LKS_ASKED(call, lks_rec_image),
     };
     lks_authz_record(authz, call, &event);
 }
 
 void lks_handle_image_gone(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_query_image *ask = LKS_ASKED(call, lks_query_image);
     struct lks_event event = {
         .kind = LKS_EVENT_IMAGE_GONE,
-        .reason = lks_call_text(call, "reason"),
-        .image = {.ref = lks_call_text(call, "ref")},
+        .reason = ask->reason,
+        .image = {.ref = ask->ref},
     };
     lks_authz_record(authz, call, &event);
 }
@@ -370,14 +356,14 @@ static void find_advisories(struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     struct lks_err err = {0};
     enum lks_code code =
-        lks_exposure_advisories(call->memory, lks_call_text(call, "cve"), today(), &w, &err);
+        lks_exposure_advisories(call->memory, LKS_ASKED(call, lks_ask_cve)->cve, today(), &w, &err);
     end_exposure(call, &w, code, &err);
 }
 
 /* That nothing is affected by a vulnerability is answered only for one that the tables have. */
 void lks_handle_advisories(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str cve = lks_call_text(call, "cve");
+    struct lks_str cve = LKS_ASKED(call, lks_ask_cve)->cve;
     if (cve.len > 0 && lks_facts_advisory(lks_engine_book(authz->engine)->facts, cve) == NULL) {
         lks_call_problem(call, LKS_E_NOT_FOUND, "no advisory '%" LKS_STR_FMT "' is known",
                          LKS_STR_ARG(cve));

@@ -2,7 +2,6 @@
 #include "core/exposure/remedies.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <stdlib.h>
@@ -115,7 +114,7 @@ void lks_handle_remedies(struct lks_authz *authz, struct lks_call *call)
     LKS_CLEANUP(seen_fini) struct seen v = {0};
     LKS_CLEANUP(lks_cadence_classes_fini) struct lks_pool_classes classes = {0};
     const struct lks_facts *facts = lks_engine_book(authz->engine)->facts;
-    struct lks_str cve = lks_call_text(call, "cve");
+    struct lks_str cve = LKS_ASKED(call, lks_ask_cve)->cve;
     const struct lks_advisory *advisory = lks_facts_advisory(facts, cve);
     struct lks_err err = {0};
     if (advisory == NULL) {

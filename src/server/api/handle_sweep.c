@@ -7,7 +7,6 @@
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"
 #include "server/call/internal.h"
-#include "server/form/forms.h"
 #include "server/form/views.h"
 
 #include <stdio.h>
@@ -242,10 +241,9 @@ static void end_lease(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_sweep_lease(struct lks_authz *authz, struct lks_call *call)
 {
+    const struct lks_ask_lease *ask = LKS_ASKED(call, lks_ask_lease);
     if (call->cursor == 0)
-        begin_lease(authz, call, lks_doc_text(call->body, "holder"),
-                    (lks_ms)lks_doc_member(call->body, "seconds")->number * LKS_SECOND,
-                    (size_t)lks_doc_member(call->body, "max")->number);
+        begin_lease(authz, call, ask->holder, ask->seconds * LKS_SECOND, (size_t)ask->max);
     else
         end_lease(authz, call);
 }
@@ -405,12 +403,12 @@ struct lks_str lks_handle_sweep_failure(const struct lks_authz *authz, struct lk
 
 void lks_handle_sweep_read(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str holder = lks_call_text(call, "holder");
-    struct lks_authz_endpoint *e = find(authz, lks_call_path(call, "name"));
+    struct lks_str holder = LKS_ASKED(call, lks_query_holder)->holder;
+    struct lks_authz_endpoint *e = find(authz, call->named);
     if (e != NULL)
         e->failed = 0;
-    send_end(authz, call, lks_call_path(call, "name"),
-             holder.len > 0 ? holder : lks_str_from(call->identity), false);
+    send_end(authz, call, call->named, holder.len > 0 ? holder : lks_str_from(call->identity),
+             false);
 }
 
 static void log_failed(const struct lks_authz *authz, struct lks_str name, struct lks_str holder,
@@ -424,11 +422,11 @@ static void log_failed(const struct lks_authz *authz, struct lks_str name, struc
 void lks_handle_sweep_failed(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lease *l = call->memory;
-    struct lks_str name = lks_call_path(call, "name"), holder = lks_doc_text(call->body, "holder");
+    const struct lks_ask_sweep_failed *ask = LKS_ASKED(call, lks_ask_sweep_failed);
     if (call->cursor == 0) {
-        log_failed(authz, name, holder, lks_doc_text(call->body, "text"));
-        keep_failure(authz, name, lks_doc_text(call->body, "text"));
-        send_end(authz, call, name, holder, true);
+        log_failed(authz, call->named, ask->holder, ask->text);
+        keep_failure(authz, call->named, ask->text);
+        send_end(authz, call, call->named, ask->holder, true);
         return;
     }
     if (l->err.code != LKS_OK && l->err.code != LKS_E_REFUSED) {
@@ -458,10 +456,11 @@ void lks_handle_sweep_failed_internal(struct lks_authz *authz, struct lks_call *
 void lks_handle_sweeps(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str after = lks_call_text(call, "after"), last = {0};
+    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
+    struct lks_str after = page->after, last = {0};
     uint32_t i =
         after.len > 0 ? lks_state_pool(s, after) + 1 : 0; /* no such pool: from the first */
-    uint64_t looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint64_t looked = 0, left = page->limit;
     lks_ms now = lks_engine_now(authz->engine, authz->now).wall;
     struct lks_json_writer w = lks_call_list(call);
     for (; i < s->pool_count && left > 0 && looked < SCAN_MAX; i++) {

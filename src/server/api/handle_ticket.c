@@ -15,7 +15,7 @@ static void log_refused(const struct lks_daemon *d, const struct lks_call *call,
     const struct lks_log_field fields[] = {
         {"cause", lks_str_from(cause)},
         {"address", lks_str_from(call->address)},
-        {"event", lks_doc_text(call->body, "event")},
+        {"event", call->ask != NULL ? LKS_ASKED(call, lks_ask_ticket)->event : LKS_STR("")},
     };
     lks_daemon_log(d, LKS_LEVEL_WARNING, "a message of a ticket system was refused", fields,
                    LKS_COUNT(fields));
@@ -56,33 +56,27 @@ static struct lks_str person(const struct lks_config *config, struct lks_str who
     return LKS_STR("");
 }
 
-static uint64_t number_of(const struct lks_call *call, const char *key)
-{
-    const struct lks_doc *said = lks_doc_member(call->body, key);
-    return said != NULL && said->number > 0 ? (uint64_t)said->number : 0;
-}
-
 void lks_handle_ticket(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str who = lks_doc_text(call->body, "who");
-    struct lks_str here = person(lks_daemon_config(authz->daemon), who);
+    const struct lks_ask_ticket *ask = LKS_ASKED(call, lks_ask_ticket);
+    struct lks_str here = person(lks_daemon_config(authz->daemon), ask->who);
     struct lks_event event = {
         .kind = LKS_EVENT_TICKET,
-        .reason = lks_doc_text(call->body, "reason"),
-        .ticket = {.change = number_of(call, "change"),
-                   .nodes = number_of(call, "nodes"),
-                   .yes = lks_str_is(lks_doc_text(call->body, "decision"), "approve"),
-                   .plan = lks_doc_text(call->body, "plan"),
-                   .id = lks_doc_text(call->body, "event"),
-                   .ticket = lks_doc_text(call->body, "ticket"),
-                   .who = who,
+        .reason = ask->reason,
+        .ticket = {.change = ask->change,
+                   .nodes = ask->nodes,
+                   .yes = ask->decision == LKS_DECISION_APPROVE,
+                   .plan = ask->plan,
+                   .id = ask->event,
+                   .ticket = ask->ticket,
+                   .who = ask->who,
                    .until =
                        lks_engine_now(authz->engine, authz->now).wall + 2 * LKS_WEBHOOK_WINDOW},
     };
     if (here.len == 0 || here.len >= sizeof(call->identity)) {
         lks_call_problem(call, LKS_E_DENIED,
                          "'%" LKS_STR_FMT "' is not known here: tickets.people does not name them",
-                         LKS_STR_ARG(who));
+                         LKS_STR_ARG(ask->who));
         log_refused(authz->daemon, call, "tickets.people does not name the voter");
         return;
     }

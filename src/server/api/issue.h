@@ -4,9 +4,9 @@
 
 #include "server/call/call.h"
 
-/* A certificate for the key of the body's `request`, into call->issued and call->about; what is
+/* A certificate for the key of `request` (PEM), into call->issued and call->about; what is
  * wrong with it into call->failed. */
 void lks_handle_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name,
-                      int64_t seconds);
+                      struct lks_str request, int64_t seconds);
 
 #endif

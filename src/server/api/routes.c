@@ -627,7 +627,7 @@ size_t lks_route_body_max(enum lks_listener listener)
 /* Hold a path against a pattern, part by part. */
 static bool matches(struct lks_str pattern, struct lks_str path, struct lks_route_match *out)
 {
-    out->count = 0;
+    out->named = LKS_STR("");
     for (bool more = true; more;) {
         struct lks_str want, got;
         more = lks_str_cut(pattern, '/', &want, &pattern);
@@ -640,9 +640,8 @@ static bool matches(struct lks_str pattern, struct lks_str path, struct lks_rout
         }
         if (got.len == 0)
             return false;
-        LKS_ASSERT(out->count < LKS_ROUTE_PARAMS_MAX);
-        out->names[out->count] = (struct lks_str){want.ptr + 1, want.len - 2};
-        out->values[out->count++] = got;
+        LKS_ASSERT(out->named.len == 0); /* a path names one thing */
+        out->named = got;
     }
     return true;
 }
@@ -665,5 +664,5 @@ void lks_route_find(enum lks_listener listener, const char *method, const char *
                            used > 0 ? ", " : "", r->method);
         used += len > 0 && (size_t)len < sizeof(out->allow) - used ? (size_t)len : 0;
     }
-    out->count = 0;
+    out->named = LKS_STR("");
 }

@@ -8,8 +8,6 @@
 
 #include "server/call/route.h"
 
-#define LKS_ROUTE_PARAMS_MAX 2
-
 extern const struct lks_route lks_routes[];
 extern const size_t lks_route_count;
 
@@ -17,8 +15,7 @@ struct lks_route_match {
     const struct lks_route *route; /* NULL: none */
     bool known_path;               /* another method has it; `allow` names them */
     char allow[64];
-    struct lks_str names[LKS_ROUTE_PARAMS_MAX], values[LKS_ROUTE_PARAMS_MAX]; /* views */
-    size_t count;
+    struct lks_str named; /* a view: what the path has in place of {name}, {id} or {digest} */
 };
 void lks_route_find(enum lks_listener listener, const char *method, const char *path,
                     struct lks_route_match *out);

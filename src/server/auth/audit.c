@@ -139,13 +139,6 @@ static bool is_audited(const struct lks_call *call, bool reads, enum lks_audit_e
     return true;
 }
 
-/* What a call is about: the value in its path. */
-static struct lks_str object_of(const struct lks_call *call)
-{
-    const struct lks_doc *first = call->path != NULL ? call->path->first : NULL;
-    return first != NULL ? first->text : LKS_STR("");
-}
-
 void lks_audit_note(struct lks_audit *a, const struct lks_call *call)
 {
     enum lks_audit_event event;
@@ -159,7 +152,7 @@ void lks_audit_note(struct lks_audit *a, const struct lks_call *call)
         .identity = lks_str_from(call->identity),
         .route = lks_str_from(call->route != NULL ? call->route->id : ""),
         .method = lks_str_from(call->route != NULL ? call->route->method : ""),
-        .object = object_of(call),
+        .object = call->named,
         .address = lks_str_from(call->address),
         .status = call->stream ? 200 : call->status,
     };

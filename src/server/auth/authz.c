@@ -5,7 +5,6 @@
 #include "server/base/daemon.h"
 #include "server/call/route.h"
 #include "server/form/admit_line.h"
-#include "server/form/forms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,9 +93,10 @@ static void put_etag(const struct lks_authz *authz, struct lks_call *call)
 /* A line of the admission socket is read only once it is known that it may be: it may be long. */
 static void read_line(struct lks_call *call)
 {
-    if (call->asker != NULL)
-        call->failed.code =
-            lks_admit_line(lks_buf_view(&call->bytes), &call->docs, &call->body, &call->failed);
+    if (call->asker == NULL)
+        return;
+    call->failed.code =
+        lks_admit_line(lks_buf_view(&call->bytes), &call->docs, &call->ask, &call->failed);
 }
 
 /* Whether the body of a call may come; no answer: it may. */
@@ -238,21 +238,17 @@ void lks_authz_touched(struct lks_json_writer *w, const struct lks_touched *touc
 
 uint32_t lks_authz_node(const struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str name = lks_call_path(call, "name");
-    uint32_t node = lks_state_node(authz->state, name);
+    uint32_t node = lks_state_node(authz->state, call->named);
     if (node == LKS_NO_NODE)
         lks_call_problem(call, LKS_E_INVALID, "one node is expected here, not a list");
     return node;
 }
 
-bool lks_authz_page_begin(struct lks_call *call, struct lks_authz_page *page)
+bool lks_authz_page_begin(struct lks_call *call, const struct lks_ask_page *ask,
+                          struct lks_authz_page *page)
 {
-    struct lks_str after = lks_call_text(call, "after");
-    *page = (struct lks_authz_page){
-        .after = UINT64_MAX,
-        .left = lks_call_number(call, "limit", LKS_LIST_DEFAULT),
-    };
-    if (after.len > 0 && !lks_str_number(after, UINT64_MAX, &page->after)) {
+    *page = (struct lks_authz_page){.after = UINT64_MAX, .left = ask->limit};
+    if (ask->after.len > 0 && !lks_str_number(ask->after, UINT64_MAX, &page->after)) {
         lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
         return false;
     }
@@ -278,29 +274,16 @@ void lks_authz_newest(const struct lks_authz *authz, struct lks_call *call, uint
                       lks_authz_item *put)
 {
     struct lks_authz_page page;
-    if (lks_authz_page_begin(call, &page))
+    if (lks_authz_page_begin(call, &LKS_ASKED(call, lks_query_page)->page, &page))
         lks_authz_page_newest(&page, authz->state, count, put, NULL);
 }
 
-bool lks_authz_time(struct lks_call *call, const char *key, lks_ms *out)
-{
-    struct lks_str text = lks_doc_text(call->body, key);
-    *out = 0;
-    if (text.len == 0 || lks_time_parse(text, out))
-        return true;
-    lks_call_problem(call, LKS_E_INVALID, "body: %s: not a moment such as 2026-11-15T03:37:00Z",
-                     key);
-    return false;
-}
-
 bool lks_authz_end(const struct lks_authz *authz, struct lks_call *call, const char *key,
-                   lks_ms *out)
+                   lks_ms end)
 {
     lks_ms now = lks_engine_now(authz->engine, authz->now).wall;
     char text[LKS_TIME_TEXT_SIZE];
-    if (!lks_authz_time(call, key, out))
-        return false;
-    if (*out <= authz->wall || *out > now)
+    if (end <= authz->wall || end > now)
         return true;
     lks_call_problem(call, LKS_E_INVALID,
                      "%s: the journal's clock says %s: it is ahead by %llu s, as this machine's "

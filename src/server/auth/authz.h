@@ -11,6 +11,7 @@
 #include "server/base/rate.h"
 #include "server/call/call.h"
 #include "server/call/route.h"
+#include "server/form/asks.h"
 #include "server/form/metrics.h"
 
 /* Names in one question: a host list can stand for more, and others wait meanwhile. */
@@ -146,7 +147,8 @@ struct lks_authz_page {
     uint64_t next;  /* where the next one starts; 0: nowhere, or not known yet */
 };
 /* False, and the answer written, where `after` is no number. */
-bool lks_authz_page_begin(struct lks_call *call, struct lks_authz_page *page);
+bool lks_authz_page_begin(struct lks_call *call, const struct lks_ask_page *ask,
+                          struct lks_authz_page *page);
 void lks_authz_page_end(struct lks_authz_page *page);
 
 /* Answer with a page of a list, newest first, or fill and end one that was begun: `after` is a
@@ -158,14 +160,11 @@ void lks_authz_newest(const struct lks_authz *authz, struct lks_call *call, uint
 void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *s, uint32_t count,
                            lks_authz_item *put, const void *filter);
 
-/* A moment that a member of the body says; absent: 0. False, and the answer written, where it is
- * none. */
-bool lks_authz_time(struct lks_call *call, const char *key, lks_ms *out);
-
-/* The same for what is to end in the future: false too where it is over by the journal's clock
- * alone, which is ahead of the true one after that was ahead. */
+/* Whether `end`, the member `key` of the body, can be the end of something that starts now. False,
+ * and the answer written, where it is over by the journal's clock alone, which is ahead of the true
+ * one after that was ahead. */
 bool lks_authz_end(const struct lks_authz *authz, struct lks_call *call, const char *key,
-                   lks_ms *out);
+                   lks_ms end);
 
 /* The one node that {name} names; LKS_NO_NODE, and the answer written, where it is a list. */
 uint32_t lks_authz_node(const struct lks_authz *authz, struct lks_call *call);

@@ -77,7 +77,7 @@ static bool missing(const struct lks_authz *authz, struct lks_call *call, const 
 uint64_t lks_authz_id(const struct lks_call *call)
 {
     uint64_t id = UINT64_MAX;
-    return lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id) ? id : UINT64_MAX;
+    return lks_str_number(call->named, UINT64_MAX, &id) ? id : UINT64_MAX;
 }
 
 static const void *find_alarm(const struct lks_authz *authz, const struct lks_call *call)
@@ -195,6 +195,22 @@ static bool at_part(const struct lks_authz *authz, const struct lks_call *call, 
 
 /* ---- Places that {name} or the body names. ---- */
 
+#define IS_FIRST(s) _Static_assert(offsetof(struct s, where) == 0, "the places are first")
+IS_FIRST(lks_ask_admit);
+IS_FIRST(lks_ask_change);
+IS_FIRST(lks_ask_deviation);
+IS_FIRST(lks_ask_flash);
+IS_FIRST(lks_ask_freeze);
+IS_FIRST(lks_ask_override);
+
+/* What the body names; nothing where it could not be read, which is answered next. */
+static struct lks_ask_where where_of(const struct lks_call *call)
+{
+    static const struct lks_ask_where nothing = {LKS_STR_C(""), LKS_STR_C(""), LKS_STR_C("")};
+    const struct lks_ask_where *where = call->ask;
+    return where != NULL && call->failed.code == LKS_OK ? *where : nothing;
+}
+
 static bool permit_somewhere(struct lks_authz *authz, struct lks_call *call)
 {
     return may_somewhere(authz, call) || deny(call);
@@ -209,7 +225,7 @@ static bool permit_everywhere(struct lks_authz *authz, struct lks_call *call)
 static enum lks_code read_hosts(const struct lks_authz *authz, struct lks_call *call,
                                 struct lks_hostlist *out, struct lks_err *err)
 {
-    struct lks_str text = lks_call_path(call, "name");
+    struct lks_str text = call->named;
     unsigned long long most = authz->state->limits.call_nodes;
     size_t count = 0;
     if (lks_hostlist_count(text, &count, err) != LKS_OK)
@@ -246,7 +262,7 @@ static bool permit_nodes(struct lks_authz *authz, struct lks_call *call)
 
 static bool permit_node(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str name = lks_doc_text(call->body, "node");
+    struct lks_str name = where_of(call).node;
     uint32_t node = lks_state_node(authz->state, name);
     if (call->failed.code != LKS_OK)
         return permit_somewhere(authz, call); /* the failure is answered next */
@@ -274,7 +290,7 @@ bool lks_authz_may_hosts(const struct lks_authz *authz, const struct lks_call *c
 /* A caller with the permission at some place may learn which names the fleet does not have. */
 static bool permit_asked(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str text = lks_doc_text(call->body, "nodes");
+    struct lks_str text = where_of(call).nodes;
     struct lks_err err = {0};
     size_t count = 0;
     if (!may_somewhere(authz, call))
@@ -301,7 +317,7 @@ static bool permit_asked(struct lks_authz *authz, struct lks_call *call)
 /* The pool that the body names; UINT32_MAX, and the answer written, where there is none. */
 static uint32_t named_pool(const struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str name = lks_doc_text(call->body, "pool");
+    struct lks_str name = where_of(call).pool;
     uint32_t pool = lks_state_pool(authz->state, name);
     if (pool < authz->state->pool_count && authz->state->pools[pool].known)
         return pool;
@@ -311,7 +327,7 @@ static uint32_t named_pool(const struct lks_authz *authz, struct lks_call *call)
 
 static bool permit_pool(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_scope scope = {.pool = lks_doc_text(call->body, "pool")};
+    struct lks_scope scope = {.pool = where_of(call).pool};
     if (call->failed.code != LKS_OK)
         return permit_somewhere(authz, call); /* the failure is answered next */
     if (scope.pool.len > 0 && named_pool(authz, call) == UINT32_MAX)
@@ -360,8 +376,7 @@ static bool permit_domains(const struct lks_authz *authz, struct lks_call *call,
 
 static bool permit_wish(struct lks_authz *authz, struct lks_call *call)
 {
-    bool list = lks_doc_text(call->body, "nodes").len > 0;
-    bool by_pool = lks_doc_text(call->body, "pool").len > 0;
+    bool list = where_of(call).nodes.len > 0, by_pool = where_of(call).pool.len > 0;
     uint32_t pool = UINT32_MAX;
     if (!may_somewhere(authz, call))
         return deny(call);
@@ -434,7 +449,7 @@ bool lks_authz_permits(struct lks_authz *authz, struct lks_call *call)
     LKS_ASSERT(rule->object != NULL);
     const void *object = rule->object->find(authz, call);
     if (object == NULL)
-        return missing(authz, call, rule->object->name, lks_call_path(call, "id"));
+        return missing(authz, call, rule->object->name, call->named);
     return rule->holds(authz, call, object) || deny(call);
 }
 

@@ -2,7 +2,6 @@
 
 #include "server/base/daemon.h"
 #include "server/call/route.h"
-#include "server/form/forms.h"
 
 #include <stdio.h>
 
@@ -61,9 +60,8 @@ static void forward(struct lks_call *call);
 /* A question whether a job may start is answered here; that it starts is recorded by the leader. */
 static bool is_for_leader(const struct lks_call *call)
 {
-    const struct lks_doc *start = lks_doc_member(call->body, "start");
     if (strcmp(call->route->path, "/v1/admit") == 0)
-        return start != NULL && start->kind == LKS_DOC_BOOL && start->truth;
+        return call->failed.code == LKS_OK && LKS_ASKED(call, lks_ask_admit)->start;
     return (call->route->flags & LKS_ROUTE_WRITE) != 0;
 }
 
@@ -103,7 +101,7 @@ static void put_value(struct lks_buf *out, const struct lks_doc *doc)
         lks_http_escape(out, doc->text);
 }
 
-/* The path as it was asked for: the route's, with its values, and the query. */
+/* The path as it was asked for: the route's, with what it names, and the query. */
 static enum lks_code make_target(const struct lks_call *call, struct lks_buf *out,
                                  struct lks_err *err)
 {
@@ -111,15 +109,12 @@ static enum lks_code make_target(const struct lks_call *call, struct lks_buf *ou
     for (bool more = true; more;) {
         more = lks_str_cut(rest, '/', &part, &rest);
         lks_buf_addc(out, '/');
-        bool value = lks_str_starts(part, "{");
-        for (const struct lks_doc *d = value ? call->path->first : NULL; d != NULL; d = d->next) {
-            if (lks_str_eq(d->key, (struct lks_str){part.ptr + 1, part.len - 2}))
-                lks_http_escape(out, d->text);
-        }
-        if (!value)
+        if (lks_str_starts(part, "{"))
+            lks_http_escape(out, call->named);
+        else
             lks_buf_add(out, part);
     }
-    const struct lks_doc *query = call->query != NULL ? call->query->first : NULL;
+    const struct lks_doc *query = call->asked.first != NULL ? call->asked.first->first : NULL;
     for (char sign = '?'; query != NULL; query = query->next, sign = '&') {
         lks_buf_addc(out, sign);
         lks_http_escape(out, query->key);

@@ -35,10 +35,9 @@ static void refuse(struct lks_call *call, const char *what, const struct lks_nea
 }
 
 bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum lks_lookup what,
-                     lks_text *out)
+                     struct lks_str text, lks_text *out)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str text = lks_call_text(call, words[what]);
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(text);
     lks_text wanted = 0, last = 0;
@@ -75,11 +74,10 @@ static bool sees_pool(const struct lks_authz *authz, const struct lks_call *call
     return false;
 }
 
-bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, bool *given,
-                     uint32_t *out)
+bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
+                     bool *given, uint32_t *out)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str text = lks_call_text(call, "pool");
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(text);
     *given = text.len > 0;
@@ -104,9 +102,9 @@ void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, st
     refuse(call, "node", &near);
 }
 
-bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, uint32_t *out)
+bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
+                     uint32_t *out)
 {
-    struct lks_str text = lks_call_text(call, "node");
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     *out = text.len > 0 ? lks_state_node(authz->state, text) : LKS_NO_NODE;
     if (text.len == 0 || (*out != LKS_NO_NODE && lks_authz_sees(&sight, *out)))
@@ -115,10 +113,10 @@ bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, uint3
     return false;
 }
 
-bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_text *out)
+bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
+                      lks_text *out)
 {
     const struct lks_state *s = authz->state;
-    struct lks_str text = lks_call_text(call, "tuple");
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     *out = 0;
     for (uint32_t i = 0; text.len > 0 && i < s->node_count; i++) {
@@ -149,7 +147,6 @@ bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, con
     const struct lks_state_stack *stack = NULL;
     const struct lks_state_bundle *bundle = NULL;
     struct lks_err err = {0};
-    *out = lks_doc_text(call->body, what);
     if (out->len == 0)
         return true;
     enum lks_code code = strcmp(what, "bundle") == 0
@@ -164,7 +161,7 @@ bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, con
 }
 
 bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
-                      enum lks_event_kind kind, struct lks_event *out)
+                      enum lks_event_kind kind, struct lks_str reason, struct lks_event *out)
 {
     uint32_t node = lks_authz_node(authz, call);
     if (node == LKS_NO_NODE)
@@ -172,7 +169,7 @@ bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
     *out = (struct lks_event){
         .kind = kind,
         .name = lks_state_name(authz->state, node),
-        .reason = lks_doc_text(call->body, "reason"),
+        .reason = reason,
     };
     return true;
 }

@@ -11,31 +11,33 @@
 /* What of a node a filter compares. */
 enum lks_lookup { LKS_LOOKUP_SITE, LKS_LOOKUP_RACK, LKS_LOOKUP_DOMAIN, LKS_LOOKUP_CLASS };
 
-/* The query's text by the name of the thing ("rack"); 0 where it was not given. False, and the
- * answer written, where no node that the caller sees has it. */
+/* `text` as what nodes have; 0 where it is empty. False, and the answer written, where no node that
+ * the caller sees has it. */
 bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum lks_lookup what,
-                     lks_text *out);
+                     struct lks_str text, lks_text *out);
 
-/* The query's `pool`; `given` says whether there was one. */
-bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, bool *given,
+/* A pool; `given` says whether `text` names one. */
+bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
+                     bool *given, uint32_t *out);
+
+/* A node or asset; LKS_NO_NODE where `text` is empty. */
+bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
                      uint32_t *out);
 
-/* The query's `node`, a node or asset; LKS_NO_NODE where it was not given. */
-bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, uint32_t *out);
+/* A tuple by its digest, or the beginning of one. */
+bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
+                      lks_text *out);
 
-/* The query's `tuple`: a digest, or the beginning of one. */
-bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, lks_text *out);
-
-/* The digest of what the body names with its member `what`, "stack" or "bundle"; empty without it.
- * A name that is not known stays as it is, since the fleet's own file may have it, or the decision
- * refuses it. False, and the answer written, where several have the name. */
+/* `out` names a "stack" or a "bundle" (`what`) and becomes its digest; empty: it stays so. A name
+ * that is not known stays as it is, since the fleet's own file may have it, or the decision refuses
+ * it. False, and the answer written, where several have the name. */
 bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, const char *what,
                        struct lks_str *out);
 
-/* An event about the node of the path, with the body's reason. False, and the answer written, where
+/* An event about the node of the path. False, and the answer written, where
  * the node is not there. */
 bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
-                      enum lks_event_kind kind, struct lks_event *out);
+                      enum lks_event_kind kind, struct lks_str reason, struct lks_event *out);
 
 /* "there is no node 'n9'; did you mean 'n8'?" of what the caller sees, as the answer. */
 void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);

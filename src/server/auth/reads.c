@@ -4,14 +4,13 @@
 #include "engine/journal.h"
 #include "server/base/daemon.h"
 #include "server/call/route.h"
-#include "server/form/forms.h"
+#include "server/form/asks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    JOURNAL_ROWS = 1000,       /* of one answer, unless it is asked for more */
     WINDOW = 4096,             /* rows read at once when reading backwards */
     HISTORY_SCAN_MAX = 200000, /* rows one call looks at; the next page goes on */
 };
@@ -123,10 +122,10 @@ void lks_read_history(struct lks_call *call)
         return;
     }
     enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
-    uint64_t next = 0, limit = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint64_t next = 0, limit = LKS_ASKED(call, lks_query_history)->limit;
     struct lks_json_writer out = lks_call_list(call);
     if (code == LKS_OK) {
-        w->name = lks_call_path(call, "name");
+        w->name = call->named;
         code = go_back(&store, w, call->from, limit, &out, &next, &err);
     }
     lks_call_list_end(&out, next > 1 ? next : 0);
@@ -139,12 +138,10 @@ void lks_read_at(struct lks_call *call)
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_err err = {0};
     struct lks_public_key key = lks_key_public(&lks_daemon_secrets(call->daemon)->journal);
-    lks_ms at = 0;
-    bool known = lks_time_parse(lks_call_text(call, "time"), &at);
-    LKS_ASSERT(known);
+    lks_ms at = LKS_ASKED(call, lks_query_at)->time;
     enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
     if (code == LKS_OK)
-        code = lks_journal_at(&store, &key, at, lks_call_path(call, "name"), &call->out, &err);
+        code = lks_journal_at(&store, &key, at, call->named, &call->out, &err);
     finish(call, "application/json", code, &err);
 }
 
@@ -153,14 +150,14 @@ void lks_read_past(struct lks_call *call)
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_err err = {0};
     struct lks_public_key key = lks_key_public(&lks_daemon_secrets(call->daemon)->journal);
+    const struct lks_query_past *ask = LKS_ASKED(call, lks_query_past);
     struct lks_past past = {
+        .at = ask->time,
         .names = call->hosts.names,
         .count = call->hosts.count,
-        .pool = lks_call_text(call, "pool"),
-        .readings = lks_call_truth(call, "readings") == 1,
+        .pool = ask->pool,
+        .readings = ask->readings,
     };
-    bool known = lks_time_parse(lks_call_text(call, "time"), &past.at);
-    LKS_ASSERT(known);
     enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
     if (code == LKS_OK)
         code = lks_journal_past(&store, &key, &past, &call->out, &err);
@@ -254,7 +251,7 @@ void lks_read_journal(struct lks_call *call)
         .out = &call->out,
         .select = &call->select,
         .last = UINT64_MAX,
-        .left = lks_call_number(call, "limit", JOURNAL_ROWS),
+        .left = LKS_ASKED(call, lks_query_journal)->limit,
         .scan = HISTORY_SCAN_MAX,
         .over = true,
     };

@@ -53,7 +53,7 @@ static enum lks_code parse(struct lks_call *call, struct lks_err *err)
     if (lks_docs_init(&call->docs, "body", err) != LKS_OK ||
         lks_json_parse(text.len > 0 ? text : LKS_STR("{}"), &call->docs, err) != LKS_OK)
         return err->code;
-    return lks_schema_check(&call->docs, call->docs.first, call->route->body, err);
+    return lks_schema_decode(&call->docs, call->docs.first, call->route->body, &call->ask, err);
 }
 
 enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err)
@@ -61,9 +61,7 @@ enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err)
     if (call->route->body == NULL)
         return LKS_OK;
     enum lks_code code = parse(call, err);
-    if (code == LKS_OK)
-        call->body = call->docs.first;
-    else
+    if (code != LKS_OK)
         lks_docs_fini(&call->docs);
     return code;
 }
@@ -97,34 +95,19 @@ bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *
 
 enum lks_code lks_call_query_take(struct lks_call *call, struct lks_doc *map, struct lks_err *err)
 {
-    static const struct lks_form none = {"this request", "without parameters", NULL, 0};
-    call->query = map;
+    static const struct lks_form none = {.name = "this request", .about = "without parameters"};
     if (lks_doc_check_keys(&call->asked, map, err) != LKS_OK)
         return err->code;
-    return lks_schema_check(&call->asked, map,
-                            call->route->query != NULL ? call->route->query : &none, err);
+    const struct lks_form *form = call->route->query != NULL ? call->route->query : &none;
+    return lks_schema_decode(&call->asked, map, form, &call->ask, err);
 }
 
-struct lks_str lks_call_path(const struct lks_call *call, const char *name)
+const void *lks_call_asked(const struct lks_call *call, const char *into)
 {
-    return lks_doc_text(call->path, name);
-}
-
-struct lks_str lks_call_text(const struct lks_call *call, const char *name)
-{
-    return lks_doc_text(call->query, name);
-}
-
-uint64_t lks_call_number(const struct lks_call *call, const char *name, uint64_t fallback)
-{
-    const struct lks_doc *value = lks_doc_member(call->query, name);
-    return value != NULL && value->kind == LKS_DOC_NUMBER ? (uint64_t)value->number : fallback;
-}
-
-int lks_call_truth(const struct lks_call *call, const char *name)
-{
-    const struct lks_doc *value = lks_doc_member(call->query, name);
-    return value != NULL && value->kind == LKS_DOC_BOOL ? value->truth : -1;
+    const struct lks_form *form =
+        call->route->body != NULL ? call->route->body : call->route->query;
+    LKS_ASSERT(call->ask != NULL && form != NULL && strcmp(form->into, into) == 0);
+    return call->ask;
 }
 
 struct lks_str lks_call_verb(const struct lks_call *call)

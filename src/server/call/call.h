@@ -60,15 +60,15 @@ struct lks_call {
     struct lks_internal *own;
 
     /* What was asked. */
-    struct lks_docs asked;              /* owns the next two */
-    const struct lks_doc *path, *query; /* maps; values by name */
-    struct lks_docs docs;               /* owns the next */
-    const struct lks_doc *body;         /* JSON bodies */
-    struct lks_buf bytes;               /* the body itself */
-    bool unread;                        /* which is not fetched before it is known who asks, */
-    uint64_t length;                    /* and has so many bytes */
-    bool chunked;                       /* or it shows at its end */
-    struct lks_hostlist hosts;          /* the body's `nodes`, where the scope asks for them */
+    struct lks_docs asked; /* path and query */
+    struct lks_docs docs;  /* a JSON body */
+    struct lks_str named;  /* what the path names: its {name}, {id} or {digest} */
+    const void *ask;       /* the body or the query, decoded: LKS_ASKED(); owned by the documents */
+    struct lks_buf bytes;  /* the body itself */
+    bool unread;           /* which is not fetched before it is known who asks, */
+    uint64_t length;       /* and has so many bytes */
+    bool chunked;          /* or it shows at its end */
+    struct lks_hostlist hosts; /* the body's `nodes`, where the scope asks for them */
     struct lks_credential credential;
     char as[LKS_CALL_IDENTITY_SIZE]; /* the identity for which another controller asks; empty: none
                                       */
@@ -139,12 +139,10 @@ bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *
 enum lks_code lks_call_query_take(struct lks_call *call, struct lks_doc *map,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* Values of the path and the query; absent ones are empty, 0 or `fallback`. */
-struct lks_str lks_call_path(const struct lks_call *call, const char *name);
-struct lks_str lks_call_text(const struct lks_call *call, const char *name);
-uint64_t lks_call_number(const struct lks_call *call, const char *name, uint64_t fallback);
-/* -1: not said. */
-int lks_call_truth(const struct lks_call *call, const char *name);
+/* The body or the query as the struct that the route's form decodes into: LKS_ASKED(call,
+ * lks_ask_release) is a const struct lks_ask_release *. The form has to be one that does. */
+const void *lks_call_asked(const struct lks_call *call, const char *into);
+#define LKS_ASKED(call, into) ((const struct into *)lks_call_asked((call), #into))
 
 /* The last word of the route's path, which says what is asked. */
 struct lks_str lks_call_verb(const struct lks_call *call);

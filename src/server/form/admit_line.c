@@ -3,16 +3,15 @@
 #include "codec/format/json.h"
 #include "server/form/forms.h"
 
-enum lks_code lks_admit_line(struct lks_str line, struct lks_docs *docs,
-                             const struct lks_doc **body, struct lks_err *err)
+enum lks_code lks_admit_line(struct lks_str line, struct lks_docs *docs, const void **ask,
+                             struct lks_err *err)
 {
+    *ask = NULL;
     if (lks_docs_init(docs, "line", err) != LKS_OK)
         return err->code;
     if (line.len > LKS_ADMIT_LINE_MAX)
         return lks_fail(err, LKS_E_LIMIT, "line: more than %zu bytes", LKS_ADMIT_LINE_MAX);
-    if (lks_json_parse(line, docs, err) != LKS_OK ||
-        lks_schema_check(docs, docs->first, &lks_ask_admit, err) != LKS_OK)
+    if (lks_json_parse(line, docs, err) != LKS_OK)
         return err->code;
-    *body = docs->first;
-    return LKS_OK;
+    return lks_schema_decode(docs, docs->first, &lks_ask_admit, ask, err);
 }

@@ -7,8 +7,8 @@
 #define LKS_ADMIT_LINE_MAX ((size_t)1 << 20) /* bytes, its end not counted */
 
 /* Read `line` into `docs`, which is made here and owed lks_docs_fini() whatever comes of it. On
- * success `body` is what POST /v1/admit takes as its body. */
-enum lks_code lks_admit_line(struct lks_str line, struct lks_docs *docs,
-                             const struct lks_doc **body, struct lks_err *err) LKS_MUST_CHECK;
+ * success `ask` is the struct lks_ask_admit that POST /v1/admit has of its body. */
+enum lks_code lks_admit_line(struct lks_str line, struct lks_docs *docs, const void **ask,
+                             struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

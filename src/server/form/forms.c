@@ -1,105 +1,122 @@
 #include "server/form/forms_words.h"
 
+enum {
+    NODE_TOKEN_TTL = 86400, /* seconds */
+    COMMAND_TTL = 3600,
+    JOURNAL_ROWS = 1000,
+};
+
 /* clang-format off */
 /* Query parameters -------------------------------------------------------------------------- */
 
-const struct lks_form lks_query_part = FORM("PartQuery", "How an artifact is asked for",
-    MAY("part", LKS_NUMBERS(0, 1), "1: say as JSON how many bytes of it are there"));
-const struct lks_form lks_query_artifact = FORM("ArtifactQuery", "Properties of an artifact",
-    MAY("name", NAME, "what people call it"));
+const struct lks_form lks_query_part = ASK(query_part, "PartQuery", "How an artifact is asked for",
+    TAKES(query_part, part, LKS_NUMBERS(0, 1), "1: say as JSON how many bytes of it are there"));
+const struct lks_form lks_query_artifact = ASK(query_artifact, "ArtifactQuery",
+    "Properties of an artifact",
+    TAKES(query_artifact, name, NAME, "what people call it"));
 
-const struct lks_form lks_query_apply = FORM("ApplyQuery", "How a fleet is applied",
-    MAY("dry_run", TRUTH, "say what would change, and change nothing"),
-    MAY("accept", TRUTH, "nodes that are seen for the first time are taken in at once"),
-    MAY("nodes", COUNT, "how many enrolled nodes it reaches, where these are many"),
-    MAY("gpus", COUNT, "and how many GPUs they have, where these are many"));
-const struct lks_form lks_query_page = FORM("PageQuery", "A part of a list", PAGE);
-const struct lks_form lks_query_nodes = FORM("NodesQuery", "Which nodes",
-    PAGE,
-    MAY("site", TEXT, "of this site"),
-    MAY("pool", TEXT, "of this pool"),
-    MAY("rack", TEXT, "in this rack"),
-    MAY("domain", TEXT, "of this domain"),
-    MAY("class", TEXT, "of this hardware class"),
-    MAY("liveness", WORDS(lks_liveness_words), "live, late, lost or unseen"),
-    MAY("judged", WORDS(lks_judged_words), "how what they run compares with their stack"),
-    MAY("intake", TRUTH, "waiting to be accepted, or not"),
-    MAY("held", TRUTH, "held by a person, or not"),
-    MAY("tuple", TEXT, "running exactly this, by its digest or the beginning of one"),
-    MAY("component", LKS_OF(COMPONENT), "that have this component"),
-    MAY("version", TEXT, "in this version; needs `component`"));
-const struct lks_form lks_query_history = FORM("HistoryQuery", "A part of a history",
-    MAY("limit", LKS_NUMBERS(1, LKS_LIST_MAX), "most rows of the answer (100)"),
-    MAY("before", COUNT, "only rows with a smaller number"));
-const struct lks_form lks_query_at = FORM("AtQuery", "When",
-    MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"));
-const struct lks_form lks_query_past = FORM("PastQuery", "Which nodes, and when",
-    MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"),
-    MAY("nodes", LINES(LKS_HOSTS_QUERY_MAX), "which nodes, as a host list; or"),
-    MAY("pool", TEXT, "all that were in this pool then"),
-    MAY("readings", TRUTH, "also what they ran (false)"));
-const struct lks_form lks_query_reason = FORM("ReasonQuery", "Why",
-    REASON);
-const struct lks_form lks_query_alarms = FORM("AlarmsQuery", "Which alarms",
-    PAGE,
-    MAY("open", TRUTH, "only those that are open, or only those that are not"));
-const struct lks_form lks_query_binding = FORM("BindingQuery", "Which binding",
-    MUST("identity", TEXT, "whose"),
-    MUST("role", WORDS(lks_role_words), "which role"),
-    MAY("site", TEXT, "bound to this site"),
-    MAY("pool", TEXT, "bound to this pool"));
-const struct lks_form lks_query_journal = FORM("JournalQuery", "Which rows",
-    MAY("from", COUNT, "the first row (1)"),
-    MAY("limit", LKS_NUMBERS(1, LKS_ROWS_MAX), "most rows of the answer (1000)"),
-    MAY("since", TIME, "only rows from this moment on"),
-    MAY("until", TIME, "only rows up to this moment"),
-    MAY("by", TEXT, "only rows that this identity caused"),
-    MAY("kind", TEXT, "only rows of this kind"),
-    MAY("node", LINES(LKS_HOSTS_QUERY_MAX), "only rows about these nodes, a host list"));
-const struct lks_form lks_query_events = FORM("EventsQuery", "From where on",
-    MAY("from", COUNT, "the first row; without it and without Last-Event-ID, from now on"));
+const struct lks_form lks_query_apply = ASK(query_apply, "ApplyQuery", "How a fleet is applied",
+    TAKES(query_apply, dry_run, TRUTH, "say what would change, and change nothing"),
+    TAKES(query_apply, accept, TRUTH,
+        "nodes that are seen for the first time are taken in at once"),
+    TAKES(query_apply, nodes, COUNT, "how many enrolled nodes it reaches, where these are many"),
+    TAKES(query_apply, gpus, COUNT, "and how many GPUs they have, where these are many"));
+const struct lks_form lks_query_page = ASK(query_page, "PageQuery", "A part of a list",
+    PAGE(query_page));
+const struct lks_form lks_query_nodes = ASK(query_nodes, "NodesQuery", "Which nodes",
+    PAGE(query_nodes),
+    TAKES(query_nodes, site, TEXT, "of this site"),
+    TAKES(query_nodes, pool, TEXT, "of this pool"),
+    TAKES(query_nodes, rack, TEXT, "in this rack"),
+    TAKES(query_nodes, domain, TEXT, "of this domain"),
+    TAKES(query_nodes, class, TEXT, "of this hardware class"),
+    TAKES(query_nodes, liveness, WORDS(lks_liveness_words), "live, late, lost or unseen"),
+    TAKES(query_nodes, judged, WORDS(lks_judged_words),
+        "how what they run compares with their stack"),
+    TAKES(query_nodes, intake, TRUTH, "waiting to be accepted, or not"),
+    TAKES(query_nodes, held, TRUTH, "held by a person, or not"),
+    TAKES(query_nodes, tuple, TEXT, "running exactly this, by its digest or the beginning of one"),
+    TAKES(query_nodes, component, LKS_OF(COMPONENT), "that have this component"),
+    TAKES(query_nodes, version, TEXT, "in this version; needs `component`"));
+const struct lks_form lks_query_history = ASK(query_history, "HistoryQuery", "A part of a history",
+    TAKES_OR(query_history, limit, LKS_NUMBERS(1, LKS_LIST_MAX), LKS_LIST_DEFAULT,
+        "most rows of the answer (100)"),
+    TAKES_OR(query_history, before, COUNT, UINT64_MAX, "only rows with a smaller number"));
+const struct lks_form lks_query_at = ASK(query_at, "AtQuery", "When",
+    NEEDS(query_at, time, TIME, "a moment, such as 2026-11-15T03:37:00Z"));
+const struct lks_form lks_query_past = ASK(query_past, "PastQuery", "Which nodes, and when",
+    NEEDS(query_past, time, TIME, "a moment, such as 2026-11-15T03:37:00Z"),
+    TAKES(query_past, nodes, LINES(LKS_HOSTS_QUERY_MAX), "which nodes, as a host list; or"),
+    TAKES(query_past, pool, TEXT, "all that were in this pool then"),
+    TAKES(query_past, readings, TRUTH, "also what they ran (false)"));
+const struct lks_form lks_query_reason = ASK(ask_reason, "ReasonQuery", "Why",
+    REASON(ask_reason));
+const struct lks_form lks_query_alarms = ASK(query_alarms, "AlarmsQuery", "Which alarms",
+    PAGE(query_alarms),
+    TAKES(query_alarms, open, TRUTH, "only those that are open, or only those that are not"));
+const struct lks_form lks_query_binding = ASK(ask_binding, "BindingQuery", "Which binding",
+    NEEDS(ask_binding, identity, TEXT, "whose"),
+    NEEDS(ask_binding, role, WORDS(lks_role_words), "which role"),
+    TAKES(ask_binding, site, TEXT, "bound to this site"),
+    TAKES(ask_binding, pool, TEXT, "bound to this pool"));
+const struct lks_form lks_query_journal = ASK(query_journal, "JournalQuery", "Which rows",
+    TAKES_OR(query_journal, from, COUNT, 1, "the first row (1)"),
+    TAKES_OR(query_journal, limit, LKS_NUMBERS(1, LKS_ROWS_MAX), JOURNAL_ROWS,
+        "most rows of the answer (1000)"),
+    TAKES(query_journal, since, TIME, "only rows from this moment on"),
+    TAKES(query_journal, until, TIME, "only rows up to this moment"),
+    TAKES(query_journal, by, TEXT, "only rows that this identity caused"),
+    TAKES(query_journal, kind, TEXT, "only rows of this kind"),
+    TAKES(query_journal, node, LINES(LKS_HOSTS_QUERY_MAX),
+        "only rows about these nodes, a host list"));
+const struct lks_form lks_query_events = ASK(query_events, "EventsQuery", "From where on",
+    TAKES_OR(query_events, from, COUNT, UINT64_MAX,
+        "the first row; without it and without Last-Event-ID, from now on"));
 
 /* Requests ---------------------------------------------------------------------------------- */
 
-#define REQUEST MUST("request", LINES(LKS_PEM_TEXT_MAX), \
+#define REQUEST(s) NEEDS(s, request, LINES(LKS_PEM_TEXT_MAX), \
     "certificate request (PEM); its name is ignored")
-#define ROLE                                                                                       \
-    MUST("role", WORDS(lks_role_words), "what they may do"),                                       \
-    MAY("site", TEXT, "only there"),                                                               \
-    MAY("pool", TEXT, "only there")
-#define TTL MAY("ttl_seconds", LKS_NUMBERS(1, LKS_TTL_MAX), "how long it is good for")
+#define TTL(s, absent) TAKES_OR(s, ttl_seconds, LKS_NUMBERS(1, LKS_TTL_MAX), absent, \
+    "how long it is good for")
 
-const struct lks_form lks_ask_enroll_node = FORM("EnrollNode",
+const struct lks_form lks_ask_enroll_node = ASK(ask_enroll_node, "EnrollNode",
     "A token with which a node enrols once",
-    TTL);
-const struct lks_form lks_ask_reason = FORM("Reason", "Why", REASON);
-const struct lks_form lks_ask_release = FORM("Release", "Return to service",
-    REASON,
-    MAY("force", TRUTH, "although it does not conform; the record says so"));
-const struct lks_form lks_ask_command = FORM("Command", "The command for the node's agent",
-    MUST("executor", LKS_OF(NAME), "an executor that is installed and enabled on the node"),
-    MAY("digests", LKS_LIST_FROM_TO(0, 32, DIGEST), "artifacts it works with"),
-    REASON, TTL);
-const struct lks_form lks_ask_binding = FORM("Binding", "Roles of identities, by site and pool",
-    MUST("identity", TEXT, "user:NAME, unix:UID, or what an API token was made for"),
-    ROLE);
-const struct lks_form lks_ask_token = FORM("TokenWish", "An API token",
-    MUST("id", NAME, "what the token is called"),
-    MUST("identity", TEXT, "who shows it"), TTL);
-const struct lks_form lks_ask_certificate = FORM("CertificateWish", "A person's certificate",
-    MUST("name", NAME, "the person; their identity is user:NAME"),
-    REQUEST,
-    TTL);
-const struct lks_form lks_ask_recertify = FORM("CertificateRenewal",
+    TTL(ask_enroll_node, NODE_TOKEN_TTL));
+const struct lks_form lks_ask_reason = ASK(ask_reason, "Reason", "Why", REASON(ask_reason));
+const struct lks_form lks_ask_release = ASK(ask_release, "Release", "Return to service",
+    REASON(ask_release),
+    TAKES(ask_release, force, TRUTH, "although it does not conform; the record says so"));
+const struct lks_form lks_ask_command = ASK(ask_command, "Command",
+    "The command for the node's agent",
+    NEEDS(ask_command, executor, LKS_OF(NAME),
+        "an executor that is installed and enabled on the node"),
+    TAKES(ask_command, digests, LKS_LIST_FROM_TO(0, 32, DIGEST), "artifacts it works with"),
+    REASON(ask_command), TTL(ask_command, COMMAND_TTL));
+const struct lks_form lks_ask_binding = ASK(ask_binding, "Binding",
+    "Roles of identities, by site and pool",
+    NEEDS(ask_binding, identity, TEXT, "user:NAME, unix:UID, or what an API token was made for"),
+    NEEDS(ask_binding, role, WORDS(lks_role_words), "what they may do"),
+    TAKES(ask_binding, site, TEXT, "only there"),
+    TAKES(ask_binding, pool, TEXT, "only there"));
+const struct lks_form lks_ask_token = ASK(ask_token, "TokenWish", "An API token",
+    NEEDS(ask_token, id, NAME, "what the token is called"),
+    NEEDS(ask_token, identity, TEXT, "who shows it"), TTL(ask_token, 0));
+const struct lks_form lks_ask_certificate = ASK(ask_certificate, "CertificateWish",
+    "A person's certificate",
+    NEEDS(ask_certificate, name, NAME, "the person; their identity is user:NAME"),
+    REQUEST(ask_certificate),
+    TTL(ask_certificate, 0));
+const struct lks_form lks_ask_recertify = ASK(ask_certify, "CertificateRenewal",
     "The next certificate of the caller",
-    REQUEST);
-const struct lks_form lks_ask_login_poll = FORM("LoginPoll", "Which login",
-    MUST("code", TEXT, "of the login that was started"));
+    REQUEST(ask_certify));
+const struct lks_form lks_ask_login_poll = ASK(ask_login_poll, "LoginPoll", "Which login",
+    NEEDS(ask_login_poll, code, TEXT, "of the login that was started"));
 /* What providers add to the code and the state is taken and not looked at. */
-const struct lks_form lks_query_login = FORM("LoginBack", "The provider's redirect",
-    MAY("code", TEXT, "to be exchanged for a token"),
-    MAY("state", TEXT, "of the login that was started"),
-    MAY("error", TEXT, "why there is no code"),
+const struct lks_form lks_query_login = ASK(query_login, "LoginBack", "The provider's redirect",
+    TAKES(query_login, code, TEXT, "to be exchanged for a token"),
+    TAKES(query_login, state, TEXT, "of the login that was started"),
+    TAKES(query_login, error, TEXT, "why there is no code"),
     MAY("error_description", TEXT, "ignored"),
     MAY("error_uri", TEXT, "ignored"),
     MAY("iss", TEXT, "ignored: the ID token has it"),
@@ -108,16 +125,17 @@ const struct lks_form lks_query_login = FORM("LoginBack", "The provider's redire
     MAY("authuser", TEXT, "ignored"),
     MAY("hd", TEXT, "ignored"),
     MAY("prompt", TEXT, "ignored"));
-const struct lks_form lks_ask_enroll = FORM("Enroll",
+const struct lks_form lks_ask_enroll = ASK(ask_enroll, "Enroll",
     "A node shows its token and gets a certificate",
-    MUST("token", TEXT, "lks_node_NAME_SECRET"),
-    REQUEST);
-const struct lks_form lks_ask_result = FORM("Result", "How a command ended on its node",
-    MUST("id", COUNT, "which command"),
-    MUST("outcome", WORDS(lks_outcome_words), "how"),
-    MAY("text", WHY, "what there is to say, on one line"));
-const struct lks_form lks_ask_renew = FORM("Renew", "The next certificate for the same node",
-    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM)"));
+    NEEDS(ask_enroll, token, TEXT, "lks_node_NAME_SECRET"),
+    REQUEST(ask_enroll));
+const struct lks_form lks_ask_result = ASK(ask_result, "Result", "How a command ended on its node",
+    NEEDS(ask_result, id, COUNT, "which command"),
+    NEEDS(ask_result, outcome, WORDS(lks_outcome_words), "how"),
+    TAKES(ask_result, text, WHY, "what there is to say, on one line"));
+const struct lks_form lks_ask_renew = ASK(ask_certify, "Renew",
+    "The next certificate for the same node",
+    NEEDS(ask_certify, request, LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM)"));
 
 /* Answers ----------------------------------------------------------------------------------- */
 
@@ -126,6 +144,10 @@ const struct lks_form lks_form_health = FORM("Health", "The program runs",
 const struct lks_form lks_form_ready = FORM("Ready", "The journal can be written",
     MUST("ready", TRUTH, "always true"));
 
+#define ROLE                                                                                       \
+    MUST("role", WORDS(lks_role_words), "what they may do"),                                       \
+    MAY("site", TEXT, "only there"),                                                               \
+    MAY("pool", TEXT, "only there")
 static const struct lks_form bound = FORM("Bound", "A role and where it holds",
     ROLE);
 const struct lks_form lks_form_whoami = FORM("Whoami", "The caller",

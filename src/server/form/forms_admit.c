@@ -8,43 +8,52 @@ const char *const lks_differs_words[] = {"drift", "unmeasured", "deviation", NUL
 /* clang-format off */
 /* Drift: query parameters ------------------------------------------------------------------- */
 
-const struct lks_form lks_query_drift = FORM("DriftQuery", "Which nodes",
-    PAGE,
-    MAY("pool", TEXT, "of this pool"),
-    MAY("node", TEXT, "of this host list"),
-    MAY("cause", WORDS(lks_drift_words), "that drift for this cause"),
-    MAY("judged", WORDS(lks_differs_words), "that differ in this way"));
-const struct lks_form lks_query_deviations = FORM("DeviationsQuery", "Which deviations",
-    PAGE,
-    MAY("open", TRUTH, "only those that hold, or only those that ended"),
-    MAY("pool", TEXT, "with nodes of this pool"));
-const struct lks_form lks_query_holder = FORM("HolderQuery", "The reader of the endpoint",
-    MAY("holder", TEXT, "whose lease of this endpoint ends with it; absent: the caller's own"));
+const struct lks_form lks_query_drift = ASK(query_drift, "DriftQuery", "Which nodes",
+    PAGE(query_drift),
+    TAKES(query_drift, pool, TEXT, "of this pool"),
+    TAKES(query_drift, node, TEXT, "of this host list"),
+    TAKES(query_drift, cause, WORDS(lks_drift_words), "that drift for this cause"),
+    TAKES(query_drift, judged, WORDS(lks_differs_words), "that differ in this way"));
+const struct lks_form lks_query_deviations = ASK(query_deviations, "DeviationsQuery",
+    "Which deviations",
+    PAGE(query_deviations),
+    TAKES(query_deviations, open, TRUTH, "only those that hold, or only those that ended"),
+    TAKES(query_deviations, pool, TEXT, "with nodes of this pool"));
+const struct lks_form lks_query_holder = ASK(query_holder, "HolderQuery",
+    "The reader of the endpoint",
+    TAKES(query_holder, holder, TEXT,
+        "whose lease of this endpoint ends with it; absent: the caller's own"));
 
 /* Drift: requests --------------------------------------------------------------------------- */
 
-const struct lks_form lks_ask_deviation = FORM("DeviationWish", "An exception that is honoured",
-    MUST("nodes", HOSTS, "where, as a host list"),
-    MUST("subject", TEXT, "what may differ: a component, a setting; * for all"),
-    MAY("value", TEXT, "only when it reads so"),
-    MUST("owner", TEXT, "who answers for it"),
-    REASON,
-    MAY("approver", TEXT, "the person expected to approve it; only their own approveDeviation "
+const struct lks_form lks_ask_deviation = ASK(ask_deviation, "DeviationWish",
+    "An exception that is honoured",
+    NEEDS_AS(ask_deviation, where.nodes, "nodes", HOSTS, "where, as a host list"),
+    NEEDS(ask_deviation, subject, TEXT, "what may differ: a component, a setting; * for all"),
+    TAKES(ask_deviation, value, TEXT, "only when it reads so"),
+    NEEDS(ask_deviation, owner, TEXT, "who answers for it"),
+    REASON(ask_deviation),
+    TAKES(ask_deviation, approver, TEXT,
+        "the person expected to approve it; only their own approveDeviation "
                           "counts"),
-    MUST("expires", TIME, "when it ends, such as 2026-11-15T03:37:00Z"));
-const struct lks_form lks_ask_condition = FORM("ConditionWish", "A condition of nodes",
-    MUST("condition", WORDS(lks_condition_words), "the condition to set"),
-    MUST("on", TRUTH, "it is so, or no longer"),
-    MAY("until", TIME, "attested: it ends then; checked: when it passed (now)"),
-    MAY("stack", TEXT, "changing: the stack the node is going to, by digest or name"),
-    MUST("text", WHY, "why, for the journal"));
-const struct lks_form lks_ask_lease = FORM("LeaseWish", "Endpoints that are due, for one reader",
-    MUST("holder", NAME, "who reads"),
-    MUST("max", LKS_NUMBERS(1, LKS_LIST_MAX), "most endpoints"),
-    MUST("seconds", LKS_NUMBERS(1, LKS_LEASE_MAX), "how long they are leased"));
-const struct lks_form lks_ask_sweep_failed = FORM("SweepFailed", "An endpoint could not be read",
-    MUST("holder", NAME, "who had the lease"),
-    MUST("text", WHY, "what went wrong"));
+    NEEDS(ask_deviation, expires, TIME, "when it ends, such as 2026-11-15T03:37:00Z"));
+const struct lks_form lks_ask_condition = ASK(ask_condition, "ConditionWish",
+    "A condition of nodes",
+    NEEDS(ask_condition, condition, WORDS(lks_condition_words), "the condition to set"),
+    NEEDS(ask_condition, on, TRUTH, "it is so, or no longer"),
+    TAKES(ask_condition, until, TIME, "attested: it ends then; checked: when it passed (now)"),
+    TAKES(ask_condition, stack, TEXT,
+        "changing: the stack the node is going to, by digest or name"),
+    NEEDS(ask_condition, text, WHY, "why, for the journal"));
+const struct lks_form lks_ask_lease = ASK(ask_lease, "LeaseWish",
+    "Endpoints that are due, for one reader",
+    NEEDS(ask_lease, holder, NAME, "who reads"),
+    NEEDS(ask_lease, max, LKS_NUMBERS(1, LKS_LIST_MAX), "most endpoints"),
+    NEEDS(ask_lease, seconds, LKS_NUMBERS(1, LKS_LEASE_MAX), "how long they are leased"));
+const struct lks_form lks_ask_sweep_failed = ASK(ask_sweep_failed, "SweepFailed",
+    "An endpoint could not be read",
+    NEEDS(ask_sweep_failed, holder, NAME, "who had the lease"),
+    NEEDS(ask_sweep_failed, text, WHY, "what went wrong"));
 
 /* Drift: answers ---------------------------------------------------------------------------- */
 
@@ -131,65 +140,71 @@ const struct lks_form lks_form_done = FORM("Done", "Taken note of",
     MUST("done", TRUTH, "it is; false: the lease was not the holder's any more"));
 
 #define AT_MOST(n) {.type = LKS_TYPE_TEXT, .max = (n)}
-#define LIBRARIES                                                           \
-    MAY("nccl", TEXT, "the version it brings"),                             \
-    MAY("rccl", TEXT, "the version it brings"),                             \
-    MAY("cudnn", TEXT, "the version it brings"),                            \
-    MAY("cuda", TEXT, "the version it brings")
+#define LIBRARIES(F) F(nccl), F(rccl), F(cudnn), F(cuda)
+#define SHOWS(library)  MAY(#library, TEXT, "the version it brings")
+#define BRINGS(library) TAKES(rec_image, library, TEXT, "the version it brings")
 
 /* Admission: query parameters --------------------------------------------------------------- */
 
-const struct lks_form lks_query_admissions = FORM("AdmissionsQuery", "Which decisions",
-    PAGE,
-    MAY("job", AT_MOST(LKS_ADMIT_JOB_MAX), "of this job"),
-    MAY("reason", WORDS(lks_bar_words), "for this reason"));
-const struct lks_form lks_query_stacks = FORM("StacksQuery", "Which stacks",
-    PAGE,
-    MAY("name", TEXT, "called so"),
-    MAY("step", WORDS(lks_step_words), "that are so far"));
-const struct lks_form lks_query_publish = FORM("PublishQuery", "A stack to publish, and why",
-    MAY("stack", NAME, "which stack of the file; needed where it has several"),
-    MAY("reason", WHY, "why, for the journal"));
-const struct lks_form lks_query_image = FORM("ImageQuery", "Which image goes, and why",
-    MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "which image"),
-    REASON);
-const struct lks_form lks_query_cve = FORM("CveQuery", "Which advisory",
-    MAY("cve", TEXT, "this advisory alone"));
-const struct lks_form lks_query_one_cve = FORM("OneCveQuery", "Which advisory",
-    MUST("cve", TEXT, "this advisory"));
+const struct lks_form lks_query_admissions = ASK(query_admissions, "AdmissionsQuery",
+    "Which decisions",
+    PAGE(query_admissions),
+    TAKES(query_admissions, job, AT_MOST(LKS_ADMIT_JOB_MAX), "of this job"),
+    TAKES(query_admissions, reason, WORDS(lks_bar_words), "for this reason"));
+const struct lks_form lks_query_stacks = ASK(query_stacks, "StacksQuery", "Which stacks",
+    PAGE(query_stacks),
+    TAKES(query_stacks, name, TEXT, "called so"),
+    TAKES(query_stacks, step, WORDS(lks_step_words), "that are so far"));
+const struct lks_form lks_query_publish = ASK(query_publish, "PublishQuery",
+    "A stack to publish, and why",
+    TAKES(query_publish, stack, NAME, "which stack of the file; needed where it has several"),
+    TAKES(query_publish, reason, WHY, "why, for the journal"));
+const struct lks_form lks_query_image = ASK(query_image, "ImageQuery", "Which image goes, and why",
+    NEEDS(query_image, ref, AT_MOST(LKS_ADMIT_REF_MAX), "which image"),
+    REASON(query_image));
+const struct lks_form lks_query_cve = ASK(ask_cve, "CveQuery", "Which advisory",
+    TAKES(ask_cve, cve, TEXT, "this advisory alone"));
+const struct lks_form lks_query_one_cve = ASK(ask_cve, "OneCveQuery", "Which advisory",
+    NEEDS(ask_cve, cve, TEXT, "this advisory"));
 
 /* Admission: requests ----------------------------------------------------------------------- */
 
-static const struct lks_form job_image = FORM("JobImage", "An image a job runs",
-    MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag, or with @sha256:..."),
-    MAY("ranks", TEXT, "places in the list of nodes that run it, such as 0-255,512; absent: all"));
-const struct lks_form lks_ask_admit = FORM("AdmitWish", "May this job start on these nodes",
-    MUST("job", AT_MOST(LKS_ADMIT_JOB_MAX), "what the job is called"),
-    MUST("nodes", HOSTS, "where, as a host list in the order of its ranks"),
-    MAY("stack", TEXT, "the stack it wants, by name or digest"),
-    MAY("images", LKS_LIST_FROM_TO(0, LKS_ADMIT_IMAGES_MAX, LKS_FORM(job_image)),
+static const struct lks_form job_image = ASK(admit_image, "JobImage", "An image a job runs",
+    NEEDS(admit_image, ref, AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag, or with @sha256:..."),
+    TAKES(admit_image, ranks, TEXT,
+        "places in the list of nodes that run it, such as 0-255,512; absent: all"));
+const struct lks_form lks_ask_admit = ASK(ask_admit, "AdmitWish",
+    "May this job start on these nodes",
+    NEEDS(ask_admit, job, AT_MOST(LKS_ADMIT_JOB_MAX), "what the job is called"),
+    NEEDS_AS(ask_admit, where.nodes,
+        "nodes", HOSTS, "where, as a host list in the order of its ranks"),
+    TAKES(ask_admit, stack, TEXT, "the stack it wants, by name or digest"),
+    TAKES(ask_admit, images, LKS_LIST_FROM_TO(0, LKS_ADMIT_IMAGES_MAX, LKS_FORM(job_image)),
         "what it runs"),
-    MAY("nccl", TEXT, "the version of NCCL or RCCL that it says it loads"),
-    MAY("canary_ok", TRUTH, "it may run on nodes that soak behind a change, if it matters little"),
-    MAY("criticality", LKS_NUMBERS(0, LKS_ADMIT_CRITICAL),
+    TAKES(ask_admit, nccl, TEXT, "the version of NCCL or RCCL that it says it loads"),
+    TAKES(ask_admit, canary_ok, TRUTH,
+        "it may run on nodes that soak behind a change, if it matters little"),
+    TAKES_OR(ask_admit, criticality, LKS_NUMBERS(0, LKS_ADMIT_CRITICAL), UINT64_MAX,
         "how much it matters, from 0 to 100; absent: as much as the most critical pool it is in"),
-    MAY("start", TRUTH, "it starts if it may: the journal says so; needs more permission"),
-    MAY("signed", TRUTH, "with our signature (DSSE) over the answer"));
-const struct lks_form lks_ask_override = FORM("OverrideWish", "A job starts although it should not",
-    MUST("job", AT_MOST(LKS_ADMIT_JOB_MAX), "which job"),
-    MUST("nodes", HOSTS, "where"),
-    REASON,
-    MUST("until", TIME, "when it ends, such as 2026-11-15T03:37:00Z"));
-const struct lks_form lks_ask_promote = FORM("Promote", "A stack's next stage",
-    MUST("to", WORDS(lks_step_words), "the next step"),
-    MUST("evidence", WHY, "what shows that it is fit for it"));
-const struct lks_form lks_ask_retire = FORM("Retire", "A stack's last stage",
-    MUST("evidence", WHY, "why it ended"));
-const struct lks_form lks_ask_image = FORM("ImageWish", "The libraries of an image",
-    MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag"),
-    MAY("digest", DIGEST, "of the image"),
-    LIBRARIES,
-    MUST("source", TEXT, "how that is known: an SBOM, a scan"));
+    TAKES(ask_admit, start, TRUTH,
+        "it starts if it may: the journal says so; needs more permission"),
+    TAKES_AS(ask_admit, sign, "signed", TRUTH, "with our signature (DSSE) over the answer"));
+const struct lks_form lks_ask_override = ASK(ask_override, "OverrideWish",
+    "A job starts although it should not",
+    NEEDS(ask_override, job, AT_MOST(LKS_ADMIT_JOB_MAX), "which job"),
+    NEEDS_AS(ask_override, where.nodes, "nodes", HOSTS, "where"),
+    REASON(ask_override),
+    NEEDS(ask_override, until, TIME, "when it ends, such as 2026-11-15T03:37:00Z"));
+const struct lks_form lks_ask_promote = ASK(ask_promote, "Promote", "A stack's next stage",
+    NEEDS(ask_promote, to, WORDS(lks_step_words), "the next step"),
+    NEEDS(ask_promote, evidence, WHY, "what shows that it is fit for it"));
+const struct lks_form lks_ask_retire = ASK(ask_promote, "Retire", "A stack's last stage",
+    NEEDS(ask_promote, evidence, WHY, "why it ended"));
+const struct lks_form lks_ask_image = ASK(rec_image, "ImageWish", "The libraries of an image",
+    NEEDS(rec_image, ref, AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag"),
+    TAKES(rec_image, digest, DIGEST, "of the image"),
+    LIBRARIES(BRINGS),
+    NEEDS(rec_image, source, TEXT, "how that is known: an SBOM, a scan"));
 
 /* Admission: answers ------------------------------------------------------------------------ */
 
@@ -274,7 +289,7 @@ const struct lks_form lks_form_published = FORM("Published", "The stack is in th
 static const struct lks_form image = FORM("Image", "The libraries of an image",
     MUST("ref", TEXT, "registry/name:tag"),
     MAY("digest", TEXT, "of the image"),
-    LIBRARIES,
+    LIBRARIES(SHOWS),
     MUST("source", TEXT, "how that is known"),
     MAY("by", TEXT, "the identity that set it"),
     MUST("added", TIME, "when"));

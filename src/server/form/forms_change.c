@@ -8,101 +8,119 @@
 /* clang-format off */
 /* Changes: query parameters ----------------------------------------------------------------- */
 
-const struct lks_form lks_query_changes = FORM("ChangesQuery", "Which changes",
-    PAGE,
-    MAY("open", TRUTH, "only those that are not over, or only those that are"),
-    MAY("state", WORDS(lks_change_state_words), "only members in this state"));
-const struct lks_form lks_query_change = FORM("ChangeQuery", "How much of a change",
-    MAY("plan", TRUTH, "false: without recipes, notes and orders, for frequent polls"));
-const struct lks_form lks_query_procedure = FORM("ProcedureQuery", "Options of a procedure",
-    MAY("gpu_hour", TEXT, "price of a GPU hour, such as '2.5 EUR', to report the cost"));
-const struct lks_form lks_query_members = FORM("MembersQuery", "Which nodes of a change",
-    PAGE,
-    MAY("state", WORDS(lks_member_state_words), "only members in this state"),
-    MAY("wave", COUNT, "only those of this wave, from 0"));
+const struct lks_form lks_query_changes = ASK(query_changes, "ChangesQuery", "Which changes",
+    PAGE(query_changes),
+    TAKES(query_changes, open, TRUTH, "only those that are not over, or only those that are"),
+    TAKES(query_changes, state, WORDS(lks_change_state_words), "only members in this state"));
+const struct lks_form lks_query_change = ASK(query_change, "ChangeQuery", "How much of a change",
+    TAKES(query_change, plan, TRUTH,
+        "false: without recipes, notes and orders, for frequent polls"));
+const struct lks_form lks_query_procedure = ASK(query_procedure, "ProcedureQuery",
+    "Options of a procedure",
+    TAKES(query_procedure, gpu_hour, TEXT,
+        "price of a GPU hour, such as '2.5 EUR', to report the cost"));
+const struct lks_form lks_query_members = ASK(query_members, "MembersQuery",
+    "Which nodes of a change",
+    PAGE(query_members),
+    TAKES(query_members, state, WORDS(lks_member_state_words), "only members in this state"),
+    TAKES_OR(query_members, wave, COUNT, UINT64_MAX, "only those of this wave, from 0"));
 
 /* Changes: requests ------------------------------------------------------------------------- */
 
-const struct lks_form lks_ask_change = FORM("ChangeWish", "A change to be planned",
-    MAY("kind", WORDS(lks_change_kind_words), "what is changed (stack)"),
-    MAY("nodes", HOSTS, "host list: who changes; or"),
-    MAY("pool", TEXT, "all nodes of this pool. Assets of their domains come along"),
-    MUST("stack", TEXT, "digest or name of a published stack; of an agent change, the version"),
-    MAY("hook", NAME, "a program of the site that installs what no bundle has a package for"),
-    MAY("strength", LKS_NUMBERS(1, LKS_PLAN_STRENGTH_MAX),
+const struct lks_form lks_ask_change = ASK(ask_change, "ChangeWish", "A change to be planned",
+    TAKES(ask_change, kind, WORDS(lks_change_kind_words), "what is changed (stack)"),
+    TAKES_AS(ask_change, where.nodes, "nodes", HOSTS, "host list: who changes; or"),
+    TAKES_AS(ask_change, where.pool,
+        "pool", TEXT, "all nodes of this pool. Assets of their domains come along"),
+    NEEDS(ask_change, stack, TEXT,
+        "digest or name of a published stack; of an agent change, the version"),
+    TAKES(ask_change, hook, NAME,
+        "a program of the site that installs what no bundle has a package for"),
+    TAKES(ask_change, strength, LKS_NUMBERS(1, LKS_PLAN_STRENGTH_MAX),
         "the canary has every combination of so many attributes (2)"),
-    MAY("failure_share", LKS_NUMBERS(1, LKS_PLAN_MILLION),
+    TAKES(ask_change, failure_share, LKS_NUMBERS(1, LKS_PLAN_MILLION),
         "a fault that hits so many nodes is to be met by the canary, in millionths"),
-    MAY("confidence_share", LKS_NUMBERS(1, LKS_PLAN_MILLION - 1),
+    TAKES(ask_change, confidence_share, LKS_NUMBERS(1, LKS_PLAN_MILLION - 1),
         "and with this confidence, in millionths"),
-    MAY("canary_max", LKS_NUMBERS(1, LKS_STATE_NODES_MAX),
+    TAKES(ask_change, canary_max, LKS_NUMBERS(1, LKS_STATE_NODES_MAX),
         "most nodes of the canary; what is left uncovered is named"),
-    MAY("failures_max", LKS_NUMBERS(0, LKS_STATE_NODES_MAX), "nodes that may fail (none)"),
-    MAY("soak_seconds", LKS_NUMBERS(1, SOAK_MAX_S),
+    TAKES(ask_change, failures_max, LKS_NUMBERS(0, LKS_STATE_NODES_MAX),
+        "nodes that may fail (none)"),
+    TAKES(ask_change, soak_seconds, LKS_NUMBERS(1, SOAK_MAX_S),
         "how long the canary is watched; rings a part of it. Absent: by the plan"),
-    MAY("rolls_back", TRUTH, "a halt is followed by a rollback at once"),
-    MAY("one_way", TRUTH, "acknowledge that some steps are irreversible"),
-    MAY("not_before", TIME, "no node is changed earlier"),
-    MAY("not_after", TIME, "the change of no node starts later"),
-    MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
-    MAY("class", TEXT, "class of change; never less than what the plan does (that)"),
-    MAY("advisory", TEXT, "the advisory it closes, where the class asks for one"),
-    MAY("dry_run", TRUTH, "answer with the plan and record nothing"),
-    REASON);
-const struct lks_form lks_ask_start = FORM("ChangeStart", "The start of a change",
-    MUST("nodes", COUNT, "how many nodes it is for, repeated from the plan"),
-    MUST("gpus", COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
-    MAY("standby", TEXT, "the person on site, where the class asks for one"),
-    MAY("break_glass", TRUTH,
+    TAKES(ask_change, rolls_back, TRUTH, "a halt is followed by a rollback at once"),
+    TAKES(ask_change, one_way, TRUTH, "acknowledge that some steps are irreversible"),
+    TAKES(ask_change, not_before, TIME, "no node is changed earlier"),
+    TAKES(ask_change, not_after, TIME, "the change of no node starts later"),
+    TAKES(ask_change, windows, TEXT, "of the week, in site time; absent: those of its pools"),
+    TAKES(ask_change, class, TEXT, "class of change; never less than what the plan does (that)"),
+    TAKES(ask_change, advisory, TEXT, "the advisory it closes, where the class asks for one"),
+    TAKES(ask_change, dry_run, TRUTH, "answer with the plan and record nothing"),
+    REASON(ask_change));
+const struct lks_form lks_ask_start = ASK(ask_start, "ChangeStart", "The start of a change",
+    NEEDS(ask_start, nodes, COUNT, "how many nodes it is for, repeated from the plan"),
+    NEEDS(ask_start, gpus, COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
+    TAKES(ask_start, standby, TEXT, "the person on site, where the class asks for one"),
+    TAKES(ask_start, break_glass, TRUTH,
         "start without the approvals: lab and canary only, with an alarm and a review"),
-    REASON);
-#define FORECAST_FIELDS                                                                            \
-    MUST("runs", COUNT, "how many runs it rests on"),                                              \
-    MUST("took_low_ms", COUNT, "duration, 5th percentile of the runs"),                            \
-    MUST("took_middle_ms", COUNT, "median"),                                                       \
-    MUST("took_high_ms", COUNT, "95th percentile"),                                                \
-    MUST("gpu_hours_low", COUNT, "GPU-hours out of service, 5th percentile of the runs"),          \
-    MUST("gpu_hours_middle", COUNT, "median"),                                                     \
-    MUST("gpu_hours_high", COUNT, "95th percentile"),                                              \
-    MUST("kept_high", COUNT, "nodes left to a person, 95th percentile"),                           \
-    MUST("reached_high", COUNT,                                                                    \
-        "nodes that a bad image reaches before it is stopped, 95th percentile")
-const struct lks_form lks_ask_forecast = FORM("Forecast", "The forecast of a rehearsal",
-    FORECAST_FIELDS);
+    REASON(ask_start));
+#define FORECAST(F)                                                                                \
+    F(runs, "runs", "how many runs it rests on"),                                                  \
+    F(took_low, "took_low_ms", "duration, 5th percentile of the runs"),                            \
+    F(took_middle, "took_middle_ms", "median"),                                                    \
+    F(took_high, "took_high_ms", "95th percentile"),                                               \
+    F(gpu_hours_low, "gpu_hours_low", "GPU-hours out of service, 5th percentile of the runs"),     \
+    F(gpu_hours_middle, "gpu_hours_middle", "median"),                                             \
+    F(gpu_hours_high, "gpu_hours_high", "95th percentile"),                                        \
+    F(kept_high, "kept_high", "nodes left to a person, 95th percentile"),                          \
+    F(reached_high, "reached_high",                                                                \
+      "nodes that a bad image reaches before it is stopped, 95th percentile")
+#define ASKED(m, key, about) NEEDS_AS(rec_forecast, m, key, COUNT, about)
+#define SHOWN(m, key, about) MUST(key, COUNT, about)
+const struct lks_form lks_ask_forecast = ASK(rec_forecast, "Forecast",
+    "The forecast of a rehearsal",
+    FORECAST(ASKED));
 static const struct lks_form forecast = FORM("ForecastBeside", "The forecast and the actual result",
-    FORECAST_FIELDS,
+    FORECAST(SHOWN),
     MAY("by", TEXT, "who rehearsed it"),
     MAY("at", TIME, "when"),
     MAY("actual_ms", COUNT, "how long it took; absent while it is not over"),
     MUST("actual_gpu_hours", COUNT, "GPU-hours out of service, of nodes that are finished"),
     MUST("actual_kept", COUNT, "nodes that are left to a person"));
-const struct lks_form lks_ask_waive = FORM("ChangeWaive", "A gate that is not asked for a while",
-    MUST("gate", TEXT, "which gate (failure count, soak, acceptance), or which metric"),
-    MUST("until", TIME, "how long, at most 7 days"),
-    MAY("pool", TEXT, "behind nodes of this pool alone; absent: of all that one may approve for"),
-    REASON);
-static const char *const decision_words[] = {"approve", "reject", NULL};
-const struct lks_form lks_ask_ticket = FORM("TicketDecision", "A vote by way of a ticket system",
-    MUST("event", TEXT, "the message's own id: none is taken twice"),
-    MUST("change", COUNT, "which change"),
-    MUST("decision", WORDS(decision_words), "what was decided"),
-    MUST("who", TEXT, "by whom, as `tickets.people` has them"),
-    MUST("ticket", TEXT, "on which ticket"),
-    MUST("plan", DIGEST, "digest of the plan that was shown: `plan` of the procedure"),
-    MUST("nodes", COUNT, "how many nodes it was shown with"),
-    {"reason", WHY, 0, NULL, "why, for the journal; a no needs one"});
-static const char *const act_words[] = {"release", "again", NULL};
-const struct lks_form lks_ask_members = FORM("MembersWish", "The decision about nodes that failed",
-    MUST("nodes", HOSTS, "host list: who"),
-    MUST("act", WORDS(act_words),
+const struct lks_form lks_ask_waive = ASK(ask_waive, "ChangeWaive",
+    "A gate that is not asked for a while",
+    NEEDS(ask_waive, gate, TEXT, "which gate (failure count, soak, acceptance), or which metric"),
+    NEEDS(ask_waive, until, TIME, "how long, at most 7 days"),
+    TAKES(ask_waive, pool, TEXT,
+        "behind nodes of this pool alone; absent: of all that one may approve for"),
+    REASON(ask_waive));
+static const char *const decision_words[] = {
+    [LKS_DECISION_APPROVE] = "approve", [LKS_DECISION_REJECT] = "reject", NULL};
+const struct lks_form lks_ask_ticket = ASK(ask_ticket, "TicketDecision",
+    "A vote by way of a ticket system",
+    NEEDS(ask_ticket, event, TEXT, "the message's own id: none is taken twice"),
+    NEEDS(ask_ticket, change, COUNT, "which change"),
+    NEEDS(ask_ticket, decision, WORDS(decision_words), "what was decided"),
+    NEEDS(ask_ticket, who, TEXT, "by whom, as `tickets.people` has them"),
+    NEEDS(ask_ticket, ticket, TEXT, "on which ticket"),
+    NEEDS(ask_ticket, plan, DIGEST, "digest of the plan that was shown: `plan` of the procedure"),
+    NEEDS(ask_ticket, nodes, COUNT, "how many nodes it was shown with"),
+    TAKES(ask_ticket, reason, WHY, "why, for the journal; a no needs one"));
+static const char *const act_words[] = {
+    [LKS_ACT_RELEASE] = "release", [LKS_ACT_AGAIN] = "again", NULL};
+const struct lks_form lks_ask_members = ASK(ask_members, "MembersWish",
+    "The decision about nodes that failed",
+    NEEDS(ask_members, nodes, HOSTS, "host list: who"),
+    NEEDS(ask_members, act, WORDS(act_words),
          "release: the node returns to service as it is; again: it is tried once more"),
-    REASON);
-const struct lks_form lks_ask_skip = FORM("SkipWish", "Nodes that a change does not wait for",
-    MUST("nodes", HOSTS, "host list: nodes that did not start, or are lost"),
-    REASON);
-const struct lks_form lks_ask_freeze = FORM("FreezeWish", "A freeze, or its end",
-    MAY("pool", TEXT, "only this pool; absent: the whole fleet"),
-    REASON);
+    REASON(ask_members));
+const struct lks_form lks_ask_skip = ASK(ask_members, "SkipWish",
+    "Nodes that a change does not wait for",
+    NEEDS(ask_members, nodes, HOSTS, "host list: nodes that did not start, or are lost"),
+    REASON(ask_members));
+const struct lks_form lks_ask_freeze = ASK(ask_freeze, "FreezeWish", "A freeze, or its end",
+    TAKES_AS(ask_freeze, where.pool, "pool", TEXT, "only this pool; absent: the whole fleet"),
+    REASON(ask_freeze));
 
 /* Changes: answers -------------------------------------------------------------------------- */
 
@@ -374,15 +392,15 @@ const struct lks_form lks_form_proven = LIST("ProvenReverts", "Rollbacks that we
 
 /* Bundles and keys: requests ---------------------------------------------------------------- */
 
-const struct lks_form lks_ask_bundle = FORM("BundleWish",
+const struct lks_form lks_ask_bundle = ASK(ask_bundle, "BundleWish",
     "A bundle whose artifacts are in the depot",
-    MUST("manifest", LINES(LKS_BUNDLE_BYTES_MAX), "bundle.json, byte for byte"),
-    MUST("signature", LINES(LKS_SIGNATURE_TEXT_MAX),
+    NEEDS(ask_bundle, manifest, LINES(LKS_BUNDLE_BYTES_MAX), "bundle.json, byte for byte"),
+    NEEDS(ask_bundle, signature, LINES(LKS_SIGNATURE_TEXT_MAX),
         "bundle.sig: its JSON, or a signature in base64"));
-const struct lks_form lks_ask_key = FORM("KeyWish", "A public key to trust",
-    MUST("name", NAME, "how it is called here"),
-    MUST("key", LINES(LKS_PIN_TEXT_MAX), "one line as GET shows it, or PEM"),
-    REASON);
+const struct lks_form lks_ask_key = ASK(ask_key, "KeyWish", "A public key to trust",
+    NEEDS(ask_key, name, NAME, "how it is called here"),
+    NEEDS(ask_key, key, LINES(LKS_PIN_TEXT_MAX), "one line as GET shows it, or PEM"),
+    REASON(ask_key));
 
 /* Bundles and keys: answers ----------------------------------------------------------------- */
 
@@ -425,36 +443,45 @@ const struct lks_form lks_form_taken = FORM("BundleTaken", "The bundle is verifi
 
 /* Updates and endpoints: query parameters --------------------------------------------------- */
 
-const struct lks_form lks_query_flashes = FORM("FlashesQuery", "Which updates",
-    PAGE,
-    MAY("node", TEXT, "of this node or asset"),
-    MAY("open", TRUTH, "only those in progress, or only those that ended"));
-const struct lks_form lks_query_endpoints = FORM("EndpointsQuery", "Which endpoints",
-    PAGE,
-    MAY("node", TEXT, "of this node or asset"),
-    MAY("url", TEXT, "at this address"));
+const struct lks_form lks_query_flashes = ASK(query_flashes, "FlashesQuery", "Which updates",
+    PAGE(query_flashes),
+    TAKES(query_flashes, node, TEXT, "of this node or asset"),
+    TAKES(query_flashes, open, TRUTH, "only those in progress, or only those that ended"));
+const struct lks_form lks_query_endpoints = ASK(query_endpoints, "EndpointsQuery",
+    "Which endpoints",
+    PAGE(query_endpoints),
+    TAKES(query_endpoints, node, TEXT, "of this node or asset"),
+    TAKES(query_endpoints, url, TEXT, "at this address"));
 
 /* Updates and endpoints: requests ----------------------------------------------------------- */
 
-const struct lks_form lks_ask_flash = FORM("FlashWish", "An update by a management endpoint",
-    MUST("node", TEXT, "whose endpoint; it has to be in a change"),
-    MAY("act", WORDS(lks_bmc_act_words), "what is to be done (update)"),
-    MUST("component", TEXT, "a class of firmware, or an entry of the endpoint's inventory"),
-    MAY("version", TEXT, "what it is to run"),
-    MAY("bundle", TEXT, "a bundle that was found good: its digest, the beginning of one, or its "
+const struct lks_form lks_ask_flash = ASK(ask_flash, "FlashWish",
+    "An update by a management endpoint",
+    NEEDS_AS(ask_flash, where.node, "node", TEXT, "whose endpoint; it has to be in a change"),
+    TAKES(ask_flash, act, WORDS(lks_bmc_act_words), "what is to be done (update)"),
+    NEEDS(ask_flash, component, TEXT,
+        "a class of firmware, or an entry of the endpoint's inventory"),
+    TAKES(ask_flash, version, TEXT, "what it is to run"),
+    TAKES(ask_flash, bundle, TEXT,
+        "a bundle that was found good: its digest, the beginning of one, or its "
         "name"),
-    MAY("image", DIGEST, "which of its artifacts; absent: the only one for this component and this "
+    TAKES(ask_flash, image, DIGEST,
+        "which of its artifacts; absent: the only one for this component and this "
         "hardware"),
-    MAY("apply_time", TEXT, "when the endpoint applies it, in Redfish's words; absent: by what it "
+    TAKES(ask_flash, apply_time, TEXT,
+        "when the endpoint applies it, in Redfish's words; absent: by what it "
         "offers"),
-    MAY("force", TRUTH, "an older version is meant, or one that the bundle does not let follow "
+    TAKES(ask_flash, force, TRUTH,
+        "an older version is meant, or one that the bundle does not let follow "
         "what runs"),
-    MAY("one_way", TRUTH, "acknowledge that the update is irreversible"),
-    MAY("minutes", LKS_NUMBERS(1, 1440), "until it is given up (120)"),
-    REASON);
-const struct lks_form lks_ask_endpoint = FORM("EndpointWish", "The identity of an endpoint",
-    MAY("fingerprint", DIGEST, "of its certificate's public key; absent: no longer taken for good"),
-    REASON);
+    TAKES(ask_flash, one_way, TRUTH, "acknowledge that the update is irreversible"),
+    TAKES_OR(ask_flash, minutes, LKS_NUMBERS(1, 1440), 120, "until it is given up (120)"),
+    REASON(ask_flash));
+const struct lks_form lks_ask_endpoint = ASK(ask_endpoint, "EndpointWish",
+    "The identity of an endpoint",
+    TAKES(ask_endpoint, fingerprint, DIGEST,
+        "of its certificate's public key; absent: no longer taken for good"),
+    REASON(ask_endpoint));
 
 /* Updates and endpoints: answers ------------------------------------------------------------ */
 

@@ -2,7 +2,6 @@
 #include "server/api/routes.h"
 #include "server/auth/forward.h"
 #include "server/base/progress.h"
-#include "server/form/forms.h"
 #include "server/http/depot.h"
 #include "server/http/server_parts.h"
 #include "server/threads/lead.h"
@@ -136,20 +135,6 @@ static enum lks_code read_query(struct lks_call *call, const struct lks_httpd_ex
     if (a.failed)
         return lks_fail_nomem(err);
     return lks_call_query_take(call, a.map, err);
-}
-
-static enum lks_code read_path(struct lks_call *call, const struct lks_route_match *match,
-                               struct lks_err *err)
-{
-    struct lks_doc *map = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
-    for (size_t i = 0; map != NULL && i < match->count; i++) {
-        struct lks_doc *value = lks_doc_add_text(&call->asked, map, match->values[i]);
-        if (value == NULL)
-            return lks_fail_nomem(err);
-        value->key = match->names[i]; /* a view of the table */
-    }
-    call->path = map;
-    return map != NULL ? LKS_OK : lks_fail_nomem(err);
 }
 
 /* What can be said of a body that was not read. */
@@ -333,8 +318,10 @@ static bool read_request(struct lks_server *s, struct lks_call *call, struct lks
     call->unread = request->ahead;
     if (!request->ahead) /* as of a heartbeat whose sender was known at its headers only */
         call->bytes = lks_httpd_body_move(x);
-    if (read_path(call, match, &call->failed) == LKS_OK &&
-        read_query(call, x, &call->failed) == LKS_OK)
+    call->named = lks_arena_copy(&call->asked.arena, match->named);
+    if (call->named.ptr == NULL)
+        (void)!lks_fail_nomem(&call->failed);
+    else if (read_query(call, x, &call->failed) == LKS_OK)
         call->failed.code = judge_body(call, request, &call->failed);
     if ((call->route->flags & LKS_ROUTE_COUNTS) != 0)
         put_counts(s, &call->aside);
@@ -442,11 +429,12 @@ static void log_call(const struct lks_call *call)
     unsigned flags = call->route != NULL ? call->route->flags : 0;
     if ((flags & LKS_ROUTE_WRITE) == 0 || (flags & LKS_ROUTE_OFTEN) != 0)
         return;
+    bool by_name = strstr(call->route->path, "{name}") != NULL;
     char status[16];
     snprintf(status, sizeof(status), "%d", call->status);
     struct lks_log_field fields[] = {
-        {"identity", lks_str_from(call->identity)}, {"route", lks_str_from(call->route->id)},
-        {"name", lks_call_path(call, "name")},      {"status", lks_str_from(status)},
+        {"identity", lks_str_from(call->identity)},    {"route", lks_str_from(call->route->id)},
+        {"name", by_name ? call->named : LKS_STR("")}, {"status", lks_str_from(status)},
         {"address", lks_str_from(call->address)},
     };
     lks_daemon_log(call->daemon, LKS_LEVEL_INFO, "request", fields, LKS_COUNT(fields));

@@ -409,8 +409,7 @@ static struct lks_call *renew(struct lks_call *call)
     if (own->kind != LKS_INTERNAL_READ)
         return fresh;
     struct lks_err err = {0};
-    if (lks_internal_readings(fresh, lks_call_path(call, "name"), lks_buf_view(&call->bytes),
-                              &err) == LKS_OK)
+    if (lks_internal_readings(fresh, call->named, lks_buf_view(&call->bytes), &err) == LKS_OK)
         return fresh;
     lks_call_free(fresh);
     return NULL;

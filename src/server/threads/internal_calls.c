@@ -100,16 +100,16 @@ enum lks_code lks_internal_readings(struct lks_call *call, struct lks_str name, 
     struct lks_route_match match;
     snprintf(path, sizeof(path), "/v1/nodes/%" LKS_STR_FMT "/outband", LKS_STR_ARG(name));
     lks_route_find(LKS_LISTENER_PEOPLE, "PUT", path, &match);
-    LKS_ASSERT(match.route != NULL && match.count == 1);
+    LKS_ASSERT(match.route != NULL);
     call->route = match.route;
     if (lks_docs_init(&call->asked, "query", err) != LKS_OK)
         return err->code;
-    struct lks_doc *asked = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
-    struct lks_doc *value = asked == NULL ? NULL : lks_doc_add_text(&call->asked, asked, name);
-    if (value == NULL)
+    struct lks_doc *query = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
+    call->named = lks_arena_copy(&call->asked.arena, name);
+    if (query == NULL || call->named.ptr == NULL)
         return lks_fail_nomem(err);
-    value->key = LKS_STR("name");
-    call->path = asked;
+    if (lks_call_query_take(call, query, err) != LKS_OK)
+        return err->code;
     lks_buf_add(&call->bytes, json);
     return lks_buf_check(&call->bytes, err);
 }
