@@ -4,19 +4,15 @@
 
 #include "cli/shared/listing.h"
 
-/* A number of an answer; 0 where it is missing. */
-uint64_t lks_change_number(const struct lks_doc *map, const char *key);
-
-/* "128 nodes, 1024 GPUs", with assets where there are some. */
-#define LKS_CHANGE_SIZE_TEXT 96
-const char *lks_change_size_text(const struct lks_doc *change, char out[LKS_CHANGE_SIZE_TEXT]);
-
-/* A span of time as people say it; a dash for none. */
-#define LKS_CHANGE_SPAN_TEXT LKS_SPAN_TEXT_SIZE
-const char *lks_change_span_text(uint64_t ms, char out[LKS_CHANGE_SPAN_TEXT]);
-
-/* Append the progress of a wave or a change: `12/20 done, 3 under way, 1 fenced: why`. */
-void lks_change_put_progress(const struct lks_doc *wave, struct lks_buf *out);
+/* The progress of a wave or a change, as a form: `12/20 done, 3 in progress, 1 fenced: why`. */
+#define LKS_CHANGE_SOME(member, word) "[{members." member "?}, {members." member "} " word "]"
+#define LKS_CHANGE_UNDER_WAY          "members.waiting+members.asked+members.reading"
+#define LKS_CHANGE_PROGRESS                                                                        \
+    "{members.done#}/{members#} done"                                                              \
+    "[{" LKS_CHANGE_UNDER_WAY "?}, {" LKS_CHANGE_UNDER_WAY                                         \
+    "#} in progress]" LKS_CHANGE_SOME("reverted", "reverted") LKS_CHANGE_SOME("fenced", "fenced")  \
+        LKS_CHANGE_SOME("needs_hands", "needing hands") LKS_CHANGE_SOME("unknown", "unknown")      \
+            LKS_CHANGE_SOME("skipped", "skipped") "[{state!passed}: {text}]"
 
 /* The plan of an answer, for people: notes, waves, steps there and back. */
 enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *change,

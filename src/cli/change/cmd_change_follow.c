@@ -3,6 +3,9 @@
  * again, so that its restarts are nothing but a pause. */
 #include "cli/change/cmd_change.h"
 
+#include "cli/shared/ask.h"
+#include "cli/shared/render.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -81,14 +84,8 @@ static enum lks_colour colour_of(struct lks_str state)
 /* How many nodes of a wave are over, and of how many. */
 static void count_over(const struct lks_doc *wave, uint64_t *over, uint64_t *all)
 {
-    static const char *const open[] = {"pending", "waiting", "asked", "reading"};
-    const struct lks_doc *members = lks_doc_member(wave, "members");
-    *over = *all = 0;
-    for (const struct lks_doc *m = members != NULL ? members->first : NULL; m != NULL; m = m->next)
-        *all += m->kind == LKS_DOC_NUMBER ? (uint64_t)m->number : 0;
-    *over = *all;
-    for (size_t i = 0; i < LKS_COUNT(open); i++)
-        *over -= lks_change_number(members, open[i]);
+    *all = lks_render_number(wave, "members");
+    *over = *all - lks_render_number(wave, "members.pending+" LKS_CHANGE_UNDER_WAY);
 }
 
 static void put_bar(const struct lks_doc *wave, struct lks_buf *out)
@@ -106,27 +103,22 @@ static void put_bar(const struct lks_doc *wave, struct lks_buf *out)
 static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bool bar)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
-    struct lks_str pool = lks_doc_text(wave, "pool"), state = lks_doc_text(wave, "state");
-    lks_buf_addf(&text, "wave %" PRIu64 " %" LKS_STR_FMT "%s%" LKS_STR_FMT,
-                 lks_change_number(wave, "wave"), LKS_STR_ARG(lks_doc_text(wave, "kind")),
-                 pool.len > 0 ? " " : "", LKS_STR_ARG(pool));
-    lks_buf_addf(&text, "%s", bar ? " " : ": ");
+    const struct lks_render of = {.doc = wave};
+    lks_render(&text, "wave {wave#} {kind}[ {pool}]", &of);
+    lks_buf_add(&text, bar ? LKS_STR(" ") : LKS_STR(": "));
     if (bar)
         put_bar(wave, &text);
-    lks_buf_addf(&text, "%" LKS_STR_FMT ", ", LKS_STR_ARG(state));
-    lks_change_put_progress(wave, &text);
-    print_line(cli, colour_of(state), true, lks_buf_view(&text));
+    lks_render(&text, "{state}, " LKS_CHANGE_PROGRESS, &of);
+    print_line(cli, colour_of(lks_doc_text(wave, "state")), true, lks_buf_view(&text));
 }
 
 static void print_change(const struct follow *f, const struct lks_doc *change)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
-    struct lks_str state = lks_doc_text(change, "state");
-    const struct lks_doc *frozen = lks_doc_member(change, "frozen");
-    lks_buf_addf(&text, "change %s %" LKS_STR_FMT "%s: ", f->id, LKS_STR_ARG(state),
-                 frozen != NULL && frozen->truth ? " (frozen)" : "");
-    lks_change_put_progress(change, &text);
-    print_line(f->cli, colour_of(state), true, lks_buf_view(&text));
+    lks_buf_addf(&text, "change %s ", f->id);
+    lks_render(&text, "{state}[{frozen?} (frozen)]: " LKS_CHANGE_PROGRESS,
+               &(struct lks_render){.doc = change});
+    print_line(f->cli, colour_of(lks_doc_text(change, "state")), true, lks_buf_view(&text));
 }
 
 /* On a terminal ----------------------------------------------------------------------------- */
@@ -176,7 +168,7 @@ static void draw(struct follow *f, const struct lks_doc *change)
 /* Whether there is something new to say of a wave. */
 static bool is_news(struct said *said, const struct lks_doc *wave)
 {
-    uint64_t over, all, failed = lks_change_number(wave, "failed");
+    uint64_t over, all, failed = lks_render_number(wave, "failed");
     struct lks_str state = lks_doc_text(wave, "state");
     count_over(wave, &over, &all);
     uint64_t tenth = all > 0 ? over * 10 / all : 0;
@@ -233,8 +225,7 @@ static bool is_over(struct follow *f, const struct lks_doc *change)
 {
     static const char *const bad[] = {"rejected", "aborted", "rolled back"};
     struct lks_str state = lks_doc_text(change, "state");
-    const struct lks_doc *back = lks_doc_member(change, "rolls_back");
-    unsigned most = back != NULL && back->truth ? HALTS : 1;
+    unsigned most = lks_render_truth(change, "rolls_back") ? HALTS : 1;
     f->halted = lks_str_is(state, "halted") ? f->halted + 1 : 0;
     bool over = f->halted >= most;
     for (size_t i = 0; i < LKS_COUNT(bad); i++)
@@ -274,19 +265,6 @@ static void print_end(const struct follow *f, const struct lks_doc *change)
     fprintf(f->cli->out, "see: lockstep change show %s\n", f->id);
 }
 
-static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args, const char *id,
-                           struct lks_remote_answer *out, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "GET", "/v1/changes");
-    lks_remote_path_add(&q.path, lks_str_from(id));
-    lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
-        return err->code;
-    *out = LKS_MOVE(q.answer);
-    return LKS_OK;
-}
-
 /* It may be starting anew: say so once, and try again. */
 static void wait_for(struct follow *f, const struct lks_err *why)
 {
@@ -303,22 +281,23 @@ static void wait_for(struct follow *f, const struct lks_err *why)
 static enum lks_code run(struct follow *f, const struct lks_args *args, struct lks_err *err)
 {
     for (bool seen = false;; seen = true) {
-        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-        while (fetch(f->cli, args, f->id, &answer, err) != LKS_OK) {
+        LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+        while (lks_ask_get(f->cli, args, "/v1/changes/{1}?plan=false", NULL, &q, err) != LKS_OK) {
             if (!seen || !lks_err_code_info(err->code)->transient)
                 return err->code;
+            lks_remote_question_fini(&q);
             wait_for(f, err);
         }
         *err = (struct lks_err){0};
         f->away = false;
-        show(f, &answer);
-        if (is_over(f, answer.doc)) {
-            print_end(f, answer.doc);
+        show(f, &q.answer);
+        if (is_over(f, q.answer.doc)) {
+            print_end(f, q.answer.doc);
             return LKS_OK;
         }
         if (ferror(f->cli->out))
             return LKS_OK; /* the reader is gone */
-        rest(lks_change_number(answer.doc, "total") > MANY ? LOOK_MANY_MS : LOOK_MS);
+        rest(lks_render_number(q.answer.doc, "total") > MANY ? LOOK_MANY_MS : LOOK_MS);
     }
 }
 

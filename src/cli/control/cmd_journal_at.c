@@ -1,13 +1,17 @@
 /* journal at: nodes as they were, from a data directory without lockstepd, or from lockstepd. */
 #include "cli/control/cmd_journal.h"
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 #include "codec/notation/hostlist.h"
 #include "codec/time/moment.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>
+
+enum { FORM_MAX = 128 };
 
 struct question {
     struct lks_past past;
@@ -57,16 +61,10 @@ static enum lks_code ask_lockstepd(struct lks_cli *cli, const struct lks_args *a
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    char time[LKS_TIME_TEXT_SIZE];
-    lks_remote_question_init(&q, "GET", "/v1/journal/at");
-    lks_remote_path_query(&q.path, "time", lks_str_from(lks_time_text(ask->past.at, time)));
-    if (ask->past.count > 0)
-        lks_remote_path_query(&q.path, "nodes", lks_args_str(args, "--node"));
-    else
-        lks_remote_path_query(&q.path, "pool", ask->past.pool);
-    if (ask->past.readings)
-        lks_remote_path_query(&q.path, "readings", LKS_STR("true"));
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    char time[LKS_TIME_TEXT_SIZE], path[FORM_MAX];
+    snprintf(path, sizeof(path), "/v1/journal/at?time=%s[&nodes={--node}|&pool={--pool}]%s",
+             lks_time_text(ask->past.at, time), ask->past.readings ? "&readings=true" : "");
+    if (lks_ask_get(cli, args, path, NULL, &q, err) != LKS_OK)
         return err->code;
     lks_buf_add(json, lks_buf_view(&q.answer.http.body));
     return lks_buf_check(json, err);
@@ -77,11 +75,10 @@ static enum lks_code ask_lockstepd(struct lks_cli *cli, const struct lks_args *a
 static void print_moment(struct lks_cli *cli, const struct lks_past *past,
                          const struct lks_doc *answer)
 {
-    const struct lks_doc *seq = lks_doc_member(answer, "seq");
     char time[LKS_TIME_TEXT_SIZE], local[LKS_MOMENT_TEXT_SIZE];
-    fprintf(cli->out, "%s (%s, %s), row %" PRId64 "\n", lks_time_text(past->at, time),
+    fprintf(cli->out, "%s (%s, %s), row %" PRIu64 "\n", lks_time_text(past->at, time),
             lks_moment_text(past->at, &cli->zone.tz, local), lks_zone_name(&cli->zone),
-            seq != NULL ? seq->number : 0);
+            lks_render_number(answer, "seq"));
 }
 
 /* [name, part, value] */
@@ -121,15 +118,7 @@ static const struct lks_listing_column columns[] = {
     LKS_RIGHT("change", "change"), LKS_WRAP("first that differs", "first"),
 };
 
-static enum lks_code print_nodes(struct lks_cli *cli, const struct lks_doc *items,
-                                 struct lks_err *err)
-{
-    if (items == NULL || items->first == NULL) {
-        fprintf(cli->out, "no nodes then\n");
-        return LKS_OK;
-    }
-    return lks_listing_table(cli, columns, LKS_COUNT(columns), &items, 1, err);
-}
+static const struct lks_listing_part nodes = {"items", LKS_PART_COLUMNS(columns), NULL, false};
 
 /* Of one node that was asked for by its name, programs get the node itself. */
 static enum lks_code print_json(struct lks_cli *cli, const struct lks_doc *node,
@@ -162,5 +151,8 @@ enum lks_code lks_cmd_journal_at(struct lks_cli *cli, const struct lks_args *arg
     if (lks_args_has(args, "--json"))
         return print_json(cli, node, &json, err);
     print_moment(cli, &q.past, docs.first);
-    return node != NULL ? print_node(cli, node, err) : print_nodes(cli, items, err);
+    if (node != NULL)
+        return print_node(cli, node, err);
+    lks_render_print(cli->out, "[{items!}no nodes then\n]", docs.first);
+    return lks_listing_part(cli, &nodes, docs.first, err);
 }

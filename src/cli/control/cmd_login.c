@@ -1,5 +1,6 @@
 /* login, logout: a token for a person whom the site's OpenID provider knows. */
 #include "base/file.h"
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
@@ -175,7 +176,8 @@ enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, s
         return lks_fail(err, LKS_E_USAGE,
                         "logout: --token-file or $LOCKSTEP_TOKEN_FILE has to name the token of "
                         "the login");
-    if (lks_remote_question_plain(cli, args, "POST", "/v1/logout", &q, err) != LKS_OK)
+    if (lks_ask_send(cli, args, &(struct lks_ask){.method = "POST", .path = "/v1/logout"}, &q,
+                     err) != LKS_OK)
         return err->code;
     if (unlink(file) != 0)
         return lks_file_fail(err, file);

@@ -1,12 +1,13 @@
 /* admit; image add, ls. */
 #include "base/file.h"
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 #include "codec/notation/hostlist.h"
 #include "codec/package/sbom.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum {
@@ -36,24 +37,17 @@ static void write_images(struct lks_json_writer *w, const struct lks_args *args)
     lks_json_end(w, ']');
 }
 
-static void write_question(struct lks_json_writer *w, const struct lks_args *args)
-{
-    lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "job", lks_args_str(args, "--job"));
-    lks_json_text(w, "nodes", lks_args_str(args, "--nodes"));
-    lks_json_some(w, "stack", lks_args_str(args, "--stack"));
-    lks_json_some(w, "nccl", lks_args_str(args, "--nccl"));
-    write_images(w, args);
-    if (lks_args_has(args, "--canary-ok"))
-        lks_json_bool(w, "canary_ok", true);
-    if (lks_args_has(args, "--criticality"))
-        lks_json_raw(w, "criticality", lks_args_str(args, "--criticality"));
-    if (lks_args_has(args, "--start"))
-        lks_json_bool(w, "start", true);
-    if (lks_args_has(args, "--signed"))
-        lks_json_bool(w, "signed", true);
-    lks_json_end(w, '}');
-}
+static const struct lks_ask_member question[] = {
+    LKS_ASK_NEEDED("job", "--job", "which job it is"),
+    LKS_ASK_NEEDED("nodes", "--nodes", "where it is to run, such as gpu[001-512]"),
+    LKS_ASK_OPTION("stack", "--stack"),
+    LKS_ASK_OPTION("nccl", "--nccl"),
+    LKS_ASK_SWITCH("canary_ok", "--canary-ok"),
+    {"criticality", "--criticality", LKS_ASK_COUNT, CRITICAL_MAX, NULL},
+    LKS_ASK_SWITCH("start", "--start"),
+    LKS_ASK_SWITCH("signed", "--signed"),
+    LKS_ASK_END,
+};
 
 /* What would be sent as something else than was meant. */
 static enum lks_code check_question(const struct lks_args *args, struct lks_err *err)
@@ -61,10 +55,6 @@ static enum lks_code check_question(const struct lks_args *args, struct lks_err 
     const char *value;
     if (!lks_str_utf8(lks_args_str(args, "--job"), NULL))
         return lks_fail(err, LKS_E_USAGE, "--job: is not UTF-8");
-    uint64_t criticality;
-    if (lks_args_has(args, "--criticality") &&
-        !lks_str_number(lks_args_str(args, "--criticality"), CRITICAL_MAX, &criticality))
-        return lks_fail(err, LKS_E_USAGE, "--criticality: a number from 0 to %d", CRITICAL_MAX);
     if (lks_args_has(args, "--until") && !lks_args_has(args, "--override"))
         return lks_fail(err, LKS_E_USAGE, "--until goes with --override");
     for (size_t at = 0; (value = lks_args_next(args, "--image", &at)) != NULL;) {
@@ -75,21 +65,30 @@ static enum lks_code check_question(const struct lks_args *args, struct lks_err 
 }
 
 /* An override is recorded before the question is asked that it answers. */
-static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+static const struct lks_ask override = {
+    .method = "POST",
+    .path = "/v1/overrides",
+    .members = LKS_ASK_MEMBERS(LKS_ASK_OPTION("job", "--job"), LKS_ASK_OPTION("nodes", "--nodes"),
+                               LKS_ASK_OPTION("reason", "--override"),
+                               {"until", "--until", LKS_ASK_TIME, 0, "when the override ends"}),
+};
+
+/* The question, with what is recorded before it. */
+static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, struct lks_question *q,
+                         struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    char until[LKS_TIME_TEXT_SIZE];
-    if (lks_listing_need(args, "--until", "when the override ends", err) != LKS_OK ||
-        lks_listing_until(cli, args, "--until", until, err) != LKS_OK)
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question before = {0};
+    lks_remote_question_init(q, "POST", "/v1/admit");
+    lks_json_begin(&q->w, NULL, '{');
+    if (lks_ask_write(cli, args, question, &q->w, err) != LKS_OK ||
+        check_question(args, err) != LKS_OK)
         return err->code;
-    lks_remote_question_init(&q, "POST", "/v1/overrides");
-    lks_json_begin(&q.w, NULL, '{');
-    lks_json_text(&q.w, "job", lks_args_str(args, "--job"));
-    lks_json_text(&q.w, "nodes", lks_args_str(args, "--nodes"));
-    lks_json_text(&q.w, "reason", lks_args_str(args, "--override"));
-    lks_json_cstr(&q.w, "until", until);
-    lks_json_end(&q.w, '}');
-    return lks_remote_question_ask(cli, args, &q, err);
+    write_images(&q->w, args);
+    lks_json_end(&q->w, '}');
+    if (lks_args_has(args, "--override") &&
+        lks_ask_send(cli, args, &override, &before, err) != LKS_OK)
+        return err->code;
+    return lks_remote_question_ask(cli, args, q, err);
 }
 
 /* The answer -------------------------------------------------------------------------------- */
@@ -112,12 +111,10 @@ static enum lks_code add_reason(struct lks_table *table, const struct lks_doc *n
                                 const struct lks_str *names, size_t count, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf who = LKS_BUF(NAMES_BYTES_MAX);
-    struct lks_str image = lks_doc_text(no, "image"), ranks = lks_doc_text(no, "ranks");
     if (lks_hostlist_fold(names, count, &who, err) != LKS_OK)
         return err->code;
-    if (image.len > 0)
-        lks_buf_addf(&who, "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, who.len > 0 ? " " : "",
-                     LKS_STR_ARG(image), ranks.len > 0 ? ", ranks " : "", LKS_STR_ARG(ranks));
+    lks_render(&who, count > 0 ? "[ {image}[, ranks {ranks}]]" : "[{image}[, ranks {ranks}]]",
+               &(struct lks_render){.doc = no, .mode = LKS_RENDER_RAW});
     lks_output_cell(table, LKS_BOLD, lks_doc_text(no, "reason"));
     lks_output_cell(table, LKS_PLAIN, lks_buf_view(&who));
     lks_output_cell(table, LKS_PLAIN, lks_doc_text(no, "text"));
@@ -163,12 +160,6 @@ static enum lks_code print_reasons(struct lks_cli *cli, const struct lks_doc *li
     return lks_output_table(cli, &table, err);
 }
 
-static int64_t number(const struct lks_doc *map, const char *key)
-{
-    const struct lks_doc *value = lks_doc_member(map, key);
-    return value != NULL && value->kind == LKS_DOC_NUMBER ? value->number : 0;
-}
-
 static enum lks_code print_list(struct lks_cli *cli, const struct lks_doc *answer, const char *key,
                                 const char *title, struct lks_err *err)
 {
@@ -182,20 +173,16 @@ static enum lks_code print_list(struct lks_cli *cli, const struct lks_doc *answe
 static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *answer,
                                   struct lks_err *err)
 {
-    struct lks_str job = lks_doc_text(answer, "job"), until = lks_doc_text(answer, "valid_until");
-    struct lks_str stack = lks_doc_text(answer, "stack"), digest = lks_doc_text(answer, "digest");
-    struct lks_str why = lks_doc_text(answer, "override");
     const char *word = cli->no ? "no" : "yes";
     enum lks_colour colour = cli->no ? LKS_RED : LKS_GREEN;
-    fprintf(cli->out, "%s%s%s: job %.*s %s, as of journal row %" PRId64 "\n",
-            lks_term_on(&cli->term, colour), word, lks_term_off(&cli->term, colour),
-            LKS_STR_ARG(job), cli->no ? "may not start" : "may start", number(answer, "seq"));
-    if (!cli->no && until.len > 0)
-        fprintf(cli->out, "good until %.*s\n", LKS_STR_ARG(until));
-    if (digest.len > 0)
-        fprintf(cli->out, "stack %.*s %.*s\n", LKS_STR_ARG(stack), LKS_STR_ARG(digest));
-    if (why.len > 0)
-        fprintf(cli->out, "by an override: %.*s\n", LKS_STR_ARG(why));
+    fprintf(cli->out, "%s%s%s", lks_term_on(&cli->term, colour), word,
+            lks_term_off(&cli->term, colour));
+    lks_render_print(
+        cli->out,
+        ": job [{job}] [{admitted?}may start|may not start], as of journal row {seq#}\n"
+        "[{admitted?}good until {valid_until}\n][stack [{stack}] {digest}\n]"
+        "[by an override: {override}\n]",
+        answer);
     if (print_list(cli, answer, "refused", cli->no ? "refused:" : "overridden:", err) != LKS_OK)
         return err->code;
     return print_list(cli, answer, "warned", "would have been refused, were it enforced:", err);
@@ -231,16 +218,7 @@ enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, st
         return lks_listing_print(cli, args, &admissions, err);
     if (lks_args_has(args, "--observed"))
         return lks_listing_print(cli, args, &observed, err);
-    if (lks_listing_need(args, "--job", "which job it is", err) != LKS_OK ||
-        lks_listing_need(args, "--nodes", "where it is to run, such as gpu[001-512]", err) !=
-            LKS_OK)
-        return err->code;
-    if (check_question(args, err) != LKS_OK ||
-        (lks_args_has(args, "--override") && override(cli, args, err) != LKS_OK))
-        return err->code;
-    lks_remote_question_init(&q, "POST", "/v1/admit");
-    write_question(&q.w, args);
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *admitted = lks_doc_member(q.answer.doc, "admitted");
     if (admitted == NULL || admitted->kind != LKS_DOC_BOOL)

@@ -1,12 +1,14 @@
 /* drift; deviation add, ls. */
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
-#include "cli/shared/output.h"
+#include "cli/shared/render.h"
 
 #include <inttypes.h>
 
 enum {
     LINE_MAX_BYTES = 8192,
+    FORM_MAX = 512,
     QUIET_MS = 60 * 1000, /* the stream says that it lives far more often */
 };
 
@@ -150,53 +152,33 @@ enum lks_code lks_cmd_drift(struct lks_cli *cli, const struct lks_args *args, st
 
 /* deviation --------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *option, *key, *why; /* why: NULL where it may be left out */
-} deviation_members[] = {
-    {"--what", "subject", "what may differ: a component, a setting, or '*'"},
-    {"--value", "value", NULL},
-    {"--owner", "owner", "who answers for it"},
-    {"--reason", "reason", "why; it is recorded for ever"},
-    {"--approver", "approver", NULL},
+static const struct lks_ask deviate = {
+    .method = "POST",
+    .path = "/v1/deviations",
+    .members = LKS_ASK_MEMBERS(
+        LKS_ASK_OPTION("nodes", "1"),
+        LKS_ASK_NEEDED("subject", "--what", "what may differ: a component, a setting, or '*'"),
+        LKS_ASK_OPTION("value", "--value"),
+        LKS_ASK_NEEDED("owner", "--owner", "who answers for it"), LKS_ASK_REASON,
+        LKS_ASK_OPTION("approver", "--approver"),
+        {"expires", "--until", LKS_ASK_TIME, 0, "when it ends: there is none without an end"}),
 };
 
 enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    char expires[LKS_TIME_TEXT_SIZE];
-    if (lks_listing_need(args, "--until", "when it ends: there is none without an end", err) !=
-            LKS_OK ||
+    char expires[LKS_TIME_TEXT_SIZE], form[FORM_MAX];
+    if (lks_ask_send(cli, args, &deviate, &q, err) != LKS_OK ||
         lks_listing_until(cli, args, "--until", expires, err) != LKS_OK)
         return err->code;
-    lks_remote_question_init(&q, "POST", "/v1/deviations");
-    lks_json_begin(&q.w, NULL, '{');
-    lks_json_cstr(&q.w, "nodes", args->positional[0]);
-    for (size_t i = 0; i < LKS_COUNT(deviation_members); i++) {
-        const char *option = deviation_members[i].option, *why = deviation_members[i].why;
-        if (why != NULL && lks_listing_need(args, option, why, err) != LKS_OK)
-            return err->code;
-        lks_json_some(&q.w, deviation_members[i].key, lks_args_str(args, option));
-    }
-    lks_json_cstr(&q.w, "expires", expires);
-    lks_json_end(&q.w, '}');
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
-        return err->code;
-    const struct lks_doc *id = lks_doc_member(q.answer.doc, "id");
-    struct lks_str warning = lks_doc_text(q.answer.doc, "warning");
-    if (warning.len > 0)
-        fprintf(cli->err, "lockstep: warning: --what: %" LKS_STR_FMT "\n", LKS_STR_ARG(warning));
-    int64_t number = id != NULL ? id->number : 0;
-    char size[LKS_LISTING_SIZE];
-    (void)lks_listing_size(q.answer.doc, size);
-    if (lks_doc_member(q.answer.doc, "waits") == NULL)
-        return lks_listing_done(cli, args, &q.answer, err, "deviation %" PRId64 " holds until %s%s",
-                                number, expires, size);
-    return lks_listing_done(cli, args, &q.answer, err,
-                            "deviation %" PRId64
-                            " waits for an approver, and ends %s%s; an approver "
-                            "runs 'lockstep deviation approve %" PRId64 " --reason ...'",
-                            number, expires, size, number);
+    lks_render_print(cli->err, "[lockstep: warning: --what: {warning}\n]", q.answer.doc);
+    snprintf(form, sizeof(form),
+             "deviation {id#} [{waits?}waits for an approver, and ends %s" LKS_ASK_SIZE
+             "; an approver runs 'lockstep deviation approve {id#} --reason ...'|holds until "
+             "%s" LKS_ASK_SIZE "]",
+             expires, expires);
+    return lks_ask_done(cli, args, &q.answer, form, err);
 }
 
 static const struct lks_listing_column deviation_columns[] = {

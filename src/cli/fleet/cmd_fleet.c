@@ -1,9 +1,8 @@
-/* fleet apply, show; access grant, revoke, ls, token. */
-#include "base/file.h"
+/* fleet apply, show. */
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
-#include "cli/shared/output.h"
-#include "model/record/record.h"
+#include "cli/shared/render.h"
 
 /* fleet apply ------------------------------------------------------------------------------- */
 
@@ -11,6 +10,9 @@ static const struct lks_listing_column change_columns[] = {
     LKS_LEFT("change", "kind"),
     LKS_WRAP("what", "*"),
 };
+
+static const struct lks_listing_part change_part = {"changes", LKS_PART_COLUMNS(change_columns),
+                                                    NULL, false};
 
 static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *answer, bool dry,
                                    struct lks_err *err)
@@ -20,13 +22,13 @@ static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *an
         return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what changes");
     if (changes->count == 0)
         fprintf(cli->out, "nothing to change\n");
-    else if (lks_listing_table(cli, change_columns, LKS_COUNT(change_columns), &changes, 1, err) !=
-             LKS_OK)
+    else if (lks_listing_part(cli, &change_part, answer, err) != LKS_OK)
         return err->code;
-    char size[LKS_LISTING_SIZE];
     if (changes->count > 0)
-        fprintf(cli->out, "%s%s\n", dry ? "nothing was applied: --dry-run" : "applied",
-                lks_listing_size(answer, size));
+        lks_render_print(cli->out,
+                         dry ? "nothing was applied: --dry-run" LKS_ASK_SIZE "\n"
+                             : "applied" LKS_ASK_SIZE "\n",
+                         answer);
     return LKS_OK;
 }
 

@@ -1,4 +1,5 @@
-/* node enroll, ls, show, history, rm; alarm ls. */
+/* node ls, show, history; alarm ls. */
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 
@@ -66,46 +67,16 @@ static const struct lks_listing_column reading_columns[] = {
     LKS_WRAP("value", "value"), LKS_WRAP("absent", "absent"), LKS_WRAP("unmeasured", "unmeasured"),
 };
 
+static const struct lks_listing_part readings = {"readings", LKS_PART_COLUMNS(reading_columns),
+                                                 NULL, false};
+
 enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "GET", "/v1/nodes");
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    if (lks_args_has(args, "--tuple"))
-        lks_remote_path_add(&q.path, LKS_STR("tuple"));
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_ask_get(cli, args, "/v1/nodes/{1}[{--tuple?}/tuple]", NULL, &q, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *readings = lks_doc_member(q.answer.doc, "readings");
-    if (readings == NULL || lks_args_has(args, "--json"))
+    if (lks_doc_member(q.answer.doc, "readings") == NULL || lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);
-    return lks_listing_table(cli, reading_columns, LKS_COUNT(reading_columns), &readings, 1, err);
-}
-
-/* Verbs ------------------------------------------------------------------------------------- */
-
-enum lks_code lks_cmd_node_rm(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
-        return err->code;
-    lks_remote_question_init(&q, "DELETE", "/v1/nodes");
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
-        return err->code;
-    char size[LKS_LISTING_SIZE];
-    return lks_listing_done(cli, args, &q.answer, err, "%s: removed%s", args->positional[0],
-                            lks_listing_size(q.answer.doc, size));
-}
-
-enum lks_code lks_cmd_node_enroll(struct lks_cli *cli, const struct lks_args *args,
-                                  struct lks_err *err)
-{
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "POST", "/v1/nodes");
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_add(&q.path, LKS_STR("enroll"));
-    lks_json_begin(&q.w, NULL, '{');
-    return lks_listing_token(cli, args, &q, err);
+    return lks_listing_part(cli, &readings, q.answer.doc, err);
 }

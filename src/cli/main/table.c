@@ -483,9 +483,9 @@ const struct lks_command lks_commands[] = {
      "not the waves of a change with these names. Another person than the one who published "
      "the stack promotes it to released. STACK is a digest, the start of one, or a name that "
      "only one stack has.",
-     "{seq}", lks_cmd_stack_step},
+     "{seq}", lks_ask_cmd},
     {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
-     "Refused while a pool is pinned to the stack.", "{seq}", lks_cmd_stack_step},
+     "Refused while a pool is pinned to the stack.", "{seq}", lks_ask_cmd},
     {"bundle build", "FILE|DIR", 1, 1, bundle_build_options, "Build a bundle from files",
      "Reads a manifest of kind Bundle that lists the files (DIR: bundle.yaml in it), or an "
      "unsigned bundle. PLDM packages provide their own versions. --sign signs the bundle on behalf "
@@ -514,7 +514,7 @@ const struct lks_command lks_commands[] = {
      "bundle names the file. Nodes keep what is installed. Updates in progress end: refused, or "
      "unknown with an alarm if something was sent. Steps of changes that need the bundle fail. "
      "Needs the role approver.",
-     "{seq}", lks_verb_cmd},
+     "{seq}", lks_ask_cmd},
     {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
      "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The "
      "key is pinned in the lockstepd of --server or $LOCKSTEP_SERVER, or else in the one that "
@@ -632,8 +632,8 @@ const struct lks_command lks_commands[] = {
      "cannot approve it. Only an approved deviation counts in a production pool that enforces, "
      "and permits changes to a stack that is not released and updates by hand to a version that "
      "is not pinned. A change does not preserve the deviation: it installs what its stack changes.",
-     "{seq}", lks_verb_cmd},
-    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_verb_cmd},
+     "{seq}", lks_ask_cmd},
+    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_ask_cmd},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for limits.validity_ms (60 s) at most, or no with the reason for "
      "every node and image that prevents it. In a pool with enforce observe (the default) or "
@@ -655,7 +655,7 @@ const struct lks_command lks_commands[] = {
      "Create a single-use token with which one node enrols",
      "The token is for this node alone, and expires after --ttl. See 'lockstep-agent "
      "--token-file'.",
-     "{node, token, expires}", lks_cmd_node_enroll},
+     "{node, token, expires}", lks_ask_cmd},
     {"node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
      "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
     {"node show", "NODE", 1, 1, node_show_options, "Show everything known about a node", "",
@@ -679,7 +679,7 @@ const struct lks_command lks_commands[] = {
      "automatic acts of its pool continue: the start of further nodes of changes, and drains "
      "and proposals for drift. An alarm of kind break-glass, review or wedged cannot be closed "
      "before the review ('change review', 'node review').",
-     "{seq}", lks_verb_cmd},
+     "{seq}", lks_ask_cmd},
     LKS_CHANGE_COMMANDS,
     LKS_JOURNAL_COMMANDS,
     {"doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",

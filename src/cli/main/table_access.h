@@ -40,11 +40,11 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "tls.user_hours (24), or --ttl up to tls.user_days (90); its holder renews it with "          \
      "'access renew'. A token that you create does not vote on your own changes, because you "     \
      "could use it yourself; tokens that root creates on the controller's socket are exempt.",     \
-     "{token, expires?}", lks_cmd_access_token},                                                   \
+     "{token, expires?}", lks_ask_cmd},                                                            \
     {"access renew", "", 0, 0, lks_login_options, "Renew the API token in --token-file",           \
      "The new lifetime starts now and is as long as the original one. The recorded creator stays " \
      "the same.",                                                                                  \
-     "{id, expires}", lks_cmd_access_renew},                                                       \
+     "{id, expires}", lks_ask_cmd},                                                                \
     {"access ls", "", 0, 0, lks_login_options,                                                     \
      "List roles, API tokens and certificates, with creator and expiry", "",                       \
      "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "    \

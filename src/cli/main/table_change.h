@@ -77,17 +77,17 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      lks_cmd_change_ls},                                                                           \
     {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
      "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
-     lks_cmd_change_verb},                                                                         \
+     lks_ask_cmd},                                                                                 \
     {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently",          \
      "A single rejection by an approver of one of its pools ends a change that has not "           \
      "started; the proposer uses 'change abort'. A change that has started is ended with "         \
      "'change abort' or 'change rollback'.",                                                       \
-     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
+     LKS_CHANGE_MOVED, lks_ask_cmd},                                                               \
     {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval",             \
      "A change that then lacks approvals is proposed again. Refused once the change has "          \
      "started, unless by break-glass; use 'change pause', 'change abort' or 'change rollback' "    \
      "then.",                                                                                      \
-     LKS_CHANGE_MOVED, lks_cmd_change_verb},                                                       \
+     LKS_CHANGE_MOVED, lks_ask_cmd},                                                               \
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
      "Review a change that started without its approvals",                                         \
      "Records what you found about a break-glass start, and closes its alarm. A review is not "    \
@@ -95,7 +95,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "the proposer nor the person who started the change may review it. Due within 24 h "          \
      "(emergency: 72 h); after that a second alarm is raised, and the first one also needs "       \
      "'alarm release'.", LKS_CHANGE_MOVED,                                                         \
-     lks_cmd_change_verb},                                                                         \
+     lks_ask_cmd},                                                                                 \
     {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
      "Waive a gate for a limited time",                                                            \
      "Until --until the gate does not stop the change, however bad its result; a change that "     \
@@ -104,7 +104,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "waiver of 'acceptance' is for the gate after a wave: a node still returns to service "       \
      "only if its own checks pass. Nodes that need manual intervention or have an unknown "        \
      "outcome are never waived.", LKS_CHANGE_MOVED,                                                \
-     lks_cmd_change_waive},                                                                        \
+     lks_ask_cmd},                                                                                 \
     {"change start", "ID", 1, 1, lks_change_start_options, "Start an approved change",             \
      "An approved change does not start by itself. --nodes and --gpus repeat the size of the "     \
      "change, to confirm that you read the plan. --break-glass starts a change that is not "       \
@@ -114,7 +114,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
      "Pause a change: nodes in progress finish, no further node is changed",                       \
      "", LKS_CHANGE_MOVED,                                                                         \
-     lks_cmd_change_verb},                                                                         \
+     lks_ask_cmd},                                                                                 \
     {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
      "Resume a change, or retry nodes of it that failed",                                          \
      "Without --nodes, resumes a change that was paused or halted; after a halt by a metric, an "  \
@@ -127,7 +127,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Nodes that did not start, or were lost before any step ran on them, stay in service as "     \
      "they are. A node that was lost later stays drained. 'change show' lists the nodes that a "   \
      "change waits for.",                                                                          \
-     LKS_CHANGE_MOVED, lks_cmd_change_skip},                                                       \
+     LKS_CHANGE_MOVED, lks_ask_cmd},                                                               \
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
      "Abort a change: nodes in progress roll back, finished nodes keep the new stack",             \
      "Needs no approval. The pool then runs two stacks: its pin stays the old one, so finished "   \
@@ -136,7 +136,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "finished nodes, until the abort has ended; afterwards propose a change to the stack that "   \
      "all nodes are to run.",                                                                      \
      LKS_CHANGE_MOVED,                                                                             \
-     lks_cmd_change_verb},                                                                         \
+     lks_ask_cmd},                                                                                 \
     {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
      "Roll back a change on every node that it reached",                                           \
      "Needs no approval, and starts at once in all waves. Each node is drained, rolled back, "     \
@@ -144,7 +144,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "wide. Nodes with an irreversible step keep the new stack, and lost nodes are fenced. "       \
      "Possible until the change ends; a finished change is undone by proposing the stack "         \
      "before. A freeze also stops rollbacks; freeze days and windows do not.", LKS_CHANGE_MOVED,   \
-     lks_cmd_change_verb},                                                                         \
+     lks_ask_cmd},                                                                                 \
     {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
      "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
      "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \
@@ -174,7 +174,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "so; with --pool that of the pool, which still waits while the whole fleet is frozen. "       \
      "Changes and drains for drift then continue by themselves. Freeze days of the manifest "      \
      "are not affected.", "{seq}",                                                                 \
-     lks_cmd_unfreeze}
+     lks_ask_cmd}
 /* clang-format on */
 
 #endif

@@ -15,7 +15,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "nodes. Running jobs continue, and so does a step of a change that runs on the node. "        \
      "Admission refuses the node where its pool enforces, and only warns elsewhere. The hold "     \
      "is not passed on to Slurm or Kubernetes: drain or cordon the node there as well. Only "      \
-     "'node release' ends a hold.", "{seq, nodes, gpus}", lks_verb_cmd},                           \
+     "'node release' ends a hold.", "{seq, nodes, gpus}", lks_ask_cmd},                            \
     {"node release", "NODES", 1, 1, lks_node_release_options,                                      \
      "End the hold of nodes, and accept nodes in intake",                                          \
      "Does both at once. A node is in intake if it is seen for the first time, or with another "   \
@@ -23,7 +23,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "such nodes: leave those out that you do not want to accept. A node that does not conform "   \
      "stays in intake; its hold ends. A domain that takes no jobs afterwards, because its "        \
      "nodes run different things, is named in a warning.",                                         \
-     "{seq, nodes, gpus, warnings: [text]}", lks_verb_cmd},                                        \
+     "{seq, nodes, gpus, warnings: [text]}", lks_ask_cmd},                                         \
     {"node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,                 \
      "Run an executor on a node by hand",                                                          \
      "EXECUTOR is idle or inventory, which only read, or one that is enabled on the node: "        \
@@ -37,12 +37,12 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
     {"node approve", "NODE", 1, 1, lks_node_reason_options,                                        \
      "Approve the reboot of a wedged node that another person requested",                          \
      "The node reboots, and an alarm is raised that only 'node review' closes.",                   \
-     "{id, seq, nodes, gpus}", lks_verb_cmd},                                                      \
+     "{id, seq, nodes, gpus}", lks_ask_cmd},                                                       \
     {"node review", "NODE", 1, 1, lks_node_reason_options,                                         \
      "Review the reboot of a wedged node, and close its alarm",                                    \
      "Records what you found about the reboot. Needs the role approver; the operator who "         \
      "requested the reboot may not review it.", "{seq, nodes, gpus}",                              \
-     lks_verb_cmd},                                                                                \
+     lks_ask_cmd},                                                                                 \
     {"node resolve", "NODE", 1, 1, lks_node_reason_options,                                        \
      "Mark an update with unknown outcome as resolved",                                            \
      "Use it after you inspected the device. Until then the node stays out of service, and no "    \
@@ -50,7 +50,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "repeats no update, and records no version: the next reading shows what runs, and "           \
      "admission evaluates the node by it. A node that its change keeps out of service also "       \
      "needs 'change resume ID --nodes NODE'.", "{seq}",                                            \
-     lks_verb_cmd},                                                                                \
+     lks_ask_cmd},                                                                                 \
     {"node replace", "NODES", 1, 1, lks_node_reason_options,                                       \
      "Prepare nodes for replaced hardware: revoke the certificates, forget the parts",             \
      "Use it when a machine, its board, GPUs or NICs are replaced, before the new hardware "       \
@@ -58,7 +58,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "so drain the node first. Next: 'node enroll', start the agent with the token, and 'node "    \
      "release' once the node conforms. At most limits.call_nodes (10) nodes; refused while an "    \
      "update of the node runs or has an unknown outcome.",                                         \
-     "{seq, nodes, gpus}", lks_verb_cmd},                                                          \
+     "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
     {"node rm", "NODES", 1, 1, lks_node_reason_options,                                            \
      "Remove nodes from the fleet",                                                                \
      "Revokes the certificates of the nodes and forgets their readings; the journal keeps "        \
@@ -66,7 +66,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "still reports must be on hold first ('node hold'). A change skips nodes that were "          \
      "removed before their turn. Remove the nodes from the manifest as well: the next 'fleet "     \
      "apply' adds every node that it lists, to be enrolled again.",                                \
-     "{seq, nodes, gpus}", lks_cmd_node_rm}
+     "{seq, nodes, gpus}", lks_ask_cmd}
 /* clang-format on */
 
 #endif

@@ -11,8 +11,8 @@ typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args 
 lks_command_fn lks_cli_help;
 lks_command_fn lks_cli_version;
 
-/* verbs.c: commands that are one request, such as node hold. */
-lks_command_fn lks_verb_cmd;
+/* ask.c: commands that are one request, such as node hold. */
+lks_command_fn lks_ask_cmd;
 
 /* cmd_bmc.c, cmd_bmc_update.c */
 lks_command_fn lks_cmd_bmc_inventory;
@@ -51,19 +51,15 @@ lks_command_fn lks_cmd_access_revoke;
 lks_command_fn lks_cmd_access_ls;
 lks_command_fn lks_cmd_login;
 lks_command_fn lks_cmd_logout;
-lks_command_fn lks_cmd_access_token;
-lks_command_fn lks_cmd_access_renew;
 
 /* cmd_import.c */
 lks_command_fn lks_cmd_fleet_import;
 
 /* cmd_node.c */
-lks_command_fn lks_cmd_node_enroll;
 lks_command_fn lks_cmd_node_ls;
 lks_command_fn lks_cmd_node_show;
 lks_command_fn lks_cmd_node_history;
 lks_command_fn lks_cmd_node_command;
-lks_command_fn lks_cmd_node_rm;
 lks_command_fn lks_cmd_alarm_ls;
 
 /* cmd_drift.c */
@@ -76,15 +72,11 @@ lks_command_fn lks_cmd_change_propose;
 lks_command_fn lks_cmd_change_show;
 lks_command_fn lks_cmd_change_procedure;
 lks_command_fn lks_cmd_change_ls;
-lks_command_fn lks_cmd_change_verb;
-lks_command_fn lks_cmd_change_waive;
 lks_command_fn lks_cmd_change_start;
 lks_command_fn lks_cmd_change_resume;
-lks_command_fn lks_cmd_change_skip;
 
 /* cmd_freeze.c */
 lks_command_fn lks_cmd_freeze;
-lks_command_fn lks_cmd_unfreeze;
 
 /* cmd_survey.c: conform with --fleet. */
 lks_command_fn lks_survey_fleet;
@@ -97,7 +89,6 @@ lks_command_fn lks_cmd_image_ls;
 /* cmd_registry.c; the last two are advisories and lifecycle with --fleet. */
 lks_command_fn lks_cmd_stack_publish;
 lks_command_fn lks_cmd_stack_ls;
-lks_command_fn lks_cmd_stack_step;
 lks_command_fn lks_advisories_list;
 lks_command_fn lks_registry_lifecycle;
 

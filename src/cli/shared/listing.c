@@ -1,6 +1,7 @@
 #include "cli/shared/listing.h"
 
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 #include "codec/format/json.h"
 #include "codec/time/moment.h"
 #include "model/record/record.h"
@@ -12,7 +13,6 @@ enum {
     ROWS_BYTES = 256 << 20,
     LINE_MAX_BYTES = 4096,
     LIMIT_MAX = 1000000, /* of --limit */
-    LISTS_MAX = 4,       /* that one table shows */
 };
 
 /* Values ------------------------------------------------------------------------------------ */
@@ -30,47 +30,6 @@ static enum lks_colour colour_of(struct lks_str word)
     return (enum lks_colour)lks_str_lookup(word, moods, LKS_COUNT(moods), LKS_PLAIN);
 }
 
-/* The member at a dotted path; NULL where there is none. */
-static const struct lks_doc *find(const struct lks_doc *item, const char *key)
-{
-    struct lks_str rest = lks_str_from(key), part;
-    while (item != NULL && rest.len > 0) {
-        lks_str_cut(rest, '.', &part, &rest);
-        item = lks_doc_find(item, part);
-    }
-    return item;
-}
-
-/* A scalar as people read it; lists joined, an empty text for nothing. */
-static void add_value(struct lks_buf *out, const struct lks_doc *value)
-{
-    if (value == NULL || value->kind == LKS_DOC_NULL)
-        return;
-    switch (value->kind) {
-    case LKS_DOC_BOOL:
-        lks_buf_add(out, value->truth ? LKS_STR("yes") : LKS_STR("no"));
-        break;
-    case LKS_DOC_NUMBER:
-        lks_buf_addf(out, "%" PRId64, value->number);
-        break;
-    case LKS_DOC_TEXT:
-        lks_buf_add(out, value->text);
-        break;
-    case LKS_DOC_LIST:
-    case LKS_DOC_MAP:
-        for (const struct lks_doc *i = value->first; i != NULL; i = i->next) {
-            if (i != value->first)
-                lks_buf_add(out, LKS_STR(", "));
-            if (value->kind == LKS_DOC_MAP)
-                lks_buf_addf(out, "%" LKS_STR_FMT " ", LKS_STR_ARG(i->key));
-            add_value(out, i);
-        }
-        break;
-    case LKS_DOC_NULL:
-        break;
-    }
-}
-
 /* The members that no column names, as "key value, key value". */
 static void add_rest(struct lks_buf *out, const struct lks_listing_column *columns, size_t count,
                      const struct lks_doc *item)
@@ -82,8 +41,20 @@ static void add_rest(struct lks_buf *out, const struct lks_listing_column *colum
         if (shown)
             continue;
         lks_buf_addf(out, "%s%" LKS_STR_FMT " ", out->len > 0 ? ", " : "", LKS_STR_ARG(i->key));
-        add_value(out, i);
+        lks_render_value(out, i);
     }
+}
+
+static void put_cell(struct lks_buf *text, const struct lks_listing_column *columns, size_t count,
+                     size_t i, const struct lks_doc *item)
+{
+    const char *key = columns[i].key;
+    if (strcmp(key, "*") == 0)
+        add_rest(text, columns, count, item);
+    else if (strchr(key, '{') != NULL)
+        lks_render(text, key, &(struct lks_render){.doc = item, .mode = LKS_RENDER_RAW});
+    else
+        lks_render_value(text, lks_render_find(item, lks_str_from(key)));
 }
 
 /* A row of the columns for `item`; which of them have something in it is added to `filled`. */
@@ -92,12 +63,13 @@ static void add_row(struct lks_table *t, const struct lks_listing_column *column
 {
     for (size_t i = 0; i < count; i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF((size_t)LKS_OUTPUT_CELL_MAX * 16);
-        if (strcmp(columns[i].key, "*") == 0)
-            add_rest(&text, columns, count, item);
-        else
-            add_value(&text, find(item, columns[i].key));
+        put_cell(&text, columns, count, i, item);
         struct lks_str value = lks_buf_view(&text);
-        lks_output_cell(t, colour_of(value), value);
+        lks_output_cell(t,
+                        columns[i].colour != NULL
+                            ? lks_render_colour(columns[i].colour, item, value)
+                            : colour_of(value),
+                        value);
         filled[i] = filled[i] || value.len > 0;
     }
 }
@@ -109,7 +81,7 @@ static void add_rows(struct lks_table *t, struct lks_buf *name, const struct lks
     size_t len = name->len, number = 1;
     if (!nested || value->first == NULL) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
-        add_value(&text, value);
+        lks_render_value(&text, value);
         struct lks_str shown = lks_buf_view(&text);
         lks_table_cell(t, LKS_PLAIN, lks_buf_view(name));
         lks_output_cell(t, colour_of(shown), shown);
@@ -149,30 +121,63 @@ static void drop_empty(const struct lks_cli *cli, struct lks_table *t, const boo
     }
 }
 
-/* Lists ------------------------------------------------------------------------------------- */
-
-struct page {
-    const struct lks_listing *listing;
+/* A table in the making. */
+struct rows {
+    const struct lks_listing_column *columns;
+    size_t column_count;
     struct lks_table table;
-    struct lks_buf json;
-    struct lks_json_writer writer;
-    bool as_json;
     bool filled[LKS_TABLE_COLUMNS_MAX];
     size_t count;
 };
 
+static void rows_init(struct rows *r, const struct lks_listing_column *columns, size_t count)
+{
+    *r = (struct rows){.columns = columns, .column_count = count};
+    lks_table_init(&r->table, ROWS_BYTES);
+    for (size_t i = 0; i < count; i++)
+        lks_table_column(&r->table, columns[i].header, columns[i].flags);
+}
+
+static void rows_fini(struct rows *r)
+{
+    lks_table_fini(&r->table);
+}
+
+static void add_item_row(struct rows *r, const struct lks_doc *item)
+{
+    add_row(&r->table, r->columns, r->column_count, item, r->filled);
+    r->count++;
+}
+
+static enum lks_code print_rows(struct lks_cli *cli, struct rows *r, const char *empty,
+                                struct lks_err *err)
+{
+    if (r->count == 0 && empty != NULL)
+        fprintf(cli->out, "%s\n", empty);
+    drop_empty(cli, &r->table, r->filled);
+    return lks_output_table(cli, &r->table, err);
+}
+
+/* Lists ------------------------------------------------------------------------------------- */
+
+struct page {
+    struct rows rows;
+    struct lks_buf json;
+    struct lks_json_writer writer;
+    bool as_json;
+};
+
 static void page_fini(struct page *p)
 {
-    lks_table_fini(&p->table);
+    rows_fini(&p->rows);
     lks_buf_fini(&p->json);
 }
 
 static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_err *err)
 {
     struct page *p = ctx;
-    p->count++;
     if (!p->as_json) {
-        add_row(&p->table, p->listing->columns, p->listing->column_count, item, p->filled);
+        add_item_row(&p->rows, item);
         return LKS_OK;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
@@ -190,11 +195,8 @@ enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *a
     uint64_t limit = 0;
     if (lks_listing_number(args, "--limit", LIMIT_MAX, listing->limit, &limit, err) != LKS_OK)
         return err->code;
-    LKS_CLEANUP(page_fini) struct page p = {.listing = listing};
-    p.as_json = lks_args_has(args, "--json");
-    lks_table_init(&p.table, ROWS_BYTES);
-    for (size_t i = 0; i < listing->column_count; i++)
-        lks_table_column(&p.table, listing->columns[i].header, listing->columns[i].flags);
+    LKS_CLEANUP(page_fini) struct page p = {.as_json = lks_args_has(args, "--json")};
+    rows_init(&p.rows, listing->columns, listing->column_count);
     lks_buf_init(&p.json, LKS_OUTPUT_BYTES_MAX);
     p.writer.out = &p.json;
     lks_json_begin(&p.writer, NULL, '{');
@@ -207,10 +209,65 @@ enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *a
     lks_json_end(&p.writer, '}');
     if (p.as_json)
         return lks_output_json(cli, &p.json, err);
-    if (p.count == 0)
-        fprintf(cli->out, "%s\n", listing->empty);
-    drop_empty(cli, &p.table, p.filled);
-    return lks_output_table(cli, &p.table, err);
+    return print_rows(cli, &p.rows, listing->empty, err);
+}
+
+/* The items of the list at `path`, and of the lists of lists on the way. */
+static void add_list(struct rows *r, const struct lks_doc *doc, struct lks_str path)
+{
+    struct lks_str part, rest;
+    bool last = !lks_str_cut(path, '.', &part, &rest);
+    const struct lks_doc *list = lks_doc_find(doc, part);
+    for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next) {
+        if (last)
+            add_item_row(r, i);
+        else
+            add_list(r, i, rest);
+    }
+}
+
+enum lks_code lks_listing_part(struct lks_cli *cli, const struct lks_listing_part *part,
+                               const struct lks_doc *doc, struct lks_err *err)
+{
+    LKS_CLEANUP(rows_fini) struct rows r = {0};
+    rows_init(&r, part->columns, part->column_count);
+    add_list(&r, doc, lks_str_from(part->path));
+    if (r.count > 0 && part->title != NULL)
+        lks_render_print(cli->out, part->title, doc);
+    if (!part->whole)
+        drop_empty(cli, &r.table, r.filled);
+    return lks_output_table(cli, &r.table, err);
+}
+
+static void add_fact(struct rows *r, const struct lks_listing_fact *fact, const struct lks_doc *doc)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf what = LKS_BUF(LINE_MAX_BYTES);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
+    lks_render(&what, fact->what, &(struct lks_render){.doc = doc});
+    lks_render(&text, fact->form, &(struct lks_render){.doc = doc});
+    if (text.len == 0)
+        return;
+    lks_table_cell(&r->table, LKS_PLAIN, lks_buf_view(&what));
+    lks_output_cell(&r->table, LKS_PLAIN, lks_buf_view(&text));
+}
+
+static const struct lks_listing_column fact_columns[] = {LKS_LEFT("what", ""),
+                                                         LKS_WRAP("value", "")};
+
+enum lks_code lks_listing_facts(struct lks_cli *cli, const struct lks_listing_fact *facts,
+                                size_t count, const struct lks_doc *doc, struct lks_err *err)
+{
+    LKS_CLEANUP(rows_fini) struct rows r = {0};
+    rows_init(&r, fact_columns, LKS_COUNT(fact_columns));
+    for (size_t i = 0; i < count; i++) {
+        const struct lks_doc *list =
+            facts[i].each != NULL ? lks_doc_member(doc, facts[i].each) : NULL;
+        if (facts[i].each == NULL)
+            add_fact(&r, &facts[i], doc);
+        for (const struct lks_doc *k = list != NULL ? list->first : NULL; k != NULL; k = k->next)
+            add_fact(&r, &facts[i], k);
+    }
+    return lks_output_table(cli, &r.table, err);
 }
 
 /* The lists of an answer that is one page, as one table. */
@@ -218,19 +275,15 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
                                    const struct lks_listing *listing, struct lks_question *q,
                                    struct lks_err *err)
 {
-    const struct lks_doc *lists[LISTS_MAX] = {0};
-    size_t count = 0, items = 0;
+    LKS_CLEANUP(rows_fini) struct rows r = {0};
+    rows_init(&r, listing->columns, listing->column_count);
     if (lks_remote_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q->answer, err);
-    for (; count < LISTS_MAX && listing->members[count] != NULL; count++) {
-        lists[count] = lks_doc_member(q->answer.doc, listing->members[count]);
-        items += lists[count] != NULL ? lists[count]->count : 0;
-    }
-    if (items == 0 && listing->empty != NULL)
-        fprintf(cli->out, "%s\n", listing->empty);
-    return lks_listing_table(cli, listing->columns, listing->column_count, lists, count, err);
+    for (size_t i = 0; listing->members[i] != NULL; i++)
+        add_list(&r, q->answer.doc, lks_str_from(listing->members[i]));
+    return print_rows(cli, &r, listing->empty, err);
 }
 
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
@@ -312,39 +365,6 @@ enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
     return print_warnings(cli, answer, err);
 }
 
-enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args,
-                                struct lks_question *q, struct lks_err *err)
-{
-    uint64_t seconds = 0;
-    if (lks_listing_span(args, "--ttl", &seconds, err) != LKS_OK)
-        return err->code;
-    if (seconds > 0)
-        lks_json_int(&q->w, "ttl_seconds", (int64_t)seconds);
-    lks_json_end(&q->w, '}');
-    if (lks_remote_question_ask(cli, args, q, err) != LKS_OK)
-        return err->code;
-    struct lks_str token = lks_doc_text(q->answer.doc, "token");
-    return lks_listing_done(cli, args, &q->answer, err, "%" LKS_STR_FMT, LKS_STR_ARG(token));
-}
-
-enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_column *columns,
-                                size_t count, const struct lks_doc *const *lists, size_t list_count,
-                                struct lks_err *err)
-{
-    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    bool filled[LKS_TABLE_COLUMNS_MAX] = {0};
-    lks_table_init(&table, ROWS_BYTES);
-    for (size_t i = 0; i < count; i++)
-        lks_table_column(&table, columns[i].header, columns[i].flags);
-    for (size_t l = 0; l < list_count; l++) {
-        for (const struct lks_doc *i = lists[l] != NULL ? lists[l]->first : NULL; i != NULL;
-             i = i->next)
-            add_row(&table, columns, count, i, filled);
-    }
-    drop_empty(cli, &table, filled);
-    return lks_output_table(cli, &table, err);
-}
-
 /* Options ----------------------------------------------------------------------------------- */
 
 enum lks_code lks_listing_number(const struct lks_args *args, const char *option, uint64_t most,
@@ -424,17 +444,4 @@ enum lks_code lks_listing_need(const struct lks_args *args, const char *option, 
     if (lks_args_str(args, option).len > 0)
         return LKS_OK;
     return lks_fail(err, LKS_E_USAGE, "%s has to say %s", option, why);
-}
-
-const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_SIZE])
-{
-    const struct lks_doc *nodes = lks_doc_member(answer, "nodes");
-    const struct lks_doc *gpus = lks_doc_member(answer, "gpus");
-    char many[LKS_COUNT_TEXT_SIZE], cards[LKS_COUNT_TEXT_SIZE];
-    out[0] = '\0';
-    if (nodes != NULL && gpus != NULL && nodes->number > 0 && gpus->number >= 0)
-        snprintf(out, LKS_LISTING_SIZE, ": %s, %s",
-                 lks_str_count_text((uint64_t)nodes->number, "node", many),
-                 lks_str_count_text((uint64_t)gpus->number, "GPU", cards));
-    return out;
 }

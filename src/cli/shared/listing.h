@@ -8,22 +8,37 @@
 
 struct lks_listing_column {
     const char *header;
-    const char *key; /* of an item; "a.b" looks inside, "*" is all that no other column shows */
+    const char *key; /* a path in an item, or a form of render.h; "*": all that no column shows */
     unsigned flags;  /* LKS_COLUMN_* */
+    const char *colour; /* a form; NULL: by the word, as moods are */
 };
 
 /* A column by how its cells stand: at the left, at the right, or broken over several lines. */
 #define LKS_LEFT(header, key)                                                                      \
     {                                                                                              \
-        header, key, 0                                                                             \
+        header, key, 0, NULL                                                                       \
     }
 #define LKS_RIGHT(header, key)                                                                     \
     {                                                                                              \
-        header, key, LKS_COLUMN_RIGHT                                                              \
+        header, key, LKS_COLUMN_RIGHT, NULL                                                        \
     }
 #define LKS_WRAP(header, key)                                                                      \
     {                                                                                              \
-        header, key, LKS_COLUMN_WRAP                                                               \
+        header, key, LKS_COLUMN_WRAP, NULL                                                         \
+    }
+
+/* Columns that are only in the colour they name: most in none. */
+#define LKS_PLAIN_LEFT(header, key)                                                                \
+    {                                                                                              \
+        header, key, 0, ""                                                                         \
+    }
+#define LKS_PLAIN_RIGHT(header, key)                                                               \
+    {                                                                                              \
+        header, key, LKS_COLUMN_RIGHT, ""                                                          \
+    }
+#define LKS_PLAIN_WRAP(header, key)                                                                \
+    {                                                                                              \
+        header, key, LKS_COLUMN_WRAP, ""                                                           \
     }
 
 /* A list that lockstepd has: where it is, and how people see it. */
@@ -41,7 +56,8 @@ struct lks_listing {
     const char *empty;          /* what to say where there is nothing, or NULL */
 };
 
-#define LKS_COLUMNS(array) .columns = (array), .column_count = LKS_COUNT(array)
+#define LKS_PART_COLUMNS(array) (array), LKS_COUNT(array)
+#define LKS_COLUMNS(array)      .columns = (array), .column_count = LKS_COUNT(array)
 
 /* Fetch a list and print it; with --json {"items": [...]}, or the answer as it came. */
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
@@ -65,14 +81,28 @@ enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
                                const struct lks_remote_answer *answer, struct lks_err *err,
                                const char *fmt, ...) LKS_PRINTF(5, 6) LKS_MUST_CHECK;
 
-/* Ask for a token: `q` has the beginning of its body, and --ttl is added. People see the token
- * alone, so that it can go into a file. */
-enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args,
-                                struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
+/* A list in a document, as a table. */
+struct lks_listing_part {
+    const char *path; /* "items", or "waves.gate": the lists of each of a list */
+    const struct lks_listing_column *columns;
+    size_t column_count;
+    const char *title; /* a form, printed before it; NULL: none */
+    bool whole;        /* on a terminal, columns without any value stay */
+};
 
-/* A list that came as a member of an answer, as a table. */
-enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_column *columns,
-                                size_t count, const struct lks_doc *const *lists, size_t list_count,
+/* Print it; nothing, not even its title, where the list is missing or empty. */
+enum lks_code lks_listing_part(struct lks_cli *cli, const struct lks_listing_part *part,
+                               const struct lks_doc *doc, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Lines of "what" and "value", each left out where its form makes no text. */
+struct lks_listing_fact {
+    const char *what; /* a form, too */
+    const char *form;
+    const char
+        *each; /* a line for each item of this list, and the forms are about items; or NULL */
+};
+enum lks_code lks_listing_facts(struct lks_cli *cli, const struct lks_listing_fact *facts,
+                                size_t count, const struct lks_doc *doc,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
 /* Members of a map as rows of "what" and "value"; `skip` ends with NULL. */
@@ -104,11 +134,5 @@ enum lks_code lks_listing_until(const struct lks_cli *cli, const struct lks_args
 /* A text option that a command cannot do without. */
 enum lks_code lks_listing_need(const struct lks_args *args, const char *option, const char *why,
                                struct lks_err *err) LKS_MUST_CHECK;
-
-#define LKS_LISTING_REASON "why; it is recorded for ever"
-
-/* ": 3 nodes, 24 GPUs", where an answer says how many it was for; else nothing. */
-#define LKS_LISTING_SIZE (2 * LKS_COUNT_TEXT_SIZE + 8)
-const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_SIZE]);
 
 #endif

@@ -264,14 +264,6 @@ enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args
                            &q->answer, err);
 }
 
-enum lks_code lks_remote_question_plain(struct lks_cli *cli, const struct lks_args *args,
-                                        const char *method, const char *path,
-                                        struct lks_question *q, struct lks_err *err)
-{
-    lks_remote_question_init(q, method, path);
-    return lks_remote_question_ask(cli, args, q, err);
-}
-
 enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
                                        const char *file, struct lks_question *q,
                                        struct lks_err *err)

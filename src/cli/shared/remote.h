@@ -93,11 +93,6 @@ void lks_remote_question_fini(struct lks_question *q);
 enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args *args,
                                       struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same from the start, for a question that is a path and nothing else. */
-enum lks_code lks_remote_question_plain(struct lks_cli *cli, const struct lks_args *args,
-                                        const char *method, const char *path,
-                                        struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
-
 /* The same with a file, which is a manifest, as the body. */
 enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
                                        const char *file, struct lks_question *q,

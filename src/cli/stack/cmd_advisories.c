@@ -1,11 +1,10 @@
 /* advisories --fleet: which vulnerabilities the fleet has; for one of them, what closes it, and the
  * emergency change that does. */
-#include "cli/change/cmd_change.h"
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
-
-#include <inttypes.h>
+#include "cli/shared/render.h"
 
 static const struct lks_listing_column advisory_columns[] = {
     LKS_LEFT("advisory", "id"),     LKS_LEFT("severity", "severity"),
@@ -13,6 +12,9 @@ static const struct lks_listing_column advisory_columns[] = {
     LKS_RIGHT("gpus", "gpus"),      LKS_LEFT("component", "component"),
     LKS_WRAP("closed by", "fixed"), LKS_WRAP("what", "summary"),
 };
+
+static const struct lks_listing_part advisories = {"items", LKS_PART_COLUMNS(advisory_columns),
+                                                   NULL, false};
 
 static const struct lks_listing_column reach_columns[] = {
     LKS_LEFT("pool", "pool"),         LKS_RIGHT("nodes", "nodes"), LKS_RIGHT("gpus", "gpus"),
@@ -23,6 +25,43 @@ static const struct lks_listing_column image_columns[] = {
     LKS_WRAP("image", "ref"),
     LKS_LEFT("version", "version"),
 };
+
+/* Where a vulnerability is. */
+static const struct lks_listing_part reach[] = {
+    {"pools", LKS_PART_COLUMNS(reach_columns), NULL, false},
+    {"images", LKS_PART_COLUMNS(image_columns), NULL, false},
+};
+
+/* What closes it in each pool, the nearest first. */
+static const struct lks_listing_column closing_columns[] = {
+    {"pool", "{^pool}", 0, "bold"},
+    LKS_PLAIN_LEFT("runs", "{^stack}"),
+    LKS_PLAIN_LEFT("closed by", "stack"),
+    LKS_PLAIN_LEFT("step", "step"),
+    LKS_PLAIN_RIGHT("differences", "{differences#}"),
+    LKS_PLAIN_LEFT("branch", "[{same_branch?}same|another]"),
+    LKS_PLAIN_LEFT("emergency",
+                   "[{whole?}{revertible?}yes|{whole?}irreversible|not for all hardware]"),
+};
+static const struct lks_listing_part closing = {"items.closed_by",
+                                                LKS_PART_COLUMNS(closing_columns), NULL, true};
+
+/* Exposed nodes that do not run what their pool is pinned to: another stack for the pool does not
+ * tell what becomes of them. */
+static const char stray[] =
+    "[[{pool}]: {drifted} drifted: exposed, and not what the pool is pinned "
+    "to; 'lockstep drift' says why\n]";
+
+/* A pool that has the vulnerability, and what becomes of that. */
+static const char outlook[] =
+    "[{exposed?}[{change?}{pool}: change {change} closes it\n"
+    "|{remedy?}{--propose!}{pool}: {remedy} closes it; --propose drafts the change\n"
+    "|{remedy?}"
+    "|{closed_by?}{pool}: [{closed_by.stack}] closes it, and no emergency change can bring it "
+    "there: "
+    "see 'lockstep change propose'\n"
+    "|{pool}: no published stack closes [{^id}]; publish one with [{component}] "
+    "[{fixed}|in a version that is not affected]\n]]";
 
 /* What is known of one vulnerability, and what is proposed about it. */
 struct advising {
@@ -47,10 +86,7 @@ static enum lks_code ask(struct advising *a, const char *path, struct lks_remote
                          const struct lks_doc **items, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "GET", path);
-    if (lks_args_has(a->args, "--cve"))
-        lks_remote_path_query(&q.path, "cve", lks_args_str(a->args, "--cve"));
-    if (lks_remote_question_ask(a->cli, a->args, &q, err) != LKS_OK)
+    if (lks_ask_get(a->cli, a->args, path, NULL, &q, err) != LKS_OK)
         return err->code;
     *answer = LKS_MOVE(q.answer);
     *items = lks_doc_member(answer->doc, "items");
@@ -59,25 +95,13 @@ static enum lks_code ask(struct advising *a, const char *path, struct lks_remote
     return LKS_OK;
 }
 
-static bool is_true(const struct lks_doc *of, const char *key)
-{
-    const struct lks_doc *value = lks_doc_member(of, key);
-    return value != NULL && value->kind == LKS_DOC_BOOL && value->truth;
-}
-
-static const struct lks_doc *first_of(const struct lks_doc *of, const char *key)
-{
-    const struct lks_doc *list = lks_doc_member(of, key);
-    return list != NULL ? list->first : NULL;
-}
-
 /* Proposing --------------------------------------------------------------------------------- */
 
 /* An exposed pool that this stack closes it for, and no change does yet. */
 static bool is_meant(const struct lks_doc *pool, struct lks_str digest)
 {
-    return is_true(pool, "exposed") && lks_doc_member(pool, "change") == NULL && digest.len > 0 &&
-           lks_str_eq(lks_doc_text(pool, "remedy_digest"), digest);
+    return lks_render_truth(pool, "exposed") && lks_doc_member(pool, "change") == NULL &&
+           digest.len > 0 && lks_str_eq(lks_doc_text(pool, "remedy_digest"), digest);
 }
 
 /* Names of the pools, or their nodes, with commas between. */
@@ -123,24 +147,24 @@ static enum lks_code write_wish(const struct advising *a, struct lks_str digest,
 
 static void tell_made(struct advising *a, const struct lks_doc *change, struct lks_str pools)
 {
-    char size[LKS_CHANGE_SIZE_TEXT];
-    uint64_t id = lks_change_number(change, "id"), quorum = lks_change_number(change, "quorum");
+    FILE *out = a->cli->out;
     struct lks_json_writer *w = &a->writer;
     lks_json_begin(w, NULL, '{');
-    lks_json_int(w, "id", (int64_t)id);
+    lks_json_int(w, "id", (int64_t)lks_render_number(change, "id"));
     lks_json_text(w, "stack", lks_doc_text(change, "name"));
     lks_json_text(w, "pools", pools);
-    lks_json_int(w, "nodes", (int64_t)lks_change_number(change, "nodes"));
-    lks_json_int(w, "gpus", (int64_t)lks_change_number(change, "gpus"));
+    lks_json_int(w, "nodes", (int64_t)lks_render_number(change, "nodes"));
+    lks_json_int(w, "gpus", (int64_t)lks_render_number(change, "gpus"));
     lks_json_end(w, '}');
-    if (!lks_args_has(a->args, "--json"))
-        fprintf(a->cli->out,
-                "change %" PRIu64 " is proposed: %" LKS_STR_FMT " for %" LKS_STR_FMT
-                ", %s\nof class emergency, which %" PRIu64
-                " other%s to approve:\n  lockstep change approve %" PRIu64 " --reason ...\n",
-                id, LKS_STR_ARG(lks_doc_text(change, "name")), LKS_STR_ARG(pools),
-                lks_change_size_text(change, size), quorum,
-                quorum == 1 ? " person has" : " people have", id);
+    if (lks_args_has(a->args, "--json"))
+        return;
+    lks_render_print(out, "change {id#} is proposed: {name} for ", change);
+    fprintf(out, "%" LKS_STR_FMT, LKS_STR_ARG(pools));
+    lks_render_print(out,
+                     ", " LKS_ASK_CHANGE_SIZE "\nof class emergency, which {quorum#} "
+                     "other[{quorum=1} person has| people have] to approve:\n"
+                     "  lockstep change approve {id#} --reason ...\n",
+                     change);
 }
 
 /* One change for all pools that the stack closes it for. */
@@ -177,104 +201,18 @@ static enum lks_code propose_all(struct advising *a, struct lks_err *err)
 
 /* Telling ----------------------------------------------------------------------------------- */
 
-/* With one CVE asked for, also where it is. */
-static enum lks_code print_reach(const struct advising *a, struct lks_err *err)
-{
-    for (const struct lks_doc *i = a->items->first; i != NULL; i = i->next) {
-        const struct lks_doc *pools = lks_doc_member(i, "pools");
-        const struct lks_doc *images = lks_doc_member(i, "images");
-        if (lks_listing_table(a->cli, reach_columns, LKS_COUNT(reach_columns), &pools, 1, err) !=
-                LKS_OK ||
-            lks_listing_table(a->cli, image_columns, LKS_COUNT(image_columns), &images, 1, err) !=
-                LKS_OK)
-            return err->code;
-    }
-    return LKS_OK;
-}
-
-/* What closes it in each pool, the nearest first. */
-static enum lks_code print_closes(const struct advising *a, struct lks_err *err)
-{
-    static const struct lks_output_column columns[] = {{"pool", 0},
-                                                       {"runs", 0},
-                                                       {"closed by", 0},
-                                                       {"step", 0},
-                                                       {"differences", LKS_COLUMN_RIGHT},
-                                                       {"branch", 0},
-                                                       {"emergency", 0}};
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_output_columns(&t, columns, LKS_COUNT(columns));
-    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
-        for (const struct lks_doc *c = first_of(p, "closed_by"); c != NULL; c = c->next) {
-            bool can = is_true(c, "whole") && is_true(c, "revertible");
-            lks_table_cell(&t, LKS_BOLD, lks_doc_text(p, "pool"));
-            lks_output_cell(&t, LKS_PLAIN, lks_doc_text(p, "stack"));
-            lks_output_cell(&t, LKS_PLAIN, lks_doc_text(c, "stack"));
-            lks_output_cell(&t, LKS_PLAIN, lks_doc_text(c, "step"));
-            lks_table_cellf(&t, LKS_PLAIN, "%" PRIu64, lks_change_number(c, "differences"));
-            lks_table_cellf(&t, LKS_PLAIN, "%s", is_true(c, "same_branch") ? "same" : "another");
-            lks_table_cellf(&t, LKS_PLAIN, "%s",
-                            can                   ? "yes"
-                            : is_true(c, "whole") ? "irreversible"
-                                                  : "not for all hardware");
-        }
-    }
-    return lks_output_table(a->cli, &t, err);
-}
-
-/* Exposed nodes that do not run what their pool is pinned to: another stack for the pool does not
- * tell what becomes of them. */
-static void print_strays(const struct advising *a)
-{
-    for (const struct lks_doc *i = a->items->first; i != NULL; i = i->next) {
-        for (const struct lks_doc *p = first_of(i, "pools"); p != NULL; p = p->next) {
-            struct lks_str hosts = lks_doc_text(p, "drifted");
-            if (hosts.len > 0)
-                fprintf(a->cli->out,
-                        "%" LKS_STR_FMT ": %" LKS_STR_FMT
-                        " drifted: exposed, and not what the pool is pinned to; 'lockstep drift' "
-                        "says why\n",
-                        LKS_STR_ARG(lks_doc_text(p, "pool")), LKS_STR_ARG(hosts));
-        }
-    }
-}
-
-/* A pool that has the vulnerability, and what becomes of that. */
-static void print_pool(struct advising *a, const struct lks_doc *p)
-{
-    struct lks_str name = lks_doc_text(p, "pool"), id = lks_doc_text(a->closes.doc, "id");
-    struct lks_str fixed = lks_doc_text(p, "fixed"), remedy = lks_doc_text(p, "remedy");
-    const struct lks_doc *near = first_of(p, "closed_by");
-    uint64_t change = lks_change_number(p, "change");
-    FILE *out = a->cli->out;
-    if (change != 0)
-        fprintf(out, "%" LKS_STR_FMT ": change %" PRIu64 " closes it\n", LKS_STR_ARG(name), change);
-    else if (remedy.len > 0 && !lks_args_has(a->args, "--propose"))
-        fprintf(out, "%" LKS_STR_FMT ": %" LKS_STR_FMT " closes it; --propose drafts the change\n",
-                LKS_STR_ARG(name), LKS_STR_ARG(remedy));
-    else if (remedy.len == 0 && near != NULL)
-        fprintf(out,
-                "%" LKS_STR_FMT ": %" LKS_STR_FMT
-                " closes it, and no emergency change can bring it there: see 'lockstep change "
-                "propose'\n",
-                LKS_STR_ARG(name), LKS_STR_ARG(lks_doc_text(near, "stack")));
-    else if (remedy.len == 0)
-        fprintf(out,
-                "%" LKS_STR_FMT ": no published stack closes %" LKS_STR_FMT
-                "; publish one with %" LKS_STR_FMT " %" LKS_STR_FMT "\n",
-                LKS_STR_ARG(name), LKS_STR_ARG(id), LKS_STR_ARG(lks_doc_text(p, "component")),
-                LKS_STR_ARG(fixed.len > 0 ? fixed : LKS_STR("in a version that is not affected")));
-}
-
+/* With one CVE asked for, also where it is and what closes it. */
 static enum lks_code print_one(struct advising *a, struct lks_err *err)
 {
-    if (print_reach(a, err) != LKS_OK || print_closes(a, err) != LKS_OK)
-        return err->code;
-    print_strays(a);
-    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
-        if (is_true(p, "exposed"))
-            print_pool(a, p);
+    for (const struct lks_doc *i = a->items->first; i != NULL; i = i->next) {
+        if (lks_listing_part(a->cli, &reach[0], i, err) != LKS_OK ||
+            lks_listing_part(a->cli, &reach[1], i, err) != LKS_OK)
+            return err->code;
     }
+    if (lks_listing_part(a->cli, &closing, a->closes.doc, err) != LKS_OK)
+        return err->code;
+    lks_render_each(a->cli->out, "items.pools", stray, a->exposed.doc, NULL);
+    lks_render_each(a->cli->out, "items", outlook, a->closes.doc, a->args);
     return LKS_OK;
 }
 
@@ -282,8 +220,7 @@ static enum lks_code print_text(struct advising *a, struct lks_err *err)
 {
     if (a->items->count == 0)
         fprintf(a->cli->out, "nothing that was measured is affected\n");
-    if (lks_listing_table(a->cli, advisory_columns, LKS_COUNT(advisory_columns), &a->items, 1,
-                          err) != LKS_OK)
+    if (lks_listing_part(a->cli, &advisories, a->exposed.doc, err) != LKS_OK)
         return err->code;
     return a->pools != NULL ? print_one(a, err) : LKS_OK;
 }
@@ -313,7 +250,7 @@ static enum lks_code print_json(const struct advising *a, struct lks_err *err)
 static void count_left(struct advising *a)
 {
     for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next)
-        a->left += is_true(p, "exposed") && lks_doc_member(p, "change") == NULL &&
+        a->left += lks_render_truth(p, "exposed") && lks_doc_member(p, "change") == NULL &&
                    lks_doc_text(p, "remedy").len == 0;
 }
 
@@ -326,8 +263,8 @@ enum lks_code lks_advisories_list(struct lks_cli *cli, const struct lks_args *ar
     a.writer = (struct lks_json_writer){.out = &a.made};
     if (made && !one)
         return lks_fail(err, LKS_E_USAGE, "advisories: --propose goes with --fleet and --cve");
-    if (ask(&a, "/v1/exposure/advisories", &a.exposed, &a.items, err) != LKS_OK ||
-        (one && ask(&a, "/v1/exposure/remedies", &a.closes, &a.pools, err) != LKS_OK))
+    if (ask(&a, "/v1/exposure/advisories[?cve={--cve}]", &a.exposed, &a.items, err) != LKS_OK ||
+        (one && ask(&a, "/v1/exposure/remedies?cve={--cve}", &a.closes, &a.pools, err) != LKS_OK))
         return err->code;
     cli->no = a.items->count > 0;
     if (!lks_args_has(args, "--json") && print_text(&a, err) != LKS_OK)

@@ -1,12 +1,10 @@
-/* stack publish, ls, promote, retire; lifecycle --fleet. */
+/* stack publish, ls; lifecycle --fleet. */
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
 #include "cli/shared/listing.h"
-#include "cli/shared/output.h"
-#include "cli/shared/verbs.h"
+#include "cli/shared/render.h"
 #include "cli/stack/stackwarn.h"
-
-#include <inttypes.h>
 
 /* stack publish ----------------------------------------------------------------------------- */
 
@@ -33,7 +31,7 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
                             LKS_STR_ARG(stack->name), LKS_STR_ARG(digest), LKS_STR_ARG(step));
 }
 
-/* stack ls, promote, retire ----------------------------------------------------------------- */
+/* stack ls ---------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column stack_columns[] = {
     LKS_LEFT("stack", "name"),          LKS_WRAP("digest", "digest"), LKS_LEFT("step", "step"),
@@ -54,28 +52,6 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
     return lks_listing_print(cli, args, &stacks, err);
 }
 
-/* promote and retire: the path has the same word. */
-enum lks_code lks_cmd_stack_step(struct lks_cli *cli, const struct lks_args *args,
-                                 struct lks_err *err)
-{
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    if (lks_listing_need(args, "--evidence", "what it rests on; it is recorded for ever", err) !=
-        LKS_OK)
-        return err->code;
-    lks_remote_question_init(&q, "POST", "/v1/stacks");
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_add(&q.path, lks_str_from(lks_verbs_word(cli)));
-    lks_json_begin(&q.w, NULL, '{');
-    if (args->positional_count > 1)
-        lks_json_cstr(&q.w, "to", args->positional[1]);
-    lks_json_text(&q.w, "evidence", lks_args_str(args, "--evidence"));
-    lks_json_end(&q.w, '}');
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
-        return err->code;
-    return lks_listing_done(cli, args, &q.answer, err, "%s: %s", args->positional[0],
-                            args->positional_count > 1 ? args->positional[1] : "retired");
-}
-
 /* How long what runs is supported ----------------------------------------------------------- */
 
 static const struct lks_listing_column support_columns[] = {
@@ -92,19 +68,16 @@ static const struct lks_listing_column matrix_columns[] = {
 enum lks_code lks_registry_lifecycle(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err)
 {
+    static const struct lks_listing_part parts[] = {
+        {"support", LKS_PART_COLUMNS(support_columns), NULL, false},
+        {"matrix", LKS_PART_COLUMNS(matrix_columns), "[{support?}\n]", false}};
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    if (lks_remote_question_plain(cli, args, "GET", "/v1/exposure/lifecycle", &q, err) != LKS_OK)
+    if (lks_ask_get(cli, args, "/v1/exposure/lifecycle", NULL, &q, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &q.answer, err);
-    const struct lks_doc *support = lks_doc_member(q.answer.doc, "support");
-    const struct lks_doc *matrix = lks_doc_member(q.answer.doc, "matrix");
-    if (matrix == NULL || matrix->count == 0)
-        fprintf(cli->out, "no node has reported what it runs\n");
-    if (lks_listing_table(cli, support_columns, LKS_COUNT(support_columns), &support, 1, err) !=
-        LKS_OK)
+    lks_render_print(cli->out, "[{matrix!}no node has reported what it runs\n]", q.answer.doc);
+    if (lks_listing_part(cli, &parts[0], q.answer.doc, err) != LKS_OK)
         return err->code;
-    if (support != NULL && support->count > 0 && matrix != NULL && matrix->count > 0)
-        fputc('\n', cli->out);
-    return lks_listing_table(cli, matrix_columns, LKS_COUNT(matrix_columns), &matrix, 1, err);
+    return lks_listing_part(cli, &parts[1], q.answer.doc, err);
 }

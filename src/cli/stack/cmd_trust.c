@@ -1,5 +1,6 @@
 /* trust add, ls, rm, key: whose signatures count, at lockstepd or on this machine alone. */
 #include "base/file.h"
+#include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
@@ -168,32 +169,17 @@ enum lks_code lks_cmd_trust_ls(struct lks_cli *cli, const struct lks_args *args,
 
 /* trust rm ---------------------------------------------------------------------------------- */
 
-static enum lks_code remove_remote(struct lks_cli *cli, const struct lks_args *args,
-                                   struct lks_err *err)
-{
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "DELETE", "/v1/trust");
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
-        return err->code;
-    return lks_listing_done(cli, args, &q.answer, err,
-                            "%s: removed; bundles that were found good by it stay so, 'lockstep "
-                            "bundle revoke' ends one",
-                            args->positional[0]);
-}
-
 enum lks_code lks_cmd_trust_rm(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
     bool local = false;
     char dir[PATH_MAX];
     const char *name = args->positional[0];
-    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
+    if (lks_listing_need(args, "--reason", LKS_ASK_WHY, err) != LKS_OK ||
         choose_place(cli, args, &local, dir, err) != LKS_OK)
         return err->code;
     if (!local)
-        return remove_remote(cli, args, err);
+        return lks_ask_cmd(cli, args, err);
     if (lks_trustdir_remove(cli, dir, lks_str_from(name), lks_args_str(args, "--reason"), err) !=
         LKS_OK)
         return err->code;

@@ -1,0 +1,99 @@
+/* Requests as rows: which path is asked, how options become members of the body, and the sentence
+ * that people read. A command that is one request, such as node hold, is such a row and nothing
+ * else. */
+#ifndef LKS_CLI_ASK_H
+#define LKS_CLI_ASK_H
+
+#include "cli/shared/remote.h"
+
+enum lks_ask_kind {
+    LKS_ASK_TEXT,   /* as it was given */
+    LKS_ASK_FLAG,   /* true where the switch was given */
+    LKS_ASK_NUMBER, /* 1 to `most` */
+    LKS_ASK_COUNT,  /* 0 to `most` */
+    LKS_ASK_SPAN,   /* "24h", in seconds */
+    LKS_ASK_TIME,   /* a moment to come */
+    LKS_ASK_SHARE,  /* "1%", in millionths */
+    LKS_ASK_LIST,   /* the arguments from this one on */
+};
+
+/* A member of the body. It is left out where the option was not given. */
+struct lks_ask_member {
+    const char *key;
+    const char *from; /* "--pool"; of a text also "1", the first argument, or a form of render.h */
+    enum lks_ask_kind kind;
+    uint64_t most;
+    const char *need; /* what the option has to say; NULL: it may be left out */
+};
+
+struct lks_ask {
+    const char *command;
+    const char *method;
+    const char *path;                     /* a form: "/v1/nodes/{1}/hold" */
+    const struct lks_ask_member *members; /* up to one without a key; NULL: there are none */
+    const char *done;                     /* a form over the answer */
+};
+
+#define LKS_ASK_END                                                                                \
+    {                                                                                              \
+        NULL, NULL, LKS_ASK_TEXT, 0, NULL                                                          \
+    }
+#define LKS_ASK_MEMBERS(...) ((const struct lks_ask_member[]){__VA_ARGS__, LKS_ASK_END})
+#define LKS_ASK_OPTION(key, from)                                                                  \
+    {                                                                                              \
+        key, from, LKS_ASK_TEXT, 0, NULL                                                           \
+    }
+#define LKS_ASK_NEEDED(key, from, need)                                                            \
+    {                                                                                              \
+        key, from, LKS_ASK_TEXT, 0, need                                                           \
+    }
+#define LKS_ASK_SWITCH(key, from)                                                                  \
+    {                                                                                              \
+        key, from, LKS_ASK_FLAG, 0, NULL                                                           \
+    }
+#define LKS_ASK_WHY    "why; it is recorded for ever"
+#define LKS_ASK_REASON LKS_ASK_NEEDED("reason", "--reason", LKS_ASK_WHY)
+
+/* ": 3 nodes, 24 GPUs", where an answer says how many it was for. */
+#define LKS_ASK_SIZE "[{nodes?}: {nodes#node}, {gpus#GPU}]"
+
+/* " in site a, pool b" of the options, and nothing of a role that holds everywhere. */
+#define LKS_ASK_WHERE "[ in site {--site}[, pool {--pool}]|[ in pool {--pool}]]"
+
+/* "58 nodes, 392 GPUs, 9 assets" of a change, and how it stands after a request. */
+#define LKS_ASK_CHANGE_SIZE "{nodes#node}, {gpus#GPU}[{assets?}, {assets#asset}]"
+#define LKS_ASK_CHANGED                                                                            \
+    "change {1} is {state}[{state=proposed}{approvals.given<approvals.needed} "                    \
+    "({approvals.given} of {approvals.needed} approvals)]: " LKS_ASK_CHANGE_SIZE
+
+/* The path and the body; nothing is sent yet. USAGE where an option is missing or no good. */
+enum lks_code lks_ask_begin(struct lks_cli *cli, const struct lks_args *args,
+                            const struct lks_ask *ask, struct lks_question *q,
+                            struct lks_err *err) LKS_MUST_CHECK;
+
+/* The members of a body that has begun. */
+enum lks_code lks_ask_write(struct lks_cli *cli, const struct lks_args *args,
+                            const struct lks_ask_member *members, struct lks_json_writer *w,
+                            struct lks_err *err) LKS_MUST_CHECK;
+
+/* Ask, and have the answer in `q`. */
+enum lks_code lks_ask_send(struct lks_cli *cli, const struct lks_args *args,
+                           const struct lks_ask *ask, struct lks_question *q,
+                           struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same for a question that is a path and nothing else; it may have members of `about`, which
+ * may be NULL. */
+enum lks_code lks_ask_get(struct lks_cli *cli, const struct lks_args *args, const char *path,
+                          const struct lks_doc *about, struct lks_question *q,
+                          struct lks_err *err) LKS_MUST_CHECK;
+
+/* Ask, and print what `done` makes of the answer. */
+enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,
+                          const struct lks_ask *ask, struct lks_err *err) LKS_MUST_CHECK;
+
+/* An answer as one sentence, with its warnings below; with --json as it came. */
+enum lks_code lks_ask_done(struct lks_cli *cli, const struct lks_args *args,
+                           const struct lks_remote_answer *answer, const char *form,
+                           struct lks_err *err) LKS_MUST_CHECK;
+
+#endif
