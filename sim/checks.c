@@ -1,4 +1,4 @@
-#include "core/entity/entity.h"
+#include "core/entity/settable.h"
 #include "sim/world.h"
 
 #include "core/campaign/state_apply.h"
@@ -131,6 +131,15 @@ static void check_ended(struct sim *s, const struct lks_rec_command_ended *r)
                     "a command ended as its node says");
 }
 
+static void note_value(struct sim *s, const struct lks_rec_node_set *r)
+{
+    for (uint32_t i = 0; i < s->agent_count; i++) {
+        struct sim_agent *a = &s->agents[i];
+        if (lks_str_is(r->node, a->name))
+            (void)snprintf(a->value, sizeof(a->value), "%" LKS_STR_FMT, LKS_STR_ARG(r->value));
+    }
+}
+
 /* `before` the record is applied: what it changes is still to be seen. */
 static void check_record(struct sim *s, lks_ms time, const struct lks_record *r)
 {
@@ -151,6 +160,8 @@ static void check_record(struct sim *s, lks_ms time, const struct lks_record *r)
         check_release(s, r->alarm_released.id);
     } else if (r->kind == LKS_RECORD_COMMAND_ENDED) {
         check_ended(s, &r->command_ended);
+    } else if (r->kind == LKS_RECORD_NODE_SET) {
+        note_value(s, &r->node_set);
     }
 }
 
@@ -323,6 +334,11 @@ static void check_settled(struct sim *s, uint32_t agent)
                 "whether it conforms is known");
     sim_require(s, lks_str_is(lks_state_text(state, n->boot), boot), "its boot is known");
     sim_require(s, (n->notes >> LKS_NOTE_WITNESS & 1) == 0, "no witness contradicts the journal");
+    if (lks_settable_node_words[0] == NULL)
+        return;
+    const struct lks_column *c = lks_settable_find(lks_str_from(lks_settable_node_words[0]));
+    sim_require(s, lks_str_is(lks_entity_text(state, c, n, 0), a->value),
+                "a node has the value that a person last set");
 }
 
 void sim_check_end(struct sim *s)

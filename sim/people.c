@@ -1,5 +1,6 @@
 #include "sim/world.h"
 
+#include "core/entity/settable.h"
 #include "tests/facts.h"
 #include "tests/tuples.h"
 
@@ -146,11 +147,22 @@ static void release_alarms(struct sim *s, unsigned percent)
     }
 }
 
+/* False: there is no column that people set. */
+static bool draw_value(struct sim *s, struct lks_event *event)
+{
+    static const char *const values[] = {"", "kim", "OPS-4711"};
+    const char *column = lks_settable_node_words[0];
+    event->set.value = lks_str_from(values[lks_rng_below(&s->rng, LKS_COUNT(values))]);
+    if (column != NULL)
+        event->set.column = lks_str_from(column);
+    return column != NULL;
+}
+
 void sim_person_acts(struct sim *s)
 {
     static const enum lks_event_kind kinds[] = {
         LKS_EVENT_HOLD,    LKS_EVENT_RELEASE, LKS_EVENT_RELEASE, LKS_EVENT_COMMAND,
-        LKS_EVENT_COMMAND, LKS_EVENT_COMMAND, LKS_EVENT_REPLACE,
+        LKS_EVENT_COMMAND, LKS_EVENT_COMMAND, LKS_EVENT_REPLACE, LKS_EVENT_NODE_SET,
     };
     uint32_t agent = (uint32_t)lks_rng_below(&s->rng, s->agent_count);
     struct lks_event event = {
@@ -169,6 +181,8 @@ void sim_person_acts(struct sim *s)
             lks_rng_percent(&s->rng, 70) ? LKS_STR("inventory") : LKS_STR("noop");
         event.command.expires = lks_engine_now(s->engine, sim_now(s)).wall + life;
     }
+    if (event.kind == LKS_EVENT_NODE_SET && !draw_value(s, &event))
+        return;
     bool yes = sim_controller_turn(s, &event, NULL);
     if (yes && event.kind == LKS_EVENT_REPLACE) { /* it is another machine now */
         s->agents[agent].ever_heard = false;

@@ -123,6 +123,7 @@ struct sim_agent {
     bool ever_heard;    /* by this controller process */
     uint64_t delivered; /* the newest report that arrived first */
     uint64_t excused;   /* certificates up to this number are of a machine that was replaced */
+    char value[16];     /* that a person last gave its first settable column, in a durable row */
 };
 
 /* A command as it first left the controller, and what came of it in the world. */

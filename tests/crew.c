@@ -85,6 +85,7 @@ static const struct {
     {"daemon_change", "freeze"},
     {"daemon_change", "unfreeze"},
     {"daemon_change", "proven"},
+    {"cli daemon", "setNode"},
     {"daemon_hand", "askReset"},
     {"daemon_hand", "approveReset"},
     {"daemon_hand", "reviewReset"},

@@ -20,6 +20,7 @@ const struct lks_golden lks_goldens[] = {
     {"tests/golden/journal-5", {139}, {NULL}},
     {"tests/golden/journal-6", {148}, {NULL}},
     {"tests/golden/journal-7", {152}, {NULL}},
+    {"tests/golden/journal-8", {0}, {NULL}},
     {LKS_GOLDEN_RICH,
      {100, 200, 300, 400, 453},
      {"fleet.yaml", "stack-a.yaml", "stack-b.yaml", "stack-c.yaml", "stack-z.yaml", "bundle.json",

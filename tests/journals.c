@@ -233,7 +233,9 @@ const struct lks_test_deed lks_test_life[] = {
     {40100, R(BARRED, barred, T("n1"), T(SHA_2), 95000000)},
     {40200, R(AUDITED, audited, 33400, 7, 2, 1, 3)},
     {40300, R(TRIMMED, trimmed, 0, T(""), T(SHA_3), KIM, 0)},
-    {40400, R(SIGNED, signing, 152, 4)},
+    {40310, R(NODE_SET, node_set, T("n1"), T("assigned_to"), T("OPS-4711"), KIM, WHY)},
+    {40320, R(NODE_SET, node_set, T("n1"), T("assigned_to"), T(""), KIM, WHY)},
+    {40400, R(SIGNED, signing, 154, 4)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

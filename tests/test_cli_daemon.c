@@ -89,6 +89,9 @@ static const struct row rows[] = {
     {"node hold", ARGS("n[0-1]", "--reason", "a fan is loud"), 0, "held", ""},
     {"node hold", ARGS("n0"), 2, "", "--reason"},
     {"node hold", ARGS("n[0-9", "--reason", "x"), 3, "", "bracket is never closed"},
+    {"node set", ARGS("n0", "rack=r2", "--reason", "x"), 3, "", "column"},
+    {"node set", ARGS("n0", "rack", "--reason", "x"), 2, "", "is no COLUMN=VALUE"},
+    {"node set", ARGS("n0", "rack=r2"), 2, "", "--reason"},
     {"node show", ARGS("n1"), 0, "a fan is loud", ""},
     {"node ls", ARGS("--held"), 0, "n1", ""},
     {"node release", ARGS("n[0-1]", "--reason", "it is quiet"), 0, "released", ""},
@@ -374,7 +377,7 @@ static const struct row json_offline_rows[] = {
 static const char *const open_ended[] = {
     "node history", "journal export", "journal at",   "journal repair",    "alarm release",
     "sim up",       "sim down",       "node resolve", "deviation approve", "node command",
-    "node approve", "node review",    "access renew"};
+    "node approve", "node review",    "access renew", "node set"};
 
 static void check_json(const struct row *table, size_t count, bool remote)
 {

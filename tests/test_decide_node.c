@@ -1,5 +1,7 @@
+#include "core/entity/settable.h"
 #include "tests/asked.h"
 #include "tests/manifests.h"
+#include "tests/reload.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -253,6 +255,104 @@ static void test_hold_again(void)
     CHECK_STR(lks_asked(&a, &e), "held node=gpu3" WHY);
 }
 
+#define B64   "0123456789012345678901234567890123456789012345678901234567890123"
+#define B256  B64 B64 B64 B64
+#define B1024 B256 B256 B256 B256
+
+static struct lks_event set_event(const char *column, struct lks_str value)
+{
+    struct lks_event e = event_of(LKS_EVENT_NODE_SET, "gpu[1-2]", "why");
+    e.set.column = lks_str_from(column);
+    e.set.value = value;
+    return e;
+}
+
+static void check_value(const struct lks_asked *a, const char *node, const char *column,
+                        const char *value)
+{
+    const void *row = lks_entity_find(&a->state, &lks_entity_node, lks_str_from(node));
+    const struct lks_column *c = lks_settable_find(lks_str_from(column));
+    if (CHECK(row != NULL && c != NULL))
+        CHECK_STR(lks_entity_text(&a->state, c, row, 0), value);
+}
+
+/* Nodes that have the value already get no record; other hardware keeps it, and a removed node
+ * loses it. */
+static void test_columns_that_people_set(void)
+{
+    CHECK(lks_settable_find(LKS_STR("rack")) == NULL);
+    for (const char *const *column = lks_settable_node_words; *column != NULL; column++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+        struct lks_event kim = set_event(*column, LKS_STR(" kim ")), e = kim;
+        char told[256];
+        lks_test_case("%s", *column);
+        set_up(&a, "");
+        e.name = LKS_STR("gpu2");
+        (void)snprintf(told, sizeof(told), "node-set node=gpu2 column=%s value=kim" WHY, *column);
+        CHECK_STR(lks_asked(&a, &e), told);
+        CHECK_STR(lks_asked(&a, &e), "");
+        (void)snprintf(told, sizeof(told), "node-set node=gpu1 column=%s value=kim" WHY, *column);
+        CHECK_STR(lks_asked(&a, &kim), told);
+        lks_test_reload(&a.state, &loaded);
+        e = event_of(REPLACE, "gpu1", "why");
+        lks_asked(&a, &e);
+        check_value(&a, "gpu1", *column, "kim");
+        e = set_event(*column, LKS_STR(""));
+        e.name = LKS_STR("gpu1");
+        (void)snprintf(told, sizeof(told), "node-set node=gpu1 column=%s" WHY, *column);
+        CHECK_STR(lks_asked(&a, &e), told);
+        check_value(&a, "gpu1", *column, "");
+        check_value(&a, "gpu2", *column, "kim");
+        e = event_of(REMOVE, "gpu2", "why");
+        lks_asked(&a, &e);
+        lks_asked_apply(&a, &(struct lks_record){.kind = LKS_RECORD_PLACED,
+                                                 .placed = {.hosts = LKS_STR("gpu2")}});
+        check_value(&a, "gpu2", *column, "");
+    }
+}
+
+static void test_values_that_are_refused(void)
+{
+    static const struct {
+        struct lks_str value;
+        const char *told;
+    } values[] = {
+        {LKS_STR_C("a\nb"), "one line of printable text"},
+        {LKS_STR_C("\x1b[2J"), "one line of printable text"},
+        {LKS_STR_C("\xff"), "one line of printable text"},
+        {LKS_STR_C(B256 "x"), "at most 256 bytes; these are 257"},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    set_up(&a, "");
+    CHECK(lks_str_printable(LKS_STR("OPS-4711, for kim")));
+    for (const char *const *column = lks_settable_node_words; *column != NULL; column++) {
+        for (size_t i = 0; i < LKS_COUNT(values); i++) {
+            struct lks_event e = set_event(*column, values[i].value);
+            char told[128];
+            (void)snprintf(told, sizeof(told), "invalid: %s: %s", *column, values[i].told);
+            CHECK_STR(lks_asked(&a, &e), told);
+        }
+    }
+}
+
+/* A column that the manifest or a reading sets is not for people. */
+static void test_columns_that_people_do_not_set(void)
+{
+    static const struct lks_str names[] = {LKS_STR_C("rack"), LKS_STR_C("no"), LKS_STR_C("")};
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    set_up(&a, "");
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        struct lks_event e = event_of(LKS_EVENT_NODE_SET, "gpu1", "why");
+        char told[64];
+        e.set.column = names[i];
+        e.set.value = LKS_STR("kim");
+        (void)snprintf(told, sizeof(told), "invalid: column: '%" LKS_STR_FMT "' cannot be set",
+                       LKS_STR_ARG(names[i]));
+        CHECK_HAS(lks_asked(&a, &e), told);
+    }
+}
+
 /* The number of nodes in one call is the site's to set. */
 static void test_limit(void)
 {
@@ -262,10 +362,6 @@ static void test_limit(void)
     struct lks_event e = event_of(REMOVE, "gpu[1-30]", "why");
     CHECK_STR(lks_asked(&a, &e), "removed hosts=gpu[1-30]" WHY);
 }
-
-#define B64   "0123456789012345678901234567890123456789012345678901234567890123"
-#define B256  B64 B64 B64 B64
-#define B1024 B256 B256 B256 B256
 
 static const struct {
     const char *name;
@@ -310,6 +406,9 @@ int main(void)
         {"node: what a person asks of nodes", test_rows},
         {"node: what it leaves behind", test_after},
         {"node: held again", test_hold_again},
+        {"node: columns that people set", test_columns_that_people_set},
+        {"node: values that are refused", test_values_that_are_refused},
+        {"node: columns that people do not set", test_columns_that_people_do_not_set},
         {"node: how many at once", test_limit},
         {"node: reasons", test_reasons},
         {0},

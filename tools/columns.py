@@ -65,6 +65,7 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     headers = "".join(p.read_text() for p in sorted((root / "src/core/state").glob("*.h")))
     tables = "".join(p.read_text() for p in sorted((root / "src/core/entity").glob("entities_*.c")))
+    settable = (root / "src/core/entity/settable.h").read_text()
     made = re.search(r"#define MADE\b.*?\n\n", tables, re.S)
     faults = []
     seen = 0
@@ -75,6 +76,8 @@ def main():
             continue
         if re.search(r"\bMADE,", body) and made:
             body += made[0]
+        if "LKS_SETTABLE_NODE(" in body:
+            body += re.search(r"#define LKS_SETTABLE_NODE\b.*?\n\n", settable, re.S)[0]
         if ".column_count" not in body and "COLUMNS(" not in body:
             continue
         seen += 1

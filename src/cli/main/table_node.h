@@ -3,9 +3,12 @@
 #define LKS_CLI_TABLE_NODE_H
 
 #include "cli/shared/commands.h"
+#include "core/entity/settable.h"
 
 extern const struct lks_option lks_node_reason_options[], lks_node_release_options[],
     lks_node_command_options[];
+
+#define LKS_NODE_COLUMN(member, flags, about) " " #member
 
 /* clang-format off */
 #define LKS_NODE_COMMANDS                                                                          \
@@ -24,6 +27,12 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "stays in intake; its hold ends. A domain that takes no jobs afterwards, because its "        \
      "nodes run different things, is named in a warning.",                                         \
      "{seq, nodes, gpus, warnings: [text]}", lks_ask_cmd},                                         \
+    {"node set", "NODES COLUMN=VALUE", 2, 2, lks_node_reason_options,                              \
+     "Set or clear a column of nodes",                                                             \
+     "Replaces the value of the column. COLUMN= without a value clears it. A value has at most "   \
+     "256 bytes; the journal records it. A value has no effect on admission or changes. 'node "    \
+     "replace' keeps the value; 'node rm' clears it. COLUMN is one of:"                            \
+     LKS_SETTABLE_NODE(LKS_NODE_COLUMN) ".", "{seq, nodes, gpus}", lks_cmd_node_set},              \
     {"node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,                 \
      "Run an executor on a node by hand",                                                          \
      "EXECUTOR is idle or inventory, which only read, or one that is enabled on the node: "        \

@@ -60,6 +60,7 @@ lks_command_fn lks_cmd_node_ls;
 lks_command_fn lks_cmd_node_show;
 lks_command_fn lks_cmd_node_history;
 lks_command_fn lks_cmd_node_command;
+lks_command_fn lks_cmd_node_set;
 lks_command_fn lks_cmd_alarm_ls;
 
 /* cmd_drift.c */

@@ -32,6 +32,7 @@ enum lks_event_kind {
     LKS_EVENT_FLEET,
     LKS_EVENT_HOLD,
     LKS_EVENT_RELEASE, /* from a hold and from intake */
+    LKS_EVENT_NODE_SET,
     LKS_EVENT_REPLACE,
     LKS_EVENT_REMOVE,
     LKS_EVENT_ALARM_RELEASE,
@@ -140,6 +141,9 @@ struct lks_event {
         struct {
             bool force; /* RELEASE: although it does not conform; the record says so */
         } release;
+        struct {
+            struct lks_str column, value; /* an empty value clears the column */
+        } set;                            /* NODE_SET */
         uint64_t alarm;
         struct {
             struct lks_str identity, site, pool;

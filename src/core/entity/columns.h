@@ -23,6 +23,9 @@
 #define TEXT(member, about)        COLUMN(#member, TEXT, member, NULL, 0, about)
 #define PASSING(member, about)     COLUMN(#member, TEXT, member, NULL, LKS_COLUMN_PASSING, about)
 #define BASIS(member, about)       COLUMN(#member, BASIS, member, NULL, 0, about)
+/* One of core/entity/settable.h, with the comma behind the row before it. */
+#define SETTABLE(member, flags, about)                                                             \
+    , COLUMN(#member, TEXT, member, NULL, LKS_COLUMN_SETTABLE | (flags), about)
 /* What follows from other columns. */
 #define COUNTED(member, about) COLUMN(#member, NUMBER, member, NULL, LKS_COLUMN_DERIVED, about)
 /* A member of a struct in the row, under a name of its own. */

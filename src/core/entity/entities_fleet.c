@@ -1,5 +1,6 @@
 /* Columns of the journal, the fleet's nodes and pools, and what nodes are judged by. */
 #include "core/entity/columns.h"
+#include "core/entity/settable.h"
 #include "core/state/state_room.h"
 
 /* The journal and the fleet as a whole ------------------------------------------------------ */
@@ -211,7 +212,8 @@ static const struct lks_column node[] = {
         change,
         "The number of the change that is in progress on it or keeps it out of service; 0: none."),
     COUNTED(pending, "Number of commands to it that have not ended."),
-    COUNTED(flashing, "Number of its firmware updates in progress or with unknown outcome."),
+    COUNTED(flashing, "Number of its firmware updates in progress or with unknown outcome.")
+        LKS_SETTABLE_NODE(SETTABLE),
 };
 static bool node_counts(const struct lks_state *s, const void *row)
 {

@@ -30,9 +30,10 @@ enum lks_column_type {
 };
 
 enum lks_column_flag {
-    LKS_COLUMN_SECRET = 1,  /* never shown */
-    LKS_COLUMN_DERIVED = 2, /* follows from other columns */
-    LKS_COLUMN_PASSING = 4, /* TEXT: forgotten with its last use */
+    LKS_COLUMN_SECRET = 1,   /* never shown */
+    LKS_COLUMN_DERIVED = 2,  /* follows from other columns */
+    LKS_COLUMN_PASSING = 4,  /* TEXT: forgotten with its last use */
+    LKS_COLUMN_SETTABLE = 8, /* TEXT: people set it: core/entity/settable.h */
 };
 
 struct lks_column {

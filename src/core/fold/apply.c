@@ -2,6 +2,7 @@
  * what is not there changes nothing. */
 #include "core/fold/apply.h"
 #include "codec/notation/hostlist.h"
+#include "core/entity/settable.h"
 #include "core/fold/fold.h"
 #include "core/state/barred.h"
 #include "core/state/heartbeat.h"
@@ -591,6 +592,19 @@ static enum lks_code apply_unheld(const struct lks_applying *a)
     return LKS_OK;
 }
 
+/* A column that this version does not know changes nothing. Other hardware under the name keeps the
+ * value: the ticket may be the one about the repair. */
+static enum lks_code apply_node_set(const struct lks_applying *a)
+{
+    const struct lks_rec_node_set *r = &a->r->node_set;
+    struct lks_node *node = lks_apply_find(a, r->node);
+    const struct lks_column *c = lks_settable_find(r->column);
+    if (node == NULL || c == NULL)
+        return LKS_OK;
+    void *to = (char *)node + c->offset;
+    return lks_apply_keep(a, r->value, to);
+}
+
 /* All of them ------------------------------------------------------------------------------- */
 
 /* Kinds that are not here are for the journal's readers and change nothing. */
@@ -672,6 +686,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_ACCEPTED] = apply_accepted,
     [LKS_RECORD_HELD] = apply_held,
     [LKS_RECORD_UNHELD] = apply_unheld,
+    [LKS_RECORD_NODE_SET] = apply_node_set,
     [LKS_RECORD_REPLACED] = apply_replaced,
     [LKS_RECORD_BARRED] = apply_barred,
     [LKS_RECORD_ALARM] = lks_apply_alarm,

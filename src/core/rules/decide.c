@@ -18,6 +18,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_FLEET] = lks_decide_fleet,
     [LKS_EVENT_HOLD] = lks_decide_hold,
     [LKS_EVENT_RELEASE] = lks_decide_release,
+    [LKS_EVENT_NODE_SET] = lks_decide_node_set,
     [LKS_EVENT_REPLACE] = lks_decide_replace,
     [LKS_EVENT_REMOVE] = lks_decide_remove,
     [LKS_EVENT_ALARM_RELEASE] = lks_decide_alarm_release,

@@ -1,3 +1,4 @@
+#include "core/entity/settable.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/node_status.h"
 
@@ -96,6 +97,47 @@ void lks_decide_hold(struct lks_deciding *d)
                 LKS_STR_ARG(c.names.names[i]), LKS_STR_ARG(by), LKS_STR_ARG(reason));
             return;
         }
+    }
+}
+
+/* Set --------------------------------------------------------------------------------------- */
+
+static void refuse_column(struct lks_deciding *d, struct lks_str name)
+{
+    struct lks_str all = {"", 0};
+    for (const char *const *word = lks_settable_node_words; *word != NULL; word++)
+        all = lks_decision_text(d, "%" LKS_STR_FMT "%s%s", LKS_STR_ARG(all),
+                                all.len > 0 ? ", " : "", *word);
+    lks_decision_refuse(d, LKS_E_INVALID,
+                        "column: '%" LKS_STR_FMT "' cannot be set; settable: %" LKS_STR_FMT,
+                        LKS_STR_ARG(name), LKS_STR_ARG(all));
+}
+
+/* Nodes that have the value already are left alone, so the same call again changes nothing. */
+void lks_decide_node_set(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_column *column = lks_settable_find(e->set.column);
+    struct lks_str value = lks_str_trim(e->set.value);
+    struct called c = {0};
+    if (!call(d, &c))
+        return;
+    if (column == NULL) {
+        refuse_column(d, e->set.column);
+        return;
+    }
+    if (value.len > 0 && !lks_decision_line(d, column->name, value, LKS_SETTABLE_MAX))
+        return;
+    for (size_t i = 0; i < c.names.count; i++) {
+        const struct lks_node *n = &d->state->nodes[c.nodes[i]];
+        if (lks_str_eq(lks_entity_text(d->state, column, n, 0), value))
+            continue;
+        lks_decision_add(d, LKS_RECORD_NODE_SET)->node_set =
+            (struct lks_rec_node_set){.node = c.names.names[i],
+                                      .column = lks_str_from(column->name),
+                                      .value = value,
+                                      .by = e->by,
+                                      .reason = lks_str_trim(e->reason)};
     }
 }
 

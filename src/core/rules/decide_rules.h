@@ -17,7 +17,8 @@ lks_rule lks_decide_token, lks_decide_enroll, lks_decide_renew;
 /* decide_fleet.c: declarative apply */
 lks_rule lks_decide_fleet;
 /* decide_node.c */
-lks_rule lks_decide_hold, lks_decide_release, lks_decide_replace, lks_decide_remove;
+lks_rule lks_decide_hold, lks_decide_release, lks_decide_node_set, lks_decide_replace,
+    lks_decide_remove;
 /* decide_access.c: bindings, alarms */
 lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant;
 /* decide_credential.c: API tokens and certificates of people */

@@ -59,6 +59,7 @@
     X(45, CONDITION,      condition,      "condition")      \
     X(46, DRAINED,        drained,        "drained")        \
     X(47, UNDRAINED,      undrained,      "undrained")      \
+    X(48, NODE_SET,       node_set,       "node-set")       \
     X(50, ALARM,          alarm,          "alarm")          \
     X(51, ALARM_RELEASED, alarm_released, "alarm-released") \
     X(52, MASS,           mass,           "mass")           \
@@ -286,6 +287,11 @@ struct lks_rec_held {
 };
 struct lks_rec_unheld {
     struct lks_str node, by, reason;
+};
+struct lks_rec_node_set {
+    struct lks_str node;
+    struct lks_str column, value; /* of core/entity/settable.h; an empty value clears it */
+    struct lks_str by, reason;
 };
 struct lks_rec_replaced {
     struct lks_str node, by, reason;

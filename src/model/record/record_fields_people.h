@@ -1,9 +1,16 @@
-/* The fields of records about people: their roles and credentials, the exceptions, resets and
- * votes they ask for, and the calls they were denied. For record_fields.c alone, which defines the
- * macros. */
+/* The fields of records about people: what they set, their roles and credentials, the exceptions,
+ * resets and votes they ask for, and the calls they were denied. For record_fields.c alone, which
+ * defines the macros. */
 #ifndef LKS_MODEL_RECORD_FIELDS_PEOPLE_H
 #define LKS_MODEL_RECORD_FIELDS_PEOPLE_H
 
+static const struct lks_record_field node_set_fields[] = {
+    TEXT(node_set, node, "The node whose column is set."),
+    TEXT(node_set, column, "The name of the column."),
+    TEXT(node_set, value, "Its new value; missing: it is cleared."),
+    BY(node_set),
+    REASON(node_set),
+};
 static const struct lks_record_field granted_fields[] = {
     TEXT(granted, identity, "The identity that has the role."),
     WORD(granted, role, lks_role_words, "The role."),
@@ -129,6 +136,7 @@ static const struct lks_record_field audited_fields[] = {
     NUMBER(audited, withheld, "The number of all these without a line in the audit log."),
 };
 
+#define ABOUT_node_set         "A person set or cleared a column of a node."
 #define ABOUT_granted          "A role was granted."
 #define ABOUT_ungranted        "A role was revoked."
 #define ABOUT_api_token        "An API token was made, or a person logged in."

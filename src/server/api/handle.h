@@ -15,7 +15,7 @@ lks_handler lks_handle_health, lks_handle_ready, lks_handle_openapi, lks_handle_
 /* handle_nodes.c */
 lks_handler lks_handle_past;
 lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_history, lks_handle_at,
-    lks_handle_enroll_node, lks_handle_hold, lks_handle_release, lks_handle_replace,
+    lks_handle_enroll_node, lks_handle_hold, lks_handle_release, lks_handle_set, lks_handle_replace,
     lks_handle_remove, lks_handle_command, lks_handle_command_get, lks_handle_reset,
     lks_handle_reset_approve;
 /* handle_alarms.c */

@@ -1,5 +1,6 @@
 #include "base/near.h"
 #include "core/conform/basis.h"
+#include "core/entity/settable.h"
 #include "core/state/node_status.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
@@ -236,6 +237,18 @@ static struct lks_event about_nodes(struct lks_call *call, enum lks_event_kind k
 void lks_handle_hold(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = about_nodes(call, LKS_EVENT_HOLD);
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_set(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_ask_set *ask = LKS_ASKED(call, lks_ask_set);
+    struct lks_event event = {
+        .kind = LKS_EVENT_NODE_SET,
+        .name = call->named,
+        .reason = ask->reason,
+        .set = {.column = lks_str_from(lks_settable_node_words[ask->column]), .value = ask->value},
+    };
     lks_authz_record(authz, call, &event);
 }
 

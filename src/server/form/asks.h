@@ -52,6 +52,10 @@ struct lks_ask_release {
     struct lks_str reason;
     bool force;
 };
+struct lks_ask_set {
+    struct lks_str reason, value;
+    int column; /* of lks_settable_node_words */
+};
 struct lks_ask_command {
     struct lks_str reason, executor, digests;
     uint64_t ttl_seconds;

@@ -87,6 +87,10 @@ const struct lks_form lks_ask_reason = ASK(ask_reason, "Reason", "Why", REASON(a
 const struct lks_form lks_ask_release = ASK(ask_release, "Release", "Return to service",
     REASON(ask_release),
     TAKES(ask_release, force, TRUTH, "although it does not conform; the record says so"));
+const struct lks_form lks_ask_set = ASK(ask_set, "NodeSet", "A column of nodes, and its value",
+    NEEDS(ask_set, column, WORDS(lks_settable_node_words), "the column"),
+    TAKES(ask_set, value, SETTABLE, "its value; missing: the column is cleared"),
+    REASON(ask_set));
 const struct lks_form lks_ask_command = ASK(ask_command, "Command",
     "The command for the node's agent",
     NEEDS(ask_command, executor, LKS_OF(NAME),

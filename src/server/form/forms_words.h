@@ -3,6 +3,7 @@
 #define LKS_SERVER_FORMS_WORDS_H
 
 #include "codec/notation/hostlist.h"
+#include "core/entity/settable.h"
 #include "core/rules/decide.h"
 #include "core/view/view.h"
 #include "model/schema/tables.h"
@@ -25,6 +26,10 @@
 #define WHY                                                                                        \
     {                                                                                              \
         .type = LKS_TYPE_TEXT, .max = LKS_REASON_MAX                                               \
+    }
+#define SETTABLE                                                                                   \
+    {                                                                                              \
+        .type = LKS_TYPE_TEXT, .max = LKS_SETTABLE_MAX                                             \
     }
 #define WORDS(w)                                                                                   \
     {                                                                                              \
