@@ -56,8 +56,7 @@ static char *render(const struct lks_state *s, uint32_t node, lks_ms wall)
     struct lks_err err = {0};
     struct lks_json_writer w = {.out = &text};
     lks_json_begin(&w, NULL, '{');
-    lks_view_node(&w, s, node, wall);
-    lks_view_node_more(&w, s, node, wall);
+    lks_view_node(&w, s, node, (struct lks_now){.wall = wall}, LKS_USE_LISTED | LKS_USE_SHOWN);
     lks_json_end(&w, '}');
     LKS_ASSERT(lks_buf_check(&text, &err) == LKS_OK);
     return strndup(text.ptr + 1, text.len - 2);

@@ -218,7 +218,7 @@ static bool *seen_of(const struct lks_form *form)
         if (seen[i].form == form)
             return seen[i].fields;
     }
-    LKS_ASSERT(seen_count < FORMS_MAX && form->count <= FIELDS_MAX);
+    LKS_ASSERT(seen_count < FORMS_MAX);
     seen[seen_count].form = form;
     return seen[seen_count++].fields;
 }
@@ -240,11 +240,13 @@ static void see_value(const struct lks_shape *shape, const struct lks_doc *value
 static void see_form(const struct lks_form *form, const struct lks_doc *map)
 {
     bool *fields = seen_of(form);
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_doc *value = lks_doc_member(map, form->fields[i].key);
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
+        const struct lks_doc *value = lks_doc_member(map, field.key);
+        LKS_ASSERT(i < FIELDS_MAX);
         fields[i] |= value != NULL;
         if (value != NULL)
-            see_value(&form->fields[i].shape, value);
+            see_value(&field.shape, value);
     }
 }
 
@@ -404,10 +406,10 @@ static void test_every_member_of_an_answer_is_in_one(void)
 {
     CHECK(seen_count > 30);
     for (size_t i = 0; i < seen_count; i++) {
-        for (size_t k = 0; k < seen[i].form->count; k++) {
-            const char *key = seen[i].form->fields[k].key;
-            lks_test_case("%s.%s", seen[i].form->name, key);
-            CHECK(seen[i].fields[k] != is_unanswered(seen[i].form->name, key));
+        struct lks_field field;
+        for (size_t k = 0; lks_schema_at(seen[i].form, k, &field); k++) {
+            lks_test_case("%s.%s", seen[i].form->name, field.key);
+            CHECK(seen[i].fields[k] != is_unanswered(seen[i].form->name, field.key));
         }
     }
 }

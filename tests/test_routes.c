@@ -253,11 +253,10 @@ static const char *filled(const char *body, char *out, size_t size)
 static bool names_nodes(const struct lks_form *form)
 {
     static const char *const keys[] = {"node", "nodes", "hosts"};
-    for (size_t i = 0; form != NULL && i < form->count; i++) {
-        for (size_t k = 0; k < LKS_COUNT(keys); k++) {
-            if (strcmp(form->fields[i].key, keys[k]) == 0)
-                return true;
-        }
+    struct lks_field field;
+    for (size_t k = 0; form != NULL && k < LKS_COUNT(keys); k++) {
+        if (lks_schema_field(form, lks_str_from(keys[k]), &field))
+            return true;
     }
     return false;
 }
@@ -337,10 +336,11 @@ static void check_cursors(const struct ctl *c)
     static const char *const queries[] = {"after=nosuch", "after=999999", "after=nosuch&limit=1"};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
     struct lks_client *client = ctl_client(c, CTL_UNIX);
+    struct lks_field after;
     size_t asked = 0;
     for (size_t i = 0; client != NULL && i < lks_route_count; i++) {
         const struct lks_route *r = &lks_routes[i];
-        if (r->query == NULL || lks_schema_field(r->query, LKS_STR("after")) == NULL)
+        if (r->query == NULL || !lks_schema_field(r->query, LKS_STR("after"), &after))
             continue;
         for (size_t k = 0; k < LKS_COUNT(queries); k++, asked++) {
             char path[256];
@@ -580,7 +580,10 @@ static void test_openapi(void)
         CHECK_STR(lks_doc_text(operation, "operationId"), r->id);
         bool body = lks_doc_member(operation, "requestBody") != NULL;
         CHECK(body == (r->body != NULL || r->body_type != NULL));
-        size_t params = r->query != NULL ? r->query->count : 0;
+        struct lks_field field;
+        size_t params = 0;
+        while (r->query != NULL && lks_schema_at(r->query, params, &field))
+            params++;
         params += strchr(r->path, '{') != NULL;
         CHECK_INT(lks_doc_member(operation, "parameters")->count, params);
         CHECK((lks_doc_member(operation, "security")->count == 0) ==

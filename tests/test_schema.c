@@ -400,12 +400,12 @@ static void test_same(void)
         struct lks_err err = {0};
         CHECK_CODE(check(sames[i].left, &left, &err), LKS_OK);
         CHECK_CODE(check(sames[i].right, &right, &err), LKS_OK);
-        const struct lks_field *field = lks_schema_field(&all_form, lks_str_from(sames[i].field));
-        if (!CHECK(field != NULL))
+        struct lks_field field = {0};
+        if (!CHECK(lks_schema_field(&all_form, lks_str_from(sames[i].field), &field)))
             continue;
         bool same = !sames[i].same;
-        CHECK_CODE(lks_schema_same(field, lks_doc_member(left.first, field->key),
-                                   lks_doc_member(right.first, field->key), &same, &err),
+        CHECK_CODE(lks_schema_same(&field, lks_doc_member(left.first, field.key),
+                                   lks_doc_member(right.first, field.key), &same, &err),
                    LKS_OK);
         CHECK_INT(same, sames[i].same);
     }

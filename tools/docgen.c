@@ -256,10 +256,11 @@ static void put_form(struct lks_buf *page, const struct section *at, const struc
     lks_buf_addf(page,
                  "| key | value | required | default | %smeaning |\n|---|---|---|---|%s---|\n",
                  at->digest ? "hashed | " : "", at->digest ? "---|" : "");
-    for (size_t i = 0; i < form->count; i++)
-        put_field(page, at, &form->fields[i]);
-    for (size_t i = 0; i < form->count; i++)
-        put_inner(page, at, &form->fields[i]);
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+        put_field(page, at, &field);
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+        put_inner(page, at, &field);
 }
 
 /* Forms that are written like a manifest and read by commands of their own. */
@@ -405,10 +406,17 @@ static const struct {
     const char *name;
     void (*put)(struct lks_buf *page);
 } pages[] = {
-    {"commands", put_commands},    {"rules", put_rules},          {"errors", put_errors},
-    {"manifest", put_manifest},    {"inventory", put_inventory},  {"journal", lks_docgen_journal},
-    {"access", lks_docgen_access}, {"config", lks_docgen_config}, {"api", lks_docgen_api},
+    {"commands", put_commands},
+    {"rules", put_rules},
+    {"errors", put_errors},
+    {"manifest", put_manifest},
+    {"inventory", put_inventory},
+    {"journal", lks_docgen_journal},
+    {"access", lks_docgen_access},
+    {"config", lks_docgen_config},
+    {"api", lks_docgen_api},
     {"states", lks_docgen_states},
+    {"entities", lks_docgen_entities},
 };
 
 int main(int argc, char **argv)

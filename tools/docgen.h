@@ -16,6 +16,9 @@ void lks_docgen_access(struct lks_buf *page);
 void lks_docgen_config(struct lks_buf *page);
 void lks_docgen_api(struct lks_buf *page);
 
+/* docgen_entities.c */
+void lks_docgen_entities(struct lks_buf *page);
+
 /* docgen_states.c */
 void lks_docgen_states(struct lks_buf *page);
 

@@ -104,12 +104,13 @@ void lks_docgen_config(struct lks_buf *page)
 
 static void put_fields(struct lks_buf *page, const char *label, const struct lks_form *form)
 {
-    if (form == NULL || form->count == 0)
+    struct lks_field field;
+    if (form == NULL || !lks_schema_at(form, 0, &field))
         return;
     lks_buf_addf(page, "<br>%s:", label);
-    for (size_t i = 0; i < form->count; i++)
-        lks_buf_addf(page, "%s `%s`%s", i > 0 ? "," : "", form->fields[i].key,
-                     (form->fields[i].flags & LKS_FIELD_REQUIRED) != 0 ? "" : "?");
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+        lks_buf_addf(page, "%s `%s`%s", i > 0 ? "," : "", field.key,
+                     (field.flags & LKS_FIELD_REQUIRED) != 0 ? "" : "?");
 }
 
 static void put_routes(struct lks_buf *page, enum lks_listener listener)

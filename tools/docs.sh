@@ -40,6 +40,7 @@ page docs/reference/access.md access
 page docs/reference/config.md config
 page docs/reference/api.md api
 page docs/reference/states.md states
+page docs/reference/entities.md entities
 page docs/schema/stack.json schema Stack
 page docs/schema/hardware-class.json schema HardwareClass
 page docs/schema/fleet.json schema Fleet

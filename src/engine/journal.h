@@ -88,8 +88,8 @@ struct lks_past {
     bool readings; /* also what they ran */
 };
 
-/* What was true of them then, as {"time", "seq", "items"}: of each what lks_view_node() and
- * lks_view_node_more() gave at that moment. NOT_FOUND, with the nearest name, where the fleet did
+/* What was true of them then, as {"time", "seq", "items"}: of each what lks_view_node()
+ * gave at that moment. NOT_FOUND, with the nearest name, where the fleet did
  * not have a node, or the pool, then. `key` as above. */
 enum lks_code lks_journal_past(struct lks_store *store, const struct lks_public_key *key,
                                const struct lks_past *past, struct lks_buf *out,

@@ -37,8 +37,7 @@ static void put_node(const struct lks_state *s, uint32_t node, lks_ms at, bool r
     struct lks_str name = lks_state_name(s, node);
     lks_json_write(w, "{'node': '%.*s', 'time': '%s', 'seq': %lu", LKS_STR_ARG(name),
                    lks_time_text(at, time), s->seq);
-    lks_view_node(w, s, node, at);
-    lks_view_node_more(w, s, node, at);
+    lks_view_node(w, s, node, (struct lks_now){.wall = at}, LKS_USE_LISTED | LKS_USE_SHOWN);
     if (readings)
         put_readings(s, &s->nodes[node], w);
     lks_json_end(w, '}');

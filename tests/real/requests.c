@@ -209,10 +209,10 @@ static void put_shape(struct maker *m, struct lks_json_writer *w, const char *ke
 static void put_form(struct maker *m, struct lks_json_writer *w, const struct lks_form *form,
                      unsigned depth)
 {
-    for (size_t i = 0; i < form->count && depth < DEPTH_MAX; i++) {
-        const struct lks_field *f = &form->fields[i];
-        if (chance(m, (f->flags & LKS_FIELD_REQUIRED) != 0 ? 97 : 30))
-            put_shape(m, w, f->key, f->key, &f->shape, depth);
+    struct lks_field f;
+    for (size_t i = 0; depth < DEPTH_MAX && lks_schema_at(form, i, &f); i++) {
+        if (chance(m, (f.flags & LKS_FIELD_REQUIRED) != 0 ? 97 : 30))
+            put_shape(m, w, f.key, f.key, &f.shape, depth);
     }
     if (chance(m, 2))
         put_odd_json(m, w, "no_such_member");
@@ -294,13 +294,13 @@ static void put_path(struct maker *m, const struct lks_route *route)
 static void put_query(struct maker *m, const struct lks_route *route)
 {
     size_t count = 0;
-    for (size_t i = 0; route->query != NULL && i < route->query->count; i++) {
-        const struct lks_field *f = &route->query->fields[i];
+    struct lks_field f;
+    for (size_t i = 0; route->query != NULL && lks_schema_at(route->query, i, &f); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(PATH_MAX_BYTES);
-        if (!chance(m, (f->flags & LKS_FIELD_REQUIRED) != 0 ? 95 : 30))
+        if (!chance(m, (f.flags & LKS_FIELD_REQUIRED) != 0 ? 95 : 30))
             continue;
-        put_scalar(m, f->key, &f->shape, &text);
-        lks_buf_addf(&m->r->path, "%c%s=", count++ > 0 ? '&' : '?', f->key);
+        put_scalar(m, f.key, &f.shape, &text);
+        lks_buf_addf(&m->r->path, "%c%s=", count++ > 0 ? '&' : '?', f.key);
         lks_http_escape(&m->r->path, lks_buf_view(&text));
     }
     if (chance(m, 2))

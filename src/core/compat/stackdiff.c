@@ -118,10 +118,10 @@ static enum lks_code diff_inner(struct differ *d, const struct pair *p, struct l
 
 static enum lks_code diff_form(struct differ *d, const struct pair *p, const struct lks_form *form)
 {
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_field *field = &form->fields[i];
-        if (diff_inner(d, p, lks_str_from(field->key), field, lks_doc_member(p->from, field->key),
-                       lks_doc_member(p->to, field->key)) != LKS_OK)
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
+        if (diff_inner(d, p, lks_str_from(field.key), &field, lks_doc_member(p->from, field.key),
+                       lks_doc_member(p->to, field.key)) != LKS_OK)
             return d->err->code;
     }
     return LKS_OK;
@@ -258,10 +258,11 @@ static enum lks_code diff_version(struct differ *d, const struct lks_component *
 }
 
 /* The field of a stack called `key`. Fields of one that parsed are known. */
-static const struct lks_field *stack_field(const char *key)
+static struct lks_field stack_field(const char *key)
 {
-    const struct lks_field *field = lks_schema_field(&lks_stack_form, lks_str_from(key));
-    LKS_ASSERT(field != NULL);
+    struct lks_field field = {0};
+    bool known = lks_schema_field(&lks_stack_form, lks_str_from(key), &field);
+    LKS_ASSERT(known);
     return field;
 }
 
@@ -271,17 +272,18 @@ static enum lks_code diff_field(struct differ *d, const struct lks_component *a,
 {
     const struct lks_component *c = b != NULL ? b : a;
     bool firmware = lks_component_is_firmware(c->name);
-    const struct lks_shape *entry = stack_field(firmware ? "firmware" : "components")->shape.of;
-    const struct lks_field *field = lks_schema_field(entry->form, lks_str_from(key));
+    const struct lks_shape *entry = stack_field(firmware ? "firmware" : "components").shape.of;
+    struct lks_field field = {0};
+    bool known = lks_schema_field(entry->form, lks_str_from(key), &field);
     struct lks_difference means = {0};
     describe(d, c, &means);
     means.one_way = false; /* only a new version is flashed */
     struct pair pair = {.path = {"", 0},
-                        .field = field,
+                        .field = &field,
                         .from = a != NULL ? lks_doc_member(a->doc, key) : NULL,
                         .to = b != NULL ? lks_doc_member(b->doc, key) : NULL,
                         .means = &means};
-    if (field == NULL || (pair.from == NULL && pair.to == NULL))
+    if (!known || (pair.from == NULL && pair.to == NULL))
         return LKS_OK;
     pair.path = TEXT(d, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->label), key);
     return diff_value(d, &pair);
@@ -351,9 +353,10 @@ static enum lks_code diff_components(struct differ *d)
 static enum lks_code diff_settings(struct differ *d, const char *where, const struct lks_doc *from,
                                    const struct lks_doc *to)
 {
-    const struct lks_form *form = stack_field(where)->shape.form;
-    for (size_t i = 0; i < form->count; i++) {
-        struct lks_str key = lks_str_from(form->fields[i].key);
+    const struct lks_form *form = stack_field(where).shape.form;
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
+        struct lks_str key = lks_str_from(field.key);
         const struct lks_setting_kind *kind = lks_facts_setting(d->facts, key);
         struct lks_difference means = {
             .class = lks_str_from(where),
@@ -361,8 +364,8 @@ static enum lks_code diff_settings(struct differ *d, const char *where, const st
             .revert = kind != NULL ? kind->revert : LKS_STR("cheap"),
         };
         struct pair top = {.path = lks_str_from(where), .means = &means};
-        if (diff_inner(d, &top, key, &form->fields[i], lks_doc_find(from, key),
-                       lks_doc_find(to, key)) != LKS_OK)
+        if (diff_inner(d, &top, key, &field, lks_doc_find(from, key), lks_doc_find(to, key)) !=
+            LKS_OK)
             return d->err->code;
     }
     return LKS_OK;
@@ -372,8 +375,9 @@ static enum lks_code diff_hardware(struct differ *d)
 {
     static const struct lks_difference means = {
         .class = LKS_STR_C("hardware"), .reboot = LKS_STR_C("no"), .revert = LKS_STR_C("cheap")};
+    struct lks_field field = stack_field("hardware");
     struct pair pair = {.path = LKS_STR("hardware"),
-                        .field = stack_field("hardware"),
+                        .field = &field,
                         .from = lks_doc_member(d->from->doc, "hardware"),
                         .to = lks_doc_member(d->to->doc, "hardware"),
                         .means = &means};

@@ -376,11 +376,12 @@ static void walk(struct lks_judge *j, struct lks_str path, const struct lks_fiel
 static void walk_form(struct lks_judge *j, struct lks_str path, const struct lks_form *form,
                       const struct lks_doc *map)
 {
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_doc *item = lks_doc_member(map, form->fields[i].key);
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
+        const struct lks_doc *item = lks_doc_member(map, field.key);
         if (item == NULL)
             continue;
-        walk(j, lks_conform_path(j, path, item->key), &form->fields[i], item);
+        walk(j, lks_conform_path(j, path, item->key), &field, item);
     }
 }
 
@@ -413,10 +414,11 @@ static void walk(struct lks_judge *j, struct lks_str path, const struct lks_fiel
 
 void lks_conform_settings(struct lks_judge *j)
 {
-    const struct lks_field *field = lks_schema_field(&lks_stack_form, LKS_STR("settings"));
-    LKS_ASSERT(field != NULL);
+    struct lks_field field = {0};
+    bool known = lks_schema_field(&lks_stack_form, LKS_STR("settings"), &field);
+    LKS_ASSERT(known);
     if (j->stack->settings != NULL)
-        walk(j, LKS_STR("settings"), field, j->stack->settings);
+        walk(j, LKS_STR("settings"), &field, j->stack->settings);
 }
 
 /* Jobs may bring their own environment; what the node itself sets must be what is pinned. Where the

@@ -242,10 +242,10 @@ static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lk
 /* Whether all that a form may not go without was measured. */
 static bool is_complete(struct lks_draft *d, const struct lks_form *form, const char *path)
 {
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_field *f = &form->fields[i];
-        struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%s%s", path, f->key);
-        if ((f->flags & LKS_FIELD_REQUIRED) != 0 &&
+    struct lks_field f;
+    for (size_t i = 0; lks_schema_at(form, i, &f); i++) {
+        struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%s%s", path, f.key);
+        if ((f.flags & LKS_FIELD_REQUIRED) != 0 &&
             lks_draft_accord(d, name).accord != LKS_ACCORD_ONE)
             return false;
     }
@@ -273,24 +273,25 @@ static void put_inner(struct lks_draft *d, struct lks_buf *out, const struct lks
 static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lks_form *form,
                        const char *path, ptrdiff_t depth)
 {
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_field *f = &form->fields[i];
-        struct lks_str full = LKS_DRAFT_TEXT(d, "%s%s", path, f->key);
+    struct lks_field f;
+    for (size_t i = 0; lks_schema_at(form, i, &f); i++) {
+        struct lks_str full = LKS_DRAFT_TEXT(d, "%s%s", path, f.key);
         if (lks_str_is(full, "other"))
             continue; /* for the rest */
-        if (f->shape.type == LKS_TYPE_FORM || f->shape.type == LKS_TYPE_DICT)
-            put_inner(d, out, f, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".", LKS_STR_ARG(full)).ptr,
+        if (f.shape.type == LKS_TYPE_FORM || f.shape.type == LKS_TYPE_DICT)
+            put_inner(d, out, &f, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".", LKS_STR_ARG(full)).ptr,
                       depth);
         else
-            put_setting(d, out, f, full, depth);
+            put_setting(d, out, &f, full, depth);
     }
 }
 
 void lks_draft_settings(struct lks_draft *d)
 {
-    const struct lks_field *field = lks_schema_field(&lks_stack_form, LKS_STR("settings"));
-    LKS_ASSERT(field != NULL && field->shape.type == LKS_TYPE_FORM);
-    put_fields(d, &d->settings, field->shape.form, "", 1);
+    struct lks_field field = {0};
+    bool known = lks_schema_field(&lks_stack_form, LKS_STR("settings"), &field);
+    LKS_ASSERT(known && field.shape.type == LKS_TYPE_FORM);
+    put_fields(d, &d->settings, field.shape.form, "", 1);
 }
 
 void lks_draft_tuning(struct lks_draft *d)

@@ -7,29 +7,48 @@
 
 #define LKS_MEMBER(member) (((ROW *)0)->member)
 
-#define COLUMN(NAME, TYPE, member, WORDS, FLAGS, ABOUT)                                            \
+/* The last argument is what the column means. Initialisers may follow it: .use = LISTED | FILTER,
+ * .key = "checked", ONLY_IF(held). */
+#define COLUMN(NAME, TYPE, member, WORDS, FLAGS, ...)                                              \
     {                                                                                              \
-        .name = (NAME), .about = (ABOUT), .words = (WORDS), .type = LKS_COLUMN_##TYPE,             \
-        .flags = (FLAGS), .offset = offsetof(ROW, member), .size = sizeof(LKS_MEMBER(member)),     \
-        .count = 1                                                                                 \
+        .name = (NAME), .words = (WORDS), .type = LKS_COLUMN_##TYPE, .flags = (FLAGS),             \
+        .offset = offsetof(ROW, member), .size = sizeof(LKS_MEMBER(member)), .count = 1,           \
+        .about = __VA_ARGS__                                                                       \
     }
-#define TRUTH(member, about)       COLUMN(#member, TRUTH, member, NULL, 0, about)
-#define NUMBER(member, about)      COLUMN(#member, NUMBER, member, NULL, 0, about)
-#define TIME(member, about)        COLUMN(#member, TIME, member, NULL, 0, about)
-#define SPAN(member, about)        COLUMN(#member, SPAN, member, NULL, 0, about)
-#define REAL(member, about)        COLUMN(#member, REAL, member, NULL, 0, about)
-#define WORD(member, words, about) COLUMN(#member, WORD, member, words, 0, about)
-#define NODE(member, about)        COLUMN(#member, NODE, member, NULL, 0, about)
-#define TEXT(member, about)        COLUMN(#member, TEXT, member, NULL, 0, about)
-#define PASSING(member, about)     COLUMN(#member, TEXT, member, NULL, LKS_COLUMN_PASSING, about)
-#define BASIS(member, about)       COLUMN(#member, BASIS, member, NULL, 0, about)
+#define TRUTH(member, ...)       COLUMN(#member, TRUTH, member, NULL, 0, __VA_ARGS__)
+#define NUMBER(member, ...)      COLUMN(#member, NUMBER, member, NULL, 0, __VA_ARGS__)
+#define TIME(member, ...)        COLUMN(#member, TIME, member, NULL, 0, __VA_ARGS__)
+#define SPAN(member, ...)        COLUMN(#member, SPAN, member, NULL, 0, __VA_ARGS__)
+#define REAL(member, ...)        COLUMN(#member, REAL, member, NULL, 0, __VA_ARGS__)
+#define WORD(member, words, ...) COLUMN(#member, WORD, member, words, 0, __VA_ARGS__)
+#define NODE(member, ...)        COLUMN(#member, NODE, member, NULL, 0, __VA_ARGS__)
+#define TEXT(member, ...)        COLUMN(#member, TEXT, member, NULL, 0, __VA_ARGS__)
+#define BASIS(member, ...)       COLUMN(#member, BASIS, member, NULL, 0, __VA_ARGS__)
+#define PASSES                   LKS_COLUMN_PASSING
+#define PASSING(member, ...)     COLUMN(#member, TEXT, member, NULL, PASSES, __VA_ARGS__)
 /* One of core/entity/settable.h, with the comma behind the row before it. */
-#define SETTABLE(member, flags, about)                                                             \
-    , COLUMN(#member, TEXT, member, NULL, LKS_COLUMN_SETTABLE | (flags), about)
+#define SETTABLE(member, uses, ...)                                                                \
+    , COLUMN(#member, TEXT, member, NULL, LKS_COLUMN_SETTABLE, __VA_ARGS__, .use = (uses))
 /* What follows from other columns. */
-#define COUNTED(member, about) COLUMN(#member, NUMBER, member, NULL, LKS_COLUMN_DERIVED, about)
+#define COUNTED(member, ...) COLUMN(#member, NUMBER, member, NULL, LKS_COLUMN_DERIVED, __VA_ARGS__)
 /* A member of a struct in the row, under a name of its own. */
-#define NAMED(name, TYPE, member, about) COLUMN(name, TYPE, member, NULL, 0, about)
+#define NAMED(name, TYPE, member, ...) COLUMN(name, TYPE, member, NULL, 0, __VA_ARGS__)
+
+/* Shown only while another member is not zero. */
+#define ONLY_IF(member) .gate = offsetof(ROW, member), .gate_size = sizeof(LKS_MEMBER(member))
+
+#define LISTED LKS_USE_LISTED
+#define SHOWN  LKS_USE_SHOWN
+#define TABLE  LKS_USE_TABLE
+#define WRAP   LKS_USE_WRAP
+#define FILTER LKS_USE_FILTER
+#define SORT   LKS_USE_SORT
+#define ALWAYS LKS_USE_ALWAYS
+#define FILLED LKS_USE_FILLED
+#define BEGINS LKS_USE_BEGINS
+#define LINES  LKS_USE_LINES
+#define PARTED LKS_USE_PARTED
+#define HASHED LKS_USE_HASHED
 
 #define ARRAY(NAME, TYPE, member, FLAGS, ABOUT)                                                    \
     {                                                                                              \

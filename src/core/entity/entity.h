@@ -36,16 +36,38 @@ enum lks_column_flag {
     LKS_COLUMN_SETTABLE = 8, /* TEXT: people set it: core/entity/settable.h */
 };
 
+/* How a column is used by answers of the API and by commands. What an answer says about a column,
+ * which queries of lists name it and how a list can be sorted follow from these. A secret column
+ * has none of them. */
+enum lks_column_use {
+    LKS_USE_LISTED = 1,    /* in a row of a list, and wherever the thing is shown */
+    LKS_USE_SHOWN = 2,     /* only where the one thing is shown */
+    LKS_USE_LIVE = 4,      /* known from heartbeats alone: not where the past is shown */
+    LKS_USE_TABLE = 8,     /* a column of `ls` */
+    LKS_USE_WRAP = 16,     /* TABLE: broken over several lines, and behind all others */
+    LKS_USE_FILTER = 32,   /* a list can be limited to rows with one value */
+    LKS_USE_SORT = 64,     /* `ls` can be sorted by it */
+    LKS_USE_ALWAYS = 128,  /* a text or time that is never empty */
+    LKS_USE_FILLED = 256,  /* a truth, number or word that is left out where it is 0 */
+    LKS_USE_BEGINS = 512,  /* FILTER: the beginning of the value is enough */
+    LKS_USE_LINES = 1024,  /* a text of several lines */
+    LKS_USE_PARTED = 2048, /* a text of words between blanks, shown as a list */
+    LKS_USE_HASHED = 4096, /* a text that is a digest */
+};
+
 struct lks_column {
     const char *name;
+    const char *key; /* of the member of an answer; NULL: its name */
     const char *about;
     const char *const *words; /* WORD */
     enum lks_column_type type;
     unsigned flags;
-    size_t offset; /* in the row */
-    size_t size;   /* of one value */
-    size_t count;  /* values next to each other: more than one in an array */
-    size_t length; /* BYTES: where the length is, a uint32_t */
+    unsigned use;           /* enum lks_column_use */
+    size_t gate, gate_size; /* shown only while the member there is not 0; a size of 0: always */
+    size_t offset;          /* in the row */
+    size_t size;            /* of one value */
+    size_t count;           /* values next to each other: more than one in an array */
+    size_t length;          /* BYTES: where the length is, a uint32_t */
 };
 
 /* Rows of one kind. They are in a list of the state, or in one of a row of `parent`. */

@@ -4,7 +4,9 @@
 #include "core/conform/conform.h"
 #include "core/conform/verdict.h"
 #include "core/state/change_room.h"
+#include "core/state/heartbeat.h"
 #include "core/state/node_status.h"
+#include "core/view/view_words.h"
 
 #include <stdio.h>
 
@@ -154,33 +156,35 @@ void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32
     }
 }
 
-void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node, lks_ms wall)
+/* Members of a node ------------------------------------------------------------------------- */
+
+static uint32_t place_of(const struct lks_view_of *of)
 {
-    const struct lks_node *n = &s->nodes[node];
+    return (uint32_t)((const struct lks_node *)of->row - of->s->nodes);
+}
+
+static void put_name(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    lks_json_text(w, "name", lks_state_name(of->s, place_of(of)));
+}
+
+static void put_judged(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    lks_json_cstr(w, "judged", lks_judged_words[lks_state_judged(of->s, place_of(of))]);
+}
+
+static void put_admissible(struct lks_json_writer *w, const struct lks_view_of *of)
+{
     const char *why = NULL;
-    bool admissible = lks_node_admissible(s, node, wall, &why);
-    lks_json_text(w, "name", lks_state_name(s, node));
-    lks_view_text(w, "asset", lks_state_text(s, n->asset));
-    if (n->pool < s->pool_count)
-        lks_view_text(w, "pool", lks_state_text(s, s->pools[n->pool].name));
-    lks_view_text(w, "site", lks_state_text(s, n->site));
-    lks_view_text(w, "rack", lks_state_text(s, n->rack));
-    lks_view_text(w, "domain", lks_state_text(s, n->domain));
-    lks_view_text(w, "class", lks_state_text(s, n->class));
-    lks_json_cstr(w, "liveness", lks_liveness_words[n->liveness]);
-    lks_view_time(w, "liveness_since", n->liveness_since);
-    lks_json_cstr(w, "judged", lks_judged_words[lks_state_judged(s, node)]);
-    lks_view_text(w, "tuple", lks_state_text(s, n->tuple));
-    lks_json_bool(w, "intake", n->intake);
-    lks_json_bool(w, "held", n->held);
-    lks_json_bool(w, "enrolled", n->enrolled);
+    bool admissible = lks_node_admissible(of->s, place_of(of), of->now.wall, &why);
     lks_json_bool(w, "admissible", admissible);
     if (!admissible && why != NULL)
         lks_json_cstr(w, "why", why);
 }
 
-static void put_certificate(struct lks_json_writer *w, const struct lks_certificate *c)
+static void put_certificate(struct lks_json_writer *w, const struct lks_view_of *of)
 {
+    const struct lks_certificate *c = &((const struct lks_node *)of->row)->certificates[0];
     char fingerprint[LKS_DIGEST_SIZE];
     if (lks_state_certificate_text(c, fingerprint)[0] == '\0')
         return;
@@ -190,8 +194,9 @@ static void put_certificate(struct lks_json_writer *w, const struct lks_certific
     lks_json_end(w, '}');
 }
 
-static void put_notes(struct lks_json_writer *w, uint32_t notes)
+static void put_notes(struct lks_json_writer *w, const struct lks_view_of *of)
 {
+    uint32_t notes = ((const struct lks_node *)of->row)->notes;
     lks_json_begin(w, "notes", '[');
     for (size_t i = 0; i < LKS_NOTE_COUNT; i++) {
         if ((notes >> i & 1) != 0)
@@ -200,8 +205,10 @@ static void put_notes(struct lks_json_writer *w, uint32_t notes)
     lks_json_end(w, ']');
 }
 
-static void put_commands(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+static void put_commands(struct lks_json_writer *w, const struct lks_view_of *of)
 {
+    const struct lks_state *s = of->s;
+    uint32_t node = place_of(of);
     lks_json_begin(w, "commands", '[');
     for (uint32_t i = 0; i < s->command_count; i++) {
         if (s->commands[i].node == node && !s->commands[i].ended)
@@ -210,27 +217,20 @@ static void put_commands(struct lks_json_writer *w, const struct lks_state *s, u
     lks_json_end(w, ']');
 }
 
-static void put_reset(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+static void put_reset(struct lks_json_writer *w, const struct lks_view_of *of)
 {
-    const struct lks_reset *r = lks_state_reset(s, node);
+    const struct lks_reset *r = lks_state_reset(of->s, place_of(of));
     if (r == NULL)
         return;
     lks_json_begin(w, "reset", '{');
-    lks_json_text(w, "by", lks_state_text(s, r->by));
-    lks_json_text(w, "reason", lks_state_text(s, r->reason));
-    lks_view_time(w, "asked", r->asked);
-    lks_view_time(w, "until", r->until);
-    if (r->approved != 0) {
-        lks_view_time(w, "approved", r->approved);
-        lks_view_text(w, "approved_by", lks_state_text(s, r->approved_by));
-        lks_view_text(w, "approved_reason", lks_state_text(s, r->approved_reason));
-        lks_json_int(w, "command", (int64_t)r->command);
-    }
+    lks_view_row_put(w, &lks_view_resets, LKS_USE_LISTED, &(struct lks_view_of){of->s, .row = r});
     lks_json_end(w, '}');
 }
 
-static void put_deviations(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+static void put_deviations(struct lks_json_writer *w, const struct lks_view_of *of)
 {
+    const struct lks_state *s = of->s;
+    uint32_t node = place_of(of);
     lks_json_begin(w, "deviations", '[');
     for (uint32_t i = 0; i < s->deviation_count; i++) {
         const struct lks_deviation *d = &s->deviations[i];
@@ -262,58 +262,164 @@ static uint64_t change_of(const struct lks_state *s, uint32_t node)
     return id;
 }
 
-/* What others report of it, and until when that counts. */
-static void put_conditions(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
-                           lks_ms wall)
+static void put_change(struct lks_json_writer *w, const struct lks_view_of *of)
 {
-    const struct lks_node *n = &s->nodes[node];
-    lks_json_bool(w, "unhealthy", n->unhealthy);
-    lks_view_time(w, "changing", n->changing);
-    uint64_t change = change_of(s, node);
+    uint64_t change = change_of(of->s, place_of(of));
     if (change != 0)
         lks_json_int(w, "change", (int64_t)change);
+}
+
+static void put_condition(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    const struct lks_node *n = of->row;
     if (n->unhealthy || n->changing != 0)
-        lks_view_text(w, "condition_text", lks_state_text(s, n->condition_text));
-    lks_view_time(w, "attested_until", n->attested_until);
-    lks_view_time(w, "checked", n->checked_at);
+        lks_view_text(w, "condition_text", lks_state_text(of->s, n->condition_text));
+}
+
+static void put_outband(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    const struct lks_node *n = of->row;
     if (n->outband != 0)
-        lks_json_int(w, "outband_age_ms", (int64_t)age(wall, n->outband_taken));
+        lks_json_int(w, "outband_age_ms", (int64_t)age(of->now.wall, n->outband_taken));
+}
+
+static void put_intent(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    lks_view_intent(w, of->s, place_of(of), "stack", "stack_digest");
+    if (lks_state_intent(of->s, place_of(of)) != 0)
+        lks_json_cstr(w, "intent_from", intent_from(of->s, place_of(of)));
 }
 
 /* The stack that the verdict is about: a verdict of another stack than the intent would show. */
-static void put_verdict_stack(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+static void put_verdict_stack(struct lks_json_writer *w, const struct lks_view_of *of)
 {
-    const struct lks_state_verdict *v = lks_state_verdict(s, node);
+    const struct lks_state_verdict *v = lks_state_verdict(of->s, place_of(of));
     if (v == NULL)
         return;
-    lks_view_text(w, "judged_stack", stack_name(s, node, v->stack));
-    lks_json_text(w, "judged_stack_digest", lks_state_text(s, v->stack));
+    lks_view_text(w, "judged_stack", stack_name(of->s, place_of(of), v->stack));
+    lks_json_text(w, "judged_stack_digest", lks_state_text(of->s, v->stack));
 }
 
-void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
-                        lks_ms wall)
+static void put_drift(struct lks_json_writer *w, const struct lks_view_of *of)
 {
-    const struct lks_node *n = &s->nodes[node];
-    const struct lks_state_verdict *v = lks_state_verdict(s, node);
-    lks_view_text(w, "boot", lks_state_text(s, n->boot));
-    lks_view_text(w, "report", lks_state_text(s, n->report));
-    lks_view_intent(w, s, node, "stack", "stack_digest");
-    if (lks_state_intent(s, node) != 0)
-        lks_json_cstr(w, "intent_from", intent_from(s, node));
-    put_verdict_stack(w, s, node);
-    lks_view_drift(w, s, node, LKS_VERDICT_LINES_MAX);
-    lks_view_text(w, "first", v != NULL ? lks_state_text(s, v->first) : LKS_STR(""));
-    put_deviations(w, s, node);
-    put_conditions(w, s, node, wall);
-    lks_view_time(w, "taken", n->taken);
-    put_certificate(w, &n->certificates[0]);
-    put_notes(w, n->notes);
-    if (n->intake)
-        lks_view_text(w, "intake_why", lks_state_text(s, n->intake_why));
-    if (n->held) {
-        lks_view_text(w, "held_by", lks_state_text(s, n->held_by));
-        lks_view_text(w, "held_reason", lks_state_text(s, n->held_reason));
+    lks_view_drift(w, of->s, place_of(of), LKS_VERDICT_LINES_MAX);
+}
+
+static void put_first(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    const struct lks_state_verdict *v = lks_state_verdict(of->s, place_of(of));
+    if (v != NULL)
+        lks_view_text(w, "first", lks_state_text(of->s, v->first));
+}
+
+static void put_heard(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    const struct lks_heartbeat *p = &of->s->pulses[place_of(of)];
+    if (((const struct lks_node *)of->row)->inband != 0 && p->heard)
+        lks_json_int(w, "inband_age_ms", (int64_t)age(of->now.mono, p->at));
+    lks_json_int(w, "health", (int64_t)(p->health & LKS_HEALTH_BITS));
+    if (p->heard) {
+        lks_json_int(w, "skew_ms", p->skew);
+        lks_json_int(w, "heard_ms_ago", (int64_t)age(of->now.mono, p->at));
     }
-    put_commands(w, s, node);
-    put_reset(w, s, node);
+    lks_json_int(w, "witnessed_seq", (int64_t)(p->head_seq & (uint64_t)LKS_DOC_NUMBER_MAX));
+}
+
+/* Tables ------------------------------------------------------------------------------------ */
+
+/* clang-format off */
+const struct lks_form lks_view_wrong_form = FORM("Wrong", "Something that does not conform",
+    MUST("subject", TEXT, "what differs"),
+    MUST("cause", TEXT, "how"),
+    MAY("pinned", LINES(LKS_VIEW_LINES_MAX), "what the stack says"),
+    MAY("actual", LINES(LKS_VIEW_LINES_MAX), "what the node has"),
+    MAY("of", TEXT, "the device it was found on"),
+    MAY("deviation", COUNT, "number of the deviation that covers it"));
+const struct lks_form lks_view_drained_form = FORM("Drained", "Kept free of jobs",
+    MUST("by", TEXT, "who owns the drain"),
+    MAY("reason", TEXT, "and why"));
+static const struct lks_form fingerprint = FORM("Fingerprint", "The current certificate",
+    MUST("fingerprint", TEXT, "SHA-256 of it"),
+    MAY("expires", TIME, "when it ends"));
+static const struct lks_form reset = FORM_OF("NodeReset", "The reset of a wedged node",
+    lks_view_resets, LKS_USE_LISTED);
+
+#define BEFORE(member) offsetof(struct lks_node, member)
+enum {
+    LISTED = LKS_USE_LISTED,
+    SHOWN = LKS_USE_SHOWN,
+    LIVE = LKS_USE_LIVE,
+    COLUMN = LKS_USE_LISTED | LKS_USE_TABLE,
+};
+static const struct lks_view_computed computed[] = {
+    {MUST("name", TEXT, "Its name."), COLUMN | LKS_USE_SORT, BEFORE(asset), put_name},
+    {MUST("judged", WORDS(lks_judged_words),
+          "How its readings compare with the stack that it should run."),
+     COLUMN | LKS_USE_SORT, BEFORE(tuple), put_judged},
+    {MUST("admissible", TRUTH, "Whether a job may run on it, as far as is known."),
+     COLUMN | LKS_USE_SORT, BEFORE(accepted), put_admissible},
+    {MAY("why", TEXT, "Why no job may."), COLUMN | LKS_USE_WRAP, BEFORE(accepted), NULL},
+
+    {MAY("stack", TEXT, "The stack that it should run."), SHOWN, BEFORE(unhealthy), put_intent},
+    {MAY("stack_digest", TEXT, "The digest of that stack."), SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("intent_from", WORDS(lks_intent_words), "Why it should run that stack."),
+     SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("judged_stack", TEXT, "The stack that `judged` refers to."),
+     SHOWN, BEFORE(unhealthy), put_verdict_stack},
+    {MAY("judged_stack_digest", TEXT, "The digest of that stack."), SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("cause", WORDS(lks_drift_words), "The cause of the drift, if it is known."),
+     SHOWN, BEFORE(unhealthy), put_drift},
+    {MAY("since", TIME, "When the drift started."), SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("evidence", TEXT, "The digest of the report that shows it."),
+     SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("text", LINES(LKS_VIEW_LINES_MAX), "The difference, in a line."),
+     SHOWN, BEFORE(unhealthy), NULL},
+    {MUST("drifted", COUNT, "Number of components that differ."), SHOWN, BEFORE(unhealthy), NULL},
+    {MUST("unmeasured", COUNT, "Number of components that were not measured."),
+     SHOWN, BEFORE(unhealthy), NULL},
+    {MUST("rows", LKS_LIST(LKS_FORM(lks_view_wrong_form)), "All that does not conform."),
+     SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("drained", LKS_FORM(lks_view_drained_form), "Its drain in the scheduler."),
+     SHOWN, BEFORE(unhealthy), NULL},
+    {MAY("first", LINES(LKS_VIEW_LINES_MAX), "The first component that does not conform."),
+     SHOWN, BEFORE(unhealthy), put_first},
+    {MUST("deviations", LKS_LIST(COUNT), "The numbers of deviations that hold for it."),
+     SHOWN, BEFORE(unhealthy), put_deviations},
+    {MAY("change", COUNT, "The number of the change that it is in."),
+     SHOWN, BEFORE(attested_until), put_change},
+    {MAY("condition_text", TEXT, "The reason for `unhealthy` or `changing`."),
+     SHOWN, BEFORE(attested_until), put_condition},
+    {MAY("outband_age_ms", COUNT, "Time since its endpoint was read."),
+     SHOWN, BEFORE(taken), put_outband},
+    {MAY("certificate", LKS_FORM(fingerprint), "The certificate of its agent."),
+     SHOWN, BEFORE(intake_why), put_certificate},
+    {MUST("notes", LKS_LIST(WORDS(lks_note_words)), "Conditions that its agent reported."),
+     SHOWN, BEFORE(intake_why), put_notes},
+    {MUST("commands", LKS_LIST(COUNT), "The numbers of its commands that have not ended."),
+     SHOWN, LKS_VIEW_END, put_commands},
+    {MAY("reset", LKS_FORM(reset), "A reset that waits for its approval or its review."),
+     SHOWN, LKS_VIEW_END, put_reset},
+
+    {MAY("inband_age_ms", COUNT, "Time since it last confirmed its in-band readings."),
+     LIVE, LKS_VIEW_END, put_heard},
+    {MUST("health", COUNT, "Conditions of its agent, as bits."), LIVE, LKS_VIEW_END, NULL},
+    {MAY("skew_ms", SIGNED, "Its clock less that of lockstepd."), LIVE, LKS_VIEW_END, NULL},
+    {MAY("heard_ms_ago", COUNT,
+         "Time since its last heartbeat; absent: none since lockstepd started."),
+     LIVE, LKS_VIEW_END, NULL},
+    {MUST("witnessed_seq", COUNT, "The row of the journal's head that it witnessed."),
+     LIVE, LKS_VIEW_END, NULL},
+};
+/* clang-format on */
+const struct lks_view lks_view_nodes = {&lks_entity_node, computed, LKS_COUNT(computed)};
+const struct lks_view lks_view_resets = {.entity = &lks_entity_reset};
+
+const struct lks_view *const lks_views[] = {&lks_view_nodes, &lks_view_resets};
+const size_t lks_view_count = LKS_COUNT(lks_views);
+
+void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                   struct lks_now now, unsigned use)
+{
+    const struct lks_view_of of = {.s = s, .row = &s->nodes[node], .now = now};
+    lks_view_row_put(w, &lks_view_nodes, use, &of);
 }

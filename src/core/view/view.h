@@ -1,20 +1,28 @@
 /*
- * A node as the journal knows it, as members of a JSON object that the caller has begun. `node
- * show` and `journal at` both render by these functions, one from the state of now and one from the
- * fold up to a moment, so that they cannot differ. What heartbeats alone know is not here.
+ * Nodes, as members of a JSON object that the caller has begun. `node show` and `journal at` both
+ * render by these functions, one from the state of now and one from the fold up to a moment, so
+ * that they cannot differ.
  */
 #ifndef LKS_CORE_VIEW_H
 #define LKS_CORE_VIEW_H
 
-#include "codec/format/json.h"
-#include "core/state/state.h"
+#include "core/view/view_row.h"
 
-/* What a node's row in a list has. */
+/* Of a text in an answer that may be longer than a line. */
+#define LKS_VIEW_LINES_MAX ((int64_t)64 << 10)
+
+extern const struct lks_view lks_view_nodes, lks_view_resets;
+/* All of them. */
+extern const struct lks_view *const lks_views[];
+extern const size_t lks_view_count;
+
+/* Members of a node with the uses LISTED (its row in a list), SHOWN (what the journal knows
+ * besides) and LIVE (what heartbeats alone know). */
 void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
-                   lks_ms wall);
-/* What the journal knows of one node besides. */
-void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
-                        lks_ms wall);
+                   struct lks_now now, unsigned use);
+
+/* Forms of members of a node. */
+extern const struct lks_form lks_view_wrong_form, lks_view_drained_form;
 
 /* Where a node's intent comes from. */
 enum lks_intent_from {

@@ -362,34 +362,44 @@ static enum lks_code check_items(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
-const struct lks_field *lks_schema_field(const struct lks_form *form, struct lks_str key)
+bool lks_schema_at(const struct lks_form *form, size_t i, struct lks_field *out)
 {
-    for (size_t i = 0; i < form->count; i++) {
-        if (lks_str_is(key, form->fields[i].key))
-            return &form->fields[i];
+    if (i >= form->count)
+        return form->more != NULL && form->more(form->of, form->use, i - form->count, out);
+    *out = form->fields[i];
+    return true;
+}
+
+bool lks_schema_field(const struct lks_form *form, struct lks_str key, struct lks_field *out)
+{
+    for (size_t i = 0; lks_schema_at(form, i, out); i++) {
+        if (lks_str_is(key, out->key))
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_form *form,
                                const char *key)
 {
-    const struct lks_field *field = lks_schema_field(form, lks_str_from(key));
-    LKS_ASSERT(field != NULL);
+    struct lks_field field = {0};
+    bool known = lks_schema_field(form, lks_str_from(key), &field);
+    LKS_ASSERT(known);
     const struct lks_doc *member = lks_doc_member(map, key);
     if (member != NULL && member->kind == LKS_DOC_TEXT)
         return member->text;
-    return lks_str_from(field->fallback != NULL ? field->fallback : "");
+    return lks_str_from(field.fallback != NULL ? field.fallback : "");
 }
 
 bool lks_schema_truth(const struct lks_doc *map, const struct lks_form *form, const char *key)
 {
-    const struct lks_field *field = lks_schema_field(form, lks_str_from(key));
-    LKS_ASSERT(field != NULL && field->shape.type == LKS_TYPE_BOOL);
+    struct lks_field field = {0};
+    bool known = lks_schema_field(form, lks_str_from(key), &field);
+    LKS_ASSERT(known && field.shape.type == LKS_TYPE_BOOL);
     const struct lks_doc *member = lks_doc_member(map, key);
     if (member != NULL)
         return member->truth;
-    return field->fallback != NULL && strcmp(field->fallback, "true") == 0;
+    return field.fallback != NULL && strcmp(field.fallback, "true") == 0;
 }
 
 static enum lks_code fail_unknown(struct checker *c, const struct lks_doc *doc,
@@ -397,8 +407,9 @@ static enum lks_code fail_unknown(struct checker *c, const struct lks_doc *doc,
 {
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(doc->key);
-    for (size_t i = 0; i < form->count; i++)
-        lks_near_try(&near, lks_str_from(form->fields[i].key));
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+        lks_near_try(&near, lks_str_from(field.key));
     if (near.best.len > 0)
         return FAIL(c, doc, "unknown key%s", lks_near_hint(&near, hint));
     return FAIL(c, doc, "unknown key in %s", form->name);
@@ -408,20 +419,19 @@ static enum lks_code check_form(struct checker *c, const struct lks_doc *doc,
                                 const struct lks_shape *shape)
 {
     const struct lks_form *form = shape->form;
+    struct lks_field field;
     if (doc->kind != LKS_DOC_MAP)
         return FAIL(c, doc, "expected %s as a map, found %s", form->name,
                     lks_doc_kind_name(doc->kind));
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        const struct lks_field *field = lks_schema_field(form, item->key);
-        if (field == NULL)
+        if (!lks_schema_field(form, item->key, &field))
             return fail_unknown(c, item, form);
-        if (check_value(c, item, &field->shape) != LKS_OK)
+        if (check_value(c, item, &field.shape) != LKS_OK)
             return c->err->code;
     }
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_field *field = &form->fields[i];
-        if ((field->flags & LKS_FIELD_REQUIRED) != 0 && lks_doc_member(doc, field->key) == NULL)
-            return FAIL(c, doc, "%s needs '%s': %s", form->name, field->key, field->about);
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
+        if ((field.flags & LKS_FIELD_REQUIRED) != 0 && lks_doc_member(doc, field.key) == NULL)
+            return FAIL(c, doc, "%s needs '%s': %s", form->name, field.key, field.about);
     }
     return LKS_OK;
 }
@@ -511,7 +521,8 @@ static bool says_absence(const struct lks_doc *doc, const struct lks_field *fiel
     if (field->shape.type != LKS_TYPE_FORM)
         return doc->kind == LKS_DOC_MAP && doc->count == 0;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (!says_absence(item, lks_schema_field(field->shape.form, item->key)))
+        struct lks_field inner = {0};
+        if (lks_schema_field(field->shape.form, item->key, &inner) && !says_absence(item, &inner))
             return false;
     }
     return true;
@@ -521,11 +532,12 @@ static enum lks_code copy_form(struct copier *c, struct lks_doc *to, const struc
                                const struct lks_form *form)
 {
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        const struct lks_field *field = lks_schema_field(form, item->key);
-        LKS_ASSERT(field != NULL);
-        if (says_absence(item, field))
+        struct lks_field field = {0};
+        bool known = lks_schema_field(form, item->key, &field);
+        LKS_ASSERT(known);
+        if (says_absence(item, &field))
             continue;
-        if (copy_value(c, to, item->key, item, &field->shape, field->flags) != LKS_OK)
+        if (copy_value(c, to, item->key, item, &field.shape, field.flags) != LKS_OK)
             return c->err->code;
     }
     return LKS_OK;
@@ -657,16 +669,15 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
 
 static void put_fields(struct lks_json_writer *w, const struct lks_form *form)
 {
+    struct lks_field f;
     lks_json_begin(w, "properties", '{');
-    for (size_t i = 0; i < form->count; i++) {
-        const struct lks_field *f = &form->fields[i];
-        put_shape(w, f->key, &f->shape, f->about, f->fallback);
-    }
+    for (size_t i = 0; lks_schema_at(form, i, &f); i++)
+        put_shape(w, f.key, &f.shape, f.about, f.fallback);
     lks_json_end(w, '}');
     lks_json_begin(w, "required", '[');
-    for (size_t i = 0; i < form->count; i++) {
-        if ((form->fields[i].flags & LKS_FIELD_REQUIRED) != 0)
-            lks_json_cstr(w, NULL, form->fields[i].key);
+    for (size_t i = 0; lks_schema_at(form, i, &f); i++) {
+        if ((f.flags & LKS_FIELD_REQUIRED) != 0)
+            lks_json_cstr(w, NULL, f.key);
     }
     lks_json_end(w, ']');
     lks_json_bool(w, "additionalProperties", false);

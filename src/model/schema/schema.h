@@ -93,7 +93,15 @@ struct lks_form {
     size_t count;
     const char *into; /* a request: the struct that it decodes into, "lks_ask_reason" */
     size_t size;      /* and that struct's size */
+    /* Fields behind these that follow from another table: writes the one at `i`; false: there is
+     * none. NULL: no others follow. `of` and `use` are passed on to it. */
+    bool (*more)(const void *of, unsigned use, size_t i, struct lks_field *out);
+    const void *of;
+    unsigned use;
 };
+
+/* The field at `i`, from 0; false: the form has no more. */
+bool lks_schema_at(const struct lks_form *form, size_t i, struct lks_field *out);
 
 /* Check `doc` against `form`: keys known, required ones there, every value of its type. */
 enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc *doc,
@@ -127,8 +135,8 @@ void lks_schema_shape_json(struct lks_json_writer *w, const char *key,
 /* Whether `s` is a name: see LKS_TYPE_NAME. */
 bool lks_schema_is_name(struct lks_str s);
 
-/* The field of `form` called `key`, or NULL. */
-const struct lks_field *lks_schema_field(const struct lks_form *form, struct lks_str key);
+/* The field of `form` called `key`; false: it has none. */
+bool lks_schema_field(const struct lks_form *form, struct lks_str key, struct lks_field *out);
 
 /* The text of a member of `map`, a map of `form`, or what its absence means (empty when nothing).
  */

@@ -16,12 +16,10 @@ enum {
     READ_MAX = 256,   /* the same, of bases that it reads for them */
 };
 
-/* What a list of nodes is asked for. Texts are compared as numbers, once they were looked up. */
+/* What a list of nodes is asked for. */
 struct filter {
-    lks_text site, rack, domain, class, tuple;
-    uint32_t pool;
-    bool by_pool;
-    int liveness, judged, intake, held; /* -1: any */
+    struct lks_lookup_filter columns;
+    int judged; /* -1: any */
     struct lks_str component, version;
     char *seen;    /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
     uint32_t read; /* how many were looked at */
@@ -37,18 +35,10 @@ static bool filter_init(const struct lks_authz *authz, struct lks_call *call, st
 {
     const struct lks_state *s = authz->state;
     const struct lks_query_nodes *ask = LKS_ASKED(call, lks_query_nodes);
-    *f = (struct filter){.intake = ask->intake,
-                         .held = ask->held,
-                         .liveness = ask->liveness,
-                         .judged = ask->judged,
-                         .component = ask->component,
-                         .version = ask->version};
-    if (!lks_lookup_text(authz, call, LKS_LOOKUP_SITE, ask->site, &f->site) ||
-        !lks_lookup_text(authz, call, LKS_LOOKUP_RACK, ask->rack, &f->rack) ||
-        !lks_lookup_text(authz, call, LKS_LOOKUP_DOMAIN, ask->domain, &f->domain) ||
-        !lks_lookup_text(authz, call, LKS_LOOKUP_CLASS, ask->class, &f->class) ||
-        !lks_lookup_tuple(authz, call, ask->tuple, &f->tuple) ||
-        !lks_lookup_pool(authz, call, ask->pool, &f->by_pool, &f->pool))
+    f->judged = ask->judged;
+    f->component = ask->component;
+    f->version = ask->version;
+    if (!lks_lookup_filter(authz, call, &f->columns))
         return false;
     if (f->version.len > 0 && f->component.len == 0) {
         lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
@@ -93,20 +83,8 @@ static bool node_has(const struct lks_state *s, const struct lks_node *n, struct
 static bool fits(const struct lks_state *s, uint32_t node, struct filter *f)
 {
     const struct lks_node *n = &s->nodes[node];
-    const struct {
-        lks_text want, got;
-    } texts[] = {
-        {f->site, n->site},   {f->rack, n->rack},   {f->domain, n->domain},
-        {f->class, n->class}, {f->tuple, n->tuple},
-    };
-    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        if (texts[i].want != 0 && texts[i].want != texts[i].got)
-            return false;
-    }
-    return n->placed && (!f->by_pool || n->pool == f->pool) &&
-           (f->liveness < 0 || n->liveness == (unsigned)f->liveness) &&
+    return lks_lookup_fits(&f->columns, n) &&
            (f->judged < 0 || lks_state_judged(s, node) == (unsigned)f->judged) &&
-           (f->intake < 0 || n->intake == f->intake) && (f->held < 0 || n->held == f->held) &&
            (f->seen == NULL || node_has(s, n, f));
 }
 
@@ -144,7 +122,7 @@ void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
         if (!fits(s, i, &f))
             continue;
         lks_json_begin(&w, NULL, '{');
-        lks_view_node(&w, s, i, now.wall);
+        lks_view_node(&w, s, i, now, LKS_USE_LISTED);
         lks_json_end(&w, '}');
         left--;
     }
@@ -159,9 +137,7 @@ void lks_handle_node(struct lks_authz *authz, struct lks_call *call)
         return;
     struct lks_json_writer w = lks_call_json(call);
     struct lks_now now = lks_engine_now(authz->engine, authz->now);
-    lks_view_node(&w, authz->state, node, now.wall);
-    lks_view_node_more(&w, authz->state, node, now.wall);
-    lks_view_node_live(&w, authz->state, node, now);
+    lks_view_node(&w, authz->state, node, now, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE);
     lks_json_end(&w, '}');
 }
 

@@ -55,8 +55,9 @@ static void put_parameters(struct lks_json_writer *w, const struct lks_route *r)
         lks_str_cut(rest, '}', &name, &rest);
         put_parameter(w, "path", name, NULL);
     }
-    for (size_t i = 0; r->query != NULL && i < r->query->count; i++)
-        put_parameter(w, "query", lks_str_from(r->query->fields[i].key), &r->query->fields[i]);
+    struct lks_field field;
+    for (size_t i = 0; r->query != NULL && lks_schema_at(r->query, i, &field); i++)
+        put_parameter(w, "query", lks_str_from(field.key), &field);
     lks_json_end(w, ']');
 }
 
@@ -189,8 +190,9 @@ static void put_body(struct lks_json_writer *w, const struct lks_route *r)
     if (r->body == NULL && r->body_type == NULL)
         return;
     bool required = r->body == NULL;
-    for (size_t i = 0; r->body != NULL && i < r->body->count; i++)
-        required |= (r->body->fields[i].flags & LKS_FIELD_REQUIRED) != 0;
+    struct lks_field field;
+    for (size_t i = 0; r->body != NULL && lks_schema_at(r->body, i, &field); i++)
+        required |= (field.flags & LKS_FIELD_REQUIRED) != 0;
     lks_json_begin(w, "requestBody", '{');
     lks_json_bool(w, "required", required);
     put_content(w, r->body != NULL ? "application/json" : r->body_type, r->body);

@@ -2,30 +2,9 @@
 
 #include "base/near.h"
 #include "core/registry/named.h"
+#include "core/view/view.h"
 
 #include <string.h>
-
-static const char *const words[] = {
-    [LKS_LOOKUP_SITE] = "site",
-    [LKS_LOOKUP_RACK] = "rack",
-    [LKS_LOOKUP_DOMAIN] = "domain",
-    [LKS_LOOKUP_CLASS] = "class",
-};
-
-static lks_text text_of(const struct lks_node *n, enum lks_lookup what)
-{
-    switch (what) {
-    case LKS_LOOKUP_SITE:
-        return n->site;
-    case LKS_LOOKUP_RACK:
-        return n->rack;
-    case LKS_LOOKUP_DOMAIN:
-        return n->domain;
-    case LKS_LOOKUP_CLASS:
-        break;
-    }
-    return n->class;
-}
 
 static void refuse(struct lks_call *call, const char *what, const struct lks_near *near)
 {
@@ -34,19 +13,22 @@ static void refuse(struct lks_call *call, const char *what, const struct lks_nea
                      LKS_STR_ARG(near->wanted), lks_near_hint(near, hint));
 }
 
-bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum lks_lookup what,
-                     struct lks_str text, lks_text *out)
+static lks_text text_of(const struct lks_column *c, const struct lks_node *n)
+{
+    return n->placed ? (lks_text)lks_entity_number(c, n, 0) : 0;
+}
+
+/* The text that a node which the caller sees has in this column. */
+static bool find_text(const struct lks_authz *authz, struct lks_call *call,
+                      const struct lks_column *c, struct lks_str text, uint64_t *out)
 {
     const struct lks_state *s = authz->state;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(text);
     lks_text wanted = 0, last = 0;
-    *out = 0;
-    if (text.len == 0)
-        return true;
     bool known = lks_intern_find(&s->texts, text, &wanted);
     for (uint32_t i = 0; i < s->node_count; i++) {
-        lks_text has = s->nodes[i].placed ? text_of(&s->nodes[i], what) : 0;
+        lks_text has = text_of(c, &s->nodes[i]);
         if (has == 0 || has == last || !lks_authz_sees(&sight, i))
             continue;
         if (known && has == wanted) {
@@ -56,8 +38,38 @@ bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum 
         lks_near_try(&near, lks_state_text(s, has));
         last = has;
     }
-    refuse(call, words[what], &near);
+    refuse(call, lks_view_row_key(c), &near);
     return false;
+}
+
+/* The one that starts so. */
+static bool find_beginning(const struct lks_authz *authz, struct lks_call *call,
+                           const struct lks_column *c, struct lks_str text, uint64_t *out)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    const char *key = lks_view_row_key(c);
+    lks_text found = 0;
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        lks_text has = text_of(c, &s->nodes[i]);
+        if (has == 0 || has == found || !lks_authz_sees(&sight, i) ||
+            !lks_named_begins(text, lks_state_text(s, has)))
+            continue;
+        if (found != 0) {
+            lks_call_problem(call, LKS_E_INVALID,
+                             "query: %s: several start with '%" LKS_STR_FMT "': %" LKS_STR_FMT
+                             " and %" LKS_STR_FMT " are two; give more of it",
+                             key, LKS_STR_ARG(text), LKS_STR_ARG(lks_state_text(s, found)),
+                             LKS_STR_ARG(lks_state_text(s, has)));
+            return false;
+        }
+        found = has;
+    }
+    *out = found;
+    if (found == 0)
+        lks_call_problem(call, LKS_E_NOT_FOUND, "no node runs the %s '%" LKS_STR_FMT "'", key,
+                         LKS_STR_ARG(text));
+    return found != 0;
 }
 
 /* A reader of all there sees a pool without nodes, too. */
@@ -113,32 +125,50 @@ bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struc
     return false;
 }
 
-bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
-                      lks_text *out)
+static bool find_value(const struct lks_authz *authz, struct lks_call *call,
+                       const struct lks_column *c, const struct lks_doc *value, uint64_t *out)
 {
-    const struct lks_state *s = authz->state;
-    struct lks_authz_view sight = lks_authz_sight(authz, call);
-    *out = 0;
-    for (uint32_t i = 0; text.len > 0 && i < s->node_count; i++) {
-        lks_text has = s->nodes[i].tuple;
-        if (has == 0 || has == *out || !s->nodes[i].placed || !lks_authz_sees(&sight, i) ||
-            !lks_named_begins(text, lks_state_text(s, has)))
+    uint32_t pool = 0;
+    bool given;
+    if (c->type == LKS_COLUMN_POOL && !lks_lookup_pool(authz, call, value->text, &given, &pool))
+        return false;
+    if (c->type == LKS_COLUMN_WORD)
+        return lks_record_word_find(c->words, value->text, out);
+    if (c->type == LKS_COLUMN_TEXT && (c->use & LKS_USE_BEGINS) != 0)
+        return find_beginning(authz, call, c, value->text, out);
+    if (c->type == LKS_COLUMN_TEXT)
+        return find_text(authz, call, c, value->text, out);
+    LKS_ASSERT(c->type == LKS_COLUMN_POOL || c->type == LKS_COLUMN_TRUTH);
+    *out = c->type == LKS_COLUMN_POOL ? pool : value->truth;
+    return true;
+}
+
+bool lks_lookup_filter(const struct lks_authz *authz, struct lks_call *call,
+                       struct lks_lookup_filter *out)
+{
+    const struct lks_column *c = NULL;
+    const struct lks_view_computed *m = NULL;
+    *out = (struct lks_lookup_filter){0};
+    for (size_t i = 0; lks_view_row_at(&lks_view_nodes, LKS_USE_FILTER, i, &c, &m); i++) {
+        const struct lks_doc *value =
+            c != NULL ? lks_doc_member(call->filters, lks_view_row_key(c)) : NULL;
+        if (value == NULL)
             continue;
-        if (*out != 0) {
-            lks_call_problem(call, LKS_E_INVALID,
-                             "query: tuple: several start with '%" LKS_STR_FMT "': %" LKS_STR_FMT
-                             " and %" LKS_STR_FMT " are two; give more of it",
-                             LKS_STR_ARG(text), LKS_STR_ARG(lks_state_text(s, *out)),
-                             LKS_STR_ARG(lks_state_text(s, has)));
+        LKS_ASSERT(out->count < LKS_COUNT(out->terms));
+        out->terms[out->count].column = c;
+        if (!find_value(authz, call, c, value, &out->terms[out->count++].wanted))
             return false;
-        }
-        *out = has;
     }
-    if (text.len == 0 || *out != 0)
-        return true;
-    lks_call_problem(call, LKS_E_NOT_FOUND, "no node runs the tuple '%" LKS_STR_FMT "'",
-                     LKS_STR_ARG(text));
-    return false;
+    return true;
+}
+
+bool lks_lookup_fits(const struct lks_lookup_filter *f, const struct lks_node *n)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        if (lks_entity_number(f->terms[i].column, n, 0) != f->terms[i].wanted)
+            return false;
+    }
+    return n->placed;
 }
 
 bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, const char *what,

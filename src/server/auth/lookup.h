@@ -6,15 +6,25 @@
 #ifndef LKS_SERVER_LOOKUP_H
 #define LKS_SERVER_LOOKUP_H
 
+#include "core/entity/entity.h"
 #include "server/auth/authz.h"
 
-/* What of a node a filter compares. */
-enum lks_lookup { LKS_LOOKUP_SITE, LKS_LOOKUP_RACK, LKS_LOOKUP_DOMAIN, LKS_LOOKUP_CLASS };
+#define LKS_LOOKUP_TERMS_MAX 32
 
-/* `text` as what nodes have; 0 where it is empty. False, and the answer written, where no node that
- * the caller sees has it. */
-bool lks_lookup_text(const struct lks_authz *authz, struct lks_call *call, enum lks_lookup what,
-                     struct lks_str text, lks_text *out);
+/* What a list of nodes is limited to, by columns with the use FILTER: values as numbers. */
+struct lks_lookup_filter {
+    struct {
+        const struct lks_column *column;
+        uint64_t wanted;
+    } terms[LKS_LOOKUP_TERMS_MAX];
+    size_t count;
+};
+
+/* Those that the query names. False, and the answer written, where no node that the caller sees
+ * has such a value. */
+bool lks_lookup_filter(const struct lks_authz *authz, struct lks_call *call,
+                       struct lks_lookup_filter *out);
+bool lks_lookup_fits(const struct lks_lookup_filter *f, const struct lks_node *n);
 
 /* A pool; `given` says whether `text` names one. */
 bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
@@ -23,10 +33,6 @@ bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struc
 /* A node or asset; LKS_NO_NODE where `text` is empty. */
 bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
                      uint32_t *out);
-
-/* A tuple by its digest, or the beginning of one. */
-bool lks_lookup_tuple(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
-                      lks_text *out);
 
 /* `out` names a "stack" or a "bundle" (`what`) and becomes its digest; empty: it stays so. A name
  * that is not known stays as it is, since the fleet's own file may have it, or the decision refuses

@@ -72,21 +72,21 @@ bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *
     struct lks_docs *docs = &call->asked;
     struct lks_str key = lks_arena_copy(&docs->arena, lks_str_from(name));
     const struct lks_form *form = call->route->query;
-    const struct lks_field *field = form != NULL ? lks_schema_field(form, key) : NULL;
+    struct lks_field field = {0};
+    bool known = form != NULL && lks_schema_field(form, key, &field);
     struct lks_doc *doc = lks_doc_add_text(docs, map, lks_str_from(value));
     if (key.ptr == NULL || doc == NULL)
         return false;
     doc->key = key;
     doc->quoted = true;
     uint64_t number;
-    if (field != NULL && field->shape.type == LKS_TYPE_NUMBER &&
+    if (known && field.shape.type == LKS_TYPE_NUMBER &&
         lks_str_number(doc->text, (uint64_t)LKS_DOC_NUMBER_MAX, &number)) {
         doc->kind = LKS_DOC_NUMBER;
         doc->number = (int64_t)number;
     }
     bool truth = lks_str_is(doc->text, "true");
-    if (field != NULL && field->shape.type == LKS_TYPE_BOOL &&
-        (truth || lks_str_is(doc->text, "false"))) {
+    if (known && field.shape.type == LKS_TYPE_BOOL && (truth || lks_str_is(doc->text, "false"))) {
         doc->kind = LKS_DOC_BOOL;
         doc->truth = truth;
     }
@@ -96,6 +96,7 @@ bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *
 enum lks_code lks_call_query_take(struct lks_call *call, struct lks_doc *map, struct lks_err *err)
 {
     static const struct lks_form none = {.name = "this request", .about = "without parameters"};
+    call->filters = map;
     if (lks_doc_check_keys(&call->asked, map, err) != LKS_OK)
         return err->code;
     const struct lks_form *form = call->route->query != NULL ? call->route->query : &none;

@@ -64,11 +64,12 @@ struct lks_call {
     struct lks_docs docs;  /* a JSON body */
     struct lks_str named;  /* what the path names: its {name}, {id} or {digest} */
     const void *ask;       /* the body or the query, decoded: LKS_ASKED(); owned by the documents */
-    struct lks_buf bytes;  /* the body itself */
-    bool unread;           /* which is not fetched before it is known who asks, */
-    uint64_t length;       /* and has so many bytes */
-    bool chunked;          /* or it shows at its end */
-    struct lks_hostlist hosts; /* the body's `nodes`, where the scope asks for them */
+    const struct lks_doc *filters; /* the query, for lks_lookup_filter() alone */
+    struct lks_buf bytes;          /* the body itself */
+    bool unread;                   /* which is not fetched before it is known who asks, */
+    uint64_t length;               /* and has so many bytes */
+    bool chunked;                  /* or it shows at its end */
+    struct lks_hostlist hosts;     /* the body's `nodes`, where the scope asks for them */
     struct lks_credential credential;
     char as[LKS_CALL_IDENTITY_SIZE]; /* the identity for which another controller asks; empty: none
                                       */

@@ -33,8 +33,8 @@ struct lks_query_apply {
 };
 struct lks_query_nodes {
     struct lks_ask_page page;
-    struct lks_str site, pool, rack, domain, class, tuple, component, version;
-    int liveness, judged, intake, held;
+    struct lks_str component, version;
+    int judged;
 };
 struct lks_query_history {
     uint64_t limit, before;

@@ -23,19 +23,11 @@ const struct lks_form lks_query_apply = ASK(query_apply, "ApplyQuery", "How a fl
     TAKES(query_apply, gpus, COUNT, "and how many GPUs they have, where these are many"));
 const struct lks_form lks_query_page = ASK(query_page, "PageQuery", "A part of a list",
     PAGE(query_page));
-const struct lks_form lks_query_nodes = ASK(query_nodes, "NodesQuery", "Which nodes",
+const struct lks_form lks_query_nodes = ASK_AND(query_nodes, "NodesQuery", "Which nodes",
+    lks_view_nodes, LKS_USE_FILTER,
     PAGE(query_nodes),
-    TAKES(query_nodes, site, TEXT, "of this site"),
-    TAKES(query_nodes, pool, TEXT, "of this pool"),
-    TAKES(query_nodes, rack, TEXT, "in this rack"),
-    TAKES(query_nodes, domain, TEXT, "of this domain"),
-    TAKES(query_nodes, class, TEXT, "of this hardware class"),
-    TAKES(query_nodes, liveness, WORDS(lks_liveness_words), "live, late, lost or unseen"),
     TAKES(query_nodes, judged, WORDS(lks_judged_words),
         "how what they run compares with their stack"),
-    TAKES(query_nodes, intake, TRUTH, "waiting to be accepted, or not"),
-    TAKES(query_nodes, held, TRUTH, "held by a person, or not"),
-    TAKES(query_nodes, tuple, TEXT, "running exactly this, by its digest or the beginning of one"),
     TAKES(query_nodes, component, LKS_OF(COMPONENT), "that have this component"),
     TAKES(query_nodes, version, TEXT, "in this version; needs `component`"));
 const struct lks_form lks_query_history = ASK(query_history, "HistoryQuery", "A part of a history",
@@ -198,85 +190,16 @@ const struct lks_form lks_form_applied = FORM("Applied",
     MUST("gpus", COUNT, "how many GPUs they have"));
 const struct lks_form lks_form_pools = LIST("Pools", "A list of pools", pool, "pools");
 
-#define NODE_FIELDS                                                                     \
-    MUST("name", TEXT, "what it is called"),                                            \
-    MAY("asset", TEXT, "class of an asset; absent for a node"),                         \
-    MAY("pool", TEXT, "its pool"),                                                      \
-    MAY("site", TEXT, "where it is"),                                                   \
-    MAY("rack", TEXT, "where it is"),                                                   \
-    MAY("domain", TEXT, "what changes together with it"),                               \
-    MAY("class", TEXT, "its hardware class"),                                           \
-    MUST("liveness", WORDS(lks_liveness_words), "whether it is heard"),                 \
-    MAY("liveness_since", TIME, "since when"),                                          \
-    MUST("judged", WORDS(lks_judged_words), "what it runs against its intent"),         \
-    MAY("tuple", TEXT, "digest of what it runs"),                                       \
-    MUST("intake", TRUTH, "waits to be accepted"),                                      \
-    MUST("held", TRUTH, "held by a person"),                                            \
-    MUST("enrolled", TRUTH, "its agent has a certificate"),                             \
-    MUST("admissible", TRUTH, "a job may run on it, as far as is known"),               \
-    MAY("why", TEXT, "why not")
-static const struct lks_form node_row = FORM("NodeRow", "A node in a list", NODE_FIELDS);
+static const struct lks_form node_row = FORM_OF("NodeRow", "A node in a list",
+    lks_view_nodes, LKS_USE_LISTED);
 const struct lks_form lks_form_nodes = LIST("Nodes", "A list of nodes", node_row, "nodes");
-static const struct lks_form fingerprint = FORM("Fingerprint", "The current certificate",
-    MUST("fingerprint", TEXT, "SHA-256 of it"),
-    MAY("expires", TIME, "when it ends"));
-static const struct lks_form node_reset = FORM("NodeReset", "The reset of a wedged node",
-    MUST("by", TEXT, "who asked for it"),
-    MUST("reason", TEXT, "and why"),
-    MUST("asked", TIME, "when"),
-    MUST("until", TIME, "when the request expires"),
-    MAY("approved", TIME, "when it was approved; its review is open since"),
-    MAY("approved_by", TEXT, "by whom"),
-    MAY("approved_reason", TEXT, "and why"),
-    MAY("command", COUNT, "the number of the reboot"));
-/* What the journal knows of a node: now, and at a moment of the past. */
-#define NODE_MORE_FIELDS                                                                           \
-    MAY("boot", TEXT, "id of its boot"),                                                           \
-    MAY("report", TEXT, "digest of its last report"),                                              \
-    MAY("stack", TEXT, "the stack it should run"),                                                 \
-    MAY("stack_digest", TEXT, "and that stack's digest"),                                          \
-    MAY("intent_from", WORDS(lks_intent_words), "what says that it should"),                       \
-    MAY("judged_stack", TEXT, "the stack that `judged` refers to"),                                \
-    MAY("judged_stack_digest", TEXT, "and that stack's digest"),                                   \
-    MAY("cause", WORDS(lks_drift_words), "the cause of the drift, if known"),                      \
-    MAY("since", TIME, "since when"),                                                              \
-    MAY("evidence", TEXT, "digest of the report that shows it"),                                   \
-    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"),                                           \
-    MUST("drifted", COUNT, "pins that do not hold"),                                               \
-    MUST("unmeasured", COUNT, "pins that could not be read"),                                      \
-    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "all of them"),                               \
-    MAY("drained", LKS_FORM(lks_form_drained), "if it is"),                                        \
-    MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"),                 \
-    MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"),                        \
-    MUST("unhealthy", TRUTH, "set by an identity"),                                                \
-    MAY("changing", TIME, "since when a step of a change is about to start, or runs"),             \
-    MAY("change", COUNT, "the change it is in"),                                                   \
-    MAY("condition_text", TEXT, "the reason given for either"),                                    \
-    MAY("attested_until", TIME, "when its attestation ends"),                                      \
-    MAY("checked", TIME, "when its last active check passed"),                                     \
-    MAY("outband_age_ms", COUNT, "since it was read out of band"),                                 \
-    MAY("taken", TIME, "when its tuple was read, by its own clock"),                               \
-    MAY("certificate", LKS_FORM(fingerprint), "of its agent"),                                     \
-    MUST("notes", LKS_LIST(WORDS(lks_note_words)), "conditions that are on"),                      \
-    MAY("intake_why", TEXT, "why it waits"),                                                       \
-    MAY("held_by", TEXT, "who holds it"),                                                          \
-    MAY("held_reason", TEXT, "and why"),                                                           \
-    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over"),                \
-    MAY("reset", LKS_FORM(node_reset), "a reset that waits for its approval or review")
-const struct lks_form lks_form_node = FORM("Node", "All there is to know about a node",
-    NODE_FIELDS,
-    NODE_MORE_FIELDS,
-    MAY("inband_age_ms", COUNT, "since it last confirmed what it reads of itself"),
-    MUST("health", COUNT, "bits its agent sets"),
-    MAY("skew_ms", SIGNED, "its clock less ours"),
-    MAY("heard_ms_ago", COUNT, "since its last heartbeat; absent: not since we started"),
-    MUST("witnessed_seq", COUNT, "the journal head it witnessed"));
-const struct lks_form lks_form_at = FORM("NodeAt", "A node as it was",
+const struct lks_form lks_form_node = FORM_OF("Node", "All there is to know about a node",
+    lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE);
+const struct lks_form lks_form_at = FORM_AND("NodeAt", "A node as it was",
+    lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN,
     MUST("node", TEXT, "its name"),
     MUST("time", TIME, "the moment"),
     MUST("seq", COUNT, "the last row before it"),
-    NODE_FIELDS,
-    NODE_MORE_FIELDS,
     MAY("readings", LKS_LIST(ANY), "what it ran, as [name, part, value]"));
 const struct lks_form lks_form_past = FORM("Past", "Nodes as they were",
     MUST("time", TIME, "the moment"),

@@ -57,17 +57,7 @@ const struct lks_form lks_ask_sweep_failed = ASK(ask_sweep_failed, "SweepFailed"
 
 /* Drift: answers ---------------------------------------------------------------------------- */
 
-#define ROW_TEXT LINES(LKS_BASIS_TEXT_MAX)
-const struct lks_form lks_form_wrong = FORM("Wrong", "Something that does not conform",
-    MUST("subject", TEXT, "what differs"),
-    MUST("cause", TEXT, "how"),
-    MAY("pinned", ROW_TEXT, "what the stack says"),
-    MAY("actual", ROW_TEXT, "what the node has"),
-    MAY("of", TEXT, "the device it was found on"),
-    MAY("deviation", COUNT, "number of the deviation that covers it"));
-const struct lks_form lks_form_drained = FORM("Drained", "Kept free of jobs",
-    MUST("by", TEXT, "who owns the drain"),
-    MAY("reason", TEXT, "and why"));
+#define ROW_TEXT LINES(LKS_VIEW_LINES_MAX)
 static const struct lks_form drifter = FORM("Drifter", "Nodes that differ from their intent",
     MUST("node", TEXT, "its name"),
     MAY("pool", TEXT, "its pool"),
@@ -80,8 +70,8 @@ static const struct lks_form drifter = FORM("Drifter", "Nodes that differ from t
     MAY("evidence", TEXT, "digest of the report that shows it"),
     MUST("drifted", COUNT, "pins that do not hold"),
     MUST("unmeasured", COUNT, "pins that could not be read"),
-    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "the first of them"),
-    MAY("drained", LKS_FORM(lks_form_drained), "if it is"));
+    MUST("rows", LKS_LIST(LKS_FORM(lks_view_wrong_form)), "the first of them"),
+    MAY("drained", LKS_FORM(lks_view_drained_form), "if it is"));
 static const struct lks_form counts = FORM("DriftCounts", "Nodes by how they compare",
     MUST("nodes", COUNT, "that are evaluated"),
     MUST("conforms", COUNT, "as they should be"),
@@ -214,7 +204,7 @@ static const struct lks_form no = FORM("AdmissionNo", "A reason not to start",
     MAY("image", TEXT, "which image"),
     MAY("ranks", LINES(LKS_HOSTLIST_BYTES_MAX), "of which ranks"),
     MAY("pool", TEXT, "the pool that says so"),
-    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"));
+    MAY("text", LINES(LKS_VIEW_LINES_MAX), "in a line"));
 const struct lks_form lks_form_admit = FORM("Admission", "Yes for a while, or no and why",
     MUST("job", TEXT, "which job"),
     MUST("admitted", TRUTH, "it may start"),

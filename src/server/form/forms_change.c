@@ -197,7 +197,7 @@ static const struct lks_form wave = FORM("ChangeWave", "Nodes that change one af
     MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"));
 static const struct lks_form note = FORM("ChangeNote", "A note for approvers",
     MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
-    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what approvers have to know"));
+    MUST("text", LINES(LKS_VIEW_LINES_MAX), "what approvers have to know"));
 static const struct lks_form order = FORM("ChangeOrder", "Orders for the executors of nodes",
     MUST("digest", DIGEST, "its own; the text is at /v1/artifacts/{digest}"),
     MUST("size", COUNT, "bytes"));

@@ -6,22 +6,10 @@
 #include "core/entity/settable.h"
 #include "core/rules/decide.h"
 #include "core/view/view.h"
-#include "model/schema/tables.h"
+#include "core/view/view_words.h"
 #include "server/form/asks.h"
 #include "server/form/forms.h"
 
-#define SEQ_MAX LKS_DOC_NUMBER_MAX
-#define TEXT    LKS_OF(TEXT)
-#define NAME    LKS_OF(NAME)
-#define TRUTH   LKS_OF(BOOL)
-#define COUNT   LKS_NUMBERS(0, SEQ_MAX)
-#define TIME    LKS_OF(TIME)
-#define DIGEST  LKS_OF(SHA256)
-#define SIGNED  LKS_NUMBERS(-SEQ_MAX, SEQ_MAX)
-#define LINES(n)                                                                                   \
-    {                                                                                              \
-        .type = LKS_TYPE_LINES, .max = (n)                                                         \
-    }
 /* As long as what decides takes. */
 #define WHY                                                                                        \
     {                                                                                              \
@@ -31,18 +19,10 @@
     {                                                                                              \
         .type = LKS_TYPE_TEXT, .max = LKS_SETTABLE_MAX                                             \
     }
-#define WORDS(w)                                                                                   \
-    {                                                                                              \
-        .type = LKS_TYPE_CHOICE, .values = (w)                                                     \
-    }
-#define ANY LKS_OF(ANY)
 /* A host list, which may be long. */
 #define HOSTS LINES(LKS_HOSTLIST_BYTES_MAX)
 
 /* clang-format off */
-#define MUST(key, shape, about)     {key, shape, LKS_REQUIRED, NULL, about}
-#define MAY(key, shape, about)      {key, shape, 0, NULL, about}
-
 /* Fields of a request: the value decodes into member `m` of struct lks_`s`, which is `no` where the
  * request leaves a number out. The shape is last, since its braces hold commas. */
 #define FIELD(s, m, k, required, no, a, ...)                                        \
@@ -69,15 +49,12 @@
     MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"), \
     MAY("gpus", COUNT, "how many GPUs they have")
 
-/* A form and its fields. */
-#define FORM(name, about, ...)                                                      \
-    {name, about, .fields = (const struct lks_field[]){__VA_ARGS__},                \
-     .count = LKS_COUNT(((const struct lks_field[]){__VA_ARGS__}))}
-/* The same of a request, which decodes into struct lks_`s`. */
-#define ASK(s, name, about, ...)                                                    \
-    {name, about, .fields = (const struct lks_field[]){__VA_ARGS__},                \
-     .count = LKS_COUNT(((const struct lks_field[]){__VA_ARGS__})),                 \
-     .into = "lks_" #s, .size = sizeof(struct lks_##s)}
+/* A form of a request, which decodes into struct lks_`s`. */
+#define ASK(s, name, about, ...) {name, about, FIELDS(__VA_ARGS__), INTO(s)}
+/* The same, and behind its fields those of a view: lks_lookup_filter() reads them. */
+#define ASK_AND(s, name, about, view, uses, ...)                                    \
+    {name, about, FIELDS(__VA_ARGS__), INTO(s), SHOWING(view, uses)}
+#define INTO(s) .into = "lks_" #s, .size = sizeof(struct lks_##s)
 /* A page of a list: forms `of` one kind, and where the next page starts. */
 #define LIST(name, about, of, items)                                                \
     FORM(name, about, MUST("items", LKS_LIST(LKS_FORM(of)), items), NEXT)

@@ -1,26 +1,6 @@
 #include "server/form/views.h"
-#include "core/state/heartbeat.h"
 
 #include <stdio.h>
-
-static lks_ms age(lks_ms now, lks_ms then)
-{
-    return now > then ? now - then : 0;
-}
-
-void lks_view_node_live(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
-                        struct lks_now now)
-{
-    const struct lks_heartbeat *p = &s->pulses[node];
-    if (s->nodes[node].inband != 0 && p->heard)
-        lks_json_int(w, "inband_age_ms", (int64_t)age(now.mono, p->at));
-    lks_json_int(w, "health", (int64_t)(p->health & LKS_HEALTH_BITS));
-    if (p->heard) {
-        lks_json_int(w, "skew_ms", p->skew);
-        lks_json_int(w, "heard_ms_ago", (int64_t)age(now.mono, p->at));
-    }
-    lks_json_int(w, "witnessed_seq", (int64_t)(p->head_seq & (uint64_t)LKS_DOC_NUMBER_MAX));
-}
 
 struct lks_pool_counts lks_view_pool_counts(const struct lks_state *s, uint32_t pool)
 {

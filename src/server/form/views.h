@@ -6,10 +6,6 @@
 #include "core/exposure/cadence.h"
 #include "core/view/view.h"
 
-/* What heartbeats alone know of a node; lks_view_node_more() has what the journal knows. */
-void lks_view_node_live(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
-                        struct lks_now now);
-
 /* Counts of a pool, which may be of a part of its nodes. */
 struct lks_pool_counts {
     uint32_t nodes, enrolled;

@@ -1,0 +1,56 @@
+/*
+ * A row of a table of the state as JSON, and as the fields of a form, from the same columns: what
+ * an answer holds, what the OpenAPI document says about it, which queries a list takes and by which
+ * columns it can be sorted.
+ */
+#ifndef LKS_CORE_VIEW_ROW_H
+#define LKS_CORE_VIEW_ROW_H
+
+#include "codec/format/json.h"
+#include "core/entity/entity.h"
+#include "model/schema/schema.h"
+
+/* The row that is shown, and what computed members may need beside it. */
+struct lks_view_of {
+    const struct lks_state *s;
+    const void *row;
+    struct lks_now now;
+    const void *also; /* as the view says */
+};
+
+/* A member that is no column. */
+struct lks_view_computed {
+    struct lks_field field;
+    unsigned use;  /* enum lks_column_use */
+    size_t before; /* the offset of the column that it stands before, or LKS_VIEW_END */
+    /* Writes the member, or nothing. NULL: the function of a computed member above writes it. */
+    void (*put)(struct lks_json_writer *w, const struct lks_view_of *of);
+};
+
+#define LKS_VIEW_END SIZE_MAX
+
+/* How rows of a table are shown. Computed members with one use are in the order of the columns that
+ * they stand before. */
+struct lks_view {
+    const struct lks_entity *entity;
+    const struct lks_view_computed *computed;
+    size_t computed_count;
+};
+
+/* The members of a row with one of the uses LISTED, SHOWN and LIVE, in that order. */
+void lks_view_row_put(struct lks_json_writer *w, const struct lks_view *view, unsigned use,
+                      const struct lks_view_of *of);
+
+/* The field at `i` of those, or of those that a query or a command takes. For `more` of a form:
+ * `view` is a struct lks_view. */
+bool lks_view_row_field(const void *view, unsigned use, size_t i, struct lks_field *out);
+
+/* The column or the computed member of that field; the other is NULL. */
+bool lks_view_row_at(const struct lks_view *view, unsigned use, size_t i,
+                     const struct lks_column **column, const struct lks_view_computed **computed);
+
+/* What a member of an answer is called, and what it may hold. */
+const char *lks_view_row_key(const struct lks_column *c);
+struct lks_shape lks_view_row_shape(const struct lks_column *c);
+
+#endif
