@@ -5,6 +5,7 @@
  * numbers for each node, 128 of them, compared with the pinned ones and nothing else.
  */
 #include "bench/bench.h"
+#include "core/state/state.h"
 
 #include "core/campaign/state_apply.h"
 #include "core/conform/basis.h"

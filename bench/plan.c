@@ -6,6 +6,7 @@
  * without.
  */
 #include "bench/bench.h"
+#include "core/state/lookup.h"
 
 #include "tests/manifests.h"
 #include "tests/plans.h"

@@ -7,6 +7,7 @@
  */
 #include "bench/bench.h"
 #include "bench/writing.h"
+#include "core/state/state.h"
 
 #include "drivers/store/sqlite.h"
 #include "engine/engine.h"

@@ -1,6 +1,7 @@
 /* Any bytes at all: a snapshot that is taken folds to a state that is packed, unpacked to an equal
  * one, and packed again to the same bytes. */
 #include "core/entity/entity.h"
+#include "core/state/state.h"
 #include "engine/journal.h"
 
 #include <stdint.h>

@@ -29,11 +29,15 @@
 
 #include "base/rng.h"
 #include "core/agentlink/at_most_once.h"
+#include "core/rows/change.h"
+#include "core/state/state.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "lab/rehearse/queue.h"
 #include "model/manifest/bundle.h"
 #include "port/sched.h"
+
+struct lks_state_flash;
 
 #define CAM_WALL        UINT64_C(1794700000000)
 #define CAM_MINUTE      (60 * LKS_SECOND)

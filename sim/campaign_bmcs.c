@@ -1,5 +1,8 @@
 /* Management endpoints, as a light model, and the conversations that lockstepd has with them. What
  * the model leaves out of Redfish, campaign_redfish.c has. */
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>

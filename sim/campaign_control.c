@@ -1,5 +1,9 @@
 /* What lockstepd does in this world: turns, group commit, crashes, restarts, answers to agents. */
 #include "core/gate/gate.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 /* Everything settles: the weather is calm, and what is left is explained. */
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include "engine/journal.h"

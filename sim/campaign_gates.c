@@ -1,5 +1,6 @@
 /* What is measured of machines for gates: every third fleet has them, and in every other of those
  * one stack installs well and is slow, and wrong. */
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include "core/gate/gate.h"

@@ -1,4 +1,5 @@
 /* Jobs and the scheduler that places them. */
+#include "core/rows/node.h"
 #include "sim/campaign.h"
 
 #include "core/admission/admit.h"

@@ -10,6 +10,8 @@
  * reached, and whether the world keeps it (a job, a scheduler, its endpoint, a freeze), is known
  * here by the truth.
  */
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include "core/state/mass.h"

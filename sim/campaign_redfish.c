@@ -1,5 +1,7 @@
 /* Endpoints of src/lab/bmcsim, spoken with by the production driver: for the firmware of BMCs, in
  * some seeds. Truth is what the simulated devices have. */
+#include "core/rows/flash.h"
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include "tests/bmcs.h"

@@ -1,4 +1,5 @@
 /* What commands do to machines, by the truth. */
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include "model/manifest/order.h"

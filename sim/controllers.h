@@ -17,6 +17,7 @@
 #include "base/heap.h"
 #include "base/rng.h"
 #include "core/admission/admit.h"
+#include "core/rows/limits.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"

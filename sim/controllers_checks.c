@@ -1,5 +1,8 @@
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "sim/controllers.h"
 #include "tests/reload.h"
 

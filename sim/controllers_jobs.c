@@ -1,3 +1,4 @@
+#include "core/state/state.h"
 #include "sim/controllers.h"
 
 static void draw_nodes(struct ctl_world *w, struct lks_str names[CTL_NODES_MAX],

@@ -16,6 +16,9 @@
  *     sim_flashes 17        run one and print what happens
  */
 #include "base/rng.h"
+#include "core/rows/flash.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "tests/bmcs.h"

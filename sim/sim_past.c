@@ -9,6 +9,9 @@
  *     sim_past          run many seeds
  *     sim_past 17       run one
  */
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include "core/view/view.h"

@@ -1,5 +1,10 @@
 #include "tests/anything.h"
 
+#include "base/str.h"
+#include "core/rows/change.h"
+#include "core/state/state.h"
+#include "model/record/record.h"
+
 enum { NEWEST = 3 };
 
 /* A line of what does not conform. */

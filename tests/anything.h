@@ -4,7 +4,8 @@
 #define LKS_TESTS_ANYTHING_H
 
 #include "base/rng.h"
-#include "core/state/state.h"
+
+struct lks_state;
 
 struct lks_record lks_test_any_record(struct lks_rng *rng, const struct lks_state *s);
 

@@ -9,6 +9,7 @@
 #define LKS_TESTS_ASKED_H
 
 #include "core/rules/decide.h"
+#include "core/state/state.h"
 
 struct lks_asked {
     struct lks_state state;

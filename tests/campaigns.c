@@ -1,7 +1,11 @@
 #include "tests/campaigns.h"
 
 #include "core/campaign/campaign.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
 #include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
 #include "tests/fleet.h"
 #include "tests/manifests.h"
 #include "tests/test.h"

@@ -1,5 +1,7 @@
 /* What gates want measured in a campaign of tests, and what is measured. */
 #include "base/rng.h"
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,4 +1,8 @@
 /* What holds after every decision about such a change, whatever goes wrong. */
+#include "core/rows/change.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 
 #include "tests/test.h"

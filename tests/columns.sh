@@ -12,8 +12,9 @@ failed=0
 case_of() {
     rm -rf "$scratch/src"
     mkdir -p "$scratch/src/core"
-    cp -R src/core/state src/core/entity "$scratch/src/core/"
-    sed -i "$3" "$scratch"/src/core/state/*.h "$scratch"/src/core/entity/entities_*.c
+    cp -R src/core/rows src/core/state src/core/entity "$scratch/src/core/"
+    sed -i "$3" "$scratch"/src/core/rows/*.h "$scratch"/src/core/state/*.h \
+        "$scratch"/src/core/entity/entities_*.c
     found=$(python3 tools/columns.py "$scratch" | grep -c '^src/' || true)
     if [ "$found" -eq "$2" ]; then
         passed=$((passed + 1))

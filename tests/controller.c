@@ -4,6 +4,7 @@
 #include "codec/format/json.h"
 #include "drivers/store/sqlite.h"
 #include "engine/journal.h"
+#include "model/record/record.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 

@@ -1,7 +1,13 @@
 #include "tests/counted.h"
 
+#include "base/heap.h"
 #include "core/campaign/campaign.h"
-#include "core/state/change_index.h"
+#include "core/rows/change_index.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "tests/test.h"
 
 /* When something is to be decided about it, asked anew. */

@@ -3,7 +3,9 @@
 #ifndef LKS_TESTS_COUNTED_H
 #define LKS_TESTS_COUNTED_H
 
-#include "core/state/state.h"
+#include <stdbool.h>
+
+struct lks_state;
 
 bool lks_counted_changes(const struct lks_state *s);
 bool lks_counted_work(const struct lks_state *s);

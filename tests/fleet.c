@@ -1,7 +1,9 @@
 #include "tests/fleet.h"
 
 #include "codec/notation/hostlist.h"
+#include "core/rows/node.h"
 #include "core/rules/decide.h"
+#include "core/state/lookup.h"
 
 enum { HOSTS_MEMORY = 64 << 20, TICKS_MAX = 100000 };
 

@@ -1,9 +1,11 @@
 #include "tests/goldens.h"
 
 #include "base/file.h"
+#include "base/intern.h"
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
+#include "core/state/state.h"
 #include "engine/chain_walk.h"
 #include "tests/list_state.h"
 #include "tests/records.h"

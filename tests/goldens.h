@@ -6,6 +6,8 @@
 
 #include "tests/journals.h"
 
+struct lks_state;
+
 #define LKS_GOLDEN_RICH "tests/golden/rich"
 
 enum {

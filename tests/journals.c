@@ -1,5 +1,6 @@
 #include "tests/journals.h"
 
+#include "core/state/state.h"
 #include "drivers/store/sqlite.h"
 #include "tests/test.h"
 

@@ -5,7 +5,10 @@
 
 #include "drivers/store/memory.h"
 #include "engine/journal.h"
+#include "model/record/record.h"
 #include "tests/tree.h"
+
+struct lks_state;
 
 struct lks_test_deed {
     lks_ms time;

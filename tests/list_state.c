@@ -1,6 +1,7 @@
 #include "tests/list_state.h"
 
 #include "base/real.h"
+#include "codec/format/digest.h"
 #include "codec/format/json.h"
 #include "core/entity/layout.h"
 #include "tests/test.h"

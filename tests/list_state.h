@@ -10,7 +10,8 @@
 #ifndef LKS_TESTS_LIST_STATE_H
 #define LKS_TESTS_LIST_STATE_H
 
-#include "core/state/state.h"
+struct lks_buf;
+struct lks_state;
 
 /* `tables` has the names of those that are listed, with blanks between; NULL: all. */
 void lks_list_state(const struct lks_state *s, const char *tables, struct lks_buf *out);

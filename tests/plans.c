@@ -1,6 +1,9 @@
 #include "tests/plans.h"
 
 #include "core/firmware/endpoint.h"
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

@@ -1,7 +1,10 @@
 #include "tests/reload.h"
 
+#include "base/buf.h"
+#include "base/err.h"
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
+#include "core/state/state.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -2,7 +2,10 @@
 #ifndef LKS_TESTS_RELOAD_H
 #define LKS_TESTS_RELOAD_H
 
-#include "core/state/state.h"
+#include <stdbool.h>
+
+struct lks_err;
+struct lks_state;
 
 /* Into `out`, which is initialised here, with names hashed by another seed. False, and `why`,
  * unless the two are equal, and their snapshots the same bytes. */

@@ -5,6 +5,12 @@
 #include "codec/notation/hostlist.h"
 #include "core/admission/admit.h"
 #include "core/conform/verdict.h"
+#include "core/rows/deviation.h"
+#include "core/rows/job.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

@@ -4,6 +4,8 @@
  *
  *     test_answers write    write tests/golden/api/answers anew, on purpose
  */
+#include "core/rows/credential.h"
+#include "core/state/lookup.h"
 #include "server/api/routes.h"
 
 #include "server/auth/authz.h"

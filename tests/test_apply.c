@@ -1,7 +1,11 @@
 /* What each kind of record leaves in the state, as columns of the tables that it sets. */
-#include "core/state/state.h"
 
 #include "core/campaign/state_apply.h"
+#include "core/rows/deviation.h"
+#include "core/rows/flash.h"
+#include "core/rows/job.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "tests/asked.h"
 #include "tests/list_state.h"
 #include "tests/reload.h"

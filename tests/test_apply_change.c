@@ -1,9 +1,13 @@
 /* What records of changes leave in the state, as columns of the tables that they set, and what
  * follows for nodes. */
-#include "core/state/state.h"
 
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/mass.h"
 #include "tests/asked.h"
 #include "tests/list_state.h"
 #include "tests/reload.h"

@@ -1,5 +1,11 @@
 /* How far pools are behind what is released; whom that is told, and what is drafted about it. */
 #include "core/exposure/cadence.h"
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 
 #include "base/rng.h"
 #include "tests/asked.h"

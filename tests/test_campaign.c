@@ -1,4 +1,8 @@
 /* The plain way of a change: one node, waves, a domain, showing the way back, our own time. */
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -2,6 +2,8 @@
  * to return. */
 #include "base/rng.h"
 #include "core/gate/gate.h"
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,6 +1,8 @@
 /* Who was kept out of use and is tried again: from where it leaves use, with all that was done to
  * it before. */
 #include "core/campaign/campaign.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,7 +1,9 @@
 /* Gates that ask agents: what heartbeats tell of nodes since they returned. */
 #include "core/gate/gate.h"
 #include "core/gate/gate_agents.h"
+#include "core/rows/change.h"
 #include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

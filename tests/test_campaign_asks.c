@@ -1,6 +1,9 @@
 /* What a step asks for cannot be asked for now: it waits, and did not fail. And whose number the
  * work of a member is. */
 #include "core/campaign/campaign.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

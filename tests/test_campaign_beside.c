@@ -1,6 +1,8 @@
 /* What is around a member: the other side of its pair, the nodes of its domain; and who may not
  * leave use any more when its image is staged. */
 #include "core/campaign/campaign.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

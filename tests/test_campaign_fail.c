@@ -1,5 +1,7 @@
 /* Each kind of failure, row by row: what becomes of the node, of the change, and who is told. */
 #include "core/campaign/campaign.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

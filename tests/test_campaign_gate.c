@@ -1,5 +1,6 @@
 /* The gates behind a wave: what each says, that the strictest counts, and what follows. */
 #include "core/campaign/campaign.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
@@ -426,7 +427,7 @@ static void expires(void)
         limits.proposal_age = 2 * HOUR;
         campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .unapproved = true});
         campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_LIMITS,
-                                                 .limits = lks_state_limits_record(&limits, 0)});
+                                                 .limits = lks_limits_record(&limits, 0)});
         for (unsigned to = LKS_CHANGE_APPROVED; to <= (unsigned)rows[i].is; to++)
             campaign_move(&w, (enum lks_change_state)to);
         campaign_pass(&w, 2 * HOUR - MINUTE);

@@ -1,6 +1,10 @@
 /* What people say while a change runs: pause, resume, abort, roll back, freeze, in every state a
  * member can be in; and that whatever they say, it settles. */
 #include "core/campaign/campaign.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -2,6 +2,7 @@
  * with the last of them, and events are counted on through all waves. */
 #include "core/campaign/campaign_evidence.h"
 #include "core/campaign/state_apply.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/reload.h"
 #include "tests/test.h"

@@ -2,6 +2,8 @@
  * holds whatever goes wrong. */
 #include "base/rng.h"
 #include "core/campaign/campaign.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"

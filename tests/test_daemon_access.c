@@ -3,6 +3,8 @@
  * are good, who made them, that they end at once. */
 #include "base/file.h"
 #include "core/campaign/state_apply.h"
+#include "core/state/state.h"
+#include "model/record/record.h"
 #include "server/base/auth.h"
 #include "tests/crew.h"
 #include "tests/test.h"

@@ -1,7 +1,6 @@
 /* Pinned keys and bundles, asked of the real daemon: only what is signed by a pinned key and lies
  * in the depot is taken, and it stays good until somebody revokes it. */
 #include "codec/format/digest.h"
-#include "core/state/state.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "trust/signature.h"

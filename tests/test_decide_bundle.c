@@ -1,4 +1,6 @@
 #include "core/registry/artifacts.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 #include "trust/signature.h"

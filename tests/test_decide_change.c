@@ -1,5 +1,7 @@
 /* What people say of changes, and what becomes of it. */
+#include "core/rows/change.h"
 #include "core/rules/decide.h"
+#include "core/state/lookup.h"
 
 #include "core/registry/artifacts.h"
 #include "core/state/heartbeat.h"

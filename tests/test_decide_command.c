@@ -1,4 +1,6 @@
+#include "core/rows/command.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

@@ -1,3 +1,5 @@
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 

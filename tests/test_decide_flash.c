@@ -1,3 +1,6 @@
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "tests/asked.h"
 #include "tests/facts.h"

@@ -1,3 +1,6 @@
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"

@@ -1,6 +1,10 @@
 /* What production may be given: by a change, and by hand; and what is done by hand while it is
  * frozen. */
 #include "core/governance/delta.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 
 #include "core/rules/decide.h"
 #include "tests/facts.h"

@@ -1,3 +1,6 @@
+#include "core/rows/alarm.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 

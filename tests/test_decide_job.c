@@ -1,3 +1,4 @@
+#include "core/rows/job.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

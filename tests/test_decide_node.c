@@ -1,4 +1,7 @@
 #include "core/entity/settable.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "tests/asked.h"
 #include "tests/manifests.h"
 #include "tests/reload.h"

@@ -1,4 +1,6 @@
 #include "core/gate/gate.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

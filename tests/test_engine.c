@@ -1,4 +1,7 @@
 #include "core/entity/entity.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "engine/engine.h"
 
 #include "drivers/store/memory.h"

@@ -1,4 +1,5 @@
 #include "core/exposure/exposure.h"
+#include "core/state/lookup.h"
 
 #include "core/conform/basis.h"
 #include "tests/asked.h"

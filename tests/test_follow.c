@@ -1,7 +1,10 @@
 /* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
  */
 #include "core/entity/entity.h"
+#include "core/rows/node.h"
 #include "core/state/barred.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"

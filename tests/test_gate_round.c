@@ -1,6 +1,8 @@
 /* A round of measuring: which questions are asked for the nodes of a wave and its controls, and
  * what is made of their answers. */
 #include "core/gate/gate_round.h"
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

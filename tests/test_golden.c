@@ -6,6 +6,8 @@
  *     test_golden state DIR        write the state of a golden journal anew
  *
  * They are for people who add a golden journal, and no test runs them. */
+#include "core/rows/change.h"
+#include "core/state/state.h"
 #include "engine/journal.h"
 
 #include "core/campaign/state_apply.h"

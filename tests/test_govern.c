@@ -1,6 +1,7 @@
 /* Who has to stand behind a change: approvals by role, scope and class of change; what begins
  * without them; and what becomes of a proposal in time. */
 #include "core/governance/govern.h"
+#include "core/rows/alarm.h"
 
 #include "core/rules/decide.h"
 #include "model/facts/facts.h"

@@ -1,6 +1,7 @@
 /* Who may do what to a change: every class, every role, every act, by the permission that the
  * route asks for and by what is decided then. The tables below are the answer; a change of any
  * cell shows. */
+#include "core/rows/change.h"
 #include "core/rules/decide.h"
 
 #include "core/state/access.h"

@@ -1,4 +1,5 @@
 /* Faults of a journal are found and told apart, on every store. */
+#include "core/state/state.h"
 #include "engine/journal.h"
 
 #include "engine/chain_walk.h"

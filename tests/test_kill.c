@@ -3,8 +3,10 @@
  * journal is whole. How often is LKS_KILLS, from which seed LKS_SEED. */
 #include "base/file.h"
 #include "base/rng.h"
+#include "codec/format/json.h"
 #include "core/state/heartbeat.h"
 #include "engine/journal.h"
+#include "model/record/record.h"
 #include "tests/controller.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

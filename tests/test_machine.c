@@ -1,5 +1,6 @@
 /* State machines: their tables are closed, and a planted illegal transition stops the program in
  * each of them, on the way that a real one would take. */
+#include "core/state/state.h"
 #include "model/record/machine.h"
 
 #include "core/agentlink/at_most_once.h"

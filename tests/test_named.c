@@ -1,5 +1,7 @@
 /* Stacks and bundles by digest, the beginning of one, and name; and what deviations can cover. */
 #include "core/registry/named.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 
 #include "core/view/subjects.h"
 #include "tests/asked.h"

@@ -1,3 +1,8 @@
+#include "core/rows/deviation.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 
 #include "codec/notation/hostlist.h"

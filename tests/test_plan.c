@@ -1,3 +1,6 @@
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "tests/manifests.h"
 #include "tests/plans.h"
 #include "tests/test.h"

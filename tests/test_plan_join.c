@@ -1,4 +1,7 @@
 /* What a change that is under way asks about its plan, and what evidence does to one. */
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "tests/manifests.h"
 #include "tests/plans.h"
 #include "tests/test.h"

@@ -1,4 +1,7 @@
 /* What holds of every plan, whatever the fleet. */
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "tests/plans.h"
 
 #include "base/rng.h"

@@ -1,5 +1,7 @@
 /* The method of procedure: golden documents, what names a plan, and names that others chose. */
 #include "core/procedure/procedure.h"
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
 
 #include "base/file.h"
 #include "core/campaign/state_apply.h"

@@ -1,4 +1,9 @@
 /* States that a snapshot has to give back as they are, and rows that it must not take. */
+#include "base/err.h"
+#include "core/rows/change.h"
+#include "core/state/state.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 #include "tests/reload.h"
 
 #include "core/campaign/state_apply.h"

@@ -1,5 +1,7 @@
 /* Which published stack closes a flaw for a pool, and which of several is the nearest. */
 #include "core/exposure/remedies.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 
 #include "tests/asked.h"
 #include "tests/facts.h"

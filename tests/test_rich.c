@@ -1,5 +1,6 @@
 /* The rich golden journal: every kind of record, every field and every word are in it, and fields
  * that set nothing in the state are listed here. */
+#include "core/state/state.h"
 #include "engine/journal.h"
 
 #include "core/campaign/state_apply.h"

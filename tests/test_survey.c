@@ -1,4 +1,5 @@
 /* How a fleet compares with a stack that it is not pinned to. */
+#include "core/state/lookup.h"
 #include "core/view/survey.h"
 
 #include "model/manifest/manifest.h"

@@ -2,6 +2,7 @@
  * page rest on. Columns that are recorded but not restored are found elsewhere: by tools/columns.py
  * (a member of a struct that is no column), test_reload.c and the simulator (a column that differs
  * after a snapshot was loaded). */
+#include "core/rows/text.h"
 #include "core/view/view.h"
 
 #include "model/schema/tables.h"

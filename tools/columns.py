@@ -63,7 +63,8 @@ def members(text, struct):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    headers = "".join(p.read_text() for p in sorted((root / "src/core/state").glob("*.h")))
+    rooms = ("src/core/rows", "src/core/state")
+    headers = "".join(p.read_text() for room in rooms for p in sorted((root / room).glob("*.h")))
     tables = "".join(p.read_text() for p in sorted((root / "src/core/entity").glob("entities_*.c")))
     settable = (root / "src/core/entity/settable.h").read_text()
     made = re.search(r"#define MADE\b.*?\n\n", tables, re.S)
@@ -72,7 +73,7 @@ def main():
     for struct, body in re.findall(r"#define ROW struct (\w+)\n(.*?)#undef ROW", tables, re.S):
         names = members(headers, struct)
         if names is None:
-            faults.append(f"{struct}: no such struct in src/core/state")
+            faults.append(f"{struct}: no such struct in src/core/rows or src/core/state")
             continue
         if re.search(r"\bMADE,", body) and made:
             body += made[0]

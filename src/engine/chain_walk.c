@@ -1,6 +1,7 @@
 #include "engine/chain_walk.h"
 
 #include "codec/format/hex.h"
+#include "model/record/record.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,6 +4,9 @@
 
 #include "engine/journal.h"
 
+struct lks_record;
+struct lks_state;
+
 /* The last good row, and what was found wrong behind it. */
 struct lks_chain_walk {
     struct lks_chain *chain; /* owned */

@@ -2,6 +2,7 @@
 #include "core/campaign/state_apply.h"
 #include "core/fold/transition.h"
 #include "core/rules/decide.h"
+#include "core/state/lookup.h"
 #include "engine/chain_walk.h"
 #include "engine/engine_parts.h"
 

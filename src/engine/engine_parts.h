@@ -4,6 +4,7 @@
 
 #include "core/registry/store.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "engine/engine.h"
 #include "engine/lease.h"
 

@@ -1,4 +1,6 @@
 #include "core/registry/artifacts.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "engine/engine_parts.h"
 
 enum lks_code lks_engine_shelve(struct lks_engine *e, struct lks_str digest,

@@ -1,8 +1,11 @@
 #include "engine/journal.h"
 
+#include "codec/format/json.h"
 #include "codec/notation/hostlist.h"
 #include "core/campaign/state_apply.h"
+#include "core/state/state.h"
 #include "engine/chain_walk.h"
+#include "model/record/record.h"
 
 #include <inttypes.h>
 

@@ -5,9 +5,11 @@
 #ifndef LKS_ENGINE_JOURNAL_H
 #define LKS_ENGINE_JOURNAL_H
 
-#include "core/state/state.h"
 #include "port/store.h"
 #include "trust/chain.h"
+
+struct lks_record;
+struct lks_state;
 
 /* Fold the newest snapshot and what follows into `out`, initialised, checking the chain; until the
  * end, or up to and including the last row with a time of at most `until` (0: all). INVALID with

@@ -1,4 +1,10 @@
+#include "base/intern.h"
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "engine/chain_walk.h"
+#include "model/record/record.h"
 
 #include "codec/format/hex.h"
 

@@ -1,6 +1,9 @@
+#include "base/intern.h"
 #include "base/vec.h"
 #include "core/entity/entity.h"
+#include "core/state/state.h"
 #include "engine/chain_walk.h"
+#include "model/record/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

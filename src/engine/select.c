@@ -1,6 +1,7 @@
 #include "engine/select.h"
 
 #include "base/near.h"
+#include "model/record/record.h"
 
 enum lks_code lks_select_kind(struct lks_str word, const struct lks_record_info **out,
                               struct lks_err *err)

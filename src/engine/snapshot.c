@@ -17,7 +17,9 @@
  *
  *     lockstep-signed-1 HEXADECIMAL\n
  */
+#include "core/state/state.h"
 #include "engine/chain_walk.h"
+#include "model/record/record.h"
 
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"

@@ -7,6 +7,7 @@
 #include "codec/format/json.h"
 #include "drivers/store/postgres.h"
 #include "engine/journal.h"
+#include "model/record/record.h"
 #include "tests/bmcd.h"
 #include "tests/controller.h"
 #include "tests/pki.h"

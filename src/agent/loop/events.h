@@ -9,8 +9,10 @@
 #ifndef LKS_AGENT_EVENTS_H
 #define LKS_AGENT_EVENTS_H
 
+#include "base/time.h"
 #include "codec/machine/kmsg.h"
-#include "core/state/state.h"
+
+struct lks_now;
 
 #define LKS_EVENTS_KMSG    "/lockstep/kmsg"
 #define LKS_EVENTS_HOLD_MS (600 * LKS_SECOND) /* an event is told of for so long, at the least */

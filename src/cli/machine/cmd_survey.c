@@ -4,6 +4,8 @@
 #include "cli/shared/controller.h"
 #include "cli/shared/input.h"
 #include "cli/shared/output.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/view/survey.h"
 #include "engine/journal.h"
 

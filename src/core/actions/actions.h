@@ -6,6 +6,11 @@
 #define LKS_CORE_ACTS_H
 
 #include "core/decision/decision.h"
+#include "core/rows/text.h"
+
+struct lks_node;
+struct lks_state_change;
+struct lks_state_command;
 
 /* What a judgement rests on, while it is decided: text and digest live in the decision or the
  * state. Both empty: nothing was read. */

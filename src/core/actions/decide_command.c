@@ -1,6 +1,12 @@
 #include "core/actions/actions.h"
 #include "core/actions/drained.h"
+#include "core/rows/change.h"
+#include "core/rows/command.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "model/manifest/executor.h"
 
 #include "trust/envelope.h"

@@ -4,8 +4,16 @@
 #include "core/actions/drift_cause.h"
 #include "core/conform/basis.h"
 #include "core/conform/verdict.h"
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
 #include "core/state/access.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 enum {
     JUDGED_SLICE = 32,         /* verdicts that a tick makes */

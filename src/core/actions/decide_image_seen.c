@@ -1,6 +1,9 @@
 /* What agents saw in the layers of images: listed in the catalogue where no other source has it. */
 #include "core/actions/actions.h"
 #include "core/registry/images.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 enum { LIBRARIES = 4, SEEN_MAX = 64 };
 

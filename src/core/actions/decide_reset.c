@@ -1,8 +1,12 @@
 /* Wedged nodes: one person asks for the reset, another approves it, and it is reviewed. */
 #include "core/actions/actions.h"
 #include "core/actions/drained.h"
+#include "core/rows/command.h"
+#include "core/rows/node.h"
 #include "core/state/access.h"
+#include "core/state/lookup.h"
 #include "core/state/resets.h"
+#include "core/state/state.h"
 #include "model/manifest/executor.h"
 
 #define ASK_AGE ((lks_ms)3600 * LKS_SECOND) /* for the approver */

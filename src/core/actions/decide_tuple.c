@@ -1,7 +1,12 @@
 /* What a node says it runs: the readings that can be judged, how they compare with its intent, its
  * parts held against those it had, and intake for what is first seen or was changed. */
+#include "base/intern.h"
 #include "core/actions/actions.h"
 #include "core/conform/verdict.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <stdlib.h>
 

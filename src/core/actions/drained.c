@@ -2,7 +2,12 @@
 
 #include "core/governance/delta.h"
 #include "core/plan/drain.h"
+#include "core/rows/command.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "model/manifest/executor.h"
 
 const struct lks_state_command *lks_drained_look(const struct lks_state *s, uint32_t node,

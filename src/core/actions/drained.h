@@ -6,8 +6,9 @@
 #ifndef LKS_CORE_DRAINED_H
 #define LKS_CORE_DRAINED_H
 
-#include "core/state/state.h"
 #include "model/facts/facts.h"
+
+struct lks_state;
 
 /* How long such a look is good. */
 #define LKS_DRAINED_AGE ((lks_ms)600 * LKS_SECOND)

@@ -6,6 +6,7 @@
 #define LKS_CORE_DRIFT_CAUSE_H
 
 #include "core/decision/decision.h"
+#include "core/rows/text.h"
 
 enum { LKS_CAUSES_KEPT = 64 };
 

@@ -16,6 +16,8 @@
 #include "core/registry/images.h"
 #include "core/state/node_status.h"
 
+struct lks_now;
+
 #define LKS_ADMIT_IMAGES_MAX 256
 #define LKS_ADMIT_JOB_MAX    256 /* bytes of a job's name */
 #define LKS_ADMIT_REF_MAX    LKS_IMAGE_REF_MAX

@@ -2,6 +2,10 @@
 #include "core/admission/admit_parts.h"
 #include "core/conform/verdict.h"
 #include "core/registry/images.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
 
 /* Ranks -------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #define LKS_CORE_ADMIT_PARTS_H
 
 #include "core/admission/admit.h"
+#include "core/rows/now.h"
 
 #define LKS_ADMIT_TEXT_MAX 512 /* bytes of a reason's text; a longer one is cut */
 

@@ -4,8 +4,10 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/firmware/endpoint.h"
 #include "core/plan/drain.h"
+#include "core/rows/node.h"
 #include "core/state/mass.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 enum {
     UNITS_SLICE = 4096, /* units of a wave that are looked at at once */

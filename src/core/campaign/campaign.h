@@ -37,8 +37,8 @@
 #define LKS_CORE_CAMPAIGN_H
 
 #include "core/decision/event.h"
-#include "core/state/change.h"
-#include "core/state/failure.h"
+#include "core/rows/change.h"
+#include "core/rows/failure.h"
 
 /* That a node which is not heard of is waited for: since its wave began where it did not begin,
  * else since it was lost while it drains. Behind that it is left alone. */

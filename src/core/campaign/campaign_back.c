@@ -8,7 +8,10 @@
  * drained all the same.
  */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
 #include "core/state/mass.h"
+#include "core/state/state.h"
 
 #define DRAIN_MAX (600 * LKS_SECOND)           /* that a node keeps its slot while it drains */
 #define BOOT_MAX  (3600 * LKS_SECOND)          /* to boot behind an update, where no step says */

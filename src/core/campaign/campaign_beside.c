@@ -1,6 +1,8 @@
 /* The failure domain of a member: its redundant peer, the nodes of its domain, and whether any of
  * them may drain now. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/node.h"
+#include "core/state/state.h"
 
 #include "core/state/mass.h"
 #include "core/state/node_status.h"

@@ -4,6 +4,9 @@
  * and when it is their turn. Where these are many something else is wrong, and a person decides.
  */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
+#include "core/state/state.h"
 
 enum { SHARE = 10 }; /* one in so many may drift meanwhile, and one in any case */
 

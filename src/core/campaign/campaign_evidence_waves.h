@@ -4,7 +4,11 @@
 #define LKS_CORE_CAMPAIGN_EVIDENCE_WAVES_H
 
 #include "core/gate/gate.h"
+#include "core/rows/text.h"
 #include "core/stats/evidence.h"
+
+struct lks_state;
+struct lks_state_change;
 
 /* Nodes that had an event while each wave was on, those that had the change and controls, up to and
  * with `wave`. A node that had one counts no more; and what a person has seen, who let the change

@@ -1,6 +1,10 @@
 /* Each kind of failure: the member is retried, rolled back, fenced, or left to manual intervention
  * or to a person who resolves it. No failed node returns to service by itself. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
 
 #include "core/firmware/endpoint.h"
 #include "core/plan/drain.h"

@@ -4,7 +4,11 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 #define GRACE (3600 * LKS_SECOND) /* behind the soak, for nodes that cannot be judged */
 

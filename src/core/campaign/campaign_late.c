@@ -1,6 +1,7 @@
 /* The deadline of a step: what becomes of a member that did not come to its end in time. */
 #include "core/campaign/campaign_parts.h"
 #include "core/plan/drain.h"
+#include "core/rows/node.h"
 
 static bool is_away(const struct lks_look *k)
 {

@@ -1,5 +1,9 @@
 /* A member at its step: what is due, and how it moves on, turns and ends. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "core/campaign/campaign.h"
 #include "core/governance/govern.h"
 #include "core/plan/drain.h"
+#include "core/state/lookup.h"
 
 /* A member, and what it stands in. */
 struct lks_look {

@@ -1,7 +1,11 @@
 /* The way of a member through its steps, there and back, and beside the others of its unit. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
 #include "core/state/agree.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 struct lks_look lks_campaign_look_at(const struct lks_state *s, const struct lks_state_change *c,
                                      const struct lks_member *m)

@@ -1,10 +1,15 @@
 /* What changes mean for whole pools: what they can do without now, who joins them, and what they
  * pin at the end. */
+#include "base/bitset.h"
 #include "core/campaign/campaign_parts.h"
 #include "core/firmware/endpoint.h"
 #include "core/governance/delta.h"
 #include "core/plan/plan.h"
-#include "core/state/change_index.h"
+#include "core/rows/change_index.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
+#include "core/state/state.h"
 
 /* What a pool can do without -------------------------------------------------------------- */
 

@@ -2,7 +2,11 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/conform/basis.h"
 #include "core/conform/verdict.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 /* What is known of it is of this boot, and it is heard of. An asset is read by its endpoint alone,
  * and what was read before the last update of it is over. */

@@ -1,5 +1,6 @@
 /* What a member waits for, for people who look: it is found when they ask, and kept nowhere. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/node.h"
 
 /* One that has not started, or is done and is to roll back ------------------------------------ */
 

@@ -2,7 +2,12 @@
 #ifndef LKS_CORE_STATE_APPLY_H
 #define LKS_CORE_STATE_APPLY_H
 
-#include "core/state/state.h"
+#include "base/compiler.h"
+#include "base/err.h"
+#include "base/time.h"
+
+struct lks_record;
+struct lks_state;
 
 /* Make `record`, of row `seq`, true, and note when members that it is about are to be looked at:
  * core/fold/apply*.c decide nothing, so they do not say that. Fails only for lack of memory or at a

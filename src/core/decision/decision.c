@@ -1,8 +1,15 @@
 #include "core/decision/decision.h"
 
+#include "base/heap.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "core/decision/size.h"
+#include "core/rows/alarm.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "core/state/mass.h"
+#include "core/state/state.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include "core/decision/event.h"
 #include "core/governance/backing.h"
 
+struct lks_heap;
+
 struct lks_deciding {
     const struct lks_state *state;
     const struct lks_book *book;

@@ -10,6 +10,7 @@
 #include "core/gate/gate.h"
 #include "core/plan/plan.h"
 #include "core/registry/book.h"
+#include "core/rows/limits.h"
 #include "core/state/heartbeat.h"
 #include "model/manifest/bundle.h"
 #include "model/tuple/tuple.h"

@@ -1,5 +1,10 @@
 #include "core/decision/size.h"
 
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "model/facts/class.h"
 
 uint32_t lks_size_gpus(const struct lks_state *s, const struct lks_book *book, uint32_t node)

@@ -4,6 +4,9 @@
 
 #include "core/registry/book.h"
 
+struct lks_state;
+struct lks_state_change;
+
 struct lks_change_size {
     uint32_t units, nodes, assets, gpus;
 };

@@ -1,5 +1,10 @@
 /* Columns of changes, their plans, how far they are, and what was learned by them. */
 #include "core/entity/columns.h"
+#include "core/entity/entity.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/state/state.h"
+#include "model/record/record_words.h"
 
 #define ROW struct lks_vote
 static const struct lks_column vote[] = {

@@ -1,7 +1,16 @@
 /* Columns of the journal, the fleet's nodes and pools, and what nodes are judged by. */
+#include "base/intern.h"
 #include "core/entity/columns.h"
+#include "core/entity/entity.h"
 #include "core/entity/settable.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/text.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record_words.h"
 
 /* The journal and the fleet as a whole ------------------------------------------------------ */
 

@@ -1,5 +1,17 @@
 /* Columns of what the state lists beside nodes and changes. */
 #include "core/entity/columns.h"
+#include "core/entity/entity.h"
+#include "core/rows/alarm.h"
+#include "core/rows/command.h"
+#include "core/rows/credential.h"
+#include "core/rows/deviation.h"
+#include "core/rows/flash.h"
+#include "core/rows/job.h"
+#include "core/rows/registry.h"
+#include "core/state/resets.h"
+#include "core/state/state.h"
+#include "core/state/tickets.h"
+#include "model/record/record_words.h"
 
 #define ROW struct lks_deviation
 static const struct lks_column deviation[] = {

@@ -1,5 +1,9 @@
 #include "core/entity/entity.h"
 
+#include "base/intern.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
 
 uint32_t lks_entity_rows(const struct lks_entity *t, const void *parent)

@@ -9,7 +9,12 @@
 #ifndef LKS_CORE_ENTITY_H
 #define LKS_CORE_ENTITY_H
 
-#include "core/state/state.h"
+#include "base/compiler.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct lks_buf;
+struct lks_state;
 
 /* The numbers are in every snapshot there is: they never change and are never used again. */
 enum lks_column_type {

@@ -1,6 +1,12 @@
 /* All rows of the state as bytes. */
+#include "base/intern.h"
+#include "codec/format/digest.h"
 #include "codec/format/leb128.h"
 #include "core/entity/layout.h"
+#include "core/rows/pool.h"
+#include "core/rows/text.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>

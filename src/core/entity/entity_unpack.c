@@ -1,8 +1,17 @@
 /* Rows of the state from bytes, which may be of another version, damaged, or written to do harm. */
+#include "base/intern.h"
 #include "base/vec.h"
 #include "codec/format/leb128.h"
 #include "core/entity/layout.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/text.h"
+#include "core/rows/verdict.h"
+#include "core/state/mass.h"
+#include "core/state/refintern.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

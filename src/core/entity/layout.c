@@ -2,6 +2,9 @@
 
 #include "base/vec.h"
 #include "core/entity/columns.h"
+#include "core/rows/node.h"
+#include "core/state/mass.h"
+#include "core/state/state.h"
 
 #define ROW struct lks_layout_turn
 static const struct lks_column turn[] = {

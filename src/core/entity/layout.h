@@ -2,7 +2,12 @@
 #ifndef LKS_CORE_LAYOUT_H
 #define LKS_CORE_LAYOUT_H
 
+#include "base/compiler.h"
+#include "base/str.h"
+#include "base/time.h"
 #include "core/entity/entity.h"
+
+struct lks_state;
 
 /* Turns of nodes for the worse, which the state keeps as a chain: see core/state/mass.h. The oldest
  * of a pool comes first. */

@@ -13,6 +13,10 @@
 #define LKS_CORE_CADENCE_H
 
 #include "core/registry/book.h"
+#include "core/rows/text.h"
+
+struct lks_state;
+struct lks_state_change;
 
 #define LKS_CADENCE_BY "lockstep:cadence" /* who proposes, and withdraws, what is drafted */
 

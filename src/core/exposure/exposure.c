@@ -1,3 +1,5 @@
+#include "base/bitset.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "core/compat/advisory.h"
 #include "core/compat/compat.h"

@@ -16,6 +16,7 @@
 typedef bool lks_exposure_sees(void *ctx, uint32_t node);
 
 struct lks_exposure_fleet;
+struct lks_state;
 
 enum lks_code lks_exposure_new(const struct lks_facts *facts, struct lks_exposure_fleet **out,
                                struct lks_err *err) LKS_MUST_CHECK;

@@ -1,3 +1,4 @@
+#include "base/intern.h"
 #include "base/vec.h"
 #include "core/compat/compat.h"
 #include "core/compat/lifecycle.h"

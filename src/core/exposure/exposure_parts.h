@@ -3,6 +3,7 @@
 #define LKS_CORE_EXPOSURE_PARTS_H
 
 #include "core/exposure/exposure.h"
+#include "core/rows/text.h"
 
 /* All texts are the copy's own. */
 struct lks_exposure_basis {

@@ -1,6 +1,11 @@
 #include "core/exposure/remedies.h"
 
 #include "core/compat/stackdiff.h"
+#include "core/rows/change.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <stdlib.h>
 

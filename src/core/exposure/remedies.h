@@ -6,6 +6,8 @@
 #include "core/compat/advisory.h"
 #include "core/exposure/cadence.h"
 
+struct lks_state;
+
 #define LKS_REMEDIES_MAX    16  /* that are told */
 #define LKS_REMEDIES_LOOKED 256 /* published last: what is older is not looked at */
 

@@ -11,6 +11,8 @@
 
 #include "core/firmware/endpoint.h"
 
+struct lks_state;
+
 #define LKS_SWEEP_RETRY_MS ((lks_ms)60 * LKS_SECOND) /* doubled with each failure */
 
 struct lks_sweep_task {

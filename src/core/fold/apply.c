@@ -1,13 +1,25 @@
 /* One record made true. Nothing is decided here, and nothing is refused: a record that speaks of
  * what is not there changes nothing. */
 #include "core/fold/apply.h"
+#include "base/err.h"
+#include "base/heap.h"
+#include "codec/format/digest.h"
 #include "codec/notation/hostlist.h"
 #include "core/entity/settable.h"
 #include "core/fold/fold.h"
+#include "core/rows/credential.h"
+#include "core/rows/limits.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
 #include "core/state/barred.h"
 #include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
+#include "core/state/mass.h"
 #include "core/state/node_status.h"
+#include "core/state/refintern.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
 
 #include <stdlib.h>
 

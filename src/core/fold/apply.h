@@ -2,7 +2,11 @@
 #ifndef LKS_CORE_APPLY_H
 #define LKS_CORE_APPLY_H
 
-#include "core/state/state.h"
+#include "base/compiler.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "core/rows/text.h"
 
 /* A record on its way into the state. */
 struct lks_applying {

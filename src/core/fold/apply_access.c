@@ -1,7 +1,13 @@
 /* Records about who may what, and by which credentials people are known. */
 #include "base/vec.h"
+#include "codec/format/digest.h"
 #include "core/fold/apply.h"
+#include "core/rows/credential.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 
 /* Roles ------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,17 @@
 /* Records about changes: plans, how far members and waves are, and what was learned on the way. */
 #include "base/vec.h"
 #include "core/fold/texts.h"
-#include "core/state/change_index.h"
+#include "core/rows/change_index.h"
+#include "core/rows/failure.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
 #include "core/state/change_room.h"
-#include "core/state/failure.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,16 @@
 /* Records about what nodes run: readings, what they are held against, drift, and exceptions. */
+#include "base/heap.h"
 #include "base/vec.h"
 #include "core/conform/basis.h"
 #include "core/fold/texts.h"
+#include "core/rows/deviation.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
 
 #include <stdlib.h>
 

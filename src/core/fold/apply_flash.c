@@ -1,7 +1,13 @@
 /* Records about firmware out of band: keys and bundles, endpoints, and updates by them. */
 #include "base/vec.h"
 #include "core/fold/texts.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
+#include "model/record/record.h"
 
 #include <stdlib.h>
 

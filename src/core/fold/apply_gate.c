@@ -2,8 +2,14 @@
 #include "base/real.h"
 #include "base/vec.h"
 #include "core/fold/apply.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
 #include "core/state/change_room.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 
 static uint32_t small(uint64_t number)
 {

@@ -1,7 +1,12 @@
 /* Records about who stands behind a change: votes, and what began without them. */
 #include "base/vec.h"
 #include "core/fold/apply.h"
+#include "core/rows/change.h"
+#include "core/rows/pool.h"
 #include "core/state/change_room.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
+#include "model/record/record.h"
 
 /* Where the vote of `by` is; vote_count: there is none. */
 static uint32_t vote_of(const struct lks_applying *a, const struct lks_state_change *c,

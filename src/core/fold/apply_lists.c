@@ -1,8 +1,17 @@
 /* Records about what the state lists beside the fleet: alarms, access, commands. */
 #include "base/vec.h"
+#include "core/fold/apply.h"
 #include "core/fold/texts.h"
+#include "core/rows/alarm.h"
+#include "core/rows/command.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/mass.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
 
 /* Alarms ------------------------------------------------------------------------------------ */
 

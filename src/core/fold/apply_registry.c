@@ -1,6 +1,13 @@
 /* Records about what jobs bring and what the fleet may run: stacks, images, artifacts, jobs. */
 #include "base/vec.h"
 #include "core/fold/texts.h"
+#include "core/rows/job.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 
 static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
 

@@ -2,6 +2,9 @@
 #include "base/real.h"
 #include "codec/notation/hostlist.h"
 #include "core/fold/texts.h"
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
+#include "model/record/record.h"
 
 enum { HOSTS_SAID = 500 }; /* names in one record */
 

@@ -2,7 +2,14 @@
 #ifndef LKS_CORE_DUMP_PLAN_H
 #define LKS_CORE_DUMP_PLAN_H
 
-#include "core/state/state.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "core/rows/text.h"
+
+struct lks_err;
+struct lks_record;
+struct lks_state_change;
 
 /* Takes the records, in order, with the times they are to be applied at. */
 typedef enum lks_code lks_state_emit(void *ctx, lks_ms time, const struct lks_record *record,

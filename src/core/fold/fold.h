@@ -2,7 +2,9 @@
 #ifndef LKS_CORE_FOLD_H
 #define LKS_CORE_FOLD_H
 
-#include "core/state/state.h"
+#include "base/str.h"
+
+struct lks_state;
 
 /* The node left the fleet: so does its reset. */
 void lks_fold_resets_forget(struct lks_state *s, uint32_t node);

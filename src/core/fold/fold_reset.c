@@ -2,7 +2,11 @@
 #include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/fold/fold.h"
+#include "core/state/resets.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 
 static void take_out(struct lks_resets *r, uint32_t at)
 {

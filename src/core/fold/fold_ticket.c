@@ -2,7 +2,13 @@
 #include "base/vec.h"
 #include "core/fold/apply.h"
 #include "core/fold/fold.h"
+#include "core/rows/change.h"
 #include "core/state/change_room.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
+#include "core/state/tickets.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 
 /* Those whose time is over by the record's; and where there are too many, the oldest. */
 static void forget(const struct lks_applying *a)

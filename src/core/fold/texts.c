@@ -1,5 +1,13 @@
 #include "core/fold/texts.h"
 
+#include "core/rows/change.h"
+#include "core/rows/command.h"
+#include "core/rows/deviation.h"
+#include "core/rows/flash.h"
+#include "core/rows/job.h"
+#include "core/rows/registry.h"
+#include "model/record/record.h"
+
 /* The compiler checks that a text has a number. A type takes no parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define AT(type, member, of)                                                                       \

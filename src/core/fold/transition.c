@@ -1,7 +1,13 @@
 #include "core/fold/transition.h"
 
+#include "core/rows/change.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
 #include "core/state/state_room.h"
 #include "model/record/moves.h"
+#include "model/record/record.h"
 
 /* A number of a record; one that is no state of any machine stays none. */
 static unsigned state_of(uint64_t number)

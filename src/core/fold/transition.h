@@ -8,8 +8,10 @@
 #ifndef LKS_CORE_TRANSITION_H
 #define LKS_CORE_TRANSITION_H
 
-#include "core/state/state.h"
 #include "model/record/machine.h"
+
+struct lks_record;
+struct lks_state;
 
 struct lks_transition {
     const struct lks_machine *machine;

@@ -1,7 +1,12 @@
 #include "core/gate/gate.h"
 
 #include "codec/notation/hostlist.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 bool lks_gate_metric_is_of(const struct lks_state *s, const struct lks_plan_metric *m,
                            uint32_t pool)

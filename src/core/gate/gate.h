@@ -14,7 +14,15 @@
 #ifndef LKS_CORE_GATE_H
 #define LKS_CORE_GATE_H
 
-#include "core/state/state.h"
+#include "base/compiler.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/time.h"
+
+struct lks_arena;
+struct lks_member;
+struct lks_state;
+struct lks_state_change;
 
 #define LKS_GATE_NODES_MAX    512 /* of a wave that are measured: more would tell no more */
 #define LKS_GATE_WINDOW_MIN   (300 * LKS_SECOND) /* before, at least so long is looked at */

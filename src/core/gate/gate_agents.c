@@ -1,8 +1,15 @@
 /* Events and reference loads that heartbeats tell of, as gates want them measured. */
 #include "core/gate/gate_agents.h"
 
+#include "base/arena.h"
 #include "core/gate/gate.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
 #include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
+#include "model/record/record_words.h"
 
 #define LIST_MAX 200000
 

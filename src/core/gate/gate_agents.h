@@ -7,7 +7,12 @@
 #ifndef LKS_CORE_GATE_AGENTS_H
 #define LKS_CORE_GATE_AGENTS_H
 
+#include "base/compiler.h"
+#include "base/time.h"
 #include "core/gate/gate.h"
+
+struct lks_arena;
+struct lks_state;
 
 /* The list for the event MEASURED; it lives in `arena`. */
 enum lks_code lks_gate_agents(const struct lks_state *s, lks_ms wall, struct lks_arena *arena,

@@ -1,5 +1,8 @@
 #include "core/gate/gate_round.h"
 
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
+
 #include <math.h>
 
 #define FINE  32 /* windows are the same when they differ by less than this part */

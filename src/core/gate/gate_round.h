@@ -13,7 +13,14 @@
 #ifndef LKS_CORE_GATE_ROUND_H
 #define LKS_CORE_GATE_ROUND_H
 
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "base/str.h"
+#include "base/time.h"
 #include "core/gate/gate.h"
+#include "model/record/record_words.h"
+
+struct lks_state;
 
 #define LKS_ROUND_QUESTIONS_MAX 512 /* what needs more has no data: `left` says how many */
 #define LKS_ROUND_WANTED_MAX    200000

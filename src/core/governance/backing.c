@@ -1,6 +1,10 @@
 #include "core/governance/backing.h"
 
+#include "base/buf.h"
+#include "core/rows/credential.h"
 #include "core/state/access.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #define UNKNOWN "?"
 

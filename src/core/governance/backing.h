@@ -23,7 +23,12 @@
 #ifndef LKS_CORE_BACKING_H
 #define LKS_CORE_BACKING_H
 
-#include "core/state/state.h"
+#include "base/str.h"
+
+struct lks_api_token;
+struct lks_buf;
+struct lks_made;
+struct lks_state;
 
 #define LKS_BACKING_MAX      32 /* people behind a credential */
 #define LKS_BACKING_TEXT_MAX ((size_t)64 * 1024)

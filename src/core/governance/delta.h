@@ -7,9 +7,10 @@
 #ifndef LKS_CORE_DELTA_H
 #define LKS_CORE_DELTA_H
 
-#include "core/state/state.h"
 #include "model/facts/facts.h"
 #include "model/manifest/stack.h"
+
+struct lks_state;
 
 /* By the posture's row; one that the table does not have is production: the stricter way. */
 bool lks_delta_production(const struct lks_facts *facts, struct lks_str posture);

@@ -10,8 +10,8 @@
 #define LKS_CORE_GOVERN_H
 
 #include "core/governance/backing.h"
+#include "core/rows/change.h"
 #include "core/state/access.h"
-#include "core/state/change.h"
 
 struct lks_tally {
     uint32_t needed, given; /* given: where there are the fewest */

@@ -2,6 +2,11 @@
  * may approve could vote, and how many of them are independent of each other and of its proposer.
  */
 #include "core/governance/govern.h"
+#include "core/rows/credential.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include "core/governance/relaxed.h"
 

@@ -1,6 +1,8 @@
 #include "core/governance/relaxed.h"
 
 #include "core/governance/delta.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
 #include "model/manifest/fleet_gate.h"
 
 /* "this; that" */

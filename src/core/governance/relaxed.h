@@ -7,8 +7,9 @@
 #define LKS_CORE_RELAXED_H
 
 #include "base/buf.h"
-#include "core/state/state.h"
 #include "model/manifest/fleet.h"
+
+struct lks_state;
 
 #define LKS_RELAXED_AGE      ((lks_ms)90 * 24 * 3600 * LKS_SECOND)
 #define LKS_RELAXED_TEXT_MAX 512

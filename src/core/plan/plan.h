@@ -22,9 +22,10 @@
 #ifndef LKS_CORE_PLAN_H
 #define LKS_CORE_PLAN_H
 
-#include "core/state/state.h"
+#include "core/rows/text.h"
 #include "model/manifest/bundle.h"
 #include "model/manifest/order.h"
+#include "model/record/record.h"
 
 #define LKS_PLAN_MEMORY_MAX   ((size_t)1 << 30)
 #define LKS_PLAN_STRENGTH     2 /* unless stated */
@@ -33,7 +34,11 @@
 #define LKS_PLAN_POOL         "@"     /* a change of a whole pool has "@train" as its hosts */
 
 struct lks_book;
+struct lks_node;
 struct lks_stack;
+struct lks_state;
+struct lks_state_change;
+struct lks_step;
 
 /* The manifests of the bundles that are good. */
 struct lks_bundle_set {

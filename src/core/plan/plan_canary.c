@@ -2,8 +2,13 @@
  * The canary: units that together have every combination of what is there, more of them where a
  * share of failures is to be met with confidence, and matched nodes that do not change meanwhile.
  */
+#include "base/intern.h"
 #include "core/conform/basis.h"
 #include "core/plan/plan_work.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/stats/cover.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * of the node with their orders; and whether it can be reverted. */
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
+#include "core/state/lookup.h"
 
 #define NOTHING ((struct lks_str){"", 0})
 

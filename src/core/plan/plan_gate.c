@@ -2,8 +2,14 @@
  * What gates will ask for while a plan is carried out: the metrics of the pools it has nodes of, as
  * their file says them now, and how small a loss each wave can find.
  */
+#include "base/intern.h"
 #include "base/real.h"
 #include "core/plan/plan_work.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/stats/evidence.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
 #include "core/check/check.h"
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
+#include "core/state/lookup.h"
 
 #include <stdlib.h>
 

@@ -18,6 +18,7 @@
 #include "base/vec.h"
 #include "core/compat/parts.h"
 #include "core/plan/plan_parts.h"
+#include "core/state/lookup.h"
 #include "trust/envelope.h"
 
 #include <stdlib.h>

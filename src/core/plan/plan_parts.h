@@ -5,6 +5,7 @@
 
 #include "core/compat/stackdiff.h"
 #include "core/plan/plan.h"
+#include "model/record/record.h"
 
 #define LKS_PLAN_LAYER_ORDERS 8 /* that one layer may take */
 

@@ -6,7 +6,12 @@
  * a planned outage, go first in their pool, and nodes with a problem last. Within a wave units of
  * one rack take turns with those of others.
  */
+#include "base/intern.h"
 #include "core/plan/plan_work.h"
+#include "core/rows/change.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "core/firmware/endpoint.h"
 #include "core/plan/plan_parts.h"
+#include "core/rows/text.h"
 
 #define LKS_PLAN_NONE     UINT32_MAX
 #define LKS_PLAN_MINUTE   (60 * LKS_SECOND)

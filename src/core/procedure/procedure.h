@@ -18,6 +18,9 @@
 #include "core/procedure/document.h"
 #include "core/registry/book.h"
 
+struct lks_state;
+struct lks_state_change;
+
 /* What a GPU costs an hour, as a text such as "2.5 EUR"; empty: nothing is said of money. False: it
  * is no price. */
 #define LKS_PRICE_MAX 1000000

@@ -1,7 +1,8 @@
 /* What can go wrong at each step and what is done about it automatically, and the rollback. */
 #include "core/campaign/campaign.h"
 #include "core/procedure/procedure_parts.h"
-#include "core/state/change_index.h"
+#include "core/rows/change_index.h"
+#include "core/state/state.h"
 
 #define BIT(name) (1U << LKS_FAILURE_##name)
 

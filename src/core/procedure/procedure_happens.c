@@ -3,6 +3,9 @@
 #include "core/firmware/endpoint.h"
 #include "core/plan/drain.h"
 #include "core/procedure/procedure_parts.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include "base/real.h"
 #include "codec/notation/hostlist.h"

@@ -5,6 +5,7 @@
 #include "core/decision/size.h"
 #include "core/plan/plan.h"
 #include "core/procedure/procedure.h"
+#include "core/rows/text.h"
 
 enum { LKS_PROCEDURE_ROWS = 500 }; /* of one table; what is behind them is told in a row */
 

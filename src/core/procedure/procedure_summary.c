@@ -1,6 +1,8 @@
 /* The paragraph that a board reads first. It only repeats what sections below say in full. */
 #include "core/governance/govern.h"
 #include "core/procedure/procedure_parts.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
 
 enum { NAMES_TOLD = 5 }; /* of pools, stacks and steps */
 

@@ -1,7 +1,14 @@
 #include "core/registry/artifacts.h"
 
-#include "core/state/change_index.h"
+#include "core/rows/change_index.h"
+#include "core/rows/command.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 static void add_once(struct lks_buf *out, size_t from, struct lks_str digest)
 {

@@ -3,6 +3,9 @@
 #define LKS_CORE_ARTIFACTS_H
 
 #include "core/registry/book.h"
+#include "core/rows/text.h"
+
+struct lks_state;
 
 /* The digests of the artifacts that a stack names, each once and with blanks between, appended to
  * `out`: those its components are installed from, and its tuning table. */

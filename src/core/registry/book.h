@@ -2,7 +2,6 @@
 #ifndef LKS_CORE_BOOK_H
 #define LKS_CORE_BOOK_H
 
-#include "core/state/state.h"
 #include "model/manifest/manifest.h"
 
 /* Who says what invented readings are worth: of a basis it wrote itself, how that compares with the

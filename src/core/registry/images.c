@@ -1,7 +1,11 @@
 #include "core/registry/images.h"
 
+#include "base/intern.h"
 #include "base/vec.h"
 #include "codec/format/digest.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 /* References --------------------------------------------------------------------------------- */
 

@@ -3,8 +3,10 @@
 #ifndef LKS_CORE_IMAGES_H
 #define LKS_CORE_IMAGES_H
 
-#include "core/state/state.h"
 #include "model/facts/facts.h"
+
+struct lks_state;
+struct lks_state_image;
 
 #define LKS_IMAGE_REF_MAX 512 /* bytes of a reference; longer ones are not known */
 

@@ -6,7 +6,15 @@
 #ifndef LKS_CORE_NAMED_H
 #define LKS_CORE_NAMED_H
 
-#include "core/state/state.h"
+#include "base/compiler.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct lks_state;
+struct lks_state_bundle;
+struct lks_state_stack;
+struct lks_str;
 
 #define LKS_NAMED_DIGITS_MIN 4
 

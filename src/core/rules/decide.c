@@ -1,8 +1,10 @@
 #include "core/rules/decide.h"
 
+#include "base/heap.h"
 #include "core/campaign/campaign_parts.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 /* One row an event. */
 static lks_rule *const rules[LKS_EVENT_COUNT] = {

@@ -11,6 +11,8 @@
 
 #include "core/decision/event.h"
 
+struct lks_state_change;
+
 /* `out` was initialised; what it held is gone. Fails only for lack of memory; a refusal is not a
  * failure. */
 enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book, struct lks_now now,

@@ -1,6 +1,13 @@
+#include "base/intern.h"
 #include "core/campaign/campaign.h"
 #include "core/governance/govern.h"
+#include "core/rows/alarm.h"
+#include "core/rows/credential.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/resets.h"
+#include "core/state/state.h"
 
 #include "base/near.h"
 #include "trust/token.h"

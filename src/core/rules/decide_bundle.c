@@ -2,7 +2,10 @@
  * looked at before, where that may take its time; what is decided here is whether the key it is by
  * is still trusted now. What was good stays good when its key goes; only a revocation ends it, and
  * that is final. */
+#include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "trust/signature.h"
 
 #define TEXT_OF(d, text) LKS_STR_ARG(lks_state_text((d)->state, (text)))

@@ -2,7 +2,13 @@
  * drafted. It has to be approved and started as any other, and goes when it is of no use any more.
  */
 #include "core/exposure/cadence.h"
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #define DAY ((lks_ms)24 * 3600 * LKS_SECOND)
 

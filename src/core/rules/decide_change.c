@@ -1,7 +1,11 @@
 /* What people say of changes. What becomes of one that runs is in campaign.c. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {

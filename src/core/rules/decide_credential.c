@@ -1,7 +1,10 @@
 /* Credentials of people, and who stands behind what is asked by them: core/governance/backing.h. */
 #include "base/near.h"
+#include "core/rows/credential.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/access.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "trust/token.h"
 
 /* Behind ------------------------------------------------------------------------------------ */

@@ -3,9 +3,16 @@
 #include "core/conform/conform.h"
 #include "core/conform/verdict.h"
 #include "core/governance/delta.h"
+#include "core/rows/alarm.h"
+#include "core/rows/deviation.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/verdict.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/access.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 enum { LIFE_MAX_DAYS = 90, OWNER_BYTES_MAX = 256, VALUE_BYTES_MAX = 512 };
 

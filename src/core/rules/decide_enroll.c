@@ -1,5 +1,8 @@
 /* Tokens that let a node in, once, and the certificates it then has. */
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "trust/token.h"
 
 void lks_decide_token(struct lks_deciding *d)

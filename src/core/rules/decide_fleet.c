@@ -1,9 +1,15 @@
 /* The fleet as a file wants it, against the fleet as it is: the records that lead from one to the
  * other. Pools come before the nodes that stand in them, and what goes away goes last. */
+#include "base/intern.h"
 #include "core/campaign/campaign.h"
 #include "core/governance/delta.h"
 #include "core/governance/relaxed.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include "base/bitset.h"
 #include "base/near.h"

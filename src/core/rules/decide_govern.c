@@ -3,7 +3,10 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
+#include "core/rows/credential.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/state.h"
 
 enum {
     STANDBY_MAX = 200,

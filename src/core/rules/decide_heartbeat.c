@@ -1,6 +1,8 @@
 /* Liveness by deadline, and what heartbeats show besides. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/state.h"
 
 static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
 {
@@ -95,7 +97,7 @@ void lks_decide_limits(struct lks_deciding *d)
     lks_ms until = d->state->yeses_until, last = d->now.wall + yes_lasts(old);
     if (yes_lasts(old) > yes_lasts(l) && last > until)
         until = last;
-    lks_decision_add(d, LKS_RECORD_LIMITS)->limits = lks_state_limits_record(l, until);
+    lks_decision_add(d, LKS_RECORD_LIMITS)->limits = lks_limits_record(l, until);
 }
 
 /* A jump within what we forgive a node is nothing. */

@@ -1,7 +1,11 @@
 /* Jobs that start, overrides that let one start, what observing pools would have refused, and which
  * controller leads. */
 #include "core/admission/admit.h"
+#include "core/rows/job.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #define HOUR            (3600 * LKS_SECOND)
 #define OVERRIDE_MS_MAX (24 * HOUR)

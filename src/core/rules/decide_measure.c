@@ -1,7 +1,11 @@
 /* What was measured of nodes, for the gates of changes. */
 #include "base/real.h"
 #include "core/gate/gate.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <math.h>
 

@@ -3,7 +3,10 @@
  * done to it yet, and when it is to return. */
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
+#include "core/rows/command.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/state.h"
 #include "model/tuple/figures.h"
 
 #include <math.h>

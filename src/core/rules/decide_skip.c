@@ -1,5 +1,7 @@
 /* `change skip`: a person says that a change does not wait for nodes any longer. */
 #include "core/campaign/campaign_parts.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
 
 static bool is_away(const struct lks_look *k)

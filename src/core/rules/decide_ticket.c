@@ -2,7 +2,10 @@
  * exactly the plan that was shown, and no message counts twice. */
 #include "core/decision/size.h"
 #include "core/procedure/procedure.h"
+#include "core/rows/change.h"
 #include "core/rules/decide_rules.h"
+#include "core/state/state.h"
+#include "core/state/tickets.h"
 
 /* Whether what was shown is what there is. */
 static bool is_shown(struct lks_deciding *d, const struct lks_state_change *c)

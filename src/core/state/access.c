@@ -1,6 +1,15 @@
 #include "core/state/access.h"
 
+#include "base/intern.h"
+#include "base/time.h"
+#include "core/rows/credential.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/text.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record_words.h"
 
 #include <stdio.h>
 

@@ -13,8 +13,12 @@
 #ifndef LKS_CORE_ACCESS_H
 #define LKS_CORE_ACCESS_H
 
-#include "core/state/state.h"
+#include "base/time.h"
+#include "core/rows/text.h"
+#include "model/record/record_words.h"
 #include "trust/token.h"
+
+struct lks_state;
 
 enum lks_permission {
     LKS_MAY_NOTHING, /* anyone, known or not: health, enrolment */

@@ -1,5 +1,8 @@
 #include "core/state/agree.h"
 
+#include "core/rows/text.h"
+#include "core/state/lookup.h"
+
 /* The value of `subject`, most likely the next of `*lines`, else any of `all`. */
 static bool value_of(struct lks_str subject, struct lks_str all, struct lks_str *lines,
                      struct lks_value *out)

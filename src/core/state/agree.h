@@ -5,7 +5,9 @@
 #define LKS_CORE_AGREE_H
 
 #include "core/conform/verdict.h"
-#include "core/state/state.h"
+#include "core/rows/text.h"
+
+struct lks_state;
 
 #define LKS_AGREE_KINDS_MAX 64 /* of values that are held against each other; more do not agree */
 

@@ -6,7 +6,13 @@
 #ifndef LKS_CORE_BARRED_H
 #define LKS_CORE_BARRED_H
 
-#include "core/state/state.h"
+#include "base/compiler.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/time.h"
+
+struct lks_barred;
+struct lks_state;
 
 /* Whether the certificate is that of a machine of this name that was replaced. */
 bool lks_barred_is(const struct lks_state *s, uint32_t node, struct lks_str fingerprint);

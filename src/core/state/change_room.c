@@ -1,6 +1,9 @@
 /* A change is released, and which one goes when there is no room for all. */
 #include "core/state/change_room.h"
-#include "core/state/change_index.h"
+#include "base/compiler.h"
+#include "core/rows/change_index.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <limits.h>
 #include <stdlib.h>

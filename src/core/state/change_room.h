@@ -2,7 +2,11 @@
 #ifndef LKS_CORE_CHANGE_ROOM_H
 #define LKS_CORE_CHANGE_ROOM_H
 
-#include "core/state/state.h"
+#include "base/str.h"
+
+struct lks_member;
+struct lks_state;
+struct lks_state_change;
 
 void lks_change_fini(struct lks_state_change *c);
 

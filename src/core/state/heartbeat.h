@@ -7,11 +7,49 @@
 #ifndef LKS_CORE_HEARTBEAT_H
 #define LKS_CORE_HEARTBEAT_H
 
-#include "core/state/state.h"
+#include "base/buf.h"
+#include "core/rows/now.h"
+#include "model/record/row.h"
+
+struct lks_state;
 
 #define LKS_BEAT_PROTOCOL     1 /* what we speak; the one before is understood */
 #define LKS_BEAT_PROTOCOL_MIN 1
 #define LKS_BEAT_BYTES_MAX    256
+
+/* Events that heartbeats tell of. */
+enum lks_heartbeat_event {
+    LKS_HEARTBEAT_XID,
+    LKS_HEARTBEAT_LINK_DOWN,
+    LKS_HEARTBEAT_LOAD,
+    LKS_HEARTBEAT_EVENTS,
+};
+/* Of the events before this one heartbeats say when they were. */
+#define LKS_HEARTBEAT_TOLD LKS_HEARTBEAT_LOAD
+
+/* What a heartbeat changes and no record says; a restart forgets it. */
+struct lks_heartbeat {
+    lks_ms at;                           /* mono; of the last one, or of the start */
+    uint64_t seq;                        /* of the last one heard in this boot */
+    uint64_t health;                     /* bits the agent sets */
+    int64_t skew;                        /* its clock less ours, in ms */
+    uint64_t head_seq;                   /* the journal head it witnessed */
+    lks_ms events[LKS_HEARTBEAT_EVENTS]; /* wall: when the last one was; 0: of none was heard */
+    uint8_t told[LKS_HEARTBEAT_TOLD]; /* which that was, as its agent says, + 1; 0: it does not */
+    /* The node's texts beside which `boot` and `tuple` were nothing new, so that the next heartbeat
+     * need not read them: ids of texts that stay, + 1; 0: not so. */
+    uint32_t boot_text, tuple_text;
+    uint16_t replays; /* in this boot, until enough good ones followed; these count no further than
+                         they can */
+    uint16_t clean;   /* good ones since the last replay */
+    uint16_t skewed;  /* with a clock that was off, one after the other */
+    uint16_t unsent;  /* naming a tuple that was not sent, one after the other */
+    bool heard;       /* since the start */
+    uint8_t boot[16];
+    uint8_t boot_before[16]; /* a boot that is over does not come again */
+    uint8_t tuple[LKS_HASH_BYTES];
+    uint8_t head_hash[LKS_HASH_BYTES]; /* all zero without a head */
+};
 
 /* How many heartbeats it takes to believe what one alone does not show. */
 #define LKS_HEARTBEAT_REPLAYS 3   /* old ones within a boot: a replay */

@@ -1,11 +1,22 @@
 #include "core/state/node_status.h"
 
+#include "base/bitset.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "codec/notation/hostlist.h"
 #include "core/conform/conform.h"
 #include "core/conform/verdict.h"
+#include "core/rows/deviation.h"
+#include "core/rows/job.h"
+#include "core/rows/limits.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/text.h"
+#include "core/rows/verdict.h"
 #include "core/state/access.h"
 #include "core/state/agree.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>

@@ -8,7 +8,15 @@
 #ifndef LKS_CORE_NODE_STATUS_H
 #define LKS_CORE_NODE_STATUS_H
 
-#include "core/state/state.h"
+#include "base/bitset.h"
+#include "base/intern.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "core/rows/text.h"
+#include "model/record/record_words.h"
+
+struct lks_deviation;
+struct lks_state;
 
 /* Rows of the times from `from` on, up to the next, were durable at `to` and not before. */
 #define LKS_NODE_STATUS_SLOW_MAX 64

@@ -1,5 +1,6 @@
 #include "core/state/resets.h"
 
+#include "core/state/state.h"
 #include "core/state/state_room.h"
 
 #include <stdlib.h>

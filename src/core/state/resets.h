@@ -8,8 +8,12 @@
 #ifndef LKS_CORE_RESETS_H
 #define LKS_CORE_RESETS_H
 
-#include "core/state/text.h"
-#include "model/record/record.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "core/rows/text.h"
+#include "model/record/record_words.h"
+
+#include <stdbool.h>
 
 #define LKS_RESETS_MAX 10000 /* at this many, the oldest unapproved one is dropped */
 

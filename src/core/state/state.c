@@ -2,47 +2,26 @@
 
 #include "base/vec.h"
 #include "codec/format/base64.h"
+#include "codec/format/digest.h"
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/command.h"
+#include "core/rows/credential.h"
+#include "core/rows/deviation.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/rows/verdict.h"
 #include "core/state/change_room.h"
 #include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
+#include "core/state/mass.h"
 #include "core/state/node_status.h"
 #include "core/state/state_room.h"
 #include "model/facts/facts.h"
 
 #include <stdlib.h>
-
-const struct lks_limits lks_limits_default = {
-    .heartbeat = 10 * LKS_SECOND,
-    .late = 30 * LKS_SECOND,
-    .lost = 120 * LKS_SECOND,
-    .mass_window = 300 * LKS_SECOND,
-    .skew = 5 * LKS_SECOND,
-    .mass_floor = 10,
-    .mass_percent = 2,
-    .call_nodes = 10,
-    .validity = 60 * LKS_SECOND,
-    .staleness = 5 * LKS_SECOND,
-    .outband_age = (lks_ms)7 * 24 * 3600 * LKS_SECOND,
-    .proposal_age = (lks_ms)14 * 24 * 3600 * LKS_SECOND,
-};
-
-struct lks_rec_limits lks_state_limits_record(const struct lks_limits *l, lks_ms yeses_until)
-{
-    return (struct lks_rec_limits){
-        .heartbeat = l->heartbeat,
-        .late = l->late,
-        .lost = l->lost,
-        .mass_floor = l->mass_floor,
-        .mass_percent = l->mass_percent,
-        .mass_window = l->mass_window,
-        .skew = l->skew,
-        .call_nodes = l->call_nodes,
-        .validity = l->validity,
-        .staleness = l->staleness,
-        .outband_age = l->outband_age,
-        .yeses_until = yeses_until,
-        .proposal_age = l->proposal_age,
-    };
-}
 
 /* Places -------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,17 @@
 /* Looking up changes, and what follows from them for a node. */
+#include "base/time.h"
 #include "base/vec.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/text.h"
 #include "core/state/change_room.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "core/state/state_room.h"
+#include "model/record/record.h"
+#include "model/record/record_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>

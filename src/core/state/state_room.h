@@ -4,7 +4,9 @@
 #define LKS_CORE_STATE_ROOM_H
 
 #include "base/vec.h"
-#include "core/state/state.h"
+
+struct lks_rec_granted;
+struct lks_state;
 
 #define LKS_NO_POOL UINT32_MAX
 

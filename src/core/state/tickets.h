@@ -10,8 +10,12 @@
 #ifndef LKS_CORE_TICKETS_H
 #define LKS_CORE_TICKETS_H
 
-#include "core/state/text.h"
-#include "model/record/record.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "core/rows/text.h"
+#include "model/record/record_words.h"
+
+#include <stdbool.h>
 
 #define LKS_TICKETS_HEARD_MAX 4096
 #define LKS_TICKETS_DUE_MAX   256

@@ -2,6 +2,9 @@
 
 #include "base/near.h"
 #include "core/conform/verdict.h"
+#include "core/rows/node.h"
+#include "core/rows/verdict.h"
+#include "core/state/lookup.h"
 
 enum { NAME_MAX_BYTES = 512 };
 

@@ -7,6 +7,8 @@
 
 #include "core/registry/book.h"
 
+struct lks_state;
+
 /* Whether a row about one of the nodes could be called `subject`, so that a deviation for it can
  * cover anything. False, and in `near` the nearest that could (it may be empty), where none can.
  * True where nothing is known of what the nodes should run. */

@@ -8,7 +8,8 @@
 #include "base/bitset.h"
 #include "codec/format/json.h"
 #include "core/conform/verdict.h"
-#include "core/state/state.h"
+
+struct lks_state;
 
 /* One thing that differs in one way, and on how many nodes. */
 struct lks_survey_row {

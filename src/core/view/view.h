@@ -6,7 +6,10 @@
 #ifndef LKS_CORE_VIEW_H
 #define LKS_CORE_VIEW_H
 
+#include "base/time.h"
 #include "core/view/view_row.h"
+
+struct lks_state;
 
 /* Of a text in an answer that may be longer than a line. */
 #define LKS_VIEW_LINES_MAX ((int64_t)64 << 10)

@@ -1,5 +1,6 @@
 #include "core/view/view_row.h"
 
+#include "codec/format/digest.h"
 #include "core/view/view.h"
 #include "model/schema/tables.h"
 

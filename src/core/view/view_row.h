@@ -8,6 +8,7 @@
 
 #include "codec/format/json.h"
 #include "core/entity/entity.h"
+#include "core/rows/now.h"
 #include "model/schema/schema.h"
 
 /* The row that is shown, and what computed members may need beside it. */

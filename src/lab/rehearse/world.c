@@ -1,6 +1,9 @@
 #include "lab/rehearse/world.h"
 
 #include "core/campaign/campaign_evidence.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #define LKS_REHEARSE_WORLD_H
 
 #include "base/rng.h"
+#include "core/rows/text.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "lab/rehearse/queue.h"

@@ -1,4 +1,9 @@
 /* The copy of a fleet, and the change in it. */
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "lab/rehearse/world.h"
 
 #include "core/campaign/state_apply.h"
@@ -91,7 +96,7 @@ static enum lks_code relax(struct lks_state *s, struct lks_err *err)
     struct lks_limits limits = s->limits;
     limits.outband_age = UINT64_MAX / 4;
     struct lks_record record = {.kind = LKS_RECORD_LIMITS,
-                                .limits = lks_state_limits_record(&limits, s->yeses_until)};
+                                .limits = lks_limits_record(&limits, s->yeses_until)};
     return lks_state_apply(s, s->seq, s->clock, &record, err);
 }
 

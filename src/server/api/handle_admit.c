@@ -1,5 +1,9 @@
 /* Admission: the question, overrides, the log of decisions, what observing pools would refuse. */
 #include "base/vec.h"
+#include "core/rows/job.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"

@@ -1,4 +1,8 @@
 #include "core/gate/gate.h"
+#include "core/rows/command.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "model/tuple/tuple.h"
 #include "server/api/handle.h"
 #include "server/api/issue.h"

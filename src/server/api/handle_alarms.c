@@ -1,3 +1,5 @@
+#include "core/rows/alarm.h"
+#include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/form/views.h"

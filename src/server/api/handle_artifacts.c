@@ -1,6 +1,9 @@
 /* Artifacts: who may have which part of which, and what is recorded of them. The bytes themselves
  * move on the server thread (server/http/depot.h). */
 #include "core/registry/artifacts.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/base/config.h"

@@ -6,6 +6,9 @@
  * decision, on the state thread, asks whether the key is still pinned.
  */
 #include "core/registry/named.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "port/verifier.h"
 #include "server/api/handle.h"
 #include "server/api/routes.h"

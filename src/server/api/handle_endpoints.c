@@ -1,6 +1,10 @@
 /* Management endpoints of the fleet, and the certificates they are known by. */
 #include "core/actions/drained.h"
 #include "core/firmware/endpoint.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/api/sweeps.h"
 #include "server/auth/authz.h"

@@ -1,5 +1,9 @@
 /* Updates by management endpoints: asked for, looked at, and looked after by a person. */
 #include "core/registry/named.h"
+#include "core/rows/flash.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "model/manifest/bundle.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"

@@ -1,5 +1,6 @@
 /* The method of procedure of a change, for programs and for people. */
 #include "core/procedure/procedure.h"
+#include "core/state/lookup.h"
 #include "server/api/handle.h"
 #include "server/api/routes.h"
 #include "server/auth/authz.h"

@@ -1,5 +1,9 @@
 /* A change is proposed: it is planned, and the plan recorded, or only shown. What bundles say is
  * read from the store first, and so not on the state thread. */
+#include "core/rows/change.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "model/manifest/bundle.h"
 #include "server/api/handle.h"
 #include "server/api/propose.h"

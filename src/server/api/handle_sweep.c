@@ -2,6 +2,11 @@
  * a call goes there and comes back. */
 #include "base/vec.h"
 #include "core/firmware/sweep.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/api/sweeps.h"
 #include "server/auth/authz.h"

@@ -28,6 +28,8 @@ struct lks_authz_observed {
 
 /* Management endpoints as the fleet's file has them, read when it changes: handle_sweep.c. */
 struct lks_authz_endpoint;
+struct lks_state_alarm;
+struct lks_state_change;
 struct lks_authz_sweeps {
     struct lks_arena arena;
     struct lks_authz_endpoint *items; /* in the arena; sorted by name */

@@ -3,6 +3,15 @@
  * (server/api/routes.c) and in core/state/access.h; where the permission has to hold is in the
  * table below, one row a scope.
  */
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/command.h"
+#include "core/rows/deviation.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/auth/authz_parts.h"
 
 /* A question whether a job may start counts for more the longer it is: it is read and answered

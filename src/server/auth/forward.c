@@ -1,5 +1,7 @@
 #include "server/auth/forward.h"
 
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/base/daemon.h"
 #include "server/call/route.h"
 

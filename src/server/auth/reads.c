@@ -1,5 +1,6 @@
 #include "server/auth/reads.h"
 
+#include "core/state/state.h"
 #include "drivers/store/backup.h"
 #include "engine/journal.h"
 #include "server/base/daemon.h"

@@ -1,5 +1,6 @@
 #include "server/call/call.h"
 
+#include "core/rows/node.h"
 #include "model/manifest/manifest.h"
 #include "model/tuple/tuple.h"
 #include "server/call/depot_ask.h"

@@ -2,7 +2,16 @@
 
 #include "base/vec.h"
 #include "core/firmware/sweep.h"
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
+#include "core/state/tickets.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

@@ -1,4 +1,12 @@
 #include "server/form/views.h"
+#include "core/rows/alarm.h"
+#include "core/rows/command.h"
+#include "core/rows/credential.h"
+#include "core/rows/pool.h"
+#include "core/rows/registry.h"
+#include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,9 @@
 #include "core/decision/size.h"
 #include "server/form/views.h"
 
-struct lks_call;
 struct lks_authz;
+struct lks_call;
+struct lks_state_change;
 
 /*
  * A plan as records, and what follows from them. From a change of the state or from a decision that

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "core/rows/node.h"
 #include "server/api/routes.h"
 #include "server/auth/forward.h"
 #include "server/base/progress.h"

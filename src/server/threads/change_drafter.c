@@ -1,7 +1,11 @@
 #include "server/threads/change_drafter.h"
 
+#include "base/process/log.h"
 #include "base/vec.h"
 #include "core/exposure/cadence.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 #include "server/api/propose.h"
 #include "server/threads/client_parts.h"
 

@@ -1,6 +1,10 @@
 #include "server/threads/flashes.h"
 
 #include "core/firmware/endpoint.h"
+#include "core/rows/flash.h"
+#include "core/rows/node.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

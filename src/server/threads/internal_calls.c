@@ -1,3 +1,5 @@
+#include "core/rows/flash.h"
+#include "core/state/lookup.h"
 #include "server/call/internal.h"
 
 #include "server/api/handle.h"

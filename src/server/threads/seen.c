@@ -1,5 +1,6 @@
 #include "server/threads/seen.h"
 
+#include "core/state/state.h"
 #include "server/threads/lead.h"
 
 #include <stdio.h>

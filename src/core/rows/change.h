@@ -10,11 +10,15 @@
  * What a step does in the world is a record, too: a COMMAND to the node's agent, a FLASH by its
  * endpoint, DRAINED for its scheduler. So a restart finds everything where it was.
  */
-#ifndef LKS_CORE_CHANGE_H
-#define LKS_CORE_CHANGE_H
+#ifndef LKS_ROWS_CHANGE_H
+#define LKS_ROWS_CHANGE_H
 
-#include "core/state/text.h"
-#include "model/record/record.h"
+#include "base/time.h"
+#include "core/rows/text.h"
+#include "model/record/record_words.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #define LKS_STATE_CHANGES_MAX 256     /* at this many, the oldest ones that are over make room */
 #define LKS_STATE_MEMBERS_MAX 1000000 /* of all that are over, together: the same */
@@ -90,9 +94,6 @@ struct lks_member {
     lks_text text;
 };
 
-/* The record of how far it is. The change, the node and the text are up to the caller. */
-struct lks_rec_member lks_state_member_said(const struct lks_member *m);
-
 struct lks_vote {
     bool yes;
     lks_text by, reason;
@@ -153,7 +154,7 @@ struct lks_gate_look {
     lks_ms at;
 };
 
-/* core/state/change_index.h */
+/* core/rows/change_index.h */
 struct lks_change_index {
     uint32_t *units; /* owned, as is the other; of domains, by wave and domain: place + 1 */
     uint32_t room, count;
@@ -248,29 +249,10 @@ struct lks_proven {
     lks_ms took, at;
 };
 
-struct lks_state;
-
-const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id);
-
-/* How the node stands in the change; NULL: it is not in it. */
-const struct lks_member *lks_state_change_member(const struct lks_state_change *c, uint32_t node);
-
-/* Whether nodes of the pool are in it. */
-bool lks_state_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
-                                 uint32_t pool);
-
-/* The change in progress on the node: it started there, and neither of the two has ended; NULL:
- * none. */
-const struct lks_state_change *lks_state_changing(const struct lks_state *s, uint32_t node);
-
 static inline bool lks_change_over(const struct lks_state_change *c)
 {
     return c->state >= LKS_CHANGE_OVER;
 }
-
-/* When (wall) it expires without its approvals, or without a start; UINT64_MAX: it is beyond that.
- */
-lks_ms lks_state_change_expires(const struct lks_state *s, const struct lks_state_change *c);
 
 /* No member of it starts any more. */
 static inline bool lks_change_late(const struct lks_state_change *c, lks_ms wall)
@@ -307,21 +289,6 @@ static inline const struct lks_step *lks_member_step(const struct lks_state_chan
     return m->step < r->count ? &r->steps[m->step] : NULL;
 }
 
-/* What was last measured of the node for the wave by the metric of that name; NULL: nothing. */
-const struct lks_measure *lks_state_change_measure(const struct lks_state_change *c, uint32_t wave,
-                                                   uint32_t node, lks_text metric);
-
-/* What was last said of the wave by the metric of that name, 0: by all; NULL: nothing. */
-const struct lks_gate_look *lks_state_change_look(const struct lks_state_change *c, uint32_t wave,
-                                                  lks_text metric);
-
-/* The text of an order by its digest, of any change that is kept; an empty view: none. */
-struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest);
-
-/* The rollback between these stacks was exercised on this hardware; NULL: never. */
-const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,
-                                          lks_text to);
-
 /* What a person froze. */
 struct lks_freeze {
     bool on;
@@ -329,15 +296,5 @@ struct lks_freeze {
     lks_text by, reason;
     lks_ms since;
 };
-
-/* The freeze that keeps everything from beginning on the node: of the fleet, or of its pool. */
-struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node);
-
-/* Whether there is one. */
-bool lks_state_frozen(const struct lks_state *s, uint32_t node);
-
-/* The owner of our drains: "change:17". */
-#define LKS_CHANGE_OWNER_SIZE 32
-struct lks_str lks_state_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE]);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/state/failure.h"
+#include "core/rows/failure.h"
 
 const struct lks_failure_rule lks_failure_rules[LKS_FAILURE_COUNT] = {
     [LKS_FAILURE_NONE] = {"it did not fail", false, false, false, LKS_MEMBER_DONE},

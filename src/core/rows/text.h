@@ -1,6 +1,6 @@
-/* Texts of the state, by number: core/state/state.h. */
-#ifndef LKS_CORE_TEXT_H
-#define LKS_CORE_TEXT_H
+/* Texts of the state, by number: lks_state_text() in core/state/lookup.h. */
+#ifndef LKS_ROWS_TEXT_H
+#define LKS_ROWS_TEXT_H
 
 #include <stdint.h>
 

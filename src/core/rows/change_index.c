@@ -1,7 +1,7 @@
-#include "core/state/change_index.h"
+#include "core/rows/change_index.h"
 
 #include "base/vec.h"
-#include "core/state/change_room.h"
+#include "core/rows/node.h"
 
 #include <stdlib.h>
 

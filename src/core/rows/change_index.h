@@ -1,9 +1,11 @@
 /* What is looked up about a change while it is large: units by their domains, and the stacks that
  * its members come from. It follows from units and members, and is kept along with them. */
-#ifndef LKS_CORE_CHANGE_INDEX_H
-#define LKS_CORE_CHANGE_INDEX_H
+#ifndef LKS_ROWS_CHANGE_INDEX_H
+#define LKS_ROWS_CHANGE_INDEX_H
 
-#include "core/state/change.h"
+#include "base/compiler.h"
+#include "base/err.h"
+#include "core/rows/change.h"
 
 /* The unit of a domain is found by this from here on. */
 enum lks_code lks_change_index_unit(struct lks_state_change *c, uint32_t unit,

@@ -1,8 +1,8 @@
 /* Each kind of failure of a step, and what follows from it. */
-#ifndef LKS_CORE_FAILURE_H
-#define LKS_CORE_FAILURE_H
+#ifndef LKS_ROWS_FAILURE_H
+#define LKS_ROWS_FAILURE_H
 
-#include "core/state/change.h"
+#include "core/rows/change.h"
 
 /* What becomes of a member whose step failed so, in this order: it is tried again `retries` times
  * (or as often as the step says), then rolls back, else it ends so. */
