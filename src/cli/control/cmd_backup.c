@@ -19,20 +19,14 @@
 static enum lks_code print_repair(struct lks_cli *cli, const struct lks_args *args,
                                   const struct lks_verify *v, struct lks_err *err)
 {
-    if (!lks_args_has(args, "--json")) {
-        fprintf(cli->out, "%s at row %" PRIu64 ": %s\n%s, and that was recorded\n",
-                lks_fault_words[v->fault], v->at, v->text,
-                v->fault == LKS_FAULT_SNAPSHOT ? "it was made anew from the rows"
-                                               : "the rows from there on were set aside");
-        return LKS_OK;
-    }
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
-    struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "fault", lks_fault_words[v->fault]);
-    lks_json_int(w, "at", (int64_t)v->at);
-    lks_json_cstr(w, "text", v->text);
-    lks_json_bool(w, "repaired", true);
-    return lks_output_end(cli, &o, err);
+    lks_json_write(lks_output_begin(&o), "'fault': '%s', 'at': %lu, 'text': '%s', 'repaired': true",
+                   lks_fault_words[v->fault], v->at, v->text);
+    return lks_output_form(cli, args, &o,
+                           "{fault} at row {at}: [{text}]\n[{fault=snapshot}it was made anew from "
+                           "the rows|the rows from there on were set aside], and that was "
+                           "recorded\n",
+                           err);
 }
 
 enum lks_code lks_cmd_journal_repair(struct lks_cli *cli, const struct lks_args *args,
@@ -55,17 +49,6 @@ enum lks_code lks_cmd_journal_repair(struct lks_cli *cli, const struct lks_args 
 }
 
 /* backup ------------------------------------------------------------------------------------ */
-
-/* What was written, and how much of it. */
-static enum lks_code print_json(struct lks_cli *cli, const char *what, const char *path,
-                                const char *unit, int64_t count, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
-    struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, what, path);
-    lks_json_int(w, unit, count);
-    return lks_output_end(cli, &o, err);
-}
 
 /* From the running controller, wherever it is. */
 static enum lks_code fetch_backup(struct lks_cli *cli, const struct lks_args *args,
@@ -110,12 +93,12 @@ enum lks_code lks_cmd_backup(struct lks_cli *cli, const struct lks_args *args, s
         return err->code;
     if (stat(file, &st) != 0)
         return lks_file_fail(err, file);
-    if (!lks_args_has(args, "--json")) {
-        fprintf(cli->out, "%s: %lld bytes, sealed with the controller's key; keep that elsewhere\n",
-                file, (long long)st.st_size);
-        return LKS_OK;
-    }
-    return print_json(cli, "file", file, "bytes", (int64_t)st.st_size, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    lks_json_write(lks_output_begin(&o), "'file': '%s', 'bytes': %ld", file, (long)st.st_size);
+    return lks_output_form(cli, args, &o,
+                           "{file}: {bytes} bytes, sealed with the controller's key; keep that "
+                           "elsewhere\n",
+                           err);
 }
 
 /* restore ----------------------------------------------------------------------------------- */
@@ -180,5 +163,7 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
                 dir, v.last, dir);
         return LKS_OK;
     }
-    return print_json(cli, "directory", dir, "rows", (int64_t)v.rows, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    lks_json_write(lks_output_begin(&o), "'directory': '%s', 'rows': %lu", dir, v.rows);
+    return lks_output_end(cli, &o, err);
 }

@@ -3,6 +3,7 @@
 #include "base/time.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/controller.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 #include "cli/shared/remote.h"
 #include "drivers/http/client.h"
@@ -31,16 +32,12 @@ enum {
 };
 
 enum state { GOOD, NOTE, BAD };
-static const struct {
-    const char *word;
-    enum lks_colour colour;
-} states[] = {{"good", LKS_GREEN}, {"note", LKS_YELLOW}, {"bad", LKS_RED}};
+static const char *const states[] = {"good", "note", "bad"};
 
 struct doctor {
     struct lks_cli *cli;
     const char *dir; /* NULL: this machine alone */
-    struct lks_table table;
-    struct lks_json_writer json;
+    struct lks_json_writer *w;
     bool bad;
 };
 
@@ -55,14 +52,8 @@ static void say(struct doctor *d, const char *check, enum state state, const cha
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     d->bad = d->bad || state == BAD;
-    lks_table_cell(&d->table, LKS_PLAIN, lks_str_from(check));
-    lks_table_cell(&d->table, states[state].colour, lks_str_from(states[state].word));
-    lks_table_cell(&d->table, LKS_PLAIN, lks_str_from(text));
-    lks_json_begin(&d->json, NULL, '{');
-    lks_json_cstr(&d->json, "check", check);
-    lks_json_cstr(&d->json, "state", states[state].word);
-    lks_json_cstr(&d->json, "text", text);
-    lks_json_end(&d->json, '}');
+    lks_json_write(d->w, "{'check': '%s', 'state': '%s', 'text': '%s'}", check, states[state],
+                   text);
 }
 
 /* This machine ------------------------------------------------------------------------------ */
@@ -463,24 +454,28 @@ static void check_all(struct doctor *d)
     check_hardware(d);
 }
 
+static const struct lks_listing_column columns[] = {
+    LKS_PLAIN_LEFT("check", "check"),
+    {"state", "state", 0, "[{.=good}green|{.=note}yellow|red]"},
+    LKS_PLAIN_WRAP("what", "text"),
+};
+
+static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
+                          const struct lks_doc *found, struct lks_err *err)
+{
+    static const struct lks_listing_part checks = {"checks", LKS_PART_COLUMNS(columns), NULL, true};
+    (void)args;
+    return lks_listing_part(cli, &checks, found, err);
+}
+
 enum lks_code lks_cmd_doctor(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct doctor d = {.cli = cli, .json = {.out = &json}};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct doctor d = {.cli = cli, .w = lks_output_begin(&o)};
     d.dir = args->positional_count > 0 ? args->positional[0] : NULL;
-    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    lks_table_init(&d.table, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&d.table, "check", 0);
-    lks_table_column(&d.table, "state", 0);
-    lks_table_column(&d.table, "what", LKS_COLUMN_WRAP);
-    lks_json_begin(&d.json, NULL, '{');
-    lks_json_begin(&d.json, "checks", '[');
+    lks_json_begin(d.w, "checks", '[');
     check_all(&d);
-    lks_json_end(&d.json, ']');
-    lks_json_end(&d.json, '}');
+    lks_json_end(d.w, ']');
     cli->no = d.bad;
-    enum lks_code code = lks_args_has(args, "--json") ? lks_output_json(cli, &json, err)
-                                                      : lks_output_table(cli, &d.table, err);
-    lks_table_fini(&d.table);
-    return code;
+    return lks_output_show(cli, args, &o, show, err);
 }

@@ -132,27 +132,19 @@ static enum lks_code keep(const struct login *l, const struct lks_doc *done, str
 static enum lks_code show(const struct login *l, const struct lks_args *args,
                           const struct lks_doc *done, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_json_writer w = {.out = &json};
-    struct lks_str identity = lks_doc_text(done, "identity"), end = lks_doc_text(done, "expires");
-    if (!lks_args_has(args, "--json")) {
-        (void)fprintf(l->cli->out,
-                      "%" LKS_STR_FMT " is logged in until %" LKS_STR_FMT "; the token is in %s\n",
-                      LKS_STR_ARG(identity), LKS_STR_ARG(end), l->file);
-        return LKS_OK;
-    }
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
     const struct lks_doc *roles = lks_doc_member(done, "roles");
-    lks_buf_init(&json, JSON_BYTES);
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "identity", identity);
-    lks_json_begin(&w, "roles", '[');
+    lks_json_text(w, "identity", lks_doc_text(done, "identity"));
+    lks_json_begin(w, "roles", '[');
     for (const struct lks_doc *r = roles != NULL ? roles->first : NULL; r != NULL; r = r->next)
-        lks_json_text(&w, NULL, r->text);
-    lks_json_end(&w, ']');
-    lks_json_text(&w, "expires", end);
-    lks_json_cstr(&w, "token_file", l->file);
-    lks_json_end(&w, '}');
-    return lks_output_json(l->cli, &json, err);
+        lks_json_text(w, NULL, r->text);
+    lks_json_end(w, ']');
+    lks_json_text(w, "expires", lks_doc_text(done, "expires"));
+    lks_json_cstr(w, "token_file", l->file);
+    return lks_output_form(
+        l->cli, args, &o, "{identity} is logged in until {expires}; the token is in {token_file}\n",
+        err);
 }
 
 enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)

@@ -5,90 +5,55 @@
 #include "cli/shared/input.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 
 enum { TIMEOUT_S = 120, TIMEOUT_MAX = 86400, LOOK_MS = 15000 };
 
-#define TABLE_MAX ((size_t)16 << 20)
-
 /* Inventory --------------------------------------------------------------------------------- */
 
-static const char *told(enum lks_bmc_told value)
-{
-    static const char *const words[] = {
-        [LKS_TOLD_NOT] = "-", [LKS_TOLD_NO] = "no", [LKS_TOLD_YES] = "yes"};
-    return words[value];
-}
+static const struct lks_listing_column entry_columns[] = {
+    {"class", "class", 0, "[{.=unknown}yellow]"},
+    LKS_PLAIN_LEFT("device", "of"),
+    {"bank", "bank", 0, "[{.=staged}yellow]"},
+    LKS_PLAIN_WRAP("version", "version"),
+    LKS_PLAIN_LEFT("updateable", "updateable"),
+    LKS_PLAIN_LEFT("write-protected", "write_protected"),
+    LKS_PLAIN_LEFT("lowest", "lowest"),
+    {"entry", "id", LKS_COLUMN_WRAP, "dim"},
+};
+static const struct lks_listing_part entries = {"components", LKS_PART_COLUMNS(entry_columns), NULL,
+                                                true};
 
-static void add_row(struct lks_table *t, const struct lks_bmc_item *item)
+static enum lks_code inventory_text(struct lks_cli *cli, const struct lks_args *args,
+                                    const struct lks_doc *inventory, struct lks_err *err)
 {
-    bool known = item->class.len > 0;
-    lks_table_cell(t, known ? LKS_PLAIN : LKS_YELLOW, known ? item->class : LKS_STR("unknown"));
-    lks_output_cell(t, LKS_PLAIN, item->of);
-    lks_table_cellf(t, item->bank == LKS_BANK_STAGED ? LKS_YELLOW : LKS_PLAIN, "%s",
-                    lks_bank_words[item->bank]);
-    lks_output_cell(t, LKS_PLAIN, item->version);
-    lks_table_cellf(t, LKS_PLAIN, "%s", told(item->updateable));
-    lks_table_cellf(t, LKS_PLAIN, "%s", told(item->write_protected));
-    lks_output_cell(t, LKS_PLAIN, item->lowest);
-    lks_output_cell(t, LKS_DIM, item->id);
-}
-
-static void print_about(struct lks_cli *cli, const struct lks_bmc_at *at,
-                        const struct lks_bmc_inventory *i)
-{
-    const struct lks_str words[] = {i->vendor, i->product, i->model, i->serial, i->power};
-    static const char *const names[] = {"", "", "", "serial ", "power "};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TABLE_MAX);
-    for (size_t k = 0; k < LKS_COUNT(words); k++) {
-        if (words[k].len == 0)
-            continue;
-        lks_buf_addf(&line, ", %s", names[k]);
-        lks_term_clean(&line, words[k]);
-    }
-    fprintf(cli->out, "%s%s\n\n", at->url, line.len > 0 ? line.ptr : "");
-}
-
-static void print_rest(struct lks_cli *cli, const struct lks_bmc_inventory *i)
-{
+    const struct lks_doc *list = lks_doc_member(inventory, "components");
     size_t unknown = 0;
-    for (size_t k = 0; k < i->count; k++)
-        unknown += i->items[k].class.len == 0;
-    fprintf(cli->out, "\n%zu entries, %zu of unknown class, %u that cannot be read\n", i->count,
-            unknown, i->missing);
-    for (struct lks_str rest = i->notes, line; rest.len > 0;) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(TABLE_MAX);
-        lks_str_cut(rest, '\n', &line, &rest);
-        lks_term_clean(&clean, line);
-        fprintf(cli->out, "note: %s\n", clean.len > 0 ? clean.ptr : "");
-    }
-}
-
-static enum lks_code print_inventory(struct lks_cli *cli, const struct lks_bmc_at *at,
-                                     const struct lks_bmc_inventory *i, struct lks_err *err)
-{
-    static const struct lks_output_column columns[] = {
-        {"class", 0},      {"device", 0},          {"bank", 0},   {"version", LKS_COLUMN_WRAP},
-        {"updateable", 0}, {"write-protected", 0}, {"lowest", 0}, {"entry", LKS_COLUMN_WRAP},
-    };
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_output_columns(&t, columns, LKS_COUNT(columns));
-    for (size_t k = 0; k < i->count; k++)
-        add_row(&t, &i->items[k]);
-    print_about(cli, at, i);
-    if (lks_output_table(cli, &t, err) != LKS_OK)
+    (void)args;
+    for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next)
+        unknown += lks_str_is(lks_doc_text(i, "class"), "unknown");
+    lks_render_print(cli->out,
+                     "{url}[, {vendor}][, {product}][, {model}][, serial {serial}]"
+                     "[, power {power}]\n\n",
+                     inventory);
+    if (lks_listing_part(cli, &entries, inventory, err) != LKS_OK)
         return err->code;
-    print_rest(cli, i);
+    lks_render_print(cli->out, "\n{components#} entries, ", inventory);
+    fprintf(cli->out, "%zu of unknown class, ", unknown);
+    lks_render_print(cli->out, "{missing#} that cannot be read\n", inventory);
+    lks_render_each(cli->out, "notes", "note: {.}\n", inventory, NULL);
     return LKS_OK;
 }
 
-static enum lks_code inventory_json(struct lks_cli *cli, const struct lks_bmc_at *at,
-                                    const struct lks_bmc_inventory *i, struct lks_err *err)
+static enum lks_code print_inventory(struct lks_cli *cli, const struct lks_args *args,
+                                     const struct lks_bmc_at *at, const struct lks_bmc_inventory *i,
+                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_cstr(w, "url", at->url);
     lks_bmc_inventory_json(i, w);
-    return lks_output_end(cli, &o, err);
+    return lks_output_show(cli, args, &o, inventory_text, err);
 }
 
 enum lks_code lks_cmd_bmc_inventory(struct lks_cli *cli, const struct lks_args *args,
@@ -104,9 +69,7 @@ enum lks_code lks_cmd_bmc_inventory(struct lks_cli *cli, const struct lks_args *
         lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
         lks_bmc_at_inventory(&at, &facts, seconds, &inventory, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--json"))
-        return inventory_json(cli, &at, &inventory, err);
-    return print_inventory(cli, &at, &inventory, err);
+    return print_inventory(cli, args, &at, &inventory, err);
 }
 
 /* Trust ------------------------------------------------------------------------------------- */

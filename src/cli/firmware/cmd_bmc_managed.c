@@ -3,17 +3,12 @@
 
 #include "cli/shared/bundledir.h"
 #include "cli/shared/remote.h"
+#include "cli/shared/render.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static bool is_true(const struct lks_doc *item, const char *key)
-{
-    const struct lks_doc *value = lks_doc_member(item, key);
-    return value != NULL && value->kind == LKS_DOC_BOOL && value->truth;
-}
 
 /* An endpoint that lockstepd manages is changed by lockstepd, or within a change of its in which it
  * does not flash the same endpoint itself. */
@@ -24,18 +19,18 @@ static enum lks_code judge(const struct lks_remote_answer *a, struct lks_bmc_upd
     const struct lks_doc *items = lks_doc_member(a->doc, "items");
     for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL; i = i->next) {
         struct lks_str node = lks_doc_text(i, "node");
-        u->managed = u->managed || is_true(i, "managed");
+        u->managed = u->managed || lks_render_truth(i, "managed");
         const char *why = NULL;
         if (lks_doc_member(i, "flashing") != NULL)
             why = "which lockstepd updates itself, or of which it does not know how the last "
                   "update ended";
-        else if (is_true(i, "managed") && !is_true(i, "changing"))
+        else if (lks_render_truth(i, "managed") && !lks_render_truth(i, "changing"))
             why = "which lockstepd manages and which is in no change; its firmware is changed "
                   "through lockstepd";
         if (why != NULL)
             return lks_fail(err, LKS_E_REFUSED, "%s belongs to %" LKS_STR_FMT ", %s", at->url,
                             LKS_STR_ARG(node), why);
-        if (is_true(i, "managed") && !is_true(i, "idle"))
+        if (lks_render_truth(i, "managed") && !lks_render_truth(i, "idle"))
             return lks_fail(err, LKS_E_REFUSED,
                             "%s belongs to %" LKS_STR_FMT
                             ", which is production and not known to be idle; drain it and read it "

@@ -398,8 +398,9 @@ static enum lks_code check_one_way(const struct lks_bmc_update *u, struct lks_er
 
 /* How it ended ------------------------------------------------------------------------------ */
 
-static enum lks_code result_json(struct lks_cli *cli, const struct lks_bmc_update *u,
-                                 const struct lks_bmc_result *r, struct lks_err *err)
+static enum lks_code print_result(struct lks_cli *cli, const struct lks_args *args,
+                                  const struct lks_bmc_update *u, const struct lks_bmc_result *r,
+                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
@@ -410,7 +411,14 @@ static enum lks_code result_json(struct lks_cli *cli, const struct lks_bmc_updat
                    u->at->url, lks_bmc_act_words[u->intent.act], u->component, u->from, u->version,
                    r->found, lks_bmc_outcome_words[r->outcome], r->text, r->via, r->task,
                    r->uploads, LKS_JSON_TRUTH(u->saved.len > 0));
-    return lks_output_end(cli, &o, err);
+    return lks_output_form(
+        cli, args, &o,
+        "{outcome}: {component}[: {text}]\n"
+        "[{outcome=unknown}The outcome of the update is unknown, and manual intervention is "
+        "needed: inspect what {component} runs at {url}, what is staged, and the task "
+        "[{task}|(none is known)]. The last version read was [{found}|nothing]. Nothing more is "
+        "sent to the device until then.\n]",
+        err);
 }
 
 /* Not decided: what to do about it stands in the message. */
@@ -429,20 +437,6 @@ static enum lks_code fail_open(const struct lks_bmc_update *u, const struct lks_
                     why.msg);
 }
 
-static void print_result(struct lks_cli *cli, const struct lks_bmc_update *u,
-                         const struct lks_bmc_result *r)
-{
-    fprintf(cli->out, "%s: %s%s%s\n", lks_bmc_outcome_words[r->outcome], u->component,
-            r->text[0] != '\0' ? ": " : "", r->text);
-    if (r->outcome == LKS_BMC_UNKNOWN)
-        fprintf(cli->out,
-                "The outcome of the update is unknown, and manual intervention is needed: "
-                "inspect what %s runs at %s, what is staged, and the task %s. The last version "
-                "read was %s. Nothing more is sent to the device until then.\n",
-                u->component, u->at->url, r->task[0] != '\0' ? r->task : "(none is known)",
-                r->found[0] != '\0' ? r->found : "nothing");
-}
-
 static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_bmc_update *u, const struct lks_bmc_result *r,
                           struct lks_err *err)
@@ -450,10 +444,7 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
     if (r->outcome == LKS_BMC_OPEN)
         return fail_open(u, r, err);
     cli->no = r->outcome > LKS_BMC_SAME;
-    if (lks_args_has(args, "--json"))
-        return result_json(cli, u, r, err);
-    print_result(cli, u, r);
-    return LKS_OK;
+    return print_result(cli, args, u, r, err);
 }
 
 /* All of it --------------------------------------------------------------------------------- */

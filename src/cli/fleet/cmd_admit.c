@@ -173,10 +173,7 @@ static enum lks_code print_list(struct lks_cli *cli, const struct lks_doc *answe
 static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *answer,
                                   struct lks_err *err)
 {
-    const char *word = cli->no ? "no" : "yes";
-    enum lks_colour colour = cli->no ? LKS_RED : LKS_GREEN;
-    fprintf(cli->out, "%s%s%s", lks_term_on(&cli->term, colour), word,
-            lks_term_off(&cli->term, colour));
+    lks_render_word(cli->out, &cli->term, "[{admitted?}green|red]", "{admitted}", answer);
     lks_render_print(
         cli->out,
         ": job [{job}] [{admitted?}may start|may not start], as of journal row {seq#}\n"

@@ -4,10 +4,7 @@
 #include "cli/shared/listing.h"
 #include "cli/shared/render.h"
 
-#include <inttypes.h>
-
 enum {
-    LINE_MAX_BYTES = 8192,
     FORM_MAX = 512,
     QUIET_MS = 60 * 1000, /* the stream says that it lives far more often */
 };
@@ -30,28 +27,14 @@ static const struct lks_listing drifting = {
 static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    static const struct lks_str_pair counts[] = {
-        {"nodes", "nodes:"},
-        {"conforms", "conform,"},
-        {"drift", "drift,"},
-        {"deviating", "run a deviation,"},
-        {"unmeasured", "are not measured,"},
-        {"unjudged", "were never evaluated"},
-    };
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    lks_remote_question_init(&q, "GET", "/v1/drift");
-    lks_remote_path_query(&q.path, "limit", LKS_STR("1"));
-    if (lks_args_has(args, "--pool"))
-        lks_remote_path_query(&q.path, "pool", lks_args_str(args, "--pool"));
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_ask_get(cli, args, "/v1/drift?limit=1[&pool={--pool}]", NULL, &q, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *found = lks_doc_member(q.answer.doc, "counts");
-    for (size_t i = 0; i < LKS_COUNT(counts); i++) {
-        const struct lks_doc *count = lks_doc_member(found, counts[i].name);
-        fprintf(cli->out, "%s%" PRId64 " %s", i > 0 ? " " : "", count == NULL ? 0 : count->number,
-                counts[i].value);
-    }
-    fputc('\n', cli->out);
+    lks_render_print(cli->out,
+                     "{counts.nodes#} nodes: {counts.conforms#} conform, {counts.drift#} drift, "
+                     "{counts.deviating#} run a deviation, {counts.unmeasured#} are not measured, "
+                     "{counts.unjudged#} were never evaluated\n",
+                     q.answer.doc);
     return LKS_OK;
 }
 
@@ -82,25 +65,11 @@ static bool is_wanted(const struct watch *w, const struct lks_doc *row)
 
 static void print_line(struct lks_cli *cli, const struct lks_doc *row)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0}, clean = {0};
-    const struct lks_doc *on = lks_doc_member(row, "on");
-    struct lks_str kind = lks_doc_text(row, "kind"), time = lks_doc_text(row, "time");
-    bool drift = lks_str_is(kind, "drift"), begins = drift && on != NULL && on->truth;
-    struct lks_str who = lks_doc_text(row, drift ? "node" : "hosts");
-    struct lks_str what = lks_doc_text(row, drift ? "text" : "reason");
-    struct lks_str cause = lks_doc_text(row, "cause");
-    lks_buf_init(&line, LINE_MAX_BYTES);
-    lks_buf_init(&clean, LINE_MAX_BYTES);
-    lks_buf_addf(&line, "%" LKS_STR_FMT " %" LKS_STR_FMT "%s%s: %" LKS_STR_FMT, LKS_STR_ARG(time),
-                 LKS_STR_ARG(who), who.len > 0 ? " " : "",
-                 drift ? (begins ? "drifts" : "came right") : kind.ptr, LKS_STR_ARG(what));
-    if (begins && cause.len > 0)
-        lks_buf_addf(&line, " (%" LKS_STR_FMT ")", LKS_STR_ARG(cause));
-    struct lks_str whole = lks_buf_view(&line);
-    lks_term_clean(&clean, whole);
-    whole = lks_buf_view(&clean);
-    fprintf(cli->out, "%s%.*s%s\n", lks_term_on(&cli->term, begins ? LKS_YELLOW : LKS_PLAIN),
-            LKS_STR_ARG(whole), lks_term_off(&cli->term, begins ? LKS_YELLOW : LKS_PLAIN));
+    lks_render_word(cli->out, &cli->term, "[{kind=drift}{on?}yellow]",
+                    "[{time}] [{kind=drift}[{node} ][{on?}drifts|came right]: [{text}]"
+                    "[{on?} ({cause})]|[{hosts} ]{kind}: [{reason}]]",
+                    row);
+    fputc('\n', cli->out);
 }
 
 static bool on_event(void *ctx, struct lks_str id, struct lks_str data)

@@ -1,7 +1,7 @@
 /* top: the fleet as it is, again and again. */
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
-#include "cli/shared/output.h"
+#include "cli/shared/render.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -34,14 +34,6 @@ static enum lks_code fetch(struct lks_remote *remote, const char *where,
     LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     lks_remote_path_init(&path, where);
     return lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), out, err);
-}
-
-static uint64_t number(const struct lks_doc *map, const char *key)
-{
-    const struct lks_doc *value = lks_doc_member(map, key);
-    return value != NULL && value->kind == LKS_DOC_NUMBER && value->number > 0
-               ? (uint64_t)value->number
-               : 0;
 }
 
 /* Drawing ----------------------------------------------------------------------------------- */
@@ -123,10 +115,11 @@ static void share(const struct lks_doc *pool, uint64_t room, uint64_t marks[LKS_
 {
     static const size_t order[] = {LOST, LATE, UNSEEN};
     const struct lks_doc *liveness = lks_doc_member(pool, "liveness");
-    uint64_t nodes = number(pool, "nodes"), live = number(liveness, states[LIVE].word);
+    uint64_t nodes = lks_render_number(pool, "nodes"),
+             live = lks_render_number(liveness, states[LIVE].word);
     uint64_t left = live > 0 && room > 1 ? room - 1 : room;
     for (size_t i = 0; i < LKS_COUNT(order) && nodes > 0; i++) {
-        uint64_t count = number(liveness, states[order[i]].word);
+        uint64_t count = lks_render_number(liveness, states[order[i]].word);
         uint64_t wanted = (count * room + nodes - 1) / nodes;
         marks[order[i]] = wanted < left ? wanted : left;
         left -= marks[order[i]];
@@ -160,14 +153,14 @@ static void print_bar(struct line *l, const struct lks_doc *pool)
 static void print_counts(struct line *l, const struct lks_doc *pool)
 {
     const struct lks_doc *liveness = lks_doc_member(pool, "liveness");
-    const struct lks_doc *wait = lks_doc_member(pool, "acts_wait");
-    const char *last = wait != NULL && wait->truth ? ";" : "";
+    const char *last = lks_render_truth(pool, "acts_wait") ? ";" : "";
     uint64_t left = 0;
     for (size_t i = 0; i < LKS_COUNT(states); i++)
-        left += number(liveness, states[i].word);
-    put(l, LKS_PLAIN, "%" PRIu64 " nodes%s", number(pool, "nodes"), left > 0 ? "," : last);
+        left += lks_render_number(liveness, states[i].word);
+    put(l, LKS_PLAIN, "%" PRIu64 " nodes%s", lks_render_number(pool, "nodes"),
+        left > 0 ? "," : last);
     for (size_t i = 0; i < LKS_COUNT(states); i++) {
-        uint64_t count = number(liveness, states[i].word);
+        uint64_t count = lks_render_number(liveness, states[i].word);
         left -= count;
         if (count > 0)
             put(l, states[i].colour, "%" PRIu64 " %s%s", count, states[i].word,
@@ -202,7 +195,7 @@ static void print_alarms(struct lks_cli *cli, const struct lks_doc *alarms)
         struct lks_str text = lks_doc_text(a, "text");
         if (shown++ >= ALARMS_SHOWN)
             continue;
-        put(&l, LKS_RED, "alarm %" PRIu64, number(a, "id"));
+        put(&l, LKS_RED, "alarm %" PRIu64, lks_render_number(a, "id"));
         l.indent = 2;
         put(&l, LKS_PLAIN, "%.*s", LKS_STR_ARG(text));
         end_line(&l);
@@ -219,7 +212,7 @@ static void print_head(struct lks_cli *cli, const struct lks_doc *fleet)
         put(&l, LKS_PLAIN, "fleet %.*s,", LKS_STR_ARG(name));
     else
         put(&l, LKS_PLAIN, "no fleet yet,");
-    put(&l, LKS_PLAIN, "journal row %" PRIu64, number(fleet, "seq"));
+    put(&l, LKS_PLAIN, "journal row %" PRIu64, lks_render_number(fleet, "seq"));
     if (clock.len > 0)
         put(&l, LKS_PLAIN, "of %.*s", LKS_STR_ARG(clock));
     end_line(&l);

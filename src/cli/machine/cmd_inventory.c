@@ -123,19 +123,15 @@ static enum lks_code inventory_json(struct lks_cli *cli, const struct lks_tuple 
 static enum lks_code print_cost(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_probe_cost *cost, struct lks_err *err)
 {
-    if (!lks_args_has(args, "--json")) {
-        fprintf(
-            cli->out,
-            "time     %d ms\nparent   %ld KiB of its own\nchildren %ld KiB in the largest, %s\n",
-            cost->ms, cost->parent_kib, cost->child_kib, cost->child != NULL ? cost->child : "-");
-        return LKS_OK;
-    }
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_write(w,
                    "'ms': %d, 'parent_private_kib': %ld, 'child_private_kib': %ld, 'child'?: '%s'",
                    cost->ms, cost->parent_kib, cost->child_kib, cost->child);
-    return lks_output_end(cli, &o, err);
+    return lks_output_form(cli, args, &o,
+                           "time     {ms} ms\nparent   {parent_private_kib} KiB of its own\n"
+                           "children {child_private_kib} KiB in the largest, [{child}|-]\n",
+                           err);
 }
 
 enum lks_code lks_cmd_inventory(struct lks_cli *cli, const struct lks_args *args,

@@ -3,13 +3,13 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/controller.h"
 #include "cli/shared/input.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 #include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/view/survey.h"
 #include "engine/journal.h"
-
-#include <inttypes.h>
 
 /* What the journal in `dir` folds to. */
 static enum lks_code fold(const char *dir, struct lks_state *out, struct lks_err *err)
@@ -22,40 +22,39 @@ static enum lks_code fold(const char *dir, struct lks_state *out, struct lks_err
     return lks_journal_fold(&store, NULL, 0, out, &tail, err);
 }
 
-static enum lks_code print_json(struct lks_cli *cli, const struct lks_stack *stack,
-                                const struct lks_survey *v, struct lks_err *err)
+static const struct lks_listing_column columns[] = {
+    LKS_PLAIN_RIGHT("nodes", "nodes"),
+    {"component", "subject", LKS_COLUMN_WRAP, "bold"},
+    LKS_PLAIN_WRAP("pinned", "pinned"),
+    LKS_PLAIN_WRAP("actual", "actual"),
+};
+
+static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
+                          const struct lks_doc *survey, struct lks_err *err)
+{
+    static const struct lks_listing_part rows = {"rows", LKS_PART_COLUMNS(columns), NULL, true};
+    (void)args;
+    return lks_listing_part(cli, &rows, survey, err);
+}
+
+static enum lks_code print(struct lks_cli *cli, const struct lks_args *args,
+                           const struct lks_stack *stack, const struct lks_survey *v,
+                           struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_text(w, "stack", stack->name);
     lks_json_cstr(w, "digest", stack->digest);
     lks_survey_json(v, w);
-    return lks_output_end(cli, &o, err);
-}
-
-static enum lks_code print_text(struct lks_cli *cli, const struct lks_stack *stack,
-                                const struct lks_survey *v, struct lks_err *err)
-{
-    static const struct lks_output_column columns[] = {{"nodes", LKS_COLUMN_RIGHT},
-                                                       {"component", LKS_COLUMN_WRAP},
-                                                       {"pinned", LKS_COLUMN_WRAP},
-                                                       {"actual", LKS_COLUMN_WRAP}};
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_output_columns(&t, columns, LKS_COUNT(columns));
-    for (size_t i = 0; i < v->row_count; i++) {
-        lks_table_cellf(&t, LKS_PLAIN, "%" PRIu32, v->rows[i].nodes);
-        lks_output_cell(&t, LKS_BOLD, v->rows[i].subject);
-        lks_output_cell(&t, LKS_PLAIN, v->rows[i].pinned);
-        lks_output_cell(&t, LKS_PLAIN, v->rows[i].actual);
-    }
-    if (lks_output_table(cli, &t, err) != LKS_OK)
-        return err->code;
-    fprintf(cli->out,
-            "%s%.*s %.*s: %" PRIu32 " nodes conform, %" PRIu32 " drift, %" PRIu32
-            " are unmeasured, of %" PRIu32 " nothing is known\n",
-            v->row_count > 0 ? "\n" : "", LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
-            v->judged[LKS_JUDGED_CONFORMS], v->judged[LKS_JUDGED_DRIFT],
-            v->judged[LKS_JUDGED_UNMEASURED], v->judged[LKS_JUDGED_NOT]);
+    enum lks_code code = lks_output_show(cli, args, &o, show, err);
+    if (code != LKS_OK || lks_args_has(args, "--json"))
+        return code;
+    fprintf(cli->out, "%s%.*s %.*s: ", v->row_count > 0 ? "\n" : "", LKS_STR_ARG(stack->name),
+            LKS_STR_ARG(stack->version));
+    lks_render_print(cli->out,
+                     "{conforms#} nodes conform, {drift#} drift, {unmeasured#} are unmeasured, of "
+                     "{unjudged#} nothing is known\n",
+                     o.docs.first);
     return LKS_OK;
 }
 
@@ -90,6 +89,5 @@ enum lks_code lks_survey_fleet(struct lks_cli *cli, const struct lks_args *args,
     if (lks_survey_make(&state, &input.facts, stack, pool, &v, err) != LKS_OK)
         return err->code;
     cli->no = lks_bitset_any(&v.differs) || v.judged[LKS_JUDGED_NOT] > 0;
-    return lks_args_has(args, "--json") ? print_json(cli, stack, &v, err)
-                                        : print_text(cli, stack, &v, err);
+    return print(cli, args, stack, &v, err);
 }

@@ -1,5 +1,7 @@
 #include "cli/shared/output.h"
 
+#include "cli/shared/render.h"
+
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct lks_err *err)
 {
     lks_buf_addc(json, '\n');
@@ -27,6 +29,35 @@ enum lks_code lks_output_end(struct lks_cli *cli, struct lks_output *o, struct l
 void lks_output_fini(struct lks_output *o)
 {
     lks_buf_fini(&o->json);
+    lks_docs_fini(&o->docs);
+}
+
+/* The object as a document. */
+static enum lks_code read_back(struct lks_output *o, struct lks_err *err)
+{
+    lks_json_end(&o->w, '}');
+    if (lks_buf_check(&o->json, err) != LKS_OK || lks_docs_init(&o->docs, "output", err) != LKS_OK)
+        return err->code;
+    return lks_json_parse(lks_buf_view(&o->json), &o->docs, err);
+}
+
+enum lks_code lks_output_show(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_output *o, lks_output_view *view, struct lks_err *err)
+{
+    if (lks_args_has(args, "--json"))
+        return lks_output_end(cli, o, err);
+    return read_back(o, err) == LKS_OK ? view(cli, args, o->docs.first, err) : err->code;
+}
+
+enum lks_code lks_output_form(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_output *o, const char *form, struct lks_err *err)
+{
+    if (lks_args_has(args, "--json"))
+        return lks_output_end(cli, o, err);
+    if (read_back(o, err) != LKS_OK)
+        return err->code;
+    lks_render_print(cli->out, form, o->docs.first);
+    return LKS_OK;
 }
 
 void lks_output_columns(struct lks_table *t, const struct lks_output_column *columns, size_t count)

@@ -21,6 +21,7 @@ enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
 struct lks_output {
     struct lks_buf json;
     struct lks_json_writer w;
+    struct lks_docs docs; /* the same, for people */
 };
 
 /* Begin the object; its members are written with what is returned. */
@@ -30,6 +31,17 @@ struct lks_json_writer *lks_output_begin(struct lks_output *o);
 enum lks_code lks_output_end(struct lks_cli *cli, struct lks_output *o,
                              struct lks_err *err) LKS_MUST_CHECK;
 void lks_output_fini(struct lks_output *o);
+
+/* End the object. With --json it is printed; people get what `view`, or a form of render.h, makes
+ * of the same object. */
+typedef enum lks_code lks_output_view(struct lks_cli *cli, const struct lks_args *args,
+                                      const struct lks_doc *doc, struct lks_err *err);
+enum lks_code lks_output_show(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_output *o, lks_output_view *view,
+                              struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_output_form(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_output *o, const char *form,
+                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* A table with these columns. */
 struct lks_output_column {

@@ -17,7 +17,7 @@ const struct lks_doc *lks_render_find(const struct lks_doc *doc, struct lks_str 
         path = (struct lks_str){path.ptr + 1, path.len - 1};
         doc = doc->parent != NULL ? doc->parent->parent : NULL;
     }
-    while (doc != NULL && path.len > 0) {
+    while (doc != NULL && path.len > 0 && !lks_str_is(path, ".")) {
         lks_str_cut(path, '.', &part, &path);
         doc = lks_doc_find(doc->kind == LKS_DOC_LIST ? doc->first : doc, part);
     }
@@ -58,6 +58,8 @@ static uint64_t number_of(const struct lks_doc *value)
     uint64_t sum = 0;
     if (value == NULL || value->kind == LKS_DOC_NUMBER)
         return value != NULL && value->number > 0 ? (uint64_t)value->number : 0;
+    if (value->kind == LKS_DOC_LIST)
+        return value->count;
     for (const struct lks_doc *i = value->first; i != NULL; i = i->next)
         sum += i->kind == LKS_DOC_NUMBER ? (uint64_t)i->number : 0;
     return sum;
@@ -283,4 +285,13 @@ enum lks_colour lks_render_colour(const char *form, const struct lks_doc *doc, s
     LKS_CLEANUP(lks_buf_fini) struct lks_buf name = LKS_BUF(UNIT_MAX);
     lks_render(&name, form, &(struct lks_render){.doc = doc, .self = self});
     return (enum lks_colour)lks_str_lookup(lks_buf_view(&name), names, LKS_COUNT(names), LKS_PLAIN);
+}
+
+void lks_render_word(FILE *out, const struct lks_term *term, const char *colour, const char *form,
+                     const struct lks_doc *doc)
+{
+    enum lks_colour in = lks_render_colour(colour, doc, LKS_STR(""));
+    fputs(lks_term_on(term, in), out);
+    lks_render_print(out, form, doc);
+    fputs(lks_term_off(term, in), out);
 }

@@ -5,10 +5,12 @@
  *     {state}           the member, as people read it; lists and maps joined by commas
  *     {members.done}    a member of a member, of the first where it is a list; {^wave} is one of
  *                       what the list is in
+ *     {.}               an item that is no map
  *     {@}               how many stand before it in its list
  *     {1} {--pool}      an argument or an option of the command
  *     {nodes#node}      a count with its unit: "1 node", "3 nodes"; 0 where it is missing
- *     {nodes#}          the number alone, likewise; {a+b#} is a sum, and a map the sum of its own
+ *     {nodes#}          the number alone, likewise; {a+b#} is a sum; of a map the sum of its
+ *                       own, of a list how many it has
  *     {soak_ms~}        a span of milliseconds: "15 min"
  *     [ ({reason})]     left out where a member in it is missing, empty, or fails a test
  *     [{by}|{who}|-]    the first of several that is not left out
@@ -45,6 +47,10 @@ void lks_render(struct lks_buf *out, const char *form, const struct lks_render *
 
 /* Print it; a line end is written in the form. */
 void lks_render_print(FILE *out, const char *form, const struct lks_doc *doc);
+
+/* The same in the colour that `colour` names. */
+void lks_render_word(FILE *out, const struct lks_term *term, const char *colour, const char *form,
+                     const struct lks_doc *doc);
 
 /* The same for each item of the list at `path`, as in lks_listing_part; forms may have options of
  * `args`, which may be NULL. */

@@ -5,8 +5,8 @@
 #include "cli/shared/input.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,7 +126,8 @@ static void put_artifact(struct lks_json_writer *w, const struct looked *l, size
     lks_json_end(w, '}');
 }
 
-static enum lks_code print_json(struct lks_cli *cli, const struct looked *l, struct lks_err *err)
+static enum lks_code print(struct lks_cli *cli, const struct lks_args *args, const struct looked *l,
+                           lks_output_view *view, struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     const struct lks_bundle *b = &l->dir.bundle;
@@ -142,57 +143,50 @@ static enum lks_code print_json(struct lks_cli *cli, const struct looked *l, str
     for (size_t i = 0; i < b->count; i++)
         put_artifact(w, l, i);
     lks_json_end(w, ']');
-    return lks_output_end(cli, &o, err);
+    return lks_output_show(cli, args, &o, view, err);
 }
 
-static enum lks_code print_table(struct lks_cli *cli, const struct looked *l, struct lks_err *err)
+static const struct lks_listing_column artifact_columns[] = {
+    LKS_PLAIN_WRAP("file", "name"),
+    LKS_PLAIN_LEFT("component", "component"),
+    LKS_PLAIN_LEFT("version", "{version}[{one_way?} (irreversible)]"),
+    LKS_PLAIN_LEFT("kind", "kind"),
+    LKS_PLAIN_RIGHT("bytes", "size"),
+    LKS_PLAIN_WRAP("digest", "digest"),
+    {"here", "file", 0, "[{.=good}green|red]"},
+};
+static const struct lks_listing_part artifacts = {"artifacts", LKS_PART_COLUMNS(artifact_columns),
+                                                  NULL, true};
+
+static enum lks_code show_bundle(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_doc *bundle, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    static const struct lks_output_column columns[] = {{"file", LKS_COLUMN_WRAP},
-                                                       {"component", 0},
-                                                       {"version", 0},
-                                                       {"kind", 0},
-                                                       {"bytes", LKS_COLUMN_RIGHT},
-                                                       {"digest", LKS_COLUMN_WRAP},
-                                                       {"here", 0}};
-    lks_output_columns(&table, columns, LKS_COUNT(columns));
-    for (size_t i = 0; i < l->dir.bundle.count; i++) {
-        const struct lks_bundle_artifact *a = &l->dir.bundle.artifacts[i];
-        lks_table_cell(&table, LKS_PLAIN, a->name);
-        lks_table_cell(&table, LKS_PLAIN, a->component);
-        lks_table_cellf(&table, LKS_PLAIN, "%" LKS_STR_FMT "%s", LKS_STR_ARG(a->version),
-                        a->one_way ? " (irreversible)" : "");
-        lks_table_cell(&table, LKS_PLAIN, lks_str_from(lks_bundle_kind_words[a->kind]));
-        lks_table_cellf(&table, LKS_PLAIN, "%" PRIu64, a->size);
-        lks_table_cell(&table, LKS_PLAIN, a->digest);
-        lks_table_cell(&table, l->files[i] == FILE_GOOD ? LKS_GREEN : LKS_RED,
-                       lks_str_from(file_words[l->files[i]]));
-    }
-    return lks_output_table(cli, &table, err);
+    (void)args;
+    lks_render_print(cli->out,
+                     "{name} {version}[, by {vendor}]\n{digest}\n"
+                     "{signature.verdict}: {signature.text}\n",
+                     bundle);
+    if (lks_listing_part(cli, &artifacts, bundle, err) != LKS_OK)
+        return err->code;
+    /* What a file is only for, on lines of its own: most say nothing of it. */
+    lks_render_each(cli->out, "artifacts",
+                    "[{name} is only for hardware class {hardware_classes}\n]"
+                    "[{name} is only for hardware revision {hardware_revisions}\n]"
+                    "[{name} is only to follow version {from}\n]",
+                    bundle, NULL);
+    return LKS_OK;
 }
 
-/* What a file is only for, on a line of its own: most say nothing of it. */
-static void print_only(FILE *out, struct lks_str name, const char *what, const struct lks_doc *list)
+static enum lks_code show_verdict(struct lks_cli *cli, const struct lks_args *args,
+                                  const struct lks_doc *bundle, struct lks_err *err)
 {
-    const char *before = "";
-    if (list == NULL)
-        return;
-    fprintf(out, "%" LKS_STR_FMT " is only %s ", LKS_STR_ARG(name), what);
-    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
-        fprintf(out, "%s%" LKS_STR_FMT, before, LKS_STR_ARG(item->text));
-        before = ", ";
-    }
-    fprintf(out, "\n");
-}
-
-static void print_rules(FILE *out, const struct lks_bundle *b)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        const struct lks_bundle_artifact *a = &b->artifacts[i];
-        print_only(out, a->name, "for hardware class", a->hardware_classes);
-        print_only(out, a->name, "for hardware revision", a->hardware_revisions);
-        print_only(out, a->name, "to follow version", a->from);
-    }
+    (void)args;
+    (void)err;
+    lks_render_print(cli->out, "{signature.verdict}: {signature.text}\n", bundle);
+    lks_render_each(cli->out, "artifacts",
+                    "[{file=good}good: {name} is what the manifest names|{file}: [{text}]]\n",
+                    bundle, NULL);
+    return LKS_OK;
 }
 
 enum lks_code lks_cmd_bundle_inspect(struct lks_cli *cli, const struct lks_args *args,
@@ -201,17 +195,7 @@ enum lks_code lks_cmd_bundle_inspect(struct lks_cli *cli, const struct lks_args 
     LKS_CLEANUP(looked_fini) struct looked l = {0};
     if (look(cli, args, &l, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--json"))
-        return print_json(cli, &l, err);
-    const struct lks_bundle *b = &l.dir.bundle;
-    fprintf(cli->out, "%" LKS_STR_FMT " %" LKS_STR_FMT "%s%" LKS_STR_FMT "\n", LKS_STR_ARG(b->name),
-            LKS_STR_ARG(b->version), b->vendor.len > 0 ? ", by " : "", LKS_STR_ARG(b->vendor));
-    fprintf(cli->out, "%s\n%s: %s\n", b->digest, lks_evidence_words[l.dir.verdict.verdict],
-            l.dir.verdict.line);
-    if (print_table(cli, &l, err) != LKS_OK)
-        return err->code;
-    print_rules(cli->out, b);
-    return LKS_OK;
+    return print(cli, args, &l, show_bundle, err);
 }
 
 enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *args,
@@ -226,18 +210,7 @@ enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *
         fprintf(cli->err, "lockstep: %s\n", err->msg);
         cli->no = cli->no || err->code == LKS_E_REFUSED;
     }
-    if (lks_args_has(args, "--json"))
-        return print_json(cli, &l, err);
-    fprintf(cli->out, "%s: %s\n", lks_evidence_words[l.dir.verdict.verdict], l.dir.verdict.line);
-    for (size_t i = 0; i < l.dir.bundle.count; i++) {
-        const struct lks_bundle_artifact *a = &l.dir.bundle.artifacts[i];
-        if (l.files[i] == FILE_GOOD)
-            fprintf(cli->out, "good: %" LKS_STR_FMT " is what the manifest names\n",
-                    LKS_STR_ARG(a->name));
-        else
-            fprintf(cli->out, "%s: %s\n", file_words[l.files[i]], l.whys[i].msg);
-    }
-    return LKS_OK;
+    return print(cli, args, &l, show_verdict, err);
 }
 
 /* At lockstepd ------------------------------------------------------------------------------ */

@@ -465,26 +465,17 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
                           const struct building *b, struct lks_err *err)
 {
     const struct lks_bundle *bundle = &b->bundle;
-    if (!lks_args_has(args, "--json")) {
-        fprintf(cli->out, "%s: %" LKS_STR_FMT " %" LKS_STR_FMT " with %zu %s\n%s\n", b->to,
-                LKS_STR_ARG(bundle->name), LKS_STR_ARG(bundle->version), bundle->count,
-                bundle->count == 1 ? "file" : "files", bundle->digest);
-        if (b->signer[0] != '\0')
-            fprintf(cli->out, "signed for this site with key %s\n", b->signer);
-        else
-            fprintf(cli->out, "not signed: its signature goes into " LKS_BUNDLE_SIGNATURE_FILE
-                              ", or use --sign KEYFILE\n");
-        return LKS_OK;
-    }
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
-    struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_text(w, "name", bundle->name);
-    lks_json_text(w, "version", bundle->version);
-    lks_json_cstr(w, "digest", bundle->digest);
-    lks_json_int(w, "artifacts", (int64_t)bundle->count);
-    lks_json_some(w, "key", lks_str_from(b->signer));
-    lks_json_cstr(w, "folder", b->to);
-    return lks_output_end(cli, &o, err);
+    lks_json_write(lks_output_begin(&o),
+                   "'name': '%.*s', 'version': '%.*s', 'digest': '%s', 'artifacts': %zu, "
+                   "'key'?: '%s', 'folder': '%s'",
+                   LKS_STR_ARG(bundle->name), LKS_STR_ARG(bundle->version), bundle->digest,
+                   bundle->count, b->signer, b->to);
+    return lks_output_form(cli, args, &o,
+                           "{folder}: {name} {version} with {artifacts#file}\n{digest}\n"
+                           "[signed for this site with key {key}|not signed: its signature goes "
+                           "into " LKS_BUNDLE_SIGNATURE_FILE ", or use --sign KEYFILE]\n",
+                           err);
 }
 
 enum lks_code lks_cmd_bundle_build(struct lks_cli *cli, const struct lks_args *args,

@@ -1,7 +1,9 @@
 /* compat. */
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 #include "core/compat/compat.h"
 
 enum { SHOWN_MAX = 64 }; /* bytes of a value that a message repeats */
@@ -74,8 +76,32 @@ static enum lks_code check_vendor(const struct lks_args *args, const struct lks_
                     amd ? "--driver and --cuda" : "--amdgpu and --rocm");
 }
 
-static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_question *q,
-                                 const struct lks_compat_answer *a, struct lks_err *err)
+#define WARNS "[{severity=warning}yellow]"
+
+static const struct lks_listing_column rule_columns[] = {
+    {"rule", "rule", 0, WARNS},
+    {"what it says", "[{severity=warning}warning: ]{text}", LKS_COLUMN_WRAP, WARNS},
+    {"source", "source", LKS_COLUMN_WRAP, "dim"}, /* with --sources */
+};
+
+static enum lks_code compat_text(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_doc *answer, struct lks_err *err)
+{
+    struct lks_listing_part rules = {"rules", LKS_PART_COLUMNS(rule_columns), NULL, true};
+    lks_render_word(cli->out, &cli->term, "[{verdict=yes}green|{verdict=no}red|yellow]",
+                    "{verdict}", answer);
+    lks_render_print(cli->out, ": {reason} on [{board}|{gpu}]: {about}\n[remedy: {remedy}\n]",
+                     answer);
+    lks_render_each(cli->out, "other_boards", "but {board}: {verdict} ({reason})\n", answer, NULL);
+    fprintf(cli->out, "\n");
+    if (!lks_args_has(args, "--sources"))
+        rules.column_count--;
+    return lks_listing_part(cli, &rules, answer, err);
+}
+
+static enum lks_code print_compat(struct lks_cli *cli, const struct lks_args *args,
+                                  const struct lks_compat_question *q,
+                                  const struct lks_compat_answer *a, struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
@@ -96,50 +122,7 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
                        lks_compat_reason_verdict(a->others[i].reason),
                        lks_compat_reason_name(a->others[i].reason));
     lks_json_end(w, ']');
-    return lks_output_end(cli, &o, err);
-}
-
-static enum lks_code print_rules(struct lks_cli *cli, const struct lks_report *rules, bool sources,
-                                 struct lks_err *err)
-{
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "rule", 0);
-    lks_table_column(&t, "what it says", LKS_COLUMN_WRAP);
-    if (sources)
-        lks_table_column(&t, "source", LKS_COLUMN_WRAP);
-    for (size_t i = 0; i < rules->count; i++) {
-        const struct lks_finding *f = &rules->findings[i];
-        enum lks_colour colour = f->severity == LKS_WARNING ? LKS_YELLOW : LKS_PLAIN;
-        lks_table_cell(&t, colour, lks_str_from(f->rule));
-        lks_table_cellf(&t, colour, "%s%.*s", f->severity == LKS_WARNING ? "warning: " : "",
-                        LKS_STR_ARG(f->text));
-        if (sources)
-            lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
-    }
-    return lks_output_table(cli, &t, err);
-}
-
-static enum lks_code compat_text(struct lks_cli *cli, const struct lks_compat_question *q,
-                                 const struct lks_compat_answer *a, bool sources,
-                                 struct lks_err *err)
-{
-    enum lks_colour colour = a->reason <= LKS_BACKWARD  ? LKS_GREEN
-                             : a->reason <= LKS_UNKNOWN ? LKS_YELLOW
-                                                        : LKS_RED;
-    struct lks_str board = a->board != NULL ? a->board->product : q->gpu;
-    fprintf(cli->out, "%s%s%s: %s on %.*s: %s\n", lks_term_on(&cli->term, colour),
-            lks_compat_reason_verdict(a->reason), lks_term_off(&cli->term, colour),
-            lks_compat_reason_name(a->reason), LKS_STR_ARG(board),
-            lks_compat_reason_about(a->reason));
-    if (a->remedy.len > 0)
-        fprintf(cli->out, "remedy: %.*s\n", LKS_STR_ARG(a->remedy));
-    for (size_t i = 0; i < a->other_count; i++)
-        fprintf(cli->out, "but %.*s: %s (%s)\n", LKS_STR_ARG(a->others[i].gpu->product),
-                lks_compat_reason_verdict(a->others[i].reason),
-                lks_compat_reason_name(a->others[i].reason));
-    fprintf(cli->out, "\n");
-    return print_rules(cli, &a->rules, sources, err);
+    return lks_output_show(cli, args, &o, compat_text, err);
 }
 
 enum lks_code lks_cmd_compat(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -155,7 +138,5 @@ enum lks_code lks_cmd_compat(struct lks_cli *cli, const struct lks_args *args, s
     if (lks_report_check(&answer.rules, err) != LKS_OK)
         return err->code;
     cli->no = answer.reason > LKS_FORWARD;
-    return lks_args_has(args, "--json")
-               ? compat_json(cli, &question, &answer, err)
-               : compat_text(cli, &question, &answer, lks_args_has(args, "--sources"), err);
+    return print_compat(cli, args, &question, &answer, err);
 }

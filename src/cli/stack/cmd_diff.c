@@ -1,66 +1,43 @@
 /* stack diff. */
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 #include "core/compat/stackdiff.h"
 
-static enum lks_code print_differences(struct lks_cli *cli, const struct lks_stackdiff *diff,
-                                       struct lks_err *err)
-{
-    static const struct lks_output_column columns[] = {{"what", LKS_COLUMN_WRAP},
-                                                       {"old", LKS_COLUMN_WRAP},
-                                                       {"new", LKS_COLUMN_WRAP},
-                                                       {"change", 0},
-                                                       {"class", 0},
-                                                       {"reboot", 0},
-                                                       {"rollback", 0}};
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_output_columns(&t, columns, LKS_COUNT(columns));
-    for (size_t i = 0; i < diff->count; i++) {
-        const struct lks_difference *d = &diff->differences[i];
-        lks_output_cell(&t, LKS_BOLD, d->subject);
-        lks_output_cell(&t, LKS_PLAIN, d->from);
-        lks_output_cell(&t, LKS_PLAIN, d->to);
-        lks_table_cell(&t, LKS_PLAIN, lks_str_from(d->direction));
-        lks_table_cell(&t, LKS_PLAIN, d->class);
-        lks_table_cell(&t, LKS_PLAIN, d->reboot);
-        lks_table_cell(&t, d->one_way ? LKS_RED : LKS_PLAIN, d->revert);
-    }
-    return lks_output_table(cli, &t, err);
-}
+static const struct lks_listing_column difference_columns[] = {
+    {"what", "what", LKS_COLUMN_WRAP, "bold"},
+    LKS_PLAIN_WRAP("old", "old"),
+    LKS_PLAIN_WRAP("new", "new"),
+    LKS_PLAIN_LEFT("change", "change"),
+    LKS_PLAIN_LEFT("class", "class"),
+    LKS_PLAIN_LEFT("reboot", "reboot"),
+    {"rollback", "way_back", 0, "[{one_way?}red]"},
+};
+static const struct lks_listing_part differences = {
+    "differences", LKS_PART_COLUMNS(difference_columns), NULL, true};
 
 /* What flashing takes, from the reversible to the irreversible. */
-static enum lks_code print_flashes(struct lks_cli *cli, const struct lks_stackdiff *diff,
-                                   struct lks_err *err)
+static const struct lks_listing_column flash_columns[] = {
+    {"firmware, in this order", "what", LKS_COLUMN_WRAP, "bold"},
+    LKS_PLAIN_WRAP("by", "transport"),
+    LKS_PLAIN_LEFT("banks", "banks"),
+    LKS_PLAIN_LEFT("minutes", "{stage_minutes}+{activate_minutes}"),
+    LKS_PLAIN_LEFT("reset", "reset"),
+    {"rollback", "[{one_way?}one-way|{revert}]", 0, "[{one_way?}red]"},
+    LKS_PLAIN_LEFT("a failure affects", "blast"),
+    LKS_PLAIN_WRAP("unavailable during it", "loses"),
+};
+static const struct lks_listing_part flashes = {"firmware", LKS_PART_COLUMNS(flash_columns), "\n",
+                                                true};
+
+static enum lks_code print_tables(struct lks_cli *cli, const struct lks_args *args,
+                                  const struct lks_doc *diff, struct lks_err *err)
 {
-    static const struct lks_output_column columns[] = {{"firmware, in this order", LKS_COLUMN_WRAP},
-                                                       {"by", LKS_COLUMN_WRAP},
-                                                       {"banks", 0},
-                                                       {"minutes", 0},
-                                                       {"reset", 0},
-                                                       {"rollback", 0},
-                                                       {"a failure affects", 0},
-                                                       {"unavailable during it", LKS_COLUMN_WRAP}};
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_output_columns(&t, columns, LKS_COUNT(columns));
-    for (size_t i = 0; i < diff->flash_count; i++) {
-        const struct lks_difference *d = diff->flashes[i];
-        const struct lks_firmware_update *u = d->update;
-        char minutes[48];
-        snprintf(minutes, sizeof(minutes), "%lld+%lld", (long long)u->stage_min,
-                 (long long)u->activate_min);
-        lks_output_cell(&t, LKS_BOLD, d->subject);
-        lks_output_cell(&t, LKS_PLAIN, u->transport);
-        lks_table_cell(&t, LKS_PLAIN, u->banks);
-        lks_table_cell(&t, LKS_PLAIN, lks_str_from(minutes));
-        lks_table_cell(&t, LKS_PLAIN, u->reset);
-        lks_table_cell(&t, d->one_way ? LKS_RED : LKS_PLAIN,
-                       d->one_way ? LKS_STR("one-way") : u->revert);
-        lks_table_cell(&t, LKS_PLAIN, u->blast);
-        lks_output_cell(&t, LKS_PLAIN, u->loses);
-    }
-    fprintf(cli->out, "\n");
-    return lks_output_table(cli, &t, err);
+    (void)args;
+    if (lks_listing_part(cli, &differences, diff, err) != LKS_OK)
+        return err->code;
+    return lks_listing_part(cli, &flashes, diff, err);
 }
 
 /* What a platform or a redundant pair demands beside the order. */
@@ -138,9 +115,9 @@ static void flash_json(struct lks_json_writer *w, const struct lks_difference *d
                    u->order, LKS_STR_ARG(u->after), LKS_STR_ARG(u->exception));
 }
 
-static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from,
-                               const struct lks_stack *to, const struct lks_stackdiff *diff,
-                               struct lks_err *err)
+static enum lks_code print_diff(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_stack *from, const struct lks_stack *to,
+                                const struct lks_stackdiff *diff, struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
@@ -161,7 +138,7 @@ static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from
     lks_json_int(w, "one_way_steps", (int64_t)diff->one_way);
     if (diff->class != NULL)
         lks_json_some(w, "change_class", diff->class->name);
-    return lks_output_end(cli, &o, err);
+    return lks_output_show(cli, args, &o, print_tables, err);
 }
 
 /* The stack to go to: the one of --to; else the only one there is, since the next stack may well
@@ -189,11 +166,9 @@ enum lks_code lks_cmd_stack_diff(struct lks_cli *cli, const struct lks_args *arg
         lks_stackdiff_make(&input.facts, from, to, &diff, err) != LKS_OK)
         return err->code;
     cli->no = !diff.same;
-    if (lks_args_has(args, "--json"))
-        return diff_json(cli, from, to, &diff, err);
-    if (print_differences(cli, &diff, err) != LKS_OK ||
-        (diff.flash_count > 0 && print_flashes(cli, &diff, err) != LKS_OK))
-        return err->code;
+    enum lks_code code = print_diff(cli, args, from, to, &diff, err);
+    if (code != LKS_OK || lks_args_has(args, "--json"))
+        return code;
     print_rules(cli, &diff);
     print_summary(cli, &diff);
     return LKS_OK;

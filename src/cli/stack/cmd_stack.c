@@ -131,17 +131,10 @@ enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *a
         fwrite(text.ptr, 1, text.len, cli->out); /* exactly the hashed bytes: no line end */
         return LKS_OK;
     }
-    if (!lks_args_has(args, "--json")) {
-        fprintf(cli->out, "%s\n", stack->digest);
-        return LKS_OK;
-    }
-    struct lks_json_writer w = {.out = &text};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_some(&w, "name", stack->name);
-    lks_json_some(&w, "version", stack->version);
-    lks_json_cstr(&w, "digest", stack->digest);
-    lks_json_end(&w, '}');
-    return lks_output_json(cli, &text, err);
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    lks_json_write(lks_output_begin(&o), "'name'?: '%.*s', 'version'?: '%.*s', 'digest': '%s'",
+                   LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version), stack->digest);
+    return lks_output_form(cli, args, &o, "{digest}\n", err);
 }
 
 /* show -------------------------------------------------------------------------------------- */

@@ -34,19 +34,13 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args, cons
                           const char *name, const char *fingerprint, const char *place,
                           struct lks_err *err)
 {
-    if (!lks_args_has(args, "--json")) {
-        fprintf(cli->out, "%s: %s, in %s\n", name, done, place);
-        if (fingerprint != NULL)
-            fprintf(cli->out, "fingerprint %s\n", fingerprint);
-        return LKS_OK;
-    }
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
-    lks_json_cstr(w, "name", name);
-    if (fingerprint != NULL)
-        lks_json_cstr(w, "fingerprint", fingerprint);
-    lks_json_cstr(w, "place", place);
-    return lks_output_end(cli, &o, err);
+    char form[128];
+    lks_json_write(w, "'name': '%s', 'fingerprint'?: '%s', 'place': '%s'", name, fingerprint,
+                   place);
+    snprintf(form, sizeof(form), "{name}: %s, in {place}\n[fingerprint {fingerprint}\n]", done);
+    return lks_output_form(cli, args, &o, form, err);
 }
 
 /* trust add --------------------------------------------------------------------------------- */
