@@ -2,6 +2,7 @@
 #include "cli/shared/commands.h"
 
 #include "base/file.h"
+#include "cli/shared/ask.h"
 #include "cli/shared/listing.h"
 
 #include <errno.h>
@@ -13,15 +14,10 @@ enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_arg
                                        struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    struct lks_str price = lks_args_str(args, "--gpu-hour");
     const char *path = lks_args_get(args, "--output");
     bool json = lks_args_has(args, "--json");
-    lks_remote_question_init(&q, "GET", "/v1/changes");
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_add(&q.path, json ? LKS_STR("procedure") : LKS_STR("procedure.md"));
-    if (price.len > 0)
-        lks_remote_path_query(&q.path, "gpu_hour", price);
-    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+    if (lks_ask_get(cli, args, "/v1/changes/{1}/procedure[{--json!}.md][?gpu_hour={--gpu-hour}]",
+                    NULL, &q, err) != LKS_OK)
         return err->code;
     struct lks_str text = lks_buf_view(&q.answer.http.body);
     if (path == NULL && json)

@@ -8,23 +8,12 @@ static void forget(void *self)
     lks_remote_fini(self);
 }
 
-static enum lks_code ask(struct lks_remote *remote, const char *begin, const char *part,
-                         struct lks_remote_answer *out, struct lks_err *err)
-{
-    struct lks_remote_path path;
-    lks_remote_path_init(&path, begin);
-    if (part != NULL)
-        lks_remote_path_add(&path, lks_str_from(part));
-    enum lks_code code = lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), out, err);
-    lks_remote_path_fini(&path);
-    return code;
-}
-
 static enum lks_code fetch(void *self, const char *digest, struct lks_buf *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    char found[LKS_DIGEST_SIZE];
-    if (ask(self, "/v1/journal/manifests", digest, &answer, err) != LKS_OK)
+    char found[LKS_DIGEST_SIZE], path[sizeof("/v1/journal/manifests/") + LKS_DIGEST_SIZE];
+    snprintf(path, sizeof(path), "/v1/journal/manifests/%s", digest);
+    if (lks_remote_get(self, path, &answer, err) != LKS_OK)
         return err->code;
     struct lks_str bytes = lks_buf_view(&answer.http.body);
     if (lks_digest_text(bytes, found, err) != LKS_OK)
@@ -46,7 +35,7 @@ enum lks_code lks_rehearse_ask(struct lks_cli *cli, const struct lks_args *args,
     if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
     store = (struct lks_store){&ops, &remote};
-    if (ask(&remote, "/v1/journal/state", NULL, &answer, err) != LKS_OK)
+    if (lks_remote_get(&remote, "/v1/journal/state", &answer, err) != LKS_OK)
         return err->code;
     return lks_world_of_snapshot(lks_buf_view(&answer.http.body), &store, options, out, err);
 }

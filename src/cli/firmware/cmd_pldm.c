@@ -1,6 +1,7 @@
 /* pldm inspect and verify: what is in a firmware package, and whether it is what it says. */
 #include "cli/firmware/pldm_file.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 #include "cli/shared/trustdir.h"
 #include "codec/format/hex.h"
@@ -355,7 +356,6 @@ enum { CHECKS_MAX = 8 };
 /* One thing that was looked at. */
 struct check {
     const char *what, *verdict;
-    enum lks_colour colour;
     char text[LKS_ERR_MSG_MAX];
 };
 
@@ -375,12 +375,10 @@ static void add_check(struct checks *c, const char *what, const char *verdict, c
 {
     LKS_ASSERT(c->count < CHECKS_MAX);
     struct check *row = &c->rows[c->count++];
-    bool bad = strcmp(verdict, "bad") == 0, good = strcmp(verdict, "good") == 0;
     row->what = what;
     row->verdict = verdict;
-    row->colour = bad ? LKS_RED : good ? LKS_GREEN : LKS_YELLOW;
     (void)snprintf(row->text, sizeof(row->text), "%s", text);
-    c->bad = c->bad || bad;
+    c->bad = c->bad || strcmp(verdict, "bad") == 0;
 }
 
 static void add_proof(struct checks *c, const char *what, const char *verdict, const char *text)
@@ -450,10 +448,36 @@ static void check_signature(struct checks *c, const struct lks_pldm_file *f,
                   "pin one with --key");
 }
 
-static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file *f,
-                                 const struct checks *c, struct lks_err *err)
+static const char *conclusion(const struct checks *c)
+{
+    if (c->bad)
+        return "does not verify";
+    return c->proved
+               ? "verified"
+               : "cannot be verified: it has neither a checksum of its images nor a signature";
+}
+
+static const struct lks_listing_column check_columns[] = {
+    LKS_PLAIN_LEFT("check", "check"),
+    {"verdict", "verdict", 0, "[{.=bad}red|{.=good}green|yellow]"},
+    LKS_PLAIN_WRAP("why", "text"),
+};
+
+static enum lks_code show_checks(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_doc *verdict, struct lks_err *err)
+{
+    static const struct lks_listing_part checks = {"checks", LKS_PART_COLUMNS(check_columns), NULL,
+                                                   true};
+    (void)args;
+    return lks_listing_part(cli, &checks, verdict, err);
+}
+
+static enum lks_code print_verdict(struct lks_cli *cli, const struct lks_args *args,
+                                   const struct lks_pldm_file *f, const struct checks *c,
+                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    LKS_CLEANUP(page_fini) struct page page = {0};
     char digest[LKS_DIGEST_SIZE];
     struct lks_json_writer *w = lks_output_begin(&o);
     lks_json_write(w, "'file': '%s', 'verified': %s, 'digest': '%s', 'bytes': %lu, 'checks': [",
@@ -464,39 +488,13 @@ static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file
                        c->rows[i].verdict, c->rows[i].text);
     lks_json_end(w, ']');
     notes_json(w, &f->package);
-    return lks_output_end(cli, &o, err);
-}
-
-static const char *conclusion(const struct checks *c)
-{
-    if (c->bad)
-        return "does not verify";
-    return c->proved
-               ? "verified"
-               : "cannot be verified: it has neither a checksum of its images nor a signature";
-}
-
-static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file *f,
-                                 const struct checks *c, struct lks_err *err)
-{
-    static const struct lks_output_column columns[] = {
-        {"check", 0}, {"verdict", 0}, {"why", LKS_COLUMN_WRAP}};
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    LKS_CLEANUP(page_fini) struct page page = {0};
+    enum lks_code code = lks_output_show(cli, args, &o, show_checks, err);
+    if (code != LKS_OK || lks_args_has(args, "--json"))
+        return code;
     page_init(&page);
-    char digest[LKS_DIGEST_SIZE];
-    lks_output_columns(&t, columns, LKS_COUNT(columns));
-    for (size_t i = 0; i < c->count; i++) {
-        lks_table_cell(&t, LKS_PLAIN, lks_str_from(c->rows[i].what));
-        lks_table_cell(&t, c->rows[i].colour, lks_str_from(c->rows[i].verdict));
-        lks_table_cell(&t, LKS_PLAIN, lks_str_from(c->rows[i].text));
-    }
-    if (lks_output_table(cli, &t, err) != LKS_OK)
-        return err->code;
     show_nested(cli, &page, f);
     show_notes(cli, &f->package);
-    fprintf(cli->out, "%s\n%s: %s\n", lks_digest_write(f->sums.whole, digest), f->path,
-            conclusion(c));
+    fprintf(cli->out, "%s\n%s: %s\n", digest, f->path, conclusion(c));
     return LKS_OK;
 }
 
@@ -520,6 +518,5 @@ enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *ar
     check_standard(&checks, &f, lks_args_has(args, "--strict"));
     check_signature(&checks, &f, key != NULL ? &pin : NULL);
     cli->no = !verified(&checks);
-    return lks_args_has(args, "--json") ? verify_json(cli, &f, &checks, err)
-                                        : verify_text(cli, &f, &checks, err);
+    return print_verdict(cli, args, &f, &checks, err);
 }

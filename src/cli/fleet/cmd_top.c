@@ -26,16 +26,6 @@ static void on_signal(int signal)
     stopped = 1;
 }
 
-/* Fetching ---------------------------------------------------------------------------------- */
-
-static enum lks_code fetch(struct lks_remote *remote, const char *where,
-                           struct lks_remote_answer *out, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
-    lks_remote_path_init(&path, where);
-    return lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), out, err);
-}
-
 /* Drawing ----------------------------------------------------------------------------------- */
 
 enum { LIVE, LATE, LOST, UNSEEN };
@@ -206,15 +196,11 @@ static void print_alarms(struct lks_cli *cli, const struct lks_doc *alarms)
 
 static void print_head(struct lks_cli *cli, const struct lks_doc *fleet)
 {
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     struct line l = {.cli = cli};
-    struct lks_str name = lks_doc_text(fleet, "name"), clock = lks_doc_text(fleet, "clock");
-    if (name.len > 0)
-        put(&l, LKS_PLAIN, "fleet %.*s,", LKS_STR_ARG(name));
-    else
-        put(&l, LKS_PLAIN, "no fleet yet,");
-    put(&l, LKS_PLAIN, "journal row %" PRIu64, lks_render_number(fleet, "seq"));
-    if (clock.len > 0)
-        put(&l, LKS_PLAIN, "of %.*s", LKS_STR_ARG(clock));
+    lks_render(&text, "[fleet {name}|no fleet yet], journal row {seq#}[ of {clock}]",
+               &(struct lks_render){.doc = fleet});
+    put(&l, LKS_PLAIN, "%" LKS_STR_FMT, LKS_STR_ARG(lks_buf_view(&text)));
     end_line(&l);
 }
 
@@ -223,8 +209,8 @@ static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, bool a
 {
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer alarms = {0};
-    if (fetch(remote, "/v1/fleet", &fleet, err) != LKS_OK ||
-        fetch(remote, "/v1/alarms?open=true", &alarms, err) != LKS_OK)
+    if (lks_remote_get(remote, "/v1/fleet", &fleet, err) != LKS_OK ||
+        lks_remote_get(remote, "/v1/alarms?open=true", &alarms, err) != LKS_OK)
         return err->code;
     if (cli->term.tty) /* it may be wider now */
         lks_term_of(cli->out, &cli->term);
@@ -250,7 +236,7 @@ enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, stru
         return err->code;
     if (lks_args_has(args, "--json")) {
         LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
-        if (fetch(&remote, "/v1/fleet", &fleet, err) != LKS_OK)
+        if (lks_remote_get(&remote, "/v1/fleet", &fleet, err) != LKS_OK)
             return err->code;
         return lks_listing_thing(cli, args, &fleet, err);
     }

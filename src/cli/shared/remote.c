@@ -210,6 +210,14 @@ enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
     return lks_remote_send(remote, method, path, type, body, "", out, err);
 }
 
+enum lks_code lks_remote_get(struct lks_remote *remote, const char *where,
+                             struct lks_remote_answer *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    lks_remote_path_init(&path, where);
+    return lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), out, err);
+}
+
 enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
                               const struct lks_remote_path *path, const char *type,
                               struct lks_str body, const char *head, struct lks_remote_answer *out,

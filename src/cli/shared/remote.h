@@ -72,7 +72,11 @@ enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
                               struct lks_str body, struct lks_remote_answer *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same with more header lines, each with CRLF. */
+/* GET of a path that needs no escape. */
+enum lks_code lks_remote_get(struct lks_remote *remote, const char *where,
+                             struct lks_remote_answer *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same as lks_remote_call() with more header lines, each with CRLF. */
 enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
                               const struct lks_remote_path *path, const char *type,
                               struct lks_str body, const char *head, struct lks_remote_answer *out,

@@ -90,10 +90,8 @@ static enum lks_code quicken(const struct sim *s, struct lks_err *err)
 
 static enum lks_code is_ready(struct sim *s, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    lks_remote_path_init(&path, "/v1/ready");
-    return lks_remote_call(&s->remote, "GET", &path, NULL, LKS_STR(""), &answer, err);
+    return lks_remote_get(&s->remote, "/v1/ready", &answer, err);
 }
 
 static enum lks_code start_controller(struct sim *s, struct lks_err *err)
