@@ -75,7 +75,7 @@ def main():
         if names is None:
             faults.append(f"{struct}: no such struct in src/core/rows or src/core/state")
             continue
-        if re.search(r"\bMADE,", body) and made:
+        if re.search(r"\bMADE\(", body) and made:
             body += made[0]
         if "LKS_SETTABLE_NODE(" in body:
             body += re.search(r"#define LKS_SETTABLE_NODE\b.*?\n\n", settable, re.S)[0]

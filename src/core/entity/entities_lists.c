@@ -15,24 +15,25 @@
 
 #define ROW struct lks_deviation
 static const struct lks_column deviation[] = {
-    NUMBER(id, "Its number."),
-    TEXT(hosts, "The nodes that it is for."),
-    TEXT(subject, "The component or setting that may differ, or * for any."),
-    TEXT(value, "The value that it may have; empty: any."),
-    TEXT(owner, "The person responsible for it."),
-    TEXT(reason, "The reason for it."),
-    TEXT(approver, "The person expected to approve it."),
-    TEXT(by, "The actor who added it."),
+    NUMBER(id, "Its number.", .use = LISTED),
+    TEXT(hosts, "The nodes that it is for.", .use = LISTED | ALWAYS | LINES, .key = "nodes"),
+    TEXT(subject, "The component or setting that may differ, or * for any.",
+         .use = LISTED | ALWAYS),
+    TEXT(value, "The value that it may have; absent: any.", .use = LISTED),
+    TEXT(owner, "The person responsible for it.", .use = LISTED | ALWAYS),
+    TEXT(reason, "The reason for it.", .use = LISTED | ALWAYS),
+    TEXT(approver, "The person expected to approve it.", .use = LISTED),
+    TEXT(by, "The actor who added it.", .use = LISTED),
     TEXT(minters, "The minters of that actor's credential, separated by blanks."),
     TRUTH(waits, "Whether it counts only after an approver agreed."),
-    TIME(agreed, "When an approver agreed; 0: not yet."),
-    TEXT(agreed_by, "The approver."),
-    TEXT(agreed_reason, "The approver's reason."),
-    TIME(added, "When it was added."),
-    TIME(expires, "When it expires."),
-    TIME(ended, "When it ended; 0: it has not."),
-    TEXT(ended_by, "The actor who ended it."),
-    TEXT(ended_reason, "The actor's reason."),
+    TIME(agreed, "When an approver agreed; absent: not yet.", .use = LISTED),
+    TEXT(agreed_by, "The approver.", .use = LISTED),
+    TEXT(agreed_reason, "The approver's reason.", .use = LISTED),
+    TIME(added, "When it was added.", .use = LISTED | ALWAYS),
+    TIME(expires, "When it expires.", .use = LISTED | ALWAYS),
+    TIME(ended, "When it ended; absent: it has not.", .use = LISTED),
+    TEXT(ended_by, "The actor who ended it.", .use = LISTED),
+    TEXT(ended_reason, "The actor's reason.", .use = LISTED),
     COUNTED(count, "Number of nodes that it names."),
 };
 const struct lks_entity lks_entity_deviation = {
@@ -45,14 +46,14 @@ const struct lks_entity lks_entity_deviation = {
 
 #define ROW struct lks_state_alarm
 static const struct lks_column alarm[] = {
-    NUMBER(id, "Its number."),
-    WORD(kind, lks_alarm_words, "The kind of alarm."),
-    TEXT(subject, "The node, pool or change that it is about."),
-    TEXT(text, "The event, in a line."),
-    TIME(raised, "When it was raised."),
-    TIME(released, "When it was closed; 0: it is open."),
-    TEXT(by, "The actor who closed it."),
-    TEXT(reason, "The actor's reason."),
+    NUMBER(id, "Its number.", .use = LISTED),
+    WORD(kind, lks_alarm_words, "The kind of alarm.", .use = LISTED),
+    TEXT(subject, "The node, pool or change that it is about.", .use = LISTED),
+    TEXT(text, "The event, in a line.", .use = LISTED | ALWAYS),
+    TIME(raised, "When it was raised.", .use = LISTED | ALWAYS),
+    TIME(released, "When it was closed; absent: it is open.", .use = LISTED),
+    TEXT(by, "The actor who closed it.", .use = LISTED, ONLY_IF(released)),
+    TEXT(reason, "The actor's reason.", .use = LISTED, ONLY_IF(released)),
 };
 const struct lks_entity lks_entity_alarm = {
     .name = "alarm",
@@ -64,19 +65,19 @@ const struct lks_entity lks_entity_alarm = {
 
 #define ROW struct lks_state_command
 static const struct lks_column command[] = {
-    NUMBER(id, "Its number."),
-    NODE(node, "The node whose agent runs it."),
+    NUMBER(id, "Its number.", .use = LISTED),
+    NODE(node, "The node whose agent runs it.", .use = LISTED | ALWAYS),
     TEXT(boot, "The only boot in which it may start."),
-    TEXT(executor, "The executor that is to run."),
+    TEXT(executor, "The executor that is to run.", .use = LISTED | ALWAYS),
     TEXT(digests, "The artifacts that it is given."),
-    TEXT(by, "The actor; empty: lockstepd."),
+    TEXT(by, "The actor; absent: lockstepd."),
     TEXT(reason, "The actor's reason."),
     NUMBER(attempt, "The number of the attempt."),
-    TRUTH(ended, "Whether it has ended."),
-    WORD(outcome, lks_outcome_words, "How it ended."),
-    TEXT(text, "The message that the node reported."),
-    TIME(sent, "When it was sent."),
-    TIME(expires, "The latest time at which it may start."),
+    TRUTH(ended, "Whether it has ended.", .use = LISTED),
+    WORD(outcome, lks_outcome_words, "How it ended.", .use = LISTED, ONLY_IF(ended)),
+    TEXT(text, "The message that the node reported.", .use = LISTED | LINES, ONLY_IF(ended)),
+    TIME(sent, "When it was sent.", .use = LISTED | ALWAYS),
+    TIME(expires, "The latest time at which it may start.", .use = LISTED | ALWAYS),
 };
 const struct lks_entity lks_entity_command = {
     .name = "command",
@@ -90,17 +91,18 @@ const struct lks_entity lks_entity_command = {
 
 #define ROW struct lks_state_stack
 static const struct lks_column stack[] = {
-    TEXT(digest, "Its digest."),
-    TEXT(name, "Its name."),
-    TEXT(manifest, "The digest of its manifest."),
+    TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED),
+    TEXT(name, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(manifest, "The digest of its manifest.", .use = SHOWN | ALWAYS | HASHED),
     TEXT(envelope, "Its signed envelope (DSSE)."),
-    TEXT(artifacts, "The artifacts that it names."),
-    WORD(step, lks_step_words, "Its stage."),
-    TIME(published, "When it was published."),
-    TEXT(by, "The actor who published it."),
-    TEXT(reason, "The actor's reason."),
+    TEXT(artifacts, "The artifacts that it names, by digest.",
+         .use = SHOWN | ALWAYS | PARTED | HASHED),
+    WORD(step, lks_step_words, "Its stage.", .use = LISTED),
+    TIME(published, "When it was published.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor who published it.", .use = LISTED),
+    TEXT(reason, "The actor's reason.", .use = LISTED),
     TEXT(minters, "The minters of that actor's credential, separated by blanks."),
-    TIME(stepped, "When it reached this stage."),
+    TIME(stepped, "When it reached this stage.", .use = LISTED),
     ARRAY("evidence", TEXT, evidence, 0, "The evidence for each stage."),
     ARRAY("evidence_by", TEXT, evidence_by, 0, "The actor who gave the evidence, for each stage."),
 };
@@ -114,15 +116,15 @@ const struct lks_entity lks_entity_stack = {
 
 #define ROW struct lks_state_image
 static const struct lks_column image[] = {
-    TEXT(ref, "The reference that jobs use."),
-    TEXT(digest, "Its digest, where it is known."),
-    TEXT(nccl, "The version of NCCL in it."),
-    TEXT(rccl, "The version of RCCL in it."),
-    TEXT(cudnn, "The version of cuDNN in it."),
-    TEXT(cuda, "The version of CUDA in it."),
-    TEXT(source, "The source of these versions."),
-    TEXT(by, "The actor who added it."),
-    TIME(added, "When it was added."),
+    TEXT(ref, "The reference that jobs use.", .use = LISTED | ALWAYS),
+    TEXT(digest, "Its digest, where it is known.", .use = LISTED),
+    TEXT(nccl, "The version of NCCL in it.", .use = LISTED),
+    TEXT(rccl, "The version of RCCL in it.", .use = LISTED),
+    TEXT(cudnn, "The version of cuDNN in it.", .use = LISTED),
+    TEXT(cuda, "The version of CUDA in it.", .use = LISTED),
+    TEXT(source, "The source of these versions.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor who added it.", .use = LISTED),
+    TIME(added, "When it was added.", .use = LISTED | ALWAYS),
 };
 const struct lks_entity lks_entity_image = {
     .name = "image",
@@ -134,9 +136,11 @@ const struct lks_entity lks_entity_image = {
 
 #define ROW struct lks_state_artifact
 static const struct lks_column artifact[] = {
-    TEXT(digest, "Its digest."),        TEXT(name, "Its name."),
-    NUMBER(size, "Its size in bytes."), TEXT(by, "The actor who added it."),
-    TIME(added, "When it was added."),
+    TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED),
+    TEXT(name, "Its name.", .use = LISTED),
+    NUMBER(size, "Its size in bytes.", .use = LISTED),
+    TEXT(by, "The actor who added it.", .use = LISTED),
+    TIME(added, "When it was added.", .use = LISTED),
 };
 const struct lks_entity lks_entity_artifact = {
     .name = "artifact",
@@ -150,11 +154,11 @@ const struct lks_entity lks_entity_artifact = {
 
 #define ROW struct lks_state_key
 static const struct lks_column key[] = {
-    TEXT(name, "Its name."),
-    TEXT(key, "The public key."),
-    TIME(pinned, "When it was pinned."),
-    TEXT(by, "The actor who pinned it."),
-    TEXT(reason, "The actor's reason."),
+    TEXT(name, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(key, "The public key.", .use = LISTED | ALWAYS),
+    TIME(pinned, "When it was pinned.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor who pinned it.", .use = LISTED),
+    TEXT(reason, "The actor's reason.", .use = LISTED),
 };
 const struct lks_entity lks_entity_key = {
     .name = "key",
@@ -166,19 +170,20 @@ const struct lks_entity lks_entity_key = {
 
 #define ROW struct lks_state_bundle
 static const struct lks_column bundle[] = {
-    TEXT(digest, "Its digest."),
-    TEXT(name, "Its name."),
-    TEXT(version, "Its version."),
-    TEXT(manifest, "The digest of its manifest."),
-    TEXT(signer, "The name of the pinned key that signed it."),
-    TEXT(key, "The fingerprint of that key."),
-    TEXT(artifacts, "The artifacts it names."),
-    TRUTH(site, "Whether the site signed it."),
-    TIME(added, "When its signature was verified."),
-    TEXT(by, "The actor who added it."),
-    TIME(revoked, "When it was revoked; 0: it was not."),
-    TEXT(revoked_by, "The actor who revoked it."),
-    TEXT(revoked_reason, "The actor's reason."),
+    TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED),
+    TEXT(name, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(version, "Its version.", .use = LISTED | ALWAYS),
+    TEXT(manifest, "The digest of its manifest.", .use = SHOWN | ALWAYS | HASHED),
+    TEXT(signer, "The name of the pinned key that signed it.", .use = LISTED | ALWAYS),
+    TEXT(key, "The fingerprint of that key.", .use = LISTED | ALWAYS | HASHED),
+    TEXT(artifacts, "The artifacts that it names, by digest.",
+         .use = SHOWN | ALWAYS | PARTED | HASHED),
+    TRUTH(site, "Whether the site signed it.", .use = LISTED),
+    TIME(added, "When its signature was verified.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor who added it.", .use = LISTED),
+    TIME(revoked, "When it was revoked; absent: it was not.", .use = LISTED),
+    TEXT(revoked_by, "The actor who revoked it.", .use = LISTED),
+    TEXT(revoked_reason, "The actor's reason.", .use = LISTED),
 };
 const struct lks_entity lks_entity_bundle = {
     .name = "bundle",
@@ -190,34 +195,35 @@ const struct lks_entity lks_entity_bundle = {
 
 #define ROW struct lks_state_flash
 static const struct lks_column flash[] = {
-    NUMBER(id, "Its number."),
-    NODE(node, "The node or asset."),
-    WORD(act, lks_bmc_act_words, "The kind of action."),
-    TEXT(component, "The component."),
-    TEXT(version, "The version to install."),
-    TEXT(bundle, "The digest of the bundle."),
-    TEXT(image, "The digest of the image."),
+    NUMBER(id, "Its number.", .use = LISTED),
+    NODE(node, "The node or asset.", .use = LISTED | ALWAYS),
+    WORD(act, lks_bmc_act_words, "The kind of action.", .use = LISTED),
+    TEXT(component, "The component.", .use = LISTED | ALWAYS),
+    TEXT(version, "The version to install.", .use = LISTED),
+    TEXT(bundle, "The digest of the bundle.", .use = LISTED),
+    TEXT(image, "The digest of the image.", .use = LISTED),
     TEXT(image_name, "The name of the image."),
-    TEXT(apply_time, "When the endpoint is asked to apply it; empty: as the endpoint offers."),
+    TEXT(apply_time, "When the endpoint is asked to apply it; absent: as the endpoint offers.",
+         .use = LISTED),
     NUMBER(size, "The size of the image in bytes."),
-    TRUTH(force, "Whether the version may be older than the installed one."),
-    TRUTH(one_way, "Whether the irreversibility was acknowledged."),
+    TRUTH(force, "Whether the version may be older than the installed one.", .use = LISTED),
+    TRUTH(one_way, "Whether the irreversibility was acknowledged.", .use = LISTED),
     TRUTH(revoked, "Whether its bundle was revoked: no further part of it starts."),
-    TIME(begun, "When it started."),
-    TIME(deadline, "When lockstepd gives it up."),
-    TEXT(by, "The actor; empty: lockstepd."),
-    TEXT(reason, "The actor's reason."),
+    TIME(begun, "When it started.", .use = LISTED | ALWAYS),
+    TIME(deadline, "When lockstepd gives it up.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor; absent: lockstepd.", .use = LISTED),
+    TEXT(reason, "The actor's reason.", .use = LISTED),
     BYTES(saved, saved_len, "The checkpoint from which the driver continues after a restart."),
-    PASSING(phase, "Its phase, in words."),
+    PASSING(phase, "Its phase, in words.", .use = LISTED),
     NUMBER(percent, "Its progress in percent."),
-    WORD(outcome, lks_bmc_outcome_words, "How it ended."),
-    TIME(ended, "When it ended; 0: it has not."),
-    PASSING(found, "The version that was read last."),
-    PASSING(text, "The last message about it."),
-    NUMBER(uploads, "Number of times that the image was sent."),
-    TIME(resolved, "When a person resolved its unknown outcome."),
-    TEXT(resolved_by, "The person who resolved it."),
-    TEXT(resolved_reason, "The person's finding."),
+    WORD(outcome, lks_bmc_outcome_words, "How it ended.", .use = LISTED),
+    TIME(ended, "When it ended; absent: it has not.", .use = LISTED),
+    PASSING(found, "The version that was read last.", .use = LISTED),
+    PASSING(text, "The last message about it.", .use = LISTED),
+    NUMBER(uploads, "Number of times that the image was sent.", .use = LISTED, ONLY_IF(outcome)),
+    TIME(resolved, "When a person resolved its unknown outcome.", .use = LISTED),
+    TEXT(resolved_by, "The person who resolved it.", .use = LISTED),
+    TEXT(resolved_reason, "The person's finding.", .use = LISTED),
 };
 const struct lks_entity lks_entity_flash = {
     .name = "flash",
@@ -245,11 +251,11 @@ const struct lks_entity lks_entity_barred = {
 
 #define ROW struct lks_override
 static const struct lks_column override[] = {
-    TEXT(job, "The job."),
-    TEXT(hosts, "The nodes that it may start on."),
-    TEXT(reason, "The actor's reason."),
-    TEXT(by, "The actor who gave the override."),
-    TIME(until, "When the override expires."),
+    TEXT(job, "The job.", .use = LISTED | ALWAYS),
+    TEXT(hosts, "The nodes that it may start on.", .use = LISTED | ALWAYS | LINES, .key = "nodes"),
+    TEXT(reason, "The actor's reason.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor who gave the override.", .use = LISTED),
+    TIME(until, "When the override expires.", .use = LISTED | ALWAYS),
 };
 const struct lks_entity lks_entity_override = {
     .name = "override",
@@ -259,20 +265,21 @@ const struct lks_entity lks_entity_override = {
 };
 #undef ROW
 
-#define MADE                                                                                       \
-    NAMED("by", TEXT, made.by, "The actor who made it."),                                          \
-        NAMED("minters", TEXT, made.minters,                                                       \
-              "The minters of that actor's credential, separated by blanks."),                     \
+#define MADE(uses)                                                                                 \
+    NAMED("by", TEXT, made.by, "The actor who made it.", .use = (uses), .key = "minter"),          \
+        NAMED("minters", TEXT, made.minters, "The people behind that actor's credential.",         \
+              .use = (uses) | PARTED),                                                             \
         NAMED("root", TRUTH, made.root,                                                            \
               "Whether that actor was root on a controller's own socket.")
 
 #define ROW struct lks_binding
+/* SHOWN: what an identity may do, as the answer to whoami has it, too. */
 static const struct lks_column binding[] = {
-    TEXT(identity, "The identity that has the role."),
-    WORD(role, lks_role_words, "The role."),
-    TEXT(site, "The site that it is limited to; empty: all sites."),
-    TEXT(pool, "The pool that it is limited to; empty: all pools."),
-    MADE,
+    TEXT(identity, "The identity that has the role.", .use = LISTED | ALWAYS),
+    WORD(role, lks_role_words, "The role.", .use = SHOWN),
+    TEXT(site, "The site that it is limited to; absent: all sites.", .use = SHOWN),
+    TEXT(pool, "The pool that it is limited to; absent: all pools.", .use = SHOWN),
+    MADE(0),
 };
 const struct lks_entity lks_entity_binding = {
     .name = "binding",
@@ -284,15 +291,16 @@ const struct lks_entity lks_entity_binding = {
 
 #define ROW struct lks_api_token
 static const struct lks_column token[] = {
-    PASSING(id, "Its name."),
-    TEXT(identity, "The identity of its holder."),
+    PASSING(id, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(identity, "The identity of its holder.", .use = LISTED | ALWAYS),
     COLUMN("hash", TEXT, hash, NULL, LKS_COLUMN_SECRET | LKS_COLUMN_PASSING,
            "The hash of its secret."),
-    TIME(expires, "When it expires; 0: never."),
+    TIME(expires, "When it expires; absent: never.", .use = LISTED),
     SPAN(life, "How long it is valid after a renewal; 0: it cannot be renewed."),
-    MADE,
-    TEXT(issuer, "The identity provider of a login; empty: a person made the token."),
-    TEXT(grants, "The roles that the login gives."),
+    MADE(LISTED),
+    TEXT(issuer, "The identity provider of a login; absent: a person made the token.",
+         .use = LISTED),
+    TEXT(grants, "The roles that the login gives.", .use = LISTED | PARTED, .key = "roles"),
 };
 const struct lks_entity lks_entity_token = {
     .name = "token",
@@ -305,12 +313,13 @@ const struct lks_entity lks_entity_token = {
 
 #define ROW struct lks_state_person
 static const struct lks_column person[] = {
-    TEXT(serial, "Its serial number."),
-    TEXT(identity, "The identity of its holder."),
-    NAMED("fingerprint", DIGEST, certificate.fingerprint, "Its fingerprint."),
-    NAMED("expires", TIME, certificate.expires, "When it expires."),
+    TEXT(serial, "Its serial number.", .use = LISTED | ALWAYS),
+    TEXT(identity, "The identity of its holder.", .use = LISTED | ALWAYS),
+    NAMED("fingerprint", DIGEST, certificate.fingerprint, "Its fingerprint.",
+          .use = LISTED | ALWAYS),
+    NAMED("expires", TIME, certificate.expires, "When it expires.", .use = LISTED | ALWAYS),
     SPAN(life, "How long it is valid after a renewal; 0: it cannot be renewed."),
-    MADE,
+    MADE(LISTED),
 };
 const struct lks_entity lks_entity_person = {
     .name = "person",

@@ -36,6 +36,15 @@ void lks_view_time(struct lks_json_writer *w, const char *key, lks_ms time)
         lks_json_cstr(w, key, lks_time_text(time, text));
 }
 
+void lks_view_words(struct lks_json_writer *w, const char *key, struct lks_str words)
+{
+    struct lks_str word;
+    lks_json_begin(w, key, '[');
+    while (lks_str_word(&words, &word))
+        lks_json_text(w, NULL, word);
+    lks_json_end(w, ']');
+}
+
 enum lks_differs lks_view_differs(const struct lks_state *s, uint32_t node)
 {
     if (lks_bitset_test(&s->standing->differs, node))
@@ -424,7 +433,12 @@ static const struct lks_view_computed computed[] = {
 const struct lks_view lks_view_nodes = {&lks_entity_node, computed, LKS_COUNT(computed)};
 const struct lks_view lks_view_resets = {.entity = &lks_entity_reset};
 
-const struct lks_view *const lks_views[] = {&lks_view_nodes, &lks_view_resets};
+const struct lks_view *const lks_views[] = {
+    &lks_view_nodes,    &lks_view_resets,  &lks_view_deviations, &lks_view_alarms,
+    &lks_view_commands, &lks_view_stacks,  &lks_view_images,     &lks_view_artifacts,
+    &lks_view_keys,     &lks_view_bundles, &lks_view_flashes,    &lks_view_overrides,
+    &lks_view_bindings, &lks_view_tokens,  &lks_view_persons,
+};
 const size_t lks_view_count = LKS_COUNT(lks_views);
 
 void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,

@@ -15,6 +15,10 @@ struct lks_state;
 #define LKS_VIEW_LINES_MAX ((int64_t)64 << 10)
 
 extern const struct lks_view lks_view_nodes, lks_view_resets;
+/* view_lists.c */
+extern const struct lks_view lks_view_deviations, lks_view_alarms, lks_view_commands,
+    lks_view_stacks, lks_view_images, lks_view_artifacts, lks_view_keys, lks_view_bundles,
+    lks_view_flashes, lks_view_overrides, lks_view_bindings, lks_view_tokens, lks_view_persons;
 /* All of them. */
 extern const struct lks_view *const lks_views[];
 extern const size_t lks_view_count;
@@ -53,6 +57,9 @@ void lks_view_intent(struct lks_json_writer *w, const struct lks_state *s, uint3
 /* How its readings compare with that: cause, since when, and up to `most` rows. */
 void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                     size_t most);
+
+/* Words with blanks between them, as a list. */
+void lks_view_words(struct lks_json_writer *w, const char *key, struct lks_str words);
 
 /* Members that are left out where there is nothing to say. */
 void lks_view_text(struct lks_json_writer *w, const char *key, struct lks_str text);

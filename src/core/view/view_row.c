@@ -66,7 +66,8 @@ const char *lks_view_row_key(const struct lks_column *c)
 
 struct lks_shape lks_view_row_shape(const struct lks_column *c)
 {
-    static const struct lks_shape text = LKS_OF(TEXT);
+    static const struct lks_shape text = LKS_OF(TEXT), digest = LKS_OF(SHA256);
+    const struct lks_shape *one;
     switch (c->type) {
     case LKS_COLUMN_TRUTH:
         return (struct lks_shape)LKS_OF(BOOL);
@@ -78,13 +79,12 @@ struct lks_shape lks_view_row_shape(const struct lks_column *c)
     case LKS_COLUMN_DIGEST:
         return (struct lks_shape)LKS_OF(SHA256);
     case LKS_COLUMN_TEXT:
-        if ((c->use & LKS_USE_HASHED) != 0)
-            return (struct lks_shape)LKS_OF(SHA256);
         if ((c->use & LKS_USE_LINES) != 0)
             return (struct lks_shape){.type = LKS_TYPE_LINES, .max = LKS_VIEW_LINES_MAX};
+        one = (c->use & LKS_USE_HASHED) != 0 ? &digest : &text;
         if ((c->use & LKS_USE_PARTED) != 0)
-            return (struct lks_shape){.type = LKS_TYPE_LIST, .of = &text};
-        return text;
+            return (struct lks_shape){.type = LKS_TYPE_LIST, .of = one};
+        return *one;
     case LKS_COLUMN_TIME:
         return (struct lks_shape)LKS_OF(TIME);
     case LKS_COLUMN_NODE:
@@ -135,18 +135,6 @@ static bool is_open(const struct lks_column *c, const void *row)
     return c->gate_size == 0 || lks_entity_number(&gate, row, 0) != 0;
 }
 
-/* Words between blanks, as a list; none: nothing. */
-static void put_parts(struct lks_json_writer *w, const char *key, struct lks_str words)
-{
-    struct lks_str word;
-    if (words.len == 0)
-        return;
-    lks_json_begin(w, key, '[');
-    while (lks_str_word(&words, &word))
-        lks_json_text(w, NULL, word);
-    lks_json_end(w, ']');
-}
-
 static void put_text(struct lks_json_writer *w, const struct lks_column *c,
                      const struct lks_view_of *of)
 {
@@ -158,9 +146,11 @@ static void put_text(struct lks_json_writer *w, const struct lks_column *c,
         bool known = memcmp(text.ptr, none, sizeof(none)) != 0;
         text = lks_str_from(known ? lks_digest_write((const uint8_t *)text.ptr, digest) : "");
     }
+    if (text.len == 0 && (c->use & LKS_USE_ALWAYS) == 0)
+        return;
     if ((c->use & LKS_USE_PARTED) != 0)
-        put_parts(w, lks_view_row_key(c), text);
-    else if (text.len > 0 || (c->use & LKS_USE_ALWAYS) != 0)
+        lks_view_words(w, lks_view_row_key(c), text);
+    else
         lks_json_text(w, lks_view_row_key(c), text);
 }
 
@@ -199,4 +189,12 @@ void lks_view_row_put(struct lks_json_writer *w, const struct lks_view *view, un
                 k.at_computed->put(w, of);
         }
     }
+}
+
+void lks_view_row_item(struct lks_json_writer *w, const struct lks_view *view, unsigned use,
+                       const struct lks_state *s, const void *row)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_view_row_put(w, view, use, &(struct lks_view_of){.s = s, .row = row});
+    lks_json_end(w, '}');
 }

@@ -42,6 +42,10 @@ struct lks_view {
 void lks_view_row_put(struct lks_json_writer *w, const struct lks_view *view, unsigned use,
                       const struct lks_view_of *of);
 
+/* The same as an object of a list, for a view that needs no more than the row. */
+void lks_view_row_item(struct lks_json_writer *w, const struct lks_view *view, unsigned use,
+                       const struct lks_state *s, const void *row);
+
 /* The field at `i` of those, or of those that a query or a command takes. For `more` of a form:
  * `view` is a struct lks_view. */
 bool lks_view_row_field(const void *view, unsigned use, size_t i, struct lks_field *out);

@@ -30,27 +30,22 @@ void lks_handle_access(struct lks_authz *authz, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "bindings", '[');
     for (uint32_t i = 0; i < s->binding_count; i++) {
-        lks_json_begin(&w, NULL, '{');
-        lks_view_binding(&w, s, &s->bindings[i], true);
-        lks_json_end(&w, '}');
+        lks_view_row_item(&w, &lks_view_bindings, LKS_USE_LISTED | LKS_USE_SHOWN, s,
+                          &s->bindings[i]);
     }
     lks_json_end(&w, ']');
     lks_json_begin(&w, "tokens", '[');
     for (uint32_t i = 0; i < s->token_count; i++) {
         if (s->tokens[i].issuer != 0 && s->tokens[i].expires <= authz->now.wall)
             continue; /* a login that is over is kept for its votes alone */
-        lks_json_begin(&w, NULL, '{');
-        lks_view_token(&w, s, &s->tokens[i]);
-        lks_json_end(&w, '}');
+        lks_view_row_item(&w, &lks_view_tokens, LKS_USE_LISTED, s, &s->tokens[i]);
     }
     lks_json_end(&w, ']');
     lks_json_begin(&w, "certificates", '[');
     for (uint32_t i = 0; i < s->person_count; i++) {
         if (s->persons[i].certificate.expires <= authz->now.wall)
             continue; /* it leaves with the next that is made */
-        lks_json_begin(&w, NULL, '{');
-        lks_view_person(&w, s, &s->persons[i]);
-        lks_json_end(&w, '}');
+        lks_view_row_item(&w, &lks_view_persons, LKS_USE_LISTED, s, &s->persons[i]);
     }
     lks_json_end(&w, ']');
     lks_json_end(&w, '}');

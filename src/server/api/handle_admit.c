@@ -256,15 +256,8 @@ void lks_handle_override(struct lks_authz *authz, struct lks_call *call)
 static bool list_override(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
                           const void *filter)
 {
-    const struct lks_override *o = &s->overrides[place];
     (void)filter;
-    lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "job", lks_state_text(s, o->job));
-    lks_json_text(w, "nodes", lks_state_text(s, o->hosts));
-    lks_json_text(w, "reason", lks_state_text(s, o->reason));
-    lks_view_text(w, "by", lks_state_text(s, o->by));
-    lks_view_time(w, "until", o->until);
-    lks_json_end(w, '}');
+    lks_view_row_item(w, &lks_view_overrides, LKS_USE_LISTED, s, &s->overrides[place]);
     return true;
 }
 

@@ -17,9 +17,7 @@ void lks_handle_alarms(struct lks_authz *authz, struct lks_call *call)
         if (a->id >= page.after || (ask->open >= 0 && (a->released == 0) != ask->open) ||
             !lks_authz_may_alarm(authz, call, a))
             continue;
-        lks_json_begin(&page.w, NULL, '{');
-        lks_view_alarm(&page.w, s, a);
-        lks_json_end(&page.w, '}');
+        lks_view_row_item(&page.w, &lks_view_alarms, LKS_USE_LISTED, s, a);
         if (--page.left == 0 && i > 0)
             page.next = a->id;
     }

@@ -33,14 +33,7 @@ void lks_handle_artifacts(struct lks_authz *authz, struct lks_call *call)
         struct lks_str digest = lks_state_text(s, a->digest);
         if (after.len > 0 && lks_str_cmp(digest, after) <= 0)
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "digest", digest);
-        lks_view_text(&w, "name", lks_state_text(s, a->name));
-        lks_json_int(&w, "size", (int64_t)a->size);
-        lks_view_text(&w, "by", lks_state_text(s, a->by));
-        lks_view_time(&w, "added", a->added);
-        lks_json_bool(&w, "needed", lks_artifact_needed(s, digest));
-        lks_json_end(&w, '}');
+        lks_view_row_item(&w, &lks_view_artifacts, LKS_USE_LISTED, s, a);
         looked += s->stack_count + s->bundle_count;
         if ((--left == 0 || looked >= LOOKS_MAX) && i + 1 < s->artifact_count)
             next = digest;

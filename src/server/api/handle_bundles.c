@@ -23,19 +23,6 @@
 
 /* Keys -------------------------------------------------------------------------------------- */
 
-static void put_key(struct lks_json_writer *w, const struct lks_state *s,
-                    const struct lks_state_key *key)
-{
-    struct lks_pin pin = {0};
-    struct lks_err err = {0};
-    lks_json_text(w, "name", lks_state_text(s, key->name));
-    lks_json_text(w, "key", lks_state_text(s, key->key));
-    if (lks_signature_pin_parse(lks_state_text(s, key->key), &pin, &err) == LKS_OK)
-        lks_json_cstr(w, "fingerprint", pin.fingerprint);
-    lks_view_time(w, "pinned", key->pinned);
-    lks_view_by(w, s, key->by, key->reason);
-}
-
 void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
@@ -47,11 +34,8 @@ void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
            lks_str_cmp(lks_state_text(s, s->keys[i].name), after) <= 0)
         i++;
     struct lks_json_writer w = lks_call_list(call);
-    for (; i < s->key_count && left > 0; i++, left--) {
-        lks_json_begin(&w, NULL, '{');
-        put_key(&w, s, &s->keys[i]);
-        lks_json_end(&w, '}');
-    }
+    for (; i < s->key_count && left > 0; i++, left--)
+        lks_view_row_item(&w, &lks_view_keys, LKS_USE_LISTED, s, &s->keys[i]);
     lks_call_list_end_at(&w,
                          i < s->key_count ? lks_state_text(s, s->keys[i - 1].name) : LKS_STR(""));
 }
@@ -79,27 +63,11 @@ void lks_handle_key_gone(struct lks_authz *authz, struct lks_call *call)
 
 /* Bundles there are ------------------------------------------------------------------------- */
 
-static void put_bundle(struct lks_json_writer *w, const struct lks_state *s,
-                       const struct lks_state_bundle *bundle)
-{
-    lks_json_text(w, "digest", lks_state_text(s, bundle->digest));
-    lks_json_text(w, "name", lks_state_text(s, bundle->name));
-    lks_json_text(w, "version", lks_state_text(s, bundle->version));
-    lks_json_text(w, "signer", lks_state_text(s, bundle->signer));
-    lks_json_text(w, "key", lks_state_text(s, bundle->key));
-    lks_json_bool(w, "site", bundle->site);
-    lks_view_time(w, "added", bundle->added);
-    lks_view_text(w, "by", lks_state_text(s, bundle->by));
-    lks_view_deed(w, s, "revoked", bundle->revoked, bundle->revoked_by, bundle->revoked_reason);
-}
-
 static bool list_bundle(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
                         const void *filter)
 {
     (void)filter;
-    lks_json_begin(w, NULL, '{');
-    put_bundle(w, s, &s->bundles[place]);
-    lks_json_end(w, '}');
+    lks_view_row_item(w, &lks_view_bundles, LKS_USE_LISTED, s, &s->bundles[place]);
     return true;
 }
 
@@ -122,15 +90,9 @@ static const struct lks_state_bundle *find_bundle(const struct lks_authz *authz,
 
 void lks_handle_bundle(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
     const struct lks_state_bundle *bundle = find_bundle(authz, call);
-    if (bundle == NULL)
-        return;
-    struct lks_json_writer w = lks_call_json(call);
-    put_bundle(&w, s, bundle);
-    lks_json_text(&w, "manifest", lks_state_text(s, bundle->manifest));
-    lks_view_words(&w, "artifacts", lks_state_text(s, bundle->artifacts));
-    lks_json_end(&w, '}');
+    if (bundle != NULL)
+        lks_authz_row(authz, call, &lks_view_bundles, bundle);
 }
 
 void lks_handle_bundle_manifest(struct lks_authz *authz, struct lks_call *call)

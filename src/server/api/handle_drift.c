@@ -195,36 +195,6 @@ void lks_handle_drift(struct lks_authz *authz, struct lks_call *call)
 
 /* Deviations -------------------------------------------------------------------------------- */
 
-static uint64_t in_use(const struct lks_state *s, const struct lks_deviation *d)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < d->count && d->ended == 0 && lks_deviation_counts(d); i++)
-        count += lks_bitset_test(&s->standing->deviates, d->nodes[i]);
-    return count;
-}
-
-static void put_deviation(struct lks_json_writer *w, const struct lks_state *s,
-                          const struct lks_deviation *d)
-{
-    lks_json_begin(w, NULL, '{');
-    lks_json_int(w, "id", (int64_t)d->id);
-    lks_json_text(w, "nodes", lks_state_text(s, d->hosts));
-    lks_json_text(w, "subject", lks_state_text(s, d->subject));
-    lks_view_text(w, "value", lks_state_text(s, d->value));
-    lks_json_text(w, "owner", lks_state_text(s, d->owner));
-    lks_json_text(w, "reason", lks_state_text(s, d->reason));
-    lks_view_text(w, "approver", lks_state_text(s, d->approver));
-    lks_view_text(w, "by", lks_state_text(s, d->by));
-    if (!lks_deviation_counts(d))
-        lks_json_bool(w, "waits", true);
-    lks_view_deed(w, s, "agreed", d->agreed, d->agreed_by, d->agreed_reason);
-    lks_view_time(w, "added", d->added);
-    lks_view_time(w, "expires", d->expires);
-    lks_view_deed(w, s, "ended", d->ended, d->ended_by, d->ended_reason);
-    lks_json_int(w, "in_use", (int64_t)in_use(s, d));
-    lks_json_end(w, '}');
-}
-
 /* One with a node that the caller sees, of the pool that was asked for. */
 static bool is_seen(const struct lks_authz_view *sight, const struct lks_deviation *d,
                     uint32_t pool, bool by_pool)
@@ -258,7 +228,7 @@ void lks_handle_deviations(struct lks_authz *authz, struct lks_call *call)
             continue;
         looked += d->count;
         if (is_seen(&sight, d, of, by_pool)) {
-            put_deviation(&page.w, s, d);
+            lks_view_row_item(&page.w, &lks_view_deviations, LKS_USE_LISTED, s, d);
             page.left--;
         }
         if ((page.left == 0 || looked > DEVIATION_NODES) && i > 0)

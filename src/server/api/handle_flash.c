@@ -112,40 +112,6 @@ void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-static void view_end(struct lks_json_writer *w, const struct lks_state *s,
-                     const struct lks_state_flash *f)
-{
-    lks_json_cstr(w, "outcome", lks_bmc_outcome_words[f->outcome]);
-    lks_view_time(w, "ended", f->ended);
-    lks_view_text(w, "found", lks_state_text(s, f->found));
-    lks_view_text(w, "text", lks_state_text(s, f->text));
-    if (f->outcome != LKS_BMC_OPEN)
-        lks_json_int(w, "uploads", (int64_t)f->uploads);
-    lks_view_deed(w, s, "resolved", f->resolved, f->resolved_by, f->resolved_reason);
-}
-
-static void view(struct lks_json_writer *w, const struct lks_state *s,
-                 const struct lks_state_flash *f)
-{
-    const struct lks_view_member texts[] = {{"version", f->version},
-                                            {"bundle", f->bundle},
-                                            {"image", f->image},
-                                            {"apply_time", f->apply_time}};
-    lks_json_int(w, "id", (int64_t)f->id);
-    lks_json_text(w, "node", lks_state_name(s, f->node));
-    lks_json_cstr(w, "act", lks_bmc_act_words[f->act]);
-    lks_json_text(w, "component", lks_state_text(s, f->component));
-    lks_view_texts(w, s, texts, LKS_COUNT(texts));
-    lks_json_bool(w, "force", f->force);
-    lks_json_bool(w, "one_way", f->one_way);
-    lks_view_time(w, "begun", f->begun);
-    lks_view_time(w, "deadline", f->deadline);
-    lks_view_by(w, s, f->by, f->reason);
-    lks_view_text(w, "phase", lks_state_text(s, f->phase));
-    lks_json_int(w, "percent", f->outcome == LKS_BMC_DONE ? 100 : f->percent);
-    view_end(w, s, f);
-}
-
 /* Newest first: `after` is the number of the last one of the page before. */
 void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
 {
@@ -170,9 +136,7 @@ void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
                      (node.len == 0 || lks_str_eq(node, lks_state_name(s, f->node))) &&
                      lks_authz_sees(&sight, f->node);
         if (shown) {
-            lks_json_begin(&page.w, NULL, '{');
-            view(&page.w, s, f);
-            lks_json_end(&page.w, '}');
+            lks_view_row_item(&page.w, &lks_view_flashes, LKS_USE_LISTED, s, f);
             page.left--;
         }
         if ((page.left == 0 || ++looked == SCAN_MAX) && i > 0)
@@ -183,9 +147,8 @@ void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_flash_get(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_json_writer w = lks_call_json(call);
-    view(&w, authz->state, lks_state_flash(authz->state, lks_authz_id(call)));
-    lks_json_end(&w, '}');
+    const struct lks_state_flash *flash = lks_state_flash(authz->state, lks_authz_id(call));
+    lks_authz_row(authz, call, &lks_view_flashes, flash);
 }
 
 void lks_handle_resolve(struct lks_authz *authz, struct lks_call *call)

@@ -79,9 +79,7 @@ void lks_handle_whoami(struct lks_authz *authz, struct lks_call *call)
     for (uint32_t i = 0; i < s->binding_count; i++) {
         if (!lks_str_eq(lks_state_text(s, s->bindings[i].identity), me))
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_view_binding(&w, s, &s->bindings[i], false);
-        lks_json_end(&w, '}');
+        lks_view_row_item(&w, &lks_view_bindings, LKS_USE_SHOWN, s, &s->bindings[i]);
     }
     put_login_roles(&w, s, lks_str_from(call->shown));
     lks_json_end(&w, ']');

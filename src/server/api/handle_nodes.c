@@ -343,7 +343,6 @@ void lks_handle_reset_approve(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_command_get(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_json_writer w = lks_call_json(call);
-    lks_view_command(&w, authz->state, lks_state_command(authz->state, lks_authz_id(call)));
-    lks_json_end(&w, '}');
+    const struct lks_state_command *command = lks_state_command(authz->state, lks_authz_id(call));
+    lks_authz_row(authz, call, &lks_view_commands, command);
 }

@@ -23,28 +23,6 @@ enum { EXPOSURE_SLICE = 10000 }; /* nodes that are copied before others have the
 
 /* Stacks ------------------------------------------------------------------------------------ */
 
-static void put_pools(struct lks_json_writer *w, const struct lks_state *s, lks_text digest)
-{
-    lks_json_begin(w, "pools", '[');
-    for (uint32_t i = 0; i < s->pool_count; i++) {
-        if (s->pools[i].known && s->pools[i].stack_digest == digest)
-            lks_json_text(w, NULL, lks_state_text(s, s->pools[i].name));
-    }
-    lks_json_end(w, ']');
-}
-
-static void put_stack(struct lks_json_writer *w, const struct lks_state *s,
-                      const struct lks_state_stack *stack)
-{
-    lks_json_text(w, "digest", lks_state_text(s, stack->digest));
-    lks_json_text(w, "name", lks_state_text(s, stack->name));
-    lks_json_cstr(w, "step", lks_step_words[stack->step]);
-    lks_view_time(w, "published", stack->published);
-    lks_view_by(w, s, stack->by, stack->reason);
-    lks_view_time(w, "stepped", stack->stepped);
-    put_pools(w, s, stack->digest);
-}
-
 /* Whether a stack has the name that is asked for; else the answer is written. */
 static bool is_a_name(const struct lks_state *s, struct lks_call *call, struct lks_str name)
 {
@@ -68,9 +46,7 @@ static bool list_stack(struct lks_json_writer *w, const struct lks_state *s, uin
     if ((ask->step >= 0 && stack->step != (unsigned)ask->step) ||
         (ask->name.len > 0 && !lks_str_eq(ask->name, lks_state_text(s, stack->name))))
         return false;
-    lks_json_begin(w, NULL, '{');
-    put_stack(w, s, stack);
-    lks_json_end(w, '}');
+    lks_view_row_item(w, &lks_view_stacks, LKS_USE_LISTED, s, stack);
     return true;
 }
 
@@ -119,9 +95,8 @@ void lks_handle_stack(struct lks_authz *authz, struct lks_call *call)
     if (stack == NULL)
         return;
     struct lks_json_writer w = lks_call_json(call);
-    put_stack(&w, s, stack);
-    lks_json_text(&w, "manifest", lks_state_text(s, stack->manifest));
-    lks_view_words(&w, "artifacts", lks_state_text(s, stack->artifacts));
+    lks_view_row_put(&w, &lks_view_stacks, LKS_USE_LISTED | LKS_USE_SHOWN,
+                     &(struct lks_view_of){.s = s, .row = stack});
     put_evidence(&w, s, stack);
     lks_json_end(&w, '}');
 }
@@ -269,20 +244,8 @@ void lks_handle_images(struct lks_authz *authz, struct lks_call *call)
     uint32_t i = page->after.len > 0 ? image_after(s, page->after) : 0;
     uint64_t left = page->limit;
     struct lks_json_writer w = lks_call_list(call);
-    for (; i < s->image_count && left > 0; i++, left--) {
-        const struct lks_state_image *image = &s->images[i];
-        lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "ref", lks_state_text(s, image->ref));
-        lks_view_text(&w, "digest", lks_state_text(s, image->digest));
-        lks_view_text(&w, "nccl", lks_state_text(s, image->nccl));
-        lks_view_text(&w, "rccl", lks_state_text(s, image->rccl));
-        lks_view_text(&w, "cudnn", lks_state_text(s, image->cudnn));
-        lks_view_text(&w, "cuda", lks_state_text(s, image->cuda));
-        lks_json_text(&w, "source", lks_state_text(s, image->source));
-        lks_view_text(&w, "by", lks_state_text(s, image->by));
-        lks_view_time(&w, "added", image->added);
-        lks_json_end(&w, '}');
-    }
+    for (; i < s->image_count && left > 0; i++, left--)
+        lks_view_row_item(&w, &lks_view_images, LKS_USE_LISTED, s, &s->images[i]);
     lks_call_list_end_at(&w, i < s->image_count ? lks_state_text(s, s->images[i - 1].ref)
                                                 : LKS_STR(""));
 }

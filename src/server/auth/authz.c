@@ -259,6 +259,15 @@ bool lks_authz_page_begin(struct lks_call *call, const struct lks_ask_page *ask,
     return true;
 }
 
+void lks_authz_row(const struct lks_authz *authz, struct lks_call *call,
+                   const struct lks_view *view, const void *row)
+{
+    const struct lks_view_of of = {.s = authz->state, .row = row, .now = authz->now};
+    struct lks_json_writer w = lks_call_json(call);
+    lks_view_row_put(&w, view, LKS_USE_LISTED | LKS_USE_SHOWN, &of);
+    lks_json_end(&w, '}');
+}
+
 void lks_authz_page_end(struct lks_authz_page *page)
 {
     lks_call_list_end(&page->w, page->next);

@@ -5,6 +5,7 @@
 #ifndef LKS_SERVER_AUTHZ_H
 #define LKS_SERVER_AUTHZ_H
 
+#include "core/view/view_row.h"
 #include "engine/engine.h"
 #include "server/auth/decisions.h"
 #include "server/base/config.h"
@@ -152,6 +153,10 @@ struct lks_authz_page {
 bool lks_authz_page_begin(struct lks_call *call, const struct lks_ask_page *ask,
                           struct lks_authz_page *page);
 void lks_authz_page_end(struct lks_authz_page *page);
+
+/* Answer with a row of a table, as its view shows it: all that is LISTED or SHOWN. */
+void lks_authz_row(const struct lks_authz *authz, struct lks_call *call,
+                   const struct lks_view *view, const void *row);
 
 /* Answer with a page of a list, newest first, or fill and end one that was begun: `after` is a
  * place in the list. `put` writes the item at a place; false: `filter` does not let it through. */

@@ -140,12 +140,8 @@ const struct lks_form lks_form_health = FORM("Health", "The program runs",
 const struct lks_form lks_form_ready = FORM("Ready", "The journal can be written",
     MUST("ready", TRUTH, "always true"));
 
-#define ROLE                                                                                       \
-    MUST("role", WORDS(lks_role_words), "what they may do"),                                       \
-    MAY("site", TEXT, "only there"),                                                               \
-    MAY("pool", TEXT, "only there")
-static const struct lks_form bound = FORM("Bound", "A role and where it holds",
-    ROLE);
+static const struct lks_form bound = FORM_OF("Bound", "A role and where it holds",
+    lks_view_bindings, LKS_USE_SHOWN);
 const struct lks_form lks_form_whoami = FORM("Whoami", "The caller",
     MUST("identity", TEXT, "as bindings name it"),
     MUST("bindings", LKS_LIST(LKS_FORM(bound)), "what they may do, and where"));
@@ -220,45 +216,17 @@ const struct lks_form lks_form_seq = FORM("Recorded", "Recorded",
 const struct lks_form lks_form_commanded = FORM("Commanded", "The command waits for its agent",
     MUST("id", COUNT, "its number"),
     RECORDED);
-const struct lks_form lks_form_command = FORM("CommandState", "How far a command is",
-    MUST("id", COUNT, "its number"),
-    MUST("node", TEXT, "where"),
-    MUST("executor", TEXT, "what"),
-    MUST("ended", TRUTH, "over"),
-    MAY("outcome", WORDS(lks_outcome_words), "how it ended"),
-    MAY("text", LINES(4096), "the text that its agent reported"),
-    MUST("sent", TIME, "when it was given"),
-    MUST("expires", TIME, "when it expires"));
-static const struct lks_form alarm = FORM("Alarm", "A problem that a person must see",
-    MUST("id", COUNT, "its number"),
-    MUST("kind", WORDS(lks_alarm_words), "what it is about"),
-    MAY("subject", TEXT, "whom"),
-    MUST("text", TEXT, "what happened"),
-    MUST("raised", TIME, "when"),
-    MAY("released", TIME, "when a person dealt with it"),
-    MAY("by", TEXT, "who"),
-    MAY("reason", TEXT, "and why"));
+const struct lks_form lks_form_command = FORM_OF("CommandState", "How far a command is",
+    lks_view_commands, LKS_USE_LISTED);
+static const struct lks_form alarm = FORM_OF("Alarm", "A problem that a person must see",
+    lks_view_alarms, LKS_USE_LISTED);
 const struct lks_form lks_form_alarms = LIST("Alarms", "A list of alarms", alarm, "alarms");
-#define MINTED                                                                                     \
-    MAY("minter", TEXT, "who made it; of one that was renewed, the first"),                        \
-        MAY("minters", LKS_LIST(TEXT), "people by whom the minter's own credential came to be")
-static const struct lks_form token = FORM("Token", "An API token, without its secret",
-    MUST("id", TEXT, "what it is called"),
-    MUST("identity", TEXT, "who shows it"),
-    MAY("expires", TIME, "until then; absent: for ever"),
-    MINTED,
-    MAY("issuer", TEXT, "of a login: the OpenID provider"),
-    MAY("roles", LKS_LIST(TEXT), "of a login: ROLE or ROLE@POOL, by the person's groups"));
-static const struct lks_form person = FORM("PersonCertificate", "A person's certificate",
-    MUST("serial", TEXT, "its serial number"),
-    MUST("identity", TEXT, "who shows it"),
-    MUST("fingerprint", DIGEST, "the digest of its bytes"),
-    MUST("expires", TIME, "until then"),
-    MINTED);
-static const struct lks_form binding = FORM("AccessBinding",
-    "Roles of identities, by site and pool",
-    MUST("identity", TEXT, "who"),
-    ROLE);
+static const struct lks_form token = FORM_OF("Token", "An API token, without its secret",
+    lks_view_tokens, LKS_USE_LISTED);
+static const struct lks_form person = FORM_OF("PersonCertificate", "A person's certificate",
+    lks_view_persons, LKS_USE_LISTED);
+static const struct lks_form binding = FORM_OF("AccessBinding",
+    "Roles of identities, by site and pool", lks_view_bindings, LKS_USE_LISTED | LKS_USE_SHOWN);
 const struct lks_form lks_form_access = FORM("Access", "Roles, tokens and certificates",
     MUST("bindings", LKS_LIST(LKS_FORM(binding)), "roles"),
     MUST("tokens", LKS_LIST(LKS_FORM(token)), "API tokens"),
@@ -306,13 +274,8 @@ const struct lks_form lks_form_beat = FORM("BeatAnswer", "Heard",
     MUST("heartbeat_ms", COUNT, "how often from now on"),
     MUST("mail", TRUTH, "there is something to fetch"),
     MUST("time", COUNT, "our clock, milliseconds since 1970"));
-static const struct lks_form artifact = FORM("Artifact", "A file by its digest",
-    MUST("digest", DIGEST, "what it is"),
-    MAY("name", TEXT, "what people call it"),
-    MUST("size", COUNT, "bytes"),
-    MAY("by", TEXT, "who put it there"),
-    MAY("added", TIME, "when"),
-    MUST("needed", TRUTH, "a stack, a bundle or work in progress refers to it"));
+static const struct lks_form artifact = FORM_OF("Artifact", "A file by its digest",
+    lks_view_artifacts, LKS_USE_LISTED);
 const struct lks_form lks_form_artifacts = LIST("Artifacts", "A list of artifacts",
     artifact, "artifacts");
 const struct lks_form lks_form_part = FORM("Part", "How much of an artifact is there",

@@ -84,25 +84,8 @@ const struct lks_form lks_form_drift = FORM("Drift", "Nodes that differ from the
     MUST("counts", LKS_FORM(counts), "of all nodes of the pool and host list that were asked for"),
     NEXT);
 
-static const struct lks_form deviation = FORM("Deviation", "An exception",
-    MUST("id", COUNT, "its number"),
-    MUST("nodes", HOSTS, "where"),
-    MUST("subject", TEXT, "what may differ"),
-    MAY("value", TEXT, "only when it reads so"),
-    MUST("owner", TEXT, "who answers for it"),
-    MUST("reason", TEXT, "why"),
-    MAY("approver", TEXT, "the person expected to approve it"),
-    MAY("by", TEXT, "who added it"),
-    MAY("waits", TRUTH, "it counts for nothing until an approver approves it"),
-    MAY("agreed", TIME, "when an approver approved it"),
-    MAY("agreed_by", TEXT, "who that was"),
-    MAY("agreed_reason", TEXT, "and why"),
-    MUST("added", TIME, "when"),
-    MUST("expires", TIME, "when it ends"),
-    MAY("ended", TIME, "when it ended"),
-    MAY("ended_by", TEXT, "by whom; absent: it expired"),
-    MAY("ended_reason", TEXT, "and why"),
-    MUST("in_use", COUNT, "of its nodes, those that run a deviation"));
+static const struct lks_form deviation = FORM_OF("Deviation", "An exception",
+    lks_view_deviations, LKS_USE_LISTED);
 const struct lks_form lks_form_deviations = LIST("Deviations", "A list of deviations",
     deviation, "deviations");
 const struct lks_form lks_form_numbered = FORM("Numbered", "Recorded, with its number",
@@ -130,8 +113,6 @@ const struct lks_form lks_form_done = FORM("Done", "Taken note of",
     MUST("done", TRUTH, "it is; false: the lease was not the holder's any more"));
 
 #define AT_MOST(n) {.type = LKS_TYPE_TEXT, .max = (n)}
-#define LIBRARIES(F) F(nccl), F(rccl), F(cudnn), F(cuda)
-#define SHOWS(library)  MAY(#library, TEXT, "the version it brings")
 #define BRINGS(library) TAKES(rec_image, library, TEXT, "the version it brings")
 
 /* Admission: query parameters --------------------------------------------------------------- */
@@ -193,7 +174,7 @@ const struct lks_form lks_ask_retire = ASK(ask_promote, "Retire", "A stack's las
 const struct lks_form lks_ask_image = ASK(rec_image, "ImageWish", "The libraries of an image",
     NEEDS(rec_image, ref, AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag"),
     TAKES(rec_image, digest, DIGEST, "of the image"),
-    LIBRARIES(BRINGS),
+    BRINGS(nccl), BRINGS(rccl), BRINGS(cudnn), BRINGS(cuda),
     NEEDS(rec_image, source, TEXT, "how that is known: an SBOM, a scan"));
 
 /* Admission: answers ------------------------------------------------------------------------ */
@@ -220,12 +201,8 @@ const struct lks_form lks_form_admit = FORM("Admission", "Yes for a while, or no
     MUST("warned", LKS_LIST(LKS_FORM(no)), "reasons of pools that warn or observe"),
     MUST("warned_total", COUNT, "how many there are"),
     MAY("envelope", LINES(LKS_ENVELOPE_TEXT_MAX), "the answer without this, signed (DSSE)"));
-static const struct lks_form override = FORM("Override", "A job starts although it should not",
-    MUST("job", TEXT, "which job"),
-    MUST("nodes", HOSTS, "where"),
-    MUST("reason", TEXT, "why"),
-    MAY("by", TEXT, "who"),
-    MUST("until", TIME, "when it ends"));
+static const struct lks_form override = FORM_OF("Override", "A job starts although it should not",
+    lks_view_overrides, LKS_USE_LISTED);
 const struct lks_form lks_form_overrides = LIST("Overrides", "A list of overrides",
     override, "newest first");
 static const struct lks_form decided = FORM("Decided", "Decisions for a job and a reason",
@@ -250,39 +227,24 @@ static const struct lks_form observed = FORM("Observed", "Refusals of a pool on 
 const struct lks_form lks_form_observed = FORM("ObservedAll", "A week of what would be refused",
     MUST("items", LKS_LIST(LKS_FORM(observed)), "pools and days"));
 
-#define STACK_FIELDS                                                        \
-    MUST("digest", DIGEST, "of its meaning"),                               \
-    MUST("name", TEXT, "what it is called"),                                \
-    MUST("step", WORDS(lks_step_words), "how far it is"),                   \
-    MUST("published", TIME, "when"),                                        \
-    BY,                                                                     \
-    MAY("stepped", TIME, "when it reached its stage"),                     \
-    MUST("pools", LKS_LIST(TEXT), "that are pinned to it")
-static const struct lks_form stack_row = FORM("StackRow", "A stack in a list",
-    STACK_FIELDS);
+static const struct lks_form stack_row = FORM_OF("StackRow", "A stack in a list",
+    lks_view_stacks, LKS_USE_LISTED);
 const struct lks_form lks_form_stacks = LIST("Stacks", "A list of stacks",
     stack_row, "stacks, the newest first");
 static const struct lks_form evidence = FORM("StepEvidence", "Why a stack made a step",
     MUST("step", WORDS(lks_step_words), "which stage"),
     MUST("text", TEXT, "what was shown for it"),
     MAY("by", TEXT, "by whom"));
-const struct lks_form lks_form_stack = FORM("Stack", "A published stack",
-    STACK_FIELDS,
-    MUST("manifest", DIGEST, "of the file it came in"),
-    MUST("artifacts", LKS_LIST(DIGEST), "that it names"),
+const struct lks_form lks_form_stack = FORM_AND("Stack", "A published stack",
+    lks_view_stacks, LKS_USE_LISTED | LKS_USE_SHOWN,
     MUST("evidence", LKS_LIST(LKS_FORM(evidence)), "for its steps"));
 const struct lks_form lks_form_published = FORM("Published", "The stack is in the registry",
     MUST("digest", DIGEST, "of its meaning"),
     MUST("name", TEXT, "what it is called"),
     MUST("step", WORDS(lks_step_words), "how far it is"),
     SEQ);
-static const struct lks_form image = FORM("Image", "The libraries of an image",
-    MUST("ref", TEXT, "registry/name:tag"),
-    MAY("digest", TEXT, "of the image"),
-    LIBRARIES(SHOWS),
-    MUST("source", TEXT, "how that is known"),
-    MAY("by", TEXT, "the identity that set it"),
-    MUST("added", TIME, "when"));
+static const struct lks_form image = FORM_OF("Image", "The libraries of an image",
+    lks_view_images, LKS_USE_LISTED);
 const struct lks_form lks_form_images = LIST("Images", "The catalogue of images",
     image, "by reference");
 const struct lks_form lks_form_advisories = FORM("FleetAdvisories",

@@ -405,34 +405,16 @@ const struct lks_form lks_ask_key = ASK(ask_key, "KeyWish", "A public key to tru
 
 /* Bundles and keys: answers ----------------------------------------------------------------- */
 
-static const struct lks_form key = FORM("PinnedKey", "A public key that is trusted",
-    MUST("name", NAME, "how it is called here"),
-    MUST("key", TEXT, "the key, in one line"),
-    MUST("fingerprint", DIGEST, "SHA-256 of its SubjectPublicKeyInfo"),
-    MUST("pinned", TIME, "when"),
-    BY);
+static const struct lks_form key = FORM_OF("PinnedKey", "A public key that is trusted",
+    lks_view_keys, LKS_USE_LISTED);
 const struct lks_form lks_form_keys = LIST("PinnedKeys", "Whose signatures count", key, "by name");
 
-#define BUNDLE_FIELDS                                                                   \
-    MUST("digest", DIGEST, "of its manifest's bytes"),                                  \
-    MUST("name", TEXT, "its name"),                                                     \
-    MUST("version", TEXT, "its version"),                                               \
-    MUST("signer", NAME, "the pinned key that was good for it"),                        \
-    MUST("key", DIGEST, "and that key's fingerprint"),                                  \
-    MUST("site", TRUTH, "signed by a site, for a vendor that does not sign"),           \
-    MUST("added", TIME, "when it was found good"),                                      \
-    MAY("by", TEXT, "who brought it"),                                                  \
-    MAY("revoked", TIME, "when it was revoked; it is not good any more"),               \
-    MAY("revoked_by", TEXT, "by whom"),                                                 \
-    MAY("revoked_reason", TEXT, "and why")
-static const struct lks_form bundle = FORM("Bundle", "Files with a signature over all of them",
-    BUNDLE_FIELDS);
+static const struct lks_form bundle = FORM_OF("Bundle", "Files with a signature over all of them",
+    lks_view_bundles, LKS_USE_LISTED);
 const struct lks_form lks_form_bundles = LIST("Bundles", "Bundles that were found good",
     bundle, "newest first");
-const struct lks_form lks_form_bundle = FORM("BundleDetail", "A bundle and its files",
-    BUNDLE_FIELDS,
-    MUST("manifest", DIGEST, "of its manifest, at .../manifest"),
-    MUST("artifacts", LKS_LIST(DIGEST), "its files, by digest"));
+const struct lks_form lks_form_bundle = FORM_OF("BundleDetail", "A bundle and its files",
+    lks_view_bundles, LKS_USE_LISTED | LKS_USE_SHOWN);
 const struct lks_form lks_form_taken = FORM("BundleTaken", "The bundle is verified",
     MUST("digest", DIGEST, "of the bundle"),
     MUST("name", TEXT, "its name"),
@@ -486,31 +468,8 @@ const struct lks_form lks_ask_endpoint = ASK(ask_endpoint, "EndpointWish",
 
 /* Updates and endpoints: answers ------------------------------------------------------------ */
 
-const struct lks_form lks_form_flash = FORM("Flash", "An update by a management endpoint",
-    MUST("id", COUNT, "its number"),
-    MUST("node", TEXT, "the node or asset"),
-    MUST("act", WORDS(lks_bmc_act_words), "what is done"),
-    MUST("component", TEXT, "to which firmware"),
-    MAY("version", TEXT, "what it is to run"),
-    MAY("bundle", TEXT, "the bundle the image is from"),
-    MAY("image", TEXT, "the image"),
-    MAY("apply_time", TEXT, "when the endpoint applies it"),
-    MUST("force", TRUTH, "an older version is meant"),
-    MUST("one_way", TRUTH, "the irreversibility was acknowledged"),
-    MUST("begun", TIME, "when it was asked for"),
-    MUST("deadline", TIME, "when it is given up"),
-    MAY("by", TEXT, "who asked"),
-    MAY("reason", TEXT, "and why"),
-    MAY("phase", TEXT, "how far it was when that was last kept"),
-    MUST("percent", COUNT, "the same in percent"),
-    MUST("outcome", WORDS(lks_bmc_outcome_words), "how it ended; open: it has not"),
-    MAY("ended", TIME, "when"),
-    MAY("found", TEXT, "the version that was read last"),
-    MAY("text", TEXT, "why it ended so"),
-    MAY("uploads", COUNT, "how often the image was sent"),
-    MAY("resolved", TIME, "unknown: when a person resolved it"),
-    MAY("resolved_by", TEXT, "who"),
-    MAY("resolved_reason", TEXT, "and what they found"));
+const struct lks_form lks_form_flash = FORM_OF("Flash", "An update by a management endpoint",
+    lks_view_flashes, LKS_USE_LISTED);
 const struct lks_form lks_form_flashes = LIST("Flashes", "A list of updates",
     lks_form_flash, "updates");
 static const struct lks_form endpoint = FORM("Endpoint", "A management endpoint",

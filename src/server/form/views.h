@@ -29,32 +29,10 @@ void lks_view_cadence(struct lks_json_writer *w, const struct lks_state *s,
                       uint32_t pool, lks_ms wall);
 void lks_view_liveness(struct lks_json_writer *w, const uint32_t liveness[LKS_LIVENESS_COUNT]);
 
-void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
-                    const struct lks_state_alarm *alarm);
-void lks_view_command(struct lks_json_writer *w, const struct lks_state *s,
-                      const struct lks_state_command *command);
-void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
-                      const struct lks_binding *binding, bool identity);
-/* Texts that are known, under their keys. */
-struct lks_view_member {
-    const char *key;
-    lks_text text;
-};
-void lks_view_texts(struct lks_json_writer *w, const struct lks_state *s,
-                    const struct lks_view_member *members, size_t count);
 /* `by` and `reason`, as far as they are known. */
 void lks_view_by(struct lks_json_writer *w, const struct lks_state *s, lks_text by,
                  lks_text reason);
-/* What was done once, if it was: when (`key`), by whom (KEY_by) and why (KEY_reason). */
-void lks_view_deed(struct lks_json_writer *w, const struct lks_state *s, const char *key, lks_ms at,
-                   lks_text by, lks_text reason);
-/* Words with blanks between them, as a list. */
-void lks_view_words(struct lks_json_writer *w, const char *key, struct lks_str words);
-/* Identities in the same way; none: nothing. */
+/* Identities, as lks_view_words() writes them; none: nothing. */
 void lks_view_people(struct lks_json_writer *w, const char *key, struct lks_str people);
-void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,
-                     const struct lks_state_person *person);
-void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
-                    const struct lks_api_token *token);
 
 #endif

@@ -319,6 +319,18 @@ void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_ske
     lks_json_end(w, ']');
 }
 
+/* What was done once, if it was: when (`key`), by whom (KEY_by) and why (KEY_reason). */
+static void view_deed(struct lks_json_writer *w, const struct lks_state *s, const char *key,
+                      lks_ms at, lks_text by, lks_text reason)
+{
+    char name[48];
+    lks_view_time(w, key, at);
+    snprintf(name, sizeof(name), "%s_by", key);
+    lks_view_text(w, name, lks_state_text(s, by));
+    snprintf(name, sizeof(name), "%s_reason", key);
+    lks_view_text(w, name, lks_state_text(s, reason));
+}
+
 /* How it stands ----------------------------------------------------------------------------- */
 
 void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s,
@@ -328,7 +340,7 @@ void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s
     lks_view_by(w, s, c->by, c->reason);
     lks_view_time(w, "proposed", c->proposed);
     lks_view_time(w, "started", c->started);
-    lks_view_deed(w, s, "moved", c->moved, c->moved_by, c->moved_reason);
+    view_deed(w, s, "moved", c->moved, c->moved_by, c->moved_reason);
     lks_view_text(w, "standby", lks_state_text(s, c->standby));
     lks_json_int(w, "total", c->member_count);
     lks_json_int(w, "failed", c->failed);
@@ -368,7 +380,7 @@ void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
     lks_view_time(w, "at", g->at);
     lks_view_by(w, s, g->by, g->reason);
     lks_view_time(w, "review_until", g->until);
-    lks_view_deed(w, s, "reviewed", g->reviewed, g->reviewed_by, g->reviewed_reason);
+    view_deed(w, s, "reviewed", g->reviewed, g->reviewed_by, g->reviewed_reason);
     lks_json_end(w, '}');
 }
 
