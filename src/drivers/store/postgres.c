@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { SNAPSHOT_PART = 8 << 20, SLICE_ROWS = 16384 };
+enum { SLICE_ROWS = 16384 };
 
 #define SLICE_BYTES ((size_t)64 << 20)
 
@@ -100,18 +100,6 @@ static enum lks_code begin_long(struct lks_pq *pq, uint64_t epoch, struct lks_st
     return code;
 }
 
-static enum lks_code set_tail(struct lks_pq *pq, const struct lks_store_tail *tail,
-                              struct lks_err *err)
-{
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, tail->first);
-    lks_pq_give_number(&args, tail->seq);
-    lks_pq_give_number(&args, tail->time);
-    lks_pq_give_bytes(&args, (struct lks_str){(const char *)tail->hash, sizeof(tail->hash)});
-    return lks_pq_send(pq, "UPDATE tail SET first = $1, seq = $2, time = $3, hash = $4", &args,
-                       err);
-}
-
 /* ---- append ---- */
 
 #define ADD_ROWS "INSERT INTO journal SELECT * FROM unnest($1, $2, $3, $4, $5, $6)"
@@ -129,9 +117,9 @@ static void add_row(struct lks_pq_array *columns, const struct lks_row *row)
                        (struct lks_str){(const char *)row->hash, sizeof(row->hash)});
 }
 
-static enum lks_code add_rows(struct lks_pq *pq, const struct lks_store_batch *batch,
-                              struct lks_err *err)
+static enum lks_code add_rows(void *self, const struct lks_store_batch *batch, struct lks_err *err)
 {
+    struct lks_pq *pq = self;
     enum lks_code code = LKS_OK;
     for (size_t i = 0; i < batch->row_count && code == LKS_OK;) {
         LKS_CLEANUP(lks_pq_columns_fini) struct lks_pq_columns slice = {0};
@@ -142,66 +130,35 @@ static enum lks_code add_rows(struct lks_pq *pq, const struct lks_store_batch *b
             add_row(slice.of, &batch->rows[i++]);
         code = lks_pq_give_columns(&args, &slice, err);
         if (code == LKS_OK)
-            code = lks_pq_send(pq, ADD_ROWS, &args, err);
+            code = lks_pq_send_args(pq, ADD_ROWS, &args, err);
     }
     return code;
 }
 
-static enum lks_code add_blobs(struct lks_pq *pq, const struct lks_store_batch *batch,
-                               struct lks_err *err)
+static enum lks_code send(void *self, const char *text, const struct lks_relational_value *values,
+                          struct lks_err *err)
 {
-    enum lks_code code = LKS_OK;
-    for (size_t i = 0; i < batch->blob_count && code == LKS_OK; i++) {
-        struct lks_pq_args args = {0};
-        lks_pq_give_text(&args, batch->blobs[i].digest);
-        lks_pq_give_bytes(&args, batch->blobs[i].bytes);
-        code =
-            lks_pq_send(pq, "INSERT INTO blob VALUES ($1, $2) ON CONFLICT DO NOTHING", &args, err);
-    }
-    return code;
+    return lks_pq_send(self, text, values, err);
 }
 
-#define ADD_HEAD                                                                                   \
-    "INSERT INTO head VALUES ($1, $2, $3, $4, $5) ON CONFLICT (seq) DO UPDATE SET "                \
-    "journal = $2, time = $3, hash = $4, signature = $5"
-
-static enum lks_code add_head(struct lks_pq *pq, const struct lks_head *head, struct lks_err *err)
+/* For statements that are too large to wait for each other. */
+static enum lks_code ask(void *self, const char *text, const struct lks_relational_value *values,
+                         struct lks_err *err)
 {
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, head->seq);
-    lks_pq_give_text(&args, head->journal);
-    lks_pq_give_number(&args, head->time);
-    lks_pq_give_bytes(&args, (struct lks_str){(const char *)head->hash, sizeof(head->hash)});
-    lks_pq_give_bytes(&args,
-                      (struct lks_str){(const char *)head->signature, sizeof(head->signature)});
-    return lks_pq_send(pq, ADD_HEAD, &args, err);
+    return lks_pq_ask(self, text, values, NULL, err);
 }
 
-static enum lks_code send_number(struct lks_pq *pq, const char *text, uint64_t number,
-                                 struct lks_err *err)
+static struct lks_relational_writer writer_of(struct lks_pq *pq)
 {
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, number);
-    return lks_pq_send(pq, text, &args, err);
+    return (struct lks_relational_writer){.self = pq, .run = send, .rows = add_rows};
 }
 
 /* All of it in one go, and then the answers. */
 static enum lks_code write_batch(struct lks_pq *pq, const struct lks_store_tail *tail,
                                  const struct lks_store_batch *batch, struct lks_err *err)
 {
-    enum lks_code code = lks_store_batch_check(tail, batch, err);
-    if (code == LKS_OK)
-        code = add_rows(pq, batch, err);
-    if (code == LKS_OK)
-        code = add_blobs(pq, batch, err);
-    if (code == LKS_OK && batch->head != NULL)
-        code = add_head(pq, batch->head, err);
-    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
-        code = send_number(pq, "DELETE FROM head WHERE seq = $1", batch->replaces, err);
-    if (code == LKS_OK && batch->row_count > 0) {
-        struct lks_store_tail after = lks_store_tail_after(tail, batch);
-        code = set_tail(pq, &after, err);
-    }
+    struct lks_relational_writer w = writer_of(pq);
+    enum lks_code code = lks_relational_append(&w, tail, batch, err);
     if (code == LKS_OK && pq->listens)
         code = lks_pq_send(pq, "NOTIFY lockstep", NULL, err);
     return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
@@ -230,22 +187,6 @@ static enum lks_code append(void *self, const struct lks_store_batch *batch, str
     "CASE WHEN length(signature) = 64 THEN signature END "                                         \
     "FROM head WHERE seq >= $1 ORDER BY seq LIMIT 4096"
 
-static enum lks_code ask_number(struct lks_pq *pq, const char *query, uint64_t number,
-                                PGresult **result, struct lks_err *err)
-{
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, number);
-    return lks_pq_ask(pq, query, &args, result, err);
-}
-
-static enum lks_code ask_text(struct lks_pq *pq, const char *query, const char *text,
-                              PGresult **result, struct lks_err *err)
-{
-    struct lks_pq_args args = {0};
-    lks_pq_give_text(&args, text);
-    return lks_pq_ask(pq, query, &args, result, err);
-}
-
 /* Page by page from `from` on, until there is no more or the callback has seen enough. */
 static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from,
                           struct lks_relational_reader *reader, struct lks_err *err)
@@ -253,7 +194,8 @@ static enum lks_code each(struct lks_pq *pq, const char *query, uint64_t from,
     bool more = from <= INT64_MAX;
     for (uint64_t next = from > 0 ? from : 1; more; next = reader->seen + 1) {
         LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-        enum lks_code code = ask_number(pq, query, next, &result, err);
+        enum lks_code code =
+            lks_pq_ask(pq, query, LKS_VALUES(LKS_NUMBER_VALUE(next)), &result, err);
         if (code != LKS_OK)
             return code;
         for (int at = 0; more && at < PQntuples(result); at++) {
@@ -286,7 +228,8 @@ static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *o
 {
     struct lks_pq *pq = self;
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-    enum lks_code code = ask_text(pq, READ_BLOB, digest, &result, err);
+    enum lks_code code =
+        lks_pq_ask(pq, READ_BLOB, LKS_VALUES(LKS_TEXT_VALUE(digest)), &result, err);
     if (code != LKS_OK)
         return code;
     if (PQntuples(result) == 0)
@@ -311,7 +254,8 @@ static enum lks_code read_blobs(void *self, lks_store_blob_fn *fn, void *ctx, st
     char last[LKS_DIGEST_SIZE] = "";
     for (bool more = true; more;) {
         LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-        enum lks_code code = ask_text(pq, READ_BLOBS, last, &result, err);
+        enum lks_code code =
+            lks_pq_ask(pq, READ_BLOBS, LKS_VALUES(LKS_TEXT_VALUE(last)), &result, err);
         if (code != LKS_OK)
             return code;
         more = PQntuples(result) > 0;
@@ -326,36 +270,16 @@ static enum lks_code read_blobs(void *self, lks_store_blob_fn *fn, void *ctx, st
 
 /* ---- the snapshot ---- */
 
-static enum lks_code add_parts(struct lks_pq *pq, uint64_t seq, struct lks_str bytes,
-                               struct lks_err *err)
-{
-    enum lks_code code = lks_pq_ask(pq, "DELETE FROM snapshot", NULL, NULL, err);
-    size_t done = 0;
-    for (uint64_t part = 0; code == LKS_OK && (part == 0 || done < bytes.len); part++) {
-        size_t len = bytes.len - done < SNAPSHOT_PART ? bytes.len - done : SNAPSHOT_PART;
-        struct lks_pq_args args = {0};
-        lks_pq_give_number(&args, part);
-        lks_pq_give_number(&args, seq);
-        lks_pq_give_number(&args, bytes.len);
-        lks_pq_give_bytes(&args, (struct lks_str){bytes.ptr + done, len});
-        code = lks_pq_ask(pq, "INSERT INTO snapshot VALUES ($1, $2, $3, $4)", &args, NULL, err);
-        done += len;
-    }
-    return code;
-}
-
 static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes,
                                   struct lks_err *err)
 {
     struct lks_pq *pq = self;
+    struct lks_relational_writer w = {.self = pq, .run = ask};
     struct lks_store_tail tail = {0};
     enum lks_code code = begin_long(pq, pq->epoch, &tail, err);
     if (code != LKS_OK)
         return code;
-    code = lks_store_snapshot_check(&tail, seq, bytes, err);
-    if (code == LKS_OK)
-        code = add_parts(pq, seq, bytes, err);
-    return lks_pq_end(pq, code, err);
+    return lks_pq_end(pq, lks_relational_snapshot_put(&w, &tail, seq, bytes, err), err);
 }
 
 /* The next part; `there`: whether there is one. */
@@ -364,8 +288,8 @@ static enum lks_code read_part(struct lks_pq *pq, struct lks_relational_snapshot
 {
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
     enum lks_code code =
-        ask_number(pq, "SELECT part, seq, size, bytes FROM snapshot WHERE part = $1", whole->next,
-                   &result, err);
+        lks_pq_ask(pq, "SELECT part, seq, size, bytes FROM snapshot WHERE part = $1",
+                   LKS_VALUES(LKS_NUMBER_VALUE(whole->next)), &result, err);
     if (code != LKS_OK)
         return code;
     struct lks_relational row = row_at(result, 0);
@@ -422,22 +346,8 @@ static enum lks_code trim_blobs(struct lks_pq *pq, bool (*keep)(void *ctx, const
     }
     if (code == LKS_OK)
         code = lks_pq_give_array(&args, &gone, err);
-    return code == LKS_OK ? lks_pq_ask(pq, DELETE_BLOBS, &args, NULL, err) : code;
-}
-
-static enum lks_code trim_rows(struct lks_pq *pq, const struct lks_store_tail *tail,
-                               uint64_t through, struct lks_err *err)
-{
-    struct lks_store_tail after = *tail;
-    enum lks_code code = lks_store_trim_check(tail, through, err);
     if (code == LKS_OK)
-        code = send_number(pq, "DELETE FROM journal WHERE seq <= $1", through, err);
-    if (code == LKS_OK)
-        code = send_number(pq, "DELETE FROM head WHERE seq < $1", through, err);
-    if (after.first <= through)
-        after.first = through + 1;
-    if (code == LKS_OK)
-        code = set_tail(pq, &after, err);
+        code = lks_pq_send_args(pq, DELETE_BLOBS, &args, err);
     return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
 }
 
@@ -445,30 +355,24 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
                           void *ctx, struct lks_err *err)
 {
     struct lks_pq *pq = self;
+    struct lks_relational_writer w = writer_of(pq);
     struct lks_store_tail tail = {0};
     enum lks_code code = begin_long(pq, pq->epoch, &tail, err);
     if (code != LKS_OK)
         return code;
-    code = trim_rows(pq, &tail, through, err);
+    code = lks_relational_trim(&w, &tail, through, err);
+    if (code == LKS_OK)
+        code = lks_pq_run(pq, NULL, err);
     if (code == LKS_OK && keep != NULL)
         code = trim_blobs(pq, keep, ctx, err);
     return lks_pq_end(pq, code, err);
 }
 
-#define COPY_ASIDE                                                                                 \
-    "INSERT INTO aside SELECT (SELECT coalesce(max(cut), 0) + 1 FROM aside), journal.* "           \
-    "FROM journal WHERE seq >= $1"
-
 static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
                          const struct lks_store_batch *then, struct lks_err *err)
 {
-    static const char *const steps[] = {
-        COPY_ASIDE,
-        "DELETE FROM journal WHERE seq >= $1",
-        "DELETE FROM head WHERE seq >= $1",
-        "DELETE FROM snapshot WHERE seq >= $1",
-    };
     struct lks_pq *pq = self;
+    struct lks_relational_writer w = writer_of(pq);
     struct lks_store_tail before = {0};
     enum lks_code code = lks_store_cut_check(from, tail, err);
     if (code == LKS_OK)
@@ -476,10 +380,7 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
             begin_long(pq, then != NULL && then->epoch > 0 ? then->epoch : pq->epoch, &before, err);
     if (code != LKS_OK)
         return code;
-    for (size_t i = 0; i < LKS_COUNT(steps) && code == LKS_OK; i++)
-        code = send_number(pq, steps[i], from, err);
-    if (code == LKS_OK)
-        code = set_tail(pq, tail, err);
+    code = lks_relational_cut(&w, from, tail, err);
     if (code == LKS_OK)
         code = lks_pq_run(pq, NULL, err);
     if (code == LKS_OK && then != NULL)
@@ -533,7 +434,8 @@ static enum lks_code migrate(struct lks_pq *pq, uint64_t from, struct lks_err *e
             return lks_wrap(err, "bringing the schema from %" PRIu64 " to %" PRIu64, at, at + 1);
     }
     if (code == LKS_OK)
-        code = send_number(pq, "UPDATE schema_version SET version = $1", newest_schema(), err);
+        code = lks_pq_send(pq, "UPDATE schema_version SET version = $1",
+                           LKS_VALUES(LKS_NUMBER_VALUE(newest_schema())), err);
     return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
 }
 

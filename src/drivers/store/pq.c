@@ -132,7 +132,7 @@ static void give(struct lks_pq_args *args, Oid type, int format, struct lks_str 
     args->count++;
 }
 
-void lks_pq_give_number(struct lks_pq_args *args, uint64_t number)
+static void give_number(struct lks_pq_args *args, uint64_t number)
 {
     LKS_ASSERT(args->count < LKS_PQ_ARGS_MAX);
     char *place = args->numbers[args->count];
@@ -141,14 +141,16 @@ void lks_pq_give_number(struct lks_pq_args *args, uint64_t number)
     give(args, TYPE_NUMBER, BINARY, (struct lks_str){place, sizeof(big)});
 }
 
-void lks_pq_give_bytes(struct lks_pq_args *args, struct lks_str bytes)
+void lks_pq_give(struct lks_pq_args *args, const struct lks_relational_value *values)
 {
-    give(args, TYPE_BYTES, BINARY, bytes);
-}
-
-void lks_pq_give_text(struct lks_pq_args *args, const char *text)
-{
-    give(args, TYPE_TEXT, 0, lks_str_from(text));
+    for (; values != NULL && values->is != LKS_RELATIONAL_END; values++) {
+        if (values->is == LKS_RELATIONAL_NUMBER)
+            give_number(args, values->number);
+        else if (values->is == LKS_RELATIONAL_BYTES)
+            give(args, TYPE_BYTES, BINARY, values->bytes);
+        else
+            give(args, TYPE_TEXT, 0, values->bytes); /* terminated */
+    }
 }
 
 static void add_u32(struct lks_buf *b, uint32_t number)
@@ -239,15 +241,20 @@ enum lks_code lks_pq_give_columns(struct lks_pq_args *args, struct lks_pq_column
 
 /* ---- statements and their answers ---- */
 
-enum lks_code lks_pq_send(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
-                          struct lks_err *err)
+enum lks_code lks_pq_send(struct lks_pq *pq, const char *text,
+                          const struct lks_relational_value *values, struct lks_err *err)
 {
-    static const struct lks_pq_args none = {0};
+    struct lks_pq_args args = {0};
+    lks_pq_give(&args, values);
+    return lks_pq_send_args(pq, text, &args, err);
+}
+
+enum lks_code lks_pq_send_args(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
+                               struct lks_err *err)
+{
     enum lks_code code = ready(pq, err);
     if (code != LKS_OK)
         return code;
-    if (args == NULL)
-        args = &none;
     if (PQsendQueryParams(pq->conn, text, args->count, args->types, args->values, args->lengths,
                           args->formats, BINARY) != 1)
         return lks_pq_lose(pq, LKS_OK, NULL, err);
@@ -366,10 +373,11 @@ enum lks_code lks_pq_run(struct lks_pq *pq, PGresult **out, struct lks_err *err)
     return LKS_OK;
 }
 
-enum lks_code lks_pq_ask(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
-                         PGresult **out, struct lks_err *err)
+enum lks_code lks_pq_ask(struct lks_pq *pq, const char *text,
+                         const struct lks_relational_value *values, PGresult **out,
+                         struct lks_err *err)
 {
-    enum lks_code code = lks_pq_send(pq, text, args, err);
+    enum lks_code code = lks_pq_send(pq, text, values, err);
     return code == LKS_OK ? lks_pq_run(pq, out, err) : code;
 }
 

@@ -10,6 +10,7 @@
 #define LKS_DRIVERS_STORE_PQ_H
 
 #include "base/buf.h"
+#include "drivers/store/relational.h"
 #include "port/store.h"
 
 #include <libpq-fe.h>
@@ -70,9 +71,7 @@ struct lks_pq_args {
     int formats[LKS_PQ_ARGS_MAX];
     char numbers[LKS_PQ_ARGS_MAX][8];
 };
-void lks_pq_give_number(struct lks_pq_args *args, uint64_t number);
-void lks_pq_give_bytes(struct lks_pq_args *args, struct lks_str bytes);
-void lks_pq_give_text(struct lks_pq_args *args, const char *text);
+void lks_pq_give(struct lks_pq_args *args, const struct lks_relational_value *values);
 
 /* An array of numbers or of bytes, given once it is whole. */
 struct lks_pq_array {
@@ -99,17 +98,21 @@ void lks_pq_columns_fini(struct lks_pq_columns *columns);
 enum lks_code lks_pq_give_columns(struct lks_pq_args *args, struct lks_pq_columns *columns,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* Send one statement, connecting first where that is needed; `args` may be NULL. */
-enum lks_code lks_pq_send(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
+/* Send one statement, connecting first where that is needed; `values` may be NULL. */
+enum lks_code lks_pq_send(struct lks_pq *pq, const char *text,
+                          const struct lks_relational_value *values,
                           struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pq_send_args(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
+                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* The answers of all that were sent: the first failure among them, or OK and, where `out` is given,
  * the last one with rows. After a failure there are none to come. */
 enum lks_code lks_pq_run(struct lks_pq *pq, PGresult **out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Both. */
-enum lks_code lks_pq_ask(struct lks_pq *pq, const char *text, const struct lks_pq_args *args,
-                         PGresult **out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pq_ask(struct lks_pq *pq, const char *text,
+                         const struct lks_relational_value *values, PGresult **out,
+                         struct lks_err *err) LKS_MUST_CHECK;
 
 /* For LKS_CLEANUP. */
 void lks_pq_clear(PGresult **result);

@@ -116,10 +116,9 @@ static enum lks_code is_settled(struct lks_pq *pq, const char *place, bool *out,
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-    struct lks_pq_args args = {0};
     char yes = 0;
-    lks_pq_give_text(&args, place);
-    enum lks_code code = lks_pq_ask(pq, IS_SETTLED, &args, &result, err);
+    enum lks_code code =
+        lks_pq_ask(pq, IS_SETTLED, LKS_VALUES(LKS_TEXT_VALUE(place)), &result, err);
     if (code == LKS_OK)
         *out = lks_pq_exact(result, 0, 0, &yes, sizeof(yes)) && yes != 0;
     return code;
@@ -154,9 +153,9 @@ static enum lks_code settle(struct lks_pq *pq, struct lks_err *err)
 
 static enum lks_code set_up(struct lks_pq *pq, struct lks_err *err)
 {
-    struct lks_pq_args args = {0};
-    lks_pq_give_text(&args, pq->reader ? "0" : "5s");
-    enum lks_code code = lks_pq_ask(pq, SET_SESSION, &args, NULL, err);
+    const char *patience = pq->reader ? "0" : "5s";
+    enum lks_code code =
+        lks_pq_ask(pq, SET_SESSION, LKS_VALUES(LKS_TEXT_VALUE(patience)), NULL, err);
     if (code == LKS_OK && pq->reader)
         return lks_pq_ask(pq, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL, NULL, err);
     if (code == LKS_OK)

@@ -32,11 +32,11 @@ static enum lks_code lease_of(const struct lks_pq *pq, const PGresult *result,
     return LKS_OK;
 }
 
-static enum lks_code ask_lead(struct lks_pq *pq, const struct lks_pq_args *args,
+static enum lks_code ask_lead(struct lks_pq *pq, const struct lks_relational_value *values,
                               struct lks_store_lease *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-    enum lks_code code = lks_pq_send(pq, LEAD, args, err);
+    enum lks_code code = lks_pq_send(pq, LEAD, values, err);
     if (code == LKS_OK)
         code = lks_pq_ask(pq, READ_LEASE, NULL, &result, err);
     bool ours = pq->affected == 1;
@@ -56,16 +56,14 @@ enum lks_code lks_pq_lead(void *self, const char *name, const char *url, lks_ms 
                           struct lks_store_lease *out, struct lks_err *err)
 {
     struct lks_pq *pq = self;
-    struct lks_pq_args args = {0};
     enum lks_code code = lks_store_lead_check(name, url, ttl, err);
     if (code != LKS_OK)
         return code;
-    lks_pq_give_text(&args, name);
-    lks_pq_give_text(&args, url);
-    lks_pq_give_number(&args, ttl);
-    lks_pq_give_number(&args, pq->epoch);
     pq->patience = ttl < (lks_ms)pq->usual ? (int)ttl : pq->usual;
-    code = ask_lead(pq, &args, out, err);
+    code = ask_lead(pq,
+                    LKS_VALUES(LKS_TEXT_VALUE(name), LKS_TEXT_VALUE(url), LKS_NUMBER_VALUE(ttl),
+                               LKS_NUMBER_VALUE(pq->epoch)),
+                    out, err);
     pq->patience = pq->usual;
     return code;
 }
@@ -73,10 +71,9 @@ enum lks_code lks_pq_lead(void *self, const char *name, const char *url, lks_ms 
 enum lks_code lks_pq_resign(void *self, uint64_t epoch, struct lks_err *err)
 {
     struct lks_pq *pq = self;
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, epoch);
     pq->epoch = 0;
-    return lks_pq_ask(pq, "UPDATE lease SET until = 0 WHERE epoch = $1", &args, NULL, err);
+    return lks_pq_ask(pq, "UPDATE lease SET until = 0 WHERE epoch = $1",
+                      LKS_VALUES(LKS_NUMBER_VALUE(epoch)), NULL, err);
 }
 
 /* What is asked of the server, and the message where it is not so. NULL counts as that: a user that

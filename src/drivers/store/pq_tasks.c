@@ -38,10 +38,12 @@ enum lks_code lks_pq_tasks_sync(void *self, const struct lks_store_task *tasks, 
     for (size_t i = 0; i < count; i++)
         add_task(columns.of, &tasks[i]);
     code = lks_pq_give_columns(&args, &columns, err);
-    lks_pq_give_number(&args, now);
+    lks_pq_give(&args, LKS_VALUES(LKS_NUMBER_VALUE(now)));
     if (code == LKS_OK)
         code = lks_pq_send(pq, GATE, NULL, err);
-    return code == LKS_OK ? lks_pq_ask(pq, WANT, &args, NULL, err) : code;
+    if (code == LKS_OK)
+        code = lks_pq_send_args(pq, WANT, &args, err);
+    return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
 }
 
 /* ---- claims ---- */
@@ -63,12 +65,6 @@ enum lks_code lks_pq_tasks_sync(void *self, const struct lks_store_task *tasks, 
     "RETURNING name, site, every, due, failures) "                                                 \
     "SELECT took.* FROM took JOIN picked USING (name) ORDER BY share DESC, name"
 
-/* What a database counts with has a sign. */
-static uint64_t bounded(size_t limit)
-{
-    return limit > INT32_MAX ? INT32_MAX : limit;
-}
-
 static bool task_of(const PGresult *result, int row, struct lks_store_task *out)
 {
     uint64_t failures = 0;
@@ -86,19 +82,16 @@ enum lks_code lks_pq_tasks_take(void *self, const struct lks_store_claim *claim,
 {
     struct lks_pq *pq = self;
     LKS_CLEANUP(lks_pq_clear) PGresult *result = NULL;
-    struct lks_pq_args args = {0};
     enum lks_code code = lks_store_claim_check(claim, err);
-    if (code != LKS_OK)
-        return code;
-    lks_pq_give_number(&args, claim->now);
-    lks_pq_give_number(&args, bounded(claim->site_max));
-    lks_pq_give_number(&args, bounded(claim->max));
-    lks_pq_give_number(&args, bounded(claim->all_max));
-    lks_pq_give_bytes(&args, claim->holder);
-    lks_pq_give_number(&args, claim->until);
-    code = lks_pq_send(pq, GATE, NULL, err);
     if (code == LKS_OK)
-        code = lks_pq_ask(pq, TAKE, &args, &result, err);
+        code = lks_pq_send(pq, GATE, NULL, err);
+    if (code == LKS_OK)
+        code =
+            lks_pq_ask(pq, TAKE,
+                       LKS_VALUES(LKS_NUMBER_VALUE(claim->now), LKS_COUNT_VALUE(claim->site_max),
+                                  LKS_COUNT_VALUE(claim->max), LKS_COUNT_VALUE(claim->all_max),
+                                  LKS_BYTES_VALUE(claim->holder), LKS_NUMBER_VALUE(claim->until)),
+                       &result, err);
     for (int row = 0; code == LKS_OK && row < PQntuples(result); row++) {
         struct lks_store_task task = {0};
         if (!task_of(result, row, &task))
@@ -112,15 +105,10 @@ enum lks_code lks_pq_task_done(void *self, struct lks_str holder, struct lks_str
                                uint32_t failures, struct lks_err *err)
 {
     struct lks_pq *pq = self;
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, due);
-    lks_pq_give_number(&args, failures);
-    lks_pq_give_bytes(&args, holder);
-    lks_pq_give_bytes(&args, name);
-    enum lks_code code = lks_pq_ask(pq,
-                                    "UPDATE task SET due = $1, failures = $2, holder = NULL, "
-                                    "until = 0 WHERE holder = $3 AND name = $4",
-                                    &args, NULL, err);
+    enum lks_code code = lks_pq_ask(pq, LKS_RELATIONAL_TASK_DONE,
+                                    LKS_VALUES(LKS_NUMBER_VALUE(due), LKS_NUMBER_VALUE(failures),
+                                               LKS_BYTES_VALUE(holder), LKS_BYTES_VALUE(name)),
+                                    NULL, err);
     if (code == LKS_OK && pq->affected == 0)
         code = lks_store_done_refused(holder, name, err);
     return code;

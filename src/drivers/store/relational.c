@@ -94,3 +94,124 @@ bool lks_relational_part(struct lks_relational_snapshot *s, const struct lks_rel
     lks_buf_add(out, r->ops->bytes(r, 3));
     return true;
 }
+
+/* ---- writing ---- */
+
+enum { SNAPSHOT_PART = 8 << 20 };
+
+static enum lks_code set_tail(const struct lks_relational_writer *w,
+                              const struct lks_store_tail *tail, struct lks_err *err)
+{
+    return w->run(w->self, "UPDATE tail SET first = $1, seq = $2, time = $3, hash = $4",
+                  LKS_VALUES(LKS_NUMBER_VALUE(tail->first), LKS_NUMBER_VALUE(tail->seq),
+                             LKS_NUMBER_VALUE(tail->time), LKS_ARRAY_VALUE(tail->hash)),
+                  err);
+}
+
+static enum lks_code add_row(const struct lks_relational_writer *w, const struct lks_row *row,
+                             struct lks_err *err)
+{
+    return w->run(w->self, "INSERT INTO journal VALUES ($1, $2, $3, $4, $5, $6)",
+                  LKS_VALUES(LKS_NUMBER_VALUE(row->seq), LKS_NUMBER_VALUE(row->time),
+                             LKS_NUMBER_VALUE(row->kind), LKS_NUMBER_VALUE(row->version),
+                             LKS_BYTES_VALUE(row->body), LKS_ARRAY_VALUE(row->hash)),
+                  err);
+}
+
+static enum lks_code add_blob(const struct lks_relational_writer *w,
+                              const struct lks_store_blob *blob, struct lks_err *err)
+{
+    return w->run(w->self, "INSERT INTO blob VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                  LKS_VALUES(LKS_TEXT_VALUE(blob->digest), LKS_BYTES_VALUE(blob->bytes)), err);
+}
+
+static enum lks_code add_head(const struct lks_relational_writer *w, const struct lks_head *head,
+                              struct lks_err *err)
+{
+    return w->run(w->self,
+                  "INSERT INTO head VALUES ($1, $2, $3, $4, $5) ON CONFLICT (seq) DO UPDATE SET "
+                  "journal = $2, time = $3, hash = $4, signature = $5",
+                  LKS_VALUES(LKS_NUMBER_VALUE(head->seq), LKS_TEXT_VALUE(head->journal),
+                             LKS_NUMBER_VALUE(head->time), LKS_ARRAY_VALUE(head->hash),
+                             LKS_ARRAY_VALUE(head->signature)),
+                  err);
+}
+
+static enum lks_code run_number(const struct lks_relational_writer *w, const char *text,
+                                uint64_t number, struct lks_err *err)
+{
+    return w->run(w->self, text, LKS_VALUES(LKS_NUMBER_VALUE(number)), err);
+}
+
+enum lks_code lks_relational_append(const struct lks_relational_writer *w,
+                                    const struct lks_store_tail *tail,
+                                    const struct lks_store_batch *batch, struct lks_err *err)
+{
+    enum lks_code code = lks_store_batch_check(tail, batch, err);
+    if (code == LKS_OK && w->rows != NULL)
+        code = w->rows(w->self, batch, err);
+    for (size_t i = 0; w->rows == NULL && i < batch->row_count && code == LKS_OK; i++)
+        code = add_row(w, &batch->rows[i], err);
+    for (size_t i = 0; i < batch->blob_count && code == LKS_OK; i++)
+        code = add_blob(w, &batch->blobs[i], err);
+    if (code == LKS_OK && batch->head != NULL)
+        code = add_head(w, batch->head, err);
+    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
+        code = run_number(w, "DELETE FROM head WHERE seq = $1", batch->replaces, err);
+    if (code != LKS_OK || batch->row_count == 0)
+        return code;
+    struct lks_store_tail after = lks_store_tail_after(tail, batch);
+    return set_tail(w, &after, err);
+}
+
+enum lks_code lks_relational_snapshot_put(const struct lks_relational_writer *w,
+                                          const struct lks_store_tail *tail, uint64_t seq,
+                                          struct lks_str bytes, struct lks_err *err)
+{
+    enum lks_code code = lks_store_snapshot_check(tail, seq, bytes, err);
+    if (code == LKS_OK)
+        code = w->run(w->self, "DELETE FROM snapshot", NULL, err);
+    size_t done = 0;
+    for (uint64_t part = 0; code == LKS_OK && (part == 0 || done < bytes.len); part++) {
+        size_t len = bytes.len - done < SNAPSHOT_PART ? bytes.len - done : SNAPSHOT_PART;
+        struct lks_str piece = {bytes.ptr + done, len};
+        code = w->run(w->self, "INSERT INTO snapshot VALUES ($1, $2, $3, $4)",
+                      LKS_VALUES(LKS_NUMBER_VALUE(part), LKS_NUMBER_VALUE(seq),
+                                 LKS_NUMBER_VALUE(bytes.len), LKS_BYTES_VALUE(piece)),
+                      err);
+        done += len;
+    }
+    return code;
+}
+
+enum lks_code lks_relational_trim(const struct lks_relational_writer *w,
+                                  const struct lks_store_tail *tail, uint64_t through,
+                                  struct lks_err *err)
+{
+    struct lks_store_tail after = *tail;
+    enum lks_code code = lks_store_trim_check(tail, through, err);
+    if (code == LKS_OK)
+        code = run_number(w, "DELETE FROM journal WHERE seq <= $1", through, err);
+    if (code == LKS_OK)
+        code = run_number(w, "DELETE FROM head WHERE seq < $1", through, err);
+    if (code != LKS_OK || tail->first > through)
+        return code;
+    after.first = through + 1;
+    return set_tail(w, &after, err);
+}
+
+enum lks_code lks_relational_cut(const struct lks_relational_writer *w, uint64_t from,
+                                 const struct lks_store_tail *tail, struct lks_err *err)
+{
+    static const char *const steps[] = {
+        "INSERT INTO aside SELECT (SELECT coalesce(max(cut), 0) + 1 FROM aside), journal.* "
+        "FROM journal WHERE seq >= $1",
+        "DELETE FROM journal WHERE seq >= $1",
+        "DELETE FROM head WHERE seq >= $1",
+        "DELETE FROM snapshot WHERE seq >= $1",
+    };
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < LKS_COUNT(steps) && code == LKS_OK; i++)
+        code = run_number(w, steps[i], from, err);
+    return code == LKS_OK ? set_tail(w, tail, err) : code;
+}

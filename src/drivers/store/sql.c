@@ -91,13 +91,13 @@ void lks_sql_reset(sqlite3_stmt **stmt)
     (void)sqlite3_reset(*stmt);
 }
 
-enum lks_code lks_sql_prepare(const struct lks_sql *sql, const char *text, uint64_t number,
-                              sqlite3_stmt **out, struct lks_err *err)
+enum lks_code lks_sql_prepare(const struct lks_sql *sql, const char *text,
+                              const struct lks_relational_value *values, sqlite3_stmt **out,
+                              struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(sql->db, text, -1, &stmt, NULL) != SQLITE_OK)
-        return lks_sql_fail(sql, err);
-    if (sqlite3_bind_parameter_count(stmt) > 0 && !lks_sql_bind_number(stmt, 1, number))
+    if (sqlite3_prepare_v2(sql->db, text, -1, &stmt, NULL) != SQLITE_OK ||
+        !lks_sql_bind(stmt, values))
         return lks_sql_fail(sql, err);
     *out = LKS_MOVE(stmt);
     return LKS_OK;
@@ -123,11 +123,11 @@ enum lks_code lks_sql_finish(const struct lks_sql *sql, sqlite3_stmt *stmt, bool
     return code;
 }
 
-enum lks_code lks_sql_run(const struct lks_sql *sql, const char *text, uint64_t number,
-                          struct lks_err *err)
+enum lks_code lks_sql_run(const struct lks_sql *sql, const char *text,
+                          const struct lks_relational_value *values, struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_prepare(sql, text, number, &stmt, err);
+    enum lks_code code = lks_sql_prepare(sql, text, values, &stmt, err);
     return code == LKS_OK ? lks_sql_finish(sql, stmt, true, err) : code;
 }
 
@@ -135,7 +135,7 @@ enum lks_code lks_sql_number(const struct lks_sql *sql, const char *text, int64_
                              struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_prepare(sql, text, 0, &stmt, err);
+    enum lks_code code = lks_sql_prepare(sql, text, NULL, &stmt, err);
     bool there = false;
     if (code == LKS_OK)
         code = lks_sql_next(sql, stmt, &there, err);
@@ -144,20 +144,23 @@ enum lks_code lks_sql_number(const struct lks_sql *sql, const char *text, int64_
     return code;
 }
 
-bool lks_sql_bind_number(sqlite3_stmt *stmt, int at, uint64_t number)
-{
-    return sqlite3_bind_int64(stmt, at, (sqlite3_int64)number) == SQLITE_OK;
-}
-
 /* A null pointer would be bound as NULL, which is not an empty value. */
-bool lks_sql_bind_bytes(sqlite3_stmt *stmt, int at, const void *bytes, size_t len)
+static int bind(sqlite3_stmt *stmt, int at, const struct lks_relational_value *v)
 {
-    return sqlite3_bind_blob64(stmt, at, len > 0 ? bytes : "", len, SQLITE_STATIC) == SQLITE_OK;
+    const char *bytes = v->bytes.len > 0 ? v->bytes.ptr : "";
+    if (v->is == LKS_RELATIONAL_NUMBER)
+        return sqlite3_bind_int64(stmt, at, (sqlite3_int64)v->number);
+    if (v->is == LKS_RELATIONAL_BYTES)
+        return sqlite3_bind_blob64(stmt, at, bytes, v->bytes.len, SQLITE_STATIC);
+    return sqlite3_bind_text64(stmt, at, bytes, v->bytes.len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-bool lks_sql_bind_text(sqlite3_stmt *stmt, int at, const char *text)
+bool lks_sql_bind(sqlite3_stmt *stmt, const struct lks_relational_value *values)
 {
-    return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC) == SQLITE_OK;
+    int rc = SQLITE_OK;
+    for (int at = 1; values != NULL && values->is != LKS_RELATIONAL_END && rc == SQLITE_OK; at++)
+        rc = bind(stmt, at, values++);
+    return rc == SQLITE_OK;
 }
 
 struct lks_str lks_sql_bytes(sqlite3_stmt *stmt, int at)
@@ -320,11 +323,11 @@ static enum lks_code set_up(struct lks_sql *sql, struct lks_err *err)
                               "PRAGMA journal_size_limit = 67108864;",
                               err);
     if (code == LKS_OK)
-        code = lks_sql_prepare(sql, "BEGIN IMMEDIATE", 0, &sql->begin, err);
+        code = lks_sql_prepare(sql, "BEGIN IMMEDIATE", NULL, &sql->begin, err);
     if (code == LKS_OK)
-        code = lks_sql_prepare(sql, "COMMIT", 0, &sql->commit, err);
+        code = lks_sql_prepare(sql, "COMMIT", NULL, &sql->commit, err);
     if (code == LKS_OK)
-        code = lks_sql_prepare(sql, "ROLLBACK", 0, &sql->rollback, err);
+        code = lks_sql_prepare(sql, "ROLLBACK", NULL, &sql->rollback, err);
     return code;
 }
 
@@ -348,7 +351,7 @@ enum lks_code lks_sql_open(struct lks_sql *sql, const char *path, bool reader, s
 enum lks_code lks_sql_log(const struct lks_sql *sql, struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_prepare(sql, "PRAGMA journal_mode = WAL", 0, &stmt, err);
+    enum lks_code code = lks_sql_prepare(sql, "PRAGMA journal_mode = WAL", NULL, &stmt, err);
     bool there = false;
     if (code == LKS_OK)
         code = lks_sql_next(sql, stmt, &there, err);

@@ -24,6 +24,7 @@
 
 #include "base/buf.h"
 #include "drivers/store/claim.h"
+#include "drivers/store/relational.h"
 #include "port/store.h"
 
 #include <sqlite3.h>
@@ -64,9 +65,10 @@ enum lks_code lks_sql_usable(const struct lks_sql *sql, struct lks_err *err) LKS
 void lks_sql_finalize(sqlite3_stmt **stmt);
 void lks_sql_reset(sqlite3_stmt **stmt);
 
-/* A statement; `number` becomes the value of its first parameter, where it has any. */
-enum lks_code lks_sql_prepare(const struct lks_sql *sql, const char *text, uint64_t number,
-                              sqlite3_stmt **out, struct lks_err *err) LKS_MUST_CHECK;
+/* A statement and its values. */
+enum lks_code lks_sql_prepare(const struct lks_sql *sql, const char *text,
+                              const struct lks_relational_value *values, sqlite3_stmt **out,
+                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* The next row: `more` is false behind the last. */
 enum lks_code lks_sql_next(const struct lks_sql *sql, sqlite3_stmt *stmt, bool *more,
@@ -76,18 +78,17 @@ enum lks_code lks_sql_next(const struct lks_sql *sql, sqlite3_stmt *stmt, bool *
 enum lks_code lks_sql_finish(const struct lks_sql *sql, sqlite3_stmt *stmt, bool bound,
                              struct lks_err *err) LKS_MUST_CHECK;
 
-/* Both at once. */
-enum lks_code lks_sql_run(const struct lks_sql *sql, const char *text, uint64_t number,
+/* All of it at once. */
+enum lks_code lks_sql_run(const struct lks_sql *sql, const char *text,
+                          const struct lks_relational_value *values,
                           struct lks_err *err) LKS_MUST_CHECK;
 
 /* One number, such as a PRAGMA answers. */
 enum lks_code lks_sql_number(const struct lks_sql *sql, const char *text, int64_t *out,
                              struct lks_err *err) LKS_MUST_CHECK;
 
-/* Bytes stay the caller's until the statement was run. */
-bool lks_sql_bind_number(sqlite3_stmt *stmt, int at, uint64_t number);
-bool lks_sql_bind_bytes(sqlite3_stmt *stmt, int at, const void *bytes, size_t len);
-bool lks_sql_bind_text(sqlite3_stmt *stmt, int at, const char *text);
+/* Give a statement its values. Where there are none `values` may be NULL, here and above. */
+bool lks_sql_bind(sqlite3_stmt *stmt, const struct lks_relational_value *values);
 
 struct lks_str lks_sql_bytes(sqlite3_stmt *stmt, int at);
 

@@ -11,23 +11,17 @@
     "site = excluded.site, every = excluded.every, due = min(due, ?6 + excluded.every), wanted = " \
     "1"
 
-static bool bind_str(sqlite3_stmt *stmt, int at, struct lks_str s)
-{
-    return lks_sql_bind_bytes(stmt, at, s.ptr, s.len);
-}
-
 static enum lks_code want_all(struct lks_sql *sql, const struct lks_store_task *tasks, size_t count,
                               lks_ms now, struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_prepare(sql, WANT, 0, &stmt, err);
+    enum lks_code code = lks_sql_prepare(sql, WANT, NULL, &stmt, err);
     for (size_t i = 0; i < count && code == LKS_OK; i++) {
         const struct lks_store_task *task = &tasks[i];
-        bool bound =
-            bind_str(stmt, 1, task->name) && bind_str(stmt, 2, task->site) &&
-            lks_sql_bind_number(stmt, 3, task->every) && lks_sql_bind_number(stmt, 4, task->due) &&
-            lks_sql_bind_number(stmt, 5, task->failures) && lks_sql_bind_number(stmt, 6, now);
-        code = lks_sql_finish(sql, stmt, bound, err);
+        const struct lks_relational_value *values = LKS_VALUES(
+            LKS_BYTES_VALUE(task->name), LKS_BYTES_VALUE(task->site), LKS_NUMBER_VALUE(task->every),
+            LKS_NUMBER_VALUE(task->due), LKS_NUMBER_VALUE(task->failures), LKS_NUMBER_VALUE(now));
+        code = lks_sql_finish(sql, stmt, lks_sql_bind(stmt, values), err);
     }
     return code;
 }
@@ -40,11 +34,11 @@ enum lks_code lks_sql_tasks_sync(struct lks_sql *sql, const struct lks_store_tas
         code = lks_sql_begin(sql, err);
     if (code != LKS_OK)
         return code;
-    code = lks_sql_run(sql, "UPDATE task SET wanted = 0", 0, err);
+    code = lks_sql_run(sql, "UPDATE task SET wanted = 0", NULL, err);
     if (code == LKS_OK)
         code = want_all(sql, tasks, count, now, err);
     if (code == LKS_OK)
-        code = lks_sql_run(sql, "DELETE FROM task WHERE wanted = 0", 0, err);
+        code = lks_sql_run(sql, "DELETE FROM task WHERE wanted = 0", NULL, err);
     return lks_sql_end(sql, code, err);
 }
 
@@ -96,21 +90,15 @@ static enum lks_code note(struct taken *taken, const struct lks_sql *sql, sqlite
     return LKS_OK;
 }
 
-/* What a database counts with has a sign. */
-static uint64_t bounded(size_t limit)
-{
-    return limit > INT32_MAX ? INT32_MAX : limit;
-}
-
 static enum lks_code pick(struct lks_sql *sql, const struct lks_store_claim *claim,
                           struct taken *taken, struct lks_err *err)
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_prepare(sql, PICK, claim->now, &stmt, err);
-    if (code == LKS_OK && (!lks_sql_bind_number(stmt, 2, bounded(claim->site_max)) ||
-                           !lks_sql_bind_number(stmt, 3, bounded(claim->max)) ||
-                           !lks_sql_bind_number(stmt, 4, bounded(claim->all_max))))
-        code = lks_sql_fail(sql, err);
+    enum lks_code code =
+        lks_sql_prepare(sql, PICK,
+                        LKS_VALUES(LKS_NUMBER_VALUE(claim->now), LKS_COUNT_VALUE(claim->site_max),
+                                   LKS_COUNT_VALUE(claim->max), LKS_COUNT_VALUE(claim->all_max)),
+                        &stmt, err);
     bool more = code == LKS_OK;
     while (more) {
         code = lks_sql_next(sql, stmt, &more, err);
@@ -126,10 +114,12 @@ static enum lks_code lease(struct lks_sql *sql, const struct lks_store_claim *cl
 {
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
     enum lks_code code = lks_sql_prepare(
-        sql, "UPDATE task SET until = ?, holder = ? WHERE name = ?", claim->until, &stmt, err);
+        sql, "UPDATE task SET until = ?, holder = ? WHERE name = ?", NULL, &stmt, err);
     for (const struct one *one = taken->first; one != NULL && code == LKS_OK; one = one->next) {
-        bool bound = bind_str(stmt, 2, claim->holder) && bind_str(stmt, 3, one->task.name);
-        code = lks_sql_finish(sql, stmt, bound, err);
+        const struct lks_relational_value *values =
+            LKS_VALUES(LKS_NUMBER_VALUE(claim->until), LKS_BYTES_VALUE(claim->holder),
+                       LKS_BYTES_VALUE(one->task.name));
+        code = lks_sql_finish(sql, stmt, lks_sql_bind(stmt, values), err);
     }
     return code;
 }
@@ -157,19 +147,13 @@ enum lks_code lks_sql_tasks_take(struct lks_sql *sql, const struct lks_store_cla
 enum lks_code lks_sql_task_done(struct lks_sql *sql, struct lks_str holder, struct lks_str name,
                                 lks_ms due, uint32_t failures, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
     enum lks_code code = lks_sql_begin(sql, err);
     if (code != LKS_OK)
         return code;
-    code = lks_sql_prepare(sql,
-                           "UPDATE task SET due = ?, failures = ?, holder = NULL, until = 0 "
-                           "WHERE holder = ? AND name = ?",
-                           due, &stmt, err);
-    if (code == LKS_OK) {
-        bool bound = lks_sql_bind_number(stmt, 2, failures) && bind_str(stmt, 3, holder) &&
-                     bind_str(stmt, 4, name);
-        code = lks_sql_finish(sql, stmt, bound, err);
-    }
+    code = lks_sql_run(sql, LKS_RELATIONAL_TASK_DONE,
+                       LKS_VALUES(LKS_NUMBER_VALUE(due), LKS_NUMBER_VALUE(failures),
+                                  LKS_BYTES_VALUE(holder), LKS_BYTES_VALUE(name)),
+                       err);
     if (code == LKS_OK && sqlite3_changes(sql->db) == 0)
         code = lks_store_done_refused(holder, name, err);
     return lks_sql_end(sql, code, err);

@@ -10,52 +10,43 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SNAPSHOT_PART = 8 << 20 };
+/* Statements that are kept prepared. */
+enum { KEPT_MAX = 24 };
 
 #define APPLICATION_ID     0x6c6b7374 /* "lkst" */
 #define SET_APPLICATION_ID "PRAGMA application_id = 0x6c6b7374"
 
 /* These are in the text of statements: what is larger is not ours and is not even read. */
 _Static_assert(LKS_RECORD_BODY_MAX == 4194304, "READ_ROWS has this number");
-_Static_assert(LKS_STORE_BLOB_MAX == 16777216, "READ_BLOB and read_blobs() have this number");
-
-/* Statements that are kept. */
-enum statement {
-    READ_TAIL,
-    SET_TAIL,
-    ADD_ROW,
-    ADD_BLOB,
-    ADD_HEAD,
-    DROP_HEAD,
-    READ_BLOB,
-    STATEMENT_COUNT
-};
-static const char *const texts[STATEMENT_COUNT] = {
-    [READ_TAIL] = "SELECT first, seq, time, hash FROM tail",
-    [SET_TAIL] = "UPDATE tail SET first = ?, seq = ?, time = ?, hash = ?",
-    [ADD_ROW] = "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)",
-    [ADD_BLOB] = "INSERT INTO blob VALUES (?, ?) ON CONFLICT DO NOTHING",
-    [ADD_HEAD] = "REPLACE INTO head VALUES (?, ?, ?, ?, ?)",
-    [DROP_HEAD] = "DELETE FROM head WHERE seq = ?",
-    [READ_BLOB] = "SELECT iif(length(bytes) <= 16777216, bytes, NULL) FROM blob WHERE digest = ?",
-};
+_Static_assert(LKS_STORE_BLOB_MAX == 16777216, "read_blob() and read_blobs() have this number");
 
 struct store {
     struct lks_sql sql;
-    sqlite3_stmt *kept[STATEMENT_COUNT]; /* owned; NULL until first used */
-    int claim;                           /* -1: none */
+    struct {
+        const char *text;   /* a constant */
+        sqlite3_stmt *stmt; /* owned */
+    } kept[KEPT_MAX];
+    size_t kept_count;
+    int claim; /* -1: none */
     uint64_t last_us;
 };
 
-static enum lks_code kept(struct store *s, enum statement which, sqlite3_stmt **out,
+/* The statement of this text, prepared when it is first used. */
+static enum lks_code kept(struct store *s, const char *text, sqlite3_stmt **out,
                           struct lks_err *err)
 {
-    enum lks_code code = LKS_OK;
-    if (s->kept[which] == NULL)
-        code = lks_sql_prepare(&s->sql, texts[which], 0, &s->kept[which], err);
-    if (code == LKS_OK)
-        *out = s->kept[which];
-    return code;
+    size_t i = 0;
+    while (i < s->kept_count && s->kept[i].text != text)
+        i++;
+    if (i == s->kept_count) {
+        LKS_ASSERT(i < KEPT_MAX);
+        if (lks_sql_prepare(&s->sql, text, NULL, &s->kept[i].stmt, err) != LKS_OK)
+            return err->code;
+        s->kept[i].text = text;
+        s->kept_count++;
+    }
+    *out = s->kept[i].stmt;
+    return LKS_OK;
 }
 
 /* ---- values of a result ---- */
@@ -90,114 +81,43 @@ static struct lks_relational row_at(sqlite3_stmt *stmt)
 
 static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
 {
+    static const char text[] = "SELECT first, seq, time, hash FROM tail";
     struct store *s = self;
     LKS_CLEANUP(lks_sql_reset) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_usable(&s->sql, err);
-    if (code == LKS_OK)
-        code = kept(s, READ_TAIL, &stmt, err);
     bool there = false;
-    if (code == LKS_OK)
-        code = lks_sql_next(&s->sql, stmt, &there, err);
-    if (code != LKS_OK)
-        return code;
+    if (lks_sql_usable(&s->sql, err) != LKS_OK || kept(s, text, &stmt, err) != LKS_OK ||
+        lks_sql_next(&s->sql, stmt, &there, err) != LKS_OK)
+        return err->code;
     struct lks_relational row = row_at(stmt);
     if (!there || !lks_relational_tail(&row, 0, out))
         return lks_sql_damaged(&s->sql, "where the journal ends cannot be read", err);
     return LKS_OK;
 }
 
-static enum lks_code set_tail(struct store *s, const struct lks_store_tail *tail,
-                              struct lks_err *err)
+/* ---- writing ---- */
+
+static enum lks_code run(void *self, const char *text, const struct lks_relational_value *values,
+                         struct lks_err *err)
 {
+    struct store *s = self;
     sqlite3_stmt *stmt = NULL;
-    enum lks_code code = kept(s, SET_TAIL, &stmt, err);
-    if (code != LKS_OK)
-        return code;
-    bool bound = lks_sql_bind_number(stmt, 1, tail->first) &&
-                 lks_sql_bind_number(stmt, 2, tail->seq) &&
-                 lks_sql_bind_number(stmt, 3, tail->time) &&
-                 lks_sql_bind_bytes(stmt, 4, tail->hash, sizeof(tail->hash));
-    return lks_sql_finish(&s->sql, stmt, bound, err);
+    if (kept(s, text, &stmt, err) != LKS_OK)
+        return err->code;
+    return lks_sql_finish(&s->sql, stmt, lks_sql_bind(stmt, values), err);
 }
 
-/* ---- append ---- */
-
-static enum lks_code add_rows(struct store *s, const struct lks_store_batch *batch,
-                              struct lks_err *err)
+static struct lks_relational_writer writer_of(struct store *s)
 {
-    sqlite3_stmt *stmt = NULL;
-    enum lks_code code = kept(s, ADD_ROW, &stmt, err);
-    for (size_t i = 0; i < batch->row_count && code == LKS_OK; i++) {
-        const struct lks_row *row = &batch->rows[i];
-        bool bound =
-            lks_sql_bind_number(stmt, 1, row->seq) && lks_sql_bind_number(stmt, 2, row->time) &&
-            lks_sql_bind_number(stmt, 3, row->kind) && lks_sql_bind_number(stmt, 4, row->version) &&
-            lks_sql_bind_bytes(stmt, 5, row->body.ptr, row->body.len) &&
-            lks_sql_bind_bytes(stmt, 6, row->hash, sizeof(row->hash));
-        code = lks_sql_finish(&s->sql, stmt, bound, err);
-    }
-    return code;
+    return (struct lks_relational_writer){.self = s, .run = run};
 }
 
-static enum lks_code add_blobs(struct store *s, const struct lks_store_batch *batch,
-                               struct lks_err *err)
+/* A transaction starts. */
+static enum lks_code begin(struct store *s, struct lks_store_tail *tail, struct lks_err *err)
 {
-    enum lks_code code = LKS_OK;
-    for (size_t i = 0; i < batch->blob_count && code == LKS_OK; i++) {
-        const struct lks_store_blob *blob = &batch->blobs[i];
-        sqlite3_stmt *stmt = NULL;
-        code = kept(s, ADD_BLOB, &stmt, err);
-        if (code != LKS_OK)
-            break;
-        bool bound = lks_sql_bind_text(stmt, 1, blob->digest) &&
-                     lks_sql_bind_bytes(stmt, 2, blob->bytes.ptr, blob->bytes.len);
-        code = lks_sql_finish(&s->sql, stmt, bound, err);
-    }
-    return code;
-}
-
-static enum lks_code add_head(struct store *s, const struct lks_head *head, struct lks_err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    enum lks_code code = kept(s, ADD_HEAD, &stmt, err);
-    if (code != LKS_OK)
-        return code;
-    bool bound = lks_sql_bind_number(stmt, 1, head->seq) &&
-                 lks_sql_bind_text(stmt, 2, head->journal) &&
-                 lks_sql_bind_number(stmt, 3, head->time) &&
-                 lks_sql_bind_bytes(stmt, 4, head->hash, sizeof(head->hash)) &&
-                 lks_sql_bind_bytes(stmt, 5, head->signature, sizeof(head->signature));
-    return lks_sql_finish(&s->sql, stmt, bound, err);
-}
-
-static enum lks_code drop_head(struct store *s, uint64_t seq, struct lks_err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    enum lks_code code = kept(s, DROP_HEAD, &stmt, err);
-    if (code != LKS_OK)
-        return code;
-    return lks_sql_finish(&s->sql, stmt, lks_sql_bind_number(stmt, 1, seq), err);
-}
-
-static enum lks_code write_batch(struct store *s, const struct lks_store_batch *batch,
-                                 struct lks_err *err)
-{
-    struct lks_store_tail tail = {0};
-    enum lks_code code = read_tail(s, &tail, err);
-    if (code == LKS_OK)
-        code = lks_store_batch_check(&tail, batch, err);
-    if (code == LKS_OK)
-        code = add_rows(s, batch, err);
-    if (code == LKS_OK)
-        code = add_blobs(s, batch, err);
-    if (code == LKS_OK && batch->head != NULL)
-        code = add_head(s, batch->head, err);
-    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
-        code = drop_head(s, batch->replaces, err);
-    if (code != LKS_OK || batch->row_count == 0)
-        return code;
-    tail = lks_store_tail_after(&tail, batch);
-    return set_tail(s, &tail, err);
+    if (lks_sql_begin(&s->sql, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = read_tail(s, tail, err);
+    return code == LKS_OK ? LKS_OK : lks_sql_end(&s->sql, code, err);
 }
 
 static uint64_t now_us(void)
@@ -210,10 +130,12 @@ static uint64_t now_us(void)
 static enum lks_code append(void *self, const struct lks_store_batch *batch, struct lks_err *err)
 {
     struct store *s = self;
+    struct lks_relational_writer w = writer_of(s);
+    struct lks_store_tail tail = {0};
     uint64_t start = now_us();
-    enum lks_code code = lks_sql_begin(&s->sql, err);
+    enum lks_code code = begin(s, &tail, err);
     if (code == LKS_OK)
-        code = lks_sql_end(&s->sql, write_batch(s, batch, err), err);
+        code = lks_sql_end(&s->sql, lks_relational_append(&w, &tail, batch, err), err);
     s->last_us = now_us() - start;
     return code;
 }
@@ -244,7 +166,7 @@ static enum lks_code each(struct store *s, const char *query, uint64_t from,
     enum lks_code code = lks_sql_usable(&s->sql, err);
     if (code != LKS_OK || from > INT64_MAX)
         return code;
-    code = lks_sql_prepare(&s->sql, query, from, &stmt, err);
+    code = lks_sql_prepare(&s->sql, query, LKS_VALUES(LKS_NUMBER_VALUE(from)), &stmt, err);
     struct lks_relational row = row_at(stmt);
     bool more = code == LKS_OK;
     while (more) {
@@ -272,19 +194,17 @@ static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn
 static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *out,
                                struct lks_err *err)
 {
+    static const char text[] =
+        "SELECT iif(length(bytes) <= 16777216, bytes, NULL) FROM blob WHERE digest = $1";
     struct store *s = self;
     LKS_CLEANUP(lks_sql_reset) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_usable(&s->sql, err);
-    if (code == LKS_OK)
-        code = kept(s, READ_BLOB, &stmt, err);
-    if (code != LKS_OK)
-        return code;
-    if (!lks_sql_bind_text(stmt, 1, digest))
-        return lks_sql_fail(&s->sql, err);
     bool there = false;
-    code = lks_sql_next(&s->sql, stmt, &there, err);
-    if (code != LKS_OK)
-        return code;
+    if (lks_sql_usable(&s->sql, err) != LKS_OK || kept(s, text, &stmt, err) != LKS_OK)
+        return err->code;
+    if (!lks_sql_bind(stmt, LKS_VALUES(LKS_TEXT_VALUE(digest))))
+        return lks_sql_fail(&s->sql, err);
+    if (lks_sql_next(&s->sql, stmt, &there, err) != LKS_OK)
+        return err->code;
     if (!there)
         return lks_fail(err, LKS_E_NOT_FOUND, "the store has no %s", digest);
     if (sqlite3_column_type(stmt, 0) != SQLITE_BLOB)
@@ -320,40 +240,15 @@ static enum lks_code read_blobs(void *self, lks_store_blob_fn *fn, void *ctx, st
 
 /* ---- the snapshot ---- */
 
-static enum lks_code add_parts(struct store *s, uint64_t seq, struct lks_str bytes,
-                               struct lks_err *err)
-{
-    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code =
-        lks_sql_prepare(&s->sql, "INSERT INTO snapshot VALUES (?, ?, ?, ?)", 0, &stmt, err);
-    size_t done = 0;
-    for (uint64_t part = 0; code == LKS_OK && (part == 0 || done < bytes.len); part++) {
-        size_t len = bytes.len - done < SNAPSHOT_PART ? bytes.len - done : SNAPSHOT_PART;
-        bool bound = lks_sql_bind_number(stmt, 1, part) && lks_sql_bind_number(stmt, 2, seq) &&
-                     lks_sql_bind_number(stmt, 3, bytes.len) &&
-                     lks_sql_bind_bytes(stmt, 4, bytes.ptr + done, len);
-        code = lks_sql_finish(&s->sql, stmt, bound, err);
-        done += len;
-    }
-    return code;
-}
-
 static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes,
                                   struct lks_err *err)
 {
     struct store *s = self;
+    struct lks_relational_writer w = writer_of(s);
     struct lks_store_tail tail = {0};
-    enum lks_code code = lks_sql_begin(&s->sql, err);
-    if (code != LKS_OK)
-        return code;
-    code = read_tail(s, &tail, err);
-    if (code == LKS_OK)
-        code = lks_store_snapshot_check(&tail, seq, bytes, err);
-    if (code == LKS_OK)
-        code = lks_sql_run(&s->sql, "DELETE FROM snapshot", 0, err);
-    if (code == LKS_OK)
-        code = add_parts(s, seq, bytes, err);
-    return lks_sql_end(&s->sql, code, err);
+    if (begin(s, &tail, err) != LKS_OK)
+        return err->code;
+    return lks_sql_end(&s->sql, lks_relational_snapshot_put(&w, &tail, seq, bytes, err), err);
 }
 
 static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *out,
@@ -411,65 +306,35 @@ static enum lks_code trim_blobs(struct store *s, struct keeper *keeper, struct l
                                    NULL) != SQLITE_OK)
         return lks_sql_fail(&s->sql, err);
     enum lks_code code =
-        lks_sql_run(&s->sql, "DELETE FROM blob WHERE NOT lks_keep(digest)", 0, err);
+        lks_sql_run(&s->sql, "DELETE FROM blob WHERE NOT lks_keep(digest)", NULL, err);
     (void)sqlite3_create_function_v2(s->sql.db, "lks_keep", 1, flags, NULL, NULL, NULL, NULL, NULL);
     return code;
-}
-
-static enum lks_code trim_rows(struct store *s, uint64_t through, struct lks_err *err)
-{
-    struct lks_store_tail tail = {0};
-    enum lks_code code = read_tail(s, &tail, err);
-    if (code == LKS_OK)
-        code = lks_store_trim_check(&tail, through, err);
-    if (code == LKS_OK)
-        code = lks_sql_run(&s->sql, "DELETE FROM journal WHERE seq <= ?", through, err);
-    if (code == LKS_OK)
-        code = lks_sql_run(&s->sql, "DELETE FROM head WHERE seq < ?", through, err);
-    if (code != LKS_OK || tail.first > through)
-        return code;
-    tail.first = through + 1;
-    return set_tail(s, &tail, err);
 }
 
 static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, const char *digest),
                           void *ctx, struct lks_err *err)
 {
     struct store *s = self;
-    enum lks_code code = lks_sql_begin(&s->sql, err);
-    if (code != LKS_OK)
-        return code;
-    code = trim_rows(s, through, err);
+    struct lks_relational_writer w = writer_of(s);
+    struct lks_store_tail tail = {0};
+    if (begin(s, &tail, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = lks_relational_trim(&w, &tail, through, err);
     if (code == LKS_OK && keep != NULL)
         code = trim_blobs(s, &(struct keeper){keep, ctx}, err);
     return lks_sql_end(&s->sql, code, err);
 }
 
-#define COPY_ASIDE                                                                                 \
-    "INSERT INTO aside SELECT (SELECT ifnull(max(cut), 0) + 1 FROM aside), * "                     \
-    "FROM journal WHERE seq >= ?"
-
 static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
                          const struct lks_store_batch *then, struct lks_err *err)
 {
-    static const char *const steps[] = {
-        COPY_ASIDE,
-        "DELETE FROM journal WHERE seq >= ?",
-        "DELETE FROM head WHERE seq >= ?",
-        "DELETE FROM snapshot WHERE seq >= ?",
-    };
     struct store *s = self;
-    enum lks_code code = lks_store_cut_check(from, tail, err);
-    if (code == LKS_OK)
-        code = lks_sql_begin(&s->sql, err);
-    if (code != LKS_OK)
-        return code;
-    for (size_t i = 0; i < LKS_COUNT(steps) && code == LKS_OK; i++)
-        code = lks_sql_run(&s->sql, steps[i], from, err);
-    if (code == LKS_OK)
-        code = set_tail(s, tail, err);
+    struct lks_relational_writer w = writer_of(s);
+    if (lks_store_cut_check(from, tail, err) != LKS_OK || lks_sql_begin(&s->sql, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = lks_relational_cut(&w, from, tail, err);
     if (code == LKS_OK && then != NULL)
-        code = write_batch(s, then, err);
+        code = lks_relational_append(&w, tail, then, err);
     return lks_sql_end(&s->sql, code, err);
 }
 
@@ -552,7 +417,7 @@ static enum lks_code write_new(const char *path, struct lks_err *err)
     enum lks_code code = lks_sql_open(&sql, path, false, err);
     if (code != LKS_OK)
         return code;
-    code = lks_sql_run(&sql, SET_APPLICATION_ID, 0, err);
+    code = lks_sql_run(&sql, SET_APPLICATION_ID, NULL, err);
     if (code == LKS_OK)
         code = migrate(&sql, 0, err);
     lks_sql_close(&sql);
@@ -593,8 +458,8 @@ static enum lks_code copy(void *self, const char *path, struct lks_err *err)
 static void close_store(void *self)
 {
     struct store *s = self;
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        lks_sql_finalize(&s->kept[i]);
+    for (size_t i = 0; i < s->kept_count; i++)
+        lks_sql_finalize(&s->kept[i].stmt);
     if (s->sql.db != NULL)
         lks_sql_close(&s->sql);
     if (s->claim >= 0)
@@ -642,7 +507,7 @@ static enum lks_code open_reader(struct store *s, const char *path, struct lks_e
     uint64_t schema = 0;
     enum lks_code code = lks_sql_open(&s->sql, path, true, err);
     if (code == LKS_OK)
-        code = lks_sql_run(&s->sql, "BEGIN", 0, err);
+        code = lks_sql_run(&s->sql, "BEGIN", NULL, err);
     if (code == LKS_OK)
         code = identify(&s->sql, &schema, err);
     return code;
