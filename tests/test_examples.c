@@ -85,7 +85,8 @@ static const struct {
                          "file:/PATH or exec:/PROGRAM"},
     {"lint-date", "17:22: evidence[1].date: '2026-11-31' is not a date such as \"2026-11-15\""},
     {"lint-digest",
-     "17:11: tuning.table.digest: expected sha256: and 64 lower-case hexadecimal digits"},
+     "17:11: tuning.table.digest: 'sha256:5f3b1c' is not a digest: sha256: and 64 lower-case "
+     "hexadecimal digits"},
     {"lint-domain-size",
      "6:3: domains.rack01: its nodes hold 68 GPUs, and one NVLink domain holds 72"},
     {"lint-duplicate-host", "9:6: nodes[2].hosts: host 'gpu04' is already named in this fleet"},
@@ -117,7 +118,7 @@ static const struct {
     {"lint-no-manifest", " holds no manifest"},
     {"lint-no-version", "14:3: components.dcgm: needs a version, or absent: REASON"},
     {"lint-number-as-text",
-     "17:9: tuning.env.NCCL_IB_TC: expected text, found number; put it in quotes"},
+     "17:9: tuning.env.NCCL_IB_TC: expected text, found the number 106; put it in quotes"},
     {"lint-number-range", "16:3: settings.power_limit_w: 70000 is not between 1 and 10000"},
     {"lint-outside-window",
      "16:3: windows.dcgm: the pinned version 4.5.3 lies outside its own window"},
@@ -133,10 +134,12 @@ static const struct {
      "14:3: components.settings.ecc: settings go under settings, they are no components"},
     {"lint-shared-bmc",
      "12:7: nodes[1].bmc.url: 4 hosts share this address; put {host} where their names go"},
-    {"lint-short-build-id", "14:36: components.dcgm.build.build_id: expected 16 to 128 lower-case "
-                            "hexadecimal digits, two for each byte"},
-    {"lint-short-hash", "14:36: components.dcgm.build.sha256: expected 64 lower-case "
-                        "hexadecimal digits, two for each byte"},
+    {"lint-short-build-id",
+     "14:36: components.dcgm.build.build_id: '00ff' is not 16 to 128 lower-case "
+     "hexadecimal digits, two for each byte"},
+    {"lint-short-hash",
+     "14:36: components.dcgm.build.sha256: '00ff00ff00ff00ff' is not 64 lower-case "
+     "hexadecimal digits, two for each byte"},
     {"lint-software-under-firmware",
      "15:6: firmware[1].class: dcgm is software; pin it under components"},
     {"lint-syntax", "6:7: did not find expected ',' or ']'"},

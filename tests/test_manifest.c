@@ -65,7 +65,7 @@ static const struct {
     {"an older number", "lockstep: 0\nkind: HardwareClass\n", 0, 0, 0,
      "m:1:1: lockstep: 0 is not between 1 and 1"},
     {"a number in quotes", "lockstep: '1'\nkind: HardwareClass\n", 0, 0, 0,
-     "m:1:1: lockstep: expected a number, found text; write 1, without quotes"},
+     "m:1:1: lockstep: expected the number 1, found '1'; write 1, without quotes"},
     {"no kind", "lockstep: 1\n", 0, 0, 0, "m:1:1: kind is one of Stack, HardwareClass and Fleet"},
     {"another kind", "lockstep: 1\nkind: stack\n", 0, 0, 0,
      "m:2:1: kind: kind is one of Stack, HardwareClass and Fleet"},

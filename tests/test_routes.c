@@ -607,7 +607,8 @@ static void test_reason(void)
         CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK);
         CHECK_CODE(lks_schema_check(&docs, docs.first, &lks_ask_reason, &err),
                    over == 0 ? LKS_OK : LKS_E_INVALID);
-        CHECK_HAS(lks_str_from(err.msg), over == 0 ? "" : "longer than 1024 bytes");
+        CHECK_HAS(lks_str_from(err.msg),
+                  over == 0 ? "" : "1025 bytes long; at most 1024 are allowed");
     }
 }
 

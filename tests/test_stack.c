@@ -106,7 +106,7 @@ static const struct {
      "s.yaml:13:3: components.dcgm: is absent, so it has no other fields"},
     {"absent with a note", L40S "  dcgm: {absent: not here, note: really}\n", NULL},
     {"absence without a reason", L40S "  dcgm: {absent: true}\n",
-     "s.yaml:13:10: components.dcgm.absent: expected text, found true or false"},
+     "s.yaml:13:10: components.dcgm.absent: expected text, found true; put it in quotes"},
     {"an alias", L40S "  nvidia-driver: {version: '580.95.05'}\n",
      "s.yaml:13:3: components.nvidia-driver: this component is called 'driver' here"},
     {"firmware among software", L40S "  bmc: {version: '1'}\n",
@@ -159,10 +159,11 @@ static const struct {
     {"no artifacts", L40S "  dcgm: {version: '3.3.9', artifacts: []}\n",
      "s.yaml:13:28: components.dcgm.artifacts: at least 1 expected, found 0"},
     {"a short build id", L40S "  dcgm: {version: '3.3.9', build: {build_id: '00ff'}}\n",
-     "s.yaml:13:36: components.dcgm.build.build_id: expected 16 to 128 lower-case hexadecimal "
+     "s.yaml:13:36: components.dcgm.build.build_id: '00ff' is not 16 to 128 lower-case hexadecimal "
      "digits, two for each byte"},
     {"a short hash", L40S "  dcgm: {version: '3.3.9', build: {sha256: '00ff00ff00ff00ff'}}\n",
-     "s.yaml:13:36: components.dcgm.build.sha256: expected 64 lower-case hexadecimal "
+     "s.yaml:13:36: components.dcgm.build.sha256: '00ff00ff00ff00ff' is not 64 lower-case "
+     "hexadecimal "
      "digits, two for each byte"},
     {"no parameters of the kernel", L40S "settings: {kernel_cmdline: []}\n",
      "s.yaml:13:12: settings.kernel_cmdline: at least 1 expected, found 0"},
@@ -269,7 +270,7 @@ static const struct {
     {"no vendor", HEAD "hardware: [l40s-pcie-8]\n" PINS,
      "s.yaml:1:1: Stack needs 'vendor': whose GPUs"},
     {"version without quotes", "lockstep: 1\nkind: Stack\nname: s\nversion: 1\n",
-     "s.yaml:4:1: version: expected a version, found number; put it in quotes"},
+     "s.yaml:4:1: version: expected a version, found the number 1; put it in quotes"},
 };
 
 static void test_rules(void)

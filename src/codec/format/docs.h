@@ -2,8 +2,8 @@
  * A document: what YAML and JSON both say, as one tree.
  *
  * Scalars are text, truth, whole numbers or null; there are no fractions (a version such as 12.10
- * must not become 12.1). Every value remembers where it was, so that an error can point at it:
- * lks_doc_fail() starts its message with "file:line:column: path: ".
+ * must not become 12.1) but for a form to refuse them. Every value remembers where it was, so that
+ * an error can point at it: lks_doc_fail() starts its message with "file:line:column: path: ".
  */
 #ifndef LKS_CODEC_DOCS_H
 #define LKS_CODEC_DOCS_H
@@ -31,8 +31,9 @@ struct lks_doc {
     enum lks_doc_kind kind;
     bool truth;          /* BOOL */
     bool quoted;         /* TEXT: stood in quotes, or came from JSON */
+    bool fraction;       /* NUMBER: it has a fraction or an exponent, and `text` says it */
     int64_t number;      /* NUMBER */
-    struct lks_str text; /* TEXT */
+    struct lks_str text; /* TEXT, and such a number */
     struct lks_str key;  /* when its parent is a map */
     uint32_t line;       /* 1-based; 0 where the format does not tell (JSON) */
     uint32_t column;     /* 1-based */
@@ -50,7 +51,9 @@ struct lks_docs {
     struct lks_doc *first;
     struct lks_doc *last;
     size_t count;
-    bool kept; /* it was accepted before, by the rules of its time */
+    bool kept;      /* it was accepted before, by the rules of its time */
+    bool fractions; /* all numbers of JSON are read, and lks_schema_check() refuses those that are
+                       not whole: it knows what is expected in their place */
 };
 
 #define LKS_DOC_BYTES_MAX  ((size_t)8 << 20)

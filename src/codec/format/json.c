@@ -51,12 +51,21 @@ static struct lks_doc *add_value(struct lks_docs *docs, struct lks_doc *parent, 
 /* Without the number, which may be a secret. */
 static const char beyond_message[] = "a number beyond 2^53 - 1; quote it";
 
-static enum lks_code check_number(const struct reader *r, const struct lks_doc *doc,
-                                  const json_t *json)
+static enum lks_code check_number(const struct reader *r, struct lks_doc *doc, const json_t *json)
 {
+    char text[64];
+    if (json_is_real(json) && r->docs->fractions) {
+        doc->fraction = true;
+        size_t len = json_dumpb(json, text, sizeof(text), JSON_ENCODE_ANY);
+        LKS_ASSERT(len <= sizeof(text)); /* 17 digits, and an exponent */
+        doc->text = lks_arena_copy(&r->docs->arena, (struct lks_str){text, len});
+        return doc->text.ptr != NULL ? LKS_OK : fail_full(r);
+    }
     if (json_is_real(json))
         return lks_doc_fail(r->docs, doc, r->err,
                             "a number with a fraction or an exponent; quote it");
+    if (r->docs->fractions)
+        return LKS_OK;
     if (doc->number > LKS_DOC_NUMBER_MAX || doc->number < -LKS_DOC_NUMBER_MAX)
         return lks_doc_fail(r->docs, doc, r->err, "%s", beyond_message);
     return LKS_OK;

@@ -7,9 +7,8 @@
 #include "codec/notation/version.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { NAME_LEN_MAX = 63, KEY_LEN_MAX = 128, TEXT_LEN_MAX = 4096, SHOWN_MAX = 48 };
+enum { NAME_LEN_MAX = 63, KEY_LEN_MAX = 128, TEXT_LEN_MAX = 4096, SHOWN_MAX = 72, WORDS_MAX = 240 };
 
 /* Checking ---------------------------------------------------------------------------------- */
 
@@ -21,7 +20,8 @@ struct checker {
 #define FAIL(c, doc, ...) lks_doc_fail((c)->docs, (doc), (c)->err, __VA_ARGS__)
 
 /* As much of a text as a message should repeat. */
-#define SHOWN(s) (int)((s).len < SHOWN_MAX ? (s).len : SHOWN_MAX), (s).ptr
+#define SHOWN(s)   (int)((s).len < SHOWN_MAX ? (s).len : SHOWN_MAX), (s).ptr
+#define FOUND_SIZE (SHOWN_MAX + 32)
 
 static bool all_of(struct lks_str s, const char *allowed)
 {
@@ -41,15 +41,47 @@ static bool has_any(struct lks_str s, const char *bytes)
     return false;
 }
 
+/* What a value is, as much of it as a message should repeat. */
+static const char *found(const struct lks_doc *doc, char out[FOUND_SIZE])
+{
+    struct lks_str text = doc->text;
+    switch (doc->kind) {
+    case LKS_DOC_BOOL:
+        return doc->truth ? "true" : "false";
+    case LKS_DOC_NUMBER:
+        if (doc->fraction)
+            snprintf(out, FOUND_SIZE, "the number %.*s", SHOWN(text));
+        else
+            snprintf(out, FOUND_SIZE, "the number %lld", (long long)doc->number);
+        return out;
+    case LKS_DOC_TEXT:
+        snprintf(out, FOUND_SIZE, "'%.*s'", SHOWN(text));
+        lks_str_make_printable(out);
+        return lks_str_trim(text).len == 0 ? "an empty text" : out;
+    case LKS_DOC_LIST:
+        snprintf(out, FOUND_SIZE, "a list of %zu", doc->count);
+        return out;
+    case LKS_DOC_NULL:
+    case LKS_DOC_MAP:
+        break;
+    }
+    return doc->kind == LKS_DOC_MAP ? "a map" : "nothing";
+}
+
+static enum lks_code fail_kind(struct checker *c, const struct lks_doc *doc, const char *expected,
+                               const char *advice)
+{
+    char text[FOUND_SIZE];
+    return FAIL(c, doc, "expected %s, found %s%s", expected, found(doc, text), advice);
+}
+
 static enum lks_code need_text(struct checker *c, const struct lks_doc *doc, const char *what)
 {
-    if (doc->kind != LKS_DOC_TEXT)
-        return FAIL(c, doc, "expected %s, found %s%s", what, lks_doc_kind_name(doc->kind),
-                    doc->kind == LKS_DOC_NUMBER ? "; put it in quotes" : "");
-    if (lks_str_trim(doc->text).len == 0)
-        return FAIL(c, doc, "expected %s, found an empty text", what);
+    bool scalar = doc->kind == LKS_DOC_NUMBER || doc->kind == LKS_DOC_BOOL;
+    if (doc->kind != LKS_DOC_TEXT || lks_str_trim(doc->text).len == 0)
+        return fail_kind(c, doc, what, scalar ? "; put it in quotes" : "");
     if (doc->text.len > TEXT_LEN_MAX)
-        return FAIL(c, doc, "longer than %d bytes", TEXT_LEN_MAX);
+        return FAIL(c, doc, "%zu bytes long; at most %d are allowed", doc->text.len, TEXT_LEN_MAX);
     if (!lks_str_printable(doc->text))
         return FAIL(c, doc, "a line break or control character has no place here");
     return LKS_OK;
@@ -80,7 +112,8 @@ static enum lks_code check_text(struct checker *c, const struct lks_doc *doc,
     if (need_text(c, doc, "text") != LKS_OK)
         return c->err->code;
     if (shape->max > 0 && doc->text.len > (size_t)shape->max)
-        return FAIL(c, doc, "longer than %lld bytes", (long long)shape->max);
+        return FAIL(c, doc, "%zu bytes long; at most %lld are allowed", doc->text.len,
+                    (long long)shape->max);
     return LKS_OK;
 }
 
@@ -96,6 +129,15 @@ static bool is_time(struct lks_str s)
     return lks_time_parse(s, &time);
 }
 
+#define HEX_DIGITS "0123456789abcdef"
+
+static bool is_sha256(struct lks_str s)
+{
+    struct lks_str algorithm, hex;
+    lks_str_cut(s, ':', &algorithm, &hex);
+    return lks_str_is(algorithm, "sha256") && hex.len == 64 && all_of(hex, HEX_DIGITS);
+}
+
 /* Texts that a function knows from others. */
 static const struct {
     bool (*is)(struct lks_str s);
@@ -105,6 +147,7 @@ static const struct {
     [LKS_TYPE_COMPONENT] = {is_component, "a component", ": a name, or firmware/NAME"},
     [LKS_TYPE_DATE] = {is_date, "a date", " such as \"2026-11-15\""},
     [LKS_TYPE_TIME] = {is_time, "a moment", " such as 2026-11-15T03:37:00Z"},
+    [LKS_TYPE_SHA256] = {is_sha256, "a digest", ": sha256: and 64 lower-case hexadecimal digits"},
 };
 
 static enum lks_code check_text_kind(struct checker *c, const struct lks_doc *doc,
@@ -150,21 +193,6 @@ static enum lks_code check_range(struct checker *c, const struct lks_doc *doc,
     return need_quotes(c, doc, "a range");
 }
 
-#define HEX_DIGITS "0123456789abcdef"
-
-static enum lks_code check_sha256(struct checker *c, const struct lks_doc *doc,
-                                  const struct lks_shape *shape)
-{
-    (void)shape;
-    if (need_text(c, doc, "a digest") != LKS_OK)
-        return c->err->code;
-    struct lks_str algorithm, hex;
-    lks_str_cut(doc->text, ':', &algorithm, &hex);
-    if (!lks_str_is(algorithm, "sha256") || hex.len != 64 || !all_of(hex, HEX_DIGITS))
-        return FAIL(c, doc, "expected sha256: and 64 lower-case hexadecimal digits");
-    return LKS_OK;
-}
-
 static enum lks_code check_hex(struct checker *c, const struct lks_doc *doc,
                                const struct lks_shape *shape)
 {
@@ -175,8 +203,8 @@ static enum lks_code check_hex(struct checker *c, const struct lks_doc *doc,
         return LKS_OK;
     char range[48];
     snprintf(range, sizeof(range), "%lld to ", (long long)shape->min);
-    return FAIL(c, doc, "expected %s%lld lower-case hexadecimal digits, two for each byte",
-                shape->min < shape->max ? range : "", (long long)shape->max);
+    return FAIL(c, doc, "'%.*s' is not %s%lld lower-case hexadecimal digits, two for each byte",
+                SHOWN(doc->text), shape->min < shape->max ? range : "", (long long)shape->max);
 }
 
 static enum lks_code check_hosts(struct checker *c, const struct lks_doc *doc,
@@ -221,9 +249,11 @@ static enum lks_code check_bool(struct checker *c, const struct lks_doc *doc,
                                 const struct lks_shape *shape)
 {
     (void)shape;
-    if (doc->kind != LKS_DOC_BOOL)
-        return FAIL(c, doc, "expected true or false, found %s", lks_doc_kind_name(doc->kind));
-    return LKS_OK;
+    bool quoted = doc->kind == LKS_DOC_TEXT && doc->quoted &&
+                  (lks_str_is(doc->text, "true") || lks_str_is(doc->text, "false"));
+    return doc->kind == LKS_DOC_BOOL
+               ? LKS_OK
+               : fail_kind(c, doc, "true or false", quoted ? "; write it without quotes" : "");
 }
 
 /* A text that is a number, in decimal or with 0x in hexadecimal. */
@@ -237,33 +267,51 @@ static bool number_in(struct lks_str text, uint64_t *out)
 static enum lks_code check_number(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_shape *shape)
 {
-    uint64_t number;
-    if (doc->kind == LKS_DOC_TEXT && number_in(doc->text, &number))
-        return FAIL(c, doc, "expected a number, found text; write %llu, without quotes",
-                    (unsigned long long)number);
+    char expected[80], advice[64] = "";
+    uint64_t number = 0;
+    snprintf(expected, sizeof(expected), "a whole number from %lld to %lld", (long long)shape->min,
+             (long long)shape->max);
+    if (shape->min == shape->max)
+        snprintf(expected, sizeof(expected), "the number %lld", (long long)shape->min);
+    if (doc->kind == LKS_DOC_TEXT && number_in(doc->text, &number) &&
+        (int64_t)number >= shape->min && (int64_t)number <= shape->max)
+        snprintf(advice, sizeof(advice), "; write %llu%s", (unsigned long long)number,
+                 doc->quoted ? ", without quotes" : "");
+    if (doc->kind == LKS_DOC_NUMBER && doc->fraction)
+        return FAIL(c, doc, "%.*s has a fraction or an exponent; write %s", SHOWN(doc->text),
+                    expected);
     if (doc->kind != LKS_DOC_NUMBER)
-        return FAIL(c, doc, "expected a number, found %s", lks_doc_kind_name(doc->kind));
+        return fail_kind(c, doc, expected, advice);
     if (doc->number < shape->min || doc->number > shape->max)
         return FAIL(c, doc, "%lld is not between %lld and %lld", (long long)doc->number,
                     (long long)shape->min, (long long)shape->max);
     return LKS_OK;
 }
 
-static enum lks_code fail_choice(struct checker *c, const struct lks_doc *doc,
-                                 const char *const *values, size_t count)
+/* One more word of a list, as long as a message has room for it. */
+static void add_word(char words[WORDS_MAX], const char *word)
 {
-    char hint[LKS_NEAR_HINT_SIZE];
+    size_t len = strlen(words);
+    if (len + strlen(word) + sizeof(", ...") <= WORDS_MAX)
+        snprintf(words + len, WORDS_MAX - len, "%s%s", len > 0 ? ", " : "", word);
+    else if (lks_str_last(lks_str_from(words), ' ').ptr[0] != '.')
+        snprintf(words + len, WORDS_MAX - len, ", ...");
+}
+
+static enum lks_code fail_choice(struct checker *c, const struct lks_doc *doc,
+                                 const char *const *values)
+{
+    char hint[LKS_NEAR_HINT_SIZE], text[FOUND_SIZE], words[WORDS_MAX] = "";
     struct lks_near near = lks_near_to(doc->text);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; values[i] != NULL; i++) {
         lks_near_try(&near, lks_str_from(values[i]));
+        add_word(words, values[i]);
+    }
+    if (doc->kind != LKS_DOC_TEXT)
+        return FAIL(c, doc, "expected one of %s, found %s", words, found(doc, text));
     if (near.best.len > 0)
         return FAIL(c, doc, "no such value '%.*s'%s", SHOWN(doc->text), lks_near_hint(&near, hint));
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(256);
-    for (size_t i = 0; i < count; i++)
-        lks_buf_addf(&list, "%s%s", i > 0 ? ", " : "", values[i]);
-    struct lks_str shown = lks_buf_view(&list);
-    return FAIL(c, doc, "no such value '%.*s'; one of: %" LKS_STR_FMT, SHOWN(doc->text),
-                LKS_STR_ARG(shown));
+    return FAIL(c, doc, "no such value '%.*s'; one of: %s", SHOWN(doc->text), words);
 }
 
 static enum lks_code check_choice(struct checker *c, const struct lks_doc *doc,
@@ -271,21 +319,20 @@ static enum lks_code check_choice(struct checker *c, const struct lks_doc *doc,
 {
     if (doc->kind == LKS_DOC_LIST)
         return FAIL(c, doc, "exactly one value is allowed here, not a list of %zu", doc->count);
-    if (need_text(c, doc, "one of a few words") != LKS_OK)
+    if (doc->kind == LKS_DOC_TEXT && need_text(c, doc, "a word") != LKS_OK)
         return c->err->code;
-    size_t count = 0;
-    for (; shape->values[count] != NULL; count++) {
-        if (lks_str_is(doc->text, shape->values[count]))
+    for (size_t i = 0; doc->kind == LKS_DOC_TEXT && shape->values[i] != NULL; i++) {
+        if (lks_str_is(doc->text, shape->values[i]))
             return LKS_OK;
     }
-    return fail_choice(c, doc, shape->values, count);
+    return fail_choice(c, doc, shape->values);
 }
 
 static enum lks_code check_scalar(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_shape *shape)
 {
     (void)shape;
-    if (doc->kind == LKS_DOC_BOOL || doc->kind == LKS_DOC_NUMBER)
+    if (doc->kind == LKS_DOC_BOOL || (doc->kind == LKS_DOC_NUMBER && !doc->fraction))
         return LKS_OK;
     return need_text(c, doc, "a single value");
 }
@@ -295,10 +342,10 @@ static enum lks_code check_lines(struct checker *c, const struct lks_doc *doc,
                                  const struct lks_shape *shape)
 {
     if (doc->kind != LKS_DOC_TEXT || doc->text.len == 0)
-        return FAIL(c, doc, "expected text, found %s",
-                    doc->kind == LKS_DOC_TEXT ? "an empty one" : lks_doc_kind_name(doc->kind));
+        return fail_kind(c, doc, "text", "");
     if (doc->text.len > (size_t)shape->max)
-        return FAIL(c, doc, "longer than %lld bytes", (long long)shape->max);
+        return FAIL(c, doc, "%zu bytes long; at most %lld are allowed", doc->text.len,
+                    (long long)shape->max);
     for (size_t at = 0, step = 1; at < doc->text.len; at += step) {
         uint32_t point = (unsigned char)doc->text.ptr[at];
         if (point >= ' ' && point <= '~') {
@@ -316,7 +363,8 @@ static enum lks_code check_lines(struct checker *c, const struct lks_doc *doc,
 static enum lks_code check_any(struct checker *c, const struct lks_doc *doc,
                                const struct lks_shape *shape)
 {
-    (void)c, (void)doc, (void)shape;
+    (void)doc, (void)shape;
+    LKS_ASSERT(!c->docs->fractions); /* they would pass */
     return LKS_OK;
 }
 
@@ -350,8 +398,7 @@ static enum lks_code check_items(struct checker *c, const struct lks_doc *doc,
 {
     bool map = shape->type == LKS_TYPE_DICT;
     if (doc->kind != (map ? LKS_DOC_MAP : LKS_DOC_LIST))
-        return FAIL(c, doc, "expected a %s, found %s", map ? "map" : "list",
-                    lks_doc_kind_name(doc->kind));
+        return fail_kind(c, doc, map ? "a map" : "a list", "");
     if (check_count(c, doc, shape) != LKS_OK)
         return c->err->code;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
@@ -405,14 +452,17 @@ bool lks_schema_truth(const struct lks_doc *map, const struct lks_form *form, co
 static enum lks_code fail_unknown(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_form *form)
 {
-    char hint[LKS_NEAR_HINT_SIZE];
+    char hint[LKS_NEAR_HINT_SIZE], words[WORDS_MAX] = "";
     struct lks_near near = lks_near_to(doc->key);
     struct lks_field field;
-    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
         lks_near_try(&near, lks_str_from(field.key));
+        add_word(words, field.key);
+    }
     if (near.best.len > 0)
         return FAIL(c, doc, "unknown key%s", lks_near_hint(&near, hint));
-    return FAIL(c, doc, "unknown key in %s", form->name);
+    return FAIL(c, doc, "unknown key; %s takes %s", form->name,
+                words[0] != '\0' ? words : "no parameters");
 }
 
 static enum lks_code check_form(struct checker *c, const struct lks_doc *doc,
@@ -420,9 +470,10 @@ static enum lks_code check_form(struct checker *c, const struct lks_doc *doc,
 {
     const struct lks_form *form = shape->form;
     struct lks_field field;
+    char expected[96];
+    snprintf(expected, sizeof(expected), "%s as a map", form->name);
     if (doc->kind != LKS_DOC_MAP)
-        return FAIL(c, doc, "expected %s as a map, found %s", form->name,
-                    lks_doc_kind_name(doc->kind));
+        return fail_kind(c, doc, expected, "");
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
         if (!lks_schema_field(form, item->key, &field))
             return fail_unknown(c, item, form);
@@ -450,7 +501,7 @@ static const struct {
     [LKS_TYPE_RANGE] = {check_range, "string", NULL},
     [LKS_TYPE_DATE] = {check_text_kind, "string", "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"},
     [LKS_TYPE_TIME] = {check_text_kind, "string", "^.{1,4096}$"},
-    [LKS_TYPE_SHA256] = {check_sha256, "string", "^sha256:[0-9a-f]{64}$"},
+    [LKS_TYPE_SHA256] = {check_text_kind, "string", "^sha256:[0-9a-f]{64}$"},
     [LKS_TYPE_HEX] = {check_hex, "string", "^([0-9a-f]{2})+$"},
     [LKS_TYPE_HOSTS] = {check_hosts, "string", NULL},
     [LKS_TYPE_URL] = {check_url, "string", "^https://[^ @?#]+$"},
@@ -479,187 +530,6 @@ enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc
 {
     struct checker c = {docs, err};
     return check_value(&c, doc, &(struct lks_shape){.type = LKS_TYPE_FORM, .form = form});
-}
-
-/* Identity ---------------------------------------------------------------------------------- */
-
-/* The copy that is hashed is built as a document of its own, since order and absence differ. */
-struct copier {
-    struct lks_docs *to;
-    struct lks_err *err;
-};
-
-static enum lks_code copy_value(struct copier *c, struct lks_doc *parent, struct lks_str key,
-                                const struct lks_doc *doc, const struct lks_shape *shape,
-                                unsigned flags);
-
-static enum lks_code copy_scalar(struct copier *c, struct lks_doc *parent, struct lks_str key,
-                                 const struct lks_doc *doc)
-{
-    struct lks_doc *copy = doc->kind == LKS_DOC_TEXT ? lks_doc_add_text(c->to, parent, doc->text)
-                                                     : lks_doc_add(c->to, parent, doc->kind);
-    if (copy == NULL)
-        return lks_arena_fail(&c->to->arena, c->err);
-    copy->truth = doc->truth;
-    copy->number = doc->number;
-    copy->key = key;
-    return LKS_OK;
-}
-
-/* Whether the field could as well have been left out. A map without members says nothing, nor does
- * a list of forms without any; another list without elements says that there are none. */
-static bool says_absence(const struct lks_doc *doc, const struct lks_field *field)
-{
-    if ((field->flags & LKS_FIELD_NOTE) != 0)
-        return true;
-    if (doc->kind == LKS_DOC_BOOL && field->fallback != NULL)
-        return doc->truth == (strcmp(field->fallback, "true") == 0);
-    if (doc->kind == LKS_DOC_TEXT && field->fallback != NULL)
-        return lks_str_is(doc->text, field->fallback);
-    if (doc->kind == LKS_DOC_LIST)
-        return doc->count == 0 && field->shape.of->type == LKS_TYPE_FORM;
-    if (field->shape.type != LKS_TYPE_FORM)
-        return doc->kind == LKS_DOC_MAP && doc->count == 0;
-    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        struct lks_field inner = {0};
-        if (lks_schema_field(field->shape.form, item->key, &inner) && !says_absence(item, &inner))
-            return false;
-    }
-    return true;
-}
-
-static enum lks_code copy_form(struct copier *c, struct lks_doc *to, const struct lks_doc *doc,
-                               const struct lks_form *form)
-{
-    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        struct lks_field field = {0};
-        bool known = lks_schema_field(form, item->key, &field);
-        LKS_ASSERT(known);
-        if (says_absence(item, &field))
-            continue;
-        if (copy_value(c, to, item->key, item, &field.shape, field.flags) != LKS_OK)
-            return c->err->code;
-    }
-    return LKS_OK;
-}
-
-struct sortable {
-    struct lks_doc *doc;
-    struct lks_buf text;
-};
-
-static int by_text(const void *left, const void *right)
-{
-    const struct sortable *a = left, *b = right;
-    return lks_str_cmp(lks_buf_view(&a->text), lks_buf_view(&b->text));
-}
-
-/* Link the elements anew, each once. */
-static void link_sorted(struct lks_doc *list, const struct sortable *items, size_t count)
-{
-    list->first = list->last = NULL;
-    list->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && by_text(&items[i - 1], &items[i]) == 0)
-            continue;
-        *(list->last != NULL ? &list->last->next : &list->first) = items[i].doc;
-        items[i].doc->next = NULL;
-        list->last = items[i].doc;
-        list->count++;
-    }
-}
-
-/* Put the elements of `list` in the order of their canonical text. */
-static enum lks_code sort_elements(struct copier *c, struct lks_doc *list)
-{
-    size_t n = 0;
-    struct sortable *items = calloc(list->count > 0 ? list->count : 1, sizeof(*items));
-    if (items == NULL)
-        return lks_fail_nomem(c->err);
-    enum lks_code code = LKS_OK;
-    for (struct lks_doc *item = list->first; item != NULL && code == LKS_OK; item = item->next) {
-        items[n].doc = item;
-        lks_buf_init(&items[n].text, LKS_DOC_BYTES_MAX);
-        code = lks_json_canonical(item, &items[n++].text, c->err);
-    }
-    if (code == LKS_OK) {
-        qsort(items, n, sizeof(*items), by_text);
-        link_sorted(list, items, n);
-    }
-    for (size_t i = 0; i < n; i++)
-        lks_buf_fini(&items[i].text);
-    free(items);
-    return code;
-}
-
-static enum lks_code copy_elements(struct copier *c, struct lks_doc *to, const struct lks_doc *doc,
-                                   const struct lks_shape *shape)
-{
-    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (copy_value(c, to, item->key, item, shape->of, 0) != LKS_OK)
-            return c->err->code;
-    }
-    return LKS_OK;
-}
-
-static enum lks_code copy_value(struct copier *c, struct lks_doc *parent, struct lks_str key,
-                                const struct lks_doc *doc, const struct lks_shape *shape,
-                                unsigned flags)
-{
-    if ((flags & LKS_FIELD_PRESENCE) != 0)
-        return copy_scalar(c, parent, key, &(struct lks_doc){.kind = LKS_DOC_BOOL, .truth = true});
-    if (doc->kind != LKS_DOC_LIST && doc->kind != LKS_DOC_MAP)
-        return copy_scalar(c, parent, key, doc);
-
-    struct lks_doc *copy = lks_doc_add(c->to, parent, doc->kind);
-    if (copy == NULL)
-        return lks_arena_fail(&c->to->arena, c->err);
-    copy->key = key;
-    if (shape->type == LKS_TYPE_FORM)
-        return copy_form(c, copy, doc, shape->form);
-    if (copy_elements(c, copy, doc, shape) != LKS_OK)
-        return c->err->code;
-    return (flags & LKS_FIELD_SET) != 0 ? sort_elements(c, copy) : LKS_OK;
-}
-
-enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_form *form,
-                                  struct lks_buf *out, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs copy = {0};
-    if (lks_docs_init(&copy, "identity", err) != LKS_OK)
-        return err->code;
-    struct copier c = {&copy, err};
-    struct lks_shape top = {.type = LKS_TYPE_FORM, .form = form};
-    if (copy_value(&c, NULL, (struct lks_str){0}, doc, &top, 0) != LKS_OK)
-        return err->code;
-    return lks_json_canonical(copy.first, out, err);
-}
-
-static enum lks_code field_identity(const struct lks_field *field, const struct lks_doc *value,
-                                    struct lks_buf *out, struct lks_err *err)
-{
-    lks_buf_init(out, LKS_DOC_BYTES_MAX);
-    if (value == NULL || says_absence(value, field))
-        return LKS_OK;
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs copy = {0};
-    if (lks_docs_init(&copy, "identity", err) != LKS_OK)
-        return err->code;
-    struct copier c = {&copy, err};
-    if (copy_value(&c, NULL, (struct lks_str){0}, value, &field->shape, field->flags) != LKS_OK)
-        return err->code;
-    return lks_json_canonical(copy.first, out, err);
-}
-
-enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_doc *a,
-                              const struct lks_doc *b, bool *out, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = {0};
-    if (field_identity(field, a, &left, err) != LKS_OK ||
-        field_identity(field, b, &right, err) != LKS_OK)
-        return err->code;
-    *out = lks_str_eq(lks_buf_view(&left), lks_buf_view(&right));
-    return LKS_OK;
 }
 
 /* JSON Schema ------------------------------------------------------------------------------- */

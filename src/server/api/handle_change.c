@@ -20,11 +20,10 @@ enum {
 
 /* Its scope was looked at, so it is there. */
 static const struct lks_state_change *change_of(const struct lks_authz *authz,
-                                                struct lks_call *call)
+                                                const struct lks_call *call)
 {
     const struct lks_state_change *c = lks_state_change(authz->state, lks_authz_id(call));
-    if (c == NULL)
-        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such change");
+    LKS_ASSERT(c != NULL);
     return c;
 }
 
@@ -122,8 +121,6 @@ void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state_change *c = change_of(authz, call);
     struct lks_err err = {0};
     bool plan = LKS_ASKED(call, lks_query_change)->plan != 0;
-    if (c == NULL)
-        return;
     if (lks_view_change_sketch_of(s, lks_engine_book(authz->engine), c, plan, &k, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
@@ -161,7 +158,7 @@ void lks_handle_change_members(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state_change *c = change_of(authz, call);
     struct lks_authz_page page;
     const struct lks_query_members *ask = LKS_ASKED(call, lks_query_members);
-    if (c == NULL || !lks_authz_page_begin(call, &ask->page, &page))
+    if (!lks_authz_page_begin(call, &ask->page, &page))
         return;
     uint32_t at = page.after < c->member_count ? (uint32_t)page.after
                   : page.after == UINT64_MAX   ? 0
@@ -208,8 +205,6 @@ void lks_handle_change_act(struct lks_authz *authz, struct lks_call *call, uint6
 void lks_handle_change_vote(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
-    if (c == NULL)
-        return;
     struct lks_event event = {
         .kind = LKS_EVENT_VOTE,
         .reason = LKS_ASKED(call, lks_ask_reason)->reason,
@@ -224,8 +219,6 @@ void lks_handle_change_waive(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
     const struct lks_ask_waive *ask = LKS_ASKED(call, lks_ask_waive);
-    if (c == NULL)
-        return;
     struct lks_event event = {
         .kind = LKS_EVENT_WAIVE,
         .reason = ask->reason,
@@ -237,8 +230,6 @@ void lks_handle_change_waive(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_change_review(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
-    if (c == NULL)
-        return;
     struct lks_event event = {
         .kind = LKS_EVENT_REVIEW,
         .reason = LKS_ASKED(call, lks_ask_reason)->reason,
@@ -250,8 +241,6 @@ void lks_handle_change_review(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_change_forecast(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(authz, call);
-    if (c == NULL)
-        return;
     struct lks_event event = {
         .kind = LKS_EVENT_FORECAST,
         .forecast = *LKS_ASKED(call, lks_rec_forecast),
@@ -287,7 +276,7 @@ void lks_handle_change_move(struct lks_authz *authz, struct lks_call *call)
     LKS_ASSERT(known); /* by the table of routes */
     const struct lks_ask_start *start =
         order == LKS_ORDERED_START ? LKS_ASKED(call, lks_ask_start) : NULL;
-    if (c == NULL || (start != NULL && !is_confirmed(authz, call, start, c)))
+    if (start != NULL && !is_confirmed(authz, call, start, c))
         return;
     struct lks_event event = {
         .kind = LKS_EVENT_CHANGE_MOVE,
@@ -305,8 +294,6 @@ static void move_members(struct lks_authz *authz, struct lks_call *call, enum lk
 {
     const struct lks_state_change *c = change_of(authz, call);
     const struct lks_ask_members *ask = LKS_ASKED(call, lks_ask_members);
-    if (c == NULL)
-        return;
     struct lks_event event = {
         .kind = kind,
         .name = ask->nodes,

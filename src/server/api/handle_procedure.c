@@ -11,10 +11,7 @@ static bool make(const struct lks_authz *authz, struct lks_call *call, struct lk
     const struct lks_state_change *c = lks_state_change(authz->state, lks_authz_id(call));
     struct lks_price price = {0};
     struct lks_err err = {0};
-    if (c == NULL) {
-        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such change");
-        return false;
-    }
+    LKS_ASSERT(c != NULL); /* its scope was looked at */
     if (!lks_procedure_price_parse(LKS_ASKED(call, lks_query_procedure)->gpu_hour, &price)) {
         lks_call_problem(call, LKS_E_INVALID, "gpu_hour: no price such as '2.5 EUR'");
         return false;

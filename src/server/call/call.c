@@ -51,8 +51,10 @@ static enum lks_code parse(struct lks_call *call, struct lks_err *err)
     if (values > LKS_CALL_VALUES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "body: %zu values; %zu are taken", values,
                         LKS_CALL_VALUES_MAX);
-    if (lks_docs_init(&call->docs, "body", err) != LKS_OK ||
-        lks_json_parse(text.len > 0 ? text : LKS_STR("{}"), &call->docs, err) != LKS_OK)
+    if (lks_docs_init(&call->docs, "body", err) != LKS_OK)
+        return err->code;
+    call->docs.fractions = true;
+    if (lks_json_parse(text.len > 0 ? text : LKS_STR("{}"), &call->docs, err) != LKS_OK)
         return err->code;
     return lks_schema_decode(&call->docs, call->docs.first, call->route->body, &call->ask, err);
 }
@@ -79,7 +81,6 @@ bool lks_call_query_add(struct lks_call *call, struct lks_doc *map, const char *
     if (key.ptr == NULL || doc == NULL)
         return false;
     doc->key = key;
-    doc->quoted = true;
     uint64_t number;
     if (known && field.shape.type == LKS_TYPE_NUMBER &&
         lks_str_number(doc->text, (uint64_t)LKS_DOC_NUMBER_MAX, &number)) {

@@ -9,6 +9,7 @@ enum lks_code lks_admit_line(struct lks_str line, struct lks_docs *docs, const v
     *ask = NULL;
     if (lks_docs_init(docs, "line", err) != LKS_OK)
         return err->code;
+    docs->fractions = true;
     if (line.len > LKS_ADMIT_LINE_MAX)
         return lks_fail(err, LKS_E_LIMIT, "line: more than %zu bytes", LKS_ADMIT_LINE_MAX);
     if (lks_json_parse(line, docs, err) != LKS_OK)
