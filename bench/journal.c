@@ -5,6 +5,7 @@
  * SQLite with the same sync, and decides, hashes and signs nothing. Rounds of both alternate.
  */
 #include "bench/bench.h"
+#include "model/manifest/manifest.h"
 
 #include "drivers/store/sqlite.h"
 #include "engine/engine.h"

@@ -2,9 +2,7 @@
 
 #include "bench/measure.h"
 #include "bench/writing.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "drivers/store/sqlite.h"
 #include "engine/journal.h"

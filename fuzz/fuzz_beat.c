@@ -2,7 +2,7 @@
  * it, over and over and with small changes, keeps counts that add up and never decides on the same
  * thing twice. */
 #include "core/campaign/state_apply.h"
-#include "core/rows/node.h"
+#include "core/registry/book.h"
 #include "core/rules/decide.h"
 #include "core/state/heartbeat.h"
 #include "core/state/state.h"

@@ -35,6 +35,7 @@
 #include "engine/engine.h"
 #include "lab/rehearse/queue.h"
 #include "model/manifest/bundle.h"
+#include "model/manifest/manifest.h"
 #include "port/sched.h"
 
 struct lks_state_flash;

@@ -3,6 +3,7 @@
 #include "core/rows/flash.h"
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
+#include "model/tuple/tuple.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* Operators: one who wants changes and sees them through, and others who meddle. */
+#include "core/plan/plan.h"
 #include "core/rows/alarm.h"
 #include "sim/campaign.h"
 

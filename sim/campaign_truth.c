@@ -1,3 +1,4 @@
+#include "model/tuple/tuple.h"
 #include "sim/campaign.h"
 
 #include <stdio.h>

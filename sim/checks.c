@@ -1,10 +1,9 @@
 #include "core/entity/entity.h"
 #include "core/entity/settable.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/mass.h"
 #include "core/state/state.h"
+#include "model/tuple/tuple.h"
 #include "sim/world.h"
 
 #include "core/campaign/state_apply.h"

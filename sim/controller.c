@@ -1,7 +1,5 @@
 #include "core/gate/gate.h"
 #include "core/rows/command.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "sim/world.h"
 

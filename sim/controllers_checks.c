@@ -1,7 +1,5 @@
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "sim/controllers.h"
 #include "tests/reload.h"

@@ -1,6 +1,4 @@
 #include "core/rows/command.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "sim/controllers.h"
 

@@ -1,6 +1,5 @@
 #include "core/rows/alarm.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "sim/world.h"
 

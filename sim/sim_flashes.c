@@ -17,10 +17,11 @@
  */
 #include "base/rng.h"
 #include "core/rows/flash.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
+#include "model/manifest/bundle.h"
+#include "model/manifest/manifest.h"
 #include "tests/bmcs.h"
 #include "tests/facts.h"
 #include "tests/test.h"

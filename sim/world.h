@@ -17,6 +17,7 @@
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
+#include "model/manifest/manifest.h"
 
 #define SIM_COMMANDS_AT_ONCE 4
 #define SIM_ANSWER_WITHIN    (5 * LKS_SECOND) /* how long an agent waits */

@@ -2,6 +2,7 @@
 
 #include "core/campaign/state_apply.h"
 #include "core/fold/transition.h"
+#include "core/registry/book.h"
 #include "core/state/lookup.h"
 #include "tests/facts.h"
 

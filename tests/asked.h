@@ -10,6 +10,7 @@
 
 #include "core/rules/decide.h"
 #include "core/state/state.h"
+#include "model/manifest/manifest.h"
 
 struct lks_asked {
     struct lks_state state;

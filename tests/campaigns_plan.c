@@ -1,4 +1,5 @@
 /* The plan of such a change, as records. */
+#include "core/plan/plan.h"
 #include "tests/campaigns.h"
 
 enum { RECIPE_SHELF = 1 };

@@ -5,8 +5,6 @@
 #include "core/rows/change_index.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "tests/test.h"
 

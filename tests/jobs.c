@@ -1,6 +1,7 @@
 #include "tests/jobs.h"
 
 #include "codec/notation/hostlist.h"
+#include "core/registry/book.h"
 #include "core/registry/images.h"
 #include "tests/facts.h"
 

@@ -21,6 +21,7 @@
 #ifndef LKS_TESTS_JOBS_H
 #define LKS_TESTS_JOBS_H
 
+#include "model/manifest/manifest.h"
 #include "tests/asked.h"
 
 struct lks_jobs {

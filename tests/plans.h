@@ -9,6 +9,9 @@
 #ifndef LKS_TESTS_PLANS_H
 #define LKS_TESTS_PLANS_H
 
+#include "core/plan/plan.h"
+#include "core/registry/book.h"
+#include "model/manifest/bundle.h"
 #include "tests/asked.h"
 
 enum { PLANS_BUNDLES = 4 };

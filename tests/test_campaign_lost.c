@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "core/campaign/campaign.h"
 #include "core/plan/drain.h"
+#include "core/registry/book.h"
 #include "core/rows/node.h"
 #include "core/state/node_status.h"
 #include "tests/campaigns.h"

@@ -1,5 +1,6 @@
 /* What people are told of a node that waits, wherever it does. */
 #include "core/campaign/campaign.h"
+#include "core/registry/book.h"
 #include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"

@@ -2,6 +2,8 @@
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
 #include "core/state/node_status.h"
+#include "model/manifest/bundle.h"
+#include "model/tuple/tuple.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"

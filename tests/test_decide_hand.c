@@ -5,6 +5,7 @@
 #include "core/rows/node.h"
 #include "core/rows/registry.h"
 #include "core/state/lookup.h"
+#include "model/manifest/bundle.h"
 
 #include "core/rules/decide.h"
 #include "tests/facts.h"

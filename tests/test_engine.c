@@ -1,8 +1,10 @@
 #include "core/entity/entity.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
+#include "core/registry/book.h"
 #include "core/state/state.h"
 #include "engine/engine.h"
+#include "model/manifest/fleet.h"
+#include "model/manifest/fleet_gate.h"
+#include "model/manifest/manifest.h"
 
 #include "drivers/store/memory.h"
 #include "engine/journal.h"

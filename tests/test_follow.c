@@ -1,13 +1,13 @@
 /* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
  */
 #include "core/entity/entity.h"
-#include "core/rows/node.h"
+#include "core/registry/book.h"
 #include "core/state/barred.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/journals.h"
 #include "tests/test.h"

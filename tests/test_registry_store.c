@@ -1,3 +1,4 @@
+#include "core/registry/book.h"
 #include "core/registry/store.h"
 
 #include "core/rules/decide.h"

@@ -1,8 +1,6 @@
 /* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
  * says adds up. */
 #include "core/campaign/state_apply.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "drivers/store/memory.h"
 #include "engine/journal.h"

@@ -1,8 +1,6 @@
 /* What keeps a journal usable: snapshots, repairs, trims and looking back. */
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "tests/journals.h"
 #include "tests/test.h"

@@ -2,6 +2,7 @@
 #ifndef LKS_ENGINE_ENGINE_PARTS_H
 #define LKS_ENGINE_ENGINE_PARTS_H
 
+#include "core/registry/book.h"
 #include "core/registry/store.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"

@@ -1,7 +1,5 @@
 /* What was true of a node at some moment: the journal folded up to it. */
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "engine/journal.h"
 

@@ -1,7 +1,5 @@
 #include "base/intern.h"
-#include "core/rows/node.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "engine/chain_walk.h"
 #include "model/record/record.h"

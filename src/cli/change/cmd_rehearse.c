@@ -8,8 +8,6 @@
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/stats/ramp.h"
 

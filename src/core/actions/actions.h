@@ -9,6 +9,7 @@
 #include "core/rows/text.h"
 
 struct lks_node;
+struct lks_plan;
 struct lks_state_change;
 struct lks_state_command;
 

@@ -3,10 +3,9 @@
 #include "core/conform/basis.h"
 #include "core/firmware/endpoint.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
+#include "model/manifest/bundle.h"
 
 #include <stdio.h>
 

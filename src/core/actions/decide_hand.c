@@ -5,14 +5,15 @@
 #include "core/actions/drained.h"
 #include "core/firmware/firmware_names.h"
 #include "core/governance/delta.h"
+#include "core/plan/plan.h"
+#include "core/registry/book.h"
 #include "core/rows/change.h"
 #include "core/rows/command.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
+#include "model/tuple/tuple.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 #include "core/actions/actions.h"
 #include "core/registry/images.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
+#include "model/tuple/tuple.h"
 
 enum { LIBRARIES = 4, SEEN_MAX = 64 };
 

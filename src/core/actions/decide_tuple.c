@@ -3,9 +3,8 @@
 #include "base/intern.h"
 #include "core/actions/actions.h"
 #include "core/conform/verdict.h"
-#include "core/rows/node.h"
+#include "core/registry/book.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -5,11 +5,10 @@
 #include "core/conform/conform.h"
 #include "core/conform/node_readings.h"
 #include "core/conform/verdict.h"
+#include "core/registry/book.h"
 #include "core/rows/deviation.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

@@ -1,9 +1,7 @@
 #include "core/actions/sched.h"
 
 #include "core/plan/drain.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 const char *const lks_sched_verb_words[] = {"drain", "look", "release", NULL};

@@ -5,6 +5,8 @@
 
 #include "core/decision/event.h"
 
+struct lks_facts;
+
 #define LKS_SCHED_OWNER_MAX  127
 #define LKS_SCHED_REASON_MAX 255
 

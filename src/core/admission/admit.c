@@ -1,11 +1,9 @@
 #include "base/vec.h"
 #include "core/admission/admit_parts.h"
 #include "core/rows/job.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include "codec/notation/hostlist.h"

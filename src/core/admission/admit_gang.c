@@ -1,9 +1,7 @@
 /* What the nodes of a job are to each other. */
 #include "core/admission/admit_parts.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/state/agree.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* Postures ----------------------------------------------------------------------------------- */

@@ -1,9 +1,7 @@
 /* Why a node is barred, in a line. Texts are only made for what is refused or warned about. */
 #include "core/admission/admit_parts.h"
 #include "core/conform/verdict.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* What is asked about: a node of the job. */

@@ -4,7 +4,6 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/firmware/endpoint.h"
 #include "core/plan/drain.h"
-#include "core/rows/node.h"
 #include "core/state/mass.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"

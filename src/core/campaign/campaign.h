@@ -40,6 +40,8 @@
 #include "core/rows/change.h"
 #include "core/rows/failure.h"
 
+struct lks_book;
+
 /* That a node which is not heard of is waited for: since its wave began where it did not begin,
  * else since it was lost while it drains. Behind that it is left alone. */
 #define LKS_CAMPAIGN_GRACE (3600 * LKS_SECOND)

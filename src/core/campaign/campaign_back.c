@@ -8,8 +8,8 @@
  * drained all the same.
  */
 #include "core/campaign/campaign_parts.h"
+#include "core/plan/plan.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/state/mass.h"
 #include "core/state/state.h"
 

@@ -1,7 +1,7 @@
 /* Which units may start: why a unit does not start now, or does not roll back, and its first step.
  */
 #include "core/campaign/campaign_parts.h"
-#include "core/rows/node.h"
+#include "core/plan/plan.h"
 #include "core/rows/verdict.h"
 #include "core/state/mass.h"
 #include "core/state/node_status.h"

@@ -1,7 +1,7 @@
 /* The failure domain of a member: its redundant peer, the nodes of its domain, and whether any of
  * them may drain now. */
 #include "core/campaign/campaign_parts.h"
-#include "core/rows/node.h"
+#include "core/plan/plan.h"
 #include "core/state/state.h"
 
 #include "core/state/mass.h"

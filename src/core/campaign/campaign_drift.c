@@ -4,7 +4,7 @@
  * and when it is their turn. Where these are many something else is wrong, and a person decides.
  */
 #include "core/campaign/campaign_parts.h"
-#include "core/rows/node.h"
+#include "core/plan/plan.h"
 #include "core/rows/verdict.h"
 #include "core/state/state.h"
 

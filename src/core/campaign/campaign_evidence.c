@@ -4,7 +4,6 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
-#include "core/rows/node.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

@@ -1,8 +1,6 @@
 #include "core/campaign/campaign_evidence_waves.h"
 
 #include "core/rows/change.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #define SIDE_MIN 2 /* fewer on a side were not compared */

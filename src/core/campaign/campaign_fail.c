@@ -2,7 +2,6 @@
  * or to a person who resolves it. No failed node returns to service by itself. */
 #include "core/campaign/campaign_parts.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
 

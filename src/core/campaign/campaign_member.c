@@ -2,7 +2,6 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/state/state.h"
 
 #include <inttypes.h>

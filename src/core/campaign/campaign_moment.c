@@ -1,7 +1,6 @@
 /* Of this moment, beside what records say: who is due, and when changes are looked at next. */
 #include "base/heap.h"
 #include "core/campaign/campaign.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* The first that is really due stays in front: the tick moves it, and the next call goes on. */

@@ -1,7 +1,7 @@
 /* The way of a member through its steps, there and back, and beside the others of its unit. */
 #include "core/campaign/campaign_parts.h"
+#include "core/plan/plan.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
 #include "core/state/agree.h"
 #include "core/state/node_status.h"

@@ -6,7 +6,6 @@
 #include "core/governance/delta.h"
 #include "core/plan/plan.h"
 #include "core/rows/change_index.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
 #include "core/state/state.h"

@@ -1,6 +1,7 @@
 /* Nodes that a person wants tried again: at once, or when there is room for them. One that waits
  * for that stays as it ended, and has the time at which it was asked for as its `until`. */
 #include "core/campaign/campaign_parts.h"
+#include "core/plan/plan.h"
 #include "core/rows/node.h"
 
 void lks_campaign_member_queue(struct lks_deciding *d, const struct lks_look *k, const char *once,

@@ -3,7 +3,6 @@
 #include "core/conform/basis.h"
 #include "core/conform/verdict.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"

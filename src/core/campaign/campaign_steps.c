@@ -1,8 +1,8 @@
 /* Each kind of step: when it can begin, what it asks for, and when it is done. */
 #include "core/campaign/campaign_parts.h"
+#include "core/registry/book.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
 

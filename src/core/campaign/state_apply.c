@@ -3,8 +3,6 @@
 #include "base/heap.h"
 #include "core/campaign/campaign.h"
 #include "core/fold/apply.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 static enum lks_code reckon(struct lks_state *s, uint32_t n, struct lks_err *err)

@@ -5,9 +5,7 @@
 #include "base/vec.h"
 #include "core/decision/size.h"
 #include "core/rows/alarm.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/mass.h"
 #include "core/state/state.h"
 

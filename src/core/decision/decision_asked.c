@@ -1,9 +1,7 @@
 /* Checks of what a person gives with a request: reason, names, digests; and the people behind it.
  */
 #include "core/decision/decision.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include "base/near.h"

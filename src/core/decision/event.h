@@ -7,13 +7,15 @@
 #ifndef LKS_CORE_EVENT_H
 #define LKS_CORE_EVENT_H
 
-#include "core/gate/gate.h"
-#include "core/plan/plan.h"
-#include "core/registry/book.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/decision/event_access.h"
+#include "core/decision/event_change.h"
+#include "core/decision/event_node.h"
+#include "core/decision/event_registry.h"
 #include "core/rows/limits.h"
 #include "core/state/heartbeat.h"
-#include "model/manifest/bundle.h"
-#include "model/tuple/tuple.h"
+#include "model/record/record.h"
 
 #define LKS_DECISION_MEMORY_MAX ((size_t)512 << 20)
 #define LKS_DECISION_SLICE      1024 /* a tick lists about so many records, and says `more` */
@@ -91,11 +93,6 @@ enum lks_event_kind {
     LKS_EVENT_COUNT
 };
 
-/* What one call reaches outside a change: its answer repeats that. */
-struct lks_touched {
-    uint64_t nodes, gpus;
-};
-
 /* Views and pointers are borrowed until the turn is over. */
 struct lks_event {
     enum lks_event_kind kind;
@@ -109,163 +106,55 @@ struct lks_event {
                             list */
     const struct lks_bundle *said; /* FLASH: the manifest of its bundle; NULL: it was not read */
     union {
-        struct {
-            struct lks_str version, host;
-        } started;
+        struct lks_event_started started;
         struct lks_limits limits;
-        struct {
-            uint64_t forward, back; /* by how many ms the wall clock jumped */
-        } clock;
+        struct lks_event_clock clock;
         struct lks_beat beat;
-        struct {
-            const struct lks_tuple *tuple;
-            struct lks_str report; /* digest of its bytes, which are a blob of the same batch */
-        } tuple;
-        struct {
-            struct lks_str hash;
-            lks_ms expires;
-        } token;
-        struct { /* the certificate is made already; it leaves if the answer is yes */
-            struct lks_str token_hash; /* ENROLL */
-            struct lks_str fingerprint, serial;
-            struct lks_str shown; /* RENEW: fingerprint of the certificate that asks */
-            lks_ms expires;
-        } certificate;
-        struct {
-            const struct lks_manifest *manifest;
-            struct lks_manifest *give; /* the same, if the engine may keep it; else NULL */
-            struct lks_str digest;     /* of its bytes, a blob of the same batch */
-            bool accept;               /* what is first seen is taken in at once */
-            bool dry;                  /* nothing comes of it, so nothing is to be confirmed */
-            struct lks_touched said; /* how many of them, as the caller repeats; 0: not repeated */
-        } fleet;
-        struct {
-            bool force; /* RELEASE: although it does not conform; the record says so */
-        } release;
-        struct {
-            struct lks_str column, value; /* an empty value clears the column */
-        } set;                            /* NODE_SET */
+        struct lks_event_tuple tuple;
+        struct lks_event_token token;
+        struct lks_event_certificate certificate;
+        struct lks_event_fleet fleet;
+        struct lks_event_release release;
+        struct lks_event_set set; /* NODE_SET */
         uint64_t alarm;
-        struct {
-            struct lks_str identity, site, pool;
-            enum lks_role role;
-        } grant;
-        struct {
-            struct lks_str id, identity, hash;
-            lks_ms expires; /* 0: never; RENEW: what its own life makes of it, and no later */
-            lks_ms life;
-            struct lks_str issuer, grants; /* LOGIN */
-        } api_token;
-        struct { /* the certificate is made already; it leaves if the answer is yes */
-            struct lks_str identity, fingerprint, serial;
-            struct lks_str renews; /* serial of the one that the caller shows; empty: none */
-            lks_ms expires, life;
-        } certify; /* GONE: `serial` */
-        struct {
-            struct lks_str executor, digests;
-            lks_ms expires;
-        } command;
-        struct {
-            uint64_t id;
-            enum lks_outcome outcome;
-            struct lks_str text;
-        } result;
-        struct {
-            const struct lks_tuple *tuple; /* NULL: what was read is over, for `reason` */
-            struct lks_str report;
-        } outband;
-        struct {
-            enum lks_condition condition;
-            bool on;
-            lks_ms until;
-            struct lks_str stack, text;
-        } condition;
-        struct {
-            struct lks_str subject, value, owner, approver;
-            lks_ms expires;
-        } deviate;
+        struct lks_event_grant grant;
+        struct lks_event_api_token api_token;
+        struct lks_event_certify certify; /* GONE: `serial` */
+        struct lks_event_command command;
+        struct lks_event_result result;
+        struct lks_event_outband outband;
+        struct lks_event_condition condition;
+        struct lks_event_deviate deviate;
         uint64_t deviation; /* DEVIATION_CLOSE, DEVIATION_AGREE */
-        struct {
-            const struct lks_stack *stack;
-            struct lks_str manifest; /* digest of its file, a blob of the same batch */
-            struct lks_str envelope; /* itself, as text */
-        } publish;
-        struct {
-            struct lks_str digest, evidence;
-            enum lks_stack_step to;
-        } step;
+        struct lks_event_publish publish;
+        struct lks_event_step step;
         struct lks_rec_image image; /* without `by` */
         struct lks_rec_artifact artifact;
         struct lks_rec_job job;                  /* the same */
         struct lks_rec_override override;        /* the same */
         const struct lks_rec_observed *observed; /* `observed_count` of them */
-        struct {
-            uint64_t epoch;
-            struct lks_str name, url;
-        } lead;
-        struct {
-            struct lks_str name, key;
-        } key;
+        struct lks_event_lead lead;
+        struct lks_event_key key;
         struct lks_rec_bundle bundle; /* without `by`; KEY_GONE, BUNDLE_REVOKE: event.name */
         struct lks_str fingerprint;   /* ENDPOINT: of the node event.name; empty: forget */
         struct lks_rec_flash flash;   /* without `id`, `node`, `by`, `reason` */
         struct lks_rec_flash_saved flash_saved;
         struct lks_rec_flash_ended flash_ended; /* without `node` */
-        struct {
-            struct lks_plan_wish wish;          /* core/plan/plan.h */
-            const struct lks_bundle_set *known; /* manifests of the bundles there are */
-        } propose;
-        struct {
-            uint64_t change;
-            bool yes;
-            bool withdrawn; /* the approver withdraws the approval */
-        } vote;
+        struct lks_event_propose propose;
+        struct lks_event_vote vote;
         uint64_t review;           /* REVIEW: the change */
         enum lks_reset_step reset; /* RESET: of the node event.name */
-        struct {
-            uint64_t change;
-            struct lks_str gate; /* its name, or that of a metric */
-            struct lks_str pool; /* of that pool alone; empty: where they may approve */
-            lks_ms until;
-        } waive;
-        struct {
-            uint64_t change;
-            enum lks_change_order_word order; /* core/plan/plan.h */
-            bool glass;                       /* START: without its approvals */
-            struct lks_str standby;           /* START: who stands by on site, where it asks */
-        } move;
-        struct {
-            uint64_t change;
-            bool again; /* try it again; else it returns to service as is */
-        } member;       /* event.name: host list */
-        struct {
-            struct lks_str pool; /* empty: all */
-            bool on;
-        } freeze;
-        struct {
-            uint64_t change, nodes; /* nodes: how many it was shown with */
-            bool yes;
-            struct lks_str plan;        /* digest of what was shown */
-            struct lks_str id;          /* of the message */
-            struct lks_str ticket, who; /* as the ticket system calls them */
-            lks_ms until;               /* the message is not taken again before then */
-        } ticket;                       /* event.by: who that is here */
+        struct lks_event_waive waive;
+        struct lks_event_move move;
+        struct lks_event_member member; /* event.name: host list */
+        struct lks_event_freeze freeze;
+        struct lks_event_ticket ticket; /* event.by: who that is here */
         struct lks_rec_ticket_told told;
         struct lks_rec_audited audited;
         struct lks_rec_forecast forecast; /* without `by` */
-        struct {
-            bool drained; /* it takes no new work, and nothing runs on it */
-            uint32_t jobs;
-            struct lks_str owner, text;
-        } sched; /* event.node */
-        struct {
-            const struct lks_measured *list;
-            size_t count;
-        } measured; /* values that were not asked for are ignored; nothing is refused for them */
-        struct {
-            uint32_t pool; /* for which a change may be drafted now; UINT32_MAX: for none */
-            const struct lks_bundle_set *known; /* manifests of the bundles there are */
-        } cadence;
+        struct lks_event_sched sched;     /* event.node */
+        struct lks_event_measured measured;
+        struct lks_event_cadence cadence;
     };
 };
 

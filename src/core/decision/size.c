@@ -1,9 +1,7 @@
 #include "core/decision/size.h"
 
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/facts/class.h"
 

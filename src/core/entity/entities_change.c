@@ -2,7 +2,6 @@
 #include "core/entity/columns.h"
 #include "core/entity/entity.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/state/state.h"
 #include "model/record/record_words.h"
 

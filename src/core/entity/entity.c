@@ -2,7 +2,6 @@
 
 #include "base/intern.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/state/state_room.h"
 

@@ -1,9 +1,7 @@
 /* Whether two states say the same. Their numbers for texts and their places for nodes and pools may
  * differ, so what a number names is compared, and nodes, pools and bases are found by name. */
 #include "core/entity/entity.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/mass.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"

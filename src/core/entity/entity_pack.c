@@ -4,8 +4,6 @@
 #include "codec/format/leb128.h"
 #include "core/entity/layout.h"
 #include "core/rows/pool.h"
-#include "core/rows/text.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/state/state_room.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/vec.h"
 #include "core/entity/columns.h"
-#include "core/rows/node.h"
 #include "core/state/mass.h"
 #include "core/state/state.h"
 

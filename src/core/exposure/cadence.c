@@ -5,10 +5,8 @@
 #include "core/firmware/endpoint.h"
 #include "core/governance/quiet.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

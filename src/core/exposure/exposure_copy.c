@@ -1,10 +1,8 @@
 #include "base/vec.h"
 #include "core/exposure/exposure_parts.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

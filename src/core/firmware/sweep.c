@@ -2,9 +2,7 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "codec/format/digest.h"
 #include "core/fold/apply.h"
 #include "core/rows/credential.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/state/state_room.h"
 #include "model/record/record.h"

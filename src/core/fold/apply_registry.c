@@ -4,7 +4,6 @@
 #include "core/rows/job.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/record/record.h"
 #include "model/record/record_words.h"

@@ -4,7 +4,6 @@
 #include "core/fold/fold.h"
 #include "core/rows/change.h"
 #include "core/state/change_room.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/state/tickets.h"
 #include "model/record/record.h"

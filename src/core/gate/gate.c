@@ -2,9 +2,7 @@
 
 #include "codec/notation/hostlist.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

@@ -4,10 +4,8 @@
 #include "base/arena.h"
 #include "core/gate/gate.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
 #include "core/state/heartbeat.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/record/record_words.h"
 

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "core/rows/credential.h"
 #include "core/state/access.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #define UNKNOWN "?"

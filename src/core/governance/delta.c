@@ -1,10 +1,8 @@
 #include "core/governance/delta.h"
 
 #include "codec/notation/version.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 #include "model/tuple/tuple.h"

@@ -3,9 +3,7 @@
 #include "base/intern.h"
 #include "core/gate/gate.h"
 #include "core/governance/relaxed.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 struct lks_backing lks_govern_proposer(const struct lks_state *s, const struct lks_state_change *c)

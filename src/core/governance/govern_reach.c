@@ -3,9 +3,7 @@
  */
 #include "core/governance/govern.h"
 #include "core/rows/credential.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include "core/governance/relaxed.h"

@@ -4,10 +4,8 @@
 #include "core/plan/plan_work.h"
 #include "core/registry/named.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* Notes for the approvers of a plan: nodes that will wait, and the state of pools when it is
  * finished. */
 #include "core/plan/plan_work.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* A person holds them: no change starts on them. */

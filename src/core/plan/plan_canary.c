@@ -5,9 +5,7 @@
 #include "base/intern.h"
 #include "core/conform/basis.h"
 #include "core/plan/plan_work.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/stats/cover.h"
 

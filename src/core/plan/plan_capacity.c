@@ -7,9 +7,7 @@
  * for irreversible steps; were they all of one rack, three quarters of it would stay.
  */
 #include "core/plan/plan_work.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -11,9 +11,7 @@
 #include "core/governance/delta.h"
 #include "core/governance/relaxed.h"
 #include "core/plan/plan_work.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #define HOUR       (60 * LKS_PLAN_MINUTE)

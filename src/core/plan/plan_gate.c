@@ -6,9 +6,7 @@
 #include "base/real.h"
 #include "core/plan/plan_work.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/stats/evidence.h"
 

@@ -4,9 +4,7 @@
 #include "core/governance/quiet.h"
 #include "core/plan/plan_work.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* Beginning --------------------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
 #include "core/compat/parts.h"
 #include "core/conform/basis.h"
 #include "core/plan/plan_work.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdio.h>

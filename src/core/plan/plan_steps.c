@@ -9,8 +9,6 @@
 #include "core/compat/parts.h"
 #include "core/plan/plan_work.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/manifest/executor.h"
 

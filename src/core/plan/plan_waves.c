@@ -10,7 +10,6 @@
 #include "core/plan/plan_work.h"
 #include "core/rows/change.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -3,10 +3,8 @@
 #include "core/plan/drain.h"
 #include "core/plan/plan_work.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

@@ -1,7 +1,5 @@
 #include "core/procedure/procedure_parts.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include "base/real.h"

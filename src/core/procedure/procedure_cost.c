@@ -3,9 +3,7 @@
 #include "core/governance/govern.h"
 #include "core/procedure/procedure_parts.h"
 #include "core/rows/change_index.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "core/plan/drain.h"
 #include "core/procedure/procedure_parts.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include "base/real.h"

@@ -3,10 +3,8 @@
 #include "core/rows/change_index.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

@@ -4,7 +4,6 @@
 #include "base/vec.h"
 #include "codec/format/digest.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* References --------------------------------------------------------------------------------- */

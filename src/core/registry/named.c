@@ -3,7 +3,6 @@
 #include "base/near.h"
 #include "codec/format/digest.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/record/record_words.h"
 

@@ -11,6 +11,7 @@
 
 #include "core/decision/event.h"
 
+struct lks_book;
 struct lks_state_change;
 
 /* `out` was initialised; what it held is gone. Fails only for lack of memory; a refusal is not a

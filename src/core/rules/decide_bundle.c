@@ -4,7 +4,6 @@
  * that is final. */
 #include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "trust/signature.h"
 

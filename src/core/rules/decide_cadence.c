@@ -7,7 +7,6 @@
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #define DAY ((lks_ms)24 * 3600 * LKS_SECOND)

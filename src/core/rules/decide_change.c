@@ -1,7 +1,7 @@
 /* What people say of changes. What becomes of one that runs is in campaign.c. */
 #include "core/campaign/campaign_parts.h"
+#include "core/plan/plan.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/node_status.h"

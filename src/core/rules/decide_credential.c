@@ -3,7 +3,6 @@
 #include "core/rows/credential.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/access.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "trust/token.h"
 

@@ -1,8 +1,6 @@
 /* The certificates that management endpoints are known by. */
 #include "core/firmware/endpoint.h"
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 /* A person inspected what the endpoint shows and records it; from then on nothing is sent to a

@@ -1,7 +1,5 @@
 /* Tokens that let a node in, once, and the certificates it then has. */
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "trust/token.h"
 

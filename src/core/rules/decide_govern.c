@@ -4,7 +4,6 @@
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
 #include "core/rows/credential.h"
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/state.h"
 

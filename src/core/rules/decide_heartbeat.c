@@ -1,6 +1,5 @@
 /* Liveness by deadline, and what heartbeats show besides. */
 #include "core/campaign/campaign_parts.h"
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/state.h"
 

@@ -2,9 +2,7 @@
  * controller leads. */
 #include "core/admission/admit.h"
 #include "core/rows/job.h"
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #define HOUR            (3600 * LKS_SECOND)

@@ -2,9 +2,7 @@
 #include "base/real.h"
 #include "core/gate/gate.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 #include "core/entity/settable.h"
-#include "core/rows/node.h"
 #include "core/rows/verdict.h"
 #include "core/rules/decide_rules.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 

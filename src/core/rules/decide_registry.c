@@ -3,12 +3,10 @@
 #include "core/admission/admit.h"
 #include "core/registry/artifacts.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/access.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #define ARTIFACTS_BYTES_MAX ((size_t)3 << 20) /* a record holds 4 MiB */

@@ -4,7 +4,6 @@
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/rows/command.h"
-#include "core/rows/node.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/state.h"
 #include "model/tuple/figures.h"

@@ -3,7 +3,6 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "core/rows/credential.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 bool lks_barred_is(const struct lks_state *s, uint32_t node, struct lks_str fingerprint)

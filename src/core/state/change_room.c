@@ -2,7 +2,6 @@
 #include "core/state/change_room.h"
 #include "base/compiler.h"
 #include "core/rows/change_index.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <limits.h>

@@ -5,8 +5,6 @@
 #include "codec/format/hex.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 #include "model/record/record_words.h"

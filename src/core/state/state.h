@@ -15,8 +15,9 @@
 #include "base/heap.h"
 #include "base/intern.h"
 #include "core/rows/limits.h"
+#include "core/rows/node.h"
 #include "core/rows/now.h"
-#include "core/rows/text.h"
+#include "core/state/lookup.h"
 #include "core/state/refintern.h"
 #include "core/state/resets.h"
 #include "core/state/tickets.h"
@@ -26,30 +27,14 @@
 #define LKS_STATE_TEXT_MAX ((size_t)2 << 30)
 #define LKS_STATE_HEADS    64 /* published heads that witnesses are held against */
 
-struct lks_api_token;
 struct lks_barred;
-struct lks_binding;
-struct lks_deviation;
 struct lks_heartbeat;
 struct lks_mass;
 struct lks_mass_turn;
-struct lks_node;
 struct lks_node_status;
 struct lks_override;
-struct lks_proven;
-struct lks_state_alarm;
-struct lks_state_artifact;
 struct lks_state_basis;
-struct lks_state_bundle;
-struct lks_state_change;
-struct lks_state_command;
-struct lks_state_flash;
-struct lks_state_image;
-struct lks_state_key;
-struct lks_state_person;
 struct lks_state_pool;
-struct lks_state_stack;
-struct lks_state_verdict;
 
 /* A head that agents were told. */
 struct lks_published {

@@ -1,6 +1,5 @@
 #include "core/state/tickets.h"
 
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

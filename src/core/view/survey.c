@@ -2,8 +2,6 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 #include "lab/rehearse/world.h"
 
 #include "core/campaign/campaign_evidence.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <inttypes.h>

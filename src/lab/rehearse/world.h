@@ -3,12 +3,14 @@
 #define LKS_REHEARSE_WORLD_H
 
 #include "base/rng.h"
+#include "core/registry/book.h"
 #include "core/rows/text.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "lab/rehearse/queue.h"
 #include "lab/rehearse/rehearse.h"
 #include "model/manifest/bundle.h"
+#include "model/tuple/tuple.h"
 
 #define WORLD_MINUTE (60 * LKS_SECOND)
 #define WORLD_HOUR   (60 * WORLD_MINUTE)

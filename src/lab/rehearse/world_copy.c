@@ -1,8 +1,6 @@
 /* The copy of a fleet, and the change in it. */
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
 

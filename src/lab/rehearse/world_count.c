@@ -1,8 +1,6 @@
 /* Capacity, gangs and GPU-hours, kept along as nodes drain and return. */
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
 

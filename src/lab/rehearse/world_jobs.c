@@ -4,9 +4,7 @@
  * next checkpoint, or its end, and gives up all its nodes; then it waits until as many are free
  * again. Jobs that wait begin in the order they came, and a smaller one does not wait for a larger.
  */
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
 

@@ -1,8 +1,6 @@
 /* What commands and updates do to machines, how long they take, and what goes wrong. */
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
 

@@ -1,5 +1,4 @@
 #include "core/rows/credential.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/api/issue.h"

@@ -2,7 +2,6 @@
 #include "base/vec.h"
 #include "core/rows/job.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"

@@ -2,7 +2,6 @@
  * move on the server thread (server/http/depot.h). */
 #include "core/registry/artifacts.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"

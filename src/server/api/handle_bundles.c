@@ -7,7 +7,6 @@
  */
 #include "core/registry/named.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "port/verifier.h"
 #include "server/api/handle.h"

@@ -1,9 +1,7 @@
 /* Changes as people follow and steer them; what is frozen; rollbacks that were exercised. */
 #include "core/campaign/campaign.h"
 #include "core/firmware/endpoint.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/api/routes.h"

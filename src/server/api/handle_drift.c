@@ -1,9 +1,7 @@
 /* Drift, deviations, what is said of nodes, and readings out of band. */
 #include "core/registry/named.h"
 #include "core/rows/deviation.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 #include "core/view/subjects.h"

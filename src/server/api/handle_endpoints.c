@@ -2,8 +2,6 @@
 #include "core/actions/drained.h"
 #include "core/firmware/endpoint.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/api/sweeps.h"

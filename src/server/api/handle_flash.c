@@ -2,7 +2,6 @@
 #include "core/registry/named.h"
 #include "core/rows/flash.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/manifest/bundle.h"
 #include "server/api/handle.h"

@@ -1,8 +1,6 @@
 #include "core/rows/alarm.h"
 #include "core/rows/credential.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/manifest/manifest.h"
 #include "server/api/handle.h"

@@ -1,6 +1,4 @@
-#include "core/rows/node.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "engine/select.h"
 #include "server/api/handle.h"

@@ -1,6 +1,5 @@
 /* People who log in with the site's OpenID provider: server/auth/oidc.h. */
 #include "codec/format/hex.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"

@@ -1,8 +1,6 @@
 #include "base/near.h"
 #include "core/conform/basis.h"
 #include "core/entity/settable.h"
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"

@@ -1,8 +1,8 @@
 /* A change is proposed: it is planned, and the plan recorded, or only shown. What bundles say is
  * read from the store first, and so not on the state thread. */
+#include "core/plan/plan.h"
 #include "core/rows/change.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/manifest/bundle.h"
 #include "server/api/handle.h"

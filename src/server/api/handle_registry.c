@@ -6,7 +6,6 @@
 #include "core/registry/named.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/manifest/manifest.h"
 #include "server/api/handle.h"

@@ -1,10 +1,8 @@
 /* What closes a published vulnerability, pool by pool. */
 #include "core/exposure/remedies.h"
 #include "core/rows/change.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"

@@ -1,7 +1,5 @@
 #include "server/auth/authz.h"
 
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/auth/authz_parts.h"
 #include "server/auth/forward.h"

@@ -1,6 +1,4 @@
 /* Who asks, and how often they may: the first thing that is decided about a call. */
-#include "core/rows/node.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/auth/authz_parts.h"
 #include "server/auth/forward.h"

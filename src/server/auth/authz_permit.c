@@ -8,9 +8,7 @@
 #include "core/rows/command.h"
 #include "core/rows/deviation.h"
 #include "core/rows/flash.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/auth/authz_parts.h"
 

@@ -1,6 +1,5 @@
 #include "server/auth/forward.h"
 
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/base/daemon.h"
 #include "server/call/route.h"

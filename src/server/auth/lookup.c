@@ -2,10 +2,8 @@
 
 #include "base/near.h"
 #include "core/registry/named.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/view/view.h"
 

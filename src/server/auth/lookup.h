@@ -9,6 +9,8 @@
 #include "core/entity/entity.h"
 #include "server/auth/authz.h"
 
+struct lks_node;
+
 #define LKS_LOOKUP_TERMS_MAX 32
 
 /* What a list of nodes is limited to, by columns with the use FILTER: values as numbers. */

@@ -1,9 +1,7 @@
 #include "server/base/auth.h"
 
 #include "core/rows/credential.h"
-#include "core/rows/node.h"
 #include "core/state/barred.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 #include <stdio.h>

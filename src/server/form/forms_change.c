@@ -1,4 +1,5 @@
 /* Changes, and what they install: bundles, keys, updates by management endpoints. */
+#include "core/plan/plan.h"
 #include "core/rows/node.h"
 #include "model/manifest/bundle.h"
 #include "server/form/forms_words.h"

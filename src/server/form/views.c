@@ -5,7 +5,6 @@
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/state/heartbeat.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 
 struct lks_pool_counts lks_view_pool_counts(const struct lks_state *s, uint32_t pool)

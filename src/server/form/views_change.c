@@ -4,9 +4,7 @@
 #include "core/fold/dump_plan.h"
 #include "core/governance/govern.h"
 #include "core/plan/drain.h"
-#include "core/rows/node.h"
 #include "core/rows/pool.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "model/manifest/manifest.h"
 

@@ -1,6 +1,5 @@
 /* What gates measured of a wave, and what they say, as JSON. Numbers with fractions are texts. */
 #include "core/campaign/campaign_evidence.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "server/form/views_change.h"
 

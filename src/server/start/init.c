@@ -1,11 +1,13 @@
 #include "server/start/init.h"
 
+#include "base/embedded.h"
 #include "base/file.h"
 #include "codec/format/json.h"
 #include "drivers/store/postgres.h"
 #include "drivers/store/secrets.h"
 #include "drivers/store/seen.h"
 #include "drivers/store/sqlite.h"
+#include "model/facts/facts.h"
 #include "server/base/config.h"
 #include "server/base/daemon.h"
 #include "trust/token.h"

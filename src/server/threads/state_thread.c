@@ -1,6 +1,5 @@
 #include "core/gate/gate.h"
 #include "core/rows/command.h"
-#include "core/rows/node.h"
 #include "core/state/state.h"
 #include "server/api/routes.h"
 #include "server/threads/admit_socket.h"

@@ -3,7 +3,6 @@
 #include "core/decision/size.h"
 #include "core/procedure/procedure.h"
 #include "core/rows/change.h"
-#include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/state/tickets.h"
 #include "drivers/store/secrets.h"

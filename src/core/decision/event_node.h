@@ -1,0 +1,99 @@
+/* What is asked and reported of nodes: the fleet's file, enrolment, agents, commands, conditions.
+ */
+#ifndef LKS_CORE_EVENT_NODE_H
+#define LKS_CORE_EVENT_NODE_H
+
+#include "base/str.h"
+#include "base/time.h"
+#include "model/record/record_words.h"
+
+#include <stdbool.h>
+
+/* What one call reaches outside a change: its answer repeats that. */
+struct lks_touched {
+    uint64_t nodes, gpus;
+};
+
+struct lks_event_started {
+    struct lks_str version, host;
+};
+
+struct lks_event_clock {
+    uint64_t forward, back; /* by how many ms the wall clock jumped */
+};
+
+struct lks_event_lead {
+    uint64_t epoch;
+    struct lks_str name, url;
+};
+
+struct lks_event_tuple {
+    const struct lks_tuple *tuple;
+    struct lks_str report; /* digest of its bytes, which are a blob of the same batch */
+};
+
+struct lks_event_token {
+    struct lks_str hash;
+    lks_ms expires;
+};
+
+/* The certificate is made already; it leaves if the answer is yes */
+struct lks_event_certificate {
+    struct lks_str token_hash; /* ENROLL */
+    struct lks_str fingerprint, serial;
+    struct lks_str shown; /* RENEW: fingerprint of the certificate that asks */
+    lks_ms expires;
+};
+
+struct lks_event_fleet {
+    const struct lks_manifest *manifest;
+    struct lks_manifest *give; /* the same, if the engine may keep it; else NULL */
+    struct lks_str digest;     /* of its bytes, a blob of the same batch */
+    bool accept;               /* what is first seen is taken in at once */
+    bool dry;                  /* nothing comes of it, so nothing is to be confirmed */
+    struct lks_touched said;   /* how many of them, as the caller repeats; 0: not repeated */
+};
+
+struct lks_event_release {
+    bool force; /* RELEASE: although it does not conform; the record says so */
+};
+
+struct lks_event_command {
+    struct lks_str executor, digests;
+    lks_ms expires;
+};
+
+struct lks_event_result {
+    uint64_t id;
+    enum lks_outcome outcome;
+    struct lks_str text;
+};
+
+struct lks_event_outband {
+    const struct lks_tuple *tuple; /* NULL: what was read is over, for `reason` */
+    struct lks_str report;
+};
+
+struct lks_event_condition {
+    enum lks_condition condition;
+    bool on;
+    lks_ms until;
+    struct lks_str stack, text;
+};
+
+struct lks_event_deviate {
+    struct lks_str subject, value, owner, approver;
+    lks_ms expires;
+};
+
+struct lks_event_set {
+    struct lks_str column, value; /* an empty value clears the column */
+};
+
+struct lks_event_sched {
+    bool drained; /* it takes no new work, and nothing runs on it */
+    uint32_t jobs;
+    struct lks_str owner, text;
+};
+
+#endif
