@@ -147,9 +147,9 @@ const struct lks_entity lks_entity_pool = {
 #define ROW struct lks_node
 static const struct lks_column node[] = {
     TEXT(asset, "The class of an asset; absent for a node.", .use = LISTED | SORT),
-    COLUMN("pool", POOL, pool, NULL, 0, "Its pool.", .use = LISTED | TABLE | FILTER | SORT),
+    COLUMN("pool", POOL, pool, NULL, 0, "Its pool.", .use = LISTED | FILTER | SORT),
     TEXT(site, "Its site.", .use = LISTED | FILTER | SORT),
-    TEXT(rack, "Its rack.", .use = LISTED | TABLE | FILTER | SORT),
+    TEXT(rack, "Its rack.", .use = LISTED | FILTER | SORT),
     TEXT(domain, "Its domain: nodes and assets that change and serve together.",
          .use = LISTED | FILTER | SORT),
     TEXT(class, "Its hardware class.", .use = LISTED | FILTER | SORT),
@@ -159,7 +159,7 @@ static const struct lks_column node[] = {
     TEXT(supplier, "Its supplier."),
     TEXT(side, "Its side of a redundant pair."),
     WORD(liveness, lks_liveness_words, "Whether its heartbeats arrive.",
-         .use = LISTED | TABLE | FILTER | SORT),
+         .use = LISTED | FILTER | SORT),
     TIME(liveness_since, "When it entered that state.", .use = LISTED | SORT),
     TEXT(tuple, "The digest of its last tuple.", .use = LISTED | FILTER | BEGINS | SORT),
     TRUTH(intake, "Whether it is in intake: no job is admitted until a person accepts it.",

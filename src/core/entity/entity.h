@@ -42,16 +42,13 @@ enum lks_column_flag {
 };
 
 /* How a column is used by answers of the API and by commands. What an answer says about a column,
- * which queries of lists name it and how a list can be sorted follow from these. A secret column
- * has none of them. */
+ * and which queries of lists name it follow from these. A secret column has none of them. */
 enum lks_column_use {
     LKS_USE_LISTED = 1,    /* in a row of a list, and wherever the thing is shown */
     LKS_USE_SHOWN = 2,     /* only where the one thing is shown */
     LKS_USE_LIVE = 4,      /* known from heartbeats alone: not where the past is shown */
-    LKS_USE_TABLE = 8,     /* a column of `ls` */
-    LKS_USE_WRAP = 16,     /* TABLE: broken over several lines, and behind all others */
     LKS_USE_FILTER = 32,   /* a list can be limited to rows with one value */
-    LKS_USE_SORT = 64,     /* `ls` can be sorted by it */
+    LKS_USE_SORT = 64,     /* fit to sort a list by; no list is sorted so yet */
     LKS_USE_ALWAYS = 128,  /* a text or time that is never empty */
     LKS_USE_FILLED = 256,  /* a truth, number or word that is left out where it is 0 */
     LKS_USE_BEGINS = 512,  /* FILTER: the beginning of the value is enough */

@@ -366,16 +366,15 @@ enum {
     LISTED = LKS_USE_LISTED,
     SHOWN = LKS_USE_SHOWN,
     LIVE = LKS_USE_LIVE,
-    COLUMN = LKS_USE_LISTED | LKS_USE_TABLE,
 };
 static const struct lks_view_computed computed[] = {
-    {MUST("name", TEXT, "Its name."), COLUMN | LKS_USE_SORT, BEFORE(asset), put_name},
+    {MUST("name", TEXT, "Its name."), LISTED | LKS_USE_SORT, BEFORE(asset), put_name},
     {MUST("judged", WORDS(lks_judged_words),
           "How its readings compare with the stack that it should run."),
-     COLUMN | LKS_USE_SORT, BEFORE(tuple), put_judged},
+     LISTED | LKS_USE_SORT, BEFORE(tuple), put_judged},
     {MUST("admissible", TRUTH, "Whether a job may run on it, as far as is known."),
-     COLUMN | LKS_USE_SORT, BEFORE(accepted), put_admissible},
-    {MAY("why", TEXT, "Why no job may."), COLUMN | LKS_USE_WRAP, BEFORE(accepted), NULL},
+     LISTED | LKS_USE_SORT, BEFORE(accepted), put_admissible},
+    {MAY("why", TEXT, "Why no job may."), LISTED, BEFORE(accepted), NULL},
 
     {MAY("stack", TEXT, "The stack that it should run."), SHOWN, BEFORE(unhealthy), put_intent},
     {MAY("stack_digest", TEXT, "The digest of that stack."), SHOWN, BEFORE(unhealthy), NULL},

@@ -38,9 +38,8 @@ static bool step(struct walk *k)
     }
 }
 
-/* Parts of an answer that follow each other. What queries and commands take has one part. */
-static const unsigned parts[] = {LKS_USE_LISTED, LKS_USE_SHOWN,  LKS_USE_LIVE,
-                                 LKS_USE_TABLE,  LKS_USE_FILTER, LKS_USE_SORT};
+/* Parts of an answer that follow each other. What queries take has one part. */
+static const unsigned parts[] = {LKS_USE_LISTED, LKS_USE_SHOWN, LKS_USE_LIVE, LKS_USE_FILTER};
 
 bool lks_view_row_at(const struct lks_view *view, unsigned use, size_t i,
                      const struct lks_column **column, const struct lks_view_computed **computed)

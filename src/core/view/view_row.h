@@ -1,7 +1,6 @@
 /*
  * A row of a table of the state as JSON, and as the fields of a form, from the same columns: what
- * an answer holds, what the OpenAPI document says about it, which queries a list takes and by which
- * columns it can be sorted.
+ * an answer holds, what the OpenAPI document says about it, and which queries a list takes.
  */
 #ifndef LKS_CORE_VIEW_ROW_H
 #define LKS_CORE_VIEW_ROW_H
@@ -46,7 +45,7 @@ void lks_view_row_put(struct lks_json_writer *w, const struct lks_view *view, un
 void lks_view_row_item(struct lks_json_writer *w, const struct lks_view *view, unsigned use,
                        const struct lks_state *s, const void *row);
 
-/* The field at `i` of those, or of those that a query or a command takes. For `more` of a form:
+/* The field at `i` of those, or of those that a query takes. For `more` of a form:
  * `view` is a struct lks_view. */
 bool lks_view_row_field(const void *view, unsigned use, size_t i, struct lks_field *out);
 
