@@ -2,6 +2,7 @@
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
+#include "core/entity/settable.h"
 
 /* Lists ------------------------------------------------------------------------------------- */
 
@@ -12,12 +13,15 @@ static const struct lks_listing_column node_columns[] = {
     LKS_WRAP("why", "why"),
 };
 
+#define FILTER(member, option, uses, about) , option
+
 static const struct lks_listing nodes = {
     .path = "/v1/nodes",
     LKS_COLUMNS(node_columns),
-    /* Options that are filters have the name of their query parameter. */
+    /* Options that are filters have the name of their query parameter, with '-' for '_'. */
     .filters = LKS_WORDS("--site", "--pool", "--rack", "--domain", "--class", "--liveness",
-                         "--judged", "--held", "--intake", "--component", "--version", "--tuple"),
+                         "--judged", "--held", "--intake", "--component", "--version",
+                         "--tuple" LKS_SETTABLE_NODE(FILTER)),
     .empty = "no such nodes",
 };
 

@@ -275,6 +275,12 @@ static const struct lks_option import_options[] = {
     {0},
 };
 
+/* Of a column that people set, behind the comma of the row before. */
+#define NODE_FILTER(member, option, uses, about)                                                   \
+    ,                                                                                              \
+    {                                                                                              \
+        option " TEXT", "only nodes with this " #member                                            \
+    }
 static const struct lks_option node_ls_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--site NAME", "only nodes of this site"},
@@ -285,7 +291,7 @@ static const struct lks_option node_ls_options[] = {
     {"--liveness STATE", "only nodes in this state: live, late, lost or unseen"},
     {"--judged VERDICT", "only this verdict: conforms, drift, unmeasured or unjudged"},
     {"--intake", "only nodes that wait to be accepted"},
-    {"--held", "only nodes on hold"},
+    {"--held", "only nodes on hold"} LKS_SETTABLE_NODE(NODE_FILTER),
     {"--component NAME", "only nodes that run this component; see --version"},
     {"--version V", "with --component, only nodes that run this version of it"},
     {"--tuple DIGEST", "only nodes whose tuple has this digest, or one that starts so"},
@@ -396,7 +402,8 @@ static const struct lks_option sim_options[] = {
     "alarms_open}"
 #define NODE_JSON                                                                                  \
     "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
-    "intake, held, enrolled, admissible, why?}"
+    "intake, held, enrolled, admissible, why?" LKS_SETTABLE_NODE(NODE_MEMBER) "}"
+#define NODE_MEMBER(member, option, uses, about) ", " #member "?"
 
 #define BARS                                                                                       \
     "unknown?, stale?, unmeasured?, drift?, unhealthy?, changing?, unattested?, unchecked?, "      \

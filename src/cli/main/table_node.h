@@ -8,7 +8,7 @@
 extern const struct lks_option lks_node_reason_options[], lks_node_release_options[],
     lks_node_command_options[];
 
-#define LKS_NODE_COLUMN(member, flags, about) " " #member
+#define LKS_NODE_COLUMN(member, option, uses, about) " " #member
 
 /* clang-format off */
 #define LKS_NODE_COMMANDS                                                                          \

@@ -141,8 +141,12 @@ void lks_remote_path_options(struct lks_remote_path *p, const struct lks_args *a
 {
     for (; options != NULL && *options != NULL; options++) {
         const char *value = lks_args_get(args, *options);
+        char name[64];
+        (void)snprintf(name, sizeof(name), "%s", *options + strlen("--"));
+        for (char *c = name; *c != '\0'; c++)
+            *c = *c == '-' ? '_' : *c;
         if (value != NULL)
-            lks_remote_path_query(p, *options + strlen("--"),
+            lks_remote_path_query(p, name,
                                   value[0] != '\0' ? lks_str_from(value) : LKS_STR("true"));
     }
 }

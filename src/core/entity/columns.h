@@ -27,7 +27,7 @@
 #define PASSES                   LKS_COLUMN_PASSING
 #define PASSING(member, ...)     COLUMN(#member, TEXT, member, NULL, PASSES, __VA_ARGS__)
 /* One of core/entity/settable.h, with the comma behind the row before it. */
-#define SETTABLE(member, uses, ...)                                                                \
+#define SETTABLE(member, option, uses, ...)                                                        \
     , COLUMN(#member, TEXT, member, NULL, LKS_COLUMN_SETTABLE, __VA_ARGS__, .use = (uses))
 /* What follows from other columns. */
 #define COUNTED(member, ...) COLUMN(#member, NUMBER, member, NULL, LKS_COLUMN_DERIVED, __VA_ARGS__)

@@ -1,6 +1,6 @@
 #include "core/entity/settable.h"
 
-#define WORD(member, uses, about) #member,
+#define WORD(member, option, uses, about) #member,
 const char *const lks_settable_node_words[] = {LKS_SETTABLE_NODE(WORD) NULL};
 
 const struct lks_column *lks_settable_find(struct lks_str name)

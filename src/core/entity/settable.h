@@ -7,8 +7,8 @@
 
 #define LKS_SETTABLE_MAX 256 /* bytes of a value */
 
-/* X(member of struct lks_node, uses, meaning): LKS_USE_LISTED | LKS_USE_FILTER, for one that lists
- * show and filter by. */
+/* X(member of struct lks_node, option of `node ls`, uses, meaning): LKS_USE_LISTED |
+ * LKS_USE_FILTER, for one that lists show and filter by. */
 #define LKS_SETTABLE_NODE(X)
 
 /* Their names; ends with NULL. */
