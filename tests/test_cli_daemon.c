@@ -89,7 +89,14 @@ static const struct row rows[] = {
     {"node hold", ARGS("n[0-1]", "--reason", "a fan is loud"), 0, "held", ""},
     {"node hold", ARGS("n0"), 2, "", "--reason"},
     {"node hold", ARGS("n[0-9", "--reason", "x"), 3, "", "bracket is never closed"},
-    {"node set", ARGS("n0", "rack=r2", "--reason", "x"), 3, "", "column"},
+    {"node set", ARGS("n0", "rack=r2", "--reason", "x"), 3, "", "assigned_to"},
+    {"node set", ARGS("n[0-1]", "assigned_to=OPS-4711", "--reason", "a fan"), 0,
+     "n[0-1]: assigned_to=OPS-4711", ""},
+    {"node ls", ARGS("--assigned-to", "OPS-4711"), 0, "n1", ""},
+    {"node show", ARGS("n0"), 0, "OPS-4711", ""},
+    {"node set", ARGS("n0", "assigned_to=", "--reason", "done"), 0, "n0: assigned_to=", ""},
+    {"node ls", ARGS("--assigned-to", "OPS-4711", "--json"), 0, "\"assigned_to\":\"OPS-4711\"", ""},
+    {"node history", ARGS("n1"), 0, "node-set", ""},
     {"node set", ARGS("n0", "rack", "--reason", "x"), 2, "", "is no COLUMN=VALUE"},
     {"node set", ARGS("n0", "rack=r2"), 2, "", "--reason"},
     {"node show", ARGS("n1"), 0, "a fan is loud", ""},
@@ -340,6 +347,7 @@ static const struct row json_rows[] = {
     {"node hold", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
     {"node release", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
     {"node replace", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
+    {"node set", ARGS("n1", "assigned_to=kim", "--reason", "x"), 0, NULL, NULL},
     {"node rm", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
     {"access grant", ARGS("lee", "viewer"), 0, NULL, NULL},
     {"access token", ARGS("lee", "lee"), 0, NULL, NULL},
@@ -377,7 +385,7 @@ static const struct row json_offline_rows[] = {
 static const char *const open_ended[] = {
     "node history", "journal export", "journal at",   "journal repair",    "alarm release",
     "sim up",       "sim down",       "node resolve", "deviation approve", "node command",
-    "node approve", "node review",    "access renew", "node set"};
+    "node approve", "node review",    "access renew"};
 
 static void check_json(const struct row *table, size_t count, bool remote)
 {

@@ -9,7 +9,9 @@
 
 /* X(member of struct lks_node, option of `node ls`, uses, meaning): LKS_USE_LISTED |
  * LKS_USE_FILTER, for one that lists show and filter by. */
-#define LKS_SETTABLE_NODE(X)
+#define LKS_SETTABLE_NODE(X)                                                                       \
+    X(assigned_to, "--assigned-to", LKS_USE_LISTED | LKS_USE_FILTER | LKS_USE_SORT,                \
+      "The person or the ticket that it is assigned to, as a person set it.")
 
 /* Their names; ends with NULL. */
 extern const char *const lks_settable_node_words[];

@@ -61,7 +61,7 @@ struct lks_node {
     lks_text drained_by, drained_reason; /* 0: not drained */
     lks_ms held_since;                   /* however often it was said since */
     lks_text parts[LKS_PART_COUNT];
-    lks_text intake_why, held_by, held_reason;
+    lks_text intake_why, held_by, held_reason, assigned_to;
     uint32_t flash;      /* its newest update: place in `flashes` + 1; 0: none is known */
     uint32_t flashing;   /* updates by its endpoint that have not ended, or ended unknown and no
                             person looked yet */
