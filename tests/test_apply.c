@@ -103,7 +103,7 @@ static const struct {
      {R(TUPLE, tuple, .node = N1, .digest = T("d"), .report = T("r"), .boot = T("b"), .taken = 5,
         .stack = T("s"), .judged = LKS_JUDGED_DRIFT, .drifted = 1)},
      "node",
-     "node n1 pool=train tuple=d tuple_boot=b report=r taken=5 tuple_since=1000\n"
+     "node n1 pool=train tuple=d report=r tuple_boot=b tuple_since=1000 taken=5\n"
      "node w1 asset=switch-tray\n"},
     {"a tuple",
      {R(TUPLE, tuple, .node = N1, .digest = T("d"), .basis = T("i"), .whole = T("w"),
@@ -234,8 +234,8 @@ static const struct {
       R(DEVIATION_AGREED, deviation_agreed, .id = 4, .by = T("lee")),
       R(DEVIATION_AGREED, deviation_agreed, .id = 5, .by = T("lee"))},
      "deviation",
-     "deviation[0] id=4 hosts=n1 subject=driver added=1000 expires=9 agreed=2000 agreed_by=ann "
-     "agreed_reason=x count=1\n"},
+     "deviation[0] id=4 hosts=n1 subject=driver agreed=2000 agreed_by=ann agreed_reason=x "
+     "added=1000 expires=9 count=1\n"},
     {"a deviation with a number that was used",
      {DEVIATION_OF(4, .expires = 9), DEVIATION_OF(4, .expires = 8), DEVIATION_OF(3, .expires = 8)},
      "deviation",
@@ -246,7 +246,7 @@ static const struct {
         .by = KIM),
       R(STEPPED, stepped, .digest = T("s"), .step = LKS_STEP_CANARY, .evidence = T("run 8"))},
      "stack",
-     "stack[0] digest=s name=h200 manifest=m by=kim step=canary published=1000 stepped=3000 "
+     "stack[0] digest=s name=h200 manifest=m step=canary published=1000 by=kim stepped=3000 "
      "evidence[1]=\"run 7\" evidence[2]=\"run 8\" evidence_by[1]=kim\n"},
     {"a stack that is published again stays where it is",
      {R(PUBLISHED, published, .digest = T("s"), .name = T("h200")),
@@ -275,8 +275,7 @@ static const struct {
       R(ARTIFACT, artifact, .digest = T("a")), R(ARTIFACT, artifact, .digest = T("c")),
       R(ARTIFACT_GONE, artifact_gone, .digest = T("c"))},
      "artifact",
-     "artifact[0] digest=a added=2000\n"
-     "artifact[1] digest=b name=f by=kim size=7 added=1000\n"},
+     "artifact[0] digest=a added=2000\nartifact[1] digest=b name=f size=7 by=kim added=1000\n"},
     {"jobs are counted",
      {R(JOB, job, .job = T("j")), R(JOB, job, .job = T("k"))},
      "journal",
@@ -311,7 +310,7 @@ static const struct {
       R(KEY_PINNED, key_pinned, .name = T("b"), .key = T("l")),
       R(KEY_PINNED, key_pinned, .name = T("c")), R(KEY_GONE, key_gone, .name = T("c"))},
      "key",
-     "key[0] name=a key=k by=kim reason=x pinned=2000\n"
+     "key[0] name=a key=k pinned=2000 by=kim reason=x\n"
      "key[1] name=b key=l pinned=3000\n"},
     {"a bundle that is revoked",
      {R(BUNDLE, bundle, .digest = T("d"), .name = T("n"), .version = T("1"), .manifest = T("m"),
@@ -319,8 +318,8 @@ static const struct {
       R(BUNDLE_REVOKED, bundle_revoked, .digest = T("d"), .by = KIM, .reason = T("r")),
       R(BUNDLE_REVOKED, bundle_revoked, .digest = T("d"), .by = T("ann"))},
      "bundle",
-     "bundle[0] digest=d name=n version=1 manifest=m signer=s key=k artifacts=\"x y\" by=kim "
-     "site=1 added=1000 revoked=2000 revoked_by=kim revoked_reason=r\n"},
+     "bundle[0] digest=d name=n version=1 manifest=m signer=s key=k artifacts=\"x y\" site=1 "
+     "added=1000 by=kim revoked=2000 revoked_by=kim revoked_reason=r\n"},
     {"a bundle that is found good again",
      {R(BUNDLE, bundle, .digest = T("d")), R(BUNDLE, bundle, .digest = T("d"), .name = T("n"))},
      "bundle",
@@ -347,7 +346,7 @@ static const struct {
       R(FLASH_SAVED, flash_saved, .id = 3, .saved = T("b"), .phase = T("q"), .percent = 400)},
      "flash",
      "flash[0] id=3 node=n1 act=stage component=bmc version=2 bundle=b image=i image_name=f "
-     "apply_time=OnReset by=kim reason=x size=4 force=1 one_way=1 begun=1000 deadline=9 saved=b "
+     "apply_time=OnReset size=4 force=1 one_way=1 begun=1000 deadline=9 by=kim reason=x saved=b "
      "phase=q percent=100\n"},
     {"an update that ended, once",
      {R(FLASH, flash, .id = 3, .node = N1),
