@@ -1,9 +1,8 @@
 /* Everything settles: the weather is calm, and what is left is explained. */
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
-#include "sim/campaign.h"
-
 #include "engine/journal.h"
+#include "sim/campaign.h"
 
 #include <inttypes.h>
 

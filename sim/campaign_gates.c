@@ -1,9 +1,8 @@
 /* What is measured of machines for gates: every third fleet has them, and in every other of those
  * one stack installs well and is slow, and wrong. */
+#include "core/gate/gate.h"
 #include "core/state/lookup.h"
 #include "sim/campaign.h"
-
-#include "core/gate/gate.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,7 @@
 /* Jobs and the scheduler that places them. */
+#include "core/admission/admit.h"
 #include "core/rows/node.h"
 #include "sim/campaign.h"
-
-#include "core/admission/admit.h"
 #include "tests/facts.h"
 
 #include <stdio.h>

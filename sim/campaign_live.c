@@ -12,9 +12,8 @@
  */
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
-#include "sim/campaign.h"
-
 #include "core/state/mass.h"
+#include "sim/campaign.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,6 @@
 #include "core/rows/flash.h"
 #include "core/state/lookup.h"
 #include "sim/campaign.h"
-
 #include "tests/bmcs.h"
 #include "tests/facts.h"
 

@@ -1,10 +1,9 @@
 /* What became durable, seen from outside: the journal's rows, and nothing of the engine's state. */
-#include "core/entity/entity.h"
-#include "sim/campaign.h"
-
 #include "codec/notation/hostlist.h"
 #include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 #include "engine/journal.h"
+#include "sim/campaign.h"
 #include "tests/reload.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /* What commands do to machines, by the truth. */
 #include "core/state/lookup.h"
-#include "sim/campaign.h"
-
 #include "model/manifest/order.h"
+#include "sim/campaign.h"
 
 #include <stdio.h>
 #include <stdlib.h>

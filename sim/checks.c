@@ -1,3 +1,4 @@
+#include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
 #include "core/entity/settable.h"
 #include "core/rows/pool.h"
@@ -5,8 +6,6 @@
 #include "core/state/state.h"
 #include "model/tuple/tuple.h"
 #include "sim/world.h"
-
-#include "core/campaign/state_apply.h"
 #include "tests/reload.h"
 #include "tests/test.h"
 

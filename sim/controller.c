@@ -2,7 +2,6 @@
 #include "core/rows/command.h"
 #include "core/state/state.h"
 #include "sim/world.h"
-
 #include "tests/tuples.h"
 
 #include <inttypes.h>

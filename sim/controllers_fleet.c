@@ -1,8 +1,7 @@
+#include "codec/format/hex.h"
 #include "core/rows/command.h"
 #include "core/state/state.h"
 #include "sim/controllers.h"
-
-#include "codec/format/hex.h"
 #include "tests/facts.h"
 #include "tests/tuples.h"
 

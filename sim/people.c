@@ -1,9 +1,8 @@
+#include "core/entity/settable.h"
 #include "core/rows/alarm.h"
 #include "core/rows/registry.h"
 #include "core/state/state.h"
 #include "sim/world.h"
-
-#include "core/entity/settable.h"
 #include "tests/facts.h"
 #include "tests/tuples.h"
 

@@ -12,10 +12,9 @@
 #include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/state/lookup.h"
-#include "sim/campaign.h"
-
 #include "core/view/view.h"
 #include "engine/journal.h"
+#include "sim/campaign.h"
 #include "tests/test.h"
 
 #include <inttypes.h>

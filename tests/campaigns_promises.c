@@ -4,7 +4,6 @@
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
 #include "tests/campaigns.h"
-
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 #include "core/rows/node.h"
 #include "core/state/access.h"
 #include "core/state/lookup.h"
-
 #include "tests/asked.h"
 #include "tests/test.h"
 

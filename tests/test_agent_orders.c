@@ -3,9 +3,8 @@
 #include "agent/helper/program.h"
 #include "agent/reading/hazards.h"
 #include "agent/reading/idle.h"
-#include "lab/agent/simulated.h"
-
 #include "base/file.h"
+#include "lab/agent/simulated.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

@@ -7,7 +7,6 @@
 #include "core/rows/credential.h"
 #include "core/state/lookup.h"
 #include "server/api/routes.h"
-
 #include "server/auth/authz.h"
 #include "server/base/daemon_parts.h"
 #include "tests/facts.h"

@@ -1,10 +1,9 @@
 /* Who stands behind an act: credentials that one person made are that person's, however they came
  * to be, wherever two people have to agree. */
+#include "base/rng.h"
 #include "core/governance/govern.h"
 #include "core/rows/credential.h"
 #include "core/state/lookup.h"
-
-#include "base/rng.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 

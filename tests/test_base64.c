@@ -1,7 +1,6 @@
+#include "base/rng.h"
 #include "codec/format/base64.h"
 #include "codec/format/hex.h"
-
-#include "base/rng.h"
 #include "tests/test.h"
 
 enum { OUT_MAX = 4096 };

@@ -1,4 +1,5 @@
 /* How far pools are behind what is released; whom that is told, and what is drafted about it. */
+#include "base/rng.h"
 #include "core/exposure/cadence.h"
 #include "core/rows/alarm.h"
 #include "core/rows/change.h"
@@ -6,8 +7,6 @@
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/state/lookup.h"
-
-#include "base/rng.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"

@@ -1,12 +1,11 @@
 /* A controller that is killed at every decision of a change, and comes back from what it wrote
  * down: nothing is asked for twice, and the change ends as it would have. */
+#include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 #include "core/rows/change.h"
 #include "core/rows/node.h"
 #include "core/state/heartbeat.h"
 #include "core/state/lookup.h"
-
-#include "core/campaign/state_apply.h"
-#include "core/entity/entity.h"
 #include "tests/campaigns.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"

@@ -1,7 +1,6 @@
 /* The command line as a whole: what it answers, where it says it, and with which exit status. */
 #include "base/term/term.h"
 #include "cli/shared/cli.h"
-
 #include "tests/manifests.h"
 #include "tests/run_cli.h"
 

@@ -1,9 +1,8 @@
 /* bmc inventory, trust and update, against lockstep-bmcsim. */
+#include "base/file.h"
 #include "tests/cli_bmc.h"
 #include "tests/liar.h"
 #include "tests/wait.h"
-
-#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,9 @@
 /* What people say of changes, and what becomes of it. */
+#include "core/registry/artifacts.h"
 #include "core/rows/change.h"
 #include "core/rules/decide.h"
-#include "core/state/lookup.h"
-
-#include "core/registry/artifacts.h"
 #include "core/state/heartbeat.h"
+#include "core/state/lookup.h"
 #include "tests/anything.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

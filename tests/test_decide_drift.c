@@ -1,10 +1,9 @@
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
+#include "core/state/node_status.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
-
-#include "core/state/node_status.h"
 
 #include <stdio.h>
 

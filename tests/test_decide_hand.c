@@ -4,10 +4,9 @@
 #include "core/rows/change.h"
 #include "core/rows/node.h"
 #include "core/rows/registry.h"
+#include "core/rules/decide.h"
 #include "core/state/lookup.h"
 #include "model/manifest/bundle.h"
-
-#include "core/rules/decide.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

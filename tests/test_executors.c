@@ -2,7 +2,6 @@
  * themselves are tried for real, as root (tests/real/executors.sh). */
 #include "executors/settings.h"
 #include "executors/tool.h"
-
 #include "tests/test.h"
 #include "tests/tree.h"
 #include "tests/wait.h"

@@ -1,7 +1,6 @@
+#include "core/conform/basis.h"
 #include "core/exposure/exposure.h"
 #include "core/state/lookup.h"
-
-#include "core/conform/basis.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"

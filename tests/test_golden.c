@@ -6,12 +6,11 @@
  *     test_golden state DIR        write the state of a golden journal anew
  *
  * They are for people who add a golden journal, and no test runs them. */
+#include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 #include "core/rows/change.h"
 #include "core/state/state.h"
 #include "engine/journal.h"
-
-#include "core/campaign/state_apply.h"
-#include "core/entity/entity.h"
 #include "tests/goldens.h"
 #include "tests/list_state.h"
 #include "tests/reload.h"

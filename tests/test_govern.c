@@ -2,7 +2,6 @@
  * without them; and what becomes of a proposal in time. */
 #include "core/governance/govern.h"
 #include "core/rows/alarm.h"
-
 #include "core/rules/decide.h"
 #include "model/facts/facts.h"
 #include "tests/facts.h"

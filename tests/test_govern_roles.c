@@ -3,7 +3,6 @@
  * cell shows. */
 #include "core/rows/change.h"
 #include "core/rules/decide.h"
-
 #include "core/state/access.h"
 #include "model/facts/facts.h"
 #include "server/api/routes.h"

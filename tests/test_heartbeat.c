@@ -1,10 +1,9 @@
+#include "base/rng.h"
 #include "core/gate/gate.h"
 #include "core/rows/node.h"
 #include "core/rules/decide.h"
 #include "core/state/heartbeat.h"
 #include "core/state/lookup.h"
-
-#include "base/rng.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 

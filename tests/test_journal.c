@@ -1,9 +1,8 @@
 /* Faults of a journal are found and told apart, on every store. */
 #include "core/state/state.h"
-#include "engine/journal.h"
-
 #include "engine/chain_walk.h"
 #include "engine/engine.h"
+#include "engine/journal.h"
 #include "tests/facts.h"
 #include "tests/journals.h"
 #include "tests/test.h"

@@ -1,13 +1,12 @@
 /* State machines: their tables are closed, and a planted illegal transition stops the program in
  * each of them, on the way that a real one would take. */
-#include "core/state/state.h"
-#include "model/record/machine.h"
-
 #include "core/agentlink/at_most_once.h"
 #include "core/campaign/state_apply.h"
 #include "core/fold/transition.h"
+#include "core/state/state.h"
 #include "engine/engine.h"
 #include "engine/lease.h"
+#include "model/record/machine.h"
 #include "model/record/moves.h"
 #include "port/conversation.h"
 #include "tests/facts.h"

@@ -2,7 +2,6 @@
 #include "core/registry/named.h"
 #include "core/rows/registry.h"
 #include "core/state/lookup.h"
-
 #include "core/view/subjects.h"
 #include "tests/asked.h"
 #include "tests/manifests.h"

@@ -1,12 +1,11 @@
 /* What holds of every plan, whatever the fleet. */
+#include "base/rng.h"
 #include "core/rows/node.h"
 #include "core/rows/pool.h"
 #include "core/state/lookup.h"
-#include "tests/plans.h"
-
-#include "base/rng.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"
+#include "tests/plans.h"
 #include "tests/test.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "lab/pldm/ua_parts.h"
-#include "tests/updates.h"
-
 #include "tests/test.h"
+#include "tests/updates.h"
 
 enum { STEPS = 200000, SEEDS = 600 };
 

@@ -1,11 +1,10 @@
 /* The method of procedure: golden documents, what names a plan, and names that others chose. */
-#include "core/procedure/procedure.h"
-#include "core/rows/change.h"
-#include "core/state/lookup.h"
-
 #include "base/file.h"
 #include "core/campaign/state_apply.h"
+#include "core/procedure/procedure.h"
+#include "core/rows/change.h"
 #include "core/rules/decide.h"
+#include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/reload.h"

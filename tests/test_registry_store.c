@@ -1,6 +1,5 @@
 #include "core/registry/book.h"
 #include "core/registry/store.h"
-
 #include "core/rules/decide.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"

@@ -1,13 +1,12 @@
 /* States that a snapshot has to give back as they are, and rows that it must not take. */
 #include "base/err.h"
+#include "core/campaign/state_apply.h"
+#include "core/entity/entity.h"
 #include "core/rows/change.h"
 #include "core/state/state.h"
 #include "model/record/record.h"
 #include "model/record/record_words.h"
 #include "tests/reload.h"
-
-#include "core/campaign/state_apply.h"
-#include "core/entity/entity.h"
 #include "tests/test.h"
 
 #define T LKS_STR_C

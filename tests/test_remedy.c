@@ -2,7 +2,6 @@
 #include "core/exposure/remedies.h"
 #include "core/rows/registry.h"
 #include "core/state/lookup.h"
-
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"

@@ -1,7 +1,6 @@
 /* How a fleet compares with a stack that it is not pinned to. */
 #include "core/state/lookup.h"
 #include "core/view/survey.h"
-
 #include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"

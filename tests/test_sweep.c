@@ -1,6 +1,5 @@
 #include "core/firmware/sweep.h"
 #include "core/state/lookup.h"
-
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/test.h"

@@ -1,12 +1,11 @@
 /* Votes by way of a ticket system, and what it is told: the same rules as for all votes, for
  * exactly what was shown, and nothing counts twice. */
-#include "core/rows/change.h"
-#include "core/state/lookup.h"
-#include "core/state/tickets.h"
-
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
 #include "core/procedure/procedure.h"
+#include "core/rows/change.h"
+#include "core/state/lookup.h"
+#include "core/state/tickets.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/reload.h"

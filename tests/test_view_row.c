@@ -4,7 +4,6 @@
  * after a snapshot was loaded). */
 #include "core/rows/text.h"
 #include "core/view/view.h"
-
 #include "model/schema/tables.h"
 #include "tests/test.h"
 

@@ -1,12 +1,11 @@
 /* What was true of a node at some moment: the journal folded up to it. */
-#include "core/rows/pool.h"
-#include "core/state/state.h"
-#include "engine/journal.h"
-
 #include "base/near.h"
 #include "codec/format/json.h"
 #include "core/conform/basis.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
 #include "core/view/view.h"
+#include "engine/journal.h"
 
 /* [name, part, value]... of what was measured, once for devices that read the same. */
 static void put_readings(const struct lks_state *s, const struct lks_node *n,

@@ -1,10 +1,9 @@
 #include "base/intern.h"
+#include "codec/format/hex.h"
 #include "core/rows/registry.h"
 #include "core/state/state.h"
 #include "engine/chain_walk.h"
 #include "model/record/record.h"
-
-#include "codec/format/hex.h"
 
 #include <inttypes.h>
 

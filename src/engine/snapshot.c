@@ -17,13 +17,12 @@
  *
  *     lockstep-signed-1 HEXADECIMAL\n
  */
-#include "core/state/state.h"
-#include "engine/chain_walk.h"
-#include "model/record/record.h"
-
 #include "codec/format/hex.h"
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
+#include "core/state/state.h"
+#include "engine/chain_walk.h"
+#include "model/record/record.h"
 
 #include <inttypes.h>
 

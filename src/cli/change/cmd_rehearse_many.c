@@ -1,9 +1,8 @@
 /* Many runs at once. A world is made once; each run is a child that has it as it was, tells what
  * came of it through a pipe, and ends. */
+#include "base/term/progress.h"
 #include "base/vec.h"
 #include "cli/change/cmd_rehearse.h"
-
-#include "base/term/progress.h"
 #include "lab/rehearse/eta.h"
 
 #include <errno.h>

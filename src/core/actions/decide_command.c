@@ -6,7 +6,6 @@
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 #include "model/manifest/executor.h"
-
 #include "trust/envelope.h"
 
 enum { LIFE_MAX_HOURS = 24 };

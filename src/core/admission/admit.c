@@ -1,14 +1,13 @@
 #include "base/vec.h"
+#include "codec/notation/hostlist.h"
 #include "core/admission/admit_parts.h"
+#include "core/gate/gate.h"
+#include "core/registry/named.h"
 #include "core/rows/job.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/rows/verdict.h"
 #include "core/state/state.h"
-
-#include "codec/notation/hostlist.h"
-#include "core/gate/gate.h"
-#include "core/registry/named.h"
 
 #include <stdio.h>
 

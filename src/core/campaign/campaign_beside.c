@@ -2,10 +2,9 @@
  * them may drain now. */
 #include "core/campaign/campaign_parts.h"
 #include "core/plan/plan.h"
-#include "core/state/state.h"
-
 #include "core/state/mass.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 
 #define HOUR       (3600 * LKS_SECOND)
 #define MASS_PAUSE (60 * LKS_SECOND) /* until it is looked again whether acts still wait */

@@ -1,12 +1,11 @@
 /* Each kind of failure: the member is retried, rolled back, fenced, or left to manual intervention
  * or to a person who resolves it. No failed node returns to service by itself. */
 #include "core/campaign/campaign_parts.h"
+#include "core/firmware/endpoint.h"
+#include "core/plan/drain.h"
 #include "core/rows/flash.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
-
-#include "core/firmware/endpoint.h"
-#include "core/plan/drain.h"
 
 enum { PAUSE_SHIFT_MAX = 4 };
 #define PAUSE (30 * LKS_SECOND) /* before the second attempt; then twice as long each time */

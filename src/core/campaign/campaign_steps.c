@@ -1,14 +1,13 @@
 /* Each kind of step: when it can begin, what it asks for, and when it is done. */
 #include "core/campaign/campaign_parts.h"
+#include "core/gate/gate.h"
+#include "core/plan/drain.h"
 #include "core/registry/book.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
 #include "core/rows/pool.h"
-#include "core/state/state.h"
-
-#include "core/gate/gate.h"
-#include "core/plan/drain.h"
 #include "core/state/node_status.h"
+#include "core/state/state.h"
 #include "model/manifest/executor.h"
 
 #include <stdio.h>

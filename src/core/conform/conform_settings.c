@@ -2,7 +2,6 @@
 #include "codec/notation/glob.h"
 #include "core/conform/conform_judge.h"
 #include "core/conform/node_readings.h"
-
 #include "model/schema/schema.h"
 
 #include <inttypes.h>

@@ -1,10 +1,9 @@
 /* Checks of what a person gives with a request: reason, names, digests; and the people behind it.
  */
+#include "base/near.h"
 #include "core/decision/decision.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
-
-#include "base/near.h"
 
 /* Texts ---------------------------------------------------------------------------------------- */
 

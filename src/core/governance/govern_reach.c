@@ -2,11 +2,10 @@
  * may approve could vote, and how many of them are independent of each other and of its proposer.
  */
 #include "core/governance/govern.h"
+#include "core/governance/relaxed.h"
 #include "core/rows/credential.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
-
-#include "core/governance/relaxed.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 

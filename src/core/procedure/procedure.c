@@ -1,12 +1,11 @@
-#include "core/procedure/procedure_parts.h"
-#include "core/rows/pool.h"
-#include "core/state/state.h"
-
 #include "base/real.h"
 #include "codec/notation/hostlist.h"
 #include "core/compat/stackdiff.h"
 #include "core/fold/dump_plan.h"
 #include "core/governance/govern.h"
+#include "core/procedure/procedure_parts.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
 
 #include <math.h>
 

@@ -1,13 +1,12 @@
 /* What will happen: waves, what gates ask for, when nodes may begin, and the steps. */
+#include "base/real.h"
+#include "codec/notation/hostlist.h"
 #include "core/campaign/campaign.h"
 #include "core/firmware/endpoint.h"
 #include "core/plan/drain.h"
 #include "core/procedure/procedure_parts.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
-
-#include "base/real.h"
-#include "codec/notation/hostlist.h"
 
 /* Waves ------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
 #include "base/intern.h"
+#include "base/near.h"
 #include "core/campaign/campaign.h"
 #include "core/governance/govern.h"
 #include "core/registry/book.h"
@@ -8,8 +9,6 @@
 #include "core/state/resets.h"
 #include "core/state/state.h"
 #include "model/manifest/manifest.h"
-
-#include "base/near.h"
 #include "trust/token.h"
 
 /* Names ------------------------------------------------------------------------------------- */

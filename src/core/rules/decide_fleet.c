@@ -1,6 +1,8 @@
 /* The fleet as a file wants it, against the fleet as it is: the records that lead from one to the
  * other. Pools come before the nodes that stand in them, and what goes away goes last. */
+#include "base/bitset.h"
 #include "base/intern.h"
+#include "base/near.h"
 #include "core/campaign/campaign.h"
 #include "core/governance/delta.h"
 #include "core/governance/relaxed.h"
@@ -10,9 +12,6 @@
 #include "core/rules/decide_rules.h"
 #include "core/state/state.h"
 #include "model/manifest/manifest.h"
-
-#include "base/bitset.h"
-#include "base/near.h"
 
 #define HOUR     (3600 * LKS_SECOND)
 #define SOAK_MAX ((lks_ms)30 * 24 * HOUR)

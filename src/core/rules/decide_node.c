@@ -1,10 +1,9 @@
+#include "base/near.h"
 #include "core/entity/settable.h"
 #include "core/rows/verdict.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
-
-#include "base/near.h"
 
 /* What a person asks of nodes, by host list: all of them or none. ---------------------------- */
 

@@ -1,12 +1,11 @@
 /* The copy of a fleet, and the change in it. */
+#include "core/campaign/state_apply.h"
+#include "core/plan/drain.h"
 #include "core/rows/change.h"
 #include "core/rows/registry.h"
 #include "core/state/state.h"
-#include "lab/rehearse/world.h"
-
-#include "core/campaign/state_apply.h"
-#include "core/plan/drain.h"
 #include "engine/journal.h"
+#include "lab/rehearse/world.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* Capacity, gangs and GPU-hours, kept along as nodes drain and return. */
+#include "core/campaign/campaign.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
-
-#include "core/campaign/campaign.h"
 
 #include <stdio.h>
 #include <stdlib.h>

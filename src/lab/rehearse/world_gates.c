@@ -1,11 +1,10 @@
 /* What is measured of invented machines for gates: each has its own speed, which stays, and what is
  * read of it varies a little. An image that is bad by being slow shows here and nowhere else. */
 #include "base/vec.h"
+#include "core/gate/gate.h"
 #include "core/rows/change.h"
 #include "core/state/lookup.h"
 #include "lab/rehearse/world.h"
-
-#include "core/gate/gate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* What is read of an invented machine: which stack it comes from, by which recipe it goes, and how
  * many of its steps are done. And how that compares with a stack. */
 #include "base/vec.h"
+#include "core/conform/basis.h"
 #include "core/rows/change.h"
 #include "core/state/lookup.h"
 #include "lab/rehearse/world.h"
-
-#include "core/conform/basis.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* How often nodes fail by themselves, by what a journal has seen. */
+#include "base/intern.h"
 #include "base/vec.h"
 #include "lab/rehearse/world.h"
-
-#include "base/intern.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /* What commands and updates do to machines, how long they take, and what goes wrong. */
+#include "core/campaign/campaign.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
-
-#include "core/campaign/campaign.h"
 #include "model/manifest/executor.h"
 
 enum { BOOT_SECONDS = 10, LOOK_SECONDS = 10, READ_SECONDS = 20, SWEEP_SECONDS = 60, SLOW = 10 };

@@ -1,8 +1,7 @@
 #include "base/vec.h"
-#include "server/base/daemon_parts.h"
-
 #include "drivers/store/postgres.h"
 #include "drivers/store/sqlite.h"
+#include "server/base/daemon_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 #include "core/rows/flash.h"
 #include "core/state/lookup.h"
-#include "server/call/internal.h"
-
 #include "server/api/handle.h"
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
+#include "server/call/internal.h"
 #include "server/threads/change_drafter.h"
 #include "server/threads/metrics_poller.h"
 #include "server/threads/threads.h"
