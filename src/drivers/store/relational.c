@@ -204,8 +204,8 @@ enum lks_code lks_relational_cut(const struct lks_relational_writer *w, uint64_t
                                  const struct lks_store_tail *tail, struct lks_err *err)
 {
     static const char *const steps[] = {
-        "INSERT INTO aside SELECT (SELECT coalesce(max(cut), 0) + 1 FROM aside), journal.* "
-        "FROM journal WHERE seq >= $1",
+        ("INSERT INTO aside SELECT (SELECT coalesce(max(cut), 0) + 1 FROM aside), journal.* "
+         "FROM journal WHERE seq >= $1"),
         "DELETE FROM journal WHERE seq >= $1",
         "DELETE FROM head WHERE seq >= $1",
         "DELETE FROM snapshot WHERE seq >= $1",
