@@ -5,8 +5,8 @@
  *     change[0].recipe[0].step[1] kind=leave rank=2
  *
  * A row is a line: the name of its table, then its own name or its place, then the columns that are
- * not zero or empty. A text is quoted as in JSON where it has blanks or quotes. Secrets are in it,
- * so it is for made-up ones. */
+ * not zero or empty. A text is quoted as in JSON where it has blanks or quotes. The lines
+ * contain secrets: list only states with made-up ones. */
 #ifndef LKS_TESTS_LIST_STATE_H
 #define LKS_TESTS_LIST_STATE_H
 

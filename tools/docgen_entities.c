@@ -5,7 +5,7 @@
 static const char *const types[] = {
     [LKS_COLUMN_TRUTH] = "true or false", [LKS_COLUMN_NUMBER] = "number",
     [LKS_COLUMN_TIME] = "time",           [LKS_COLUMN_SPAN] = "milliseconds",
-    [LKS_COLUMN_REAL] = "real number",    [LKS_COLUMN_WORD] = "word",
+    [LKS_COLUMN_REAL] = "real number",    [LKS_COLUMN_WORD] = "one of",
     [LKS_COLUMN_TEXT] = "text",           [LKS_COLUMN_NODE] = "node",
     [LKS_COLUMN_POOL] = "pool",           [LKS_COLUMN_BASIS] = "digest of readings",
     [LKS_COLUMN_DIGEST] = "digest",       [LKS_COLUMN_BYTES] = "bytes",
@@ -24,7 +24,7 @@ static void put_uses(struct lks_buf *page, unsigned flags, unsigned use, const c
     lks_buf_addf(page, " | ");
     put_word(page, &count, (use & LKS_USE_LISTED) != 0, "list");
     put_word(page, &count, (use & LKS_USE_SHOWN) != 0, "show");
-    put_word(page, &count, (use & LKS_USE_LIVE) != 0, "show, not of the past");
+    put_word(page, &count, (use & LKS_USE_LIVE) != 0, "show now");
     put_word(page, &count, (use & LKS_USE_FILTER) != 0, "filter");
     put_word(page, &count, (flags & LKS_COLUMN_SETTABLE) != 0, "set");
     put_word(page, &count, (flags & LKS_COLUMN_SECRET) != 0, "secret");
@@ -62,7 +62,10 @@ static void put_entity(struct lks_buf *page, const struct lks_entity *t, const c
     lks_buf_addf(page, "\n## %s\n\n%s", t->name, t->about);
     if (in != NULL)
         lks_buf_addf(page, " Rows belong to a row of `%s`.", in);
-    lks_buf_addf(page, "\n\n| column | type | meaning | use |\n|---|---|---|---|\n");
+    if (t->column_count > 0)
+        lks_buf_addf(page, "\n\n| column | type | meaning | use |\n|---|---|---|---|\n");
+    else
+        lks_buf_addf(page, " The table has no columns of its own.\n");
     for (size_t i = 0; i < t->column_count; i++)
         put_column(page, &t->columns[i]);
     put_computed(page, t);
@@ -75,14 +78,22 @@ void lks_docgen_entities(struct lks_buf *page)
     lks_docgen_banner(page, "the tables of src/core/entity and src/core/view");
     lks_buf_addf(page,
                  "# Tables of the state\n\n"
-                 "The state that a controller folds from its journal has these tables. Snapshots "
-                 "hold them, and answers of the API show a part of their columns.\n\n"
-                 "Uses: `list` is a member of each item of a list, `show` of the answer about one "
-                 "thing alone. `filter` is a query parameter of the list. `set` columns are set by "
-                 "people. `derived` columns follow "
-                 "from others and are not in snapshots. "
-                 "`secret` columns are in no answer. `computed` members are no columns: answers "
-                 "compute them.\n");
+                 "A controller computes its state from the journal. The state has the tables "
+                 "below. Snapshots hold these tables; answers of the API hold some of the "
+                 "columns.\n\n"
+                 "The type `computed` marks a member of answers that is not a column. Where a "
+                 "column has the same name, answers hold the computed member.\n\n"
+                 "| use | meaning |\n|---|---|\n"
+                 "| (empty) | Snapshots hold the column. Answers about pools and changes hold some "
+                 "of these columns: see [api](api.md). |\n"
+                 "| `list` | Lists, and answers about a single row, have this member. |\n"
+                 "| `show` | Only answers about a single row have this member. |\n"
+                 "| `show now` | As `show`, but answers about a past time do not have it. |\n"
+                 "| `filter` | The list has a query parameter of this name. |\n"
+                 "| `set` | People set the column: `lockstep node set`. |\n"
+                 "| `secret` | No answer has the column. |\n"
+                 "| `derived` | The column follows from others; snapshots do not hold it. |\n"
+                 "| `as NAME` | Answers use this name for the column. |\n");
     for (size_t i = 0; i < lks_entity_count; i++)
         put_entity(page, lks_entities[i], NULL);
 }

@@ -11,8 +11,9 @@
     "{members.done#}/{members#} done"                                                              \
     "[{" LKS_CHANGE_UNDER_WAY "?}, {" LKS_CHANGE_UNDER_WAY                                         \
     "#} in progress]" LKS_CHANGE_SOME("reverted", "reverted") LKS_CHANGE_SOME("fenced", "fenced")  \
-        LKS_CHANGE_SOME("needs_hands", "needing hands") LKS_CHANGE_SOME("unknown", "unknown")      \
-            LKS_CHANGE_SOME("skipped", "skipped") "[{state!passed}: {text}]"
+        LKS_CHANGE_SOME("needs_hands", "needing manual intervention")                              \
+            LKS_CHANGE_SOME("unknown", "unknown")                                                  \
+                LKS_CHANGE_SOME("skipped", "skipped") "[{state!passed}: {text}]"
 
 /* The plan of an answer, for people: notes, waves, steps there and back. */
 enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *change,

@@ -57,7 +57,7 @@ static enum lks_code print_waves(struct lks_cli *cli, const struct lks_doc *chan
     return lks_listing_part(cli, &part, change, err);
 }
 
-/* Passed for want of data is not passed by what was found. */
+/* A gate that passed without data shows "no data", not "pass". */
 #define VERDICT                                                                                    \
     "[{waived?}waived|{verdict!pass}{verdict}|{events:}{changed?}{verdict}|{events:}no data|"      \
     "{estimate?}{verdict}|no data]"

@@ -23,7 +23,7 @@ static enum lks_code print_repair(struct lks_cli *cli, const struct lks_args *ar
     lks_json_write(lks_output_begin(&o), "'fault': '%s', 'at': %lu, 'text': '%s', 'repaired': true",
                    lks_fault_words[v->fault], v->at, v->text);
     return lks_output_form(cli, args, &o,
-                           "{fault} at row {at}: [{text}]\n[{fault=snapshot}it was made anew from "
+                           "{fault} at row {at}: [{text}]\n[{fault=snapshot}it was rebuilt from "
                            "the rows|the rows from there on were set aside], and that was "
                            "recorded\n",
                            err);
@@ -96,7 +96,7 @@ enum lks_code lks_cmd_backup(struct lks_cli *cli, const struct lks_args *args, s
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     lks_json_write(lks_output_begin(&o), "'file': '%s', 'bytes': %ld", file, (long)st.st_size);
     return lks_output_form(cli, args, &o,
-                           "{file}: {bytes} bytes, sealed with the controller's key; keep that "
+                           "{file}: {bytes} bytes, sealed with the controller's key; keep that key "
                            "elsewhere\n",
                            err);
 }

@@ -34,11 +34,11 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
         cli->out,
         "[{fault?} at row {at}: [{text}]\n|: rows {first} to {last}, {heads} signed heads, "
         "{witnesses} witnessed, {blobs} reports and manifests\n"
-        "[{unsigned?}{unsigned} rows at the end have no signed head: only --witness can tell "
-        "whether they are as they were written\n]"
+        "[{unsigned?}{unsigned} rows at the end have no signed head: only --witness can show "
+        "whether they were altered\n]"
         "[{unsigned_before?}every commit is signed from row {signed_from} on; the "
-        "{unsigned_before} rows before it had no signed head then: only --witness can tell whether "
-        "they are as they were written\n]"
+        "{unsigned_before} rows before it had no signed head then: only --witness can show whether "
+        "they were altered\n]"
         "[{signatures_checked!}signatures were not checked: no journal.pub here and no --key\n]]",
         verdict);
     return LKS_OK;

@@ -66,7 +66,7 @@ static bool is_wanted(const struct watch *w, const struct lks_doc *row)
 static void print_line(struct lks_cli *cli, const struct lks_doc *row)
 {
     lks_render_word(cli->out, &cli->term, "[{kind=drift}{on?}yellow]",
-                    "[{time}] [{kind=drift}[{node} ][{on?}drifts|came right]: [{text}]"
+                    "[{time}] [{kind=drift}[{node} ][{on?}drifts|drift ended]: [{text}]"
                     "[{on?} ({cause})]|[{hosts} ]{kind}: [{reason}]]",
                     row);
     fputc('\n', cli->out);

@@ -1,6 +1,6 @@
-/* Requests as rows: which path is asked, how options become members of the body, and the sentence
- * that people read. A command that is one request, such as node hold, is such a row and nothing
- * else. */
+/* Requests as rows: the path, the options that become members of the body, and the sentence that
+ * reports the result. A command that sends one request, such as node hold, is such a row, without
+ * code. */
 #ifndef LKS_CLI_ASK_H
 #define LKS_CLI_ASK_H
 
@@ -12,7 +12,7 @@ enum lks_ask_kind {
     LKS_ASK_NUMBER, /* 1 to `most` */
     LKS_ASK_COUNT,  /* 0 to `most` */
     LKS_ASK_SPAN,   /* "24h", in seconds */
-    LKS_ASK_TIME,   /* a moment to come */
+    LKS_ASK_TIME,   /* a time in the future */
     LKS_ASK_SHARE,  /* "1%", in millionths */
     LKS_ASK_LIST,   /* the arguments from this one on */
 };
@@ -23,7 +23,7 @@ struct lks_ask_member {
     const char *from; /* "--pool"; of a text also "1", the first argument, or a form of render.h */
     enum lks_ask_kind kind;
     uint64_t most;
-    const char *need; /* what the option has to say; NULL: it may be left out */
+    const char *need; /* ends the message "--x has to say ..."; NULL: the option is not required */
 };
 
 struct lks_ask {
@@ -54,40 +54,39 @@ struct lks_ask {
 #define LKS_ASK_WHY    "why; it is recorded for ever"
 #define LKS_ASK_REASON LKS_ASK_NEEDED("reason", "--reason", LKS_ASK_WHY)
 
-/* ": 3 nodes, 24 GPUs", where an answer says how many it was for. */
+/* ": 3 nodes, 24 GPUs", if the answer has these numbers. */
 #define LKS_ASK_SIZE "[{nodes?}: {nodes#node}, {gpus#GPU}]"
 
-/* " in site a, pool b" of the options, and nothing of a role that holds everywhere. */
+/* " in site a, pool b" from the options; empty for a role without a limit. */
 #define LKS_ASK_WHERE "[ in site {--site}[, pool {--pool}]|[ in pool {--pool}]]"
 
-/* "58 nodes, 392 GPUs, 9 assets" of a change, and how it stands after a request. */
+/* "58 nodes, 392 GPUs, 9 assets" of a change, and its state after a request. */
 #define LKS_ASK_CHANGE_SIZE "{nodes#node}, {gpus#GPU}[{assets?}, {assets#asset}]"
 #define LKS_ASK_CHANGED                                                                            \
     "change {1} is {state}[{state=proposed}{approvals.given<approvals.needed} "                    \
     "({approvals.given} of {approvals.needed} approvals)]: " LKS_ASK_CHANGE_SIZE
 
-/* The path and the body; nothing is sent yet. USAGE where an option is missing or no good. */
+/* The path and the body; nothing is sent yet. USAGE if an option is missing or invalid. */
 enum lks_code lks_ask_begin(struct lks_cli *cli, const struct lks_args *args,
                             const struct lks_ask *ask, struct lks_question *q,
                             struct lks_err *err) LKS_MUST_CHECK;
 
-/* The members of a body that has begun. */
+/* Write the members of a body whose object is open. */
 enum lks_code lks_ask_write(struct lks_cli *cli, const struct lks_args *args,
                             const struct lks_ask_member *members, struct lks_json_writer *w,
                             struct lks_err *err) LKS_MUST_CHECK;
 
-/* Ask, and have the answer in `q`. */
+/* Send the request; the answer is in `q`. */
 enum lks_code lks_ask_send(struct lks_cli *cli, const struct lks_args *args,
                            const struct lks_ask *ask, struct lks_question *q,
                            struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same for a question that is a path and nothing else; it may have members of `about`, which
- * may be NULL. */
+/* The same for a GET. `path` is a form that may name members of `about`, which may be NULL. */
 enum lks_code lks_ask_get(struct lks_cli *cli, const struct lks_args *args, const char *path,
                           const struct lks_doc *about, struct lks_question *q,
                           struct lks_err *err) LKS_MUST_CHECK;
 
-/* Ask, and print what `done` makes of the answer. */
+/* Send the request, and print the answer by the form `done`. */
 enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_ask *ask, struct lks_err *err) LKS_MUST_CHECK;
 

@@ -65,7 +65,7 @@ static uint64_t number_of(const struct lks_doc *value)
     return sum;
 }
 
-/* Of the members whose paths stand in `paths` with '+' between. */
+/* The sum of the members whose paths are in `paths`, separated by '+'. */
 static uint64_t sum_of(const struct lks_doc *map, struct lks_str paths)
 {
     struct lks_str path;
@@ -97,7 +97,7 @@ bool lks_render_truth(const struct lks_doc *map, const char *path)
 
 /* Forms ------------------------------------------------------------------------------------- */
 
-/* How far a form was read, what it is about, and where its text goes. */
+/* The position in a form, its document and arguments, and the output. */
 struct reader {
     const char *at;
     const struct lks_render *of;

@@ -1,23 +1,23 @@
 /*
  * Text for people from a document: an answer of lockstepd, or the object that a command prints with
- * --json. What is shown is written down as a form, which is the text with members in it:
+ * --json. The output is written as a form: the text, with members in braces:
  *
  *     {state}           the member, as people read it; lists and maps joined by commas
- *     {members.done}    a member of a member, of the first where it is a list; {^wave} is one of
- *                       what the list is in
- *     {.}               an item that is no map
- *     {@}               how many stand before it in its list
+ *     {members.done}    a member of a member, of the first item if it is a list; {^wave} is a
+ *                       member of the object that contains the list
+ *     {.}               an item that is not a map
+ *     {@}               the index of the item in its list, from 0
  *     {1} {--pool}      an argument or an option of the command
- *     {nodes#node}      a count with its unit: "1 node", "3 nodes"; 0 where it is missing
- *     {nodes#}          the number alone, likewise; {a+b#} is a sum; of a map the sum of its
- *                       own, of a list how many it has
+ *     {nodes#node}      a count with its unit: "1 node", "3 nodes"; 0 if it is missing
+ *     {nodes#}          the number alone, likewise; {a+b#} is a sum; for a map the sum of
+ *                       its members, for a list the number of its items
  *     {soak_ms~}        a span of milliseconds: "15 min"
- *     [ ({reason})]     left out where a member in it is missing, empty, or fails a test
- *     [{by}|{who}|-]    the first of several that is not left out
+ *     [ ({reason})]     left out if a member in it is missing, empty, or fails a test
+ *     [{by}|{who}|-]    the first alternative that is not left out
  *
- * Tests print nothing: {frozen?} of what is true, not empty or above zero, {frozen!} of the
- * opposite, {events:} of what is there at all, {state=done}, {state!done}, {given<needed} of
- * numbers. The colour of a cell may test its own text: {.=done}.
+ * Tests print nothing: {frozen?} holds if the member is true, not empty or above zero, {frozen!}
+ * if not, {events:} if it is present; {state=done}, {state!done}; {given<needed} compares numbers.
+ * The colour of a cell may test its own text: {.=done}.
  */
 #ifndef LKS_CLI_RENDER_H
 #define LKS_CLI_RENDER_H
@@ -34,7 +34,7 @@ enum lks_render_mode {
     LKS_RENDER_URL, /* so that no name can end the part of the path that it is in */
 };
 
-/* What a form is about; both may be NULL. */
+/* The document and the arguments that a form refers to; both may be NULL. */
 struct lks_render {
     const struct lks_doc *doc;
     const struct lks_args *args;

@@ -1,4 +1,4 @@
-/* What is asked about roles and credentials of people. */
+/* Events about roles and credentials of people. */
 #ifndef LKS_CORE_EVENT_ACCESS_H
 #define LKS_CORE_EVENT_ACCESS_H
 
@@ -15,15 +15,15 @@ struct lks_event_grant {
 
 struct lks_event_api_token {
     struct lks_str id, identity, hash;
-    lks_ms expires; /* 0: never; RENEW: what its own life makes of it, and no later */
+    lks_ms expires; /* 0: never; RENEW: the latest time; its own life may end earlier */
     lks_ms life;
     struct lks_str issuer, grants; /* LOGIN */
 };
 
-/* The certificate is made already; it leaves if the answer is yes */
+/* The certificate exists already; the caller gets it only if the event is accepted. */
 struct lks_event_certify {
     struct lks_str identity, fingerprint, serial;
-    struct lks_str renews; /* serial of the one that the caller shows; empty: none */
+    struct lks_str renews; /* serial of the certificate that the caller presents; empty: none */
     lks_ms expires, life;
 };
 

@@ -1,4 +1,4 @@
-/* What is asked and measured of changes. */
+/* Events about changes: requests of people and ticket systems, and measurements. */
 #ifndef LKS_CORE_EVENT_CHANGE_H
 #define LKS_CORE_EVENT_CHANGE_H
 
@@ -11,7 +11,7 @@
 
 struct lks_event_propose {
     struct lks_plan_wish wish;          /* core/plan/wish.h */
-    const struct lks_bundle_set *known; /* manifests of the bundles there are */
+    const struct lks_bundle_set *known; /* manifests of all bundles */
 };
 
 struct lks_event_vote {
@@ -22,8 +22,8 @@ struct lks_event_vote {
 
 struct lks_event_waive {
     uint64_t change;
-    struct lks_str gate; /* its name, or that of a metric */
-    struct lks_str pool; /* of that pool alone; empty: where they may approve */
+    struct lks_str gate; /* the name of a gate or of a metric */
+    struct lks_str pool; /* this pool alone; empty: all pools for which the actor may approve */
     lks_ms until;
 };
 
@@ -31,37 +31,37 @@ struct lks_event_move {
     uint64_t change;
     enum lks_change_order_word order; /* core/plan/wish.h */
     bool glass;                       /* START: without its approvals */
-    struct lks_str standby;           /* START: who stands by on site, where it asks */
+    struct lks_str standby;           /* START: the person on standby at the site, if needed */
 };
 
 struct lks_event_member {
     uint64_t change;
-    bool again; /* try it again; else it returns to service as is */
+    bool again; /* try the node again; else it returns to service as is */
 };
 
 struct lks_event_freeze {
-    struct lks_str pool; /* empty: all */
+    struct lks_str pool; /* empty: the whole fleet */
     bool on;
 };
 
 struct lks_event_ticket {
-    uint64_t change, nodes; /* nodes: how many it was shown with */
+    uint64_t change, nodes; /* nodes: the number of nodes in the ticket */
     bool yes;
-    struct lks_str plan;        /* digest of what was shown */
-    struct lks_str id;          /* of the message */
-    struct lks_str ticket, who; /* as the ticket system calls them */
-    lks_ms until;               /* the message is not taken again before then */
+    struct lks_str plan;        /* digest of the plan in the ticket */
+    struct lks_str id;          /* ID of the message */
+    struct lks_str ticket, who; /* their names in the ticket system */
+    lks_ms until;               /* the message is not accepted again before then */
 };
 
-/* Values that were not asked for are ignored; nothing is refused for them. */
+/* Values that were not requested are ignored, never refused. */
 struct lks_event_measured {
     const struct lks_measured *list;
     size_t count;
 };
 
 struct lks_event_cadence {
-    uint32_t pool; /* for which a change may be drafted now; UINT32_MAX: for none */
-    const struct lks_bundle_set *known; /* manifests of the bundles there are */
+    uint32_t pool; /* a change may be drafted for it now; UINT32_MAX: for none */
+    const struct lks_bundle_set *known; /* manifests of all bundles */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* What is asked and reported of nodes: the fleet's file, enrolment, agents, commands, conditions.
- */
+/* Events about nodes: requests of people, reports of agents and endpoints, the fleet's manifest,
+ * enrolment, commands, conditions. */
 #ifndef LKS_CORE_EVENT_NODE_H
 #define LKS_CORE_EVENT_NODE_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* What one call reaches outside a change: its answer repeats that. */
+/* Numbers of nodes and GPUs that a call outside a change affects; its answer has them. */
 struct lks_touched {
     uint64_t nodes, gpus;
 };
@@ -37,11 +37,11 @@ struct lks_event_token {
     lks_ms expires;
 };
 
-/* The certificate is made already; it leaves if the answer is yes */
+/* The certificate exists already; the caller gets it only if the event is accepted. */
 struct lks_event_certificate {
     struct lks_str token_hash; /* ENROLL */
     struct lks_str fingerprint, serial;
-    struct lks_str shown; /* RENEW: fingerprint of the certificate that asks */
+    struct lks_str shown; /* RENEW: fingerprint of the certificate that the agent presents */
     lks_ms expires;
 };
 
@@ -49,13 +49,13 @@ struct lks_event_fleet {
     const struct lks_manifest *manifest;
     struct lks_manifest *give; /* the same, if the engine may keep it; else NULL */
     struct lks_str digest;     /* of its bytes, a blob of the same batch */
-    bool accept;               /* what is first seen is taken in at once */
-    bool dry;                  /* nothing comes of it, so nothing is to be confirmed */
-    struct lks_touched said;   /* how many of them, as the caller repeats; 0: not repeated */
+    bool accept;               /* new nodes are accepted at once, without intake */
+    bool dry;                  /* a dry run: no records, so no confirmation is needed */
+    struct lks_touched said;   /* the numbers that the caller confirms; 0: not confirmed */
 };
 
 struct lks_event_release {
-    bool force; /* RELEASE: although it does not conform; the record says so */
+    bool force; /* RELEASE: even if it does not conform; recorded */
 };
 
 struct lks_event_command {
@@ -70,7 +70,7 @@ struct lks_event_result {
 };
 
 struct lks_event_outband {
-    const struct lks_tuple *tuple; /* NULL: what was read is over, for `reason` */
+    const struct lks_tuple *tuple; /* NULL: the last reading is no longer valid, for `reason` */
     struct lks_str report;
 };
 
@@ -91,7 +91,7 @@ struct lks_event_set {
 };
 
 struct lks_event_sched {
-    bool drained; /* it takes no new work, and nothing runs on it */
+    bool drained; /* the scheduler starts no job on it, and none runs */
     uint32_t jobs;
     struct lks_str owner, text;
 };

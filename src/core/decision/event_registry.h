@@ -1,4 +1,4 @@
-/* What is published and pinned. */
+/* Events about stacks and keys: published, promoted, retired, pinned. */
 #ifndef LKS_CORE_EVENT_REGISTRY_H
 #define LKS_CORE_EVENT_REGISTRY_H
 
@@ -11,7 +11,7 @@
 struct lks_event_publish {
     const struct lks_stack *stack;
     struct lks_str manifest; /* digest of its file, a blob of the same batch */
-    struct lks_str envelope; /* itself, as text */
+    struct lks_str envelope; /* the envelope itself, as text */
 };
 
 struct lks_event_step {

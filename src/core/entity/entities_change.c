@@ -59,7 +59,7 @@ static const struct lks_column step[] = {
     TEXT(image, "The firmware image in that bundle."),
     TEXT(bundle_back, "The firmware bundle to revert from."),
     TEXT(image_back, "The firmware image to revert to."),
-    WORD(revert, lks_bmc_act_words, "The act that reverts a firmware update."),
+    WORD(revert, lks_bmc_act_words, "The action that reverts a firmware update."),
     TRUTH(one_way, "Whether it is irreversible."),
     SPAN(limit, "How long it may take."),
 };

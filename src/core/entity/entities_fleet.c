@@ -81,12 +81,14 @@ const struct lks_entity lks_entity_journal = {
 #define ROW struct lks_observed
 static const struct lks_column observed[] = {
     NUMBER(day, "The day, as days since 1970; 0: none."),
-    NUMBER(asked, "Jobs that asked for admission on that day."),
-    ARRAY("refused", NUMBER, refused, 0, "Jobs that were refused, or would have been, by reason."),
+    NUMBER(asked, "Number of jobs that requested admission on that day."),
+    ARRAY("refused", NUMBER, refused, 0,
+          "Number of those jobs that were refused, or would have been, by reason."),
 };
 static const struct lks_entity observed_table = {
     .name = "observed",
-    .about = "Jobs that asked for admission to the nodes of a pool on one of the last days.",
+    .about = "Jobs that requested admission to nodes of a pool, for today and the seven days "
+             "before.",
     COLUMNS(observed),
     .list = offsetof(struct lks_state_pool, observed),
     .count = LKS_ENTITY_FIXED,
@@ -172,7 +174,7 @@ static const struct lks_column node[] = {
     TEXT(tuple_boot, "The boot in which the tuple was read; empty: unknown, or the node may have "
                      "changed since."),
     PASSING(changed, "Lines of its package manager's log about the difference."),
-    TIME(tuple_since, "When the tuple was recorded, or its end."),
+    TIME(tuple_since, "When the tuple was recorded, or when it ended."),
     BASIS(inband, "The digest of its in-band readings."),
     BASIS(outband, "The digest of its out-of-band readings."),
     BASIS(whole, "The digest of both together, to which the verdict applies."),
@@ -180,7 +182,7 @@ static const struct lks_column node[] = {
     TIME(outband_taken, "When its endpoint was read."),
     TRUTH(outband_over, "Whether the out-of-band readings had expired when they were recorded."),
     TEXT(right, "The digest of the stack it last conformed to."),
-    TRUTH(drifting, "Whether drift of it is recorded."),
+    TRUTH(drifting, "Whether the journal records it as drifting."),
     WORD(drift_cause, lks_drift_words, "The cause of the drift."),
     PASSING(drift_text, "The difference, or how the node came to conform again."),
     PASSING(drift_evidence, "The digest of the report that shows it."),

@@ -25,7 +25,7 @@ static const struct lks_column deviation[] = {
     TEXT(approver, "The person expected to approve it.", .use = LISTED),
     TEXT(by, "The actor who added it.", .use = LISTED),
     TEXT(minters, "The minters of that actor's credential, separated by blanks."),
-    TRUTH(waits, "Whether it counts only after an approver agreed."),
+    TRUTH(waits, "Whether it applies only after an approver agrees."),
     TIME(agreed, "When an approver agreed; absent: not yet.", .use = LISTED),
     TEXT(agreed_by, "The approver.", .use = LISTED),
     TEXT(agreed_reason, "The approver's reason.", .use = LISTED),
@@ -68,7 +68,7 @@ static const struct lks_column command[] = {
     NUMBER(id, "Its number.", .use = LISTED),
     NODE(node, "The node whose agent runs it.", .use = LISTED | ALWAYS),
     TEXT(boot, "The only boot in which it may start."),
-    TEXT(executor, "The executor that is to run.", .use = LISTED | ALWAYS),
+    TEXT(executor, "The executor to run.", .use = LISTED | ALWAYS),
     TEXT(digests, "The artifacts that it is given."),
     TEXT(by, "The actor; absent: lockstepd."),
     TEXT(reason, "The actor's reason."),
@@ -267,7 +267,7 @@ const struct lks_entity lks_entity_override = {
 
 #define MADE(uses)                                                                                 \
     NAMED("by", TEXT, made.by, "The actor who made it.", .use = (uses), .key = "minter"),          \
-        NAMED("minters", TEXT, made.minters, "The people behind that actor's credential.",         \
+        NAMED("minters", TEXT, made.minters, "The minters of that actor's credential.",            \
               .use = (uses) | PARTED),                                                             \
         NAMED("root", TRUTH, made.root,                                                            \
               "Whether that actor was root on a controller's own socket.")

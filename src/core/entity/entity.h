@@ -37,23 +37,23 @@ enum lks_column_type {
 enum lks_column_flag {
     LKS_COLUMN_SECRET = 1,   /* never shown */
     LKS_COLUMN_DERIVED = 2,  /* follows from other columns */
-    LKS_COLUMN_PASSING = 4,  /* TEXT: forgotten with its last use */
+    LKS_COLUMN_PASSING = 4,  /* TEXT: dropped with its last use */
     LKS_COLUMN_SETTABLE = 8, /* TEXT: people set it: core/entity/settable.h */
 };
 
-/* How a column is used by answers of the API and by commands. What an answer says about a column,
- * and which queries of lists name it follow from these. A secret column has none of them. */
+/* How answers of the API and commands use a column. The members of an answer and the filters of a
+ * list follow from these flags. A secret column has none of them. */
 enum lks_column_use {
-    LKS_USE_LISTED = 1,    /* in a row of a list, and wherever the thing is shown */
-    LKS_USE_SHOWN = 2,     /* only where the one thing is shown */
-    LKS_USE_LIVE = 4,      /* known from heartbeats alone: not where the past is shown */
+    LKS_USE_LISTED = 1,    /* in items of a list, and in answers about a single row */
+    LKS_USE_SHOWN = 2,     /* only in answers about a single row */
+    LKS_USE_LIVE = 4,      /* known from heartbeats alone: not in answers about the past */
     LKS_USE_FILTER = 32,   /* a list can be limited to rows with one value */
-    LKS_USE_SORT = 64,     /* fit to sort a list by; no list is sorted so yet */
+    LKS_USE_SORT = 64,     /* lists could be sorted by it; none is yet */
     LKS_USE_ALWAYS = 128,  /* a text or time that is never empty */
-    LKS_USE_FILLED = 256,  /* a truth, number or word that is left out where it is 0 */
+    LKS_USE_FILLED = 256,  /* a boolean, number or enum name that is left out if it is 0 */
     LKS_USE_BEGINS = 512,  /* FILTER: the beginning of the value is enough */
     LKS_USE_LINES = 1024,  /* a text of several lines */
-    LKS_USE_PARTED = 2048, /* a text of words between blanks, shown as a list */
+    LKS_USE_PARTED = 2048, /* a text of words separated by blanks, shown as a list */
     LKS_USE_HASHED = 4096, /* a text that is a digest */
 };
 

@@ -11,7 +11,7 @@
  * LKS_USE_FILTER, for one that lists show and filter by. */
 #define LKS_SETTABLE_NODE(X)                                                                       \
     X(assigned_to, "--assigned-to", LKS_USE_LISTED | LKS_USE_FILTER | LKS_USE_SORT,                \
-      "The person or the ticket that it is assigned to, as a person set it.")
+      "The person or ticket that it is assigned to.")
 
 /* Their names; ends with NULL. */
 extern const char *const lks_settable_node_words[];

@@ -6,7 +6,7 @@
 #include "core/rows/text.h"
 #include "model/record/record_words.h"
 
-#define LKS_STATE_ALARMS_MAX 50000 /* at this many, the older closed ones make room */
+#define LKS_STATE_ALARMS_MAX 50000 /* at this many, older closed ones are dropped */
 
 struct lks_state_alarm {
     uint64_t id;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#define LKS_STATE_COMMANDS_MAX 100000 /* at this many, the older ended ones make room */
+#define LKS_STATE_COMMANDS_MAX 100000 /* at this many, older ended ones are dropped */
 
 struct lks_state_command {
     uint64_t id;

@@ -9,15 +9,15 @@
 #define LKS_STATE_TOKENS_MAX   100000
 #define LKS_STATE_PERSONS_MAX  100000 /* certificates of people */
 
-/* A certificate of a machine that was replaced. Ours are good while the node has them; one of the
- * site's authority would be good without that, and stays out by this. */
+/* A certificate of a machine that was replaced. A certificate that lockstep issued is valid only
+ * while the node has it; one of the site's authority would stay valid, so it is listed here. */
 #define LKS_STATE_BARRED_MAX 10000
 struct lks_barred {
     uint32_t node;
     struct lks_certificate certificate;
 };
 
-/* By whom a role or a credential came to be: core/governance/backing.h. */
+/* The origin of a role or a credential: core/governance/backing.h. */
 struct lks_made {
     lks_text by, minters; /* minters: people behind the credential of `by`, with blanks between */
     bool root;            /* `by` is root on a controller's own socket */
@@ -29,7 +29,7 @@ struct lks_binding {
     struct lks_made made;
 };
 
-/* A role that comes with a login, by the groups of the person: it is good with that login's token
+/* A role that comes with a login, by the groups of the person: it applies to that login's token
  * alone, and ends with it. */
 #define LKS_LOGIN_ROLES 16
 struct lks_login_role {
@@ -37,10 +37,10 @@ struct lks_login_role {
     enum lks_role role;
 };
 
-/* A token that was made, or a login's. The id of a login's begins so, with the person's name and a
- * dot behind it; no token that is made has such an id. */
+/* An API token, or the token of a login. The ID of a login's token is this prefix, the person's
+ * name, a dot and more; no other token has such an ID. */
 #define LKS_LOGIN_ID         "login."
-#define LKS_LOGINS_OF_PERSON 16 /* the next takes the oldest's place */
+#define LKS_LOGINS_OF_PERSON 16 /* the next one replaces the oldest */
 #define LKS_LOGIN_KEPT       ((lks_ms)30 * 86400 * LKS_SECOND) /* behind its end, for its votes */
 
 struct lks_api_token {

@@ -1,4 +1,4 @@
-/* Limits that a record sets: after how long a node is late, how much one call may touch. */
+/* Limits that a record sets: when a node is late, how many nodes one call may affect, and so on. */
 #ifndef LKS_ROWS_LIMITS_H
 #define LKS_ROWS_LIMITS_H
 

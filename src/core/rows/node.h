@@ -26,7 +26,7 @@ struct lks_node {
     bool drifting; /* as recorded; the bits of core/state/node_status.h may be ahead until a tick */
     bool unhealthy;    /* as reported */
     bool outband_over; /* its out-of-band reading was past its age when it was recorded */
-    /* What a heartbeat looks at lies together: most of them look at nothing else. */
+    /* The members that a heartbeat reads are adjacent: most heartbeats read no others. */
     lks_text asset; /* class of an asset; 0: a node */
     enum lks_liveness liveness;
     lks_text boot;
@@ -34,7 +34,7 @@ struct lks_node {
     lks_text tuple_boot;             /* the boot it was read in */
     uint32_t notes;                  /* bits by enum lks_note */
     uint32_t pending;                /* commands to it that have not ended */
-    uint32_t inband, outband, whole; /* handles of bases; 0: none. Judged is `whole` */
+    uint32_t inband, outband, whole; /* handles of bases; 0: none. The verdict is about `whole` */
     lks_text class, site, rack, domain, power_zone, cooling_loop, hardware_revision, supplier, side;
     uint32_t pool; /* place in `pools`, or UINT32_MAX */
     enum lks_drift_cause drift_cause;
@@ -51,24 +51,24 @@ struct lks_node {
     lks_text drift_text, drift_evidence;
     lks_text drift_stack;    /* what drift was last recorded against */
     lks_ms drift_since;      /* since it drifts, or since it no longer does */
-    lks_ms parts_since;      /* when its parts were last others */
+    lks_ms parts_since;      /* when its parts last changed */
     lks_ms changing;         /* since when; 0: it does not change */
     lks_text target;         /* changing: its intent */
-    lks_text condition_text; /* of unhealthy or changing, the last that was said */
-    lks_text pin;            /* a change brought it there: its intent, until that change is over */
+    lks_text condition_text; /* the last message about unhealthy or changing */
+    lks_text pin;            /* a change brought it there: its intent, until that change ends */
     uint64_t change;         /* that is in progress on it, or keeps it out of service; 0: none */
     lks_ms attested_until, checked_at;
     lks_text drained_by, drained_reason; /* 0: not drained */
-    lks_ms held_since;                   /* however often it was said since */
+    lks_ms held_since;                   /* unchanged if it is put on hold again */
     lks_text parts[LKS_PART_COUNT];
     lks_text intake_why, held_by, held_reason, assigned_to;
     uint32_t flash;      /* its newest update: place in `flashes` + 1; 0: none is known */
-    uint32_t flashing;   /* updates by its endpoint that have not ended, or ended unknown and no
-                            person looked yet */
+    uint32_t flashing;   /* updates by its endpoint that have not ended, or ended unknown and
+                            no person resolved them */
     lks_text endpoint;   /* fingerprint of its endpoint's certificate; 0: none recorded */
     lks_text token_hash; /* of the enrolment token that waits to be used; 0: none */
     lks_ms token_expires;
-    struct lks_certificate certificates[2]; /* the newest first; the one before stays good */
+    struct lks_certificate certificates[2]; /* the newest first; the one before stays valid */
 };
 
 #endif

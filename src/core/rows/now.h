@@ -1,4 +1,4 @@
-/* The time, as decisions are told it. */
+/* The time that decisions are given. */
 #ifndef LKS_ROWS_NOW_H
 #define LKS_ROWS_NOW_H
 

@@ -1,4 +1,4 @@
-/* A pool as the state keeps it: what its file asks for, and counts of its nodes. */
+/* A pool as the state keeps it: the requirements of its manifest, and counts of its nodes. */
 #ifndef LKS_ROWS_POOL_H
 #define LKS_ROWS_POOL_H
 
@@ -9,7 +9,7 @@
 #define LKS_STATE_POOLS_MAX 20000
 #define LKS_STATE_DAYS      8 /* of what was observed: today and a week */
 
-/* Jobs that asked, and those refused by reason, on one day of the journal's clock. */
+/* Jobs that requested admission, and refusals by reason, on one day of the journal's clock. */
 struct lks_observed {
     uint64_t day; /* since 1970; 0: none */
     uint64_t asked;
@@ -29,14 +29,14 @@ struct lks_state_pool {
     unsigned on_drift;                            /* bits by enum lks_drift_act */
     bool deviations;                              /* nodes that run one are admitted */
     bool attested;                                /* nodes must be */
-    lks_ms check_age;                             /* 0: not asked */
+    lks_ms check_age;                             /* 0: no check is needed */
     lks_ms sweep;                                 /* between out-of-band readings */
     struct lks_observed observed[LKS_STATE_DAYS]; /* by day modulo their number */
     uint64_t mass_alarm; /* open: automatic acts in this pool wait; 0: none */
-    bool frozen;         /* nothing begins in it */
+    bool frozen;         /* no new work starts in it */
     lks_text frozen_by, frozen_reason;
     lks_ms frozen_since;
-    lks_text lowered, lowered_by; /* what its file asks less of changes, and by whom; 0: nothing */
+    lks_text lowered, lowered_by; /* requirements that its manifest lowered; 0: none */
     lks_text lowered_minters;
     lks_ms lowered_at;
 };

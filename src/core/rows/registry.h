@@ -1,4 +1,4 @@
-/* What is published and pinned: stacks, images, artifacts, keys, bundles. */
+/* The registry: stacks, images, artifacts, keys, bundles. */
 #ifndef LKS_ROWS_REGISTRY_H
 #define LKS_ROWS_REGISTRY_H
 
@@ -41,7 +41,7 @@ struct lks_state_bundle {
     lks_text digest, name, version, manifest, signer, key, artifacts, by;
     bool site;
     lks_ms added;
-    lks_ms revoked; /* 0: it is good */
+    lks_ms revoked; /* 0: it is not */
     lks_text revoked_by, revoked_reason;
 };
 

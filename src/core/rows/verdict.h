@@ -1,4 +1,4 @@
-/* What nodes were read to run, each set of readings once, and how it compares with stacks. */
+/* Readings of nodes, each set once, and their verdicts: the readings compared with stacks. */
 #ifndef LKS_ROWS_VERDICT_H
 #define LKS_ROWS_VERDICT_H
 
@@ -9,7 +9,7 @@
 #define LKS_STATE_BASES_MAX    (1 << 30)
 #define LKS_STATE_VERDICTS_MAX (1 << 30)
 
-/* What a judgement can rest on: core/conform/basis.h. Kept while a node has it. */
+/* Readings that verdicts are based on: core/conform/basis.h. Kept while a node refers to them. */
 struct lks_state_basis {
     char *readings; /* owned; NULL: not known */
     uint32_t len;

@@ -1,6 +1,6 @@
 /*
- * Looking things up in the state, for code that need not see how it is made. The things themselves
- * are in core/rows, and a file includes those that it looks into.
+ * Lookups in the state, for code that does not use its lists. The structs of the rows are in
+ * core/rows; a file includes the header of each row whose members it reads.
  */
 #ifndef LKS_CORE_LOOKUP_H
 #define LKS_CORE_LOOKUP_H
@@ -39,15 +39,15 @@ struct lks_state_verdict;
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name);
 const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest);
 const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id);
-/* The one that keeps `node` from another: open, or unknown and not looked at; NULL: none. */
+/* The update that blocks others of `node`: open, or unknown and not resolved; NULL: none. */
 const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node);
-/* Whether it ended, and has not to be resolved any more. */
+/* Whether it ended, and does not need to be resolved. */
 bool lks_state_flash_over(const struct lks_state_flash *f);
-/* When one without an end is given up (wall): its deadline, and time for its driver to report it;
+/* When an open update is given up (wall): its deadline, and time for its driver to report it;
  * at once where its bundle was revoked. */
 lks_ms lks_state_flash_due(const struct lks_state_flash *f);
-/* Whether a bundle names the artifact, and whether one that is good does: only such bits are
- * staged. */
+/* Whether the bundle names the artifact; whether any bundle that is not revoked does: only such
+ * artifacts are staged. */
 bool lks_state_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
                             struct lks_str artifact);
 bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact);
@@ -62,7 +62,7 @@ const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lk
 /* The certificate of a person, by its serial; NULL: not known. */
 const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial);
 
-/* Its fingerprint as "sha256:...", or an empty text where there is none; and whether it is this. */
+/* Its fingerprint as "sha256:...", or empty if there is none; and whether it is `fingerprint`. */
 const char *lks_state_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE]);
 bool lks_state_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint);
 
@@ -74,7 +74,7 @@ const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct l
  * its pool's pin; 0: none. */
 lks_text lks_state_intent(const struct lks_state *s, uint32_t node);
 
-/* How its readings compare with its intent; NULL: not judged. */
+/* How its readings compare with its intent; NULL: not evaluated. */
 const struct lks_state_verdict *lks_state_verdict(const struct lks_state *s, uint32_t node);
 enum lks_judged lks_state_judged(const struct lks_state *s, uint32_t node);
 
@@ -93,21 +93,21 @@ const struct lks_state_image *lks_state_image(const struct lks_state *s, struct 
 const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
                                                     struct lks_str digest);
 
-/* When a command that was not answered is over (wall): its end, and time for a late answer. */
+/* When a command without an answer ends (wall): its expiry, and time for a late answer. */
 lks_ms lks_state_command_over(const struct lks_state *s, const struct lks_state_command *command);
 
 /* Whether automatic acts (drains, remedies, changes) in this pool wait for a person. */
 bool lks_state_acts_wait(const struct lks_state *s, uint32_t pool);
 
-/* Whether we lack what the node runs in this boot, or a judgement of it: its agent is asked. */
+/* Whether the agent is asked for a tuple: none of this boot is known, or it has no verdict. */
 bool lks_state_wants_tuple(const struct lks_state *s, uint32_t node);
 
-/* The record of how far it is. The change, the node and the text are up to the caller. */
+/* The record of its progress. The caller fills in the change, the node and the text. */
 struct lks_rec_member lks_state_member_said(const struct lks_member *m);
 
 const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id);
 
-/* How the node stands in the change; NULL: it is not in it. */
+/* The node as a member of the change; NULL: it is none. */
 const struct lks_member *lks_state_change_member(const struct lks_state_change *c, uint32_t node);
 
 /* Whether nodes of the pool are in it. */
@@ -118,15 +118,14 @@ bool lks_state_change_is_of_pool(const struct lks_state *s, const struct lks_sta
  * none. */
 const struct lks_state_change *lks_state_changing(const struct lks_state *s, uint32_t node);
 
-/* When (wall) it expires without its approvals, or without a start; UINT64_MAX: it is beyond that.
- */
+/* When (wall) it expires without its approvals, or without a start; UINT64_MAX: never. */
 lks_ms lks_state_change_expires(const struct lks_state *s, const struct lks_state_change *c);
 
-/* What was last measured of the node for the wave by the metric of that name; NULL: nothing. */
+/* The last measurement of the node for the wave by the metric of that name; NULL: none. */
 const struct lks_measure *lks_state_change_measure(const struct lks_state_change *c, uint32_t wave,
                                                    uint32_t node, lks_text metric);
 
-/* What was last said of the wave by the metric of that name, 0: by all; NULL: nothing. */
+/* The last verdict on the wave by the metric of that name, 0: by all; NULL: none. */
 const struct lks_gate_look *lks_state_change_look(const struct lks_state_change *c, uint32_t wave,
                                                   lks_text metric);
 
@@ -137,7 +136,7 @@ struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest)
 const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,
                                           lks_text to);
 
-/* The freeze that keeps everything from beginning on the node: of the fleet, or of its pool. */
+/* The freeze that blocks new work on the node: of the fleet, or of its pool. */
 struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node);
 
 /* Whether there is one. */

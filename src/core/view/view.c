@@ -52,7 +52,7 @@ enum lks_differs lks_view_differs(const struct lks_state *s, uint32_t node)
     return lks_bitset_test(&s->standing->deviates, node) ? LKS_DIFFERS_DEVIATION : LKS_DIFFERS_NOT;
 }
 
-/* What the stack of this digest is called; the pool's name for it counts first. Empty: unknown. */
+/* The name of the stack with this digest; the pool's name for it comes first. Empty: unknown. */
 static struct lks_str stack_name(const struct lks_state *s, uint32_t node, lks_text digest)
 {
     const struct lks_node *n = &s->nodes[node];
@@ -117,8 +117,8 @@ static void put_allowed(struct lks_json_writer *w, const struct lks_state *s, ui
     lks_view_time(w, "since", allows->added);
 }
 
-/* What differs now, in a line as the record of its drift has it. That record may be of what
- * differed first; where its words still are about a line that is there, they tell more. */
+/* The current difference in a line. The text of the drift's record has more detail, but may be
+ * about an earlier difference: it is used while the difference that it names is still there. */
 static struct lks_str drift_text(const struct lks_state *s, uint32_t node, struct lks_str lines,
                                  struct lks_buf *out)
 {
@@ -265,7 +265,7 @@ static lks_ms age(lks_ms now, lks_ms then)
     return now > then ? now - then : 0;
 }
 
-/* The change that has the node in hand, else the last one in progress that brought it to its pin;
+/* The change in progress on the node, else the last one in progress that brought it to its pin;
  * 0: the node is in none. */
 static uint64_t change_of(const struct lks_state *s, uint32_t node)
 {
@@ -307,7 +307,7 @@ static void put_intent(struct lks_json_writer *w, const struct lks_view_of *of)
         lks_json_cstr(w, "intent_from", intent_from(of->s, place_of(of)));
 }
 
-/* The stack that the verdict is about: a verdict of another stack than the intent would show. */
+/* The stack of the verdict, so that a verdict on another stack than the intent is visible. */
 static void put_verdict_stack(struct lks_json_writer *w, const struct lks_view_of *of)
 {
     const struct lks_state_verdict *v = lks_state_verdict(of->s, place_of(of));
@@ -345,19 +345,20 @@ static void put_heard(struct lks_json_writer *w, const struct lks_view_of *of)
 /* Tables ------------------------------------------------------------------------------------ */
 
 /* clang-format off */
-const struct lks_form lks_view_wrong_form = FORM("Wrong", "Something that does not conform",
-    MUST("subject", TEXT, "what differs"),
-    MUST("cause", TEXT, "how"),
-    MAY("pinned", LINES(LKS_VIEW_LINES_MAX), "what the stack says"),
-    MAY("actual", LINES(LKS_VIEW_LINES_MAX), "what the node has"),
-    MAY("of", TEXT, "the device it was found on"),
+const struct lks_form lks_view_wrong_form = FORM("Wrong",
+    "A component or setting that does not conform",
+    MUST("subject", TEXT, "the component or setting"),
+    MUST("cause", TEXT, "how it differs"),
+    MAY("pinned", LINES(LKS_VIEW_LINES_MAX), "the value that the stack pins"),
+    MAY("actual", LINES(LKS_VIEW_LINES_MAX), "the value that the node has"),
+    MAY("of", TEXT, "the device with that value"),
     MAY("deviation", COUNT, "number of the deviation that covers it"));
-const struct lks_form lks_view_drained_form = FORM("Drained", "Kept free of jobs",
-    MUST("by", TEXT, "who owns the drain"),
-    MAY("reason", TEXT, "and why"));
+const struct lks_form lks_view_drained_form = FORM("Drained", "A drain in the scheduler",
+    MUST("by", TEXT, "the owner of the drain"),
+    MAY("reason", TEXT, "the owner's reason"));
 static const struct lks_form fingerprint = FORM("Fingerprint", "The current certificate",
-    MUST("fingerprint", TEXT, "SHA-256 of it"),
-    MAY("expires", TIME, "when it ends"));
+    MUST("fingerprint", TEXT, "SHA-256 of the certificate"),
+    MAY("expires", TIME, "when it expires"));
 static const struct lks_form reset = FORM_OF("NodeReset", "The reset of a wedged node",
     lks_view_resets, LKS_USE_LISTED);
 
@@ -370,15 +371,16 @@ enum {
 static const struct lks_view_computed computed[] = {
     {MUST("name", TEXT, "Its name."), LISTED | LKS_USE_SORT, BEFORE(asset), put_name},
     {MUST("judged", WORDS(lks_judged_words),
-          "How its readings compare with the stack that it should run."),
+          "The conformance result: its readings compared with the stack that it should run."),
      LISTED | LKS_USE_SORT, BEFORE(tuple), put_judged},
     {MUST("admissible", TRUTH, "Whether a job may run on it, as far as is known."),
      LISTED | LKS_USE_SORT, BEFORE(accepted), put_admissible},
-    {MAY("why", TEXT, "Why no job may."), LISTED, BEFORE(accepted), NULL},
+    {MAY("why", TEXT, "The reason why no job may run on it."), LISTED, BEFORE(accepted), NULL},
 
     {MAY("stack", TEXT, "The stack that it should run."), SHOWN, BEFORE(unhealthy), put_intent},
     {MAY("stack_digest", TEXT, "The digest of that stack."), SHOWN, BEFORE(unhealthy), NULL},
-    {MAY("intent_from", WORDS(lks_intent_words), "Why it should run that stack."),
+    {MAY("intent_from", WORDS(lks_intent_words),
+         "The source of that stack: its pool, its domain or a change."),
      SHOWN, BEFORE(unhealthy), NULL},
     {MAY("judged_stack", TEXT, "The stack that `judged` refers to."),
      SHOWN, BEFORE(unhealthy), put_verdict_stack},
@@ -393,19 +395,20 @@ static const struct lks_view_computed computed[] = {
     {MUST("drifted", COUNT, "Number of components that differ."), SHOWN, BEFORE(unhealthy), NULL},
     {MUST("unmeasured", COUNT, "Number of components that were not measured."),
      SHOWN, BEFORE(unhealthy), NULL},
-    {MUST("rows", LKS_LIST(LKS_FORM(lks_view_wrong_form)), "All that does not conform."),
+    {MUST("rows", LKS_LIST(LKS_FORM(lks_view_wrong_form)),
+          "The components and settings that do not conform."),
      SHOWN, BEFORE(unhealthy), NULL},
     {MAY("drained", LKS_FORM(lks_view_drained_form), "Its drain in the scheduler."),
      SHOWN, BEFORE(unhealthy), NULL},
     {MAY("first", LINES(LKS_VIEW_LINES_MAX), "The first component that does not conform."),
      SHOWN, BEFORE(unhealthy), put_first},
-    {MUST("deviations", LKS_LIST(COUNT), "The numbers of deviations that hold for it."),
+    {MUST("deviations", LKS_LIST(COUNT), "The numbers of the deviations that apply to it."),
      SHOWN, BEFORE(unhealthy), put_deviations},
     {MAY("change", COUNT, "The number of the change that it is in."),
      SHOWN, BEFORE(attested_until), put_change},
     {MAY("condition_text", TEXT, "The reason for `unhealthy` or `changing`."),
      SHOWN, BEFORE(attested_until), put_condition},
-    {MAY("outband_age_ms", COUNT, "Time since its endpoint was read."),
+    {MAY("outband_age_ms", COUNT, "Milliseconds since its endpoint was read."),
      SHOWN, BEFORE(taken), put_outband},
     {MAY("certificate", LKS_FORM(fingerprint), "The certificate of its agent."),
      SHOWN, BEFORE(intake_why), put_certificate},
@@ -416,14 +419,16 @@ static const struct lks_view_computed computed[] = {
     {MAY("reset", LKS_FORM(reset), "A reset that waits for its approval or its review."),
      SHOWN, LKS_VIEW_END, put_reset},
 
-    {MAY("inband_age_ms", COUNT, "Time since it last confirmed its in-band readings."),
+    {MAY("inband_age_ms", COUNT, "Milliseconds since it last confirmed its in-band readings."),
      LIVE, LKS_VIEW_END, put_heard},
     {MUST("health", COUNT, "Conditions of its agent, as bits."), LIVE, LKS_VIEW_END, NULL},
-    {MAY("skew_ms", SIGNED, "Its clock less that of lockstepd."), LIVE, LKS_VIEW_END, NULL},
-    {MAY("heard_ms_ago", COUNT,
-         "Time since its last heartbeat; absent: none since lockstepd started."),
+    {MAY("skew_ms", SIGNED,
+         "The difference of its clock from that of lockstepd, in milliseconds."),
      LIVE, LKS_VIEW_END, NULL},
-    {MUST("witnessed_seq", COUNT, "The row of the journal's head that it witnessed."),
+    {MAY("heard_ms_ago", COUNT,
+         "Milliseconds since its last heartbeat; absent: none since lockstepd started."),
+     LIVE, LKS_VIEW_END, NULL},
+    {MUST("witnessed_seq", COUNT, "The last row of the journal whose head it witnessed."),
      LIVE, LKS_VIEW_END, NULL},
 };
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* Members of answers about rows of the state's lists that are computed. */
+/* Computed members of answers about rows of the state's lists. */
 #include "core/registry/artifacts.h"
 #include "core/rows/deviation.h"
 #include "core/rows/flash.h"
@@ -32,7 +32,7 @@ static void put_in_use(struct lks_json_writer *w, const struct lks_view_of *of)
 
 /* clang-format off */
 static const struct lks_view_computed deviation[] = {
-    {MAY("waits", TRUTH, "Whether it counts only after an approver agreed, and none has."),
+    {MAY("waits", TRUTH, "Whether it applies only after an approver agrees, and none has."),
      LISTED, offsetof(struct lks_deviation, waits), put_waits},
     {MUST("in_use", COUNT, "Number of its nodes that run a deviation."),
      LISTED, LKS_VIEW_END, put_in_use},

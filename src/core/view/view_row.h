@@ -1,6 +1,6 @@
 /*
- * A row of a table of the state as JSON, and as the fields of a form, from the same columns: what
- * an answer holds, what the OpenAPI document says about it, and which queries a list takes.
+ * A row of a table of the state as JSON, and as the fields of a form, from the same columns. The
+ * members of an answer, their description in OpenAPI and the filters of a list follow from them.
  */
 #ifndef LKS_CORE_VIEW_ROW_H
 #define LKS_CORE_VIEW_ROW_H
@@ -18,7 +18,7 @@ struct lks_view_of {
     const void *also; /* as the view says */
 };
 
-/* A member that is no column. */
+/* A member that is not a column. */
 struct lks_view_computed {
     struct lks_field field;
     unsigned use;  /* enum lks_column_use */

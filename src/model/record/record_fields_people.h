@@ -7,7 +7,7 @@
 static const struct lks_record_field node_set_fields[] = {
     TEXT(node_set, node, "The node whose column is set."),
     TEXT(node_set, column, "The name of the column."),
-    TEXT(node_set, value, "Its new value; missing: it is cleared."),
+    TEXT(node_set, value, "Its new value; missing: the column is cleared."),
     BY(node_set),
     REASON(node_set),
 };

@@ -1,4 +1,4 @@
-/* What a manifest is, whatever the order and the words in which it says so. */
+/* The identity of a manifest: its canonical form, independent of order and of defaults given. */
 #include "model/schema/schema.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static enum lks_code copy_scalar(struct copier *c, struct lks_doc *parent, struc
     return LKS_OK;
 }
 
-/* Whether the field could as well have been left out. A map without members says nothing, nor does
- * a list of forms without any; another list without elements says that there are none. */
+/* Whether the field could as well have been left out. A map without members means the same as no
+ * map, and so does an empty list of forms; any other empty list is a value. */
 static bool says_absence(const struct lks_doc *doc, const struct lks_field *field)
 {
     if ((field->flags & LKS_FIELD_NOTE) != 0)

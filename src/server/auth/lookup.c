@@ -60,8 +60,8 @@ static bool find_beginning(const struct lks_authz *authz, struct lks_call *call,
             continue;
         if (found != 0) {
             lks_call_problem(call, LKS_E_INVALID,
-                             "query: %s: several start with '%" LKS_STR_FMT "': %" LKS_STR_FMT
-                             " and %" LKS_STR_FMT " are two; give more of it",
+                             "query: %s: '%" LKS_STR_FMT "' is ambiguous: %" LKS_STR_FMT
+                             " and %" LKS_STR_FMT " start with it; give more characters",
                              key, LKS_STR_ARG(text), LKS_STR_ARG(lks_state_text(s, found)),
                              LKS_STR_ARG(lks_state_text(s, has)));
             return false;

@@ -1,9 +1,9 @@
 /*
- * What requests decode into: one struct a form of forms.h, whose fields name its members. A handler
- * has it by LKS_ASKED(call, lks_ask_release). Times are in milliseconds and spans in the unit that
- * the name says. An `int` is the place of a word among those of its form, or 0 or 1 for a truth,
- * and -1 where the request leaves it out; other members are then empty, false or 0, or what the
- * form says.
+ * The structs that requests decode into: one for each form of forms.h, whose fields name its
+ * members. A handler gets it from LKS_ASKED(call, lks_ask_release). Times are in milliseconds and
+ * spans in the unit that the name states. An `int` is the index of an enum name of its form, or 0
+ * or 1 for a boolean, and -1 if the request leaves it out; other members are then empty, false, 0
+ * or the default of the form.
  */
 #ifndef LKS_SERVER_ASKS_H
 #define LKS_SERVER_ASKS_H
@@ -156,7 +156,7 @@ struct lks_ask_admit {
     struct lks_ask_where where; /* nodes */
     struct lks_str job, stack, nccl;
     struct lks_items images; /* struct lks_admit_image */
-    uint64_t criticality;    /* UINT64_MAX: not said */
+    uint64_t criticality;    /* UINT64_MAX: not given */
     bool canary_ok, start, sign;
 };
 struct lks_ask_override {
