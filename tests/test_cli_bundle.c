@@ -476,7 +476,7 @@ static const struct row remote[] = {
     {"once more", ARGS("bundle", "push", "DIR/ours", AT), 0, "good, signed by 'site'", ""},
     {"listed as well", ARGS("bundle", "ls", AT), 0, "hgx-site", ""},
     {"no such bundle", ARGS("bundle", "revoke", "sha256:00", "--reason=r", AT), 3, "", "no bundle"},
-    {"removed", ARGS("trust", "rm", "site", "--reason=lost", AT), 0, "stay so", ""},
+    {"removed", ARGS("trust", "rm", "site", "--reason=lost", AT), 0, "stay valid", ""},
     {"nobody left", ARGS("trust", "rm", "site", "--reason=lost", AT), 3, "", "no key 'site'"},
     {"still there", ARGS("bundle", "ls", AT), 0, "hgx-site", ""},
 };

@@ -126,6 +126,8 @@ static const struct row rows[] = {
     {"access revoke", ARGS("kim", "operator"), 0, "revoked", ""},
     {"access revoke", ARGS("admin", "admin"), 1, "", "admin"},
     {"access revoke", ARGS("kim"), 2, "", "--token"},
+    {"access revoke", ARGS("kim", "operator", "--pool", ""), 2, "", "not an empty word"},
+    {"access revoke", ARGS("kim-ci", "--token", "--pool", "p"), 2, "", "belong to a role"},
     {"alarm ls", {NULL}, 0, "no alarms", ""},
     {"alarm release", ARGS("99", "--reason", "x"), 3, "", "99"},
     {"top", {NULL}, 0, "nodes", ""},

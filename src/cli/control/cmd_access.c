@@ -34,6 +34,10 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
         return lks_fail(err, LKS_E_USAGE,
                         "access revoke: an identity and its role, or --token and the id of one, or "
                         "--certificate and the serial number of one");
+    if ((token || certificate) && (lks_args_has(args, "--site") || lks_args_has(args, "--pool")))
+        return lks_fail(err, LKS_E_USAGE,
+                        "access revoke: --site and --pool belong to a role, not to a token or a "
+                        "certificate");
     return lks_ask_run(cli, args,
                        token         ? &revoke_token
                        : certificate ? &revoke_certificate

@@ -17,7 +17,7 @@ static enum lks_code wait_for(struct lks_cli *cli, const struct lks_args *args,
         if (lks_ask_get(cli, args, "/v1/commands/{id}", command, &q, err) != LKS_OK)
             return err->code;
         const struct lks_doc *ended = lks_doc_member(q.answer.doc, "ended");
-        if (ended == NULL || ended->truth) {
+        if (ended == NULL || ended->kind != LKS_DOC_BOOL || ended->truth) {
             cli->no = !lks_str_is(lks_doc_text(q.answer.doc, "outcome"), "done");
             return lks_ask_done(cli, args, &q.answer, "{1}: {2} {outcome}[: {text}]", err);
         }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 4096, FORM_MAX = 128, MILLION = 1000000, PERCENT = 10000 };
+enum { LINE_MAX_BYTES = 1 << 20, FORM_MAX = 128, MILLION = 1000000, PERCENT = 10000 };
 
 /* Members ----------------------------------------------------------------------------------- */
 
@@ -192,6 +192,10 @@ enum lks_code lks_ask_done(struct lks_cli *cli, const struct lks_args *args,
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LINE_MAX_BYTES);
     lks_render(&line, form, &(struct lks_render){.doc = answer->doc, .args = args});
+    if (lks_buf_check(&line, err) != LKS_OK || lks_remote_object(answer, err) != LKS_OK)
+        return err->code;
+    if (line.len == 0)
+        return lks_fail(err, LKS_E_INVALID, "the answer lacks what this command prints");
     return lks_listing_done(cli, args, answer, err, "%" LKS_STR_FMT,
                             LKS_STR_ARG(lks_buf_view(&line)));
 }

@@ -12,6 +12,7 @@
 enum {
     ROWS_BYTES = 256 << 20,
     LINE_MAX_BYTES = 4096,
+    DONE_MAX_BYTES = 1 << 20,
     LIMIT_MAX = 1000000, /* of --limit */
 };
 
@@ -305,9 +306,12 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
 
 /* Things ------------------------------------------------------------------------------------ */
 
-static enum lks_code print_raw(struct lks_cli *cli, const struct lks_remote_answer *answer)
+static enum lks_code print_raw(struct lks_cli *cli, const struct lks_remote_answer *answer,
+                               struct lks_err *err)
 {
     struct lks_str body = lks_buf_view(&answer->http.body);
+    if (lks_remote_object(answer, err) != LKS_OK)
+        return err->code;
     fwrite(body.ptr, 1, body.len, cli->out);
     fputc('\n', cli->out);
     return LKS_OK;
@@ -317,32 +321,30 @@ enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args
                                 const struct lks_remote_answer *answer, struct lks_err *err)
 {
     if (lks_args_has(args, "--json"))
-        return print_raw(cli, answer);
+        return print_raw(cli, answer, err);
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf name = LKS_BUF(LINE_MAX_BYTES);
     lks_table_init(&table, ROWS_BYTES);
     lks_table_column(&table, "what", 0);
     lks_table_column(&table, "value", LKS_COLUMN_WRAP);
-    if (answer->doc != NULL)
-        add_rows(&table, &name, answer->doc);
+    if (lks_remote_object(answer, err) != LKS_OK)
+        return err->code;
+    add_rows(&table, &name, answer->doc);
     return lks_output_table(cli, &table, err);
 }
 
 /* What the answer warns of, a line each. */
-static enum lks_code print_warnings(struct lks_cli *cli, const struct lks_remote_answer *answer,
-                                    struct lks_err *err)
+static void print_warnings(struct lks_cli *cli, const struct lks_remote_answer *answer)
 {
     const struct lks_doc *list =
         answer->doc != NULL ? lks_doc_member(answer->doc, "warnings") : NULL;
     for (const struct lks_doc *text = list != NULL ? list->first : NULL; text != NULL;
          text = text->next) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF((size_t)2 * LINE_MAX_BYTES);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(DONE_MAX_BYTES);
         lks_term_clean(&clean, text->text);
-        if (lks_buf_check(&clean, err) != LKS_OK)
-            return err->code;
-        fprintf(cli->out, "warning: %s\n", clean.ptr);
+        if (text->kind == LKS_DOC_TEXT)
+            fprintf(cli->out, "warning: %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_buf_view(&clean)));
     }
-    return LKS_OK;
 }
 
 enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
@@ -350,19 +352,20 @@ enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
                                const char *fmt, ...)
 {
     if (lks_args_has(args, "--json"))
-        return print_raw(cli, answer);
+        return print_raw(cli, answer, err);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0}, clean = {0};
     va_list ap;
-    lks_buf_init(&line, LINE_MAX_BYTES);
-    lks_buf_init(&clean, (size_t)2 * LINE_MAX_BYTES);
+    lks_buf_init(&line, DONE_MAX_BYTES);
+    lks_buf_init(&clean, DONE_MAX_BYTES);
     va_start(ap, fmt);
     lks_buf_addv(&line, fmt, ap);
     va_end(ap);
     lks_term_clean(&clean, lks_buf_view(&line));
     if (lks_buf_check(&line, err) != LKS_OK || lks_buf_check(&clean, err) != LKS_OK)
         return err->code;
-    fprintf(cli->out, "%s\n", clean.ptr);
-    return print_warnings(cli, answer, err);
+    fprintf(cli->out, "%" LKS_STR_FMT "\n", LKS_STR_ARG(lks_buf_view(&clean)));
+    print_warnings(cli, answer);
+    return LKS_OK;
 }
 
 /* Options ----------------------------------------------------------------------------------- */

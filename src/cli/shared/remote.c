@@ -246,6 +246,14 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
     return LKS_OK;
 }
 
+enum lks_code lks_remote_object(const struct lks_remote_answer *answer, struct lks_err *err)
+{
+    if (answer->doc != NULL && answer->doc->kind == LKS_DOC_MAP)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_INVALID,
+                    "the answer is no JSON object; is it lockstepd that --server names?");
+}
+
 void lks_remote_question_init(struct lks_question *q, const char *method, const char *begin)
 {
     *q = (struct lks_question){.method = method};
@@ -319,9 +327,12 @@ enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote
         LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
         if (fetch_page(remote, path, cursor, &place, limit, &a, err) != LKS_OK)
             return err->code;
+        if (lks_remote_object(&a, err) != LKS_OK)
+            return err->code;
         const struct lks_doc *items = lks_doc_member(a.doc, "items");
-        for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL;
-             i = i->next) {
+        if (items == NULL || items->kind != LKS_DOC_LIST)
+            return lks_fail(err, LKS_E_INVALID, "the answer has no list of items");
+        for (const struct lks_doc *i = items->first; i != NULL; i = i->next) {
             if (limit > 0 && seen++ == limit)
                 return LKS_OK;
             if (fn(ctx, i, err) != LKS_OK)

@@ -82,6 +82,10 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
                               struct lks_str body, const char *head, struct lks_remote_answer *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* That the answer is a JSON object, as of every route but those that answer with a file. */
+enum lks_code lks_remote_object(const struct lks_remote_answer *answer,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
 /* One question of a command that asks once: the path, the body as JSON, and the answer. */
 struct lks_question {
     const char *method;

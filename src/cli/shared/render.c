@@ -109,7 +109,8 @@ static const char *given(const struct reader *r, struct lks_str path)
 {
     const struct lks_args *args = r->of->args;
     char option[UNIT_MAX];
-    size_t index = (size_t)(path.ptr[0] - '1');
+    bool place = path.ptr[0] >= '1' && path.ptr[0] <= '9';
+    size_t index = place ? (size_t)(path.ptr[0] - '1') : SIZE_MAX;
     if (args == NULL)
         return NULL;
     if (path.ptr[0] != '-')

@@ -86,7 +86,7 @@ struct lks_entity {
     uint32_t max;
     uint32_t first; /* the place of the first row: those before it are no rows */
     bool inside;    /* the rows are in the row of the parent itself */
-    bool secret;    /* none of it is shown */
+    bool secret;    /* left out of the state that readers get */
     /* Whether the row counts; NULL: all do. */
     bool (*counts)(const struct lks_state *s, const void *row);
     /* NODE, POOL or BASIS: rows have names, by which they are found, whatever their order is. */

@@ -15,7 +15,6 @@ struct lks_view_of {
     const struct lks_state *s;
     const void *row;
     struct lks_now now;
-    const void *also; /* as the view says */
 };
 
 /* A member that is not a column. */

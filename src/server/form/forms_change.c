@@ -13,7 +13,7 @@
 const struct lks_form lks_query_changes = ASK(query_changes, "ChangesQuery", "Which changes",
     PAGE(query_changes),
     TAKES(query_changes, open, TRUTH, "only those that are not over, or only those that are"),
-    TAKES(query_changes, state, WORDS(lks_change_state_words), "only members in this state"));
+    TAKES(query_changes, state, WORDS(lks_change_state_words), "only changes in this state"));
 const struct lks_form lks_query_change = ASK(query_change, "ChangeQuery", "How much of a change",
     TAKES(query_change, plan, TRUTH,
         "false: without recipes, notes and orders, for frequent polls"));

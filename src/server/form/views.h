@@ -7,13 +7,8 @@
 #include "core/rows/text.h"
 #include "core/view/view.h"
 
-struct lks_api_token;
-struct lks_binding;
 struct lks_now;
 struct lks_state;
-struct lks_state_alarm;
-struct lks_state_command;
-struct lks_state_person;
 
 /* Counts of a pool, which may be of a part of its nodes. */
 struct lks_pool_counts {
