@@ -177,7 +177,7 @@ enum lks_code lks_cmd_trust_rm(struct lks_cli *cli, const struct lks_args *args,
     if (lks_trustdir_remove(cli, dir, lks_str_from(name), lks_args_str(args, "--reason"), err) !=
         LKS_OK)
         return err->code;
-    return tell(cli, args, "removed", name, NULL, dir, err);
+    return tell(cli, args, "removed", name, "", dir, err);
 }
 
 /* trust key --------------------------------------------------------------------------------- */
