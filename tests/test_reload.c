@@ -1,13 +1,21 @@
 /* States that a snapshot has to give back as they are, and rows that it must not take. */
 #include "base/err.h"
+#include "base/vec.h"
+#include "codec/format/leb128.h"
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
+#include "core/rows/alarm.h"
 #include "core/rows/change.h"
+#include "core/rows/credential.h"
+#include "core/rows/deviation.h"
+#include "core/rows/registry.h"
 #include "core/state/state.h"
 #include "model/record/record.h"
 #include "model/record/record_words.h"
 #include "tests/reload.h"
 #include "tests/test.h"
+
+#include <math.h>
 
 #define T LKS_STR_C
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of kinds and members take none */
@@ -97,8 +105,142 @@ static void test_empty_unit(void)
     CHECK_STR(lks_str_from(err.msg), "a unit has no members");
 }
 
+/* Rows that no record makes: each is refused, by what is wrong with it. */
+#define SWAP(list)                                                                                 \
+    do {                                                                                           \
+        __typeof__((list)[0]) first_ = (list)[0];                                                  \
+        (list)[0] = (list)[1];                                                                     \
+        (list)[1] = first_;                                                                        \
+    } while (0)
+static void spoil_numbers(struct lks_state *s)
+{
+    SWAP(s->alarms);
+}
+static void spoil_twice(struct lks_state *s)
+{
+    s->alarms[1].id = s->alarms[0].id;
+}
+static void spoil_next(struct lks_state *s)
+{
+    s->next_alarm = 2;
+}
+static void spoil_images(struct lks_state *s)
+{
+    SWAP(s->images);
+}
+static void spoil_bindings(struct lks_state *s)
+{
+    SWAP(s->bindings);
+}
+static void spoil_orders(struct lks_state *s)
+{
+    SWAP(s->changes[0].orders);
+}
+static void spoil_metric(struct lks_state *s)
+{
+    s->changes[0].metrics[0].margin = (double)NAN;
+}
+static void spoil_measure(struct lks_state *s)
+{
+    s->changes[0].measures[0].after = HUGE_VAL;
+}
+
+static const struct lks_record spoiled_first[] = {
+    R(PLACED, placed, .hosts = T("n1")),
+    R(ALARM, alarm, .id = 1, .subject = T("n1")),
+    R(ALARM, alarm, .id = 2, .subject = T("n1")),
+    R(IMAGE, image, .ref = T("a")),
+    R(IMAGE, image, .ref = T("b")),
+    R(GRANTED, granted, .identity = T("kim"), .role = LKS_ROLE_VIEWER),
+    R(GRANTED, granted, .identity = T("kim"), .role = LKS_ROLE_OPERATOR),
+    R(CHANGE, change, .id = 7, .hosts = T("n1"), .stack = T("s2"), .name = T("gold")),
+    R(PLAN_STEP, plan_step, .change = 7, .kind = LKS_DO_STAGE, .component = T("bmc")),
+    R(PLAN_WAVE, plan_wave, .change = 7, .kind = LKS_WAVE_CANARY, .width = 1),
+    R(PLAN_PART, plan_part, .change = 7, .hosts = T("n1"), .from = T("s1")),
+    R(PLAN_ORDER, plan_order, .change = 7, .digest = T("d1"), .text = T("one")),
+    R(PLAN_ORDER, plan_order, .change = 7, .digest = T("d2"), .text = T("two")),
+    R(PLAN_METRIC, plan_metric, .change = 7, .name = T("a"), .margin = T("1.5")),
+    R(MEASURED, measured, .change = 7, .node = T("n1"), .metric = T("a"), .after = T("2")),
+};
+
+static const struct {
+    void (*spoil)(struct lks_state *s);
+    const char *why;
+} spoiled[] = {
+    {spoil_numbers, "damaged: row 2 of 'alarm' is not in order of 'id'"},
+    {spoil_twice, "damaged: row 2 of 'alarm' is not in order of 'id'"},
+    {spoil_next, "damaged: the last row of 'alarm' has the number of a later one"},
+    {spoil_images, "damaged: row 2 of 'image' is not in order of 'ref'"},
+    {spoil_bindings, "damaged: row 2 of 'binding' is not in order of 'identity'"},
+    {spoil_orders, "damaged: row 2 of 'order' is not in order of 'digest'"},
+    {spoil_metric, "metric: damaged: a value of the column 'margin' is not a finite number"},
+    {spoil_measure, "measure: damaged: a value of the column 'after' is not a finite number"},
+};
+
+static void test_spoiled(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(spoiled); i++) {
+        LKS_CLEANUP(lks_state_fini) struct lks_state s = {0}, loaded = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", spoiled[i].why);
+        apply(&s, spoiled_first, LKS_COUNT(spoiled_first));
+        spoiled[i].spoil(&s);
+        CHECK(!lks_test_reloads(&s, &loaded, &err));
+        CHECK_STR(lks_str_from(err.msg), spoiled[i].why);
+    }
+}
+
+/* Each of a few short texts names all nodes there may be. */
+static void test_deviations_that_name_too_many(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0}, loaded = {0};
+    struct lks_err err = {0};
+    static const struct lks_record first[] = {
+        R(DEVIATION, deviation, .id = 1, .hosts = T("n1"), .subject = T("driver")),
+    };
+    enum { DEVIATIONS = 21 };
+    apply(&s, first, LKS_COUNT(first));
+    CHECK_CODE(lks_intern_id(&s.texts, LKS_STR("n[1-1000000]"), &s.deviations[0].hosts, &err),
+               LKS_OK);
+    for (uint32_t i = 1; i < DEVIATIONS; i++) {
+        struct lks_deviation more = {.id = i + 1, .hosts = s.deviations[0].hosts};
+        CHECK_CODE(LKS_VEC_ADD(s.deviations, s.deviation_room, s.deviation_count,
+                               LKS_STATE_DEVIATIONS_MAX, more, &err),
+                   LKS_OK);
+    }
+    s.next_deviation = DEVIATIONS + 1;
+    CHECK(!lks_test_reloads(&s, &loaded, &err));
+    CHECK_STR(lks_str_from(err.msg),
+              "its deviations name 21000000 nodes, and 20000000 are the most they may");
+}
+
+/* Bytes with one column of a large row: a few of them would fill the memory. */
+static void test_rows_of_few_bytes(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(1 << 20);
+    struct lks_err err = {0};
+    enum { ROWS = 100000 };
+    lks_leb128_add(&bytes, 1);
+    lks_leb128_add_bytes(&bytes, LKS_STR("flash"));
+    lks_leb128_add(&bytes, 0);
+    lks_leb128_add(&bytes, 1);
+    lks_leb128_add_bytes(&bytes, LKS_STR("force"));
+    lks_leb128_add(&bytes, LKS_COLUMN_TRUTH);
+    lks_leb128_add(&bytes, 1);
+    lks_leb128_add(&bytes, ROWS);
+    lks_buf_pad(&bytes, '\1', ROWS);
+    CHECK_CODE(lks_state_init(&loaded, 1, &err), LKS_OK);
+    CHECK_CODE(lks_entity_unpack(lks_buf_view(&bytes), &loaded, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg),
+              "damaged: its rows would take more memory than a state of this size needs");
+}
+
 static const struct lks_test tests[] = {
     {"states", test_states},
+    {"rows that no record makes", test_spoiled},
+    {"deviations that name too many nodes", test_deviations_that_name_too_many},
+    {"rows of few bytes", test_rows_of_few_bytes},
     {"a unit without members", test_empty_unit},
     {NULL, NULL},
 };

@@ -67,6 +67,8 @@
 #define LIST(parent, list_, count_, room_, max_)                                                   \
     .list = offsetof(struct parent, list_), .count = offsetof(struct parent, count_),              \
     .room = offsetof(struct parent, room_), .max = (max_)
+/* Rows have rising numbers, and the state has the next one. */
+#define NUMBERED(next_) .ordered = 1, .next = offsetof(struct lks_state, next_)
 #define INSIDE(parent, list_, count_, max_)                                                        \
     .list = offsetof(struct parent, list_), .count = offsetof(struct parent, count_),              \
     .max = (max_), .inside = true

@@ -184,6 +184,7 @@ static const struct lks_entity order_table = {
     .about = "An order for an executor.",
     COLUMNS(order),
     LIST(lks_state_change, orders, order_count, order_room, LKS_CHANGE_ORDERS),
+    .ordered = 1,
 };
 #undef ROW
 
@@ -335,6 +336,7 @@ const struct lks_entity lks_entity_change = {
     COLUMNS(change),
     CHILDREN(change_children),
     LIST(lks_state, changes, change_count, change_room, LKS_STATE_CHANGES_MAX),
+    NUMBERED(next_change),
 };
 #undef ROW
 
@@ -353,5 +355,6 @@ const struct lks_entity lks_entity_proven = {
     .about = "A rollback between two stacks that was exercised on a hardware class.",
     COLUMNS(proven),
     LIST(lks_state, proven, proven_count, proven_room, LKS_STATE_PROVEN_MAX),
+    .ordered = 3,
 };
 #undef ROW

@@ -41,6 +41,7 @@ const struct lks_entity lks_entity_deviation = {
     .about = "An accepted difference from a stack.",
     COLUMNS(deviation),
     LIST(lks_state, deviations, deviation_count, deviation_room, LKS_STATE_DEVIATIONS_MAX),
+    NUMBERED(next_deviation),
 };
 #undef ROW
 
@@ -60,6 +61,7 @@ const struct lks_entity lks_entity_alarm = {
     .about = "An alarm, open or closed.",
     COLUMNS(alarm),
     LIST(lks_state, alarms, alarm_count, alarm_room, LKS_STATE_ALARMS_MAX),
+    NUMBERED(next_alarm),
 };
 #undef ROW
 
@@ -84,6 +86,7 @@ const struct lks_entity lks_entity_command = {
     .about = "A command for the agent of a node.",
     COLUMNS(command),
     LIST(lks_state, commands, command_count, command_room, LKS_STATE_COMMANDS_MAX),
+    NUMBERED(next_command),
 };
 #undef ROW
 
@@ -131,6 +134,7 @@ const struct lks_entity lks_entity_image = {
     .about = "A container image that jobs run, and the libraries in it.",
     COLUMNS(image),
     LIST(lks_state, images, image_count, image_room, LKS_STATE_IMAGES_MAX),
+    .ordered = 1,
 };
 #undef ROW
 
@@ -147,6 +151,7 @@ const struct lks_entity lks_entity_artifact = {
     .about = "A file that stacks and bundles name.",
     COLUMNS(artifact),
     LIST(lks_state, artifacts, artifact_count, artifact_room, LKS_STATE_ARTIFACTS_MAX),
+    .ordered = 1,
 };
 #undef ROW
 
@@ -165,6 +170,7 @@ const struct lks_entity lks_entity_key = {
     .about = "A pinned public key that verifies signatures of firmware bundles.",
     COLUMNS(key),
     LIST(lks_state, keys, key_count, key_room, LKS_STATE_KEYS_MAX),
+    .ordered = 1,
 };
 #undef ROW
 
@@ -230,6 +236,7 @@ const struct lks_entity lks_entity_flash = {
     .about = "A firmware update by an endpoint.",
     COLUMNS(flash),
     LIST(lks_state, flashes, flash_count, flash_room, LKS_STATE_FLASHES_MAX),
+    NUMBERED(next_flash),
 };
 #undef ROW
 
@@ -286,6 +293,7 @@ const struct lks_entity lks_entity_binding = {
     .about = "A role that an identity has.",
     COLUMNS(binding),
     LIST(lks_state, bindings, binding_count, binding_room, LKS_STATE_BINDINGS_MAX),
+    .ordered = 4,
 };
 #undef ROW
 
@@ -307,6 +315,7 @@ const struct lks_entity lks_entity_token = {
     .about = "An API token, or the token of a login.",
     COLUMNS(token),
     LIST(lks_state, tokens, token_count, token_room, LKS_STATE_TOKENS_MAX),
+    .ordered = 1,
     .secret = true,
 };
 #undef ROW
@@ -326,6 +335,7 @@ const struct lks_entity lks_entity_person = {
     .about = "A client certificate of a person.",
     COLUMNS(person),
     LIST(lks_state, persons, person_count, person_room, LKS_STATE_PERSONS_MAX),
+    .ordered = 1,
 };
 #undef ROW
 
@@ -364,6 +374,7 @@ const struct lks_entity lks_entity_ticket_due = {
     .about = "A new state of a change that a ticket system is still to be notified of.",
     COLUMNS(due),
     LIST(lks_state, tickets.due, tickets.due_count, tickets.due_room, LKS_TICKETS_DUE_MAX),
+    .ordered = 1,
 };
 #undef ROW
 

@@ -87,6 +87,10 @@ struct lks_entity {
     uint32_t first; /* the place of the first row: those before it are no rows */
     bool inside;    /* the rows are in the row of the parent itself */
     bool secret;    /* left out of the state that readers get */
+    /* Rows are in rising order of so many of their first columns; 0: in no order that is relied
+     * on. */
+    size_t ordered;
+    size_t next; /* where the state has a number above that of the last row; 0: nowhere */
     /* Whether the row counts; NULL: all do. */
     bool (*counts)(const struct lks_state *s, const void *row);
     /* NODE, POOL or BASIS: rows have names, by which they are found, whatever their order is. */

@@ -12,9 +12,14 @@
 #include "model/record/record.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { TABLES_MAX = 1000, COLUMNS_MAX = 10000, BYTES_MAX = 64 << 20, TEXTS_MAX = 1 << 30 };
+
+/* Rows that a state has take at most about 30 times their bytes: a row has a byte for each column.
+ * Rows with few columns, written to fill the memory, take more. */
+enum { MEMORY_MIN = 1 << 20, MEMORY_PER_BYTE = 64 };
 
 struct text {
     struct lks_str text;
@@ -44,6 +49,7 @@ struct unpacking {
     struct column *columns;
     uint32_t column_count, column_room;
     struct lks_layout_turns turns;
+    size_t memory, memory_max; /* that rows take, and may take */
     struct lks_err *err;
 };
 
@@ -200,6 +206,17 @@ static enum lks_code take_bytes(struct unpacking *u, const struct lks_column *c,
     return LKS_OK;
 }
 
+static enum lks_code check_finite(const struct unpacking *u, const struct lks_column *c,
+                                  const char *at)
+{
+    double real = 0;
+    memcpy(&real, at, sizeof(real));
+    return isfinite(real)
+               ? LKS_OK
+               : lks_fail(u->err, LKS_E_INVALID,
+                          "damaged: a value of the column '%s' is not a finite number", c->name);
+}
+
 static enum lks_code take_value(struct unpacking *u, const struct lks_column *c, char *row,
                                 uint64_t i)
 {
@@ -217,7 +234,7 @@ static enum lks_code take_value(struct unpacking *u, const struct lks_column *c,
                         "lockstep",
                         number, c->name);
     put_number(c, at, number);
-    return LKS_OK;
+    return c->type == LKS_COLUMN_REAL ? check_finite(u, c, at) : LKS_OK;
 }
 
 /* Layouts ----------------------------------------------------------------------------------- */
@@ -316,6 +333,9 @@ static enum lks_code add_row(struct unpacking *u, const struct lks_entity *t, ch
 {
     uint32_t count = place + 1, room = 0;
     struct lks_vec list = {0};
+    u->memory += t->size;
+    if (u->memory > u->memory_max)
+        return damaged(u, "its rows would take more memory than a state of this size needs");
     if (t->inside) {
         *out = parent + t->list + place * t->size;
     } else {
@@ -385,6 +405,45 @@ static bool has_children(const struct unpacking *u, uint32_t number)
     return false;
 }
 
+static int compare(const struct unpacking *u, const struct lks_column *c, const void *a,
+                   const void *b)
+{
+    if (lks_entity_is_text(c))
+        return lks_str_cmp(lks_entity_text(u->s, c, a, 0), lks_entity_text(u->s, c, b, 0));
+    uint64_t x = lks_entity_number(c, a, 0), y = lks_entity_number(c, b, 0);
+    return (x > y) - (x < y);
+}
+
+/* Rows are searched by halves: out of their order, some would not be found. */
+static enum lks_code check_order(const struct unpacking *u, const struct lks_entity *t,
+                                 const void *parent)
+{
+    for (uint32_t i = t->first + 1; t->ordered > 0 && i < lks_entity_rows(t, parent); i++) {
+        int order = 0;
+        for (size_t k = 0; k < t->ordered && order == 0; k++)
+            order = compare(u, &t->columns[k], lks_entity_row(t, parent, i - 1),
+                            lks_entity_row(t, parent, i));
+        if (order >= 0)
+            return lks_fail(u->err, LKS_E_INVALID,
+                            "damaged: row %" PRIu32 " of '%s' is not in order of '%s'", i + 1,
+                            t->name, t->columns[0].name);
+    }
+    return LKS_OK;
+}
+
+/* A number that was given is never given again. */
+static enum lks_code check_next(const struct unpacking *u, const struct lks_entity *t)
+{
+    uint32_t rows = lks_entity_rows(t, u->s);
+    uint64_t next = 0;
+    memcpy(&next, (const char *)u->s + t->next, sizeof(next));
+    if (t->next == 0 || rows == 0 ||
+        lks_entity_number(&t->columns[0], lks_entity_row(t, u->s, rows - 1), 0) < next)
+        return LKS_OK;
+    return lks_fail(u->err, LKS_E_INVALID,
+                    "damaged: the last row of '%s' has the number of a later one", t->name);
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): tables are in tables, three deep */
 static enum lks_code take_rows(struct unpacking *u, uint32_t number, char *parent)
 {
@@ -405,7 +464,7 @@ static enum lks_code take_rows(struct unpacking *u, uint32_t number, char *paren
                 return u->err->code;
         }
     }
-    return LKS_OK;
+    return t->is->key != 0 ? LKS_OK : check_order(u, t->is, parent);
 }
 
 /* The chains of those that turned. */
@@ -442,7 +501,13 @@ enum lks_code lks_entity_check(struct lks_str bytes, struct lks_err *err)
 
 enum lks_code lks_entity_unpack(struct lks_str bytes, struct lks_state *out, struct lks_err *err)
 {
-    LKS_CLEANUP(unpacking_fini) struct unpacking u = {.rest = bytes, .s = out, .err = err};
+    LKS_CLEANUP(unpacking_fini)
+    struct unpacking u = {
+        .rest = bytes,
+        .s = out,
+        .memory_max = MEMORY_MIN + bytes.len * MEMORY_PER_BYTE,
+        .err = err,
+    };
     if (take_tables(&u) != LKS_OK)
         return err->code;
     for (uint32_t i = 0; i < u.table_count; i++) {
@@ -450,6 +515,10 @@ enum lks_code lks_entity_unpack(struct lks_str bytes, struct lks_state *out, str
         bool turns = lks_layout_parent(t->root, out, &u.turns) != out;
         if (t->parent == 0 &&
             take_rows(&u, i + 1, turns ? (char *)&u.turns : (char *)out) != LKS_OK)
+            return err->code;
+    }
+    for (size_t i = 0; i < lks_entity_count; i++) {
+        if (check_next(&u, lks_entities[i]) != LKS_OK)
             return err->code;
     }
     return u.rest.len > 0 ? damaged(&u, "bytes follow the last table") : turn_nodes(&u);

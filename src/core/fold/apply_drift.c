@@ -1,6 +1,7 @@
 /* Records about what nodes run: readings, what they are held against, drift, and exceptions. */
 #include "base/heap.h"
 #include "base/vec.h"
+#include "codec/notation/hostlist.h"
 #include "core/conform/basis.h"
 #include "core/fold/texts.h"
 #include "core/rows/deviation.h"
@@ -477,8 +478,27 @@ enum lks_code lks_apply_index_readings(const struct lks_applying *a)
     return LKS_OK;
 }
 
+/* A short text can name all nodes there may be, so the sum is known before any list is made. */
+static enum lks_code check_named(const struct lks_applying *a)
+{
+    size_t all = 0, count = 0;
+    for (uint32_t i = 0; i < a->s->deviation_count; i++) {
+        struct lks_err ignored = {0};
+        if (lks_hostlist_count(lks_state_text(a->s, a->s->deviations[i].hosts), &count, &ignored) ==
+            LKS_OK)
+            all += count;
+    }
+    return all <= LKS_STATE_DEVIATE_MAX
+               ? LKS_OK
+               : lks_fail(a->err, LKS_E_INVALID,
+                          "its deviations name %zu nodes, and %d are the most they may", all,
+                          LKS_STATE_DEVIATE_MAX);
+}
+
 enum lks_code lks_apply_index_deviations(const struct lks_applying *a)
 {
+    if (check_named(a) != LKS_OK)
+        return a->err->code;
     for (uint32_t i = 0; i < a->s->deviation_count; i++) {
         struct lks_deviation *d = &a->s->deviations[i];
         if (name_nodes(a, lks_state_text(a->s, d->hosts), d) != LKS_OK)

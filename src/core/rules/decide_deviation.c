@@ -102,13 +102,19 @@ static bool check_approver(struct lks_deciding *d)
     return false;
 }
 
-static bool check_room(struct lks_deciding *d)
+static bool check_room(struct lks_deciding *d, size_t hosts)
 {
     const struct lks_state *s = d->state;
     uint32_t open = 0;
-    for (uint32_t i = 0; i < s->deviation_count; i++)
+    uint64_t named = hosts;
+    for (uint32_t i = 0; i < s->deviation_count; i++) {
         open += s->deviations[i].ended == 0;
-    return lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX);
+        named += s->deviations[i].count;
+    }
+    return lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX) &&
+           lks_decision_space(d, "nodes that deviations name",
+                              named < UINT32_MAX ? (uint32_t)named : UINT32_MAX,
+                              LKS_STATE_DEVIATE_MAX);
 }
 
 void lks_decide_deviate(struct lks_deciding *d)
@@ -122,7 +128,7 @@ void lks_decide_deviate(struct lks_deciding *d)
         (e->deviate.value.len > 0 &&
          !lks_decision_line(d, "value", e->deviate.value, VALUE_BYTES_MAX)) ||
         !check_subject(d, e->deviate.subject) || !check_end(d, e->deviate.expires) ||
-        !lks_decision_few(d, &hosts) || !check_approver(d) || !check_room(d) ||
+        !lks_decision_few(d, &hosts) || !check_approver(d) || !check_room(d, hosts.count) ||
         !lks_decision_fold(d, hosts.names, hosts.count, &folded))
         return;
     lks_decision_add(d, LKS_RECORD_DEVIATION)->deviation = (struct lks_rec_deviation){
