@@ -13,6 +13,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -183,6 +184,79 @@ static void test_snapshot(void)
         CHECK_INT(ctl_once(&c, "GET", "/v1/events?from=2", NULL, &answer), 409);
         CHECK_HAS(lks_buf_view(&answer), "are not kept any more; start with ?from=");
         CHECK_INT(ctl_stop(&c), 0);
+    }
+    ctl_fini(&c);
+}
+
+static bool wait_for_metric(const struct ctl *c, const char *line, struct lks_buf *answer)
+{
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
+        CHECK_INT(ctl_once(c, "GET", "/metrics", NULL, answer), 200);
+        if (lks_str_find(lks_buf_view(answer), lks_str_from(line)) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* Somebody with the file put in a snapshot of a row far ahead. */
+static void forge_snapshot(const struct ctl *c)
+{
+    sqlite3 *db = NULL;
+    CHECK_INT(sqlite3_open(ctl_path(c, "data/journal.db"), &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db,
+                           "DELETE FROM snapshot;"
+                           "INSERT INTO snapshot (part, seq, size, bytes) "
+                           "VALUES (0, 999999999, 4, x'00010203')",
+                           NULL, NULL, NULL),
+              SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_forged_snapshot(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
+    struct ctl c = {0};
+    ctl_init(&c, "journal:\n  snapshot_rows: 100\n");
+    if (CHECK(ctl_start(&c))) {
+        CHECK_INT(ctl_stop(&c), 0);
+        forge_snapshot(&c);
+        CHECK(ctl_start(&c));
+        CHECK(wait_for_log(&c, "the snapshot was not used"));
+        CHECK(wait_for_log(&c, "row=999999999 cause=\"snapshot: it is not signed\""));
+        CHECK(wait_for_metric(&c, "\nlockstep_snapshots_unused_total 1\n", &answer));
+        for (unsigned i = 0; i < 150; i++)
+            CHECK_INT(grant(&c, i, &answer), 200);
+        CHECK(wait_for_metric(&c, "\nlockstep_snapshots_total 1\n", &answer));
+        CHECK_INT(ctl_stop(&c), 0);
+        CHECK(ctl_start(&c));
+        CHECK(wait_for_metric(&c, "\nlockstep_snapshots_unused_total 0\n", &answer));
+        CHECK_INT(ctl_stop(&c), 0);
+    }
+    ctl_fini(&c);
+}
+
+static void test_snapshot_not_written(void)
+{
+    enum { FIRST = 100, LAST = 140 };
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
+    struct ctl c = {0};
+    ctl_init(&c, "journal:\n  snapshot_rows: 100\n");
+    for (unsigned row = FIRST; row < LAST; row++) { /* what it writes is no file any more */
+        char name[64];
+        snprintf(name, sizeof(name), "data/snapshot-%u.tmp", row);
+        CHECK_INT(mkdir(ctl_path(&c, name), 0700), 0);
+    }
+    if (CHECK(ctl_start(&c))) {
+        for (unsigned i = 0; i < FIRST; i++)
+            CHECK_INT(grant(&c, i, &answer), 200);
+        CHECK(wait_for_log(&c, "a snapshot could not be written"));
+        CHECK(wait_for_log(&c, ".tmp: Is a directory"));
+        CHECK_INT(ctl_stop(&c), 0);
+    }
+    for (unsigned row = FIRST; row < LAST; row++) {
+        char name[64];
+        snprintf(name, sizeof(name), "data/snapshot-%u.tmp", row);
+        CHECK_INT(rmdir(ctl_path(&c, name)), 0);
     }
     ctl_fini(&c);
 }
@@ -585,6 +659,8 @@ int main(void)
         {"rates, and a reload of them", test_rate_and_reload},
         {"a full disk", test_stalled},
         {"a snapshot is made, and a start uses it", test_snapshot},
+        {"a forged snapshot is named, and replaced", test_forged_snapshot},
+        {"why a snapshot could not be written", test_snapshot_not_written},
         {"a node comes with a certificate of the site's", test_site},
         {"agents hear of another interval", test_interval},
         {0},

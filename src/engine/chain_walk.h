@@ -73,6 +73,7 @@ struct lks_str lks_chain_walk_blob(const struct lks_record *r);
 /* A snapshot's header, and the rest of it as a view. */
 struct lks_snapshot {
     uint64_t seq;
+    uint64_t kept; /* the row that the store has one for, whether it can be used or not */
     lks_ms time;
     uint8_t hash[LKS_HASH_BYTES];
     bool tables; /* of version 2: `entries` are tables, not records */

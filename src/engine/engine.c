@@ -247,7 +247,7 @@ static enum lks_code fold_store(struct lks_engine *e, struct lks_store *store, s
     struct lks_store_tail tail = {0};
     struct lks_public_key key = lks_key_public(e->options.key);
     if (lks_state_init(&e->state, e->options.seed, err) != LKS_OK ||
-        lks_journal_fold(store, &key, 0, &e->state, &tail, err) != LKS_OK ||
+        lks_journal_fold_start(store, &key, &e->state, &tail, &e->start, err) != LKS_OK ||
         load_head(e, store, err) != LKS_OK || load_manifest(e, store, err) != LKS_OK ||
         lks_engine_shelve_all(e, store, err) != LKS_OK)
         return err->code;
@@ -328,6 +328,11 @@ enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
     if (code == LKS_OK)
         code = begin_here(e, now, err);
     return hand_over(e, code, out);
+}
+
+const struct lks_journal_start *lks_engine_start(const struct lks_engine *e)
+{
+    return &e->start;
 }
 
 void lks_engine_vouch(struct lks_engine *e, uint32_t node, lks_ms until)

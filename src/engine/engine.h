@@ -40,6 +40,7 @@
 #define LKS_ENGINE_ENGINE_H
 
 #include "core/rules/decide.h"
+#include "engine/journal.h"
 #include "port/store.h"
 #include "trust/chain.h"
 
@@ -75,6 +76,9 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
                               struct lks_now now, struct lks_engine **out,
                               struct lks_err *err) LKS_MUST_CHECK;
 void lks_engine_free(struct lks_engine *e);
+
+/* The snapshot that it started with, and one that could not be used. */
+const struct lks_journal_start *lks_engine_start(const struct lks_engine *e);
 
 /* For rehearsals: go on from a state that was folded elsewhere. It becomes the engine's, also where
  * this fails. Of `store` the manifests are read that the state refers to; rows go nowhere. */

@@ -26,6 +26,7 @@ struct lks_engine {
     struct lks_registry_store registry; /* the registry store, which `book` points to */
     struct lks_chain *chain;            /* owned */
     struct lks_pending pending;
+    struct lks_journal_start start;
     uint64_t seq, durable;
     uint8_t hash[LKS_HASH_BYTES]; /* of the last row */
     struct lks_head head, told;   /* durable; the newest, and what agents are told */

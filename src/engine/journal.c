@@ -147,15 +147,16 @@ static enum lks_code check_place(const struct folding *f, const struct lks_snaps
     return LKS_OK;
 }
 
-/* Begin with the snapshot if there is one that can be trusted and is not too young; `why` says what
- * is wrong with one that cannot. */
-static enum lks_code use_snapshot(struct folding *f, bool *used, struct lks_err *why)
+/* Begin with the snapshot if there is one that can be trusted and is not too young. */
+static enum lks_code use_snapshot(struct folding *f, struct lks_journal_start *start)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_snapshot snapshot = {0};
-    *used = false;
+    struct lks_err *why = &start->why;
+    *start = (struct lks_journal_start){0};
     if (lks_snapshot_load(f->store, f->key, &bytes, &snapshot, why, f->err) != LKS_OK)
         return f->err->code;
+    start->passed_over = snapshot.kept;
     if (snapshot.seq == 0 || check_place(f, &snapshot, why) != LKS_OK)
         return LKS_OK;
     enum lks_code code = lks_snapshot_apply(&snapshot, f->out, why);
@@ -167,7 +168,28 @@ static enum lks_code use_snapshot(struct folding *f, bool *used, struct lks_err 
         lks_chain_walk_init(&f->walk, snapshot.seq, snapshot.hash, f->err) != LKS_OK)
         return f->err->code;
     f->walk.time = snapshot.time;
-    *used = true;
+    *start = (struct lks_journal_start){.used = snapshot.seq};
+    return LKS_OK;
+}
+
+static enum lks_code fold_all(struct folding *f, struct lks_store_tail *tail,
+                              struct lks_journal_start *start)
+{
+    const struct lks_err *why = &start->why;
+    if (fold_begin(f) != LKS_OK || use_snapshot(f, start) != LKS_OK)
+        return f->err->code;
+    if (start->used == 0 && f->tail.first > 1)
+        return lks_fail(f->err, why->code == LKS_E_NOT_FOUND ? LKS_E_NOT_FOUND : LKS_E_INVALID,
+                        "journal: rows before %" PRIu64 " were trimmed, and nothing replaces "
+                        "them: %s; restore a backup to read earlier rows",
+                        f->tail.first, why->code != LKS_OK ? why->msg : "there is no snapshot");
+    if (start->used == 0 && lks_chain_walk_init(&f->walk, 0, NULL, f->err) != LKS_OK)
+        return f->err->code;
+    if (fold_on(f) != LKS_OK)
+        return f->err->code;
+    *tail =
+        (struct lks_store_tail){.first = f->tail.first, .seq = f->walk.seq, .time = f->walk.time};
+    memcpy(tail->hash, f->walk.hash, sizeof(tail->hash));
     return LKS_OK;
 }
 
@@ -178,22 +200,17 @@ enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_
     LKS_CLEANUP(folding_fini)
     struct folding f = {
         .store = store, .key = key, .until = until, .through = UINT64_MAX, .out = out, .err = err};
-    struct lks_err why = {0};
-    bool used = false;
-    if (fold_begin(&f) != LKS_OK || use_snapshot(&f, &used, &why) != LKS_OK)
-        return err->code;
-    if (!used && f.tail.first > 1)
-        return lks_fail(err, why.code == LKS_E_NOT_FOUND ? LKS_E_NOT_FOUND : LKS_E_INVALID,
-                        "journal: rows before %" PRIu64 " were trimmed, and nothing replaces "
-                        "them: %s; restore a backup to read earlier rows",
-                        f.tail.first, why.code != LKS_OK ? why.msg : "there is no snapshot");
-    if (!used && lks_chain_walk_init(&f.walk, 0, NULL, err) != LKS_OK)
-        return err->code;
-    if (fold_on(&f) != LKS_OK)
-        return err->code;
-    *tail = (struct lks_store_tail){.first = f.tail.first, .seq = f.walk.seq, .time = f.walk.time};
-    memcpy(tail->hash, f.walk.hash, sizeof(tail->hash));
-    return LKS_OK;
+    struct lks_journal_start ignored = {0};
+    return fold_all(&f, tail, &ignored);
+}
+
+enum lks_code lks_journal_fold_start(struct lks_store *store, const struct lks_public_key *key,
+                                     struct lks_state *out, struct lks_store_tail *tail,
+                                     struct lks_journal_start *start, struct lks_err *err)
+{
+    LKS_CLEANUP(folding_fini)
+    struct folding f = {.store = store, .key = key, .through = UINT64_MAX, .out = out, .err = err};
+    return fold_all(&f, tail, start);
 }
 
 enum lks_code lks_journal_fold_rows(struct lks_store *store, uint64_t through,

@@ -19,6 +19,19 @@ enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_
                                lks_ms until, struct lks_state *out, struct lks_store_tail *tail,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* What a fold started with. */
+struct lks_journal_start {
+    uint64_t used;        /* the row of the snapshot; 0: it folded all rows */
+    uint64_t passed_over; /* the row of a snapshot that it could not use */
+    struct lks_err why;   /* why it could not; code OK: there was none of these */
+};
+
+/* The same to the end, and what it started with. */
+enum lks_code lks_journal_fold_start(struct lks_store *store, const struct lks_public_key *key,
+                                     struct lks_state *out, struct lks_store_tail *tail,
+                                     struct lks_journal_start *start,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
 /* A snapshot is the rows of lks_entity_pack() with their digest, and the hash of the row it stands
  * at. One that is damaged, or not of this chain, is not used; the rows are folded instead if all of
  * them are still there. What is stored is signed: a writer of the file without the key must not be

@@ -212,6 +212,7 @@ enum lks_code lks_snapshot_load(struct lks_store *store, const struct lks_public
     *why = (struct lks_err){0};
     lks_buf_init(bytes, LKS_STORE_SNAPSHOT_MAX);
     enum lks_code code = store->ops->snapshot(store->self, &seq, bytes, why);
+    out->kept = seq;
     if (code != LKS_OK && code != LKS_E_INVALID) {
         *err = *why;
         return lks_wrap(err, "snapshot");
@@ -219,6 +220,7 @@ enum lks_code lks_snapshot_load(struct lks_store *store, const struct lks_public
     if (code != LKS_OK || seq == 0 ||
         lks_snapshot_read(lks_buf_view(bytes), key, &s, why) != LKS_OK)
         return LKS_OK;
+    s.kept = seq;
     if (s.seq == seq)
         *out = s;
     else

@@ -225,6 +225,16 @@ static void check_login(struct doctor *d, struct lks_str metrics)
     }
 }
 
+static void check_snapshot(struct doctor *d, struct lks_str metrics)
+{
+    if (lks_str_find(metrics, LKS_STR("\nlockstep_snapshots_unused_total 1\n")) >= 0)
+        say(d, "snapshot", NOTE,
+            "lockstepd could not use the stored snapshot when it started, and read all rows; "
+            "its log has the row and the cause, and the next snapshot replaces it");
+    else
+        say(d, "snapshot", GOOD, "lockstepd's last start passed over no snapshot");
+}
+
 static void check_metrics(struct doctor *d)
 {
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
@@ -242,6 +252,7 @@ static void check_metrics(struct doctor *d)
     if (!asked)
         return; /* whether it answers at all was checked before */
     check_limits(d, lks_buf_view(&answer.body));
+    check_snapshot(d, lks_buf_view(&answer.body));
     check_login(d, lks_buf_view(&answer.body));
 }
 

@@ -29,7 +29,7 @@ struct lks_metrics {
     struct lks_histogram commit;    /* taken by the store thread until durable */
     struct lks_histogram store;     /* the store's own part of it */
     struct lks_histogram admission; /* from a question until its answer is written */
-    uint64_t beats, calls, refused, stalls, snapshots;
+    uint64_t beats, calls, refused, stalls, snapshots, snapshots_unused;
     uint64_t admissions[LKS_ANSWER_COUNT];
     uint64_t decisions_dropped;
     struct lks_metrics_pool *pools; /* owned; by pool */

@@ -305,34 +305,59 @@ static void on_news(struct lks_state_thread *t, struct lks_news *m)
 
 /* Snapshots ----------------------------------------------------------------------------------- */
 
+/* In the child, which has one open file beside the standard ones: the end of it, and why. */
+enum { TELLS = STDERR_FILENO + 1 };
+
+static _Noreturn void give_up(const char *what, const char *why)
+{
+    char text[LKS_ERR_MSG_MAX];
+    int len = snprintf(text, sizeof(text), "%s: %s", what, why);
+    if (len > 0)
+        (void)!write(TELLS, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1);
+    _exit(1);
+}
+
 /* In the child: it has the state as it was, and nothing else of it is used. */
 static _Noreturn void write_snapshot(const struct lks_engine *engine, const char *path,
-                                     pid_t daemon)
+                                     pid_t daemon, int tells)
 {
     struct lks_buf bytes;
     struct lks_err err = {0};
     uint64_t seq;
     /* Should the daemon be killed now, the next one must not find the claim on the journal and the
      * ports taken, nor another child that writes to this path. */
-    close_range(STDERR_FILENO + 1, ~0U, 0);
+    (void)dup2(tells, TELLS);
+    close_range(TELLS + 1, ~0U, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != daemon)
         _exit(1);
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     if (lks_engine_snapshot(engine, &bytes, &seq, &err) != LKS_OK)
-        _exit(1);
+        give_up("state", err.msg);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     for (size_t at = 0; fd >= 0 && at < bytes.len;) {
         ssize_t n = write(fd, bytes.ptr + at, bytes.len - at);
         if (n <= 0)
-            _exit(1);
+            give_up(path, strerror(errno));
         at += (size_t)n;
     }
-    _exit(fd >= 0 ? 0 : 1);
+    if (fd < 0)
+        give_up(path, strerror(errno));
+    _exit(0);
 }
 
 static void name_snapshot(const struct lks_state_thread *t, uint64_t seq, char *out, size_t size)
 {
     snprintf(out, size, "%s/snapshot-%" PRIu64 ".tmp", lks_daemon_config(t->daemon)->data.ptr, seq);
+}
+
+static void log_failed_snapshot(const struct lks_state_thread *t, uint64_t seq, const char *cause)
+{
+    char row[24];
+    snprintf(row, sizeof(row), "%" PRIu64, seq);
+    const struct lks_log_field fields[] = {{"row", lks_str_from(row)},
+                                           {"cause", lks_str_from(cause)}};
+    lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot could not be written", fields,
+                   LKS_COUNT(fields));
 }
 
 static void begin_snapshot(struct lks_state_thread *t)
@@ -346,13 +371,35 @@ static void begin_snapshot(struct lks_state_thread *t)
     name_snapshot(t, seq, path, sizeof(path));
     t->snapshot_seq = seq;
     pid_t daemon = getpid();
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+        log_failed_snapshot(t, seq, strerror(errno));
+        return;
+    }
     t->snapshotting = fork();
     if (t->snapshotting == 0)
-        write_snapshot(t->authz.engine, path, daemon);
-    if (t->snapshotting < 0) {
-        t->snapshotting = 0;
-        lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "no child for a snapshot", NULL, 0);
+        write_snapshot(t->authz.engine, path, daemon, ends[1]);
+    if (t->snapshotting < 0)
+        log_failed_snapshot(t, seq, strerror(errno));
+    (void)close(ends[1]);
+    if (t->snapshotting > 0) {
+        t->snapshot_tells = ends[0];
+        return;
     }
+    (void)close(ends[0]);
+    t->snapshotting = 0;
+}
+
+/* What the child wrote last, or how it ended. */
+static void read_cause(int tells, int status, char *out, size_t size)
+{
+    ssize_t len = read(tells, out, size - 1);
+    if (len > 0)
+        out[len] = '\0';
+    else if (WIFSIGNALED(status))
+        snprintf(out, size, "its process was ended by signal %d", WTERMSIG(status));
+    else
+        snprintf(out, size, "its process ended without a cause");
 }
 
 static void on_child(uv_signal_t *signal, int number)
@@ -363,6 +410,9 @@ static void on_child(uv_signal_t *signal, int number)
     if (t->snapshotting == 0 || waitpid(t->snapshotting, &status, WNOHANG) != t->snapshotting)
         return;
     t->snapshotting = 0;
+    char cause[LKS_ERR_MSG_MAX];
+    read_cause(t->snapshot_tells, status, cause, sizeof(cause));
+    (void)close(t->snapshot_tells);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         t->snapshot_ready = t->snapshot_seq;
         return;
@@ -370,7 +420,7 @@ static void on_child(uv_signal_t *signal, int number)
     char path[PATH_BYTES_MAX];
     name_snapshot(t, t->snapshot_seq, path, sizeof(path));
     (void)unlink(path); /* a part of it would hold space that may be all there was */
-    lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot could not be written", NULL, 0);
+    log_failed_snapshot(t, t->snapshot_seq, cause);
 }
 
 /* It is kept once the rows it stands for are. */
@@ -598,14 +648,23 @@ static void say_started(struct lks_state_thread *t)
         freeze(t);
 }
 
-/* The row of the snapshot there is: rows are counted from it and not from the start, or a daemon
- * that is often restarted would never write one. */
-static uint64_t kept_snapshot(struct lks_store *store)
+/* Rows are counted from the snapshot that was used and not from the start, or a daemon that is
+ * often restarted would never write one. One that could not be used does not count, whatever row it
+ * claims to be of: the next one takes its place. */
+static void note_snapshot(struct lks_state_thread *t)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(LKS_STORE_SNAPSHOT_MAX);
-    struct lks_err err = {0};
-    uint64_t seq = 0;
-    return store->ops->snapshot(store->self, &seq, &bytes, &err) == LKS_OK ? seq : 0;
+    const struct lks_journal_start *start = lks_engine_start(t->authz.engine);
+    char row[24];
+    t->snapshot_seq = start->used;
+    if (start->why.code == LKS_OK)
+        return;
+    t->authz.metrics.snapshots_unused++;
+    snprintf(row, sizeof(row), "%" PRIu64, start->passed_over);
+    const struct lks_log_field fields[] = {{"row", lks_str_from(row)},
+                                           {"cause", lks_str_from(start->why.msg)}};
+    lks_daemon_log(t->daemon, LKS_LEVEL_WARNING,
+                   "the snapshot was not used: all rows were read instead", fields,
+                   LKS_COUNT(fields));
 }
 
 static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err)
@@ -626,7 +685,7 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
     t->authz.first_row = tail.first;
     t->authz.daemon = d;
     t->authz.state = lks_engine_state(t->authz.engine);
-    t->snapshot_seq = kept_snapshot(store);
+    note_snapshot(t);
     return lks_authz_init(&t->authz, config, d->options.seed, err);
 }
 

@@ -157,6 +157,7 @@ struct lks_state_thread {
     struct lks_post *post; /* being filled */
     uint64_t head_told;
     pid_t snapshotting; /* 0: no child works on one */
+    int snapshot_tells; /* where that child writes why it failed */
     uint64_t snapshot_seq, snapshot_ready;
     lks_ms confirmed;      /* following: CLOCK_BOOTTIME when we last knew all there was */
     uint64_t command_told; /* nodes of commands below this number were looked at for mail */
