@@ -1,12 +1,13 @@
 /* One record made true. Nothing is decided here, and nothing is refused: a record that speaks of
  * what is not there changes nothing. */
-#include "core/fold/apply.h"
 #include "base/err.h"
 #include "base/heap.h"
 #include "codec/format/digest.h"
 #include "codec/notation/hostlist.h"
 #include "core/entity/settable.h"
+#include "core/fold/apply.h"
 #include "core/fold/fold.h"
+#include "core/fold/sets.h"
 #include "core/rows/credential.h"
 #include "core/rows/pool.h"
 #include "core/state/barred.h"
@@ -46,26 +47,14 @@ enum lks_code lks_apply_pass(const struct lks_applying *a, struct lks_str text, 
     return LKS_OK;
 }
 
-static enum lks_code each_text(const struct lks_applying *a, const struct lks_kept *list,
-                               size_t count, bool passing)
-{
-    for (size_t i = 0; i < count; i++) {
-        if ((passing ? lks_apply_pass : lks_apply_keep)(a, list[i].from, list[i].to) != LKS_OK)
-            return a->err->code;
-    }
-    return LKS_OK;
-}
-
 enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_kept *list,
                                  size_t count)
 {
-    return each_text(a, list, count, false);
-}
-
-enum lks_code lks_apply_pass_all(const struct lks_applying *a, const struct lks_kept *list,
-                                 size_t count)
-{
-    return each_text(a, list, count, true);
+    for (size_t i = 0; i < count; i++) {
+        if (lks_apply_keep(a, list[i].from, list[i].to) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
 }
 
 lks_ms lks_apply_moment(const struct lks_applying *a)
@@ -79,6 +68,11 @@ bool lks_apply_once(const struct lks_applying *a, lks_ms *at)
         return false;
     *at = lks_apply_moment(a);
     return true;
+}
+
+uint32_t lks_apply_small(uint64_t number)
+{
+    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
 struct lks_node *lks_apply_find(const struct lks_applying *a, struct lks_str name)
@@ -156,25 +150,16 @@ static lks_ms or_default(lks_ms value, lks_ms otherwise)
 /* What the old window has left behind stays behind, however long the new one is. */
 static enum lks_code apply_limits(const struct lks_applying *a)
 {
-    const struct lks_rec_limits *l = &a->r->limits;
     struct lks_state *s = a->s;
+    struct lks_limits *l = &s->limits;
     for (uint32_t i = 0; i < s->pool_count; i++)
-        lks_mass_forget(&s->mass[i], s->turns, s->clock, s->limits.mass_window);
-    s->limits = (struct lks_limits){
-        .heartbeat = l->heartbeat,
-        .late = l->late,
-        .lost = l->lost,
-        .mass_window = l->mass_window,
-        .skew = l->skew,
-        .mass_floor = l->mass_floor,
-        .mass_percent = l->mass_percent,
-        .call_nodes = l->call_nodes,
-        .validity = or_default(l->validity, lks_limits_default.validity),
-        .staleness = or_default(l->staleness, lks_limits_default.staleness),
-        .outband_age = or_default(l->outband_age, lks_limits_default.outband_age),
-        .proposal_age = or_default(l->proposal_age, lks_limits_default.proposal_age),
-    };
-    s->yeses_until = l->yeses_until;
+        lks_mass_forget(&s->mass[i], s->turns, s->clock, l->mass_window);
+    if (lks_sets_apply(a, s) != LKS_OK)
+        return a->err->code;
+    l->validity = or_default(l->validity, lks_limits_default.validity);
+    l->staleness = or_default(l->staleness, lks_limits_default.staleness);
+    l->outband_age = or_default(l->outband_age, lks_limits_default.outband_age);
+    l->proposal_age = or_default(l->proposal_age, lks_limits_default.proposal_age);
     s->commands_due = 0;
     s->commands_moved = true;
     for (uint32_t n = 0; n < s->node_count; n++) {
@@ -186,14 +171,10 @@ static enum lks_code apply_limits(const struct lks_applying *a)
 
 /* The fleet --------------------------------------------------------------------------------- */
 
-static enum lks_code apply_fleet(const struct lks_applying *a)
+/* What is told of the journal and the fleet as a whole. */
+static enum lks_code apply_whole(const struct lks_applying *a)
 {
-    const struct lks_rec_fleet *f = &a->r->fleet;
-    const struct lks_kept list[] = {
-        {f->name, &a->s->fleet_name},
-        {f->manifest, &a->s->fleet_manifest},
-    };
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, a->s);
 }
 
 /* What the pool's nodes should run; a judgement of it is found where there is one. */
@@ -229,8 +210,6 @@ static void care(struct lks_state_pool *pool, const struct lks_rec_pool *from)
     bool old = from->sweep == 0;
     pool->on_drift = acts_of(from->on_drift);
     pool->deviations = old || from->deviations;
-    pool->attested = from->attested;
-    pool->check_age = from->check_age;
     pool->sweep = old ? SWEEP_DEFAULT : from->sweep;
 }
 
@@ -239,20 +218,12 @@ static enum lks_code apply_pool(const struct lks_applying *a)
     const struct lks_rec_pool *from = &a->r->pool;
     uint32_t p = 0;
     lks_text digest = 0;
-    if (lks_state_pool_place(a->s, from->name, &p, a->err) != LKS_OK)
+    if (lks_state_pool_place(a->s, from->name, &p, a->err) != LKS_OK ||
+        lks_sets_apply(a, &a->s->pools[p]) != LKS_OK ||
+        lks_apply_keep(a, from->stack_digest, &digest) != LKS_OK)
         return a->err->code;
-    struct lks_state_pool *pool = &a->s->pools[p];
-    const struct lks_kept list[] = {
-        {from->posture, &pool->posture}, {from->enforce, &pool->enforce},
-        {from->sched, &pool->sched},     {from->stack, &pool->stack},
-        {from->stack_digest, &digest},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
-    pool->known = true;
-    pool->criticality = from->criticality > UINT32_MAX ? UINT32_MAX : (uint32_t)from->criticality;
-    pin(pool, digest);
-    care(pool, from);
+    pin(&a->s->pools[p], digest);
+    care(&a->s->pools[p], from);
     lks_node_status_update_pool(a->s, p);
     return LKS_OK;
 }
@@ -289,24 +260,6 @@ enum lks_code lks_apply_hosts(const struct lks_applying *a, struct lks_str hosts
     return LKS_OK;
 }
 
-static enum lks_code place_texts(const struct lks_applying *a, struct lks_node *node)
-{
-    const struct lks_rec_placed *p = &a->r->placed;
-    const struct lks_kept list[] = {
-        {p->asset, &node->asset},
-        {p->class, &node->class},
-        {p->site, &node->site},
-        {p->rack, &node->rack},
-        {p->domain, &node->domain},
-        {p->power_zone, &node->power_zone},
-        {p->cooling_loop, &node->cooling_loop},
-        {p->hardware_revision, &node->hardware_revision},
-        {p->supplier, &node->supplier},
-        {p->side, &node->side},
-    };
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
-}
-
 static enum lks_code place(const struct lks_applying *a, struct lks_str name, void *ctx)
 {
     (void)ctx;
@@ -319,9 +272,8 @@ static enum lks_code place(const struct lks_applying *a, struct lks_str name, vo
         return a->err->code;
     struct lks_node *node = &s->nodes[n];
     count(s, node, -1);
-    if (place_texts(a, node) != LKS_OK)
+    if (lks_sets_apply(a, node) != LKS_OK)
         return a->err->code;
-    node->placed = true;
     if (node->pool != pool) {
         leave_pool(a, node);
         node->pool = pool;
@@ -394,27 +346,13 @@ static enum lks_code apply_removed(const struct lks_applying *a)
 
 static enum lks_code apply_replaced(const struct lks_applying *a)
 {
-    struct lks_node *node = lks_apply_find(a, a->r->replaced.node);
-    if (node == NULL)
-        return LKS_OK;
-    count(a->s, node, -1);
-    enum lks_code code = forget_machine(a, node);
-    count(a->s, node, 1);
-    lks_node_status_update(a->s, lks_apply_number(a, node));
+    count(a->s, a->node, -1);
+    enum lks_code code = forget_machine(a, a->node);
+    count(a->s, a->node, 1);
     return code;
 }
 
 /* Certificates ------------------------------------------------------------------------------ */
-
-static enum lks_code apply_token(const struct lks_applying *a)
-{
-    const struct lks_rec_token *t = &a->r->token;
-    struct lks_node *node = lks_apply_find(a, t->node);
-    if (node == NULL)
-        return LKS_OK;
-    node->token_expires = t->expires;
-    return lks_apply_keep(a, t->hash, &node->token_hash);
-}
 
 static struct lks_certificate certificate(struct lks_str fingerprint, lks_ms expires)
 {
@@ -432,37 +370,31 @@ static enum lks_code apply_barred(const struct lks_applying *a)
     return lks_barred_add(a->s, barred, a->time, a->err);
 }
 
-static void set_enrolled(const struct lks_applying *a, struct lks_node *node, bool enrolled)
+static void set_enrolled(const struct lks_applying *a, bool enrolled)
 {
-    count(a->s, node, -1);
-    node->enrolled = enrolled;
-    count(a->s, node, 1);
-    lks_node_status_update(a->s, lks_apply_number(a, node));
+    count(a->s, a->node, -1);
+    a->node->enrolled = enrolled;
+    count(a->s, a->node, 1);
 }
 
 /* The token is used, and certificates from before are good for nothing. */
 static enum lks_code apply_enrolled(const struct lks_applying *a)
 {
     const struct lks_rec_enrolled *e = &a->r->enrolled;
-    struct lks_node *node = lks_apply_find(a, e->node);
-    if (node == NULL)
-        return LKS_OK;
-    set_enrolled(a, node, true);
-    node->certificates[0] = certificate(e->fingerprint, e->expires);
-    node->certificates[1] = (struct lks_certificate){0};
-    node->token_hash = 0;
-    node->token_expires = 0;
+    set_enrolled(a, true);
+    a->node->certificates[0] = certificate(e->fingerprint, e->expires);
+    a->node->certificates[1] = (struct lks_certificate){0};
+    a->node->token_hash = 0;
+    a->node->token_expires = 0;
     return LKS_OK;
 }
 
 static enum lks_code apply_certified(const struct lks_applying *a)
 {
     const struct lks_rec_certified *c = &a->r->certified;
-    struct lks_node *node = lks_apply_find(a, c->node);
+    struct lks_node *node = a->node;
     char newest[LKS_DIGEST_SIZE];
-    if (node == NULL)
-        return LKS_OK;
-    set_enrolled(a, node, true);
+    set_enrolled(a, true);
     if (lks_state_certificate_text(&node->certificates[0], newest)[0] != '\0')
         node->certificates[1] = node->certificates[0];
     node->certificates[0] = certificate(c->fingerprint, c->expires);
@@ -471,11 +403,8 @@ static enum lks_code apply_certified(const struct lks_applying *a)
 
 static enum lks_code apply_revoked(const struct lks_applying *a)
 {
-    struct lks_node *node = lks_apply_find(a, a->r->revoked.node);
-    if (node == NULL)
-        return LKS_OK;
-    set_enrolled(a, node, false);
-    memset(node->certificates, 0, sizeof(node->certificates));
+    set_enrolled(a, false);
+    memset(a->node->certificates, 0, sizeof(a->node->certificates));
     return LKS_OK;
 }
 
@@ -485,29 +414,23 @@ static enum lks_code apply_revoked(const struct lks_applying *a)
  * it is away for a while belongs to it. */
 static enum lks_code apply_liveness(const struct lks_applying *a)
 {
-    const struct lks_rec_liveness *l = &a->r->liveness;
-    struct lks_node *node = lks_apply_find(a, l->node);
-    if (node == NULL || l->state >= LKS_LIVENESS_COUNT)
+    uint64_t state = a->r->liveness.state;
+    uint32_t n = lks_apply_number(a, a->node);
+    if (state >= LKS_LIVENESS_COUNT)
         return LKS_OK;
-    bool worse = node->liveness == LKS_LIVE && (l->state == LKS_LATE || l->state == LKS_LOST);
-    count(a->s, node, -1);
-    node->liveness = (enum lks_liveness)l->state;
-    node->liveness_since = a->time;
-    count(a->s, node, 1);
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    if (worse && node->change == 0)
-        lks_apply_turned(a, lks_apply_number(a, node));
-    return arm(a, lks_apply_number(a, node));
+    bool worse = a->node->liveness == LKS_LIVE && (state == LKS_LATE || state == LKS_LOST);
+    count(a->s, a->node, -1);
+    enum lks_code code = lks_sets_apply(a, a->node);
+    count(a->s, a->node, 1);
+    if (worse && a->node->change == 0)
+        lks_apply_turned(a, n);
+    return code != LKS_OK ? code : arm(a, n);
 }
 
-static enum lks_code apply_booted(const struct lks_applying *a)
+/* What is told of a node, and nothing follows from it but its status. */
+static enum lks_code apply_node(const struct lks_applying *a)
 {
-    struct lks_node *node = lks_apply_find(a, a->r->booted.node);
-    if (node == NULL)
-        return LKS_OK;
-    enum lks_code code = lks_apply_keep(a, a->r->booted.boot, &node->boot);
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    return code;
+    return lks_sets_apply(a, a->node);
 }
 
 static bool has_parts(const struct lks_node *node)
@@ -519,44 +442,22 @@ static bool has_parts(const struct lks_node *node)
 /* Those it is first seen with are not others. */
 static enum lks_code apply_parts(const struct lks_applying *a)
 {
-    const struct lks_rec_parts *p = &a->r->parts;
-    struct lks_node *node = lks_apply_find(a, p->node);
-    if (node == NULL)
-        return LKS_OK;
-    if (has_parts(node))
-        node->parts_since = a->time;
-    const struct lks_kept list[] = {
-        {p->board, &node->parts[LKS_PART_BOARD]},
-        {p->gpus, &node->parts[LKS_PART_GPUS]},
-        {p->nics, &node->parts[LKS_PART_NICS]},
-    };
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    if (has_parts(a->node))
+        a->node->parts_since = a->time;
+    return lks_sets_apply(a, a->node);
 }
 
 static enum lks_code apply_noted(const struct lks_applying *a)
 {
     const struct lks_rec_noted *r = &a->r->noted;
-    struct lks_node *node = lks_apply_find(a, r->node);
-    if (node == NULL || r->note >= LKS_NOTE_COUNT)
+    if (r->note >= LKS_NOTE_COUNT)
         return LKS_OK;
     uint32_t bit = UINT32_C(1) << r->note;
-    node->notes = r->on ? node->notes | bit : node->notes & ~bit;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
+    a->node->notes = r->on ? a->node->notes | bit : a->node->notes & ~bit;
     return LKS_OK;
 }
 
 /* What people say of them ------------------------------------------------------------------- */
-
-static enum lks_code apply_intake(const struct lks_applying *a)
-{
-    struct lks_node *node = lks_apply_find(a, a->r->intake.node);
-    if (node == NULL)
-        return LKS_OK;
-    node->intake = true;
-    node->accepted = false;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    return lks_apply_keep(a, a->r->intake.why, &node->intake_why);
-}
 
 static enum lks_code accept_node(const struct lks_applying *a, struct lks_str name, void *ctx)
 {
@@ -564,9 +465,8 @@ static enum lks_code accept_node(const struct lks_applying *a, struct lks_str na
     struct lks_node *node = lks_apply_find(a, name);
     if (node == NULL)
         return LKS_OK;
-    node->intake = false;
-    node->accepted = true;
-    node->intake_why = 0;
+    if (lks_sets_apply(a, node) != LKS_OK)
+        return a->err->code;
     lks_node_status_update(a->s, lks_apply_number(a, node));
     return lks_apply_touched(a, lks_apply_number(a, node));
 }
@@ -576,154 +476,157 @@ static enum lks_code apply_accepted(const struct lks_applying *a)
     return lks_apply_hosts(a, a->r->accepted.hosts, accept_node, NULL);
 }
 
-static enum lks_code apply_held(const struct lks_applying *a)
-{
-    const struct lks_rec_held *h = &a->r->held;
-    struct lks_node *node = lks_apply_find(a, h->node);
-    if (node == NULL)
-        return LKS_OK;
-    node->held_since = node->held ? node->held_since : a->time;
-    node->held = true;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    const struct lks_kept list[] = {{h->by, &node->held_by}, {h->reason, &node->held_reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
-}
-
-static enum lks_code apply_unheld(const struct lks_applying *a)
-{
-    struct lks_node *node = lks_apply_find(a, a->r->unheld.node);
-    if (node == NULL)
-        return LKS_OK;
-    node->held = false;
-    node->held_since = 0;
-    node->held_by = node->held_reason = 0;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    return LKS_OK;
-}
-
 /* A column that this version does not know changes nothing. Other hardware under the name keeps the
  * value: the ticket may be the one about the repair. */
 static enum lks_code apply_node_set(const struct lks_applying *a)
 {
-    const struct lks_rec_node_set *r = &a->r->node_set;
-    struct lks_node *node = lks_apply_find(a, r->node);
-    const struct lks_column *c = lks_settable_find(r->column);
-    if (node == NULL || c == NULL)
+    const struct lks_column *c = lks_settable_find(a->r->node_set.column);
+    if (c == NULL)
         return LKS_OK;
-    void *to = (char *)node + c->offset;
-    return lks_apply_keep(a, r->value, to);
+    void *to = (char *)a->node + c->offset;
+    return lks_apply_keep(a, a->r->node_set.value, to);
 }
 
 /* All of them ------------------------------------------------------------------------------- */
 
-/* Kinds that are not here are for the journal's readers and change nothing. */
-static lks_applier *const appliers[] = {
-    [LKS_RECORD_BEGUN] = apply_begun,
-    [LKS_RECORD_LIMITS] = apply_limits,
-    [LKS_RECORD_FLEET] = apply_fleet,
-    [LKS_RECORD_POOL] = apply_pool,
-    [LKS_RECORD_POOL_REMOVED] = apply_pool_removed,
-    [LKS_RECORD_PLACED] = apply_placed,
-    [LKS_RECORD_REMOVED] = apply_removed,
-    [LKS_RECORD_TOKEN] = apply_token,
-    [LKS_RECORD_ENROLLED] = apply_enrolled,
-    [LKS_RECORD_CERTIFIED] = apply_certified,
-    [LKS_RECORD_REVOKED] = apply_revoked,
-    [LKS_RECORD_LIVENESS] = apply_liveness,
-    [LKS_RECORD_BOOTED] = apply_booted,
-    [LKS_RECORD_TUPLE] = lks_apply_tuple,
-    [LKS_RECORD_BASIS] = lks_apply_basis,
-    [LKS_RECORD_VERDICT] = lks_apply_verdict,
-    [LKS_RECORD_OUTBAND] = lks_apply_outband,
-    [LKS_RECORD_DRIFT] = lks_apply_drift,
-    [LKS_RECORD_CONDITION] = lks_apply_condition,
-    [LKS_RECORD_DRAINED] = lks_apply_drained,
-    [LKS_RECORD_UNDRAINED] = lks_apply_undrained,
-    [LKS_RECORD_DEVIATION] = lks_apply_deviation,
-    [LKS_RECORD_DEVIATION_ENDED] = lks_apply_deviation_ended,
-    [LKS_RECORD_DEVIATION_AGREED] = lks_apply_deviation_agreed,
-    [LKS_RECORD_PUBLISHED] = lks_apply_published,
-    [LKS_RECORD_STEPPED] = lks_apply_stepped,
-    [LKS_RECORD_IMAGE] = lks_apply_image,
-    [LKS_RECORD_IMAGE_GONE] = lks_apply_gone,
-    [LKS_RECORD_ARTIFACT] = lks_apply_artifact,
-    [LKS_RECORD_ARTIFACT_GONE] = lks_apply_gone,
-    [LKS_RECORD_JOB] = lks_apply_job,
-    [LKS_RECORD_OVERRIDE] = lks_apply_override,
-    [LKS_RECORD_RESET] = lks_fold_reset_apply,
-    [LKS_RECORD_OBSERVED] = lks_apply_observed,
-    [LKS_RECORD_LED] = lks_apply_led,
-    [LKS_RECORD_SIGNED] = lks_apply_signing,
-    [LKS_RECORD_KEY_PINNED] = lks_apply_key_pinned,
-    [LKS_RECORD_KEY_GONE] = lks_apply_gone,
-    [LKS_RECORD_BUNDLE] = lks_apply_bundle,
-    [LKS_RECORD_BUNDLE_REVOKED] = lks_apply_bundle_revoked,
-    [LKS_RECORD_ENDPOINT] = lks_apply_endpoint,
-    [LKS_RECORD_FLASH] = lks_apply_flash,
-    [LKS_RECORD_FLASH_SAVED] = lks_apply_flash_saved,
-    [LKS_RECORD_FLASH_ENDED] = lks_apply_flash_ended,
-    [LKS_RECORD_FLASH_RESOLVED] = lks_apply_flash_resolved,
-    [LKS_RECORD_CHANGE] = lks_apply_change,
-    [LKS_RECORD_PLAN_STEP] = lks_apply_plan_step,
-    [LKS_RECORD_PLAN_WAVE] = lks_apply_plan_wave,
-    [LKS_RECORD_PLAN_PART] = lks_apply_plan_part,
-    [LKS_RECORD_PLAN_ORDER] = lks_apply_plan_order,
-    [LKS_RECORD_PLAN_NOTE] = lks_apply_plan_note,
-    [LKS_RECORD_CHANGE_VOTED] = lks_apply_change_voted,
-    [LKS_RECORD_CHANGE_MOVED] = lks_apply_change_moved,
-    [LKS_RECORD_WAVE] = lks_apply_wave,
-    [LKS_RECORD_MEMBER] = lks_apply_member,
-    [LKS_RECORD_REVERT_PROVEN] = lks_apply_revert_proven,
-    [LKS_RECORD_FROZEN] = lks_apply_frozen,
-    [LKS_RECORD_VOTE_WITHDRAWN] = lks_apply_vote_withdrawn,
-    [LKS_RECORD_GLASS_BROKEN] = lks_apply_glass_broken,
-    [LKS_RECORD_REVIEWED] = lks_apply_reviewed,
-    [LKS_RECORD_WAIVED] = lks_apply_waived,
-    [LKS_RECORD_PLAN_METRIC] = lks_apply_plan_metric,
-    [LKS_RECORD_PLAN_GATE] = lks_apply_plan_gate,
-    [LKS_RECORD_MEASURED] = lks_apply_measured,
-    [LKS_RECORD_GATE_LOOKED] = lks_apply_gate_looked,
-    [LKS_RECORD_WAVE_LIMIT] = lks_apply_wave_limit,
-    [LKS_RECORD_FORECAST] = lks_apply_forecast,
-    [LKS_RECORD_LOWERED] = lks_apply_lowered,
-    [LKS_RECORD_TICKET_HEARD] = lks_fold_ticket_heard,
-    [LKS_RECORD_TICKET_TOLD] = lks_fold_ticket_told,
-    [LKS_RECORD_TICKET_DUE] = lks_fold_ticket_due,
-    [LKS_RECORD_PARTS] = apply_parts,
-    [LKS_RECORD_NOTED] = apply_noted,
-    [LKS_RECORD_INTAKE] = apply_intake,
-    [LKS_RECORD_ACCEPTED] = apply_accepted,
-    [LKS_RECORD_HELD] = apply_held,
-    [LKS_RECORD_UNHELD] = apply_unheld,
-    [LKS_RECORD_NODE_SET] = apply_node_set,
-    [LKS_RECORD_REPLACED] = apply_replaced,
-    [LKS_RECORD_BARRED] = apply_barred,
-    [LKS_RECORD_ALARM] = lks_apply_alarm,
-    [LKS_RECORD_ALARM_RELEASED] = lks_apply_alarm_released,
-    [LKS_RECORD_MASS] = lks_apply_mass,
-    [LKS_RECORD_GRANTED] = lks_apply_granted,
-    [LKS_RECORD_UNGRANTED] = lks_apply_ungranted,
-    [LKS_RECORD_API_TOKEN] = lks_apply_api_token,
-    [LKS_RECORD_API_TOKEN_GONE] = lks_apply_api_token_gone,
-    [LKS_RECORD_TOKEN_RENEWED] = lks_apply_token_renewed,
-    [LKS_RECORD_PERSON_CERTIFIED] = lks_apply_person_certified,
-    [LKS_RECORD_PERSON_REVOKED] = lks_apply_gone,
-    [LKS_RECORD_COMMAND] = lks_apply_command,
-    [LKS_RECORD_COMMAND_ENDED] = lks_apply_command_ended,
+enum {
+    ROW = 1,    /* nothing follows if the fleet has no such node */
+    STATUS = 2, /* the status of the node may change with it */
+    TOUCH = 4,  /* changes that wait for the node are asked again */
 };
+#define ANY(KIND, fn) [LKS_RECORD_##KIND] = {fn, 0, 0}
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member takes none */
+#define NODE(KIND, member, fn, bits)                                                               \
+    [LKS_RECORD_##KIND] = {fn, offsetof(struct lks_record, member.node), bits}
+
+/* Kinds that are not here are for the journal's readers and change nothing. */
+static const struct {
+    lks_applier *fn;
+    size_t node; /* where the record names a node; 0: nowhere */
+    unsigned flags;
+} appliers[] = {
+    ANY(BEGUN, apply_begun),
+    ANY(LIMITS, apply_limits),
+    ANY(FLEET, apply_whole),
+    ANY(POOL, apply_pool),
+    ANY(POOL_REMOVED, apply_pool_removed),
+    ANY(PLACED, apply_placed),
+    ANY(REMOVED, apply_removed),
+    NODE(TOKEN, token, apply_node, ROW),
+    NODE(ENROLLED, enrolled, apply_enrolled, ROW | TOUCH | STATUS),
+    NODE(CERTIFIED, certified, apply_certified, ROW | TOUCH | STATUS),
+    NODE(REVOKED, revoked, apply_revoked, ROW | TOUCH | STATUS),
+    NODE(LIVENESS, liveness, apply_liveness, ROW | TOUCH | STATUS),
+    NODE(BOOTED, booted, apply_node, ROW | TOUCH | STATUS),
+    NODE(TUPLE, tuple, lks_apply_tuple, ROW | TOUCH | STATUS),
+    ANY(BASIS, lks_apply_basis),
+    ANY(VERDICT, lks_apply_verdict),
+    NODE(OUTBAND, outband, lks_apply_outband, ROW | TOUCH | STATUS),
+    NODE(DRIFT, drift, lks_apply_drift, ROW | TOUCH | STATUS),
+    NODE(CONDITION, condition, lks_apply_condition, ROW | TOUCH | STATUS),
+    NODE(DRAINED, drained, lks_apply_drained, ROW | TOUCH | STATUS),
+    NODE(UNDRAINED, undrained, lks_apply_undrained, ROW | TOUCH | STATUS),
+    ANY(DEVIATION, lks_apply_deviation),
+    ANY(DEVIATION_ENDED, lks_apply_deviation_ended),
+    ANY(DEVIATION_AGREED, lks_apply_deviation_agreed),
+    ANY(PUBLISHED, lks_apply_published),
+    ANY(STEPPED, lks_apply_stepped),
+    ANY(IMAGE, lks_apply_image),
+    ANY(IMAGE_GONE, lks_apply_gone),
+    ANY(ARTIFACT, lks_apply_artifact),
+    ANY(ARTIFACT_GONE, lks_apply_gone),
+    ANY(JOB, lks_apply_job),
+    ANY(OVERRIDE, lks_apply_override),
+    ANY(RESET, lks_fold_reset_apply),
+    ANY(OBSERVED, lks_apply_observed),
+    ANY(LED, apply_whole),
+    ANY(SIGNED, apply_whole),
+    ANY(KEY_PINNED, lks_apply_key_pinned),
+    ANY(KEY_GONE, lks_apply_gone),
+    ANY(BUNDLE, lks_apply_bundle),
+    ANY(BUNDLE_REVOKED, lks_apply_bundle_revoked),
+    NODE(ENDPOINT, endpoint, apply_node, ROW | TOUCH),
+    NODE(FLASH, flash, lks_apply_flash, TOUCH),
+    ANY(FLASH_SAVED, lks_apply_flash_saved),
+    NODE(FLASH_ENDED, flash_ended, lks_apply_flash_ended, TOUCH),
+    NODE(FLASH_RESOLVED, flash_resolved, lks_apply_flash_resolved, TOUCH),
+    ANY(CHANGE, lks_apply_change),
+    ANY(PLAN_STEP, lks_apply_plan_step),
+    ANY(PLAN_WAVE, lks_apply_plan_wave),
+    ANY(PLAN_PART, lks_apply_plan_part),
+    ANY(PLAN_ORDER, lks_apply_plan_order),
+    ANY(PLAN_NOTE, lks_apply_plan_note),
+    ANY(CHANGE_VOTED, lks_apply_change_voted),
+    ANY(CHANGE_MOVED, lks_apply_change_moved),
+    ANY(WAVE, lks_apply_wave),
+    ANY(MEMBER, lks_apply_member),
+    ANY(REVERT_PROVEN, lks_apply_revert_proven),
+    ANY(FROZEN, lks_apply_frozen),
+    ANY(VOTE_WITHDRAWN, lks_apply_vote_withdrawn),
+    ANY(GLASS_BROKEN, lks_apply_glass_broken),
+    ANY(REVIEWED, lks_apply_reviewed),
+    ANY(WAIVED, lks_apply_waived),
+    ANY(PLAN_METRIC, lks_apply_plan_metric),
+    ANY(PLAN_GATE, lks_apply_plan_gate),
+    ANY(MEASURED, lks_apply_measured),
+    ANY(GATE_LOOKED, lks_apply_gate_looked),
+    ANY(WAVE_LIMIT, lks_apply_wave_limit),
+    ANY(FORECAST, lks_apply_forecast),
+    ANY(LOWERED, lks_apply_lowered),
+    ANY(TICKET_HEARD, lks_fold_ticket_heard),
+    ANY(TICKET_TOLD, lks_fold_ticket_told),
+    ANY(TICKET_DUE, lks_fold_ticket_due),
+    NODE(PARTS, parts, apply_parts, ROW),
+    NODE(NOTED, noted, apply_noted, ROW | TOUCH | STATUS),
+    NODE(INTAKE, intake, apply_node, ROW | TOUCH | STATUS),
+    ANY(ACCEPTED, apply_accepted),
+    NODE(HELD, held, apply_node, ROW | TOUCH | STATUS),
+    NODE(UNHELD, unheld, apply_node, ROW | TOUCH | STATUS),
+    NODE(NODE_SET, node_set, apply_node_set, ROW),
+    NODE(REPLACED, replaced, apply_replaced, ROW | TOUCH | STATUS),
+    ANY(BARRED, apply_barred),
+    ANY(ALARM, lks_apply_alarm),
+    ANY(ALARM_RELEASED, lks_apply_alarm_released),
+    ANY(MASS, lks_apply_mass),
+    ANY(GRANTED, lks_apply_granted),
+    ANY(UNGRANTED, lks_apply_ungranted),
+    ANY(API_TOKEN, lks_apply_api_token),
+    ANY(API_TOKEN_GONE, lks_apply_api_token_gone),
+    ANY(TOKEN_RENEWED, lks_apply_token_renewed),
+    ANY(PERSON_CERTIFIED, lks_apply_person_certified),
+    ANY(PERSON_REVOKED, lks_apply_gone),
+    NODE(COMMAND, command, lks_apply_command, TOUCH),
+    NODE(COMMAND_ENDED, command_ended, lks_apply_command_ended, TOUCH),
+};
+
+/* The record itself, without what follows for changes and tickets. */
+static enum lks_code apply_one(struct lks_applying *a, size_t kind)
+{
+    unsigned flags = appliers[kind].flags;
+    struct lks_str name = {0};
+    if (appliers[kind].node != 0)
+        memcpy(&name, (const char *)a->r + appliers[kind].node, sizeof(name));
+    if ((flags & TOUCH) != 0)
+        a->touched = name;
+    if ((flags & ROW) != 0 && (a->node = lks_apply_find(a, name)) == NULL)
+        return LKS_OK;
+    enum lks_code code = appliers[kind].fn(a);
+    if ((flags & STATUS) != 0)
+        lks_node_status_update(a->s, lks_apply_number(a, a->node));
+    return code;
+}
 
 enum lks_code lks_apply_record(struct lks_state *s, uint64_t seq, lks_ms time,
                                const struct lks_record *record, struct lks_err *err)
 {
-    const struct lks_applying a = {.s = s, .time = time, .r = record, .err = err};
+    struct lks_applying a = {.s = s, .time = time, .r = record, .err = err};
+    size_t kind = (size_t)record->kind;
     s->seq = seq;
     if (time > s->clock)
         s->clock = time;
-    size_t kind = (size_t)record->kind;
-    lks_applier *fn = kind < LKS_COUNT(appliers) ? appliers[kind] : NULL;
-    if (fn == NULL)
+    if (kind >= LKS_COUNT(appliers) || appliers[kind].fn == NULL)
         return LKS_OK;
-    if (fn(&a) != LKS_OK || lks_fold_tickets_apply(&a) != LKS_OK)
+    if (apply_one(&a, kind) != LKS_OK || lks_fold_tickets_apply(&a) != LKS_OK)
         return err->code;
     return lks_apply_campaign(&a);
 }

@@ -14,6 +14,8 @@ struct lks_applying {
     lks_ms time;
     const struct lks_record *r;
     struct lks_err *err;
+    struct lks_node *node;  /* that it is about, where its kind says so */
+    struct lks_str touched; /* the name of the node for which changes may have waited */
 };
 
 typedef enum lks_code lks_applier(const struct lks_applying *a);
@@ -39,9 +41,10 @@ enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_
  * is said of a node now. Where the number goes has one already, or 0. */
 enum lks_code lks_apply_pass(const struct lks_applying *a, struct lks_str text,
                              lks_text *out) LKS_MUST_CHECK;
-enum lks_code lks_apply_pass_all(const struct lks_applying *a, const struct lks_kept *list,
-                                 size_t count) LKS_MUST_CHECK;
 void lks_apply_drop(struct lks_state *s, lks_text *text);
+
+/* A number of a record as the state has it: the largest one where it is larger. */
+uint32_t lks_apply_small(uint64_t number);
 
 /* The placed node of that name, or NULL; and the place of one. */
 struct lks_node *lks_apply_find(const struct lks_applying *a, struct lks_str name);
@@ -79,12 +82,11 @@ enum lks_code lks_apply_age(const struct lks_applying *a, uint32_t node, bool ov
 
 /* apply_registry.c: stacks, images, artifacts, jobs, and who leads */
 lks_applier lks_apply_published, lks_apply_stepped, lks_apply_image, lks_apply_gone,
-    lks_apply_artifact, lks_apply_job, lks_apply_override, lks_apply_observed, lks_apply_led,
-    lks_apply_signing;
+    lks_apply_artifact, lks_apply_job, lks_apply_override, lks_apply_observed;
 
 /* apply_flash.c: keys and bundles, endpoints, and updates by them */
-lks_applier lks_apply_key_pinned, lks_apply_bundle, lks_apply_bundle_revoked, lks_apply_endpoint,
-    lks_apply_flash, lks_apply_flash_saved, lks_apply_flash_ended, lks_apply_flash_resolved;
+lks_applier lks_apply_key_pinned, lks_apply_bundle, lks_apply_bundle_revoked, lks_apply_flash,
+    lks_apply_flash_saved, lks_apply_flash_ended, lks_apply_flash_resolved;
 
 /* apply_change.c: changes and their plans, members, waves */
 lks_applier lks_apply_change, lks_apply_plan_step, lks_apply_plan_wave, lks_apply_plan_part,

@@ -1,7 +1,7 @@
 /* Records about who may what, and by which credentials people are known. */
 #include "base/vec.h"
 #include "codec/format/digest.h"
-#include "core/fold/apply.h"
+#include "core/fold/sets.h"
 #include "core/rows/credential.h"
 #include "core/state/state.h"
 #include "core/state/state_room.h"
@@ -14,16 +14,11 @@ enum lks_code lks_apply_granted(const struct lks_applying *a)
 {
     const struct lks_rec_granted *g = &a->r->granted;
     struct lks_state *s = a->s;
-    struct lks_binding made = {.role = (enum lks_role)g->role, .made = {.root = g->root}};
+    struct lks_binding made = {0};
     uint32_t at = 0;
     if (g->role >= LKS_ROLE_COUNT || lks_state_binding_at(s, g, &at))
         return LKS_OK;
-    const struct lks_kept list[] = {{g->identity, &made.identity},
-                                    {g->site, &made.site},
-                                    {g->pool, &made.pool},
-                                    {g->by, &made.made.by},
-                                    {g->minters, &made.made.minters}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
+    if (lks_sets_apply(a, &made) != LKS_OK ||
         LKS_VEC_INSERT(s->bindings, s->binding_room, s->binding_count, at, LKS_STATE_BINDINGS_MAX,
                        a->err) != LKS_OK)
         return lks_wrap(a->err, "bindings");
@@ -89,29 +84,13 @@ static void make_place(struct lks_state *s, const struct lks_api_token *next, lk
         drop_token(s, first);
 }
 
-/* Each has a name and a secret of its own, which are forgotten with it. */
-static enum lks_code read_token(const struct lks_applying *a, struct lks_api_token *made)
-{
-    const struct lks_rec_api_token *t = &a->r->api_token;
-    const struct lks_kept list[] = {{t->identity, &made->identity},
-                                    {t->by, &made->made.by},
-                                    {t->minters, &made->made.minters},
-                                    {t->issuer, &made->issuer},
-                                    {t->grants, &made->grants}};
-    const struct lks_kept own[] = {{t->id, &made->id}, {t->hash, &made->hash}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        read_roles(a, t->grants, made) != LKS_OK)
-        return a->err->code;
-    return lks_apply_pass_all(a, own, LKS_COUNT(own));
-}
-
 enum lks_code lks_apply_api_token(const struct lks_applying *a)
 {
     const struct lks_rec_api_token *t = &a->r->api_token;
     struct lks_state *s = a->s;
-    struct lks_api_token made = {.expires = t->expires, .life = t->life, .made = {.root = t->root}};
+    struct lks_api_token made = {0};
     uint32_t at = 0;
-    if (read_token(a, &made) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK || read_roles(a, t->grants, &made) != LKS_OK)
         return a->err->code;
     if (lks_state_sorted_at(s, LKS_SORTED_TOKENS, t->id, &at))
         drop_token(s, at);
@@ -153,18 +132,12 @@ enum lks_code lks_apply_person_certified(const struct lks_applying *a)
 {
     const struct lks_rec_person_certified *from = &a->r->person_certified;
     struct lks_state *s = a->s;
-    struct lks_state_person made = {.certificate = {.expires = from->expires},
-                                    .life = from->life,
-                                    .made = {.root = from->root}};
+    struct lks_state_person made = {0};
     drop_expired(s, a->time);
     if (!lks_digest_read(from->fingerprint, made.certificate.fingerprint) ||
         from->expires <= a->time || lks_state_person(s, from->serial) != NULL)
         return LKS_OK;
-    const struct lks_kept list[] = {{from->serial, &made.serial},
-                                    {from->identity, &made.identity},
-                                    {from->minter, &made.made.by},
-                                    {from->minters, &made.made.minters}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     return lks_state_sorted_put(s, LKS_SORTED_PERSONS, &made, a->err);
 }

@@ -1,6 +1,6 @@
 /* Records about changes: plans, how far members and waves are, and what was learned on the way. */
 #include "base/vec.h"
-#include "core/fold/texts.h"
+#include "core/fold/sets.h"
 #include "core/rows/change_index.h"
 #include "core/rows/failure.h"
 #include "core/rows/pool.h"
@@ -12,11 +12,6 @@
 #include "model/record/record.h"
 
 #include <stdlib.h>
-
-static uint32_t small(uint64_t number)
-{
-    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-}
 
 /* What follows for nodes -------------------------------------------------------------------- */
 
@@ -161,33 +156,7 @@ static enum lks_code touch_basis(const struct lks_applying *a)
     return LKS_OK;
 }
 
-/* Where a record says which node it is about. */
-#define NODE_OF(KIND, field) [LKS_RECORD_##KIND] = offsetof(struct lks_record, field)
-static const size_t about_node[] = {
-    NODE_OF(ENROLLED, enrolled.node),
-    NODE_OF(CERTIFIED, certified.node),
-    NODE_OF(REVOKED, revoked.node),
-    NODE_OF(LIVENESS, liveness.node),
-    NODE_OF(BOOTED, booted.node),
-    NODE_OF(TUPLE, tuple.node),
-    NODE_OF(OUTBAND, outband.node),
-    NODE_OF(DRIFT, drift.node),
-    NODE_OF(CONDITION, condition.node),
-    NODE_OF(DRAINED, drained.node),
-    NODE_OF(UNDRAINED, undrained.node),
-    NODE_OF(ENDPOINT, endpoint.node),
-    NODE_OF(FLASH, flash.node),
-    NODE_OF(FLASH_ENDED, flash_ended.node),
-    NODE_OF(FLASH_RESOLVED, flash_resolved.node),
-    NODE_OF(NOTED, noted.node),
-    NODE_OF(INTAKE, intake.node),
-    NODE_OF(HELD, held.node),
-    NODE_OF(UNHELD, unheld.node),
-    NODE_OF(REPLACED, replaced.node),
-    NODE_OF(COMMAND, command.node),
-    NODE_OF(COMMAND_ENDED, command_ended.node),
-};
-/* And those after which anybody's step may begin. */
+/* Those after which anybody's step may begin. */
 static const bool about_all[] = {
     [LKS_RECORD_LIMITS] = true,         [LKS_RECORD_POOL] = true,
     [LKS_RECORD_POOL_REMOVED] = true,   [LKS_RECORD_BUNDLE] = true,
@@ -200,7 +169,6 @@ static const bool about_all[] = {
 enum lks_code lks_apply_campaign(const struct lks_applying *a)
 {
     size_t kind = (size_t)a->r->kind;
-    struct lks_str name = {0};
     uint32_t n = 0;
     if (a->s->change_count == 0)
         return LKS_OK;
@@ -208,10 +176,7 @@ enum lks_code lks_apply_campaign(const struct lks_applying *a)
         return a->err->code;
     if (kind == LKS_RECORD_VERDICT)
         return touch_basis(a);
-    if (kind >= LKS_COUNT(about_node) || about_node[kind] == 0)
-        return LKS_OK;
-    memcpy(&name, (const char *)a->r + about_node[kind], sizeof(name));
-    return lks_intern_find(&a->s->names, name, &n) ? lks_apply_touched(a, n) : LKS_OK;
+    return lks_intern_find(&a->s->names, a->touched, &n) ? lks_apply_touched(a, n) : LKS_OK;
 }
 
 /* Changes ----------------------------------------------------------------------------------- */
@@ -283,11 +248,10 @@ static enum lks_code add_change(const struct lks_applying *a, const struct lks_s
     if (LKS_VEC_RESERVE_MAX(s->changes, s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX,
                             a->err) != LKS_OK)
         return lks_wrap(a->err, "changes");
-    struct lks_state_change *change = &s->changes[s->change_count++];
-    *change = *made;
+    s->changes[s->change_count++] = *made;
     s->changes_open++;
     s->next_change = made->id + 1;
-    return lks_apply_pass(a, a->r->change.hosts, &change->hosts);
+    return LKS_OK;
 }
 
 enum lks_code lks_apply_change(const struct lks_applying *a)
@@ -296,23 +260,10 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
     if (from->id < a->s->next_change || from->id == UINT64_MAX ||
         from->kind >= LKS_CHANGE_KIND_COUNT)
         return LKS_OK;
-    struct lks_state_change made = {
-        .id = from->id,
-        .kind = (enum lks_change_kind)from->kind,
-        .failures_max = small(from->failures_max),
-        .rolls_back = from->rolls_back,
-        .one_way = from->one_way,
-        .not_before = from->not_before,
-        .not_after = from->not_after,
-        .proposed = a->time,
-        .quorum = from->class.len > 0 ? small(from->quorum) : 1,
-        .expires = from->expires,
-        .approval_age = from->approval_age,
-        .review_age = from->review_age,
-        .needs_standby = from->standby,
-    };
-    if (lks_texts_apply(a, &lks_texts_change, from, &made) != LKS_OK)
+    struct lks_state_change made = {0};
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
+    made.quorum = from->class.len > 0 ? lks_apply_small(from->quorum) : 1;
     return add_change(a, &made);
 }
 
@@ -323,15 +274,12 @@ enum lks_code lks_apply_change_moved(const struct lks_applying *a)
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || lks_change_over(c) || from->state >= LKS_CHANGE_STATE_COUNT)
         return LKS_OK;
-    c->state = (enum lks_change_state)from->state;
+    if (lks_sets_apply(a, c) != LKS_OK ||
+        (from->standby.len > 0 && lks_apply_keep(a, from->standby, &c->standby) != LKS_OK))
+        return a->err->code;
     c->moved = lks_apply_moment(a);
     if (c->state == LKS_CHANGE_RUNNING && c->started == 0)
         c->started = c->moved;
-    const struct lks_kept list[] = {
-        {from->by, &c->moved_by}, {from->reason, &c->moved_reason}, {from->standby, &c->standby}};
-    size_t kept = LKS_COUNT(list) - (from->standby.len > 0 ? 0 : 1);
-    if (lks_apply_keep_all(a, list, kept) != LKS_OK)
-        return a->err->code;
     if (lks_change_over(c)) {
         a->s->changes_open--;
         for (uint32_t i = 0; i < c->member_count; i++)
@@ -346,21 +294,6 @@ enum lks_code lks_apply_change_moved(const struct lks_applying *a)
 }
 
 /* Plans ------------------------------------------------------------------------------------- */
-
-static enum lks_code fill_step(const struct lks_applying *a, struct lks_step *to)
-{
-    const struct lks_rec_plan_step *from = &a->r->plan_step;
-    *to = (struct lks_step){
-        .kind = (enum lks_step_kind)from->kind,
-        .rank = small(from->rank),
-        .layer = small(from->layer),
-        .retries = small(from->retries),
-        .revert = (enum lks_bmc_act)from->revert,
-        .one_way = from->one_way,
-        .limit = from->limit,
-    };
-    return lks_texts_apply(a, &lks_texts_step, from, to);
-}
 
 /* Steps of a recipe and waves come in their order; what comes out of it is no part of a plan. */
 enum lks_code lks_apply_plan_step(const struct lks_applying *a)
@@ -384,7 +317,8 @@ enum lks_code lks_apply_plan_step(const struct lks_applying *a)
     if (number >= c->recipe_count)
         c->recipe_count = number + 1;
     recipe->count++;
-    return fill_step(a, &recipe->steps[had]);
+    recipe->steps[had] = (struct lks_step){0};
+    return lks_sets_apply(a, &recipe->steps[had]);
 }
 
 enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
@@ -398,23 +332,15 @@ enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
         LKS_OK)
         return lks_wrap(a->err, "waves");
     struct lks_wave *wave = &c->waves[c->wave_count++];
-    *wave = (struct lks_wave){
-        .kind = (enum lks_wave_kind)from->kind,
-        .width = small(from->width),
-        .failures_max = small(from->failures_max),
-        .soak = from->soak,
-    };
+    *wave = (struct lks_wave){0};
     c->looked = 0;
-    return lks_apply_keep(a, from->pool, &wave->pool) != LKS_OK
-               ? a->err->code
-               : lks_apply_pass(a, from->controls, &wave->controls);
+    return lks_sets_apply(a, wave);
 }
 
 enum lks_code lks_apply_plan_order(const struct lks_applying *a)
 {
     const struct lks_rec_plan_order *from = &a->r->plan_order;
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
-    struct lks_change_order made = {0};
     uint32_t at = 0;
     if (c == NULL || from->digest.len == 0 || from->text.len > LKS_CHANGE_ORDER_MAX ||
         c->order_count == LKS_CHANGE_ORDERS ||
@@ -423,10 +349,8 @@ enum lks_code lks_apply_plan_order(const struct lks_applying *a)
     if (LKS_VEC_INSERT(c->orders, c->order_room, c->order_count, at, LKS_CHANGE_ORDERS, a->err) !=
         LKS_OK)
         return lks_wrap(a->err, "orders");
-    c->orders[at] = made;
-    const struct lks_kept list[] = {{from->digest, &c->orders[at].digest},
-                                    {from->text, &c->orders[at].text}};
-    return lks_apply_pass_all(a, list, LKS_COUNT(list));
+    c->orders[at] = (struct lks_change_order){0};
+    return lks_sets_apply(a, &c->orders[at]);
 }
 
 enum lks_code lks_apply_plan_note(const struct lks_applying *a)
@@ -439,8 +363,8 @@ enum lks_code lks_apply_plan_note(const struct lks_applying *a)
         LKS_OK)
         return lks_wrap(a->err, "notes");
     struct lks_change_note *note = &c->notes[c->note_count++];
-    *note = (struct lks_change_note){.kind = (enum lks_plan_note)from->kind};
-    return lks_apply_pass(a, from->text, &note->text);
+    *note = (struct lks_change_note){0};
+    return lks_sets_apply(a, note);
 }
 
 /* Members ----------------------------------------------------------------------------------- */
@@ -549,7 +473,7 @@ static enum lks_code add_member(const struct lks_applying *a, struct lks_str nam
 {
     const struct lks_rec_plan_part *from = &a->r->plan_part;
     struct lks_state_change *c = ctx;
-    struct lks_member made = {.recipe = small(from->recipe), .proves = from->proves};
+    struct lks_member made = {.recipe = lks_apply_small(from->recipe), .proves = from->proves};
     lks_text domain = 0;
     if (lks_state_place(a->s, name, &made.node, a->err) != LKS_OK)
         return a->err->code;
@@ -588,15 +512,15 @@ enum lks_code lks_apply_wave(const struct lks_applying *a)
     struct lks_wave *wave = &c->waves[from->index];
     if (wave->state != (enum lks_wave_state)from->state || wave->since == 0)
         wave->since = a->time;
-    wave->state = (enum lks_wave_state)from->state;
-    wave->until = from->until;
+    if (lks_sets_apply(a, wave) != LKS_OK)
+        return a->err->code;
     c->looked = 0;
     for (uint32_t u = wave->kind != LKS_WAVE_RING ? wave->first_unit : 0; u != 0;
          u = c->units[u - 1].next) {
         for (uint32_t i = 0; i < c->units[u - 1].count; i++)
             fence_node(a->s, c->members[c->units[u - 1].first + i].node);
     }
-    return lks_apply_pass(a, from->text, &wave->text);
+    return LKS_OK;
 }
 
 /* Staging beside what runs is not yet the beginning. */
@@ -607,20 +531,13 @@ static bool begins(const struct lks_state_change *c, const struct lks_member *m)
            (step == NULL || step->kind != LKS_DO_STAGE);
 }
 
-/* Whether others of its unit may have waited for it. */
-static bool move_member(const struct lks_applying *a, struct lks_state_change *c,
-                        struct lks_member *m)
+/* `moved`: whether others of its unit may have waited for it. */
+static enum lks_code move_member(const struct lks_applying *a, struct lks_state_change *c,
+                                 struct lks_member *m, bool *moved)
 {
-    const struct lks_rec_member *from = &a->r->member;
     const struct lks_member was = *m;
-    m->state = (enum lks_member_state)from->state;
-    m->step = small(from->step);
-    m->pass = small(from->pass);
-    m->attempt = small(from->attempt);
-    m->back = from->back;
-    m->until = from->until;
-    m->work = from->work;
-    m->failure = (enum lks_failure)from->failure;
+    if (lks_sets_apply(a, m) != LKS_OK)
+        return a->err->code;
     bool on = m->state != was.state || m->step != was.step || m->pass != was.pass ||
               m->attempt != was.attempt || m->back != was.back;
     if (on)
@@ -631,7 +548,8 @@ static bool move_member(const struct lks_applying *a, struct lks_state_change *c
         m->begun = lks_apply_moment(a);
     if (m->state == LKS_MEMBER_PENDING)
         m->begun = m->turned = 0;
-    return on || m->turned != was.turned || m->begun != was.begun || m->failure != was.failure;
+    *moved = on || m->turned != was.turned || m->begun != was.begun || m->failure != was.failure;
+    return LKS_OK;
 }
 
 static void find_begun(const struct lks_state_change *c, struct lks_unit *u)
@@ -653,15 +571,15 @@ enum lks_code lks_apply_member(const struct lks_applying *a)
     struct lks_unit *u = &c->units[m->unit];
     count_unit(c, u, -1);
     count_member(c, m, -1);
-    bool moved = move_member(a, c, m);
+    bool moved = false;
+    if (move_member(a, c, m, &moved) != LKS_OK)
+        return a->err->code;
     count_member(c, m, 1);
     find_begun(c, u);
     count_unit(c, u, 1);
     find_next(c, m->unit);
     c->looked = 0;
     bind_node(a->s, n);
-    if (lks_apply_pass(a, from->text, &m->text) != LKS_OK)
-        return a->err->code;
     for (uint32_t i = 0; i < u->count && moved; i++) {
         if (lks_apply_touched(a, c->members[u->first + i].node) != LKS_OK)
             return a->err->code;
@@ -688,9 +606,9 @@ enum lks_code lks_apply_revert_proven(const struct lks_applying *a)
 {
     const struct lks_rec_revert_proven *from = &a->r->revert_proven;
     struct lks_state *s = a->s;
-    struct lks_proven made = {.change = from->change, .took = from->took, .at = a->time};
+    struct lks_proven made = {0};
     uint32_t at = 0;
-    if (lks_texts_apply(a, &lks_texts_proven, from, &made) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (!lks_state_proven_at(s, from->class, from->from, from->to, &at)) {
         if (s->proven_count == LKS_STATE_PROVEN_MAX) {

@@ -3,7 +3,7 @@
 #include "base/vec.h"
 #include "codec/notation/hostlist.h"
 #include "core/conform/basis.h"
-#include "core/fold/texts.h"
+#include "core/fold/sets.h"
 #include "core/rows/deviation.h"
 #include "core/rows/verdict.h"
 #include "core/state/node_status.h"
@@ -12,11 +12,6 @@
 #include "model/record/record.h"
 
 #include <stdlib.h>
-
-static uint32_t small(uint64_t number)
-{
-    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-}
 
 /* Bases ------------------------------------------------------------------------------------- */
 
@@ -84,7 +79,7 @@ enum lks_code lks_apply_basis(const struct lks_applying *a)
     if (basis->readings == NULL)
         return lks_fail_nomem(a->err);
     memcpy(basis->readings, from->readings.ptr, from->readings.len);
-    basis->len = small(from->readings.len);
+    basis->len = lks_apply_small(from->readings.len);
     basis->gpus = lks_basis_gpus(from->readings);
     return LKS_OK;
 }
@@ -127,17 +122,8 @@ enum lks_code lks_apply_verdict(const struct lks_applying *a)
     if (lks_apply_keep(a, from->stack, &stack) != LKS_OK ||
         verdict_place(a, basis, stack, &v) != LKS_OK)
         return a->err->code;
-    struct lks_state_verdict *verdict = &a->s->verdicts[v];
-    const struct lks_kept list[] = {
-        {from->first, &verdict->first},
-        {from->wrong, &verdict->wrong},
-        {from->values, &verdict->values},
-    };
-    if (lks_apply_pass_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_sets_apply(a, &a->s->verdicts[v]) != LKS_OK)
         return a->err->code;
-    verdict->judged = (enum lks_judged)from->judged;
-    verdict->drifted = small(from->drifted);
-    verdict->unmeasured = small(from->unmeasured);
     a->s->standing->tried = 0; /* there may be more to judge */
     lks_node_status_update_basis(a->s, basis);
     return LKS_OK;
@@ -186,73 +172,46 @@ enum lks_code lks_apply_age(const struct lks_applying *a, uint32_t n, bool over)
 enum lks_code lks_apply_tuple(const struct lks_applying *a)
 {
     const struct lks_rec_tuple *t = &a->r->tuple;
-    struct lks_node *node = lks_apply_find(a, t->node);
     uint32_t inband = 0, whole = 0;
     lks_text stack = 0;
-    if (node == NULL || t->judged >= LKS_JUDGED_COUNT)
+    if (t->judged >= LKS_JUDGED_COUNT)
         return LKS_OK;
-    const struct lks_kept list[] = {
-        {t->digest, &node->tuple},
-        {t->boot, &node->tuple_boot},
-        {t->stack, &stack},
-    };
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        lks_apply_pass(a, t->report, &node->report) != LKS_OK ||
-        lks_apply_pass(a, t->changed, &node->changed) != LKS_OK ||
+    if (lks_sets_apply(a, a->node) != LKS_OK || lks_apply_keep(a, t->stack, &stack) != LKS_OK ||
         lks_state_basis_place(a->s, t->basis, &inband, a->err) != LKS_OK ||
         lks_state_basis_place(a->s, t->whole, &whole, a->err) != LKS_OK)
         return a->err->code;
-    use_basis(a->s, &node->inband, inband);
-    use_whole(a->s, node, whole);
-    node->taken = t->taken;
-    node->tuple_since = a->time;
+    use_basis(a->s, &a->node->inband, inband);
+    use_whole(a->s, a->node, whole);
     if (t->judged == LKS_JUDGED_CONFORMS)
-        node->right = stack;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
+        a->node->right = stack;
     return LKS_OK;
 }
 
 enum lks_code lks_apply_outband(const struct lks_applying *a)
 {
     const struct lks_rec_outband *o = &a->r->outband;
-    struct lks_node *node = lks_apply_find(a, o->node);
     uint32_t outband = 0, whole = 0;
-    if (node == NULL)
-        return LKS_OK;
-    if (lks_apply_pass(a, o->report, &node->outband_report) != LKS_OK ||
+    if (lks_sets_apply(a, a->node) != LKS_OK ||
         lks_state_basis_place(a->s, o->basis, &outband, a->err) != LKS_OK ||
         lks_state_basis_place(a->s, o->whole, &whole, a->err) != LKS_OK)
         return a->err->code;
-    use_basis(a->s, &node->outband, outband);
-    use_whole(a->s, node, whole);
-    node->outband_taken = outband != 0 ? o->taken : 0;
-    uint32_t n = lks_apply_number(a, node);
-    lks_node_status_update(a->s, n);
-    return lks_apply_age(a, n, a->time >= ends_at(a->s, o->taken));
+    use_basis(a->s, &a->node->outband, outband);
+    use_whole(a->s, a->node, whole);
+    a->node->outband_taken = outband != 0 ? o->taken : 0;
+    return lks_apply_age(a, lks_apply_number(a, a->node), a->time >= ends_at(a->s, o->taken));
 }
 
 enum lks_code lks_apply_drift(const struct lks_applying *a)
 {
     const struct lks_rec_drift *d = &a->r->drift;
-    struct lks_node *node = lks_apply_find(a, d->node);
-    if (node == NULL || d->cause >= LKS_DRIFT_COUNT)
+    struct lks_node *node = a->node;
+    if (d->cause >= LKS_DRIFT_COUNT)
         return LKS_OK;
-    const struct lks_kept list[] = {{d->text, &node->drift_text},
-                                    {d->evidence, &node->drift_evidence}};
-    lks_text stack = 0;
-    if (lks_apply_keep(a, d->stack, &stack) != LKS_OK)
-        return a->err->code;
-    if (lks_apply_pass_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
     if (d->on && !node->drifting && node->change == 0)
         lks_apply_turned(a, lks_apply_number(a, node));
     if (!d->on || !node->drifting) /* from what it is now told about it is no other drift */
         node->drift_since = a->time;
-    node->drifting = d->on;
-    node->drift_stack = stack;
-    node->drift_cause = (enum lks_drift_cause)d->cause;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    return LKS_OK;
+    return lks_sets_apply(a, node);
 }
 
 /* What others say --------------------------------------------------------------------------- */
@@ -260,9 +219,9 @@ enum lks_code lks_apply_drift(const struct lks_applying *a)
 enum lks_code lks_apply_condition(const struct lks_applying *a)
 {
     const struct lks_rec_condition *c = &a->r->condition;
-    struct lks_node *node = lks_apply_find(a, c->node);
+    struct lks_node *node = a->node;
     lks_text target = 0;
-    if (node == NULL || c->condition >= LKS_CONDITION_COUNT)
+    if (c->condition >= LKS_CONDITION_COUNT)
         return LKS_OK;
     if (lks_apply_keep(a, c->stack, &target) != LKS_OK)
         return a->err->code;
@@ -285,7 +244,6 @@ enum lks_code lks_apply_condition(const struct lks_applying *a)
         node->checked_at = c->on ? c->until : 0;
         break;
     }
-    lks_node_status_update(a->s, lks_apply_number(a, node));
     if (c->condition != LKS_CONDITION_UNHEALTHY && c->condition != LKS_CONDITION_CHANGING)
         return LKS_OK;
     return lks_apply_pass(a, c->text, &node->condition_text);
@@ -293,28 +251,14 @@ enum lks_code lks_apply_condition(const struct lks_applying *a)
 
 enum lks_code lks_apply_drained(const struct lks_applying *a)
 {
-    const struct lks_rec_drained *d = &a->r->drained;
-    struct lks_node *node = lks_apply_find(a, d->node);
-    if (node == NULL || d->owner.len == 0)
-        return LKS_OK;
-    const struct lks_kept list[] = {{d->owner, &node->drained_by},
-                                    {d->reason, &node->drained_reason}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    return LKS_OK;
+    return a->r->drained.owner.len == 0 ? LKS_OK : lks_sets_apply(a, a->node);
 }
 
 /* Only its owner ends a drain. */
 enum lks_code lks_apply_undrained(const struct lks_applying *a)
 {
-    const struct lks_rec_undrained *u = &a->r->undrained;
-    struct lks_node *node = lks_apply_find(a, u->node);
-    if (node == NULL || !lks_str_eq(lks_state_text(a->s, node->drained_by), u->owner))
-        return LKS_OK;
-    node->drained_by = node->drained_reason = 0;
-    lks_node_status_update(a->s, lks_apply_number(a, node));
-    return LKS_OK;
+    struct lks_str owner = lks_state_text(a->s, a->node->drained_by);
+    return lks_str_eq(owner, a->r->undrained.owner) ? lks_sets_apply(a, a->node) : LKS_OK;
 }
 
 /* Deviations -------------------------------------------------------------------------------- */
@@ -406,9 +350,8 @@ enum lks_code lks_apply_deviation(const struct lks_applying *a)
     const struct lks_rec_deviation *from = &a->r->deviation;
     if (from->id < a->s->next_deviation || from->id == UINT64_MAX)
         return LKS_OK;
-    struct lks_deviation made = {
-        .id = from->id, .added = a->time, .expires = from->expires, .waits = from->waits};
-    if (lks_texts_apply(a, &lks_texts_deviation, from, &made) != LKS_OK)
+    struct lks_deviation made = {0};
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     enum lks_code code = add_deviation(a, &made);
     if (code != LKS_OK)
@@ -429,8 +372,7 @@ enum lks_code lks_apply_deviation_agreed(const struct lks_applying *a)
         return LKS_OK;
     if (d->waits && d->ended == 0)
         lks_node_status_deviation(a->s, d);
-    const struct lks_kept list[] = {{from->by, &d->agreed_by}, {from->reason, &d->agreed_reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, d);
 }
 
 enum lks_code lks_apply_deviation_ended(const struct lks_applying *a)
@@ -441,8 +383,7 @@ enum lks_code lks_apply_deviation_ended(const struct lks_applying *a)
         return LKS_OK;
     find_due(a->s);
     lks_node_status_deviation(a->s, d);
-    const struct lks_kept list[] = {{from->by, &d->ended_by}, {from->reason, &d->ended_reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, d);
 }
 
 /* Loaded rows ------------------------------------------------------------------------------- */

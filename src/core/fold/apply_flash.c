@@ -1,6 +1,6 @@
 /* Records about firmware out of band: keys and bundles, endpoints, and updates by them. */
 #include "base/vec.h"
-#include "core/fold/texts.h"
+#include "core/fold/sets.h"
 #include "core/rows/flash.h"
 #include "core/rows/registry.h"
 #include "core/state/node_status.h"
@@ -13,8 +13,8 @@
 
 enum lks_code lks_apply_key_pinned(const struct lks_applying *a)
 {
-    struct lks_state_key made = {.pinned = a->time};
-    return lks_texts_put(a, &lks_texts_key, &a->r->key_pinned, LKS_SORTED_KEYS, &made);
+    struct lks_state_key made = {0};
+    return lks_sets_put(a, LKS_SORTED_KEYS, &made);
 }
 
 /* Found good again it is the same bundle, with what is said of it now. A revocation is final. */
@@ -23,10 +23,10 @@ enum lks_code lks_apply_bundle(const struct lks_applying *a)
     const struct lks_rec_bundle *from = &a->r->bundle;
     struct lks_state *s = a->s;
     const struct lks_state_bundle *found = lks_state_bundle(s, from->digest);
-    struct lks_state_bundle made = {.site = from->site, .added = a->time};
+    struct lks_state_bundle made = {0};
     if (from->digest.len == 0)
         return LKS_OK;
-    if (lks_texts_apply(a, &lks_texts_bundle, from, &made) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (found == NULL && LKS_VEC_RESERVE_MAX(s->bundles, s->bundle_room, s->bundle_count + 1,
                                              LKS_STATE_BUNDLES_MAX, a->err) != LKS_OK)
@@ -68,17 +68,7 @@ enum lks_code lks_apply_bundle_revoked(const struct lks_applying *a)
     if (bundle == NULL || !lks_apply_once(a, &bundle->revoked))
         return LKS_OK;
     revoke_flashes(a->s, bundle);
-    const struct lks_kept list[] = {{from->by, &bundle->revoked_by},
-                                    {from->reason, &bundle->revoked_reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
-}
-
-/* Endpoints --------------------------------------------------------------------------------- */
-
-enum lks_code lks_apply_endpoint(const struct lks_applying *a)
-{
-    struct lks_node *node = lks_apply_find(a, a->r->endpoint.node);
-    return node == NULL ? LKS_OK : lks_apply_keep(a, a->r->endpoint.fingerprint, &node->endpoint);
+    return lks_sets_apply(a, bundle);
 }
 
 /* Updates ----------------------------------------------------------------------------------- */
@@ -168,17 +158,9 @@ enum lks_code lks_apply_flash(const struct lks_applying *a)
     struct lks_state *s = a->s;
     if (from->id < s->next_flash || from->id == UINT64_MAX || from->act >= LKS_BMC_ACT_COUNT)
         return LKS_OK;
-    struct lks_state_flash made = {
-        .id = from->id,
-        .act = (enum lks_bmc_act)from->act,
-        .size = from->size,
-        .force = from->force,
-        .one_way = from->one_way,
-        .begun = a->time,
-        .deadline = from->deadline,
-    };
+    struct lks_state_flash made = {0};
     if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
-        lks_texts_apply(a, &lks_texts_flash, from, &made) != LKS_OK)
+        lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     made.revoked = is_revoked(s, &made, lks_state_bundle(s, from->bundle));
     return add_flash(a, &made);
@@ -204,7 +186,7 @@ enum lks_code lks_apply_flash_saved(const struct lks_applying *a)
         f->saved_len = (uint32_t)from->saved.len;
     }
     f->percent = from->percent > 100 ? 100 : (uint32_t)from->percent;
-    return lks_apply_pass(a, from->phase, &f->phase);
+    return lks_sets_apply(a, f);
 }
 
 enum lks_code lks_apply_flash_ended(const struct lks_applying *a)
@@ -215,15 +197,13 @@ enum lks_code lks_apply_flash_ended(const struct lks_applying *a)
         from->outcome >= LKS_BMC_OUTCOME_COUNT)
         return LKS_OK;
     forget_saved(f);
-    f->outcome = (enum lks_bmc_outcome)from->outcome;
-    f->ended = a->time;
-    f->uploads = from->uploads;
+    if (lks_sets_apply(a, f) != LKS_OK)
+        return a->err->code;
     a->s->flashes_open--;
     a->s->flashes_moved = true;
     if (lks_state_flash_over(f))
         count_flashing(a->s, f->node, UINT32_MAX);
-    const struct lks_kept list[] = {{from->found, &f->found}, {from->text, &f->text}};
-    return lks_apply_pass_all(a, list, LKS_COUNT(list));
+    return LKS_OK;
 }
 
 enum lks_code lks_apply_flash_resolved(const struct lks_applying *a)
@@ -233,9 +213,7 @@ enum lks_code lks_apply_flash_resolved(const struct lks_applying *a)
     if (f == NULL || f->outcome != LKS_BMC_UNKNOWN || !lks_apply_once(a, &f->resolved))
         return LKS_OK;
     count_flashing(a->s, f->node, UINT32_MAX);
-    const struct lks_kept list[] = {{from->by, &f->resolved_by},
-                                    {from->reason, &f->resolved_reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, f);
 }
 
 /* Loaded rows ------------------------------------------------------------------------------- */

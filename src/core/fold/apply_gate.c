@@ -1,18 +1,13 @@
 /* Records about gates with evidence: what they ask for, what was measured, what they said. */
 #include "base/real.h"
 #include "base/vec.h"
-#include "core/fold/apply.h"
+#include "core/fold/sets.h"
 #include "core/rows/change.h"
 #include "core/state/change_room.h"
 #include "core/state/state.h"
 #include "core/state/state_room.h"
 #include "model/record/record.h"
 #include "model/record/record_words.h"
-
-static uint32_t small(uint64_t number)
-{
-    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-}
 
 /* Empty: 0, not said. False where it is no number. */
 static bool real_or_zero(struct lks_str text, double *out)
@@ -34,14 +29,7 @@ enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
         !real_or_zero(from->margin, &made.margin) || !real_or_zero(from->alpha, &made.alpha) ||
         !real_or_zero(from->sigma, &made.sigma) || !real_or_zero(from->normal, &made.normal))
         return LKS_OK;
-    made.kind = (enum lks_metric_kind)from->kind;
-    made.better = (enum lks_metric_better)from->better;
-    made.unit = (enum lks_metric_unit)from->unit;
-    made.source = (enum lks_metric_source)from->source;
-    made.critical = from->critical;
-    const struct lks_kept list[] = {
-        {from->name, &made.name}, {from->pools, &made.pools}, {from->query, &made.query}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (LKS_VEC_ADD(c->metrics, c->metric_room, c->metric_count, LKS_CHANGE_METRICS, made,
                     a->err) != LKS_OK)
@@ -56,13 +44,8 @@ enum lks_code lks_apply_plan_gate(const struct lks_applying *a)
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || c->gate_count == LKS_CHANGE_GATES)
         return LKS_OK;
-    struct lks_pool_gate made = {.min_load = from->min_load,
-                                 .min_soak = from->min_soak,
-                                 .max_soak = from->max_soak,
-                                 .loss_budget = small(from->loss_budget)};
-    const struct lks_kept list[] = {{from->pool, &made.pool},
-                                    {from->reference_load, &made.reference_load}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    struct lks_pool_gate made = {0};
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (LKS_VEC_ADD(c->gates, c->gate_room, c->gate_count, LKS_CHANGE_GATES, made, a->err) !=
         LKS_OK)
@@ -116,23 +99,15 @@ enum lks_code lks_apply_measured(const struct lks_applying *a)
 {
     const struct lks_rec_measured *from = &a->r->measured;
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
-    struct lks_measure made = {.samples = from->samples,
-                               .load = from->load,
-                               .events = from->events,
-                               .exposure = from->exposure,
-                               .from = from->from,
-                               .until = from->until,
-                               .at = a->time};
+    struct lks_measure made = {0};
     struct lks_measure *to = NULL;
     if (c == NULL || from->wave >= c->wave_count || from->node.len == 0 ||
         (from->metric.len > 0 && !has_metric(a->s, c, from->metric)))
         return LKS_OK;
-    made.wave = (uint32_t)from->wave;
     made.has_before = lks_real_parse(from->before, &made.before);
     made.has_after = lks_real_parse(from->after, &made.after);
     if (lks_state_place(a->s, from->node, &made.node, a->err) != LKS_OK ||
-        lks_apply_keep(a, from->metric, &made.metric) != LKS_OK ||
-        measure_place(a, c, &made, &to) != LKS_OK)
+        lks_sets_apply(a, &made) != LKS_OK || measure_place(a, c, &made, &to) != LKS_OK)
         return a->err->code;
     if (to == NULL)
         return LKS_OK;
@@ -162,12 +137,7 @@ enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
         return lks_wrap(a->err, "looks");
     had = lks_state_change_look(c, (uint32_t)from->wave, metric);
     struct lks_gate_look *look = &c->looks[had != NULL ? had - c->looks : c->look_count++];
-    look->wave = (uint32_t)from->wave;
-    look->metric = metric;
-    look->look = small(from->look);
-    look->verdict = (enum lks_gate_verdict)from->verdict;
-    look->at = a->time;
-    return lks_apply_pass(a, from->text, &look->text);
+    return lks_sets_apply(a, look);
 }
 
 enum lks_code lks_apply_forecast(const struct lks_applying *a)
@@ -176,15 +146,7 @@ enum lks_code lks_apply_forecast(const struct lks_applying *a)
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->runs == 0)
         return LKS_OK;
-    c->forecast = (struct lks_change_forecast){
-        .runs = from->runs,
-        .took = {from->took_low, from->took_middle, from->took_high},
-        .gpu_hours = {from->gpu_hours_low, from->gpu_hours_middle, from->gpu_hours_high},
-        .kept = from->kept_high,
-        .reached = from->reached_high,
-        .at = a->time,
-    };
-    return lks_apply_keep(a, from->by, &c->forecast.by);
+    return lks_sets_apply(a, c);
 }
 
 enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
@@ -193,9 +155,8 @@ enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->wave >= c->wave_count)
         return LKS_OK;
-    c->waves[from->wave].limit = small(from->limit);
     c->looked = 0;
-    return lks_apply_pass(a, from->text, &c->waves[from->wave].limit_text);
+    return lks_sets_apply(a, &c->waves[from->wave]);
 }
 
 /* Loaded rows ------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Records about who stands behind a change: votes, and what began without them. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
+#include "core/fold/sets.h"
 #include "core/rows/change.h"
 #include "core/rows/pool.h"
 #include "core/state/change_room.h"
@@ -28,12 +28,8 @@ enum lks_code lks_apply_change_voted(const struct lks_applying *a)
     c->vote_count += at == c->vote_count;
     c->looked = 0;
     struct lks_vote *vote = &c->votes[at];
-    *vote = (struct lks_vote){.yes = from->yes, .at = a->time};
-    const struct lks_kept list[] = {{from->by, &vote->by},
-                                    {from->reason, &vote->reason},
-                                    {from->credential, &vote->credential},
-                                    {from->minters, &vote->minters}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    *vote = (struct lks_vote){0};
+    return lks_sets_apply(a, vote);
 }
 
 enum lks_code lks_apply_vote_withdrawn(const struct lks_applying *a)
@@ -56,11 +52,7 @@ enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
     if (c == NULL || !lks_apply_once(a, &c->glass.at))
         return LKS_OK;
     a->s->glasses++;
-    c->glass.until = from->until;
-    const struct lks_kept list[] = {{from->by, &c->glass.by},
-                                    {from->reason, &c->glass.reason},
-                                    {from->minters, &c->glass.minters}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, c);
 }
 
 /* One for each gate, person and pool: what is said again counts as the last word. */
@@ -68,14 +60,10 @@ enum lks_code lks_apply_waived(const struct lks_applying *a)
 {
     const struct lks_rec_waived *from = &a->r->waived;
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
-    struct lks_waiver made = {.at = a->time, .until = from->until};
-    const struct lks_kept list[] = {{from->gate, &made.gate},
-                                    {from->by, &made.by},
-                                    {from->reason, &made.reason},
-                                    {from->pool, &made.pool}};
+    struct lks_waiver made = {0};
     if (c == NULL || from->gate.len == 0)
         return LKS_OK;
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     uint32_t at = 0;
     while (at < c->waiver_count &&
@@ -98,9 +86,7 @@ enum lks_code lks_apply_reviewed(const struct lks_applying *a)
     if (c == NULL || c->glass.at == 0 || !lks_apply_once(a, &c->glass.reviewed))
         return LKS_OK;
     a->s->glasses--;
-    const struct lks_kept list[] = {{from->by, &c->glass.reviewed_by},
-                                    {from->reason, &c->glass.reviewed_reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, c);
 }
 
 enum lks_code lks_apply_lowered(const struct lks_applying *a)

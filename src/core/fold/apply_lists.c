@@ -1,7 +1,6 @@
 /* Records about what the state lists beside the fleet: alarms, access, commands. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
-#include "core/fold/texts.h"
+#include "core/fold/sets.h"
 #include "core/rows/alarm.h"
 #include "core/rows/command.h"
 #include "core/rows/pool.h"
@@ -34,13 +33,8 @@ enum lks_code lks_apply_alarm(const struct lks_applying *a)
     struct lks_state *s = a->s;
     if (from->id < s->next_alarm || from->id == UINT64_MAX || from->kind >= LKS_ALARM_COUNT)
         return LKS_OK;
-    struct lks_state_alarm made = {
-        .id = from->id,
-        .kind = (enum lks_alarm_kind)from->kind,
-        .raised = a->time,
-    };
-    const struct lks_kept list[] = {{from->subject, &made.subject}, {from->text, &made.text}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    struct lks_state_alarm made = {0};
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (s->alarm_count == LKS_STATE_ALARMS_MAX)
         thin_alarms(s);
@@ -71,8 +65,7 @@ enum lks_code lks_apply_alarm_released(const struct lks_applying *a)
     if (alarm == NULL || !lks_apply_once(a, &alarm->released))
         return LKS_OK;
     a->s->alarms_open--;
-    const struct lks_kept list[] = {{from->by, &alarm->by}, {from->reason, &alarm->reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return lks_sets_apply(a, alarm);
 }
 
 /* Without an alarm the record only says that one node turned, which is how a snapshot says it. */
@@ -144,10 +137,9 @@ enum lks_code lks_apply_command(const struct lks_applying *a)
     struct lks_state *s = a->s;
     if (from->id < s->next_command || from->id == UINT64_MAX)
         return LKS_OK;
-    struct lks_state_command made = {
-        .id = from->id, .attempt = from->attempt, .sent = a->time, .expires = from->expires};
+    struct lks_state_command made = {0};
     if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
-        lks_texts_apply(a, &lks_texts_command, from, &made) != LKS_OK)
+        lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     return add_command(a, &made);
 }
@@ -166,9 +158,7 @@ enum lks_code lks_apply_command_ended(const struct lks_applying *a)
         s->commands_moved = true;
         count_pending(s, command->node, UINT32_MAX);
     }
-    command->ended = true;
-    command->outcome = (enum lks_outcome)from->outcome;
-    return lks_apply_keep(a, from->text, &command->text);
+    return lks_sets_apply(a, command);
 }
 
 /* Loaded rows ------------------------------------------------------------------------------- */

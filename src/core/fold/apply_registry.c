@@ -1,6 +1,6 @@
 /* Records about what jobs bring and what the fleet may run: stacks, images, artifacts, jobs. */
 #include "base/vec.h"
-#include "core/fold/texts.h"
+#include "core/fold/sets.h"
 #include "core/rows/job.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
@@ -23,8 +23,7 @@ enum lks_code lks_apply_published(const struct lks_applying *a)
         return LKS_OK;
     if (found != NULL)
         made = *found;
-    made.published = a->time;
-    if (lks_texts_apply(a, &lks_texts_stack, p, &made) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (found == NULL && LKS_VEC_RESERVE_MAX(s->stacks, s->stack_room, s->stack_count + 1,
                                              LKS_STATE_STACKS_MAX, a->err) != LKS_OK)
@@ -40,8 +39,8 @@ enum lks_code lks_apply_stepped(const struct lks_applying *a)
     if (found == NULL || from->step >= LKS_STEP_COUNT)
         return LKS_OK;
     struct lks_state_stack *stack = &a->s->stacks[found - a->s->stacks];
-    stack->step = (enum lks_stack_step)from->step;
-    stack->stepped = a->time;
+    if (lks_sets_apply(a, stack) != LKS_OK)
+        return a->err->code;
     const struct lks_kept list[] = {{from->evidence, &stack->evidence[from->step]},
                                     {from->by, &stack->evidence_by[from->step]}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
@@ -51,14 +50,14 @@ enum lks_code lks_apply_stepped(const struct lks_applying *a)
 
 enum lks_code lks_apply_image(const struct lks_applying *a)
 {
-    struct lks_state_image made = {.added = a->time};
-    return lks_texts_put(a, &lks_texts_image, &a->r->image, LKS_SORTED_IMAGES, &made);
+    struct lks_state_image made = {0};
+    return lks_sets_put(a, LKS_SORTED_IMAGES, &made);
 }
 
 enum lks_code lks_apply_artifact(const struct lks_applying *a)
 {
-    struct lks_state_artifact made = {.size = a->r->artifact.size, .added = a->time};
-    return lks_texts_put(a, &lks_texts_artifact, &a->r->artifact, LKS_SORTED_ARTIFACTS, &made);
+    struct lks_state_artifact made = {0};
+    return lks_sets_put(a, LKS_SORTED_ARTIFACTS, &made);
 }
 
 /* What is gone leaves its list by its key. */
@@ -107,10 +106,9 @@ static void thin_overrides(struct lks_state *s, lks_ms now)
 
 enum lks_code lks_apply_override(const struct lks_applying *a)
 {
-    const struct lks_rec_override *from = &a->r->override;
     struct lks_state *s = a->s;
-    struct lks_override made = {.until = from->until};
-    if (lks_texts_apply(a, &lks_texts_override, from, &made) != LKS_OK)
+    struct lks_override made = {0};
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     if (s->override_count == LKS_STATE_OVERRIDES_MAX)
         thin_overrides(s, a->time);
@@ -140,19 +138,4 @@ enum lks_code lks_apply_observed(const struct lks_applying *a)
     to->asked += from->asked;
     to->refused[from->bar] += from->refused;
     return LKS_OK;
-}
-
-enum lks_code lks_apply_signing(const struct lks_applying *a)
-{
-    a->s->signed_from = a->r->signing.from;
-    a->s->signed_earlier = a->r->signing.earlier;
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_led(const struct lks_applying *a)
-{
-    const struct lks_rec_led *l = &a->r->led;
-    a->s->epoch = l->epoch;
-    const struct lks_kept list[] = {{l->name, &a->s->leader}, {l->url, &a->s->leader_url}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }

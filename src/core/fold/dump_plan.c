@@ -1,7 +1,8 @@
 /* The plan of a change as records again. */
 #include "base/real.h"
 #include "codec/notation/hostlist.h"
-#include "core/fold/texts.h"
+#include "core/fold/dump_plan.h"
+#include "core/fold/sets.h"
 #include "core/rows/change.h"
 #include "core/state/lookup.h"
 #include "model/record/record.h"
@@ -21,22 +22,8 @@ struct lks_str lks_dump_text(const struct lks_dump *d, lks_text id)
 
 struct lks_rec_change lks_dump_change(const struct lks_state *s, const struct lks_state_change *c)
 {
-    struct lks_rec_change r = {
-        .id = c->id,
-        .kind = c->kind,
-        .hosts = lks_state_text(s, c->hosts),
-        .failures_max = c->failures_max,
-        .rolls_back = c->rolls_back,
-        .one_way = c->one_way,
-        .not_before = c->not_before,
-        .not_after = c->not_after,
-        .quorum = c->class != 0 ? c->quorum : 0,
-        .expires = c->expires,
-        .approval_age = c->approval_age,
-        .review_age = c->review_age,
-        .standby = c->needs_standby,
-    };
-    lks_texts_dump(&(struct lks_dump){.s = s}, &lks_texts_change, c, &r);
+    struct lks_rec_change r = {.quorum = c->class != 0 ? c->quorum : 0};
+    lks_sets_dump(s, LKS_RECORD_CHANGE, c, &r);
     return r;
 }
 
@@ -44,36 +31,17 @@ struct lks_rec_plan_step lks_dump_step(const struct lks_state *s, const struct l
                                        uint32_t recipe, uint32_t index)
 {
     const struct lks_step *step = &c->recipes[recipe].steps[index];
-    struct lks_rec_plan_step r = {
-        .change = c->id,
-        .recipe = recipe,
-        .index = index,
-        .kind = step->kind,
-        .rank = step->rank,
-        .layer = step->layer,
-        .revert = step->revert,
-        .one_way = step->one_way,
-        .limit = step->limit,
-        .retries = step->retries,
-    };
-    lks_texts_dump(&(struct lks_dump){.s = s}, &lks_texts_step, step, &r);
+    struct lks_rec_plan_step r = {.change = c->id, .recipe = recipe, .index = index};
+    lks_sets_dump(s, LKS_RECORD_PLAN_STEP, step, &r);
     return r;
 }
 
 struct lks_rec_plan_wave lks_dump_wave(const struct lks_state *s, const struct lks_state_change *c,
                                        uint32_t index)
 {
-    const struct lks_wave *w = &c->waves[index];
-    return (struct lks_rec_plan_wave){
-        .change = c->id,
-        .index = index,
-        .kind = w->kind,
-        .pool = lks_state_text(s, w->pool),
-        .width = w->width,
-        .soak = w->soak,
-        .failures_max = w->failures_max,
-        .controls = lks_state_text(s, w->controls),
-    };
+    struct lks_rec_plan_wave r = {.change = c->id, .index = index};
+    lks_sets_dump(s, LKS_RECORD_PLAN_WAVE, &c->waves[index], &r);
+    return r;
 }
 
 /* Whether one record can say both. */
@@ -123,6 +91,15 @@ static void dump_parts(struct lks_dump *d, const struct lks_state_change *c)
     }
 }
 
+/* A record that begins with the number of its change. */
+static void say_row(struct lks_dump *d, const struct lks_state_change *c, enum lks_record_kind kind,
+                    const void *row)
+{
+    struct lks_record r = {.kind = kind, .plan_order = {.change = c->id}};
+    lks_sets_dump(d->s, kind, row, &r.begun);
+    say(d, c->proposed, r);
+}
+
 static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 {
     for (uint32_t r = 0; r < c->recipe_count; r++) {
@@ -137,17 +114,9 @@ static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
                                 .plan_wave = lks_dump_wave(d->s, c, i)});
     dump_parts(d, c);
     for (uint32_t i = 0; i < c->order_count; i++)
-        say(d, c->proposed,
-            (struct lks_record){.kind = LKS_RECORD_PLAN_ORDER,
-                                .plan_order = {.change = c->id,
-                                               .digest = lks_dump_text(d, c->orders[i].digest),
-                                               .text = lks_dump_text(d, c->orders[i].text)}});
+        say_row(d, c, LKS_RECORD_PLAN_ORDER, &c->orders[i]);
     for (uint32_t i = 0; i < c->note_count; i++)
-        say(d, c->proposed,
-            (struct lks_record){.kind = LKS_RECORD_PLAN_NOTE,
-                                .plan_note = {.change = c->id,
-                                              .kind = c->notes[i].kind,
-                                              .text = lks_dump_text(d, c->notes[i].text)}});
+        say_row(d, c, LKS_RECORD_PLAN_NOTE, &c->notes[i]);
 }
 
 /* Where nothing was said there is no number. */
@@ -161,43 +130,24 @@ static void dump_metric(struct lks_dump *d, const struct lks_state_change *c,
                         const struct lks_plan_metric *m)
 {
     char margin[LKS_REAL_SIZE], alpha[LKS_REAL_SIZE], sigma[LKS_REAL_SIZE], normal[LKS_REAL_SIZE];
-    say(d, c->proposed,
-        (struct lks_record){.kind = LKS_RECORD_PLAN_METRIC,
-                            .plan_metric = {
-                                .change = c->id,
-                                .name = lks_dump_text(d, m->name),
-                                .pools = lks_dump_text(d, m->pools),
-                                .kind = m->kind,
-                                .better = m->better,
-                                .unit = m->unit,
-                                .margin = real_text(m->margin, margin),
-                                .critical = m->critical,
-                                .query = lks_dump_text(d, m->query),
-                                .source = m->source,
-                                .alpha = real_text(m->alpha, alpha),
-                                .sigma = real_text(m->sigma, sigma),
-                                .normal = real_text(m->normal, normal),
-                            }});
+    struct lks_record r = {.kind = LKS_RECORD_PLAN_METRIC,
+                           .plan_metric = {
+                               .change = c->id,
+                               .margin = real_text(m->margin, margin),
+                               .alpha = real_text(m->alpha, alpha),
+                               .sigma = real_text(m->sigma, sigma),
+                               .normal = real_text(m->normal, normal),
+                           }};
+    lks_sets_dump(d->s, LKS_RECORD_PLAN_METRIC, m, &r.plan_metric);
+    say(d, c->proposed, r);
 }
 
 static void dump_gates(struct lks_dump *d, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->metric_count; i++)
         dump_metric(d, c, &c->metrics[i]);
-    for (uint32_t i = 0; i < c->gate_count; i++) {
-        const struct lks_pool_gate *g = &c->gates[i];
-        say(d, c->proposed,
-            (struct lks_record){.kind = LKS_RECORD_PLAN_GATE,
-                                .plan_gate = {
-                                    .change = c->id,
-                                    .pool = lks_dump_text(d, g->pool),
-                                    .min_load = g->min_load,
-                                    .min_soak = g->min_soak,
-                                    .max_soak = g->max_soak,
-                                    .loss_budget = g->loss_budget,
-                                    .reference_load = lks_dump_text(d, g->reference_load),
-                                }});
-    }
+    for (uint32_t i = 0; i < c->gate_count; i++)
+        say_row(d, c, LKS_RECORD_PLAN_GATE, &c->gates[i]);
 }
 
 void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c)

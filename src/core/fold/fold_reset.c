@@ -1,7 +1,7 @@
 /* How RESET records are applied. */
 #include "base/vec.h"
-#include "core/fold/apply.h"
 #include "core/fold/fold.h"
+#include "core/fold/sets.h"
 #include "core/state/resets.h"
 #include "core/state/state.h"
 #include "core/state/state_room.h"
@@ -35,17 +35,12 @@ static void make_room(struct lks_resets *r)
 
 static enum lks_code ask(const struct lks_applying *a, uint32_t node)
 {
-    const struct lks_rec_reset *from = &a->r->reset;
     struct lks_resets *r = &a->s->resets;
     const struct lks_reset *known = lks_resets_find(a->s, node);
-    struct lks_reset made = {.node = node, .asked = a->time, .until = from->until};
-    const struct lks_kept list[] = {{from->boot, &made.boot},
-                                    {from->by, &made.by},
-                                    {from->reason, &made.reason},
-                                    {from->minters, &made.minters}};
+    struct lks_reset made = {.node = node};
     if (known != NULL && known->approved != 0)
         return LKS_OK; /* it is to be reviewed first */
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    if (lks_sets_apply(a, &made) != LKS_OK)
         return a->err->code;
     lks_fold_resets_forget(a->s, node);
     make_room(r);

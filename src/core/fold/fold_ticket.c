@@ -94,8 +94,9 @@ static enum lks_code add_due(const struct lks_applying *a, struct lks_rec_ticket
     struct lks_ticket_due *at = &t->due[t->due_count++];
     *at = (struct lks_ticket_due){
         .seq = r.row, .at = r.at, .change = r.change, .state = (enum lks_change_state)r.state};
-    const struct lks_kept kept[] = {{r.by, &at->by}, {r.reason, &at->reason}};
-    return lks_apply_pass_all(a, kept, LKS_COUNT(kept));
+    if (lks_apply_pass(a, r.by, &at->by) != LKS_OK)
+        return a->err->code;
+    return lks_apply_pass(a, r.reason, &at->reason);
 }
 
 enum lks_code lks_fold_ticket_due(const struct lks_applying *a)
