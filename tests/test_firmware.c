@@ -15,8 +15,26 @@ static const struct {
     {"", "HGX_InfoROM_NVSwitch_0", "", "", "inforom", "nvswitch", 0, "active",
      "HGX_InfoROM_NVSwitch_0"},
     {"nvidia", "HGX_FW_BMC_0", "", "", "hmc", "", -1, "active", "HGX_FW_BMC_0"},
-    {"nvidia", "HGX_PCIeSwitchConfig_0", "", "", "", "pcie-switch", 0, "active",
+    {"nvidia", "HGX_PCIeSwitchConfig_0", "", "", "pcie-switch-config", "pcie-switch", 0, "active",
      "HGX_PCIeSwitchConfig_0"},
+    {"nvidia", "MGX_FW_BMC_0", "", "", "bmc", "", -1, "active", "MGX_FW_BMC_0"},
+    {"nvidia", "MGX_FW_CPU_0", "", "", "bios", "cpu", 0, "active", "MGX_FW_CPU_0"},
+    {"nvidia", "MGX_FW_ERoT_BMC_0", "", "", "erot", "bmc", 0, "active", "MGX_FW_ERoT_BMC_0"},
+    {"nvidia", "MGX_FW_ERoT_NVSwitch_1", "", "", "erot", "nvswitch", 1, "active",
+     "MGX_FW_ERoT_NVSwitch_1"},
+    {"nvidia", "MGX_FW_NVSwitch_1", "", "", "nvswitch", "nvswitch", 1, "active",
+     "MGX_FW_NVSwitch_1"},
+    {"nvidia", "MGX_FW_FPGA_0", "", "", "fpga", "fpga", 0, "active", "MGX_FW_FPGA_0"},
+    {"nvidia", "CX7_0", "", "", "nic", "nic", 0, "active", "CX7_0"},
+    {"nvidia", "UEFI", "", "", "bios", "uefi", -1, "active", "UEFI"},
+    {"lenovo", "UEFI", "", "", "bios", "", -1, "active", "UEFI"},
+    {"lenovo", "GPU8", "", "", "vbios", "gpu", 8, "active", "GPU8"},
+    {"lenovo", "Disk3", "", "", "nvme", "disk", 3, "active", "Disk3"},
+    {"lenovo", "LXPM", "", "", "lifecycle", "provisioning manager", -1, "active", "LXPM"},
+    {"lenovo", "LXPMLinuxDriver", "", "", "lifecycle", "driver pack", -1, "active",
+     "LXPMLinuxDriver"},
+    {"supermicro", "CPLD_Motherboard", "", "", "cpld", "motherboard", -1, "active",
+     "CPLD_Motherboard"},
     {"supermicro", "Golden_BIOS", "", "", "bios", "", -1, "golden", "BIOS"},
     {"supermicro", "Staging_BMC", "", "", "bmc", "", -1, "staged", "BMC"},
     {"supermicro", "Backup_BMC", "", "", "bmc", "", -1, "backup", "BMC"},
@@ -30,12 +48,31 @@ static const struct {
      "BIOS.Setup.1-1"},
     {"dell", "Previous-159-1.8.0__BIOS.Setup.1-1", "", "", "bios", "", -1, "backup",
      "BIOS.Setup.1-1"},
+    {"dell", "Current-159-1.9.2__BIOS.Setup.1-1", "", "", "bios", "", -1, "golden",
+     "BIOS.Setup.1-1"},
+    {"dell", "Current-0-22.00.6__NIC.Embedded.1-1-1", "", "", "nic", "nic", -1, "golden",
+     "NIC.Embedded.1-1-1"},
+    {"dell", "Previous-0-22.00.5__NIC.Embedded.1-1-1", "", "", "nic", "nic", -1, "backup",
+     "NIC.Embedded.1-1-1"},
+    {"dell", "Available-0-3.67__RAID.Backplane.Firmware.1", "", "", "backplane", "backplane", -1,
+     "staged", "RAID.Backplane.Firmware.1"},
+    {"dell", "Installed-0-2.5__AHCI.SL.6-1", "", "", "storage-controller", "ahci", -1, "active",
+     "AHCI.SL.6-1"},
+    {"dell", "Installed-28897-7.10__USC.Embedded.1:LC.Embedded.1", "", "", "lifecycle",
+     "lifecycle controller", -1, "active", "USC.Embedded.1:LC.Embedded.1"},
+    {"dell", "Previous-1-2__Other.Slot.1", "", "", "", "", -1, "backup", "Other.Slot.1"},
+    {"dell", "Installed-1-2__", "", "", "", "", -1, "active", "Installed-1-2__"},
+    {"", "Installed-0-1__NIC.Embedded.1-1-1", "", "", "", "", -1, "active",
+     "Installed-0-1__NIC.Embedded.1-1-1"},
     {"dell", "Installed-25227-7.0__iDRAC.Embedded.1-1", "", "", "bmc", "", -1, "active",
      "iDRAC.Embedded.1-1"},
     {"dell", "Installed-0-00.1D.7D__PSU.Slot.2", "", "", "psu", "psu", 2, "active", "PSU.Slot.2"},
     {"hpe", "1", "iLO 6", "", "bmc", "", -1, "active", "1"},
     {"hpe", "8", "Redundant System ROM", "", "bios", "", -1, "backup", "8"},
     {"hpe", "19", "BlueField-2 SmartNIC Main Card", "", "dpu", "", -1, "active", "19"},
+    {"hpe", "9", "Intelligent Provisioning", "", "lifecycle", "", -1, "active", "9"},
+    {"hpe", "11", "HPE Smart Storage Energy Pack 1 Firmware", "", "board-controller", "energy pack",
+     -1, "active", "11"},
     {"hpe", "39", "8 SFF 24G x4NVMe/SAS UBM6 BC BP", "", "backplane", "", -1, "active", "39"},
     {"openbmc", "2e5bc3fb", "Software Inventory", "/redfish/v1/Managers/bmc", "bmc", "", -1,
      "active", "2e5bc3fb"},
@@ -58,7 +95,7 @@ static void test_names(void)
                                                .id = lks_str_from(names[i].id),
                                                .name = lks_str_from(names[i].name),
                                                .software_id = LKS_STR(""),
-                                               .related = lks_str_from(names[i].related)});
+                                               .related = {lks_str_from(names[i].related)}});
         CHECK_STR(got.class, names[i].class);
         CHECK_STR(got.of, names[i].of);
         CHECK_INT(got.index, names[i].index);
@@ -67,10 +104,74 @@ static void test_names(void)
     }
 }
 
+/* Entries whose id tells nothing: what else they say of themselves does, in the order of the rows.
+ */
+static const struct {
+    const char *name;
+    struct lks_firmware_hint hint;
+    const char *class, *of;
+} seconds[] = {
+    {"by the device of its software id",
+     {.vendor = LKS_STR_C("lenovo"),
+      .id = LKS_STR_C("Slot_10.1"),
+      .software_id = LKS_STR_C("DEVICE-10DE26B5-13")},
+     "vbios",
+     "gpu slot"},
+    {"by the second of its related items",
+     {.vendor = LKS_STR_C("lenovo"),
+      .id = LKS_STR_C("Slot_27.1"),
+      .software_id = LKS_STR_C("DEVICE-17AA4104-13"),
+      .related = {LKS_STR_C("/redfish/v1/Chassis/1/PCIeDevices/slot_27"),
+                  LKS_STR_C("/redfish/v1/Chassis/1/NetworkAdapters/slot-27")}},
+     "nic",
+     "nic"},
+    {"by a GPU it belongs to",
+     {.id = LKS_STR_C("x"), .related = {LKS_STR_C("/redfish/v1/Systems/1/Processors/GPU4")}},
+     "vbios",
+     "gpu"},
+    {"by a drive it belongs to",
+     {.id = LKS_STR_C("x"), .related = {LKS_STR_C("/redfish/v1/Systems/1/Storage/A/Drives/B")}},
+     "nvme",
+     "disk"},
+    {"by the controller of drives",
+     {.id = LKS_STR_C("x"), .related = {LKS_STR_C("/redfish/v1/Systems/1/Storage/A")}},
+     "storage-controller",
+     "storage"},
+    {"by a power supply, in the older schema",
+     {.id = LKS_STR_C("x"), .related = {LKS_STR_C("/redfish/v1/Chassis/1/Power#/PowerSupplies/0")}},
+     "psu",
+     "psu"},
+    {"by its description",
+     {.id = LKS_STR_C("8a1f"), .description = LKS_STR_C("Host image")},
+     "bios",
+     ""},
+    {"by its maker", {.id = LKS_STR_C("x"), .manufacturer = LKS_STR_C("MLNX")}, "nic", ""},
+    {"by nothing",
+     {.id = LKS_STR_C("x"),
+      .name = LKS_STR_C("Software Inventory"),
+      .description = LKS_STR_C("Other image"),
+      .manufacturer = LKS_STR_C("NVIDIA"),
+      .related = {LKS_STR_C("/redfish/v1/Systems/1")}},
+     "",
+     ""},
+};
+
+static void test_second_stage(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(seconds); i++) {
+        lks_test_case("%s", seconds[i].name);
+        struct lks_firmware_name got = lks_firmware_name(lks_test_facts(), &seconds[i].hint);
+        CHECK_STR(got.class, seconds[i].class);
+        CHECK_STR(got.of, seconds[i].of);
+        CHECK_STR(got.bank, "active");
+    }
+}
+
 static const struct {
     const char *vendor, *product, *oem, *want;
 } services[] = {
     {"", "", "Supermicro", "supermicro"},
+    {"SMCI", "", "", "supermicro"},
     {"HPE", "ProLiant DL385 Gen10 Plus v2", "Hpe", "hpe"},
     {"Dell", "Integrated Dell Remote Access Controller", "Dell", "dell"},
     {"AMI", "", "Ami", "ami"},
@@ -153,6 +254,7 @@ static void test_pairs(void)
 
 static const struct lks_test tests[] = {
     {"firmware: what services call it", test_names},
+    {"firmware: what an entry says of itself where its id tells nothing", test_second_stage},
     {"firmware: whose service it is", test_services},
     {"firmware: every class has a row", test_every_class_is_known},
     {"firmware: the irreversible goes last", test_order},

@@ -109,6 +109,13 @@
     }
 
 static const struct way ways[] = {
+    {.name = "an entry of unknown class: nothing is fetched",
+     .component = "GIZMO",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "GIZMO is of unknown class",
+     .asked = "",
+     .pages = {LIST_JOBS(0, ""), FETCH("GIZMO", 0, "1"), JOB_ENDED("1"),
+               SHOWS(HAS("GIZMO", "1.0"))}},
     {.name = "a job of long ago was canceled",
      .component = "bios",
      .outcome = LKS_BMC_DONE,

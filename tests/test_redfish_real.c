@@ -59,10 +59,83 @@ static void test_errors(void)
     lks_test_ways_ended(&all);
 }
 
+/* Supermicro's newer controllers call themselves SMCI. */
+#define SMCI        "{\"Vendor\":\"SMCI\"," ROOT_LINKS "}"
+#define STARTS      PUSH ",\"Actions\":{\"#UpdateService.StartUpdate\":{\"target\":\"/u/start\"}}"
+#define BIOS(more)  "{\"@odata.id\":\"/f/1\",\"Id\":\"BIOS\",\"Version\":\"1.0\"" more "}"
+#define HAS_RELATED ",\"RelatedItem\":[" AT("/redfish/v1/Systems/7/Bios") "]"
+#define PARAMETERS(t)                                                                              \
+    "\"Targets\":[\"" t "\"],\"@Redfish.OperationApplyTime\":\"OnStartUpdateRequest\""
+#define NOT_TAKEN                                                                                  \
+    {                                                                                              \
+        "POST", "/push", 0, 400, "", BROKEN                                                        \
+    }
+
+static const struct way smci[] = {
+    {.name = "host firmware of SMCI is verified first, for the target that its entry names",
+     .component = "bios",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "the service refused it: status 400",
+     .asked = "POST /push",
+     .sends = PARAMETERS("/redfish/v1/Systems/7/Bios") ",\"Oem\":{\"Supermicro\":{\"BIOS\":",
+     .pages = {BEFORE(SMCI, STARTS),
+               MANAGER,
+               NO_TASKS,
+               {"GET", "/f/1", 0, 200, "", BIOS(HAS_RELATED)},
+               NOT_TAKEN}},
+    {.name = "an entry that names no target",
+     .component = "bios",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "the service refused it: status 400",
+     .asked = "POST /push",
+     .sends = PARAMETERS("/redfish/v1/Systems/1/Bios"),
+     .pages = {BEFORE(SMCI, STARTS),
+               MANAGER,
+               NO_TASKS,
+               {"GET", "/f/1", 0, 200, "", BIOS("")},
+               NOT_TAKEN}},
+};
+
+static void test_smci(void)
+{
+    const struct ways all = {.driver = &lks_bmc_redfish, .rows = smci, .count = LKS_COUNT(smci)};
+    lks_test_ways(&all);
+}
+
+/* The log of a way holds each request that changes something: an empty one means that no byte of
+ * the image was sent. */
+#define GIZMO "{\"@odata.id\":\"/f/1\",\"Id\":\"Gizmo_0\",\"Version\":\"1.0\",\"Updateable\":true}"
+static const struct way unknown[] = {
+    {.name = "an entry of unknown class is not updated",
+     .component = "Gizmo_0",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "Gizmo_0 is of unknown class",
+     .asked = "",
+     .pages =
+         {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"GET", "/f/1", 0, 200, "", GIZMO}, ACCEPTED}},
+    {.name = "nor staged",
+     .act = LKS_BMC_STAGE,
+     .component = "Gizmo_0",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "Gizmo_0 is of unknown class",
+     .asked = "",
+     .pages =
+         {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"GET", "/f/1", 0, 200, "", GIZMO}, ACCEPTED}},
+};
+
+static void test_unknown(void)
+{
+    const struct ways all = {
+        .driver = &lks_bmc_redfish, .rows = unknown, .count = LKS_COUNT(unknown)};
+    lks_test_ways(&all);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"an error in answer to what was sent is reported as such", test_errors},
+        {"SMCI is Supermicro", test_smci},
+        {"an entry of unknown class is refused before the image is sent", test_unknown},
         {0},
     };
     return lks_test_main(tests);

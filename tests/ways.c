@@ -161,6 +161,8 @@ static void answer(struct walk *w, const struct lks_http_request *request)
     const struct page *page = find_page(w, request);
     struct lks_http_response response = {.status = 404, .head = {"", 0}, .body = {"", 0}};
     note(w, request, page);
+    if (w->way->sends != NULL && request->file.digest[0] != '\0')
+        CHECK_HAS(lks_buf_view(&request->body), w->way->sends);
     if (page != NULL)
         response = (struct lks_http_response){.status = page->status,
                                               .head = lks_str_from(page->head),

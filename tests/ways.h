@@ -31,6 +31,7 @@ struct way {
     struct page pages[PAGES_MAX];
     const char *pull;      /* NULL: as all of them */
     const char *component; /* NULL: "bmc" */
+    const char *sends;     /* a piece of the body of each request that has the image; NULL: any */
     lks_ms behind;         /* the clock of a process that takes over, by so much */
 };
 

@@ -6,14 +6,41 @@
 
 enum { PATTERN_MAX = 128 };
 
-static struct lks_str field_of(const struct lks_firmware_hint *hint, struct lks_str field)
+/* Ids of iDRAC are "FRONT-COMPONENT-VERSION__DEVICE". The front tells the bank: "Current" is the
+ * image of what runs, kept to install it again, and does not run itself. */
+static const struct lks_str_pair dell_fronts[] = {
+    {"Installed-", "active"},
+    {"Current-", "golden"},
+    {"Previous-", "backup"},
+    {"Available-", "staged"},
+};
+
+/* The device that an id of iDRAC names, and its bank; an empty view: it is no such id. */
+static struct lks_str device_of(const struct lks_firmware_hint *hint, struct lks_str *bank)
 {
-    if (lks_str_is(field, "name"))
-        return hint->name;
-    if (lks_str_is(field, "software_id"))
-        return hint->software_id;
-    return lks_str_is(field, "related") ? hint->related : hint->id;
+    struct lks_str id = hint->id;
+    ptrdiff_t at = lks_str_is(hint->vendor, "dell") ? lks_str_find(id, LKS_STR("__")) : -1;
+    for (size_t i = 0; i < LKS_COUNT(dell_fronts) && at >= 0; i++) {
+        if (!lks_str_starts(id, dell_fronts[i].name) || (size_t)at + 2 == id.len)
+            continue;
+        *bank = lks_str_from(dell_fronts[i].value);
+        return (struct lks_str){id.ptr + at + 2, id.len - (size_t)at - 2};
+    }
+    return LKS_STR("");
 }
+
+/* What an entry says in the field of a row: one text, or each of its related items. */
+static const struct field {
+    const char *name;
+    size_t at, count;
+} fields[] = {
+    {"id", offsetof(struct lks_firmware_hint, id), 1},
+    {"name", offsetof(struct lks_firmware_hint, name), 1},
+    {"software_id", offsetof(struct lks_firmware_hint, software_id), 1},
+    {"related", offsetof(struct lks_firmware_hint, related), LKS_FIRMWARE_RELATED_MAX},
+    {"description", offsetof(struct lks_firmware_hint, description), 1},
+    {"manufacturer", offsetof(struct lks_firmware_hint, manufacturer), 1},
+};
 
 /* The part of `text` that the pattern has behind its '|'; all of it where it has none. */
 static bool fits(struct lks_str pattern, struct lks_str text, struct lks_str *key)
@@ -48,12 +75,10 @@ static int last_number(struct lks_str text)
     return (int)number;
 }
 
-static bool row_fits(const struct lks_firmware_alias *row, const struct lks_firmware_hint *hint,
-                     struct lks_firmware_name *out)
+static bool text_fits(const struct lks_firmware_alias *row, struct lks_str text,
+                      const struct lks_firmware_hint *hint, struct lks_firmware_name *out)
 {
-    struct lks_str text = field_of(hint, row->field), key;
-    if (!lks_str_is(row->vendor, "any") && !lks_str_eq(row->vendor, hint->vendor))
-        return false;
+    struct lks_str key;
     if (text.len == 0 || row->pattern.len > PATTERN_MAX || !fits(row->pattern, text, &key))
         return false;
     bool numbered = lks_str_find(row->pattern, LKS_STR("#")) >= 0;
@@ -67,6 +92,31 @@ static bool row_fits(const struct lks_firmware_alias *row, const struct lks_firm
     return true;
 }
 
+static bool row_fits(const struct lks_firmware_alias *row, const struct lks_firmware_hint *hint,
+                     struct lks_firmware_name *out)
+{
+    struct lks_str bank, device;
+    if (!lks_str_is(row->vendor, "any") && !lks_str_eq(row->vendor, hint->vendor))
+        return false;
+    if (lks_str_is(row->field, "device")) {
+        device = device_of(hint, &bank);
+        if (!text_fits(row, device, hint, out))
+            return false;
+        out->key = device;
+        out->bank = bank;
+        return true;
+    }
+    for (size_t i = 0; i < LKS_COUNT(fields); i++) {
+        const struct lks_str *texts =
+            (const struct lks_str *)(const void *)((const char *)hint + fields[i].at);
+        for (size_t k = 0; k < fields[i].count && lks_str_is(row->field, fields[i].name); k++) {
+            if (text_fits(row, texts[k], hint, out))
+                return true;
+        }
+    }
+    return false;
+}
+
 struct lks_firmware_name lks_firmware_name(const struct lks_facts *facts,
                                            const struct lks_firmware_hint *hint)
 {
@@ -77,14 +127,19 @@ struct lks_firmware_name lks_firmware_name(const struct lks_facts *facts,
                                      .key = hint->id};
     for (size_t i = 0; i < facts->firmware_names.count; i++) {
         if (row_fits(&facts->firmware_names.rows[i], hint, &name))
-            break;
+            return name;
     }
+    struct lks_str device = device_of(hint, &name.bank);
+    if (device.len > 0)
+        name.key = device;
     return name;
 }
 
 /* Words that a service uses of itself, and whose names its entries then have. */
 static const struct lks_str_pair vendors[] = {
     {"Supermicro", "supermicro"},
+    {"Super Micro", "supermicro"},
+    {"SMCI", "supermicro"},
     {"Dell", "dell"},
     {"iDRAC", "dell"},
     {"HPE", "hpe"},

@@ -7,10 +7,13 @@
 
 #include "model/facts/facts.h"
 
+#define LKS_FIRMWARE_RELATED_MAX 4
+
 /* What an inventory entry says of itself. */
 struct lks_firmware_hint {
     struct lks_str vendor; /* of the service, from lks_firmware_vendor(); or empty */
-    struct lks_str id, name, software_id, related;
+    struct lks_str id, name, software_id, description, manufacturer;
+    struct lks_str related[LKS_FIRMWARE_RELATED_MAX]; /* the first of them; empty behind the last */
 };
 
 struct lks_firmware_name {
@@ -21,7 +24,8 @@ struct lks_firmware_name {
     struct lks_str key;   /* what stays the same when the version changes; a part of hint->id */
 };
 
-/* Views of the facts and of the hint. */
+/* Views of the facts and of the hint. An entry that no row names has at least its bank and its key
+ * where its id tells them. */
 struct lks_firmware_name lks_firmware_name(const struct lks_facts *facts,
                                            const struct lks_firmware_hint *hint);
 

@@ -143,6 +143,8 @@ static bool refuse(struct lks_nvos_update *u)
         end(u, LKS_BMC_REFUSED, "the tray has no component %s", u->component);
     else if (lks_nvos_agreeing(u) == u->target_count)
         end(u, LKS_BMC_SAME, "%s runs %s already", u->component, u->targets[0].version);
+    else if (u->kind[0] == '\0')
+        end(u, LKS_BMC_REFUSED, LKS_REDFISH_NO_CLASS, u->component);
     else if (!u->force && lks_nvos_newer(u) != NULL)
         end(u, LKS_BMC_REFUSED, "%s is older than %s, which it has; ask for it with force",
             u->version, lks_nvos_newer(u));

@@ -99,6 +99,11 @@ void lks_redfish_error(const struct lks_http_response *answer, char out[LKS_REDF
 /* The part of a message id that stays the same over registries: "UpdateInProgress". */
 struct lks_str lks_redfish_message_key(const struct lks_doc *message);
 
+/* Why an entry of unknown class is not updated, whatever the driver. */
+#define LKS_REDFISH_NO_CLASS                                                                       \
+    "%s is of unknown class, so how it is updated and comes to run is not known; add a row for "   \
+    "it to firmware-names.csv (see data/README.md)"
+
 /* Entries ----------------------------------------------------------------------------------- */
 
 /* An entry of an inventory. Views of `doc`, of the facts and of `key`. */
@@ -116,11 +121,6 @@ void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
 /* "gpu 3", "psu 1", or what tells it from its like; empty: there is one. */
 #define LKS_REDFISH_OF_SIZE 128
 void lks_redfish_entry_of(const struct lks_redfish_entry *e, char out[LKS_REDFISH_OF_SIZE]);
-
-/* What data/firmware-names.csv calls an entry; of one it does not know at least what stays of its
- * id when the version changes. */
-struct lks_firmware_name lks_redfish_name(const struct lks_facts *facts,
-                                          const struct lks_firmware_hint *hint);
 
 /* The key of an entry by what its address says alone. */
 struct lks_str lks_redfish_uri_key(const struct lks_facts *facts, struct lks_str vendor,

@@ -108,11 +108,14 @@ static enum lks_bmc_told told(const struct lks_doc *doc, const char *name)
     return at->truth ? LKS_TOLD_YES : LKS_TOLD_NO;
 }
 
-static struct lks_str first_related(const struct lks_doc *doc)
+static void read_related(const struct lks_doc *doc, struct lks_str out[LKS_FIRMWARE_RELATED_MAX])
 {
     const struct lks_doc *list = lks_doc_member(doc, "RelatedItem");
-    bool any = list != NULL && list->kind == LKS_DOC_LIST && list->first != NULL;
-    return any ? lks_bmc_json_path(list->first, "@odata.id") : (struct lks_str){"", 0};
+    const struct lks_doc *one = list != NULL && list->kind == LKS_DOC_LIST ? list->first : NULL;
+    for (size_t i = 0; i < LKS_FIRMWARE_RELATED_MAX; i++) {
+        out[i] = one != NULL ? lks_bmc_json_path(one, "@odata.id") : (struct lks_str){"", 0};
+        one = one != NULL ? one->next : NULL;
+    }
 }
 
 static enum lks_bmc_bank bank_of(const struct lks_doc *doc, struct lks_str word)
@@ -138,37 +141,6 @@ static struct lks_str id_of(const struct lks_doc *doc, struct lks_str uri)
     return id.len > 0 ? id : lks_str_last(uri, '/');
 }
 
-/* Ids of iDRAC hold the version, also those of devices that we do not know:
- * "Installed-0-1.2__FQDD". What stays, and which bank it is, can be told all the same. */
-static void name_dell(struct lks_str id, struct lks_firmware_name *name)
-{
-    static const struct {
-        const char *front;
-        enum lks_bmc_bank bank;
-    } fronts[] = {
-        {"Installed-", LKS_BANK_ACTIVE},
-        {"Current-", LKS_BANK_ACTIVE},
-        {"Previous-", LKS_BANK_BACKUP},
-        {"Available-", LKS_BANK_STAGED},
-    };
-    ptrdiff_t at = lks_str_find(id, LKS_STR("__"));
-    for (size_t i = 0; i < LKS_COUNT(fronts) && at >= 0; i++) {
-        if (!lks_str_starts(id, fronts[i].front) || (size_t)at + 2 == id.len)
-            continue;
-        name->key = (struct lks_str){id.ptr + at + 2, id.len - (size_t)at - 2};
-        name->bank = lks_str_from(lks_bank_words[fronts[i].bank]);
-    }
-}
-
-struct lks_firmware_name lks_redfish_name(const struct lks_facts *facts,
-                                          const struct lks_firmware_hint *hint)
-{
-    struct lks_firmware_name name = lks_firmware_name(facts, hint);
-    if (name.class.len == 0 && lks_str_is(hint->vendor, "dell"))
-        name_dell(hint->id, &name);
-    return name;
-}
-
 void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
                        const struct lks_doc *doc, struct lks_redfish_entry *out)
 {
@@ -182,17 +154,19 @@ void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
         .manufacturer = lks_bmc_json_text(doc, "Manufacturer"),
         .released = lks_bmc_json_text(doc, "ReleaseDate"),
         .lowest = lks_bmc_version_said(lks_bmc_json_text(doc, "LowestSupportedVersion")),
-        .related = first_related(doc),
         .health = lks_bmc_json_text(doc, "Status/Health"),
         .updateable = told(doc, "Updateable"),
         .write_protected = told(doc, "WriteProtected"),
     };
-    struct lks_firmware_name name =
-        lks_redfish_name(facts, &(struct lks_firmware_hint){.vendor = vendor,
-                                                            .id = item.id,
-                                                            .name = item.name,
-                                                            .software_id = item.software_id,
-                                                            .related = item.related});
+    struct lks_firmware_hint hint = {.vendor = vendor,
+                                     .id = item.id,
+                                     .name = item.name,
+                                     .software_id = item.software_id,
+                                     .description = lks_bmc_json_text(doc, "Description"),
+                                     .manufacturer = item.manufacturer};
+    read_related(doc, hint.related);
+    struct lks_firmware_name name = lks_firmware_name(facts, &hint);
+    item.related = hint.related[0];
     item.class = name.class;
     item.bank = bank_of(doc, name.bank);
     const struct lks_doc *actions = lks_doc_member(doc, "Actions");
@@ -224,6 +198,6 @@ struct lks_str lks_redfish_uri_key(const struct lks_facts *facts, struct lks_str
 {
     struct lks_str id = lks_str_last(uri, '/');
     struct lks_firmware_name name =
-        lks_redfish_name(facts, &(struct lks_firmware_hint){.vendor = vendor, .id = id});
+        lks_firmware_name(facts, &(struct lks_firmware_hint){.vendor = vendor, .id = id});
     return name.key.len > 0 ? name.key : id;
 }

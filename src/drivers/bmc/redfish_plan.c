@@ -19,6 +19,7 @@ static const struct lks_redfish_manners manners[] = {
     {"openbmc", LKS_RF_TARGETS_ONE, .later = APPLY_LATER},
     {"dell", LKS_RF_TARGETS_EMPTY, .later = APPLY_LATER, .bios = APPLY_LATER, .empty_oem = true},
     {"supermicro", LKS_RF_TARGETS_RELATED, .later = APPLY_LATER, .bios = "OnStartUpdateRequest",
+     .bios_target = "/redfish/v1/Systems/1/Bios", .bmc_target = "/redfish/v1/Managers/1",
      .preserve = true},
     {"hpe", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .forgets_tasks = true},
     {"lenovo", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .force = true},
@@ -80,6 +81,16 @@ static bool refuse_version(struct lks_redfish_update *u, lks_ms now)
         }
     }
     return false;
+}
+
+/* Without a class nothing is known of how it is updated, what it costs and how it comes to run: the
+ * image would be sent and the end of it be unknown. */
+static bool refuse_class(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->kind[0] != '\0')
+        return false;
+    refuse(u, now, LKS_REDFISH_NO_CLASS, u->component);
+    return true;
 }
 
 /* Whichever way it would come to run, with force, too. */
@@ -212,7 +223,7 @@ static bool brings_image(const struct lks_redfish_update *u)
 static bool refuse_update(struct lks_redfish_update *u, lks_ms now)
 {
     bool there = lks_redfish_reached(u) == u->target_count;
-    return refuse_version(u, now) || refuse_one_way(u, now) ||
+    return refuse_class(u, now) || refuse_version(u, now) || refuse_one_way(u, now) ||
            (!there && (refuse_way(u, now) || refuse_apply(u, now)));
 }
 

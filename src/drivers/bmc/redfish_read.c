@@ -144,8 +144,8 @@ static void miss(struct reading *g, const char *why)
     struct lks_bmc_item *item = &g->out->items[g->at];
     struct lks_redfish_entry e = {.item = {.id = lks_str_last(item->uri, '/')}};
     struct lks_firmware_name name =
-        lks_redfish_name(g->facts, &(struct lks_firmware_hint){.vendor = lks_str_from(g->r.vendor),
-                                                               .id = e.item.id});
+        lks_firmware_name(g->facts, &(struct lks_firmware_hint){.vendor = lks_str_from(g->r.vendor),
+                                                                .id = e.item.id});
     e.item.class = name.class;
     e.of = name.of;
     e.index = name.index;

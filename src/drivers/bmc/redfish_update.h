@@ -93,8 +93,10 @@ enum lks_redfish_targets {
 struct lks_redfish_manners {
     const char *vendor;
     enum lks_redfish_targets targets;
-    const char *later;  /* the apply time for staging; for an update it is "Immediate" */
-    const char *bios;   /* that of host firmware; NULL: as the others */
+    const char *later; /* the apply time for staging; for an update it is "Immediate" */
+    const char *bios;  /* that of host firmware; NULL: as the others */
+    /* Where entries name what they belong to: that of those that do not; NULL: the entry. */
+    const char *bios_target, *bmc_target;
     bool force;         /* understands ForceUpdate */
     bool empty_oem;     /* wants "Oem":{} */
     bool stage_option;  /* Oem.Nvidia.UpdateOption */

@@ -31,20 +31,34 @@ void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now)
 
 /* Parameters -------------------------------------------------------------------------------- */
 
+/* What an entry belongs to, for a service that wants this named; NULL: not known. */
+static const char *related_of(const struct lks_redfish_update *u,
+                              const struct lks_redfish_target *t)
+{
+    const struct lks_redfish_manners *m = lks_redfish_manners(u->r.vendor);
+    if (m->targets != LKS_RF_TARGETS_RELATED)
+        return NULL;
+    if (t->related[0] != '\0')
+        return t->related;
+    return strcmp(u->kind, "bios") == 0  ? m->bios_target
+           : strcmp(u->kind, "bmc") == 0 ? m->bmc_target
+                                         : NULL;
+}
+
 static void put_targets(const struct lks_redfish_update *u, const char *key,
                         struct lks_json_writer *w)
 {
     enum lks_redfish_targets rule = lks_redfish_manners(u->r.vendor)->targets;
+    const char *before = NULL;
     if (rule == LKS_RF_TARGETS_OMIT || (rule == LKS_RF_TARGETS_ONE && u->target_count > 1))
         return;
     lks_json_begin(w, key, '[');
     for (size_t i = 0; i < u->target_count && rule != LKS_RF_TARGETS_EMPTY; i++) {
-        const struct lks_redfish_target *t = &u->targets[i];
-        bool related = rule == LKS_RF_TARGETS_RELATED && t->related[0] != '\0';
+        const char *related = related_of(u, &u->targets[i]);
         /* Several entries of one thing: it is named once. */
-        if (related && i > 0 && strcmp(t->related, u->targets[i - 1].related) == 0)
-            continue;
-        lks_json_cstr(w, NULL, related ? t->related : t->uri);
+        if (related == NULL || before == NULL || strcmp(related, before) != 0)
+            lks_json_cstr(w, NULL, related != NULL ? related : u->targets[i].uri);
+        before = related;
     }
     lks_json_end(w, ']');
 }

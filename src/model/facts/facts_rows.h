@@ -271,7 +271,8 @@ ROW(firmware_alias)
     FACT(firmware_alias)
     COLUMN(firmware_alias, WORD, vendor, "vendor", true, .key = true,
            .values = LKS_WORDS("any", "supermicro", "dell", "hpe", "lenovo", "nvos"))
-    WORD(firmware_alias, field, "id", "name", "software_id", "related")
+    WORD(firmware_alias, field, "id", "name", "software_id", "related", "description",
+         "manufacturer", "device")
     KEY(firmware_alias, TEXT, pattern) /* codec/notation/glob.h, and '|' before the key */
     MAY_REF(firmware_alias, TEXT, component, COMPONENT) /* empty: known, and none of ours */
     MAY(firmware_alias, TEXT, of)
