@@ -101,6 +101,29 @@ struct page {
     }
 #define USUAL ROOT_PAGE, LOGIN_PAGE, SERVICE_PAGE, LIST_PAGE, A_PAGE, B_PAGE, LOGOUT_PAGE
 
+/* A machine with systems and chassis. */
+#define MACHINE_ROOT                                                                               \
+    {                                                                                              \
+        "GET", "/redfish/v1/", 200, "",                                                            \
+            "{\"Vendor\":\"NVIDIA\",\"UpdateService\":{\"@odata.id\":\"/u\"},\"Systems\":{"        \
+            "\"@odata.id\":\"/sys\"},\"Chassis\":{\"@odata.id\":\"/"                               \
+            "ch\"},\"Links\":{\"Sessions\":{"                                                      \
+            "\"@odata.id\":\"/s\"}}}"                                                              \
+    }
+#define MEMBERS(path, list)                                                                        \
+    {                                                                                              \
+        "GET", path, 200, "", "{\"Members\":[" list "]}"                                           \
+    }
+#define AT(path) "{\"@odata.id\":\"" path "\"}"
+#define SAYS(path, what)                                                                           \
+    {                                                                                              \
+        "GET", path, 200, "", "{" what "}"                                                         \
+    }
+#define MODEL(model, serial) "\"Model\":\"" model "\",\"SerialNumber\":\"" serial "\""
+
+/* Of such a machine, what is the same for all. */
+#define MACHINE MACHINE_ROOT, LOGIN_PAGE, SERVICE_PAGE, LIST_PAGE, A_PAGE, B_PAGE, LOGOUT_PAGE
+
 /* Pages are looked up from the first on; one may be served a number of times before the next of the
  * same name. */
 static const struct service {
@@ -109,9 +132,49 @@ static const struct service {
     unsigned count, missing;
     const char *says;  /* a piece of the notes, or of the failure; NULL: none */
     const char *asked; /* a piece of what was asked, a line each; NULL: whatever */
-    struct page pages[14];
+    struct page pages[18];
+    const char *model, *serial; /* NULL: whatever */
 } services[] = {
     {.name = "as the standard has it", .count = 2, .asked = "DELETE /s/1", .pages = {USUAL}},
+    {.name = "the system says what it is, and nothing else is asked",
+     .count = 2,
+     .model = "S1",
+     .serial = "1",
+     .asked = "GET /sys\nGET /sys/a\nGET /u\n",
+     .pages = {MACHINE, MEMBERS("/sys", AT("/sys/a") "," AT("/sys/b")),
+               SAYS("/sys/a", MODEL("S1", "1"))}},
+    {.name = "GB200: the host says nothing of itself, the baseboard does",
+     .count = 2,
+     .model = "GB200 NVL",
+     .serial = "164",
+     .asked = "GET /sys\nGET /sys/System_0\nGET /sys/HGX_Baseboard_0\nGET /u\n",
+     .pages = {MACHINE, MEMBERS("/sys", AT("/sys/System_0") "," AT("/sys/HGX_Baseboard_0")),
+               SAYS("/sys/System_0", "\"PowerState\":\"On\""),
+               SAYS("/sys/HGX_Baseboard_0", MODEL("GB200 NVL", "164"))}},
+    {.name = "GH200: no system says it, a chassis does, and parts of the machine are not asked",
+     .count = 2,
+     .model = "GH200",
+     .serial = "165",
+     .asked = "GET /sys\nGET /sys/System_0\nGET /ch\nGET /ch/HGX_Chassis_0\nGET /u\n",
+     .pages = {MACHINE, MEMBERS("/sys", AT("/sys/System_0")),
+               SAYS("/sys/System_0", "\"PowerState\":\"On\""),
+               MEMBERS("/ch", AT("/ch/BMC_0") "," AT("/ch/CBC_0") "," AT("/ch/HGX_Chassis_0")),
+               SAYS("/ch/CBC_0", MODEL("CBC", "9")),
+               SAYS("/ch/HGX_Chassis_0", MODEL("GH200", "165"))}},
+    {.name = "the model is the system's, the serial number that of the chassis",
+     .count = 2,
+     .model = "S1",
+     .serial = "7",
+     .asked = "GET /ch\nGET /ch/Chassis_0\nGET /u\n",
+     .pages = {MACHINE, MEMBERS("/sys", AT("/sys/a")), SAYS("/sys/a", "\"Model\":\"S1\""),
+               MEMBERS("/ch", AT("/ch/Chassis_0")), SAYS("/ch/Chassis_0", MODEL("C", "7"))}},
+    {.name = "nothing says it",
+     .count = 2,
+     .model = "",
+     .serial = "",
+     .asked = "GET /sys\nGET /sys/a\nGET /ch\nGET /u\n",
+     .pages = {MACHINE, MEMBERS("/sys", AT("/sys/a")), SAYS("/sys/a", ""),
+               MEMBERS("/ch", AT("/ch/BMC_0"))}},
     {.name = "expanded",
      .count = 2,
      .asked = "/f?$expand=.($levels=1)\nDELETE",
@@ -317,7 +380,7 @@ static const struct page *find_page(const struct service *s, const struct lks_ht
 
 static void serve(const struct service *s, void *value, struct lks_talk *talk, struct lks_buf *log)
 {
-    bool used[14] = {false};
+    bool used[LKS_COUNT(s->pages)] = {false};
     lks_ms now = 1000;
     for (unsigned i = 0; i < 200; i++) {
         lks_conversation_next(lks_bmc_redfish.read, value, now, talk);
@@ -367,6 +430,10 @@ static void try_service(const struct service *s)
         CHECK_STR(inventory.notes, "");
     if (s->asked != NULL)
         CHECK_HAS(lks_buf_view(&log), s->asked);
+    if (s->model != NULL)
+        CHECK_STR(inventory.model, s->model);
+    if (s->serial != NULL)
+        CHECK_STR(inventory.serial, s->serial);
     CHECK(strstr(talk.err.msg, LKS_BMCS_PASSWORD) == NULL);
     free(value);
 }

@@ -1,11 +1,16 @@
 /*
  * Reading an inventory over Redfish:
  *
- *     ROOT      what the service is; VERSIONS asks where its root is when it is not where it should
- * be SYSTEMS   the first system it manages, SYSTEM what that is SERVICE   where its inventories are
+ *     ROOT      what the service is; VERSIONS asks where its root is if not where it should be
+ *     SYSTEMS   the systems it manages, and then the chassis
+ *     SYSTEM    what the machine is: its model and serial number
+ *     SERVICE   where its inventories are
  *     LIST      a page of one of them, with the entries inside where the service can do that
  *     MEMBER    an entry that was only listed
  *     LOGOUT    close the session
+ *
+ * Only the first system is read, unless it has no model or no serial number: on GB200 and GH200 the
+ * host has neither, and the baseboard or the chassis does.
  *
  * What is listed is in the inventory, also when it cannot be read.
  */
@@ -19,6 +24,7 @@
 #define MEMBER_TRIES 3 /* then it is missing */
 #define NOTES_MAX    16
 #define PAGES_MAX    256
+#define SYSTEMS_MAX  4    /* of a list, that are read for a model and a serial number */
 #define ALIKE_MAX    4096 /* pairs of entries that are compared by their keys */
 
 enum { ROOT, VERSIONS, SYSTEMS, SYSTEM, SERVICE, LIST, MEMBER, LOGOUT };
@@ -28,9 +34,12 @@ struct reading {
     const struct lks_facts *facts;
     struct lks_bmc_inventory *out;
     lks_redfish_uri system, firmware, software; /* resources still to be read; or empty */
-    lks_redfish_uri page;                       /* of the list that is being read */
-    size_t at;                                  /* the item that is being read */
-    size_t listed;                              /* members of the list so far, each as it stands */
+    lks_redfish_uri systems[SYSTEMS_MAX];       /* that may say what the machine is */
+    size_t system_count, system_at;
+    bool systems_listed, chassis_listed;
+    lks_redfish_uri page; /* of the list that is being read */
+    size_t at;            /* the item that is being read */
+    size_t listed;        /* members of the list so far, each as it stands */
     unsigned notes, pages;
     bool moved; /* the root was looked for already */
 };
@@ -260,6 +269,24 @@ static void go_on(struct reading *g, lks_ms now)
     finish(g, now);
 }
 
+/* The next resource that may say what the machine is, until one did; then the inventory. */
+static void next_system(struct reading *g, lks_ms now)
+{
+    bool said = g->out->model.len > 0 && g->out->serial.len > 0;
+    bool more = g->system_at < g->system_count;
+    bool systems = g->r.systems[0] != '\0' && !g->systems_listed;
+    bool chassis = g->r.chassis[0] != '\0' && !g->chassis_listed;
+    if (said || (!more && !systems && !chassis)) {
+        lks_conversation_go(&g->r.head, SERVICE, now);
+        return;
+    }
+    const char *next = more ? g->systems[g->system_at++] : systems ? g->r.systems : g->r.chassis;
+    memcpy(g->system, next, sizeof(g->system));
+    g->systems_listed = true;
+    g->chassis_listed = g->chassis_listed || (!more && !systems);
+    lks_conversation_go(&g->r.head, more ? SYSTEM : SYSTEMS, now);
+}
+
 static void ask_root(const struct reading *g, struct lks_http_request *out)
 {
     lks_redfish_ask(&g->r, "GET", lks_str_from(g->r.root), out);
@@ -288,8 +315,7 @@ static void hear_root(struct reading *g, lks_ms now, const struct lks_http_respo
         return;
     }
     g->out->product = lks_arena_copy(&g->out->arena, lks_str_from(g->r.product));
-    memcpy(g->system, g->r.systems[0] != '\0' ? g->r.systems : g->r.chassis, sizeof(g->system));
-    lks_conversation_go(&g->r.head, g->system[0] != '\0' ? SYSTEMS : SERVICE, now);
+    next_system(g, now);
 }
 
 static void ask_versions(const struct reading *g, struct lks_http_request *out)
@@ -314,32 +340,50 @@ static void ask_system(const struct reading *g, struct lks_http_request *out)
     lks_redfish_ask(&g->r, "GET", lks_str_from(g->system), out);
 }
 
+/* A chassis among many that is the machine and not a part of it: "Chassis_0", "HGX_Chassis_0". On a
+ * machine without systems it may be any. */
+static bool is_machine(const struct reading *g, struct lks_str uri)
+{
+    return !g->chassis_listed || g->r.systems[0] == '\0' ||
+           lks_str_find(lks_str_last(uri, '/'), LKS_STR("Chassis")) >= 0;
+}
+
 static void hear_systems(struct reading *g, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    const struct lks_doc *members = lks_doc_member(doc, "Members");
-    const struct lks_doc *first = members != NULL ? members->first : NULL;
-    bool found =
-        lks_redfish_keep(g->system, sizeof(g->system), lks_bmc_json_path(first, "@odata.id"));
-    lks_conversation_go(&g->r.head, found ? SYSTEM : SERVICE, now);
+    const struct lks_doc *members = lks_doc_member(lks_redfish_read(answer, &docs), "Members");
+    g->system_count = g->system_at = 0;
+    for (const struct lks_doc *one = members != NULL ? members->first : NULL;
+         one != NULL && g->system_count < SYSTEMS_MAX; one = one->next) {
+        struct lks_str uri = lks_bmc_json_path(one, "@odata.id");
+        if (is_machine(g, uri))
+            g->system_count +=
+                lks_redfish_keep(g->systems[g->system_count], sizeof(g->system), uri);
+    }
+    next_system(g, now);
+}
+
+/* What nothing before it said. */
+static void fill(struct reading *g, struct lks_str *out, struct lks_str value)
+{
+    if (out->len == 0)
+        *out = lks_arena_copy(&g->out->arena, value);
 }
 
 static void hear_system(struct reading *g, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    struct lks_arena *arena = &g->out->arena;
-    g->out->model = lks_arena_copy(arena, lks_bmc_json_text(doc, "Model"));
-    g->out->serial = lks_arena_copy(arena, lks_bmc_json_text(doc, "SerialNumber"));
-    g->out->power = lks_arena_copy(arena, lks_bmc_json_text(doc, "PowerState"));
+    fill(g, &g->out->model, lks_bmc_json_text(doc, "Model"));
+    fill(g, &g->out->serial, lks_bmc_json_text(doc, "SerialNumber"));
+    fill(g, &g->out->power, lks_bmc_json_text(doc, "PowerState"));
     struct lks_str maker = lks_bmc_json_text(doc, "Manufacturer");
     if (g->r.vendor[0] == '\0')
         lks_redfish_keep(g->r.vendor, sizeof(g->r.vendor),
                          lks_firmware_vendor(maker, LKS_STR(""), LKS_STR("")));
     if (doc == NULL)
         note(g, "the system cannot be read: status %d", answer->status);
-    lks_conversation_go(&g->r.head, SERVICE, now);
+    next_system(g, now);
 }
 
 static void ask_service(const struct reading *g, struct lks_http_request *out)
