@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#define LKS_STATE_DEVIATIONS_MAX 10000    /* at this many, older ended ones are dropped */
-#define LKS_STATE_DEVIATE_MAX    20000000 /* nodes that all deviations name, each counted again */
+#define LKS_STATE_DEVIATIONS_MAX 10000    /* at this many, those that ended are dropped */
+#define LKS_STATE_DEVIATE_MAX    20000000 /* nodes that all name, each counted again; as above */
 
 struct lks_deviation {
     uint64_t id;

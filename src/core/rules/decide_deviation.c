@@ -109,10 +109,10 @@ static bool check_room(struct lks_deciding *d, size_t hosts)
     uint64_t named = hosts;
     for (uint32_t i = 0; i < s->deviation_count; i++) {
         open += s->deviations[i].ended == 0;
-        named += s->deviations[i].count;
+        named += s->deviations[i].ended == 0 ? s->deviations[i].count : 0;
     }
     return lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX) &&
-           lks_decision_space(d, "nodes that deviations name",
+           lks_decision_space(d, "nodes named by deviations that hold",
                               named < UINT32_MAX ? (uint32_t)named : UINT32_MAX,
                               LKS_STATE_DEVIATE_MAX);
 }
