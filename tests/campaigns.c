@@ -153,6 +153,11 @@ static unsigned shelves_of(const struct campaign_plan *p)
     return p->shelves > 0 ? p->shelves : p->domain > 0 && !p->no_shelf;
 }
 
+static bool is_apart(const struct campaign_plan *p, unsigned node)
+{
+    return node <= p->domain && node > p->domain - p->apart;
+}
+
 static void write_fleet(const struct campaign_plan *p, struct lks_buf *out)
 {
     unsigned nodes = p->nodes > 0 ? p->nodes : 1;
@@ -163,21 +168,22 @@ static void write_fleet(const struct campaign_plan *p, struct lks_buf *out)
     add_stack(out, "silver", "580.130.01", "25.03.01", "2.0",
               p->rises ? "power_limit_w: 700, " : "");
     lks_buf_addf(out,
-                 "---\nlockstep: 1\nkind: Fleet\nname: f\nsites: {s1: {}}\n"
+                 "---\nlockstep: 1\nkind: Fleet\nname: f\nsites: {s1: {}%s}\n"
                  "power_zones: {z1: {site: s1, %s}}\n"
-                 "pools: {train: {posture: pre-training, stack: golden, %s}}\n",
-                 p->zone_says != NULL ? p->zone_says : "",
-                 p->pool_says != NULL ? p->pool_says : "");
+                 "pools: {train: {posture: pre-training, stack: golden, %s}%s}\n",
+                 p->apart > 0 ? ", s2: {}" : "", p->zone_says != NULL ? p->zone_says : "",
+                 p->pool_says != NULL ? p->pool_says : "",
+                 p->apart > 0 ? ", serve: {posture: pre-training, stack: golden}" : "");
     if (p->spares > 0)
         lks_buf_addf(out, "domains: {rack1: {spares: %u}}\n", p->spares);
     else
         lks_buf_addf(out, "domains: {rack1: {}}\n");
     lks_buf_addf(out, "nodes:\n");
     for (unsigned i = 1; i <= nodes; i++)
-        lks_buf_addf(out,
-                     "- {hosts: n%u, pool: train, class: hgx-h200-8, site: s1, rack: r%u, "
-                     "power_zone: z1, %s" BMC "}\n",
-                     i, i, i <= p->domain ? "domain: rack1, " : "");
+        lks_buf_addf(out, "- {hosts: n%u, %s, class: hgx-h200-8, rack: r%u, %s" BMC "}\n", i,
+                     is_apart(p, i) ? "pool: serve, site: s2"
+                                    : "pool: train, site: s1, power_zone: z1",
+                     i, i <= p->domain ? "domain: rack1, " : "");
     if (shelves_of(p) > 0)
         lks_buf_addf(out, "assets:\n");
     for (unsigned i = 1; i <= shelves_of(p); i++)
@@ -187,13 +193,13 @@ static void write_fleet(const struct campaign_plan *p, struct lks_buf *out)
     LKS_ASSERT(out->failed == LKS_OK);
 }
 
-static void set_pool(struct campaign *w)
+static void set_pool(struct campaign *w, const char *name)
 {
     const struct campaign_plan *p = &w->plan;
     campaign_record(
         w, &(struct lks_record){
                .kind = LKS_RECORD_POOL,
-               .pool = {.name = T("train"),
+               .pool = {.name = lks_str_from(name),
                         .posture = lks_str_from(p->posture != NULL ? p->posture : "pre-training"),
                         .enforce = lks_str_from(p->enforce != NULL ? p->enforce : "observe"),
                         .sched = lks_str_from(p->sched != NULL ? p->sched : "none"),
@@ -243,7 +249,9 @@ void campaign_begin(struct campaign *w, const struct campaign_plan *plan)
     CHECK_HAS(lks_asked_fleet(&w->a, manifest.ptr, NULL), "fleet name=f");
     snprintf(w->stack_a, sizeof(w->stack_a), "%s", w->a.manifest.stacks[0].digest);
     snprintf(w->stack_b, sizeof(w->stack_b), "%s", w->a.manifest.stacks[1].digest);
-    set_pool(w);
+    set_pool(w, "train");
+    if (w->plan.apart > 0)
+        set_pool(w, "serve");
     stock(w);
     for (unsigned i = 1; i <= w->plan.nodes; i++)
         add_node(w, "n", i);

@@ -52,6 +52,7 @@ struct campaign_plan {
     unsigned nodes;  /* n1 ...; 0: 1 */
     unsigned domain; /* the first so many, with shelf1, are one unit, "rack1" */
     unsigned spares; /* that the domain has */
+    unsigned apart;  /* the last so many of it are in pool "serve", at site s2 */
     unsigned shelves;
     bool no_shelf;                      /* the domain has nodes only */
     lks_ms shelf_leaves;                /* within; 0: an hour, as nodes */

@@ -362,6 +362,63 @@ static void staged_and_stopped(void)
     }
 }
 
+static void freeze_pool(struct campaign *w, const char *pool, bool on)
+{
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_FROZEN,
+                                            .frozen = {.pool = lks_str_from(pool),
+                                                       .on = on,
+                                                       .by = LKS_STR("lee"),
+                                                       .reason = LKS_STR("a demonstration")}});
+}
+
+/* So many of the pool changed at once that acts wait, until a person closes that alarm. */
+static void let_wait(struct campaign *w, const char *pool, bool on)
+{
+    uint64_t next = w->a.state.next_alarm;
+    const struct lks_record waits[] = {
+        {.kind = LKS_RECORD_ALARM,
+         .alarm = {.id = next, .kind = LKS_ALARM_MASS, .subject = lks_str_from(pool)}},
+        {.kind = LKS_RECORD_MASS, .mass = {.pool = lks_str_from(pool), .count = 9, .alarm = next}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(waits) && on; i++)
+        campaign_record(w, &waits[i]);
+    if (!on)
+        campaign_event(w, &(struct lks_event){.kind = LKS_EVENT_ALARM_RELEASE,
+                                              .by = LKS_STR("lee"),
+                                              .reason = LKS_STR("a switch was rebooted"),
+                                              .alarm = next - 1});
+}
+
+/* A domain of two pools, at two sites: what stops the pool of any of its nodes stops all of it. */
+static void staged_and_one_stopped(void)
+{
+    static const struct {
+        const char *name, *pool;
+        void (*stop)(struct campaign *w, const char *pool, bool on);
+    } rows[] = {
+        {"the pool of the first is frozen", "train", freeze_pool},
+        {"the pool of the last is frozen", "serve", freeze_pool},
+        {"acts of the pool of the first wait", "train", let_wait},
+        {"acts of the pool of the last wait", "serve", let_wait},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(
+            &w, &(struct campaign_plan){.nodes = 3, .domain = 3, .apart = 1, .stages = true});
+        CHECK(campaign_run_until(&w, "n3", 0, LKS_MEMBER_ASKED, HOUR));
+        rows[i].stop(&w, rows[i].pool, true);
+        go_on(&w, 30);
+        CHECK_INT(campaign_count(&w, "drained node=", ""), 0);
+        CHECK(!is_out(&w, "n1") && !is_out(&w, "n2") && !is_out(&w, "n3"));
+        rows[i].stop(&w, rows[i].pool, false);
+        CHECK(campaign_run(&w, 4 * HOUR));
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n3", LKS_MEMBER_DONE);
+        campaign_end(&w);
+    }
+}
+
 static void mute_bmcs(struct campaign *w, bool mute)
 {
     for (unsigned i = 0; i < w->count; i++)
@@ -513,6 +570,7 @@ int main(void)
         {"along, and lost", along_and_lost},
         {"joined before the way back", joined_before_the_way_back},
         {"staged and stopped", staged_and_stopped},
+        {"staged, and the pool of one is stopped", staged_and_one_stopped},
         {"staged too late", staged_too_late},
         {"an asset whose update is not resolved", unresolved_asset},
         {"others roll back beside it", unresolved_in_a_rollback},

@@ -77,6 +77,46 @@ static void aborted_without_the_lost(void)
     campaign_end(&w);
 }
 
+/* A late node is heard of again or lost within a moment: the rollback waits for that, and does not
+ * end with the node on the new stack. */
+static void waits_for_the_late(void)
+{
+    static const struct {
+        const char *name;
+        unsigned domain;
+        bool back;                      /* it is heard of again */
+        enum lks_member_state n1, ends; /* n1: while n2 is late; ends: of n2 */
+    } rows[] = {
+        {"heard of again", 0, true, LKS_MEMBER_REVERTED, LKS_MEMBER_REVERTED},
+        {"lost", 0, false, LKS_MEMBER_REVERTED, LKS_MEMBER_FENCED},
+        {"heard of again, of a domain", 3, true, LKS_MEMBER_DONE, LKS_MEMBER_REVERTED},
+        {"lost, of a domain", 3, false, LKS_MEMBER_DONE, LKS_MEMBER_FENCED},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(
+            &w, &(struct campaign_plan){
+                    .nodes = 3, .domain = rows[i].domain, .no_shelf = true, .soak = 100 * HOUR});
+        go_on(&w, HOUR);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+        campaign_node(&w, "n2")->up = false;
+        go_on(&w, 50 * LKS_SECOND);
+        CHECK_INT(node_of(&w, "n2")->liveness, LKS_LATE);
+        campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        go_on(&w, 30 * LKS_SECOND);
+        CHECK_INT(node_of(&w, "n2")->liveness, LKS_LATE);
+        CHECK_MEMBER(&w, "n1", rows[i].n1);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_CHANGE(&w, LKS_CHANGE_ROLLING_BACK);
+        campaign_node(&w, "n2")->up = rows[i].back;
+        go_on(&w, 30 * MINUTE);
+        CHECK_MEMBER(&w, "n2", rows[i].ends);
+        CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
+        campaign_end(&w);
+    }
+}
+
 /* Nothing had been done to it: it returns as it was once it is heard of. */
 static void joins_untouched(void)
 {
@@ -632,6 +672,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"a rollback does not wait for the lost", without_the_lost},
         {"nor does an abort", aborted_without_the_lost},
+        {"a rollback waits for the late", waits_for_the_late},
         {"a lost node joins, untouched", joins_untouched},
         {"a lost node joins and is undone", joins_and_is_undone},
         {"a lost node comes back too late", comes_back_too_late},

@@ -375,27 +375,56 @@ static void test_begun(void)
 
 static const struct lks_rec_flash update = {UPDATE_OF("bmc")};
 
+static struct lks_event ended(uint64_t id, enum lks_bmc_outcome outcome, struct lks_str text)
+{
+    return (struct lks_event){
+        .kind = LKS_EVENT_FLASH_ENDED,
+        .flash_ended = {
+            .id = id, .outcome = outcome, .found = LKS_STR("2.0"), .text = text, .uploads = 1}};
+}
+
 /* One at a time on each node; both sides of a pair are never down together. */
 static void test_together(void)
 {
     static const struct {
-        const char *name, *first, *then, *told;
+        const char *name, *first;
+        enum lks_bmc_outcome ends; /* of the first; open: it has not ended */
+        bool resolved;             /* by a person, behind that */
+        const char *then, *told;
     } rows[] = {
-        {"another node", "g1", "g2", "flash id=2 node=g2"},
-        {"the same node", "g1", "g1", "refused: g1: update 1 of bmc is in progress"},
-        {"the same side", "shelf1", "shelf2", "flash id=2 node=shelf2"},
-        {"the other side", "shelf1", "shelf3",
+        {"another node", "g1", LKS_BMC_OPEN, false, "g2", "flash id=2 node=g2"},
+        {"the same node", "g1", LKS_BMC_OPEN, false, "g1",
+         "refused: g1: update 1 of bmc is in progress"},
+        {"the same side", "shelf1", LKS_BMC_OPEN, false, "shelf2", "flash id=2 node=shelf2"},
+        {"the other side", "shelf1", LKS_BMC_OPEN, false, "shelf3",
          "refused: shelf1 is the redundant peer, and its update 1 is not finished"},
-        {"the other side, begun first", "shelf3", "shelf2",
+        {"the other side, begun first", "shelf3", LKS_BMC_OPEN, false, "shelf2",
          "refused: shelf3 is the redundant peer"},
-        {"a side of another pair", "shelf1", "far1", "flash id=2 node=far1"},
+        {"a side of another pair", "shelf1", LKS_BMC_OPEN, false, "far1", "flash id=2 node=far1"},
+        {"the other side, whose update ended well", "shelf1", LKS_BMC_DONE, false, "shelf3",
+         "flash id=2 node=shelf3"},
+        {"the other side, whose update failed", "shelf1", LKS_BMC_FAILED, false, "shelf3",
+         "flash id=2 node=shelf3"},
+        {"the other side, whose update has an unknown outcome", "shelf1", LKS_BMC_UNKNOWN, false,
+         "shelf3", "refused: shelf1 is the redundant peer, and its update 1 is not finished"},
+        {"the other side, and a person resolved its update", "shelf1", LKS_BMC_UNKNOWN, true,
+         "shelf3", "flash id=2 node=shelf3"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         set_up(&a);
         struct lks_event first = flash(rows[i].first, update), then = flash(rows[i].then, update);
+        struct lks_event ends = ended(1, rows[i].ends, LKS_STR("x"));
+        const struct lks_event resolve = {.kind = LKS_EVENT_FLASH_RESOLVE,
+                                          .by = LKS_STR("kim"),
+                                          .reason = LKS_STR("it runs 2.0"),
+                                          .name = lks_str_from(rows[i].first)};
         CHECK_HAS(lks_asked(&a, &first), "flash id=1");
+        if (rows[i].ends != LKS_BMC_OPEN)
+            CHECK_HAS(lks_asked(&a, &ends), "flash-ended id=1");
+        if (rows[i].resolved)
+            CHECK_HAS(lks_asked(&a, &resolve), "flash-resolved id=1");
         CHECK_HAS(lks_asked(&a, &then), rows[i].told);
     }
 }
@@ -471,14 +500,6 @@ static struct lks_event saved(uint64_t id, struct lks_str text, struct lks_str p
     return (struct lks_event){
         .kind = LKS_EVENT_FLASH_SAVED,
         .flash_saved = {.id = id, .saved = text, .phase = phase, .percent = percent}};
-}
-
-static struct lks_event ended(uint64_t id, enum lks_bmc_outcome outcome, struct lks_str text)
-{
-    return (struct lks_event){
-        .kind = LKS_EVENT_FLASH_ENDED,
-        .flash_ended = {
-            .id = id, .outcome = outcome, .found = LKS_STR("2.0"), .text = text, .uploads = 1}};
 }
 
 /* What the node read of itself is over when an update ended that may have changed something. */
