@@ -401,14 +401,11 @@ static void test_together(void)
         {"the other side, begun first", "shelf3", LKS_BMC_OPEN, false, "shelf2",
          "refused: shelf3 is the redundant peer"},
         {"a side of another pair", "shelf1", LKS_BMC_OPEN, false, "far1", "flash id=2 node=far1"},
-        {"the other side, whose update ended well", "shelf1", LKS_BMC_DONE, false, "shelf3",
-         "flash id=2 node=shelf3"},
-        {"the other side, whose update failed", "shelf1", LKS_BMC_FAILED, false, "shelf3",
-         "flash id=2 node=shelf3"},
-        {"the other side, whose update has an unknown outcome", "shelf1", LKS_BMC_UNKNOWN, false,
-         "shelf3", "refused: shelf1 is the redundant peer, and its update 1 is not finished"},
-        {"the other side, and a person resolved its update", "shelf1", LKS_BMC_UNKNOWN, true,
-         "shelf3", "flash id=2 node=shelf3"},
+        {"the other side, done", "shelf1", LKS_BMC_DONE, false, "shelf3", "flash id=2 node=shelf3"},
+        {"failed", "shelf1", LKS_BMC_FAILED, false, "shelf3", "flash id=2 node=shelf3"},
+        {"unknown", "shelf1", LKS_BMC_UNKNOWN, false, "shelf3",
+         "refused: shelf1 is the redundant peer, and its update 1 is not finished"},
+        {"resolved", "shelf1", LKS_BMC_UNKNOWN, true, "shelf3", "flash id=2 node=shelf3"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
@@ -416,15 +413,13 @@ static void test_together(void)
         set_up(&a);
         struct lks_event first = flash(rows[i].first, update), then = flash(rows[i].then, update);
         struct lks_event ends = ended(1, rows[i].ends, LKS_STR("x"));
-        const struct lks_event resolve = {.kind = LKS_EVENT_FLASH_RESOLVE,
-                                          .by = LKS_STR("kim"),
-                                          .reason = LKS_STR("it runs 2.0"),
-                                          .name = lks_str_from(rows[i].first)};
+        const struct lks_record resolved = {.kind = LKS_RECORD_FLASH_RESOLVED,
+                                            .flash_resolved = {.id = 1, .node = first.name}};
         CHECK_HAS(lks_asked(&a, &first), "flash id=1");
         if (rows[i].ends != LKS_BMC_OPEN)
             CHECK_HAS(lks_asked(&a, &ends), "flash-ended id=1");
         if (rows[i].resolved)
-            CHECK_HAS(lks_asked(&a, &resolve), "flash-resolved id=1");
+            lks_asked_apply(&a, &resolved);
         CHECK_HAS(lks_asked(&a, &then), rows[i].told);
     }
 }
