@@ -16,7 +16,7 @@ void lks_leb128_add(struct lks_buf *out, uint64_t number)
     lks_buf_add(out, (struct lks_str){bytes, len});
 }
 
-bool lks_leb128_take(struct lks_str *rest, uint64_t *out)
+bool lks_leb128_take_long(struct lks_str *rest, uint64_t *out)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < rest->len && i < BYTES_MAX; i++) {

@@ -9,9 +9,19 @@
 
 void lks_leb128_add(struct lks_buf *out, uint64_t number);
 
+/* For numbers of any length. */
+bool lks_leb128_take_long(struct lks_str *rest, uint64_t *out);
+
 /* Take a number off `rest`. False, and nothing is taken, where it ends too early, does not fit 64
- * bits or has a last byte that adds nothing. */
-bool lks_leb128_take(struct lks_str *rest, uint64_t *out);
+ * bits or has a last byte that adds nothing. Most numbers in records have one byte. */
+static inline bool lks_leb128_take(struct lks_str *rest, uint64_t *out)
+{
+    if (rest->len == 0 || (unsigned char)rest->ptr[0] >= 0x80)
+        return lks_leb128_take_long(rest, out);
+    *out = (unsigned char)rest->ptr[0];
+    *rest = (struct lks_str){rest->ptr + 1, rest->len - 1};
+    return true;
+}
 
 /* A length and as many bytes behind it, which stay where they are. */
 void lks_leb128_add_bytes(struct lks_buf *out, struct lks_str bytes);
