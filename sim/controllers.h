@@ -21,6 +21,7 @@
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 
 #define CTL_COUNT          3
 #define CTL_NODES_MAX      8
@@ -67,11 +68,11 @@ struct ctl_yes {
 struct ctl {
     uint32_t number;
     char name[16];
-    char holder[LKS_STORE_NAME_SIZE];
+    struct ctl_world *world;
     uint32_t life;
     struct lks_store store;
     struct lks_engine *engine; /* NULL: it is down */
-    struct lks_engine_place place;
+    struct lks_lease_controller lease;
     struct lks_engine_place seen; /* on its own disk */
     int64_t skew;                 /* of its wall clock */
     bool cut;                     /* off from the store */
@@ -79,9 +80,8 @@ struct ctl {
     uint64_t epoch; /* that it leads in; 0: it follows */
     struct lks_engine_batch batch;
     bool writing, commit_planned;
-    struct lks_engine_news news; /* read from the store, and on their way to the state */
+    struct lks_lease_news news; /* read from the store, and on their way to the state */
     bool carries;
-    lks_ms read_at;     /* the news; 0: nobody led then */
     struct ctl_yes yes; /* decided and not said yet */
 };
 

@@ -180,7 +180,7 @@ void ctl_check_batch(struct ctl_world *w, const struct ctl *c)
     ctl_require(w, c->epoch == w->lease_epoch, "a batch is taken in the epoch of the lease alone");
     if (owner[0] == '\0')
         (void)snprintf(owner, sizeof(m->owners[0]), "%s:%u", c->name, c->life);
-    ctl_require(w, strcmp(owner, c->holder) == 0, "an epoch has one leader");
+    ctl_require(w, strcmp(owner, c->lease.holder) == 0, "an epoch has one leader");
 }
 
 void ctl_check_commit(struct ctl_world *w, const struct ctl *c)

@@ -13,7 +13,7 @@ bool ctl_awake(const struct ctl_world *w, const struct ctl *c)
 /* What a process leaves when it is gone: its disk, and nothing else. */
 void ctl_free(struct ctl *c)
 {
-    lks_engine_news_fini(&c->news);
+    lks_engine_news_fini(&c->news.news);
     lks_engine_batch_fini(&c->batch);
     lks_engine_free(c->engine);
     lks_store_close(&c->store);
@@ -52,6 +52,8 @@ struct ctl *ctl_leader(struct ctl_world *w)
     return NULL;
 }
 
+static void begin_lease(struct ctl *c);
+
 static void start_process(struct ctl_world *w, struct ctl *c)
 {
     struct lks_err err = {0};
@@ -65,8 +67,7 @@ static void start_process(struct ctl_world *w, struct ctl *c)
         return;
     c->life++;
     c->confirmed = 0;
-    c->place = lks_engine_place(c->engine);
-    (void)snprintf(c->holder, sizeof(c->holder), "%s:%u", c->name, c->life);
+    begin_lease(c);
     ctl_say(w, "%s starts at row %" PRIu64, c->name, lks_engine_seq(c->engine));
 }
 
@@ -183,38 +184,20 @@ static void news(struct ctl_world *w, struct ctl *c)
     struct lks_err err = {0};
     if (!c->carries)
         return;
-    enum lks_code code = lks_engine_follow(c->engine, ctl_clock(w, c), &c->news, &err);
+    enum lks_code code = lks_engine_follow(c->engine, ctl_clock(w, c), &c->news.news, &err);
     ctl_require(w, code == LKS_OK, err.msg);
-    lks_engine_news_fini(&c->news);
+    lks_engine_news_fini(&c->news.news);
     c->carries = false;
-    if (c->read_at != 0)
-        c->confirmed = c->read_at;
+    if (c->news.confirmed != 0)
+        c->confirmed = c->news.confirmed;
     ctl_check_follower(w, c);
-}
-
-static bool look(struct ctl_world *w, struct ctl *c)
-{
-    struct lks_err err = {0};
-    c->news = (struct lks_engine_news){0};
-    enum lks_code code = lks_engine_look(&w->options, &c->store, &c->place, &c->news, &err);
-    ctl_require(w, code == LKS_OK, err.msg);
-    c->carries = code == LKS_OK;
-    c->read_at = 0;
-    c->seen = c->place;
-    return c->carries;
 }
 
 static void begin_to_lead(struct ctl_world *w, struct ctl *c, uint64_t epoch)
 {
     struct lks_err err = {0};
     struct lks_event limits = {.kind = LKS_EVENT_LIMITS, .by = CTL_BY, .limits = w->limits};
-    bool more = true;
-    while (more && !w->failed) {
-        news(w, c);
-        more = look(w, c) && c->news.more;
-    }
-    news(w, c);
-    c->epoch = epoch;
+    c->epoch = w->lease_epoch = epoch;
     c->confirmed = 0;
     ctl_say(w, "%s leads in epoch %" PRIu64, c->name, epoch);
     ctl_check_takeover(w, c);
@@ -225,38 +208,87 @@ static void begin_to_lead(struct ctl_world *w, struct ctl *c, uint64_t epoch)
     ctl_fleet_begin(w, c);
 }
 
-/* What was read is up to date only while somebody leads: else nobody hears the fleet. */
-static void ask_lease(struct ctl_world *w, struct ctl *c)
+/* The store's clock is true time: it has gone on when an answer came late. */
+static lks_ms read_clock(void *self)
 {
-    struct lks_store_lease lease = {0};
-    struct lks_err err = {0};
-    enum lks_code code = c->store.ops->lead(c->store.self, c->holder, URL, CTL_LEASE, &lease, &err);
-    ctl_require(w, code == LKS_OK, err.msg);
-    w->lease_epoch = lease.epoch;
-    bool ours = strcmp(lease.name, c->holder) == 0;
-    if (ours)
-        c->lease_until = w->now + CTL_LEASE - CTL_LEASE / 8;
-    if (!ours && c->epoch != 0)
-        end_process(w, c, "another has the lease");
-    else if (!ours && lease.left > 0)
-        c->read_at = w->now;
-    else if (ours && c->epoch == 0)
-        begin_to_lead(w, c, lease.epoch);
+    const struct ctl *c = self;
+    return lks_memory_disk_now(c->world->disk);
 }
 
-/* The store is asked at one moment, and the state hears of it at a later one. */
+static void note_leads(void *self, lks_ms until)
+{
+    struct ctl *c = self;
+    c->lease_until = until;
+}
+
+/* The last news of a turn reach the state at a later moment, but those with which it leads. */
+static void take_news(void *self, const struct lks_lease_news *came)
+{
+    struct ctl *c = self;
+    news(c->world, c);
+    c->news = *came;
+    c->carries = true;
+    if (came->epoch == 0)
+        return;
+    news(c->world, c);
+    begin_to_lead(c->world, c, came->epoch);
+}
+
+static void warn(void *self, const char *msg, const struct lks_err *why)
+{
+    const struct ctl *c = self;
+    ctl_say(c->world, "%s: %s: %s", c->name, msg, why->msg);
+}
+
+static void begin_lease(struct ctl *c)
+{
+    char holder[LKS_STORE_NAME_SIZE];
+    struct lks_engine_place place = lks_engine_place(c->engine);
+    (void)snprintf(holder, sizeof(holder), "%s:%u", c->name, c->life);
+    c->lease = (struct lks_lease_controller){
+        .caller = {c, read_clock, note_leads, take_news, warn},
+        .store = &c->store,
+    };
+    lks_lease_begin(&c->lease, &place, holder);
+}
+
+/* The store answers late once in a while: the state hears of it then. Only the last answer is late,
+ * because the store itself is asked at this moment. */
+static void ask_store(struct ctl_world *w, struct ctl *c)
+{
+    struct lks_lease_terms terms = {.options = &w->options, .url = URL, .ttl = CTL_LEASE};
+    struct lks_err err = {0};
+    lks_ms again = 0;
+    bool led = c->epoch != 0;
+    lks_ms late = !w->calm && ctl_chance(w, 4) ? ctl_between(w, 0, 2 * CTL_LEASE) : 0;
+    lks_memory_disk_late(w->disk, 0, late);
+    enum lks_code code = lks_lease_turn(&c->lease, &terms, &again, &err);
+    lks_memory_disk_late(w->disk, 0, 0);
+    lks_ms answered = lks_memory_disk_now(w->disk);
+    lks_memory_disk_clock(w->disk, w->now);
+    if (c->lease.state == LKS_LEASE_LOST)
+        end_process(w, c, err.msg);
+    else
+        ctl_require(w, code == LKS_OK, err.msg);
+    if (c->engine == NULL)
+        return;
+    if (!led)
+        c->seen = c->lease.place;
+    ctl_at(w, CTL_PART(c, CTL_POLL), answered + (c->epoch != 0 ? again : CTL_POLL_MS));
+    if (c->carries)
+        ctl_at(w, CTL_PART(c, CTL_NEWS),
+               answered + (ctl_chance(w, 1) ? 6 * LKS_SECOND : ctl_between(w, 0, CTL_POLL_MS)));
+}
+
 static void poll(struct ctl_world *w, struct ctl *c)
 {
     if (c->engine == NULL)
         start_process(w, c);
-    else if (ctl_may_answer(w, c) && !c->cut && !c->carries && (c->epoch != 0 || look(w, c)))
-        ask_lease(w, c);
-    if (c->engine == NULL)
+    else if (!ctl_may_answer(w, c))
         return;
-    ctl_at(w, CTL_PART(c, CTL_POLL), w->now + (c->epoch != 0 ? CTL_LEASE / 3 : CTL_POLL_MS));
-    if (c->carries)
-        ctl_at(w, CTL_PART(c, CTL_NEWS),
-               w->now + (ctl_chance(w, 1) ? 6 * LKS_SECOND : ctl_between(w, 0, CTL_POLL_MS)));
+    ctl_at(w, CTL_PART(c, CTL_POLL), w->now + CTL_POLL_MS);
+    if (!c->cut && !c->carries)
+        ask_store(w, c);
 }
 
 /* What falls upon controllers ----------------------------------------------------------------- */

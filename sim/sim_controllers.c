@@ -166,6 +166,7 @@ static void world_plan(struct ctl_world *w)
     for (uint32_t i = 0; i < CTL_COUNT; i++) {
         struct ctl *c = &w->controllers[i];
         c->number = i;
+        c->world = w;
         (void)snprintf(c->name, sizeof(c->name), "c%u", i + 1);
         c->skew = (int64_t)lks_rng_below(&w->rng, 2 * third + 1) - (int64_t)third;
         ctl_at(w, CTL_PART(c, CTL_POLL), ctl_between(w, 0, LKS_SECOND));

@@ -35,6 +35,7 @@ struct lks_memory_disk {
     struct lks_memory_tasks tasks;
     struct lks_store_lease lease; /* `left` is not kept here, but when it ends */
     lks_ms lease_ends, now;
+    lks_ms late_tail, late_lead;
 
     enum lks_memory_crash how;
     uint64_t statements;
@@ -97,6 +98,17 @@ void lks_memory_disk_fail(struct lks_memory_disk *disk, enum lks_memory_crash ho
 void lks_memory_disk_clock(struct lks_memory_disk *disk, lks_ms now)
 {
     disk->now = now;
+}
+
+lks_ms lks_memory_disk_now(const struct lks_memory_disk *disk)
+{
+    return disk->now;
+}
+
+void lks_memory_disk_late(struct lks_memory_disk *disk, lks_ms tail, lks_ms lead)
+{
+    disk->late_tail = tail;
+    disk->late_lead = lead;
 }
 
 struct lks_row *lks_memory_disk_row(struct lks_memory_disk *disk, uint64_t seq)
@@ -211,10 +223,9 @@ static enum lks_code may_write(const struct store *s, uint64_t epoch, struct lks
     return code == LKS_OK ? lks_store_fence_check(&lease, epoch, err) : code;
 }
 
-static enum lks_code lead(void *self, const char *name, const char *url, lks_ms ttl,
-                          struct lks_store_lease *out, struct lks_err *err)
+static enum lks_code give_lead(struct store *s, const char *name, const char *url, lks_ms ttl,
+                               struct lks_store_lease *out, struct lks_err *err)
 {
-    struct store *s = self;
     struct lks_memory_disk *disk = s->disk;
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
@@ -239,6 +250,15 @@ static enum lks_code lead(void *self, const char *name, const char *url, lks_ms 
     s->epoch = disk->lease.epoch;
     *out = lease_now(disk);
     return LKS_OK;
+}
+
+static enum lks_code lead(void *self, const char *name, const char *url, lks_ms ttl,
+                          struct lks_store_lease *out, struct lks_err *err)
+{
+    struct store *s = self;
+    enum lks_code code = give_lead(s, name, url, ttl, out, err);
+    s->disk->now += s->disk->late_lead;
+    return code;
 }
 
 static enum lks_code resign(void *self, uint64_t epoch, struct lks_err *err)
@@ -375,6 +395,7 @@ static enum lks_code read_tail(void *self, struct lks_store_tail *out, struct lk
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
         *out = s->disk->tail;
+    s->disk->now += s->disk->late_tail;
     return code;
 }
 

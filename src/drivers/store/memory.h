@@ -40,6 +40,11 @@ enum lks_code lks_store_memory_share(struct lks_memory_disk *disk, struct lks_st
 
 /* What time it is by the disk's clock, by which leases end. It starts at 0 and stands still. */
 void lks_memory_disk_clock(struct lks_memory_disk *disk, lks_ms now);
+lks_ms lks_memory_disk_now(const struct lks_memory_disk *disk);
+
+/* A slow database: the answers of tail() and lead() are of the moment they are called, and the
+ * clock has moved on by so much when they return. */
+void lks_memory_disk_late(struct lks_memory_disk *disk, lks_ms tail, lks_ms lead);
 
 /* For tests: change a byte of a row, drop it, swap two, as a disk or a person might. NULL where
  * there is no such row. Its body may be set to any bytes that outlive the disk. */

@@ -1,11 +1,11 @@
 /*
- * One of several controllers leads: the store thread's part in it.
+ * One of several controllers leads: the store thread's part in it, which gives engine/lease.h its
+ * store, its clock and its turns, and the state thread what was read.
  *
- * A controller follows until the lease is its own, reads what is left, and leads from there on. It
- * leads only while its lease holds by CLOCK_BOOTTIME, which goes on while a process is stopped or
- * a machine sleeps, counted from before the store was asked for it. Code that is about to send an
- * answer calls lks_lead_check(). A leader whose lease has expired, or whose commit the store
- * refuses, ends; its supervisor starts it again, and it follows.
+ * A controller leads only while its lease holds by CLOCK_BOOTTIME, which goes on while a process is
+ * stopped or a machine sleeps, counted from before the store was asked for it. Code that is about
+ * to send an answer calls lks_lead_check(). A leader whose lease has expired, or whose commit the
+ * store refuses, ends; its supervisor starts it again, and it follows.
  */
 #ifndef LKS_SERVER_LEAD_H
 #define LKS_SERVER_LEAD_H

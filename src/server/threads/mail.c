@@ -35,7 +35,7 @@ void lks_mail_drop(struct lks_mail *mail)
     if (mail->kind == LKS_MAIL_BATCH)
         lks_engine_batch_fini(&((struct lks_batch *)mail)->batch);
     if (mail->kind == LKS_MAIL_NEWS)
-        lks_engine_news_fini(&((struct lks_news *)mail)->news);
+        lks_engine_news_fini(&((struct lks_news *)mail)->lease.news);
     if (mail->kind == LKS_MAIL_FLASH)
         lks_arena_fini(&((struct lks_flash_mail *)mail)->arena);
     free(mail);

@@ -290,17 +290,17 @@ static void lead(struct lks_state_thread *t, uint64_t epoch)
 static void on_news(struct lks_state_thread *t, struct lks_news *m)
 {
     struct lks_err err = {0};
-    if (lks_engine_follow(t->authz.engine, t->authz.now, &m->news, &err) != LKS_OK)
+    if (lks_engine_follow(t->authz.engine, t->authz.now, &m->lease.news, &err) != LKS_OK)
         lks_daemon_die(t->daemon, "the journal could not be followed", &err);
-    if (m->confirmed > t->confirmed)
-        t->confirmed = m->confirmed;
-    if (m->news.batch.store.row_count > 0) {
+    if (m->lease.confirmed > t->confirmed)
+        t->confirmed = m->lease.confirmed;
+    if (m->lease.news.batch.store.row_count > 0) {
         struct lks_batch *rows = (struct lks_batch *)lks_mail_new(LKS_MAIL_BATCH);
-        rows->batch = LKS_MOVE(m->news.batch);
+        rows->batch = LKS_MOVE(m->lease.news.batch);
         tell_server(t, rows);
     }
-    if (m->epoch != 0)
-        lead(t, m->epoch);
+    if (m->lease.epoch != 0)
+        lead(t, m->lease.epoch);
 }
 
 /* Snapshots ----------------------------------------------------------------------------------- */

@@ -38,13 +38,13 @@ static void try_commit(struct lks_store_thread *t)
         uv_timer_start(&t->retry, on_retry, RETRY_MS, 0);
         return;
     }
-    if (code == LKS_E_REFUSED && t->lead.state != LKS_LEASE_NONE)
+    if (code == LKS_E_REFUSED && t->lead.lease.state != LKS_LEASE_NONE)
         lks_lead_lost(t->daemon, err.msg);
     if (code != LKS_OK)
         lks_daemon_die(t->daemon, "a commit's outcome is not known", &err);
     t->held->whole_us = (uv_hrtime() - began) / 1000;
-    t->held->us =
-        t->lead.state != LKS_LEASE_NONE ? t->held->whole_us : lks_store_sqlite_last_us(&t->store);
+    t->held->us = t->lead.lease.state != LKS_LEASE_NONE ? t->held->whole_us
+                                                        : lks_store_sqlite_last_us(&t->store);
     lks_lead_wrote(t, &t->held->batch);
     t->told = false;
     struct lks_batch *done = t->held;

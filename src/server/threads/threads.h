@@ -82,9 +82,7 @@ struct lks_follow {
 /* What another controller wrote. */
 struct lks_news {
     struct lks_mail mail;
-    struct lks_engine_news news;
-    lks_ms confirmed; /* CLOCK_BOOTTIME at which there was nothing else and one led; 0: unknown */
-    uint64_t epoch;   /* that we lead in from here on; 0: we do not */
+    struct lks_lease_news lease; /* its clock is CLOCK_BOOTTIME */
 };
 
 /* Which agents have something to fetch, where that changed. */
@@ -104,14 +102,9 @@ void lks_mail_drop(struct lks_mail *mail);
 
 /* Store thread ------------------------------------------------------------------------------ */
 
-struct lks_lead {                  /* server/threads/lead.h */
-    enum lks_lease state;          /* NONE: it has not begun */
-    uint64_t epoch;                /* that we lead in; 0: we follow */
-    struct lks_engine_place place; /* the last row that was read or written */
-    char holder[LKS_STORE_NAME_SIZE];
+struct lks_lead { /* server/threads/lead.h */
+    struct lks_lease_controller lease;
     uv_timer_t timer;
-    uv_timer_cb on_timer;
-    char said[LKS_ERR_MSG_MAX + 128]; /* the last warning */
 };
 
 struct lks_seen_noting { /* server/threads/seen.h */
