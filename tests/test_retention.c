@@ -2,6 +2,7 @@
 #include "core/campaign/state_apply.h"
 #include "core/entity/entity.h"
 #include "core/state/state.h"
+#include "engine/chain_walk.h"
 #include "tests/journals.h"
 #include "tests/test.h"
 
@@ -175,6 +176,61 @@ static void test_a_snapshot_with_a_part_missing(void)
     CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
 }
 
+/* Rows were cut off behind the store's back, heads and all, and the snapshot of a later row stayed.
+ */
+#define CUT_TO(row)                                                                                \
+    "DELETE FROM journal WHERE seq > " row ";"                                                     \
+    "DELETE FROM head WHERE seq > " row ";"                                                        \
+    "UPDATE tail SET seq = " row ", time = (SELECT time FROM journal WHERE seq = " row "),"        \
+    "                hash = (SELECT hash FROM journal WHERE seq = " row ")"
+
+static void test_a_snapshot_ahead_of_a_shortened_journal(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world shorter = lks_test_world_new(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, left = {0};
+    struct lks_public_key key = lks_key_public(&w.key);
+    struct lks_journal_start start = {0};
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
+    lks_test_live(&shorter.store, 25, &shorter.key);
+    fold_ok(&shorter, &left);
+    put_snapshot(&w, 30, NULL);
+    lks_test_world_tamper(&w, CUT_TO("25"));
+    CHECK_CODE(lks_state_init(&state, 1, &err), LKS_OK);
+    CHECK_CODE(lks_journal_fold_start(&w.store, &key, &state, &tail, &start, &err), LKS_OK);
+    CHECK_INT(start.used, 0);
+    CHECK_INT(start.passed_over, 30);
+    CHECK_STR(lks_str_from(start.why.msg), "snapshot: of row 30, and the journal has 1 to 25");
+    CHECK(lks_entity_equal(&left, &state, &err));
+    struct lks_verify found = lks_test_world_verify(&w, NULL);
+    CHECK_INT(found.fault, LKS_FAULT_SNAPSHOT);
+    CHECK_STR(lks_str_from(found.text),
+              "the snapshot is of row 30, and the journal ends before it");
+}
+
+/* The rows before were trimmed, so nothing else replaces them. */
+static void test_a_snapshot_ahead_of_a_trimmed_journal(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_err err = {0};
+    struct lks_verify found = {0};
+    uint64_t through = 0;
+    put_snapshot(&w, 30, NULL);
+    CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, 9000, BY, &through, &err), LKS_OK);
+    lks_test_world_tamper(&w, CUT_TO("27"));
+    CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg),
+              "journal: rows before 25 were trimmed, and nothing replaces them: snapshot: of row "
+              "30, and the journal has 25 to 27; restore a backup to read earlier rows");
+    found = lks_test_world_verify(&w, NULL);
+    CHECK_INT(found.fault, LKS_FAULT_TRUNCATED); /* the record of the trim went too */
+    CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err),
+               LKS_E_REFUSED);
+    CHECK_HAS(lks_str_from(err.msg), "restore a backup");
+}
+
 /* Looking back ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -274,6 +330,40 @@ static void test_a_repair_sets_aside_and_says_so(void)
         check_repaired(&w, repairs[i].from, repairs[i].aside);
         lks_test_world_reopen(&w);
         check_repaired(&w, repairs[i].from, repairs[i].aside);
+    }
+}
+
+/* All rows are good, and the last of them stays: the record of the repair is behind it. */
+static const struct {
+    const char *name;
+    const char *fleet; /* a snapshot that somebody forged; NULL: an honest one */
+    const char *sql;
+    uint64_t last;
+} snapshots[] = {
+    {"forged", "forged", "", 49},
+    {"bytes changed", NULL, "UPDATE snapshot SET bytes = zeroblob(length(bytes))", 49},
+    {"a part missing", NULL, "UPDATE snapshot SET size = size + 1", 49},
+    {"ahead of the journal", NULL, CUT_TO("25"), 25},
+};
+
+static void test_a_repair_of_the_snapshot_keeps_all_rows(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(snapshots); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+        struct lks_store_tail before = {0}, after = {0};
+        struct lks_verify found = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", snapshots[i].name);
+        put_snapshot(&w, 30, snapshots[i].fleet);
+        lks_test_world_tamper(&w, snapshots[i].sql);
+        CHECK_CODE(w.store.ops->tail(w.store.self, &before, &err), LKS_OK);
+        CHECK_INT(before.seq, snapshots[i].last);
+        if (!CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err),
+                        LKS_OK))
+            printf("%s\n", err.msg);
+        check_repaired(&w, snapshots[i].last + 1, 0);
+        CHECK_CODE(lks_chain_walk_row(&w.store, snapshots[i].last, &after, &err), LKS_OK);
+        CHECK(after.seq == before.seq && memcmp(after.hash, before.hash, LKS_HASH_BYTES) == 0);
     }
 }
 
@@ -575,8 +665,14 @@ static const struct lks_test tests[] = {
     {"retention: a forged snapshot is found", test_a_forged_snapshot_is_found},
     {"retention: a snapshot that somebody else signed", test_a_snapshot_that_somebody_else_signed},
     {"retention: a snapshot with a part missing", test_a_snapshot_with_a_part_missing},
+    {"retention: a snapshot ahead of a shortened journal",
+     test_a_snapshot_ahead_of_a_shortened_journal},
+    {"retention: a snapshot ahead of a trimmed journal",
+     test_a_snapshot_ahead_of_a_trimmed_journal},
     {"retention: looking back", test_looking_back},
     {"retention: a repair sets aside and says so", test_a_repair_sets_aside_and_says_so},
+    {"retention: a repair of the snapshot keeps all rows",
+     test_a_repair_of_the_snapshot_keeps_all_rows},
     {"retention: a repair is whole or not at all", test_a_repair_is_whole_or_not_at_all},
     {"retention: repairs that are refused", test_repairs_that_are_refused},
     {"retention: witnesses from before a repair are explained by it",
