@@ -625,19 +625,31 @@ static void say(struct scene *s, const char *const *words, const char *has)
         printf("%s\n", said.ptr);
 }
 
-#define FORECAST(runs)                                                                             \
-    "{\"runs\":" runs ",\"took_low_ms\":90400,\"took_middle_ms\":2700000,"                         \
-    "\"took_high_ms\":23400000,"                                                                   \
-    "\"gpu_hours_low\":1,\"gpu_hours_middle\":2,\"gpu_hours_high\":3,\"kept_high\":0,"             \
-    "\"reached_high\":1}"
+#define FORECAST(runs, took_low, gpu_hours_middle, reached)                                        \
+    "{\"runs\":" runs ",\"took_low_ms\":" took_low ",\"took_middle_ms\":2700000,"                  \
+    "\"took_high_ms\":23400000,\"gpu_hours_low\":1,\"gpu_hours_middle\":" gpu_hours_middle         \
+    ",\"gpu_hours_high\":3,\"kept_high\":0,\"reached_high\":" reached "}"
+
+static const struct {
+    const char *body, *refused;
+} forecasts[] = {
+    {FORECAST("0", "90400", "2", "1"), "rests on one at the least"},
+    {FORECAST("100", "2700001", "2", "1"), "took_low_ms is above took_middle_ms"},
+    {FORECAST("100", "90400", "4", "1"), "gpu_hours_middle is above gpu_hours_high"},
+    {FORECAST("100", "90400", "0", "1"), "gpu_hours_low is above gpu_hours_middle"},
+    {FORECAST("100", "90400", "2", "4000000"),
+     "reached_high is above the number of nodes in the change"},
+};
 
 /* What a rehearsal came to is kept before it begins, and stands beside what came. */
 static void check_forecast(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("0"), 400,
-                 "rests on one at the least");
-    crew_fine(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("100"), &t);
+    for (size_t i = 0; i < LKS_COUNT(forecasts); i++)
+        crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), forecasts[i].body, 400,
+                     forecasts[i].refused);
+    crew_fine(s->maker, "forecastChange", path_of(id, "forecast"),
+              FORECAST("100", "90400", "2", "1"), &t);
     crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "\"forecast\":{\"runs\":100,\"took_low_ms\":90400,");
     CHECK_HAS(lks_buf_view(&t.answer.body), "\"actual_kept\":0}");
@@ -712,7 +724,8 @@ static void check_back(struct scene *s)
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     uint64_t id = propose(s, "golden", ",\"rolls_back\":true");
     move(s, s->maker, id, "abortChange", "abort", "aborted");
-    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("9"), 409,
+    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"),
+                 FORECAST("9", "90400", "2", "1"), 409,
                  "a forecast can be stored only before it starts");
     id = propose(s, "golden", "");
     check_forecast(s, id);

@@ -305,6 +305,36 @@ void lks_decide_change_move(struct lks_deciding *d)
 }
 
 /* What is expected of it is said before it begins: afterwards it could be made to fit. */
+/* Percentiles rise, and no more nodes are hit than the change has. */
+static bool check_forecast(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_rec_forecast *f = &d->event->forecast;
+    const struct {
+        const char *low, *high;
+        bool fits;
+    } rows[] = {
+        {"took_low_ms", "took_middle_ms", f->took_low <= f->took_middle},
+        {"took_middle_ms", "took_high_ms", f->took_middle <= f->took_high},
+        {"gpu_hours_low", "gpu_hours_middle", f->gpu_hours_low <= f->gpu_hours_middle},
+        {"gpu_hours_middle", "gpu_hours_high", f->gpu_hours_middle <= f->gpu_hours_high},
+        {"kept_high", "the number of nodes in the change", f->kept_high <= c->member_count},
+        {"reached_high", "the number of nodes in the change", f->reached_high <= c->member_count},
+    };
+    if (f->runs == 0) {
+        lks_decision_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
+        return false;
+    }
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        if (!rows[i].fits) {
+            lks_decision_refuse(d, LKS_E_INVALID,
+                                "%s is above %s; send the forecast of a rehearsal", rows[i].low,
+                                rows[i].high);
+            return false;
+        }
+    }
+    return true;
+}
+
 void lks_decide_forecast(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -317,10 +347,8 @@ void lks_decide_forecast(struct lks_deciding *d)
                             (unsigned long long)c->id, lks_change_state_words[c->state]);
         return;
     }
-    if (e->forecast.runs == 0) {
-        lks_decision_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
+    if (!check_forecast(d, c))
         return;
-    }
     struct lks_rec_forecast *r = &lks_decision_add(d, LKS_RECORD_FORECAST)->forecast;
     *r = e->forecast;
     r->by = e->by;
