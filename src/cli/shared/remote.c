@@ -270,13 +270,31 @@ void lks_remote_question_fini(struct lks_question *q)
     *q = (struct lks_question){0};
 }
 
+/* JSON replaces bytes that are not UTF-8, and the record would not have what was typed. */
+static enum lks_code check_typed(const struct lks_args *args, struct lks_err *err)
+{
+    for (size_t i = 0; i < args->given_count; i++) {
+        struct lks_str name = lks_args_name(args->given[i].option);
+        if (!lks_str_utf8(lks_str_from(args->given[i].value), NULL))
+            return lks_fail(err, LKS_E_USAGE,
+                            "the value of %" LKS_STR_FMT " is not UTF-8 text; type it in UTF-8",
+                            LKS_STR_ARG(name));
+    }
+    for (size_t i = 0; i < args->positional_count; i++) {
+        if (!lks_str_utf8(lks_str_from(args->positional[i]), NULL))
+            return lks_fail(err, LKS_E_USAGE, "argument %zu is not UTF-8 text; type it in UTF-8",
+                            i + 1);
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args *args,
                                       struct lks_question *q, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
     if (lks_buf_check(&q->json, err) != LKS_OK)
         return lks_wrap(err, "the question");
-    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+    if (check_typed(args, err) != LKS_OK || lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
     lks_remote_answer_fini(&q->answer);
     return lks_remote_call(&remote, q->method, &q->path,
