@@ -545,6 +545,25 @@ static void test_start_follow(void)
     CHECK_HAS(a.run.out, "change 7 is running: 58 nodes, 392 GPUs\nchange 7 done: 4/4 done\n");
 }
 
+/* A controller that lies cannot drive the terminal; a file has what it sent. */
+static void test_bytes(void)
+{
+    static const char *const words[][5] = {
+        {"change", "procedure", "7", NULL},
+        {"journal", "export", NULL},
+    };
+    static const char sent[] = "{\"a\":\t\"\033]0;x\a\302\233\377\342\200\256\303\274\"}\n";
+    static const char shown[] = "{\"a\":\t\"?]0;x????\303\274\"}\n";
+    for (size_t i = 0; i < LKS_COUNT(words); i++) {
+        for (int tty = 0; tty < 2; tty++) {
+            LKS_CLEANUP(asked_fini) struct asked a = {0};
+            lks_test_case("%s %s, tty %d", words[i][0], words[i][1], tty);
+            ask(&a, words[i], (const char *const[]){sent, NULL}, &(struct lks_term){.tty = tty});
+            CHECK_HAS(a.run.out, tty ? shown : sent);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -554,6 +573,7 @@ int main(void)
         {"following a change", test_follow},
         {"following it as a program", test_follow_json},
         {"starting and following it", test_start_follow},
+        {"bytes that drive a terminal", test_bytes},
         {0},
     };
     tree = lks_tree_new();

@@ -4,10 +4,7 @@
 #include "base/file.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/listing.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "cli/shared/output.h"
 
 /* To people a file of Markdown, and to programs JSON; both as lockstepd wrote it. */
 enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_args *args,
@@ -23,9 +20,7 @@ enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_arg
     if (path == NULL && json)
         return lks_listing_thing(cli, args, &q.answer, err);
     if (path == NULL) {
-        errno = 0;
-        if (fwrite(text.ptr, 1, text.len, cli->out) != text.len)
-            return lks_fail(err, LKS_E_IO, "cannot write the procedure: %s", strerror(errno));
+        lks_output_bytes(cli, text);
         return LKS_OK;
     }
     if (lks_file_replace(path, text, err) != LKS_OK)

@@ -2,6 +2,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/controller.h"
 #include "cli/shared/listing.h"
+#include "cli/shared/output.h"
 #include "engine/select.h"
 
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static enum lks_code export_page(struct lks_remote *remote, const struct lks_arg
     if (lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), &answer, x->err) != LKS_OK)
         return x->err->code;
     struct lks_str lines = lks_buf_view(&answer.http.body);
-    fwrite(lines.ptr, 1, lines.len, x->cli->out);
+    lks_output_bytes(x->cli, lines);
     x->printed += lines.len > 0;
     if (!lks_str_number(lks_http_answer_header(&answer.http, "lockstep-next"), UINT64_MAX, next))
         *next = 0;

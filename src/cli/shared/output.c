@@ -2,6 +2,23 @@
 
 #include "cli/shared/render.h"
 
+void lks_output_bytes(struct lks_cli *cli, struct lks_str bytes)
+{
+    size_t done = 0;
+    for (size_t at = 0; cli->term.tty && at < bytes.len;) {
+        uint32_t point = 0;
+        size_t len = lks_str_rune(bytes, at, &point);
+        bool stays = point == '\n' || point == '\t' || (len > 0 && lks_str_rune_printable(point));
+        if (!stays) {
+            fwrite(bytes.ptr + done, 1, at - done, cli->out);
+            fputc('?', cli->out);
+            done = at + (len > 0 ? len : 1);
+        }
+        at += len > 0 ? len : 1;
+    }
+    fwrite(bytes.ptr + done, 1, bytes.len - done, cli->out);
+}
+
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct lks_err *err)
 {
     lks_buf_addc(json, '\n');

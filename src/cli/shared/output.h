@@ -13,6 +13,10 @@
 /* The longest value a table shows whole. */
 #define LKS_OUTPUT_CELL_MAX 4096
 
+/* What lockstepd sent, byte for byte. On a terminal, what could drive it is a '?'; line ends and
+ * tabs stay. */
+void lks_output_bytes(struct lks_cli *cli, struct lks_str bytes);
+
 /* Print the JSON in `json` and a line end. */
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
                               struct lks_err *err) LKS_MUST_CHECK;
