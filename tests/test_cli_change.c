@@ -13,7 +13,7 @@ enum { WORDS_MAX = 14, FILE_MAX = 1 << 20 };
 
 static struct lks_tree tree;
 
-/* What lockstepd says, once: a status and a body. */
+/* What lockstepd says, once: a status and a body, of JSON unless it starts as Markdown does. */
 static struct lks_str answer(int status, const char *body)
 {
     static struct lks_buf texts[LKS_LIAR_TURNS];
@@ -22,9 +22,13 @@ static struct lks_str answer(int status, const char *body)
     lks_buf_fini(text);
     lks_buf_init(text, FILE_MAX);
     lks_buf_addf(text,
-                 "HTTP/1.1 %d x\r\nContent-Type: application/%sjson\r\nContent-Length: %zu\r\n"
+                 "HTTP/1.1 %d x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                  "Connection: close\r\n\r\n%s",
-                 status, status < 400 ? "" : "problem+", strlen(body), body);
+                 status,
+                 body[0] == '#' ? "text/markdown"
+                 : status < 400 ? "application/json"
+                                : "application/problem+json",
+                 strlen(body), body);
     return lks_buf_view(text);
 }
 
@@ -552,13 +556,14 @@ static void test_bytes(void)
         {"change", "procedure", "7", NULL},
         {"journal", "export", NULL},
     };
-    static const char sent[] = "{\"a\":\t\"\033]0;x\a\302\233\377\342\200\256\303\274\"}\n";
-    static const char shown[] = "{\"a\":\t\"?]0;x????\303\274\"}\n";
+    static const char sent[] = "# a\t\033]0;x\a\302\233\377\342\200\256\303\274\n";
+    static const char shown[] = "# a\t?]0;x????\303\274\n";
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
         for (int tty = 0; tty < 2; tty++) {
             LKS_CLEANUP(asked_fini) struct asked a = {0};
             lks_test_case("%s %s, tty %d", words[i][0], words[i][1], tty);
             ask(&a, words[i], (const char *const[]){sent, NULL}, &(struct lks_term){.tty = tty});
+            CHECK_STR(a.run.err, "");
             CHECK_HAS(a.run.out, tty ? shown : sent);
         }
     }
