@@ -2,12 +2,14 @@
  * an admin, for viewers of everything and of one pool, and for an operator of a site. Views may
  * change their code, and not their answers.
  *
- *     test_answers write    write tests/golden/api/answers anew, on purpose
+ *     test_answers write    write tests/golden/api/answers and lists anew, on purpose
  */
 #include "core/rows/credential.h"
 #include "core/state/lookup.h"
+#include "core/state/state.h"
+#include "core/view/view.h"
 #include "server/api/routes.h"
-#include "server/auth/authz.h"
+#include "server/auth/rows.h"
 #include "server/base/daemon_parts.h"
 #include "tests/facts.h"
 #include "tests/goldens.h"
@@ -266,7 +268,8 @@ static void check_form(const struct lks_call *call)
         printf("%s\n", err.msg);
 }
 
-static void ask_as(struct api *a, const struct person *who, const char *path, struct lks_buf *out)
+/* The call that asks for `path`; owned by the caller. */
+static struct lks_call *call_as(struct api *a, const struct person *who, const char *path)
 {
     struct lks_route_match match;
     struct lks_str bare, query;
@@ -275,10 +278,15 @@ static void ask_as(struct api *a, const struct person *who, const char *path, st
     lks_str_cut(lks_str_from(path), '?', &bare, &query);
     snprintf(found, sizeof(found), "%" LKS_STR_FMT, LKS_STR_ARG(bare));
     lks_route_find(LKS_LISTENER_PEOPLE, "GET", found, &match);
-    if (!CHECK(match.route != NULL))
-        return;
+    LKS_ASSERT(match.route != NULL);
     struct lks_call *call = make_call(a, &match, query);
     show_token(a, who->token, &call->credential);
+    return call;
+}
+
+static void ask_as(struct api *a, const struct person *who, const char *path, struct lks_buf *out)
+{
+    struct lks_call *call = call_as(a, who, path);
     answer(a, call);
     check_hidden(lks_buf_view(&call->out));
     check_form(call);
@@ -415,14 +423,248 @@ static void test_every_member_of_an_answer_is_in_one(void)
     }
 }
 
+/* Sorted lists ------------------------------------------------------------------------------- */
+
+/* The columns that a list can be sorted by; NULL: none. */
+static const struct lks_form *sorts_of(const struct lks_route *r)
+{
+    struct lks_field field;
+    bool has = r->query != NULL && lks_schema_field(r->query, LKS_STR("sort"), &field);
+    return has ? field.shape.form : NULL;
+}
+
+/* Add the items of all pages to `list`, a line each. */
+static void walk_pages(struct api *a, const struct person *who, const char *path, const char *sort,
+                       unsigned limit, struct lks_buf *list)
+{
+    char asked[512], after[256] = "";
+    unsigned pages = 0;
+    do {
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        snprintf(asked, sizeof(asked), "%s?limit=%u%s%s%s%s", path, limit,
+                 sort[0] != '\0' ? "&sort=" : "", sort, after[0] != '\0' ? "&after=" : "", after);
+        struct lks_call *call = call_as(a, who, asked);
+        answer(a, call);
+        check_form(call);
+        bool read = CHECK_INT(call->status, 200) &&
+                    CHECK_CODE(lks_docs_init(&docs, "answer", &err), LKS_OK) &&
+                    CHECK_CODE(lks_json_parse(lks_buf_view(&call->out), &docs, &err), LKS_OK);
+        lks_call_free(call);
+        if (!read)
+            return;
+        const struct lks_doc *items = lks_doc_member(docs.first, "items");
+        CHECK(items->count <= limit);
+        for (const struct lks_doc *i = items->first; i != NULL; i = i->next) {
+            CHECK_CODE(lks_json_canonical(i, list, &err), LKS_OK);
+            lks_buf_addc(list, '\n');
+        }
+        snprintf(after, sizeof(after), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_doc_text(docs.first, "next")));
+    } while (after[0] != '\0' && CHECK(++pages < 1000)); /* a cursor that stays is a fault */
+}
+
+/* The value of a member as people sort it: enum names by their place among the names. */
+static int cmp_values(const struct lks_field *field, const struct lks_doc *a,
+                      const struct lks_doc *b)
+{
+    uint64_t x = 0, y = 0;
+    if (a == NULL || b == NULL)
+        return (a != NULL) - (b != NULL);
+    if (field->shape.type == LKS_TYPE_CHOICE) {
+        CHECK(lks_record_word_find(field->shape.values, a->text, &x) &&
+              lks_record_word_find(field->shape.values, b->text, &y));
+        return (x > y) - (x < y);
+    }
+    if (a->kind == LKS_DOC_TEXT)
+        return lks_str_cmp(a->text, b->text);
+    int64_t m = a->kind == LKS_DOC_BOOL ? a->truth : a->number;
+    int64_t n = b->kind == LKS_DOC_BOOL ? b->truth : b->number;
+    return (m > n) - (m < n);
+}
+
+static size_t check_order(struct lks_str list, const struct lks_field *field, bool down)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    const struct lks_doc *before = NULL, *value;
+    struct lks_str line;
+    size_t count = 0;
+    CHECK_CODE(lks_docs_init(&docs, "items", &err), LKS_OK);
+    for (; list.len > 0; count++, before = value) {
+        lks_str_cut(list, '\n', &line, &list);
+        struct lks_doc *last = docs.last;
+        CHECK_CODE(lks_json_parse(line, &docs, &err), LKS_OK);
+        value = lks_doc_member(last == NULL ? docs.first : last->next, field->key);
+        int order = cmp_values(field, before, value);
+        if (count > 0)
+            CHECK(down ? order >= 0 : order <= 0);
+    }
+    return count;
+}
+
+/* One list by one column: in order, the same rows as without `sort`, and the same in pages. */
+static void check_sort(struct api *a, const struct person *who, const char *path,
+                       const struct lks_field *field, bool down)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf whole = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
+    char sort[64];
+    snprintf(sort, sizeof(sort), "%s%s", down ? "-" : "", field->key);
+    walk_pages(a, who, path, "", 1000, &plain);
+    walk_pages(a, who, path, sort, 1000, &whole);
+    size_t count = check_order(lks_buf_view(&whole), field, down);
+    struct lks_str line, rest = lks_buf_view(&plain);
+    for (; rest.len > 0; count--) {
+        lks_str_cut(rest, '\n', &line, &rest);
+        CHECK(lks_str_find(lks_buf_view(&whole), line) >= 0);
+    }
+    CHECK_INT(count, 0);
+    for (unsigned limit = 1; limit <= 3; limit++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf pages = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
+        walk_pages(a, who, path, sort, limit, &pages);
+        CHECK_STR(lks_buf_view(&pages), whole.ptr != NULL ? whole.ptr : "");
+    }
+}
+
+static void test_sorted_lists_are_whole_and_in_order(void)
+{
+    struct api a;
+    struct lks_field field;
+    size_t sorts = 0;
+    open_api(&a);
+    for (size_t i = 0; i < lks_route_count; i++) {
+        const struct lks_form *form = sorts_of(&lks_routes[i]);
+        for (size_t k = 0; form != NULL && lks_schema_at(form, k, &field); k++, sorts++) {
+            check_sort(&a, &people[0], lks_routes[i].path, &field, false);
+            check_sort(&a, &people[0], lks_routes[i].path, &field, true);
+        }
+    }
+    check_sort(&a, &people[2], "/v1/nodes", &(struct lks_field){.key = "name"}, true);
+    CHECK(sorts > 40);
+    close_api(&a);
+}
+
+static const struct {
+    const char *path, *says;
+} refused_sorts[] = {
+    {"/v1/nodes?sort=rak",
+     "query: sort: no list is sorted by 'rak'; give one of: name, asset, pool, "
+     "site, rack, domain, class, liveness, liveness_since, judged, tuple, "
+     "intake, held, enrolled, admissible, assigned_to"},
+    {"/v1/nodes?sort=why", "query: sort: no list is sorted by 'why'; give one of: name, asset"},
+    {"/v1/nodes?sort=--rack", "query: sort: no list is sorted by '--rack'; give one of: name"},
+    {"/v1/nodes?sort=-", "query: sort: no list is sorted by '-'; give one of: name"},
+    {"/v1/nodes?sort=", "query: sort: expected a column, found an empty text"},
+    {"/v1/trust?sort=size", "query: sort: no list is sorted by 'size'; give one of: name, pinned"},
+    {"/v1/pools?sort=name", "query: sort: unknown"},
+    /* A cursor belongs to the list, sorted as it was. */
+    {"/v1/nodes?sort=rack&after=gpu03", "query: after: is not the `next` of a page with this"},
+    {"/v1/nodes?sort=rack&after=sort=pool 2 r1 gpu03", "query: after: is not the `next` of a page"},
+    {"/v1/nodes?sort=rack&after=sort=-rack 2 r1 gpu03", "query: after: is not the `next` of a"},
+    {"/v1/nodes?sort=rack&after=sort=rack 2 r1 none", "query: after: is not the `next` of a page"},
+    {"/v1/nodes?sort=rack&after=sort=rack 3 r1 gpu03", "query: after: is not the `next` of a page"},
+    {"/v1/nodes?sort=rack&after=sort=rack 99 r1 gpu03", "query: after: is not the `next` of a"},
+    {"/v1/nodes?sort=rack&after=sort=rack", "query: after: is not the `next` of a page"},
+    {"/v1/nodes?sort=held&after=sort=held 2 r1 gpu03", "query: after: is not the `next` of a page"},
+    {"/v1/nodes?after=sort=rack 2 r1 gpu03", "query: after: is not the `next` of a page"},
+    {"/v1/alarms?sort=raised&after=3", "query: after: is not the `next` of a page with this"},
+    {"/v1/alarms?after=sort=raised 1 5 3", "query: after: is not the `next` of a page"},
+    {"/v1/images?after=sort=added 1 5 x", "query: after: is not the `next` of a page"},
+    {"/v1/images?sort=added&after=x", "query: after: is not the `next` of a page with this"},
+};
+
+static void test_refused_sorts(void)
+{
+    struct api a;
+    open_api(&a);
+    for (size_t i = 0; i < LKS_COUNT(refused_sorts); i++) {
+        struct lks_call *call = call_as(&a, &people[0], refused_sorts[i].path);
+        answer(&a, call);
+        CHECK_INT(call->status, 400);
+        if (!CHECK(lks_str_find(lks_buf_view(&call->out), lks_str_from(refused_sorts[i].says)) >=
+                   0))
+            printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(lks_buf_view(&call->out)));
+        lks_call_free(call);
+    }
+    close_api(&a);
+}
+
+static bool shows_in_slices(struct lks_rows_walk *walk, const void *row)
+{
+    (void)row;
+    walk->work++;
+    return true;
+}
+
+/* A list of nodes that is longer than a slice: other calls have their turn, and the answer is the
+ * same. */
+static void test_a_sorted_list_in_slices(void)
+{
+    static const struct lks_rows sliced = {
+        .view = &lks_view_nodes, .shows = shows_in_slices, .work_max = 4};
+    struct api a;
+    open_api(&a);
+    struct lks_call *whole = call_as(&a, &people[0], "/v1/nodes?sort=-rack&limit=3");
+    struct lks_call *call = call_as(&a, &people[0], "/v1/nodes?sort=-rack&limit=3");
+    answer(&a, whole);
+    unsigned slices = 0;
+    for (; call->status == 0 && slices < 100; slices++)
+        lks_rows_page(&a.authz, call, &sliced);
+    CHECK_INT(slices, (a.authz.state->node_count + 3) / 4);
+    CHECK(lks_str_eq(lks_buf_view(&call->out), lks_buf_view(&whole->out)));
+    lks_call_free(whole);
+    lks_call_free(call);
+    close_api(&a);
+}
+
+/* Parameters of lists, as OpenAPI has them: they follow from the tables of columns. */
+static void put_lists(struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    lks_buf_init(out, LKS_GOLDEN_BYTES_MAX);
+    lks_openapi_json("1.2.3", &text);
+    if (!CHECK_CODE(lks_docs_init(&docs, "openapi", &err), LKS_OK) ||
+        !CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK))
+        return;
+    const struct lks_doc *paths = lks_doc_member(docs.first, "paths");
+    for (size_t i = 0; i < lks_route_count; i++) {
+        if (sorts_of(&lks_routes[i]) == NULL)
+            continue;
+        const struct lks_doc *get =
+            lks_doc_member(lks_doc_member(paths, lks_routes[i].path), "get");
+        lks_buf_addf(out, "GET %s\n", lks_routes[i].path);
+        for (const struct lks_doc *p = lks_doc_member(get, "parameters")->first; p != NULL;
+             p = p->next) {
+            CHECK_CODE(lks_json_canonical(p, out, &err), LKS_OK);
+            lks_buf_addc(out, '\n');
+        }
+        lks_buf_addc(out, '\n');
+    }
+}
+
+static void test_parameters_of_lists(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0}, want = {0};
+    put_lists(&got);
+    lks_golden_read(API, "lists", &want);
+    compare(lks_buf_view(&got), lks_buf_view(&want));
+}
+
 static int write_answers(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0}, lists = {0};
     struct api a;
     open_api(&a);
     ask_all(&a, &got);
     close_api(&a);
-    return lks_golden_write(API, "answers", lks_buf_view(&got)) ? 0 : 6;
+    put_lists(&lists);
+    return lks_golden_write(API, "answers", lks_buf_view(&got)) &&
+                   lks_golden_write(API, "lists", lks_buf_view(&lists))
+               ? 0
+               : 6;
 }
 
 static const struct lks_test tests[] = {
@@ -430,6 +672,10 @@ static const struct lks_test tests[] = {
      test_every_get_route_is_asked_or_has_a_reason},
     {"answers: they are what they were", test_answers_are_what_they_were},
     {"answers: every member of an answer is in one", test_every_member_of_an_answer_is_in_one},
+    {"answers: sorted lists are whole and in order", test_sorted_lists_are_whole_and_in_order},
+    {"answers: a sort or cursor that does not fit is refused", test_refused_sorts},
+    {"answers: a sorted list in slices is the same", test_a_sorted_list_in_slices},
+    {"answers: parameters of lists are what they were", test_parameters_of_lists},
     {0},
 };
 

@@ -4,6 +4,7 @@
  * after a snapshot was loaded). */
 #include "core/rows/text.h"
 #include "core/view/view.h"
+#include "core/view/view_sort.h"
 #include "model/schema/tables.h"
 #include "tests/test.h"
 
@@ -26,6 +27,13 @@ static bool can_show(const struct lks_column *c)
     return c->count == 1 && c->type != LKS_COLUMN_REAL && c->type != LKS_COLUMN_BYTES;
 }
 
+/* A text that is dropped with its last use could go while a list is sorted in slices. */
+static bool can_sort(const struct lks_column *c)
+{
+    return can_show(c) && c->type != LKS_COLUMN_DIGEST && (c->flags & LKS_COLUMN_PASSING) == 0 &&
+           (c->use & (LKS_USE_LINES | LKS_USE_PARTED)) == 0;
+}
+
 /* What is wrong with how a column is used; NULL: nothing. */
 static const char *fault_of(const struct lks_column *c)
 {
@@ -39,6 +47,8 @@ static const char *fault_of(const struct lks_column *c)
         return "is asked for and not in the list";
     if ((c->use & LKS_USE_FILTER) != 0 && !can_filter(c))
         return "has a type that no filter takes";
+    if ((c->use & LKS_USE_SORT) != 0 && !can_sort(c))
+        return "has a type that no list is sorted by";
     if ((c->use & ANSWERED) != 0 && !can_show(c))
         return "has a type that no answer shows";
     return NULL;
@@ -81,7 +91,13 @@ static const char *fault_of_view(const struct lks_view *v)
         fault = fault_of(&v->entity->columns[i]);
     for (size_t i = 0; fault == NULL && i < v->computed_count; i++)
         fault = fault_of_computed(&v->computed[i]);
-    for (unsigned use = 1; fault == NULL && use <= LKS_USE_FILTER; use *= 2)
+    for (size_t i = 0; fault == NULL && i < v->computed_count; i++) {
+        struct lks_view_sort sort;
+        if ((v->computed[i].use & LKS_USE_SORT) != 0 &&
+            !lks_view_sort_by(v, lks_str_from(v->computed[i].field.key), &sort))
+            fault = "is sorted by and has no key";
+    }
+    for (unsigned use = 1; fault == NULL && use <= LKS_USE_SORT; use *= 2)
         fault = fault_of_walk(v, use);
     return fault != NULL ? fault : fault_of_walk(v, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE);
 }
@@ -162,6 +178,13 @@ static const struct {
      .fault = "is asked for and not in the list"},
     {.columns = {COLUMN_OF(a, NODE, .about = "A.", .use = LKS_USE_FILTER | LKS_USE_LISTED)},
      .fault = "has a type that no filter takes"},
+    {.columns = {COLUMN_OF(a, TEXT, .about = "A.", .flags = LKS_COLUMN_PASSING,
+                           .use = LKS_USE_SORT | LKS_USE_LISTED)},
+     .fault = "has a type that no list is sorted by"},
+    {.columns = {COLUMN_OF(a, TEXT, .about = "A.")},
+     .computed =
+         {{{"x", LKS_OF(TEXT), 0, NULL, "X."}, LKS_USE_LISTED | LKS_USE_SORT, LKS_VIEW_END, NULL}},
+     .fault = "is sorted by and has no key"},
     {.columns = {COLUMN_OF(bytes, BYTES, .about = "A.", .use = LKS_USE_LISTED)},
      .fault = "has a type that no answer shows"},
     {.columns = {COLUMN_OF(a, TEXT, .about = "A.", .use = LKS_USE_LISTED),

@@ -10,6 +10,7 @@
 #include "cli/shared/cli.h"
 #include "core/check/check.h"
 #include "core/conform/consistency.h"
+#include "core/view/view_row.h"
 #include "model/manifest/bundle.h"
 #include "model/manifest/manifest.h"
 #include "model/tuple/tuple.h"
@@ -59,6 +60,11 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
         lks_buf_addf(page, "\n%s\n", command->about);
     lks_buf_addf(page, "\nWith `--json`: `%s`\n", command->json);
     put_options(page, command->options);
+    if (lks_cli_view(command) == NULL)
+        return;
+    lks_buf_addf(page, "\nColumns for `--sort-by`: ");
+    lks_view_row_names(lks_cli_view(command), LKS_USE_SORT, page);
+    lks_buf_addf(page, "\n");
 }
 
 static void put_commands(struct lks_buf *page)
@@ -184,6 +190,7 @@ static void put_shape(struct lks_buf *page, const struct lks_shape *shape)
         [LKS_TYPE_DICT] = "map of names to: ",
         [LKS_TYPE_LINES] = "text of one or more lines",
         [LKS_TYPE_ANY] = "anything",
+        [LKS_TYPE_SORT] = "column",
     };
     lks_buf_addf(page, "%s", words[shape->type]);
     if (shape->type == LKS_TYPE_NUMBER)

@@ -102,15 +102,26 @@ void lks_docgen_config(struct lks_buf *page)
 
 /* The API ----------------------------------------------------------------------------------- */
 
+static void put_sorts(struct lks_buf *page, const struct lks_form *form)
+{
+    struct lks_field field;
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+        lks_buf_addf(page, "%s`%s`", i > 0 ? " " : " (", field.key);
+    lks_buf_addf(page, ")");
+}
+
 static void put_fields(struct lks_buf *page, const char *label, const struct lks_form *form)
 {
     struct lks_field field;
     if (form == NULL || !lks_schema_at(form, 0, &field))
         return;
     lks_buf_addf(page, "<br>%s:", label);
-    for (size_t i = 0; lks_schema_at(form, i, &field); i++)
+    for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
         lks_buf_addf(page, "%s `%s`%s", i > 0 ? "," : "", field.key,
                      (field.flags & LKS_FIELD_REQUIRED) != 0 ? "" : "?");
+        if (field.shape.type == LKS_TYPE_SORT)
+            put_sorts(page, field.shape.form);
+    }
 }
 
 static void put_routes(struct lks_buf *page, enum lks_listener listener)
@@ -138,7 +149,9 @@ void lks_docgen_api(struct lks_buf *page)
               "HTTPS, by default on port 7443 for people and 7444 for agents, and the Unix "
               "socket. `GET /v1/openapi.json` is the same as an OpenAPI 3.1 document. Failures "
               "are problem details (RFC 9457) whose `detail` is one line. A list has `items` and, "
-              "where there is more, `next`, which goes into `after`.\n\n## For people\n");
+              "where there is more, `next`, which goes into `after`. `sort` is one of the columns "
+              "behind it, or `-` and the column for the reverse order; rows without a value are "
+              "the smallest. All pages of a list have the same `sort`.\n\n## For people\n");
     put_routes(page, LKS_LISTENER_PEOPLE);
     lks_buf_addf(page, "\n## For agents\n");
     put_routes(page, LKS_LISTENER_AGENTS);

@@ -26,6 +26,7 @@ static void put_uses(struct lks_buf *page, unsigned flags, unsigned use, const c
     put_word(page, &count, (use & LKS_USE_SHOWN) != 0, "show");
     put_word(page, &count, (use & LKS_USE_LIVE) != 0, "show now");
     put_word(page, &count, (use & LKS_USE_FILTER) != 0, "filter");
+    put_word(page, &count, (use & LKS_USE_SORT) != 0, "sort");
     put_word(page, &count, (flags & LKS_COLUMN_SETTABLE) != 0, "set");
     put_word(page, &count, (flags & LKS_COLUMN_SECRET) != 0, "secret");
     put_word(page, &count, (flags & LKS_COLUMN_DERIVED) != 0, "derived");
@@ -76,24 +77,25 @@ static void put_entity(struct lks_buf *page, const struct lks_entity *t, const c
 void lks_docgen_entities(struct lks_buf *page)
 {
     lks_docgen_banner(page, "the tables of src/core/entity and src/core/view");
-    lks_buf_addf(page,
-                 "# Tables of the state\n\n"
-                 "A controller computes its state from the journal. The state has the tables "
-                 "below. Snapshots hold these tables; answers of the API hold some of the "
-                 "columns.\n\n"
-                 "The type `computed` marks a member of answers that is not a column. Where a "
-                 "column has the same name, answers hold the computed member.\n\n"
-                 "| use | meaning |\n|---|---|\n"
-                 "| (empty) | Snapshots hold the column. Answers about pools and changes hold some "
-                 "of these columns: see [api](api.md). |\n"
-                 "| `list` | Lists, and answers about a single row, have this member. |\n"
-                 "| `show` | Only answers about a single row have this member. |\n"
-                 "| `show now` | As `show`, but answers about a past time do not have it. |\n"
-                 "| `filter` | The list has a query parameter of this name. |\n"
-                 "| `set` | People set the column: `lockstep node set`. |\n"
-                 "| `secret` | No answer has the column. |\n"
-                 "| `derived` | The column follows from others; snapshots do not hold it. |\n"
-                 "| `as NAME` | Answers use this name for the column. |\n");
+    lks_buf_addf(
+        page, "# Tables of the state\n\n"
+              "A controller computes its state from the journal. The state has the tables "
+              "below. Snapshots hold these tables; answers of the API hold some of the "
+              "columns.\n\n"
+              "The type `computed` marks a member of answers that is not a column. Where a "
+              "column has the same name, answers hold the computed member.\n\n"
+              "| use | meaning |\n|---|---|\n"
+              "| (empty) | Snapshots hold the column. Answers about pools and changes hold some "
+              "of these columns: see [api](api.md). |\n"
+              "| `list` | Lists, and answers about a single row, have this member. |\n"
+              "| `show` | Only answers about a single row have this member. |\n"
+              "| `show now` | As `show`, but answers about a past time do not have it. |\n"
+              "| `filter` | The list has a query parameter of this name. |\n"
+              "| `sort` | The list can be sorted by it: `sort=NAME`, in reverse `sort=-NAME`. |\n"
+              "| `set` | People set the column: `lockstep node set`. |\n"
+              "| `secret` | No answer has the column. |\n"
+              "| `derived` | The column follows from others; snapshots do not hold it. |\n"
+              "| `as NAME` | Answers use this name for the column. |\n");
     for (size_t i = 0; i < lks_entity_count; i++)
         put_entity(page, lks_entities[i], NULL);
 }

@@ -7,6 +7,7 @@
 #include "cli/shared/render.h"
 #include "codec/notation/hostlist.h"
 #include "codec/package/sbom.h"
+#include "core/view/view.h"
 
 #include <stdlib.h>
 
@@ -293,7 +294,8 @@ static const struct lks_listing_column image_columns[] = {
 
 static const struct lks_listing images = {.path = "/v1/images",
                                           LKS_COLUMNS(image_columns),
-                                          .empty = "no images are known beside those of NGC"};
+                                          .empty = "no images are known beside those of NGC",
+                                          .view = &lks_view_images};
 
 enum lks_code lks_cmd_image_ls(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)

@@ -3,6 +3,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/render.h"
+#include "core/view/view.h"
 
 enum {
     FORM_MAX = 512,
@@ -167,7 +168,8 @@ static const struct lks_listing_column deviation_columns[] = {
 static const struct lks_listing deviations = {.path = "/v1/deviations",
                                               LKS_COLUMNS(deviation_columns),
                                               .open_only = true,
-                                              .empty = "no deviations"};
+                                              .empty = "no deviations",
+                                              .view = &lks_view_deviations};
 
 enum lks_code lks_cmd_deviation_ls(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)

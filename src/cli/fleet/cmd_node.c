@@ -3,6 +3,7 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "core/entity/settable.h"
+#include "core/view/view.h"
 
 /* Lists ------------------------------------------------------------------------------------- */
 
@@ -23,6 +24,7 @@ static const struct lks_listing nodes = {
                          "--judged", "--held", "--intake", "--component", "--version",
                          "--tuple" LKS_SETTABLE_NODE(FILTER)),
     .empty = "no such nodes",
+    .view = &lks_view_nodes,
 };
 
 enum lks_code lks_cmd_node_ls(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -55,8 +57,11 @@ static const struct lks_listing_column alarm_columns[] = {
     LKS_LEFT("raised", "raised"), LKS_LEFT("released", "released"), LKS_WRAP("text", "text"),
 };
 
-static const struct lks_listing alarms = {
-    .path = "/v1/alarms", LKS_COLUMNS(alarm_columns), .open_only = true, .empty = "no alarms"};
+static const struct lks_listing alarms = {.path = "/v1/alarms",
+                                          LKS_COLUMNS(alarm_columns),
+                                          .open_only = true,
+                                          .empty = "no alarms",
+                                          .view = &lks_view_alarms};
 
 enum lks_code lks_cmd_alarm_ls(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)

@@ -4,10 +4,13 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/remote.h"
+#include "core/view/view.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+
+enum { TEXT_MAX = 4096 };
 
 const struct lks_option lks_common_options[] = {
     {"--json", "print the answer as JSON"},
@@ -16,6 +19,25 @@ const struct lks_option lks_common_options[] = {
     {"--help", "explain the command"},
     {0},
 };
+
+/* Lists of rows of the state. */
+static const struct {
+    const char *command;
+    const struct lks_view *view;
+} lists[] = {
+    {"node ls", &lks_view_nodes},   {"alarm ls", &lks_view_alarms},
+    {"stack ls", &lks_view_stacks}, {"deviation ls", &lks_view_deviations},
+    {"image ls", &lks_view_images}, {"bundle ls", &lks_view_bundles},
+};
+
+const struct lks_view *lks_cli_view(const struct lks_command *command)
+{
+    for (size_t i = 0; i < LKS_COUNT(lists); i++) {
+        if (strcmp(lists[i].command, command->name) == 0)
+            return lists[i].view;
+    }
+    return NULL;
+}
 
 /* Help -------------------------------------------------------------------------------------- */
 
@@ -40,6 +62,17 @@ static void print_options(struct lks_cli *cli, const struct lks_option *options,
     }
 }
 
+static void explain_columns(struct lks_cli *cli, const struct lks_view *view)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
+    if (view == NULL)
+        return;
+    lks_buf_addf(&text, "Columns for --sort-by: ");
+    lks_view_row_names(view, LKS_USE_SORT, &text);
+    fputc('\n', cli->out);
+    print_text(cli, text.ptr);
+}
+
 static void explain(struct lks_cli *cli, const struct lks_command *command)
 {
     char summary[256];
@@ -53,6 +86,7 @@ static void explain(struct lks_cli *cli, const struct lks_command *command)
     print_options(cli, command->options, false);
     print_options(cli, command->options, true);
     lks_args_print(lks_common_options, columns_of(cli), cli->out);
+    explain_columns(cli, lks_cli_view(command));
     fprintf(cli->out, "\nWith --json: ");
     lks_term_flow(cli->out, lks_str_from(command->json), strlen("With --json: "), 0,
                   columns_of(cli));

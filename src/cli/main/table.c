@@ -6,6 +6,7 @@
 #include "cli/main/table_journal.h"
 #include "cli/main/table_node.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/machine.h"
 #include "cli/shared/remote.h"
 
@@ -75,6 +76,7 @@ static const struct lks_option stacks_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--name NAME", "only stacks with this name"},
     {"--step STEP", "only stacks at this stage: candidate, lab, canary, released or retired"},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 
@@ -149,6 +151,7 @@ static const struct lks_option deviation_options[] = {
 static const struct lks_option deviations_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", "include deviations that ended"},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 
@@ -249,6 +252,7 @@ static const struct lks_option pldm_build_options[] = {
 };
 
 static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS, {0}};
+static const struct lks_option list_options[] = {LKS_REMOTE_OPTIONS, LKS_LISTING_OPTIONS, {0}};
 
 static const struct lks_option apply_options[] = {
     LKS_REMOTE_OPTIONS,
@@ -296,6 +300,7 @@ static const struct lks_option node_ls_options[] = {
     {"--version V", "with --component, only nodes that run this version of it"},
     {"--tuple DIGEST", "only nodes whose tuple has this digest, or one that starts so"},
     {"--limit N", "at most N entries (no limit)"},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 
@@ -326,6 +331,7 @@ static const struct lks_option enroll_options[] = {
 static const struct lks_option alarm_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", "include alarms that are closed"},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 
@@ -511,7 +517,7 @@ const struct lks_command lks_commands[] = {
      "Stores the files in the depot by digest; an interrupted upload resumes. Refused unless a key "
      "pinned there signed the bundle.",
      "{digest, name, version, signer, key, site, seq}", lks_cmd_bundle_push},
-    {"bundle ls", "", 0, 0, remote_options, "List the verified bundles", "",
+    {"bundle ls", "", 0, 0, list_options, "List the verified bundles", "",
      "{items: [{digest, name, version, signer, key, site, added, by?, revoked?, revoked_by?, "
      "revoked_reason?}]}",
      lks_cmd_bundle_ls},
@@ -656,7 +662,7 @@ const struct lks_command lks_commands[] = {
      lks_cmd_admit},
     {"image add", "REF", 1, 1, image_options, "Record which libraries a job image holds", "",
      "{seq}", lks_cmd_image_add},
-    {"image ls", "", 0, 0, remote_options, "List known job images", "",
+    {"image ls", "", 0, 0, list_options, "List known job images", "",
      "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
     {"node enroll", "NODE", 1, 1, enroll_options,
      "Create a single-use token with which one node enrols",

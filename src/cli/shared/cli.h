@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct lks_command;
+struct lks_view;
 
 struct lks_cli {
     FILE *out;
@@ -45,6 +46,9 @@ struct lks_command {
  */
 extern const struct lks_command lks_commands[];
 extern const size_t lks_command_count;
+
+/* The view of the rows that a command lists; NULL: none. Help adds the names of its columns. */
+const struct lks_view *lks_cli_view(const struct lks_command *command);
 
 /* Options that every command takes. */
 extern const struct lks_option lks_common_options[];

@@ -4,6 +4,7 @@
 #include "cli/shared/render.h"
 #include "codec/format/json.h"
 #include "codec/time/moment.h"
+#include "core/view/view_sort.h"
 #include "model/record/record.h"
 
 #include <inttypes.h>
@@ -287,6 +288,26 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
     return print_rows(cli, &r, listing->empty, err);
 }
 
+/* A column that the table does not have is refused here: the message names the option. */
+static enum lks_code sort_by(const struct lks_args *args, const struct lks_listing *listing,
+                             struct lks_remote_path *path, struct lks_err *err)
+{
+    struct lks_str sort = lks_args_str(args, "--sort-by");
+    struct lks_view_sort ignored;
+    if (sort.len == 0)
+        return LKS_OK;
+    if (!lks_view_sort_by(listing->view, sort, &ignored)) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LINE_MAX_BYTES);
+        lks_view_row_names(listing->view, LKS_USE_SORT, &names);
+        return lks_fail(err, LKS_E_USAGE,
+                        "--sort-by: no list is sorted by '%" LKS_STR_FMT
+                        "'; give one of: %" LKS_STR_FMT,
+                        LKS_STR_ARG(sort), LKS_STR_ARG(lks_buf_view(&names)));
+    }
+    lks_remote_path_query(path, "sort", sort);
+    return LKS_OK;
+}
+
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_listing *listing, struct lks_err *err)
 {
@@ -299,6 +320,8 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
     lks_remote_path_options(&q.path, args, listing->filters);
     if (listing->open_only && !lks_args_has(args, "--all"))
         lks_remote_path_query(&q.path, "open", LKS_STR("true"));
+    if (sort_by(args, listing, &q.path, err) != LKS_OK)
+        return err->code;
     if (listing->members != NULL)
         return print_members(cli, args, listing, &q, err);
     return lks_listing_print_at(cli, args, listing, &q.path, err);

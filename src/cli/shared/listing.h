@@ -6,6 +6,8 @@
 #include "base/term/table.h"
 #include "cli/shared/remote.h"
 
+struct lks_view;
+
 struct lks_listing_column {
     const char *header;
     const char *key; /* a path in an item, or a form of render.h; "*": all that no column shows */
@@ -47,14 +49,21 @@ struct lks_listing {
     const char *part; /* "history": the list of the command's argument; NULL: a list of all */
     const struct lks_listing_column *columns;
     size_t column_count;
-    const char *const *filters; /* for lks_remote_path_options() */
-    bool open_only;             /* unless --all is given */
-    const char *const *members; /* the answer is one page, and its lists are these members, up to
-                                   NULL; without them the list comes in pages */
-    uint64_t limit;             /* without --limit; 0: all */
-    const char *cursor;         /* how the next page is asked for; NULL: "after" */
-    const char *empty;          /* what to say where there is nothing, or NULL */
+    const char *const *filters;  /* for lks_remote_path_options() */
+    bool open_only;              /* unless --all is given */
+    const char *const *members;  /* the answer is one page, and its lists are these members, up to
+                                    NULL; without them the list comes in pages */
+    uint64_t limit;              /* without --limit; 0: all */
+    const char *cursor;          /* how the next page is asked for; NULL: "after" */
+    const char *empty;           /* what to say where there is nothing, or NULL */
+    const struct lks_view *view; /* of the rows: the columns that --sort-by takes; NULL: none */
 };
+
+/* For a listing with a view. */
+#define LKS_LISTING_OPTIONS                                                                        \
+    {                                                                                              \
+        "--sort-by COLUMN", "sort by a column; '-COLUMN' sorts in reverse order"                   \
+    }
 
 #define LKS_PART_COLUMNS(array) (array), LKS_COUNT(array)
 #define LKS_COLUMNS(array)      .columns = (array), .column_count = LKS_COUNT(array)

@@ -6,6 +6,7 @@
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 #include "cli/shared/render.h"
+#include "core/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,7 @@ static const struct lks_listing bundles = {
     .path = "/v1/bundles",
     LKS_COLUMNS(bundle_columns),
     .empty = "no bundle was found good yet: 'lockstep bundle push DIR' brings one",
+    .view = &lks_view_bundles,
 };
 
 enum lks_code lks_cmd_bundle_ls(struct lks_cli *cli, const struct lks_args *args,

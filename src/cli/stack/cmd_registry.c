@@ -5,6 +5,7 @@
 #include "cli/shared/listing.h"
 #include "cli/shared/render.h"
 #include "cli/stack/stackwarn.h"
+#include "core/view/view.h"
 
 /* stack publish ----------------------------------------------------------------------------- */
 
@@ -48,6 +49,7 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
         .empty = lks_args_has(args, "--name") || lks_args_has(args, "--step")
                      ? "no such stack"
                      : "no stack is published: 'lockstep stack publish FILE' does it",
+        .view = &lks_view_stacks,
     };
     return lks_listing_print(cli, args, &stacks, err);
 }

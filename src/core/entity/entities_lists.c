@@ -15,12 +15,12 @@
 
 #define ROW struct lks_deviation
 static const struct lks_column deviation[] = {
-    NUMBER(id, "Its number.", .use = LISTED),
+    NUMBER(id, "Its number.", .use = LISTED | SORT),
     TEXT(hosts, "The nodes that it is for.", .use = LISTED | ALWAYS | LINES, .key = "nodes"),
     TEXT(subject, "The component or setting that may differ, or * for any.",
-         .use = LISTED | ALWAYS),
+         .use = LISTED | ALWAYS | SORT),
     TEXT(value, "The value that it may have; absent: any.", .use = LISTED),
-    TEXT(owner, "The person responsible for it.", .use = LISTED | ALWAYS),
+    TEXT(owner, "The person responsible for it.", .use = LISTED | ALWAYS | SORT),
     TEXT(reason, "The reason for it.", .use = LISTED | ALWAYS),
     TEXT(approver, "The person expected to approve it.", .use = LISTED),
     TEXT(by, "The actor who added it.", .use = LISTED),
@@ -29,9 +29,9 @@ static const struct lks_column deviation[] = {
     TIME(agreed, "When an approver agreed; absent: not yet.", .use = LISTED),
     TEXT(agreed_by, "The approver.", .use = LISTED),
     TEXT(agreed_reason, "The approver's reason.", .use = LISTED),
-    TIME(added, "When it was added.", .use = LISTED | ALWAYS),
-    TIME(expires, "When it expires.", .use = LISTED | ALWAYS),
-    TIME(ended, "When it ended; absent: it has not.", .use = LISTED),
+    TIME(added, "When it was added.", .use = LISTED | ALWAYS | SORT),
+    TIME(expires, "When it expires.", .use = LISTED | ALWAYS | SORT),
+    TIME(ended, "When it ended; absent: it has not.", .use = LISTED | SORT),
     TEXT(ended_by, "The actor who ended it.", .use = LISTED),
     TEXT(ended_reason, "The actor's reason.", .use = LISTED),
     COUNTED(count, "Number of nodes that it names."),
@@ -47,12 +47,12 @@ const struct lks_entity lks_entity_deviation = {
 
 #define ROW struct lks_state_alarm
 static const struct lks_column alarm[] = {
-    NUMBER(id, "Its number.", .use = LISTED),
-    WORD(kind, lks_alarm_words, "The kind of alarm.", .use = LISTED),
-    TEXT(subject, "The node, pool or change that it is about.", .use = LISTED),
+    NUMBER(id, "Its number.", .use = LISTED | SORT),
+    WORD(kind, lks_alarm_words, "The kind of alarm.", .use = LISTED | SORT),
+    TEXT(subject, "The node, pool or change that it is about.", .use = LISTED | SORT),
     TEXT(text, "The event, in a line.", .use = LISTED | ALWAYS),
-    TIME(raised, "When it was raised.", .use = LISTED | ALWAYS),
-    TIME(released, "When it was closed; absent: it is open.", .use = LISTED),
+    TIME(raised, "When it was raised.", .use = LISTED | ALWAYS | SORT),
+    TIME(released, "When it was closed; absent: it is open.", .use = LISTED | SORT),
     TEXT(by, "The actor who closed it.", .use = LISTED, ONLY_IF(released)),
     TEXT(reason, "The actor's reason.", .use = LISTED, ONLY_IF(released)),
 };
@@ -95,17 +95,17 @@ const struct lks_entity lks_entity_command = {
 #define ROW struct lks_state_stack
 static const struct lks_column stack[] = {
     TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED),
-    TEXT(name, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(name, "Its name.", .use = LISTED | ALWAYS | SORT),
     TEXT(manifest, "The digest of its manifest.", .use = SHOWN | ALWAYS | HASHED),
     TEXT(envelope, "Its signed envelope (DSSE)."),
     TEXT(artifacts, "The artifacts that it names, by digest.",
          .use = SHOWN | ALWAYS | PARTED | HASHED),
-    WORD(step, lks_step_words, "Its stage.", .use = LISTED),
-    TIME(published, "When it was published.", .use = LISTED | ALWAYS),
+    WORD(step, lks_step_words, "Its stage.", .use = LISTED | SORT),
+    TIME(published, "When it was published.", .use = LISTED | ALWAYS | SORT),
     TEXT(by, "The actor who published it.", .use = LISTED),
     TEXT(reason, "The actor's reason.", .use = LISTED),
     TEXT(minters, "The minters of that actor's credential, separated by blanks."),
-    TIME(stepped, "When it reached this stage.", .use = LISTED),
+    TIME(stepped, "When it reached this stage.", .use = LISTED | SORT),
     ARRAY("evidence", TEXT, evidence, 0, "The evidence for each stage."),
     ARRAY("evidence_by", TEXT, evidence_by, 0, "The actor who gave the evidence, for each stage."),
 };
@@ -119,7 +119,7 @@ const struct lks_entity lks_entity_stack = {
 
 #define ROW struct lks_state_image
 static const struct lks_column image[] = {
-    TEXT(ref, "The reference that jobs use.", .use = LISTED | ALWAYS),
+    TEXT(ref, "The reference that jobs use.", .use = LISTED | ALWAYS | SORT),
     TEXT(digest, "Its digest, where it is known.", .use = LISTED),
     TEXT(nccl, "The version of NCCL in it.", .use = LISTED),
     TEXT(rccl, "The version of RCCL in it.", .use = LISTED),
@@ -127,7 +127,7 @@ static const struct lks_column image[] = {
     TEXT(cuda, "The version of CUDA in it.", .use = LISTED),
     TEXT(source, "The source of these versions.", .use = LISTED | ALWAYS),
     TEXT(by, "The actor who added it.", .use = LISTED),
-    TIME(added, "When it was added.", .use = LISTED | ALWAYS),
+    TIME(added, "When it was added.", .use = LISTED | ALWAYS | SORT),
 };
 const struct lks_entity lks_entity_image = {
     .name = "image",
@@ -140,11 +140,11 @@ const struct lks_entity lks_entity_image = {
 
 #define ROW struct lks_state_artifact
 static const struct lks_column artifact[] = {
-    TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED),
-    TEXT(name, "Its name.", .use = LISTED),
-    NUMBER(size, "Its size in bytes.", .use = LISTED),
+    TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED | SORT),
+    TEXT(name, "Its name.", .use = LISTED | SORT),
+    NUMBER(size, "Its size in bytes.", .use = LISTED | SORT),
     TEXT(by, "The actor who added it.", .use = LISTED),
-    TIME(added, "When it was added.", .use = LISTED),
+    TIME(added, "When it was added.", .use = LISTED | SORT),
 };
 const struct lks_entity lks_entity_artifact = {
     .name = "artifact",
@@ -159,9 +159,9 @@ const struct lks_entity lks_entity_artifact = {
 
 #define ROW struct lks_state_key
 static const struct lks_column key[] = {
-    TEXT(name, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(name, "Its name.", .use = LISTED | ALWAYS | SORT),
     TEXT(key, "The public key.", .use = LISTED | ALWAYS),
-    TIME(pinned, "When it was pinned.", .use = LISTED | ALWAYS),
+    TIME(pinned, "When it was pinned.", .use = LISTED | ALWAYS | SORT),
     TEXT(by, "The actor who pinned it.", .use = LISTED),
     TEXT(reason, "The actor's reason.", .use = LISTED),
 };
@@ -177,17 +177,17 @@ const struct lks_entity lks_entity_key = {
 #define ROW struct lks_state_bundle
 static const struct lks_column bundle[] = {
     TEXT(digest, "Its digest.", .use = LISTED | ALWAYS | HASHED),
-    TEXT(name, "Its name.", .use = LISTED | ALWAYS),
+    TEXT(name, "Its name.", .use = LISTED | ALWAYS | SORT),
     TEXT(version, "Its version.", .use = LISTED | ALWAYS),
     TEXT(manifest, "The digest of its manifest.", .use = SHOWN | ALWAYS | HASHED),
-    TEXT(signer, "The name of the pinned key that signed it.", .use = LISTED | ALWAYS),
+    TEXT(signer, "The name of the pinned key that signed it.", .use = LISTED | ALWAYS | SORT),
     TEXT(key, "The fingerprint of that key.", .use = LISTED | ALWAYS | HASHED),
     TEXT(artifacts, "The artifacts that it names, by digest.",
          .use = SHOWN | ALWAYS | PARTED | HASHED),
     TRUTH(site, "Whether the site signed it.", .use = LISTED),
-    TIME(added, "When its signature was verified.", .use = LISTED | ALWAYS),
+    TIME(added, "When its signature was verified.", .use = LISTED | ALWAYS | SORT),
     TEXT(by, "The actor who added it.", .use = LISTED),
-    TIME(revoked, "When it was revoked; absent: it was not.", .use = LISTED),
+    TIME(revoked, "When it was revoked; absent: it was not.", .use = LISTED | SORT),
     TEXT(revoked_by, "The actor who revoked it.", .use = LISTED),
     TEXT(revoked_reason, "The actor's reason.", .use = LISTED),
 };
@@ -201,10 +201,10 @@ const struct lks_entity lks_entity_bundle = {
 
 #define ROW struct lks_state_flash
 static const struct lks_column flash[] = {
-    NUMBER(id, "Its number.", .use = LISTED),
-    NODE(node, "The node or asset.", .use = LISTED | ALWAYS),
-    WORD(act, lks_bmc_act_words, "The kind of action.", .use = LISTED),
-    TEXT(component, "The component.", .use = LISTED | ALWAYS),
+    NUMBER(id, "Its number.", .use = LISTED | SORT),
+    NODE(node, "The node or asset.", .use = LISTED | ALWAYS | SORT),
+    WORD(act, lks_bmc_act_words, "The kind of action.", .use = LISTED | SORT),
+    TEXT(component, "The component.", .use = LISTED | ALWAYS | SORT),
     TEXT(version, "The version to install.", .use = LISTED),
     TEXT(bundle, "The digest of the bundle.", .use = LISTED),
     TEXT(image, "The digest of the image.", .use = LISTED),
@@ -215,15 +215,15 @@ static const struct lks_column flash[] = {
     TRUTH(force, "Whether the version may be older than the installed one.", .use = LISTED),
     TRUTH(one_way, "Whether the irreversibility was acknowledged.", .use = LISTED),
     TRUTH(revoked, "Whether its bundle was revoked: no further part of it starts."),
-    TIME(begun, "When it started.", .use = LISTED | ALWAYS),
+    TIME(begun, "When it started.", .use = LISTED | ALWAYS | SORT),
     TIME(deadline, "When lockstepd gives it up.", .use = LISTED | ALWAYS),
     TEXT(by, "The actor; absent: lockstepd.", .use = LISTED),
     TEXT(reason, "The actor's reason.", .use = LISTED),
     BYTES(saved, saved_len, "The checkpoint from which the driver continues after a restart."),
     PASSING(phase, "Its phase, in words.", .use = LISTED),
     NUMBER(percent, "Its progress in percent."),
-    WORD(outcome, lks_bmc_outcome_words, "How it ended.", .use = LISTED),
-    TIME(ended, "When it ended; absent: it has not.", .use = LISTED),
+    WORD(outcome, lks_bmc_outcome_words, "How it ended.", .use = LISTED | SORT),
+    TIME(ended, "When it ended; absent: it has not.", .use = LISTED | SORT),
     PASSING(found, "The version that was read last.", .use = LISTED),
     PASSING(text, "The last message about it.", .use = LISTED),
     NUMBER(uploads, "Number of times that the image was sent.", .use = LISTED, ONLY_IF(outcome)),
@@ -258,11 +258,11 @@ const struct lks_entity lks_entity_barred = {
 
 #define ROW struct lks_override
 static const struct lks_column override[] = {
-    TEXT(job, "The job.", .use = LISTED | ALWAYS),
+    TEXT(job, "The job.", .use = LISTED | ALWAYS | SORT),
     TEXT(hosts, "The nodes that it may start on.", .use = LISTED | ALWAYS | LINES, .key = "nodes"),
     TEXT(reason, "The actor's reason.", .use = LISTED | ALWAYS),
-    TEXT(by, "The actor who gave the override.", .use = LISTED),
-    TIME(until, "When the override expires.", .use = LISTED | ALWAYS),
+    TEXT(by, "The actor who gave the override.", .use = LISTED | SORT),
+    TIME(until, "When the override expires.", .use = LISTED | ALWAYS | SORT),
 };
 const struct lks_entity lks_entity_override = {
     .name = "override",

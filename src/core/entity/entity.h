@@ -48,7 +48,7 @@ enum lks_column_use {
     LKS_USE_SHOWN = 2,     /* only in answers about a single row */
     LKS_USE_LIVE = 4,      /* known from heartbeats alone: not in answers about the past */
     LKS_USE_FILTER = 32,   /* a list can be limited to rows with one value */
-    LKS_USE_SORT = 64,     /* lists could be sorted by it; none is yet */
+    LKS_USE_SORT = 64,     /* a list can be sorted by it */
     LKS_USE_ALWAYS = 128,  /* a text or time that is never empty */
     LKS_USE_FILLED = 256,  /* a boolean, number or enum name that is left out if it is 0 */
     LKS_USE_BEGINS = 512,  /* FILTER: the beginning of the value is enough */

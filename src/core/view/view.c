@@ -199,6 +199,22 @@ static void put_admissible(struct lks_json_writer *w, const struct lks_view_of *
         lks_json_cstr(w, "why", why);
 }
 
+static struct lks_view_key key_name(const struct lks_view_of *of)
+{
+    return (struct lks_view_key){.text = lks_state_name(of->s, place_of(of))};
+}
+
+static struct lks_view_key key_judged(const struct lks_view_of *of)
+{
+    return (struct lks_view_key){.number = lks_state_judged(of->s, place_of(of))};
+}
+
+static struct lks_view_key key_admissible(const struct lks_view_of *of)
+{
+    return (struct lks_view_key){.number =
+                                     lks_node_status_bars(of->s, place_of(of), of->now.wall) == 0};
+}
+
 static void put_certificate(struct lks_json_writer *w, const struct lks_view_of *of)
 {
     const struct lks_certificate *c = &((const struct lks_node *)of->row)->certificates[0];
@@ -432,7 +448,13 @@ static const struct lks_view_computed computed[] = {
      LIVE, LKS_VIEW_END, NULL},
 };
 /* clang-format on */
-const struct lks_view lks_view_nodes = {&lks_entity_node, computed, LKS_COUNT(computed)};
+static const struct lks_view_keyed keys[] = {
+    {"name", key_name},
+    {"judged", key_judged},
+    {"admissible", key_admissible},
+};
+const struct lks_view lks_view_nodes = {&lks_entity_node, computed, LKS_COUNT(computed), keys,
+                                        LKS_COUNT(keys)};
 const struct lks_view lks_view_resets = {.entity = &lks_entity_reset};
 
 const struct lks_view *const lks_views[] = {

@@ -38,8 +38,9 @@ static bool step(struct walk *k)
     }
 }
 
-/* Parts of an answer that follow each other. What queries take has one part. */
-static const unsigned parts[] = {LKS_USE_LISTED, LKS_USE_SHOWN, LKS_USE_LIVE, LKS_USE_FILTER};
+/* Parts of an answer that follow each other. Filters, and columns to sort by, are one part each. */
+static const unsigned parts[] = {LKS_USE_LISTED, LKS_USE_SHOWN, LKS_USE_LIVE, LKS_USE_FILTER,
+                                 LKS_USE_SORT};
 
 bool lks_view_row_at(const struct lks_view *view, unsigned use, size_t i,
                      const struct lks_column **column, const struct lks_view_computed **computed)
@@ -121,14 +122,21 @@ bool lks_view_row_field(const void *view, unsigned use, size_t i, struct lks_fie
                                           .shape = lks_view_row_shape(c),
                                           .flags = is_always(c) ? LKS_FIELD_REQUIRED : 0,
                                           .about = c->about};
-    if ((use & LKS_USE_FILTER) != 0)
+    if ((use & (LKS_USE_FILTER | LKS_USE_SORT)) != 0)
         out->flags = 0; /* a query need not name it */
     return true;
 }
 
+void lks_view_row_names(const struct lks_view *view, unsigned use, struct lks_buf *out)
+{
+    struct lks_field field;
+    for (size_t i = 0; lks_view_row_field(view, use, i, &field); i++)
+        lks_buf_addf(out, "%s%s", i > 0 ? ", " : "", field.key);
+}
+
 /* As JSON ----------------------------------------------------------------------------------- */
 
-static bool is_open(const struct lks_column *c, const void *row)
+bool lks_view_row_open(const struct lks_column *c, const void *row)
 {
     const struct lks_column gate = {.offset = c->gate, .size = c->gate_size};
     return c->gate_size == 0 || lks_entity_number(&gate, row, 0) != 0;
@@ -157,7 +165,7 @@ static void put_column(struct lks_json_writer *w, const struct lks_column *c,
                        const struct lks_view_of *of)
 {
     const char *key = lks_view_row_key(c);
-    if (!is_open(c, of->row))
+    if (!lks_view_row_open(c, of->row))
         return;
     if (lks_entity_is_text(c)) {
         put_text(w, c, of);

@@ -87,6 +87,12 @@ static enum lks_code need_text(struct checker *c, const struct lks_doc *doc, con
     return LKS_OK;
 }
 
+struct lks_str lks_schema_sort_key(struct lks_str text)
+{
+    size_t sign = lks_str_starts(text, "-") ? 1 : 0;
+    return (struct lks_str){text.ptr + sign, text.len - sign};
+}
+
 bool lks_schema_is_name(struct lks_str s)
 {
     return s.len <= NAME_LEN_MAX && all_of(s, "abcdefghijklmnopqrstuvwxyz0123456789.-_") &&
@@ -328,6 +334,21 @@ static enum lks_code check_choice(struct checker *c, const struct lks_doc *doc,
     return fail_choice(c, doc, shape->values);
 }
 
+/* The key of a field of the form; '-' in front of it reverses the order. */
+static enum lks_code check_sort(struct checker *c, const struct lks_doc *doc,
+                                const struct lks_shape *shape)
+{
+    char words[WORDS_MAX] = "";
+    struct lks_field field;
+    if (need_text(c, doc, "a column") != LKS_OK)
+        return c->err->code;
+    if (lks_schema_field(shape->form, lks_schema_sort_key(doc->text), &field))
+        return LKS_OK;
+    for (size_t i = 0; lks_schema_at(shape->form, i, &field); i++)
+        add_word(words, field.key);
+    return FAIL(c, doc, "no list is sorted by '%.*s'; give one of: %s", SHOWN(doc->text), words);
+}
+
 static enum lks_code check_scalar(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_shape *shape)
 {
@@ -515,6 +536,7 @@ static const struct {
     [LKS_TYPE_DICT] = {check_items, "object", NULL},
     [LKS_TYPE_LINES] = {check_lines, "string", NULL},
     [LKS_TYPE_ANY] = {check_any, NULL, NULL},
+    [LKS_TYPE_SORT] = {check_sort, "string", NULL},
 };
 
 static enum lks_code check_value(struct checker *c, const struct lks_doc *doc,
@@ -585,6 +607,19 @@ static void put_choice(struct lks_json_writer *w, const struct lks_shape *shape)
     lks_json_end(w, ']');
 }
 
+static void put_sort(struct lks_json_writer *w, const struct lks_shape *shape)
+{
+    struct lks_field field;
+    lks_json_begin(w, "enum", '[');
+    for (size_t i = 0; lks_schema_at(shape->form, i, &field); i++) {
+        char down[KEY_LEN_MAX];
+        snprintf(down, sizeof(down), "-%s", field.key);
+        lks_json_cstr(w, NULL, field.key);
+        lks_json_cstr(w, NULL, down);
+    }
+    lks_json_end(w, ']');
+}
+
 static void put_dict(struct lks_json_writer *w, const struct lks_shape *shape)
 {
     lks_json_begin(w, "propertyNames", '{');
@@ -616,6 +651,8 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
     put_limits(w, shape);
     if (shape->type == LKS_TYPE_CHOICE)
         put_choice(w, shape);
+    if (shape->type == LKS_TYPE_SORT)
+        put_sort(w, shape);
     if (shape->type == LKS_TYPE_SCALAR)
         put_scalar(w);
     if (shape->type == LKS_TYPE_LIST)

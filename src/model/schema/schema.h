@@ -34,6 +34,7 @@ enum lks_type {
     LKS_TYPE_DICT,   /* a map from `keys`, of the writer's choice, to `of` */
     LKS_TYPE_LINES,  /* text of one or more lines, up to max bytes: a certificate, say */
     LKS_TYPE_ANY,    /* a value of any kind and shape */
+    LKS_TYPE_SORT,   /* the key of a field of `form`, or '-' and the key */
 };
 
 /* The member that a value of a request decodes into; its C type says which of these it is. */
@@ -66,7 +67,7 @@ struct lks_shape {
     int64_t min, max;   /* NUMBER, inclusive; HEX, LIST and DICT: how many; TEXT: bytes, or 0 */
     enum lks_type keys; /* DICT: NAME, COMPONENT or TEXT */
     const struct lks_shape *of;  /* LIST, DICT */
-    const struct lks_form *form; /* RECORD */
+    const struct lks_form *form; /* FORM, SORT */
     struct lks_slot to;          /* of a field of a request */
 };
 
@@ -134,6 +135,9 @@ void lks_schema_shape_json(struct lks_json_writer *w, const char *key,
 
 /* Whether `s` is a name: see LKS_TYPE_NAME. */
 bool lks_schema_is_name(struct lks_str s);
+
+/* The key in a value of LKS_TYPE_SORT, which may have a '-' in front. */
+struct lks_str lks_schema_sort_key(struct lks_str text);
 
 /* The field of `form` called `key`; false: it has none. */
 bool lks_schema_field(const struct lks_form *form, struct lks_str key, struct lks_field *out);

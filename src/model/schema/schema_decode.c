@@ -12,7 +12,8 @@ struct decoder {
 /* The types whose values a slot takes. */
 static const uint32_t fitting[] = {
     [LKS_SLOT_TEXT] = BIT(LKS_TYPE_TEXT) | BIT(LKS_TYPE_NAME) | BIT(LKS_TYPE_COMPONENT) |
-                      BIT(LKS_TYPE_SHA256) | BIT(LKS_TYPE_LINES) | BIT(LKS_TYPE_LIST),
+                      BIT(LKS_TYPE_SHA256) | BIT(LKS_TYPE_LINES) | BIT(LKS_TYPE_LIST) |
+                      BIT(LKS_TYPE_SORT),
     [LKS_SLOT_TRUTH] = BIT(LKS_TYPE_BOOL),
     [LKS_SLOT_WORD] = BIT(LKS_TYPE_BOOL) | BIT(LKS_TYPE_CHOICE),
     [LKS_SLOT_NUMBER] = BIT(LKS_TYPE_NUMBER) | BIT(LKS_TYPE_TIME),

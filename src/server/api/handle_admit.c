@@ -5,6 +5,7 @@
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
+#include "server/auth/rows.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 #include "trust/dsse.h"
@@ -252,18 +253,11 @@ void lks_handle_override(struct lks_authz *authz, struct lks_call *call)
         lks_authz_record(authz, call, &event);
 }
 
-static bool list_override(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
-                          const void *filter)
-{
-    (void)filter;
-    lks_view_row_item(w, &lks_view_overrides, LKS_USE_LISTED, s, &s->overrides[place]);
-    return true;
-}
-
 /* Older ones leave, so a page may show one again. */
 void lks_handle_overrides(struct lks_authz *authz, struct lks_call *call)
 {
-    lks_authz_newest(authz, call, authz->state->override_count, list_override);
+    static const struct lks_rows overrides = {.view = &lks_view_overrides};
+    lks_rows_page(authz, call, &overrides);
 }
 
 /* The log ----------------------------------------------------------------------------------- */

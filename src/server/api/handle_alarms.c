@@ -1,27 +1,20 @@
 #include "core/rows/alarm.h"
-#include "core/state/state.h"
 #include "server/api/handle.h"
-#include "server/auth/authz.h"
+#include "server/auth/rows.h"
 #include "server/form/views.h"
 
-/* Newest first: `after` is the number of the last one of the page before. */
+static bool shows_alarm(struct lks_rows_walk *walk, const void *row)
+{
+    const struct lks_state_alarm *a = row;
+    int open = LKS_ASKED(walk->call, lks_query_alarms)->open;
+    return (open < 0 || (a->released == 0) == open) &&
+           lks_authz_may_alarm(walk->authz, walk->call, a);
+}
+
 void lks_handle_alarms(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    struct lks_authz_page page;
-    const struct lks_query_alarms *ask = LKS_ASKED(call, lks_query_alarms);
-    if (!lks_authz_page_begin(call, &ask->page, &page))
-        return;
-    for (uint32_t i = s->alarm_count; i-- > 0 && page.next == 0;) {
-        const struct lks_state_alarm *a = &s->alarms[i];
-        if (a->id >= page.after || (ask->open >= 0 && (a->released == 0) != ask->open) ||
-            !lks_authz_may_alarm(authz, call, a))
-            continue;
-        lks_view_row_item(&page.w, &lks_view_alarms, LKS_USE_LISTED, s, a);
-        if (--page.left == 0 && i > 0)
-            page.next = a->id;
-    }
-    lks_authz_page_end(&page);
+    static const struct lks_rows alarms = {.view = &lks_view_alarms, .shows = shows_alarm};
+    lks_rows_page(authz, call, &alarms);
 }
 
 void lks_handle_alarm_release(struct lks_authz *authz, struct lks_call *call)

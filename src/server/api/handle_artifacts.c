@@ -5,6 +5,7 @@
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
+#include "server/auth/rows.h"
 #include "server/base/config.h"
 #include "server/base/daemon.h"
 #include "server/call/depot_ask.h"
@@ -20,24 +21,17 @@ enum {
     DAY_S = 86400,
 };
 
+/* What may need an artifact. */
+static uint64_t weight_of(const struct lks_state *s)
+{
+    return (uint64_t)s->stack_count + s->bundle_count;
+}
+
 void lks_handle_artifacts(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
-    struct lks_str after = page->after, next = {0};
-    uint64_t looked = 0, left = page->limit;
-    struct lks_json_writer w = lks_call_list(call);
-    for (uint32_t i = 0; i < s->artifact_count && next.len == 0; i++) {
-        const struct lks_state_artifact *a = &s->artifacts[i];
-        struct lks_str digest = lks_state_text(s, a->digest);
-        if (after.len > 0 && lks_str_cmp(digest, after) <= 0)
-            continue;
-        lks_view_row_item(&w, &lks_view_artifacts, LKS_USE_LISTED, s, a);
-        looked += s->stack_count + s->bundle_count;
-        if ((--left == 0 || looked >= LOOKS_MAX) && i + 1 < s->artifact_count)
-            next = digest;
-    }
-    lks_call_list_end_at(&w, next);
+    static const struct lks_rows artifacts = {
+        .view = &lks_view_artifacts, .weight = weight_of, .work_max = LOOKS_MAX};
+    lks_rows_page(authz, call, &artifacts);
 }
 
 /* The digest of the path; false, and the answer written, where it is none. */

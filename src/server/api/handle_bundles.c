@@ -13,6 +13,7 @@
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
 #include "server/auth/reads.h"
+#include "server/auth/rows.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 
@@ -24,19 +25,8 @@
 
 void lks_handle_keys(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
-    struct lks_str after = page->after;
-    uint64_t left = page->limit;
-    uint32_t i = 0;
-    while (i < s->key_count && after.len > 0 &&
-           lks_str_cmp(lks_state_text(s, s->keys[i].name), after) <= 0)
-        i++;
-    struct lks_json_writer w = lks_call_list(call);
-    for (; i < s->key_count && left > 0; i++, left--)
-        lks_view_row_item(&w, &lks_view_keys, LKS_USE_LISTED, s, &s->keys[i]);
-    lks_call_list_end_at(&w,
-                         i < s->key_count ? lks_state_text(s, s->keys[i - 1].name) : LKS_STR(""));
+    static const struct lks_rows keys = {.view = &lks_view_keys};
+    lks_rows_page(authz, call, &keys);
 }
 
 void lks_handle_key_pin(struct lks_authz *authz, struct lks_call *call)
@@ -62,18 +52,10 @@ void lks_handle_key_gone(struct lks_authz *authz, struct lks_call *call)
 
 /* Bundles there are ------------------------------------------------------------------------- */
 
-static bool list_bundle(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
-                        const void *filter)
-{
-    (void)filter;
-    lks_view_row_item(w, &lks_view_bundles, LKS_USE_LISTED, s, &s->bundles[place]);
-    return true;
-}
-
-/* Places stay. */
 void lks_handle_bundles(struct lks_authz *authz, struct lks_call *call)
 {
-    lks_authz_newest(authz, call, authz->state->bundle_count, list_bundle);
+    static const struct lks_rows bundles = {.view = &lks_view_bundles};
+    lks_rows_page(authz, call, &bundles);
 }
 
 /* The bundle {digest}, which may be a name; NULL, and the answer written, where there is none. */

@@ -9,6 +9,7 @@
 #include "server/api/sweeps.h"
 #include "server/auth/authz.h"
 #include "server/auth/lookup.h"
+#include "server/auth/rows.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 
@@ -193,46 +194,50 @@ void lks_handle_drift(struct lks_authz *authz, struct lks_call *call)
 
 /* Deviations -------------------------------------------------------------------------------- */
 
+struct of_pool {
+    uint32_t pool;
+    bool given;
+};
+
 /* One with a node that the caller sees, of the pool that was asked for. */
 static bool is_seen(const struct lks_authz_view *sight, const struct lks_deviation *d,
-                    uint32_t pool, bool by_pool)
+                    const struct of_pool *of)
 {
-    if (sight->all && !by_pool)
+    if (sight->all && !of->given)
         return true;
     for (uint32_t i = 0; i < d->count; i++) {
-        if ((!by_pool || sight->state->nodes[d->nodes[i]].pool == pool) &&
+        if ((!of->given || sight->state->nodes[d->nodes[i]].pool == of->pool) &&
             lks_authz_sees(sight, d->nodes[i]))
             return true;
     }
     return false;
 }
 
-/* Newest first: `after` is the number of the last one of the page before. */
+static bool begin_deviations(struct lks_rows_walk *walk)
+{
+    const struct lks_query_deviations *ask = LKS_ASKED(walk->call, lks_query_deviations);
+    struct of_pool *of = walk->own;
+    return lks_lookup_pool(walk->authz, walk->call, ask->pool, &of->given, &of->pool);
+}
+
+static bool shows_deviation(struct lks_rows_walk *walk, const void *row)
+{
+    const struct lks_deviation *d = row;
+    int open = LKS_ASKED(walk->call, lks_query_deviations)->open;
+    if (open >= 0 && (d->ended == 0) != open)
+        return false;
+    walk->work += d->count;
+    return is_seen(&walk->sight, d, walk->own);
+}
+
 void lks_handle_deviations(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    struct lks_authz_page page;
-    uint64_t looked = 0;
-    uint32_t of;
-    bool by_pool;
-    const struct lks_query_deviations *ask = LKS_ASKED(call, lks_query_deviations);
-    if (!lks_authz_page_begin(call, &ask->page, &page) ||
-        !lks_lookup_pool(authz, call, ask->pool, &by_pool, &of))
-        return;
-    struct lks_authz_view sight = lks_authz_sight(authz, call);
-    for (uint32_t i = s->deviation_count; i-- > 0 && page.next == 0;) {
-        const struct lks_deviation *d = &s->deviations[i];
-        if (d->id >= page.after || (ask->open >= 0 && (d->ended == 0) != ask->open))
-            continue;
-        looked += d->count;
-        if (is_seen(&sight, d, of, by_pool)) {
-            lks_view_row_item(&page.w, &lks_view_deviations, LKS_USE_LISTED, s, d);
-            page.left--;
-        }
-        if ((page.left == 0 || looked > DEVIATION_NODES) && i > 0)
-            page.next = d->id;
-    }
-    lks_authz_page_end(&page);
+    static const struct lks_rows deviations = {.view = &lks_view_deviations,
+                                               .begin = begin_deviations,
+                                               .own = sizeof(struct of_pool),
+                                               .shows = shows_deviation,
+                                               .work_max = DEVIATION_NODES};
+    lks_rows_page(authz, call, &deviations);
 }
 
 /* It may be meant for a later value, so it is recorded; a person who misspelled it has to know. */

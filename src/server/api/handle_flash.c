@@ -7,6 +7,7 @@
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/auth/lookup.h"
+#include "server/auth/rows.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 
@@ -111,37 +112,34 @@ void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* Newest first: `after` is the number of the last one of the page before. */
+static bool begin_flashes(struct lks_rows_walk *walk)
+{
+    struct lks_str node = LKS_ASKED(walk->call, lks_query_flashes)->node;
+    uint32_t id;
+    if (node.len == 0 || lks_intern_find(&walk->authz->state->names, node, &id))
+        return true; /* one that left the fleet had updates, too */
+    lks_lookup_no_node(walk->authz, walk->call, node);
+    return false;
+}
+
+static bool shows_flash(struct lks_rows_walk *walk, const void *row)
+{
+    const struct lks_query_flashes *ask = LKS_ASKED(walk->call, lks_query_flashes);
+    const struct lks_state_flash *f = row;
+    walk->work++;
+    return (ask->open < 0 || (f->outcome == LKS_BMC_OPEN) == ask->open) &&
+           (ask->node.len == 0 ||
+            lks_str_eq(ask->node, lks_state_name(walk->authz->state, f->node))) &&
+           lks_authz_sees(&walk->sight, f->node);
+}
+
 void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    struct lks_authz_page page;
-    const struct lks_query_flashes *ask = LKS_ASKED(call, lks_query_flashes);
-    struct lks_str node = ask->node;
-    struct lks_authz_view sight = lks_authz_sight(authz, call);
-    unsigned looked = 0;
-    uint32_t id;
-    if (!lks_authz_page_begin(call, &ask->page, &page))
-        return;
-    if (node.len > 0 && !lks_intern_find(&s->names, node, &id)) {
-        lks_lookup_no_node(authz, call, node); /* one that left the fleet had updates, too */
-        return;
-    }
-    for (uint32_t i = s->flash_count; i-- > 0 && page.next == 0;) {
-        const struct lks_state_flash *f = &s->flashes[i];
-        if (f->id >= page.after)
-            continue;
-        bool shown = (ask->open < 0 || (f->outcome == LKS_BMC_OPEN) == ask->open) &&
-                     (node.len == 0 || lks_str_eq(node, lks_state_name(s, f->node))) &&
-                     lks_authz_sees(&sight, f->node);
-        if (shown) {
-            lks_view_row_item(&page.w, &lks_view_flashes, LKS_USE_LISTED, s, f);
-            page.left--;
-        }
-        if ((page.left == 0 || ++looked == SCAN_MAX) && i > 0)
-            page.next = f->id;
-    }
-    lks_authz_page_end(&page);
+    static const struct lks_rows flashes = {.view = &lks_view_flashes,
+                                            .begin = begin_flashes,
+                                            .shows = shows_flash,
+                                            .work_max = SCAN_MAX};
+    lks_rows_page(authz, call, &flashes);
 }
 
 void lks_handle_flash_get(struct lks_authz *authz, struct lks_call *call)

@@ -7,128 +7,102 @@
 #include "server/auth/authz.h"
 #include "server/auth/lookup.h"
 #include "server/auth/reads.h"
+#include "server/auth/rows.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 
 #include <stdlib.h>
 
 enum {
-    SCAN_MAX = 25000, /* nodes that one call looks at; the next page goes on */
-    READ_MAX = 256,   /* the same, of bases that it reads for them */
+    SCAN_MAX = 25000, /* nodes that one call looks at; the next page or slice goes on */
+    READ_WORK = 100,  /* reading a basis takes as long as looking at so many nodes */
 };
 
 /* What a list of nodes is asked for. */
 struct filter {
     struct lks_lookup_filter columns;
-    int judged; /* -1: any */
-    struct lks_str component, version;
-    char *seen;    /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
-    uint32_t read; /* how many were looked at */
+    char *seen; /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
+    uint32_t bases;
 };
 
-static void filter_fini(struct filter *f)
+static void end_nodes(void *own)
 {
-    free(f->seen);
-    *f = (struct filter){0};
+    free(((struct filter *)own)->seen);
 }
 
-static bool filter_init(const struct lks_authz *authz, struct lks_call *call, struct filter *f)
+static bool begin_nodes(struct lks_rows_walk *walk)
 {
-    const struct lks_state *s = authz->state;
+    struct lks_call *call = walk->call;
     const struct lks_query_nodes *ask = LKS_ASKED(call, lks_query_nodes);
-    f->judged = ask->judged;
-    f->component = ask->component;
-    f->version = ask->version;
-    if (!lks_lookup_filter(authz, call, &f->columns))
+    struct filter *f = walk->own;
+    if (!lks_lookup_filter(walk->authz, call, &f->columns))
         return false;
-    if (f->version.len > 0 && f->component.len == 0) {
+    if (ask->version.len > 0 && ask->component.len == 0) {
         lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
         return false;
     }
-    if (f->component.len == 0)
+    if (ask->component.len == 0)
         return true;
-    f->seen = calloc((size_t)lks_intern_count(&s->basis_digests) + 1, 1);
+    f->bases = lks_intern_count(&walk->authz->state->basis_digests) + 1;
+    f->seen = calloc(f->bases, 1);
     if (f->seen == NULL)
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
     return f->seen != NULL;
 }
 
 /* Whether what a judgement rests on has what is asked for. */
-static bool readings_have(struct lks_str basis, const struct filter *f)
+static bool readings_have(struct lks_str basis, const struct lks_query_nodes *ask)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
     struct lks_err err = {0};
     size_t count = 0;
     if (lks_basis_parse(basis, &tuple, &err) != LKS_OK)
         return false;
-    const struct lks_reading *r = lks_tuple_range(&tuple, f->component, &count);
+    const struct lks_reading *r = lks_tuple_range(&tuple, ask->component, &count);
     for (size_t i = 0; i < count; i++) {
         if (r[i].state == LKS_MEASURED &&
-            (f->version.len == 0 || lks_str_eq(r[i].value, f->version)))
+            (ask->version.len == 0 || lks_str_eq(r[i].value, ask->version)))
             return true;
     }
     return false;
 }
 
-static bool node_has(const struct lks_state *s, const struct lks_node *n, struct filter *f)
+static bool node_has(struct lks_rows_walk *walk, const struct lks_node *n)
 {
-    if (n->whole == 0)
-        return false;
+    struct filter *f = walk->own;
+    if (n->whole == 0 || n->whole >= f->bases)
+        return false; /* read since the first slice, in which case the next list has it */
     if (f->seen[n->whole] == 0) {
-        f->seen[n->whole] = readings_have(lks_state_readings(s, n->whole), f) ? 1 : 2;
-        f->read++;
+        struct lks_str basis = lks_state_readings(walk->authz->state, n->whole);
+        f->seen[n->whole] = readings_have(basis, LKS_ASKED(walk->call, lks_query_nodes)) ? 1 : 2;
+        walk->work += READ_WORK;
     }
     return f->seen[n->whole] == 1;
 }
 
-static bool fits(const struct lks_state *s, uint32_t node, struct filter *f)
+static bool shows_node(struct lks_rows_walk *walk, const void *row)
 {
-    const struct lks_node *n = &s->nodes[node];
-    return lks_lookup_fits(&f->columns, n) &&
-           (f->judged < 0 || lks_state_judged(s, node) == (unsigned)f->judged) &&
-           (f->seen == NULL || node_has(s, n, f));
-}
-
-static bool start_after(const struct lks_state *s, struct lks_call *call, uint32_t *from)
-{
-    struct lks_str after = LKS_ASKED(call, lks_query_nodes)->page.after;
-    *from = 0;
-    if (after.len == 0)
-        return true;
-    uint32_t id;
-    if (!lks_intern_find(&s->names, after, &id)) {
-        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+    const struct lks_state *s = walk->authz->state;
+    const struct filter *f = walk->own;
+    int judged = LKS_ASKED(walk->call, lks_query_nodes)->judged;
+    uint32_t node = (uint32_t)((const struct lks_node *)row - s->nodes);
+    if (!lks_authz_sees(&walk->sight, node))
         return false;
-    }
-    *from = id + 1;
-    return true;
+    walk->work++;
+    return lks_lookup_fits(&f->columns, row) &&
+           (judged < 0 || lks_state_judged(s, node) == (unsigned)judged) &&
+           (f->seen == NULL || node_has(walk, row));
 }
 
 void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    LKS_CLEANUP(filter_fini) struct filter f = {0};
-    uint32_t i;
-    if (!filter_init(authz, call, &f) || !start_after(s, call, &i))
-        return;
-    struct lks_authz_view sight = lks_authz_sight(authz, call);
-    struct lks_now now = lks_engine_now(authz->engine, authz->now);
-    uint64_t left = LKS_ASKED(call, lks_query_nodes)->page.limit;
-    uint32_t end = s->node_count, looked = 0;
-    struct lks_json_writer w = lks_call_list(call);
-    for (; i < end && left > 0 && looked < SCAN_MAX && f.read < READ_MAX; i++) {
-        if (!lks_authz_sees(&sight, i))
-            continue;
-        looked++;
-        if (!fits(s, i, &f))
-            continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_view_node(&w, s, i, now, LKS_USE_LISTED);
-        lks_json_end(&w, '}');
-        left--;
-    }
-    /* Behind one that the caller sees, so its name tells them nothing. */
-    lks_call_list_end_at(&w, i < end ? lks_intern_text(&s->names, i - 1) : LKS_STR(""));
+    static const struct lks_rows nodes = {.view = &lks_view_nodes,
+                                          .begin = begin_nodes,
+                                          .end = end_nodes,
+                                          .own = sizeof(struct filter),
+                                          .shows = shows_node,
+                                          .work_max = SCAN_MAX};
+    lks_rows_page(authz, call, &nodes);
 }
 
 void lks_handle_node(struct lks_authz *authz, struct lks_call *call)

@@ -12,6 +12,7 @@
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
 #include "server/auth/reads.h"
+#include "server/auth/rows.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 #include "trust/dsse.h"
@@ -37,27 +38,26 @@ static bool is_a_name(const struct lks_state *s, struct lks_call *call, struct l
     return false;
 }
 
-static bool list_stack(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
-                       const void *filter)
+static bool begin_stacks(struct lks_rows_walk *walk)
 {
-    const struct lks_query_stacks *ask = filter;
-    const struct lks_state_stack *stack = &s->stacks[place];
-    if ((ask->step >= 0 && stack->step != (unsigned)ask->step) ||
-        (ask->name.len > 0 && !lks_str_eq(ask->name, lks_state_text(s, stack->name))))
-        return false;
-    lks_view_row_item(w, &lks_view_stacks, LKS_USE_LISTED, s, stack);
-    return true;
+    struct lks_str name = LKS_ASKED(walk->call, lks_query_stacks)->name;
+    return name.len == 0 || is_a_name(walk->authz->state, walk->call, name);
 }
 
-/* Places stay. */
+static bool shows_stack(struct lks_rows_walk *walk, const void *row)
+{
+    const struct lks_query_stacks *ask = LKS_ASKED(walk->call, lks_query_stacks);
+    const struct lks_state_stack *stack = row;
+    return (ask->step < 0 || stack->step == (unsigned)ask->step) &&
+           (ask->name.len == 0 ||
+            lks_str_eq(ask->name, lks_state_text(walk->authz->state, stack->name)));
+}
+
 void lks_handle_stacks(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    const struct lks_query_stacks *ask = LKS_ASKED(call, lks_query_stacks);
-    struct lks_authz_page page;
-    if (lks_authz_page_begin(call, &ask->page, &page) &&
-        (ask->name.len == 0 || is_a_name(s, call, ask->name)))
-        lks_authz_page_newest(&page, s, s->stack_count, list_stack, ask);
+    static const struct lks_rows stacks = {
+        .view = &lks_view_stacks, .begin = begin_stacks, .shows = shows_stack};
+    lks_rows_page(authz, call, &stacks);
 }
 
 /* The stack {digest}, which may be a name; NULL, and the answer written, where there is none. */
@@ -228,25 +228,10 @@ void lks_handle_retire(struct lks_authz *authz, struct lks_call *call)
 
 /* Images ------------------------------------------------------------------------------------ */
 
-/* The first image behind a reference. */
-static uint32_t image_after(const struct lks_state *s, struct lks_str ref)
-{
-    uint32_t at;
-    LKS_VEC_PLACE(at, s->image_count, lks_str_cmp(lks_state_text(s, s->images[at].ref), ref) <= 0);
-    return at;
-}
-
 void lks_handle_images(struct lks_authz *authz, struct lks_call *call)
 {
-    const struct lks_state *s = authz->state;
-    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
-    uint32_t i = page->after.len > 0 ? image_after(s, page->after) : 0;
-    uint64_t left = page->limit;
-    struct lks_json_writer w = lks_call_list(call);
-    for (; i < s->image_count && left > 0; i++, left--)
-        lks_view_row_item(&w, &lks_view_images, LKS_USE_LISTED, s, &s->images[i]);
-    lks_call_list_end_at(&w, i < s->image_count ? lks_state_text(s, s->images[i - 1].ref)
-                                                : LKS_STR(""));
+    static const struct lks_rows images = {.view = &lks_view_images};
+    lks_rows_page(authz, call, &images);
 }
 
 void lks_handle_image(struct lks_authz *authz, struct lks_call *call)

@@ -271,23 +271,6 @@ void lks_authz_page_end(struct lks_authz_page *page)
     lks_call_list_end(&page->w, page->next);
 }
 
-void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *s, uint32_t count,
-                           lks_authz_item *put, const void *filter)
-{
-    page->next = page->after < count ? page->after : count;
-    while (page->next > 0 && page->left > 0)
-        page->left -= put(&page->w, s, (uint32_t)--page->next, filter);
-    lks_authz_page_end(page);
-}
-
-void lks_authz_newest(const struct lks_authz *authz, struct lks_call *call, uint32_t count,
-                      lks_authz_item *put)
-{
-    struct lks_authz_page page;
-    if (lks_authz_page_begin(call, &LKS_ASKED(call, lks_query_page)->page, &page))
-        lks_authz_page_newest(&page, authz->state, count, put, NULL);
-}
-
 bool lks_authz_end(const struct lks_authz *authz, struct lks_call *call, const char *key,
                    lks_ms end)
 {

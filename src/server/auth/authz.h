@@ -158,15 +158,6 @@ void lks_authz_page_end(struct lks_authz_page *page);
 void lks_authz_row(const struct lks_authz *authz, struct lks_call *call,
                    const struct lks_view *view, const void *row);
 
-/* Answer with a page of a list, newest first, or fill and end one that was begun: `after` is a
- * place in the list. `put` writes the item at a place; false: `filter` does not let it through. */
-typedef bool lks_authz_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t place,
-                            const void *filter);
-void lks_authz_newest(const struct lks_authz *authz, struct lks_call *call, uint32_t count,
-                      lks_authz_item *put);
-void lks_authz_page_newest(struct lks_authz_page *page, const struct lks_state *s, uint32_t count,
-                           lks_authz_item *put, const void *filter);
-
 /* Whether `end`, the member `key` of the body, can be the end of something that starts now. False,
  * and the answer written, where it is over by the journal's clock alone, which is ahead of the true
  * one after that was ahead. */

@@ -15,6 +15,7 @@
 struct lks_ask_page {
     uint64_t limit;
     struct lks_str after; /* the `next` of the page before; empty: from the start */
+    struct lks_str sort;  /* a column of the list's view, or '-' and one; empty: its own order */
 };
 struct lks_query_page {
     struct lks_ask_page page;

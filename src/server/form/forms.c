@@ -23,9 +23,17 @@ const struct lks_form lks_query_apply = ASK(query_apply, "ApplyQuery", "How a fl
     TAKES(query_apply, gpus, COUNT, "and how many GPUs they have, where these are many"));
 const struct lks_form lks_query_page = ASK(query_page, "PageQuery", "A part of a list",
     PAGE(query_page));
+#define ROWS(name, about, view) ASK(query_page, name, about, PAGE_OF(query_page, view))
+const struct lks_form lks_query_artifacts = ROWS("ArtifactsQuery", "Which artifacts",
+    lks_view_artifacts);
+const struct lks_form lks_query_images = ROWS("ImagesQuery", "Which images", lks_view_images);
+const struct lks_form lks_query_keys = ROWS("KeysQuery", "Which keys", lks_view_keys);
+const struct lks_form lks_query_bundles = ROWS("BundlesQuery", "Which bundles", lks_view_bundles);
+const struct lks_form lks_query_overrides = ROWS("OverridesQuery", "Which overrides",
+    lks_view_overrides);
 const struct lks_form lks_query_nodes = ASK_AND(query_nodes, "NodesQuery", "Which nodes",
     lks_view_nodes, LKS_USE_FILTER,
-    PAGE(query_nodes),
+    PAGE_OF(query_nodes, lks_view_nodes),
     TAKES(query_nodes, judged, WORDS(lks_judged_words),
         "how what they run compares with their stack"),
     TAKES(query_nodes, component, LKS_OF(COMPONENT), "that have this component"),
@@ -44,7 +52,7 @@ const struct lks_form lks_query_past = ASK(query_past, "PastQuery", "Which nodes
 const struct lks_form lks_query_reason = ASK(ask_reason, "ReasonQuery", "Why",
     REASON(ask_reason));
 const struct lks_form lks_query_alarms = ASK(query_alarms, "AlarmsQuery", "Which alarms",
-    PAGE(query_alarms),
+    PAGE_OF(query_alarms, lks_view_alarms),
     TAKES(query_alarms, open, TRUTH, "only those that are open, or only those that are not"));
 const struct lks_form lks_query_binding = ASK(ask_binding, "BindingQuery", "Which binding",
     NEEDS(ask_binding, identity, TEXT, "whose"),

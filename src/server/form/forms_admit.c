@@ -16,7 +16,7 @@ const struct lks_form lks_query_drift = ASK(query_drift, "DriftQuery", "Which no
     TAKES(query_drift, judged, WORDS(lks_differs_words), "that differ in this way"));
 const struct lks_form lks_query_deviations = ASK(query_deviations, "DeviationsQuery",
     "Which deviations",
-    PAGE(query_deviations),
+    PAGE_OF(query_deviations, lks_view_deviations),
     TAKES(query_deviations, open, TRUTH, "only those that hold, or only those that ended"),
     TAKES(query_deviations, pool, TEXT, "with nodes of this pool"));
 const struct lks_form lks_query_holder = ASK(query_holder, "HolderQuery",
@@ -123,7 +123,7 @@ const struct lks_form lks_query_admissions = ASK(query_admissions, "AdmissionsQu
     TAKES(query_admissions, job, AT_MOST(LKS_ADMIT_JOB_MAX), "of this job"),
     TAKES(query_admissions, reason, WORDS(lks_bar_words), "for this reason"));
 const struct lks_form lks_query_stacks = ASK(query_stacks, "StacksQuery", "Which stacks",
-    PAGE(query_stacks),
+    PAGE_OF(query_stacks, lks_view_stacks),
     TAKES(query_stacks, name, TEXT, "called so"),
     TAKES(query_stacks, step, WORDS(lks_step_words), "that are so far"));
 const struct lks_form lks_query_publish = ASK(query_publish, "PublishQuery",

@@ -38,6 +38,13 @@
     FIELD(s, page.limit, "limit", 0, LKS_LIST_DEFAULT, "most items of the answer (100)", \
           LKS_NUMBERS(1, LKS_LIST_MAX)),                                            \
     TAKES_AS(s, page.after, "after", TEXT, "the `next` of the page before")
+/* The same, of a list whose rows can be sorted by columns of its view. */
+#define PAGE_OF(s, view)                                                            \
+    PAGE(s),                                                                        \
+    TAKES_AS(s, page.sort, "sort", SORT_OF(view),                                   \
+        "the column to sort by; with - in front, the largest value comes first")
+#define SORT_OF(view) {.type = LKS_TYPE_SORT,                                       \
+    .form = &(const struct lks_form)FORM_OF("Sort", "Columns", view, LKS_USE_SORT)}
 #define REASON(s) NEEDS(s, reason, WHY, "why, for the journal")
 #define NEXT   MAY("next", TEXT, "`after` of the next page")
 #define BY                                                                          \
