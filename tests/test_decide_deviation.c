@@ -1,3 +1,4 @@
+#include "core/rows/deviation.h"
 #include "core/state/node_status.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
@@ -252,6 +253,43 @@ static void test_waits(void)
     }
 }
 
+/* Nodes that all deviations name together. One that ended does not count. */
+static void test_named(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t named;
+        bool ended;
+        const char *told;
+    } cases[] = {
+        {"space for two", LKS_STATE_DEVIATE_MAX - 2, false, "deviation id=2 hosts=n[1-2] "},
+        {"space for one", LKS_STATE_DEVIATE_MAX - 1, false,
+         "limit: nodes: these are 2 nodes, and deviations that hold already name 19999999 of at "
+         "most 20000000: close one that is no longer needed"},
+        {"no space", LKS_STATE_DEVIATE_MAX, false,
+         "limit: nodes: these are 2 nodes, and deviations that hold already name 20000000 of"},
+        {"no space but for one that ended", LKS_STATE_DEVIATE_MAX, true,
+         "deviation id=2 hosts=n[1-2] "},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", cases[i].name);
+        make(&a, "warn");
+        CHECK_HAS(add(&a, 2), "deviation id=1 ");
+        a.state.deviations[0].count = cases[i].named;
+        a.state.deviations[0].ended = cases[i].ended ? a.now.wall : 0;
+        const struct lks_event event = {.kind = LKS_EVENT_DEVIATE,
+                                        .by = LKS_STR("jo"),
+                                        .reason = LKS_STR("x"),
+                                        .name = LKS_STR("n[1-2]"),
+                                        .deviate = {.subject = LKS_STR("driver"),
+                                                    .owner = LKS_STR("kim"),
+                                                    .expires = a.now.wall + DAY}};
+        CHECK_HAS(lks_asked_dry(&a, &event), cases[i].told);
+        a.state.deviations[0].count = 1;
+    }
+}
+
 /* Attesting ---------------------------------------------------------------------------------- */
 
 /* ann approves everywhere, tia in pool train, ops operates. */
@@ -382,6 +420,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"decide deviation: adding", test_add},
+        {"decide deviation: nodes that all name together", test_named},
         {"decide deviation: agreeing", test_agree},
         {"decide deviation: what waits for an approver", test_waits},
         {"decide condition: who says that a node is attested", test_attest},

@@ -13,6 +13,8 @@
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 
+#include <inttypes.h>
+
 enum { LIFE_MAX_DAYS = 90, OWNER_BYTES_MAX = 256, VALUE_BYTES_MAX = 512 };
 
 #define DAY (24 * UINT64_C(3600) * LKS_SECOND)
@@ -106,15 +108,20 @@ static bool check_room(struct lks_deciding *d, size_t hosts)
 {
     const struct lks_state *s = d->state;
     uint32_t open = 0;
-    uint64_t named = hosts;
+    uint64_t named = 0;
     for (uint32_t i = 0; i < s->deviation_count; i++) {
         open += s->deviations[i].ended == 0;
         named += s->deviations[i].ended == 0 ? s->deviations[i].count : 0;
     }
-    return lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX) &&
-           lks_decision_space(d, "nodes named by deviations that hold",
-                              named < UINT32_MAX ? (uint32_t)named : UINT32_MAX,
-                              LKS_STATE_DEVIATE_MAX);
+    if (!lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX))
+        return false;
+    if (named + hosts <= LKS_STATE_DEVIATE_MAX)
+        return true;
+    lks_decision_refuse(d, LKS_E_LIMIT,
+                        "nodes: these are %zu nodes, and deviations that hold already name "
+                        "%" PRIu64 " of at most %d: close one that is no longer needed",
+                        hosts, named, LKS_STATE_DEVIATE_MAX);
+    return false;
 }
 
 void lks_decide_deviate(struct lks_deciding *d)
