@@ -8,6 +8,7 @@
 #include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/view/view.h"
+#include "engine/engine_parts.h"
 #include "server/api/routes.h"
 #include "server/auth/rows.h"
 #include "server/base/daemon_parts.h"
@@ -16,7 +17,10 @@
 #include "tests/records.h"
 #include "tests/test.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define API "tests/golden/api"
 
@@ -653,6 +657,43 @@ static void test_parameters_of_lists(void)
     compare(lks_buf_view(&got), lks_buf_view(&want));
 }
 
+static int64_t no_time(void)
+{
+    return 0;
+}
+
+/* A state that is true in part ends the process before anything is read from it. */
+static _Noreturn void decide_on_a_state_in_part(struct api *a)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_event event = {.kind = LKS_EVENT_HOLD, .name = LKS_STR("n1")};
+    struct lks_log log;
+    uv_mutex_t lock;
+    (void)freopen("/dev/null", "w", stderr);
+    lks_log_init(&log, stderr, LKS_LEVEL_ERROR, LKS_LOG_LOGFMT, no_time);
+    uv_mutex_init(&lock);
+    a->daemon.log = &log;
+    a->daemon.log_lock = &lock;
+    a->authz.engine->broken = true;
+    struct lks_call *call = lks_call_new(&a->daemon);
+    (void)lks_authz_turn(&a->authz, call, &event, NULL, &d);
+    _exit(0);
+}
+
+static void test_a_state_in_part_ends_the_process(void)
+{
+    struct api a;
+    int status = 0;
+    open_api(&a);
+    (void)fflush(stdout); /* or the child would print it too */
+    pid_t pid = fork();
+    if (pid == 0)
+        decide_on_a_state_in_part(&a);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    close_api(&a);
+}
+
 static int write_answers(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0}, lists = {0};
@@ -676,6 +717,7 @@ static const struct lks_test tests[] = {
     {"answers: a sort or cursor that does not fit is refused", test_refused_sorts},
     {"answers: a sorted list in slices is the same", test_a_sorted_list_in_slices},
     {"answers: parameters of lists are what they were", test_parameters_of_lists},
+    {"a state that is true in part ends the process", test_a_state_in_part_ends_the_process},
     {0},
 };
 

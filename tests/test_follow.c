@@ -5,7 +5,7 @@
 #include "core/state/barred.h"
 #include "core/state/state.h"
 #include "drivers/store/memory.h"
-#include "engine/engine.h"
+#include "engine/engine_parts.h"
 #include "engine/journal.h"
 #include "model/manifest/manifest.h"
 #include "tests/facts.h"
@@ -676,6 +676,62 @@ static void test_a_lease_fences_before_the_first_record(void)
     check_chain(&t);
 }
 
+/* A state that is true in part ------------------------------------------------------------------
+ */
+
+/* No text is taken any more, so that a record cannot be made true, or not all of it. */
+static void fill_texts(const struct controller *c)
+{
+    c->engine->state.texts.bytes.max = c->engine->state.texts.bytes.used;
+}
+
+/* Each answer is IO, which ends the process. */
+static void check_given_up(struct bench *t, struct controller *c, const char *cause)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(1 << 20);
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
+    struct lks_err err = {0};
+    uint64_t seq = 0;
+    CHECK_CODE(turn(t, c, &started, NULL, &err), LKS_E_IO);
+    CHECK_HAS(lks_str_from(err.msg), "nothing more can be recorded: ");
+    CHECK_HAS(lks_str_from(err.msg), cause);
+    CHECK_CODE(lks_engine_snapshot(c->engine, &bytes, &seq, &err), LKS_E_IO);
+    CHECK_HAS(lks_str_from(err.msg), "no snapshot of a state that is not good: ");
+    CHECK(!lks_engine_take(c->engine, t->now, &batch));
+}
+
+static void test_a_turn_that_is_applied_in_part(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
+    begin(&t);
+    uint64_t seq = lks_engine_seq(t.a.engine);
+    CHECK_CODE(hold(&t, &t.a, "n1"), LKS_OK); /* decided, and not written yet */
+    fill_texts(&t.a);
+    CHECK_CODE(apply_fleet(&t, &t.a, "two"), LKS_E_IO);
+    check_given_up(&t, &t.a, "journal row ");
+    follow_all(&t, &t.b);
+    CHECK_INT(lks_engine_seq(t.b.engine), seq); /* nothing of it left */
+    check_chain(&t);
+}
+
+static void test_rows_that_are_followed_in_part(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
+    struct lks_err err = {0};
+    size_t rows = 0;
+    bool more = false;
+    begin(&t);
+    follow_all(&t, &t.b);
+    CHECK_CODE(apply_fleet(&t, &t.a, "two"), LKS_OK);
+    commit_ok(&t, &t.a);
+    fill_texts(&t.b);
+    CHECK_CODE(follow(&t, &t.b, &rows, &more, &err), LKS_E_IO);
+    CHECK_HAS(lks_str_from(err.msg), "journal row ");
+    CHECK_CODE(follow(&t, &t.b, &rows, &more, &err), LKS_E_IO);
+    CHECK_HAS(lks_str_from(err.msg), "nothing more can be followed: journal row ");
+    check_given_up(&t, &t.b, "journal row ");
+}
+
 static void test_deadlines_count_anew(void)
 {
     LKS_CLEANUP(bench_fini) struct bench t = {0};
@@ -710,6 +766,8 @@ int main(void)
         {"lead: a lease fences before the first record",
          test_a_lease_fences_before_the_first_record},
         {"lead: deadlines count anew", test_deadlines_count_anew},
+        {"engine: a turn that is applied in part", test_a_turn_that_is_applied_in_part},
+        {"engine: rows that are followed in part", test_rows_that_are_followed_in_part},
         {0},
     });
 }

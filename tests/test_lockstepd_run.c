@@ -212,6 +212,13 @@ static void forge_snapshot(const struct ctl *c)
     sqlite3_close(db);
 }
 
+static void check_doctor(const struct ctl *c, const char *line)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(ANSWER_MAX);
+    (void)ctl_run((const char *const[]){LKS_CLI_PROGRAM, "doctor", c->data, NULL}, &said);
+    CHECK_HAS(lks_buf_view(&said), line);
+}
+
 static void test_forged_snapshot(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
@@ -224,12 +231,17 @@ static void test_forged_snapshot(void)
         CHECK(wait_for_log(&c, "the snapshot was not used"));
         CHECK(wait_for_log(&c, "row=999999999 cause=\"snapshot: it is not signed\""));
         CHECK(wait_for_metric(&c, "\nlockstep_snapshots_unused_total 1\n", &answer));
+        check_doctor(
+            &c,
+            "snapshot     note   lockstepd could not use the stored snapshot when it started, and "
+            "read all rows; its log has the row and the cause");
         for (unsigned i = 0; i < 150; i++)
             CHECK_INT(grant(&c, i, &answer), 200);
         CHECK(wait_for_metric(&c, "\nlockstep_snapshots_total 1\n", &answer));
         CHECK_INT(ctl_stop(&c), 0);
         CHECK(ctl_start(&c));
         CHECK(wait_for_metric(&c, "\nlockstep_snapshots_unused_total 0\n", &answer));
+        check_doctor(&c, "snapshot     good   lockstepd's last start passed over no snapshot");
         CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);

@@ -236,8 +236,74 @@ static void test_rows_of_few_bytes(void)
               "damaged: its rows would take more memory than a state of this size needs");
 }
 
+/* Lists past their maximum: every table, those in the rows of others with one row of each. */
+enum { DEPTH_MAX = 4, ROWS_MAX = 32 << 20 /* more is no maximum */ };
+struct lists {
+    const struct lks_entity *path[DEPTH_MAX];
+    size_t depth, seen;
+};
+
+/* Each row of the last table is a byte: its first column, or, where it has none, the number of rows
+ * in a table of its own. */
+static void list_bytes(const struct lists *l, uint32_t count, struct lks_buf *out)
+{
+    const struct lks_entity *last = l->path[l->depth - 1];
+    bool bare = last->column_count == 0;
+    lks_leb128_add(out, l->depth + bare);
+    for (size_t i = 0; i < l->depth; i++) {
+        lks_leb128_add_bytes(out, lks_str_from(l->path[i]->name));
+        lks_leb128_add(out, i); /* the table that it is in */
+        lks_leb128_add(out, i + 1 == l->depth && !bare);
+    }
+    lks_leb128_add_bytes(out, lks_str_from(bare ? last->children[0]->name : last->columns[0].name));
+    lks_leb128_add(out, bare ? l->depth : last->columns[0].type);
+    lks_leb128_add(out, bare ? 0 : 1);
+    for (size_t i = 0; i + 1 < l->depth; i++)
+        lks_leb128_add(out, 1);
+    lks_leb128_add(out, count);
+    lks_buf_pad(out, '\0', count);
+}
+
+static bool has_too_many(const struct lists *l, uint32_t count)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state loaded = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = LKS_BUF(64 << 20);
+    struct lks_err err = {0};
+    list_bytes(l, count, &bytes);
+    CHECK_CODE(lks_buf_check(&bytes, &err), LKS_OK);
+    CHECK_CODE(lks_state_init(&loaded, 1, &err), LKS_OK);
+    enum lks_code code = lks_entity_unpack(lks_buf_view(&bytes), &loaded, &err);
+    return code == LKS_E_INVALID &&
+           lks_str_is(lks_str_from(err.msg), "damaged: a table has more rows than it may have");
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): tables are in tables, three deep */
+static void check_lists(struct lists *l, const struct lks_entity *t)
+{
+    LKS_ASSERT(l->depth < DEPTH_MAX);
+    l->path[l->depth++] = t;
+    if (t->key == 0 && t->max <= ROWS_MAX) {
+        lks_test_case("%s in %s", t->name, l->path[0]->name);
+        CHECK(has_too_many(l, t->max - t->first + 1));
+        CHECK(!has_too_many(l, t->max - t->first));
+        l->seen++;
+    }
+    for (size_t i = 0; i < t->child_count && t->key == 0; i++)
+        check_lists(l, t->children[i]);
+    l->depth--;
+}
+
+static void test_lists_past_their_maximum(void)
+{
+    struct lists l = {0};
+    for (size_t i = 0; i < lks_entity_count; i++)
+        check_lists(&l, lks_entities[i]);
+    CHECK(l.seen > 25);
+}
+
 static const struct lks_test tests[] = {
     {"states", test_states},
+    {"lists past their maximum", test_lists_past_their_maximum},
     {"rows that no record makes", test_spoiled},
     {"deviations that name too many nodes", test_deviations_that_name_too_many},
     {"rows of few bytes", test_rows_of_few_bytes},
