@@ -211,6 +211,64 @@ static void not_heard_of(void)
     campaign_end(&w);
 }
 
+/* A canary that is not heard of hides none of the others, whichever comes first. */
+static void behind_one_that_is_not_heard_of(void)
+{
+    static const struct {
+        const char *name, *away, *bad;
+        bool unhealthy; /* else it runs something else */
+        const char *says;
+    } canaries[] = {
+        {"the second is not healthy", "n1", "n2", true, "n2: it is not healthy"},
+        {"the first is not healthy", "n2", "n1", true, "n1: it is not healthy"},
+        {"the second drifted", "n1", "n2", false, "n2: it does not conform any more"},
+        {"the first drifted", "n2", "n1", false, "n1: it does not conform any more"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(canaries); i++) {
+        struct campaign w;
+        lks_test_case("%s", canaries[i].name);
+        soaking(&w, (struct campaign_plan){0});
+        campaign_node(&w, canaries[i].away)->up = false;
+        CHECK(!campaign_run(&w, 20 * MINUTE));
+        check_gate(&w, "acceptance", "extend", "it is not heard of");
+        if (canaries[i].unhealthy)
+            campaign_record(
+                &w, &(struct lks_record){.kind = LKS_RECORD_CONDITION,
+                                         .condition = {.node = lks_str_from(canaries[i].bad),
+                                                       .condition = LKS_CONDITION_UNHEALTHY,
+                                                       .on = true,
+                                                       .text = LKS_STR("Xid 79")}});
+        else
+            campaign_put(&w, canaries[i].bad, false);
+        check_gate(&w, "acceptance", "halt", canaries[i].says);
+        (void)campaign_tick(&w);
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        campaign_end(&w);
+    }
+}
+
+/* A member that rolled back was counted as a failure: what becomes of it since is none of the
+ * change's. */
+static void rolled_back(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 3, .waves = {2, 1}, .soak = HOUR, .failures_max = 1});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(!campaign_run(&w, 20 * MINUTE));
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_WAVE(&w, 0, LKS_WAVE_SOAKS);
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CONDITION,
+                                             .condition = {.node = LKS_STR("n1"),
+                                                           .condition = LKS_CONDITION_UNHEALTHY,
+                                                           .on = true,
+                                                           .text = LKS_STR("Xid 79")}});
+    check_gate(&w, "acceptance", "pass", "");
+    CHECK(campaign_run(&w, 3 * HOUR));
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    campaign_end(&w);
+}
+
 /* It is back in time. */
 static void heard_of_again(void)
 {
@@ -485,6 +543,8 @@ int main(void)
         {"it is halted while it is under way", it_is_halted_while_it_is_under_way},
         {"never attested", never_attested},
         {"not heard of", not_heard_of},
+        {"behind one that is not heard of", behind_one_that_is_not_heard_of},
+        {"a member that rolled back", rolled_back},
         {"heard of again", heard_of_again},
         {"the count of failures", count_of_failures},
         {"what a person has seen", resumed},

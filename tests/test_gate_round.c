@@ -11,12 +11,18 @@
 #define MINUTE CAMPAIGN_MINUTE
 #define LOAD   "gpu_seconds[$window]"
 
-/* A canary of n1 and n2 that soaks, with n3 as its control, since so long. */
-static void soaking(struct campaign *w, lks_ms since)
+/* A canary of n1 and n2, of which the first `fails` failed and rolled back, that soaks, with n3 as
+ * its control, since so long. */
+static void soaking_but(struct campaign *w, unsigned fails, lks_ms since)
 {
-    campaign_begin(
-        w, &(struct campaign_plan){
-               .nodes = 4, .waves = {2, 2}, .width = 1, .soak = CAMPAIGN_HOUR, .controls = "n3"});
+    campaign_begin(w, &(struct campaign_plan){.nodes = 4,
+                                              .waves = {2, 2},
+                                              .width = 1,
+                                              .failures_max = fails,
+                                              .soak = CAMPAIGN_HOUR,
+                                              .controls = "n3"});
+    if (fails > 0)
+        campaign_fail(w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
     const struct lks_record planned[] = {
         {.kind = LKS_RECORD_PLAN_METRIC,
          .plan_metric = {.change = w->change,
@@ -42,6 +48,11 @@ static void soaking(struct campaign *w, lks_ms since)
     CHECK(!campaign_run(w, 20 * MINUTE));
     CHECK_INT(campaign_change(w)->waves[0].state, LKS_WAVE_SOAKS);
     campaign_pass(w, since);
+}
+
+static void soaking(struct campaign *w, lks_ms since)
+{
+    soaking_but(w, 0, since);
 }
 
 static struct lks_gate_round round_of(const struct campaign *w, const char *load)
@@ -99,6 +110,82 @@ static void windows(void)
         CHECK(before->at >= before->window);
         CHECK(r.questions[tokens->load].counts && !after->counts);
     }
+    lks_gate_round_fini(&r);
+    campaign_end(&w);
+}
+
+/* Another change left n1 and n3 so long before this one began at n1. */
+static const struct {
+    const char *name;
+    lks_ms ago;
+    bool asked; /* there is a time of which to ask what was before */
+} lefts[] = {
+    {"long before", 10 * CAMPAIGN_HOUR, true},
+    {"a while before", 10 * MINUTE, true},
+    {"just before", 10 * LKS_SECOND, true},
+    {"as it began", 0, false},
+};
+
+static void check_before(const struct campaign *w, const struct lks_gate_round *r, const char *node,
+                         size_t row)
+{
+    lks_ms begun = campaign_member(w, "n1")->begun, left = begun - lefts[row].ago;
+    const struct lks_gate_wanted *tokens = wanted(r, node, "tokens");
+    lks_test_case("%s: %s", lefts[row].name, node);
+    CHECK(tokens->after != LKS_ROUND_NONE);
+    if (!CHECK_INT(tokens->before != LKS_ROUND_NONE, lefts[row].asked) || !lefts[row].asked)
+        return;
+    const struct lks_gate_question *before = &r->questions[tokens->before];
+    CHECK(before->window > 0 && before->at <= begun);
+    CHECK(before->at - before->window >= left);
+    CHECK(lefts[row].ago >= CAMPAIGN_HOUR ||
+          before->window + 2 * LKS_SECOND >= lefts[row].ago * 15 / 16);
+}
+
+/* What a node did while another change was at it is no time before this one. */
+static void another_change_was_there(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(lefts); i++) {
+        struct campaign w;
+        soaking(&w, 30 * MINUTE);
+        w.a.now.wall += 100 * CAMPAIGN_HOUR;
+        lks_ms begun = w.a.now.wall - 9 * CAMPAIGN_HOUR;
+        for (unsigned k = 0; k < 2; k++) {
+            w.a.state.changes[0].members[k].begun = begun;
+            w.a.state.changes[0].members[k].since = begun + CAMPAIGN_HOUR;
+        }
+        campaign_propose(&w, 2);
+        w.change = 1;
+        static const unsigned members[] = {0, 2}; /* n1 and n3 */
+        for (size_t k = 0; k < LKS_COUNT(members); k++) {
+            struct lks_member *m = &w.a.state.changes[1].members[members[k]];
+            m->begun = begun - 20 * CAMPAIGN_HOUR;
+            m->since = begun - lefts[i].ago;
+        }
+        struct lks_gate_round r = round_of(&w, "");
+        CHECK_INT(r.wanted_count, 6);
+        CHECK_INT(r.left, 0);
+        check_before(&w, &r, "n1", i);
+        check_before(&w, &r, "n3", i);
+        lks_gate_round_fini(&r);
+        campaign_end(&w);
+    }
+}
+
+/* A member that rolled back runs what it ran: it is no canary, and the wave is compared since
+ * those that are. */
+static void rolled_back(void)
+{
+    struct campaign w;
+    soaking_but(&w, 1, 30 * MINUTE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    struct lks_gate_times t = lks_gate_times(campaign_change(&w), 0);
+    CHECK_INT(t.begun, campaign_member(&w, "n2")->begun);
+    CHECK_INT(t.done, campaign_member(&w, "n2")->since);
+    struct lks_gate_round r = round_of(&w, "");
+    CHECK_INT(r.wanted_count, 4); /* two metrics of n2 and n3 */
+    for (uint32_t i = 0; i < r.wanted_count; i++)
+        CHECK(!lks_str_is(r.wanted[i].name, "n1"));
     lks_gate_round_fini(&r);
     campaign_end(&w);
 }
@@ -267,6 +354,8 @@ int main(void)
     static const struct lks_test tests[] = {
         {"members that are done and controls are measured", who_is_measured},
         {"windows", windows},
+        {"a member that rolled back is not measured", rolled_back},
+        {"time under another change is not before", another_change_was_there},
         {"questions are shared", shared_questions},
         {"what answers say, and that there are none", what_is_said},
         {"many nodes share few questions", many_nodes_share_few_questions},

@@ -49,8 +49,25 @@ static uint32_t ask(struct making *m, struct lks_gate_question wanted)
     return r->question_count++;
 }
 
-/* What there was since it returned, and what there was before it began. */
-static void ask_both(struct making *m, const struct lks_gate_want *want, struct lks_gate_wanted *w)
+/* The window before it began has a grain of its own: where another change left the node shortly
+ * before, it is short, and rounded by the grain of a long soak it would be a time under that
+ * change. False: too many questions. */
+static bool ask_before(struct making *m, const struct lks_gate_want *want,
+                       struct lks_gate_question q, struct lks_gate_wanted *w)
+{
+    lks_ms from = want->before_from, until = want->before_until;
+    lks_ms g = grain(until > from ? until - from : 0);
+    q.at = until / g * g;
+    q.window = q.at > from ? (q.at - from) / g * g : 0;
+    if (q.window == 0)
+        return true; /* there was no such time, so there is no number of it */
+    w->before = ask(m, q);
+    return w->before != LKS_ROUND_NONE;
+}
+
+/* What there was since it returned, and what there was before it began. False: too many questions.
+ */
+static bool ask_both(struct making *m, const struct lks_gate_want *want, struct lks_gate_wanted *w)
 {
     lks_ms g = grain(want->until > want->from ? want->until - want->from : 0);
     lks_ms from = (want->from + g - 1) / g * g;
@@ -64,12 +81,7 @@ static void ask_both(struct making *m, const struct lks_gate_want *want, struct 
     w->after = ask(m, q);
     if (m->load.len > 0)
         w->load = ask(m, (struct lks_gate_question){m->load, true, want->until, window});
-    if (q.counts)
-        return;
-    q.at = want->before_until / g * g;
-    window = q.at > want->before_from ? (q.at - want->before_from) / g * g : 0;
-    q.window = window > LEAST ? window : LEAST;
-    w->before = ask(m, q);
+    return (q.counts || ask_before(m, want, q, w)) && w->after != LKS_ROUND_NONE;
 }
 
 static bool add_wanted(void *ctx, const struct lks_gate_want *want)
@@ -88,10 +100,8 @@ static bool add_wanted(void *ctx, const struct lks_gate_want *want)
         .before = LKS_ROUND_NONE,
         .load = LKS_ROUND_NONE,
     };
-    ask_both(m, want, &w);
+    bool all = ask_both(m, want, &w);
     m->failed = m->failed || w.name.ptr == NULL || w.metric.ptr == NULL;
-    bool all =
-        w.after != LKS_ROUND_NONE && (w.kind != LKS_METRIC_MEAN || w.before != LKS_ROUND_NONE);
     if (all && r->wanted_count < LKS_ROUND_WANTED_MAX)
         r->wanted[r->wanted_count++] = w;
     else
