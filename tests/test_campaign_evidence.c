@@ -19,6 +19,7 @@ enum { CANARIES = 8, CONTROLS = 16, REST = 2, NODES = CANARIES + CONTROLS + REST
 /* What the world is like. Percent; counts are of nodes, the first so many. */
 struct world {
     double change;   /* what the change does to who has it */
+    unsigned alone;  /* and that to the first so many alone; 0: to all */
     double drift;    /* of everybody, meanwhile */
     double spread;   /* of each by itself */
     unsigned silent; /* canaries that nothing is known of */
@@ -132,8 +133,9 @@ static void measure(const struct campaign *w, const struct lks_gate_want *want,
     unsigned number = campaign_number(w, want->node);
     bool more = lks_str_is(lks_state_text(&w->a.state, want->metric->name), "more");
     bool silent = !more && (want->control ? world->mute : number <= world->silent);
+    bool spared = want->control || (world->alone > 0 && number > world->alone);
     double gain =
-        world->drift + world->spread * campaign_noise(number) + (want->control ? 0 : world->change);
+        world->drift + world->spread * campaign_noise(number) + (spared ? 0 : world->change);
     unsigned with = want->control ? CANARIES + world->control_events : world->canary_events;
     out->has_before = out->has_after = !silent;
     out->before = 100 + number;
@@ -559,6 +561,102 @@ static void a_control_that_another_change_took(void)
     campaign_end(&w);
 }
 
+/* What counts as one sample: the canary is a domain of eight nodes, and one of them says nothing.
+ */
+static void nodes_or_domains(void)
+{
+    static const struct {
+        const char *name;
+        enum lks_metric_unit unit;
+        uint32_t expected, canaries;
+    } units[] = {
+        {"nodes", LKS_UNIT_NODE, CANARIES, CANARIES - 1},
+        {"domains", LKS_UNIT_DOMAIN, 1, 1},
+    };
+    static const struct world world = {.spread = 0.4, .silent = 1};
+    for (size_t i = 0; i < LKS_COUNT(units); i++) {
+        LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+        struct lks_wave_evidence found = {0};
+        struct lks_err err = {0};
+        struct campaign w;
+        lks_test_case("%s", units[i].name);
+        lks_arena_init(&arena, 1 << 20);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = NODES,
+                                                   .domain = CANARIES,
+                                                   .no_shelf = true,
+                                                   .waves = {1, CONTROLS + REST},
+                                                   .soak = HOUR,
+                                                   .controls = "n[9-24]"});
+        campaign_gate(&w, (struct lks_rec_plan_metric)METRIC(.unit = units[i].unit),
+                      (struct lks_rec_plan_gate){0});
+        CHECK(!campaign_run(&w, 30 * MINUTE));
+        measure_all(&w, &world);
+        CHECK_CODE(lks_campaign_wave_evidence(&w.a.state, campaign_change(&w), 0, w.a.now.wall,
+                                              &arena, &found, &err),
+                   LKS_OK);
+        if (CHECK_INT(found.count, 1)) {
+            CHECK_INT(found.rows[0].expected, units[i].expected);
+            CHECK_INT(found.rows[0].canaries, units[i].canaries);
+            CHECK_INT(found.rows[0].controls, CONTROLS); /* each is in no domain */
+        }
+        campaign_end(&w);
+    }
+}
+
+/* The second half of canaries and controls is of pool "serve", which has a metric of its own by
+ * the same name: it counts domains. */
+static void add_pool(struct campaign *w)
+{
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_POOL,
+         .pool = {.name = LKS_STR("serve"),
+                  .posture = LKS_STR("pre-training"),
+                  .enforce = LKS_STR("observe"),
+                  .sched = LKS_STR("none"),
+                  .stack = LKS_STR("golden"),
+                  .stack_digest = lks_str_from(w->stack_a)}},
+        {.kind = LKS_RECORD_PLACED,
+         .placed = {.hosts = LKS_STR("n[5-8,17-24]"),
+                    .pool = LKS_STR("serve"),
+                    .class = LKS_STR("hgx-h200-8")}},
+        {.kind = LKS_RECORD_PLAN_METRIC,
+         .plan_metric = {.change = w->change,
+                         .name = LKS_STR("speed"),
+                         .pools = LKS_STR("serve"),
+                         .unit = LKS_UNIT_DOMAIN,
+                         .margin = LKS_STR("1"),
+                         .critical = true}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        campaign_record(w, &records[i]);
+}
+
+/* A halt by one of two metrics with one name stays until an approver waived it. */
+static void two_metrics_of_one_name(void)
+{
+    static const struct world worlds[] = {{.change = -3, .alone = 4, .spread = 0.2},
+                                          {.change = -3, .alone = 4, .spread = 1},
+                                          {.change = -2.5, .alone = 4, .spread = 0.6}};
+    const struct lks_event resume = {.kind = LKS_EVENT_CHANGE_MOVE,
+                                     .by = LKS_STR("lee"),
+                                     .reason = LKS_STR("go on"),
+                                     .move = {.change = 1, .order = LKS_ORDERED_RESUME}};
+    for (size_t i = 0; i < LKS_COUNT(worlds); i++) {
+        struct campaign w;
+        lks_test_case("%.1f %% with a spread of %.1f", worlds[i].change, worlds[i].spread);
+        begin(&w, (struct campaign_plan){0});
+        campaign_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+        add_pool(&w);
+        CHECK(run_measured(&w, &worlds[i], 60 * HOUR));
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        const struct lks_state_change *c = campaign_change(&w);
+        CHECK_HAS(lks_state_text(&w.a.state, c->waves[0].text), "worse than its margin of 1 %");
+        CHECK_HAS(lks_asked(&w.a, &resume), "refused: resume: speed halted wave 0 of change 1");
+        CHECK_INT(lks_state_change_look(c, 0, c->metrics[0].name)->verdict, LKS_GATE_HALT);
+        campaign_end(&w);
+    }
+}
+
 /* A node counts once: that it had more meanwhile is no news, that it had one is. */
 static void a_count_that_rises_is_no_news(void)
 {
@@ -677,6 +775,8 @@ int main(void)
         {"evidence in a campaign: only what is asked for", only_what_is_asked_for_is_heard},
         {"evidence in a campaign: a control that another change took",
          a_control_that_another_change_took},
+        {"evidence in a campaign: nodes or domains", nodes_or_domains},
+        {"evidence in a campaign: two metrics of one name", two_metrics_of_one_name},
         {"evidence in a campaign: a count that rises", a_count_that_rises_is_no_news},
         {"evidence in a campaign: canaries are for those who opt in",
          canaries_are_for_those_who_opt_in},

@@ -639,6 +639,21 @@ static void list_look(struct lks_deciding *d, const struct lks_state_change *c, 
                                      .text = text};
 }
 
+/* Pools may have different metrics by one name, and the journal has one verdict for a name and
+ * wave: the strictest, of several the first. */
+static bool is_strictest(const struct lks_wave_evidence *found, uint32_t at)
+{
+    const struct lks_metric_found *row = &found->rows[at];
+    for (uint32_t i = 0; i < found->count; i++) {
+        const struct lks_metric_found *other = &found->rows[i];
+        if (other->waived || other->metric->name != row->metric->name)
+            continue;
+        if (other->verdict > row->verdict || (other->verdict == row->verdict && i < at))
+            return false;
+    }
+    return true;
+}
+
 /* Planned looks are written down as they are; in between only that it is to be halted. */
 static void note(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave,
                  const struct lks_wave_evidence *found)
@@ -650,7 +665,7 @@ static void note(struct lks_deciding *d, const struct lks_state_change *c, uint3
         return;
     for (uint32_t i = 0; i < found->count; i++) {
         const struct lks_metric_found *row = &found->rows[i];
-        if (!row->waived && (planned || row->verdict == LKS_GATE_HALT))
+        if (!row->waived && (planned || row->verdict == LKS_GATE_HALT) && is_strictest(found, i))
             list_look(d, c, wave, lks_state_text(d->state, row->metric->name), number, row->verdict,
                       row->text);
     }
