@@ -8,10 +8,17 @@
     "image r.io/old:1 nccl=2.20.5 cudnn=9.7.0 cuda=12.8\n"                                         \
     "image r.io/dnn:1 nccl=2.28.9 cudnn=8.9.7 cuda=12.8\n"                                         \
     "image r.io/half:1 nccl=2.28.9 cuda=12.8\n"                                                    \
-    "image r.io/amd:1 rccl=2.27.7\n"
+    "image r.io/amd:1 rccl=2.27.7\n"                                                               \
+    "image r.io/amd:2 rccl=2.22.3\n"                                                               \
+    "image r.io/both:1 nccl=2.28.9 rccl=2.27.7\n"
 #define PINNED(posture, enforce, stack)                                                            \
     "pool train " posture " " enforce " " stack "\nnodes g[1-4] train\nverdict v " stack           \
     " driver=580 nccl=2.28.9\nrun g[1-4] v\n" IMAGES
+/* Nodes of a stack that is not in the book. */
+#define UNPINNED(values)                                                                           \
+    "pool train pre-training on lost\nnodes g[1-4] train\nverdict v lost " values                  \
+    "\nrun g[1-4] v\n" IMAGES
+#define AMD_LOST UNPINNED("amdgpu=6.16 rccl=2.27.7")
 #define UNRESOLVED(verb)                                                                           \
     verb " image r.io/x:1 in train: what it brings is not known: it is not in the catalogue "      \
          "(lockstep image add) nor in NVIDIA's tables\n"
@@ -106,6 +113,33 @@ static const struct lks_admits_row images[] = {
      PINNED("pre-training", "on", "rocm"),
      {.nodes = "g[1-4]", .nccl = "2.28.9"},
      "no rocm\nrefused image in train: the job loads RCCL 2.28.9 (as it says), pinned 2.27.7\n"},
+    {"AMD's, on nodes whose stack is not in the book", AMD_LOST, WITH("r.io/amd:1"),
+     "yes lost +60000\n"},
+    {"another RCCL there", AMD_LOST, WITH("r.io/amd:2"),
+     "no lost\nrefused image r.io/amd:2 in train: brings RCCL 2.22.3 (catalogue sbom), pinned "
+     "2.27.7\n"},
+    {"NVIDIA's image there", AMD_LOST, WITH("r.io/good:1"),
+     "no lost\nrefused image r.io/good:1 in train: its RCCL is not known (catalogue sbom)\n"},
+    {"what the job says there",
+     AMD_LOST,
+     {.nodes = "g[1-4]", .images = "r.io/amd:1", .nccl = "2.27.7"},
+     "yes lost +60000\n"},
+    {"another one there",
+     AMD_LOST,
+     {.nodes = "g[1-4]", .nccl = "2.28.9"},
+     "no lost\nrefused image in train: the job loads RCCL 2.28.9 (as it says), pinned 2.27.7\n"},
+    {"one build of AMD's where none is found", UNPINNED("amdgpu=6.16"), WITH("r.io/amd:2"),
+     "yes lost +60000\n"},
+    {"two builds of AMD's where none is found", UNPINNED("amdgpu=6.16"),
+     WITH("r.io/amd:1 0-1;r.io/amd:2 2-3"),
+     "no lost\nrefused image r.io/amd:2 2-3 in train: brings RCCL 2.22.3, where r.io/amd:1 brings "
+     "RCCL 2.27.7\n"},
+    {"AMD's and NVIDIA's where none is found", UNPINNED("amdgpu=6.16"),
+     WITH("r.io/amd:1 0-1;r.io/good:1 2-3"),
+     "no lost\nrefused image r.io/good:1 2-3 in train: brings NCCL 2.28.9, where r.io/amd:1 brings "
+     "RCCL 2.27.7\n"},
+    {"an image of both vendors beside NVIDIA's", UNPINNED("driver=580"),
+     WITH("r.io/both:1 0-1;r.io/good:1 2-3"), "yes lost +60000\n"},
     {"rollout workers bring their own",
      PINNED("post-training", "on", "golden") SECOND(
          "batch", "on") "pool second batch on bare\nverdict w bare driver=580\nrun h[1-2] w\n",

@@ -102,12 +102,20 @@ static struct lks_admit_pin pin_of(const struct lks_admitting *a, const struct l
     return (struct lks_admit_pin){c->version, c->window};
 }
 
+/* Where the stack is not at hand, the library that its nodes were found to have tells it. */
+static bool is_amd(const struct lks_admit_part *part)
+{
+    if (part->stack != NULL)
+        return part->stack->vendor == LKS_VENDOR_AMD;
+    return part->pins[RCCL].version.len > 0 && part->pins[NCCL].version.len == 0;
+}
+
 /* By whose library the ranks of this part talk. */
 static enum library collective_of(const struct lks_admit_part *part,
                                   const struct lks_image_found *found)
 {
-    if (part->stack != NULL)
-        return part->stack->vendor == LKS_VENDOR_AMD ? RCCL : NCCL;
+    if (part->stack != NULL || is_amd(part))
+        return is_amd(part) ? RCCL : NCCL;
     return found->nccl.len == 0 && found->rccl.len > 0 ? RCCL : NCCL;
 }
 
@@ -303,8 +311,7 @@ static void look_at_image(struct looking *l, struct gang *gang)
 static void look_at_claim(struct lks_admitting *a, struct gang *gang)
 {
     struct lks_str nccl = a->ask->nccl;
-    bool amd = a->taken_count > 0 && a->taken[0]->stack != NULL &&
-               a->taken[0]->stack->vendor == LKS_VENDOR_AMD;
+    bool amd = a->taken_count > 0 && is_amd(a->taken[0]);
     struct looking l = {
         .a = a,
         .number = (uint32_t)a->ask->image_count + 1,
