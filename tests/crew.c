@@ -343,20 +343,22 @@ bool crew_fleet(struct crew *crew, const char *text)
     return crew_fine(crew->root, "applyFleet", "/v1/fleet?accept=true", text, &t);
 }
 
-struct lks_client *crew_person(struct crew *crew, const char *role, const char *pool)
+/* `where` is "pool" or "site". */
+static struct lks_client *person_in(struct crew *crew, const char *role, const char *where,
+                                    const char *name)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char server[64], body[256], token[LKS_TOKEN_TEXT_MAX], scope[64] = "";
     struct lks_client *client = NULL;
     struct lks_err err = {0};
-    if (pool[0] != '\0')
-        snprintf(scope, sizeof(scope), ",\"pool\":\"%s\"", pool);
-    snprintf(body, sizeof(body), "{\"identity\":\"%s-%s\",\"role\":\"%s\"%s}", role, pool, role,
+    if (name[0] != '\0')
+        snprintf(scope, sizeof(scope), ",\"%s\":\"%s\"", where, name);
+    snprintf(body, sizeof(body), "{\"identity\":\"%s-%s\",\"role\":\"%s\"%s}", role, name, role,
              scope);
     if (!crew_fine(crew->root, "grant", "/v1/access", body, &t))
         return NULL;
     snprintf(body, sizeof(body), "{\"id\":\"%s-%s\",\"identity\":\"%s-%s\"}", role,
-             pool[0] != '\0' ? pool : "all", role, pool);
+             name[0] != '\0' ? name : "all", role, name);
     if (!crew_fine(crew->root, "makeToken", "/v1/tokens", body, &t))
         return NULL;
     snprintf(token, sizeof(token), "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "token")));
@@ -367,6 +369,16 @@ struct lks_client *crew_person(struct crew *crew, const char *role, const char *
                                          .timeout_ms = LKS_WAIT_MS};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
+}
+
+struct lks_client *crew_person(struct crew *crew, const char *role, const char *pool)
+{
+    return person_in(crew, role, "pool", pool);
+}
+
+struct lks_client *crew_person_at(struct crew *crew, const char *role, const char *site)
+{
+    return person_in(crew, role, "site", site);
 }
 
 /* Agents ------------------------------------------------------------------------------------ */

@@ -57,8 +57,11 @@ bool crew_release_with(struct crew *crew, const char *const *lines, char digest[
 /* A fleet: pools and nodes in YAML, pinned to stacks that were released. */
 bool crew_fleet(struct crew *crew, const char *text);
 
-/* A client of a person with this role in a pool; "": everywhere. NULL is a failed check. */
+/* A client of a person with this role in a pool; "": everywhere. NULL is a failed check. The person
+ * is called ROLE-POOL. */
 struct lks_client *crew_person(struct crew *crew, const char *role, const char *pool);
+/* The same at a site, called ROLE-SITE. */
+struct lks_client *crew_person_at(struct crew *crew, const char *role, const char *site);
 
 /* An agent of a node, enrolled. NULL is a failed check. */
 struct lks_client *crew_enroll(struct crew *crew, const char *node);

@@ -30,9 +30,15 @@ void lks_fleet_release(struct lks_asked *a, const char *digest)
 
 void lks_fleet_place(struct lks_asked *a, const char *hosts, const char *pool)
 {
-    const struct lks_record r = {
-        .kind = LKS_RECORD_PLACED,
-        .placed = {.hosts = lks_str_from(hosts), .pool = lks_str_from(pool)}};
+    lks_fleet_place_at(a, hosts, pool, "");
+}
+
+void lks_fleet_place_at(struct lks_asked *a, const char *hosts, const char *pool, const char *site)
+{
+    const struct lks_record r = {.kind = LKS_RECORD_PLACED,
+                                 .placed = {.hosts = lks_str_from(hosts),
+                                            .pool = lks_str_from(pool),
+                                            .site = lks_str_from(site)}};
     lks_asked_apply(a, &r);
 }
 

@@ -13,6 +13,7 @@ void lks_fleet_release(struct lks_asked *a, const char *digest);
 
 /* Nodes, as a host list, in a pool that may be "". */
 void lks_fleet_place(struct lks_asked *a, const char *hosts, const char *pool);
+void lks_fleet_place_at(struct lks_asked *a, const char *hosts, const char *pool, const char *site);
 
 /* Each node of a host list was heard in `boot` just now, and is live. */
 void lks_fleet_live(struct lks_asked *a, const char *hosts, unsigned boot);

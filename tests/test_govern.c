@@ -20,29 +20,32 @@
 #define NO_REASON(who) .by = T(who)
 #define DAY            ((lks_ms)86400000)
 
-/* Pool "train" has n1 to n3, "dev" has n5. kim proposes, and may approve, too; kim and ann have
- * other names besides. */
+/* Pool "train" has n1 and n2 at site "east" and n3 at "west", "dev" has n5. kim proposes, and may
+ * approve, too; kim and ann have other names besides. */
 static const struct {
     const char *name;
     enum lks_role role;
-    const char *pool;
+    const char *pool, *site;
 } people[] = {
-    {"user:kim", LKS_ROLE_OPERATOR, ""},      {"user:kim", LKS_ROLE_APPROVER, ""},
-    {"user:ops", LKS_ROLE_OPERATOR, ""},      {"user:vic", LKS_ROLE_VIEWER, ""},
-    {"user:adm", LKS_ROLE_ADMIN, ""},         {"user:ann", LKS_ROLE_APPROVER, ""},
-    {"user:lee", LKS_ROLE_APPROVER, ""},      {"user:joe", LKS_ROLE_APPROVER, ""},
-    {"user:tia", LKS_ROLE_APPROVER, "train"}, {"user:tom", LKS_ROLE_APPROVER, "train"},
-    {"user:dee", LKS_ROLE_APPROVER, "dev"},   {"kim", LKS_ROLE_APPROVER, ""},
-    {"ann", LKS_ROLE_APPROVER, ""},           {"user:Ann", LKS_ROLE_APPROVER, ""},
-    {"tia", LKS_ROLE_APPROVER, "dev"},
+    {"user:kim", LKS_ROLE_OPERATOR, "", ""},      {"user:kim", LKS_ROLE_APPROVER, "", ""},
+    {"user:ops", LKS_ROLE_OPERATOR, "", ""},      {"user:vic", LKS_ROLE_VIEWER, "", ""},
+    {"user:adm", LKS_ROLE_ADMIN, "", ""},         {"user:ann", LKS_ROLE_APPROVER, "", ""},
+    {"user:lee", LKS_ROLE_APPROVER, "", ""},      {"user:joe", LKS_ROLE_APPROVER, "", ""},
+    {"user:tia", LKS_ROLE_APPROVER, "train", ""}, {"user:tom", LKS_ROLE_APPROVER, "train", ""},
+    {"user:dee", LKS_ROLE_APPROVER, "dev", ""},   {"kim", LKS_ROLE_APPROVER, "", ""},
+    {"ann", LKS_ROLE_APPROVER, "", ""},           {"user:Ann", LKS_ROLE_APPROVER, "", ""},
+    {"tia", LKS_ROLE_APPROVER, "dev", ""},        {"user:eve", LKS_ROLE_APPROVER, "", "east"},
+    {"user:eda", LKS_ROLE_APPROVER, "", "east"},  {"user:wes", LKS_ROLE_APPROVER, "train", "west"},
 };
 
 static void grant(struct lks_asked *a, size_t i, bool on)
 {
-    struct lks_record r = R(GRANTED, granted, .identity = lks_str_from(people[i].name),
-                            .role = people[i].role, .pool = lks_str_from(people[i].pool));
-    struct lks_record gone = R(UNGRANTED, ungranted, .identity = lks_str_from(people[i].name),
-                               .role = people[i].role, .pool = lks_str_from(people[i].pool));
+    struct lks_record r =
+        R(GRANTED, granted, .identity = lks_str_from(people[i].name), .role = people[i].role,
+          .pool = lks_str_from(people[i].pool), .site = lks_str_from(people[i].site));
+    struct lks_record gone =
+        R(UNGRANTED, ungranted, .identity = lks_str_from(people[i].name), .role = people[i].role,
+          .pool = lks_str_from(people[i].pool), .site = lks_str_from(people[i].site));
     lks_asked_apply(a, on ? &r : &gone);
 }
 
@@ -56,7 +59,8 @@ static void begin(struct lks_asked *a, const char *class, bool both)
     lks_fleet_release(a, "s2");
     lks_fleet_pool(a, "train", "gold", "s1");
     lks_fleet_pool(a, "dev", "gold", "s1");
-    lks_fleet_place(a, "n[1-3]", "train");
+    lks_fleet_place_at(a, "n[1-2]", "train", "east");
+    lks_fleet_place_at(a, "n3", "train", "west");
     lks_fleet_place(a, "n5", "dev");
     for (size_t i = 0; i < LKS_COUNT(people); i++)
         grant(a, i, true);
@@ -261,6 +265,9 @@ static const struct {
     {"each pool has its own", "routine", true, "tia+ ann+ =proposed #1 dee+ =approved"},
     {"who is for another pool is asked for that", "routine", true,
      "dee+ ann+ =proposed tia+ =approved"},
+    {"those of one site are not enough for two", "routine", false,
+     "eve+ eda+ =proposed #0 start !"},
+    {"each site has its own", "routine", false, "eve+ ann+ =proposed #1 wes+ =approved"},
     {"who asks less of them does not agree to that", "routine", false,
      "less ann+ =proposed #0 lee+ =proposed #1 joe+ =approved"},
     {"nor for one pool of two", "routine", true,
@@ -304,6 +311,11 @@ static const struct {
     {"for one of them", "routine", true, "ann:soak@2,train soak:on soak:1off"},
     {"and the other", "routine", true, "ann:soak@2,train ann:soak@2,dev soak:1on"},
     {"not for another's", "routine", true, "tia:soak@2,dev ! soak:1off"},
+    {"nor for one that is at another site, too", "routine", false,
+     "eve:soak@2,train ! wes:soak@2,train ! soak:off soak:1off"},
+    {"at the site that one may approve for", "routine", false,
+     "eve:soak@2 soak:on soak:1off wes:soak@2 soak:1on"},
+    {"which is none of the canary", "routine", false, "wes:soak@2 soak:off soak:1off"},
     {"nor for one that it has no nodes of", "routine", false, "ann:soak@2,dev !"},
     {"nor for one that there is not", "routine", false, "ann:soak@2,tain !"},
     {"the last word counts, where it counts", "routine", true,

@@ -115,35 +115,6 @@ static const void *find_change(const struct lks_authz *authz, const struct lks_c
     return lks_state_change(authz->state, lks_authz_id(call));
 }
 
-/* The change that an alarm is about; NULL: none. */
-static const struct lks_state_change *alarmed_change(const struct lks_state *s,
-                                                     const struct lks_state_alarm *a)
-{
-    struct lks_str owner, number;
-    uint64_t id = 0;
-    if ((a->kind != LKS_ALARM_CHANGE && a->kind != LKS_ALARM_GLASS &&
-         a->kind != LKS_ALARM_REVIEW) ||
-        !lks_str_cut(lks_state_text(s, a->subject), ':', &owner, &number) ||
-        !lks_str_number(number, UINT64_MAX, &id))
-        return NULL;
-    return lks_state_change(s, id);
-}
-
-bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *call,
-                         const struct lks_state_alarm *a)
-{
-    const struct lks_state *s = authz->state;
-    const struct lks_state_change *change = alarmed_change(s, a);
-    struct lks_scope scope = {.pool = lks_state_text(s, a->subject)};
-    if (change != NULL)
-        return lks_authz_may_change(authz, call, change);
-    if (a->kind != LKS_ALARM_MASS && a->kind != LKS_ALARM_CADENCE && a->kind != LKS_ALARM_LOWERED) {
-        uint32_t node = lks_state_node(s, lks_state_text(s, a->subject));
-        scope = node != LKS_NO_NODE ? lks_access_scope_of_node(s, node) : (struct lks_scope){0};
-    }
-    return lks_authz_may(authz, call, call->route->permission, scope);
-}
-
 /* A change touches pools: it takes the permission in all of them. Nodes that left the fleet are
  * nowhere. */
 bool lks_authz_may_change(const struct lks_authz *authz, const struct lks_call *call,
@@ -161,11 +132,6 @@ bool lks_authz_may_change(const struct lks_authz *authz, const struct lks_call *
     return may_somewhere(authz, call);
 }
 
-static bool at_alarm(const struct lks_authz *authz, const struct lks_call *call, const void *alarm)
-{
-    return lks_authz_may_alarm(authz, call, alarm);
-}
-
 static bool at_node(const struct lks_authz *authz, const struct lks_call *call, const void *node)
 {
     return may_at(authz, call, *(const uint32_t *)node);
@@ -179,6 +145,18 @@ static bool at_deviation(const struct lks_authz *authz, const struct lks_call *c
             return false;
     }
     return may_somewhere(authz, call);
+}
+
+static bool at_deviation_part(const struct lks_authz *authz, const struct lks_call *call,
+                              const struct lks_deviation *deviation)
+{
+    if (may_everywhere(authz, call))
+        return true;
+    for (uint32_t i = 0; i < deviation->count; i++) {
+        if (may_at(authz, call, deviation->nodes[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool at_change(const struct lks_authz *authz, const struct lks_call *call,
@@ -198,6 +176,62 @@ static bool at_part(const struct lks_authz *authz, const struct lks_call *call, 
             return true;
     }
     return false;
+}
+
+/* ---- Alarms: where what their subject names is. ---- */
+
+enum about { ABOUT_FLEET, ABOUT_NODE, ABOUT_POOL, ABOUT_CHANGE, ABOUT_DEVIATION };
+
+static const enum about about[] = {
+    [LKS_ALARM_MASS] = ABOUT_POOL,     [LKS_ALARM_CLOCK] = ABOUT_FLEET,
+    [LKS_ALARM_WITNESS] = ABOUT_NODE,  [LKS_ALARM_REPLAY] = ABOUT_NODE,
+    [LKS_ALARM_PARTS] = ABOUT_NODE,    [LKS_ALARM_DRIFT] = ABOUT_NODE,
+    [LKS_ALARM_PROPOSAL] = ABOUT_POOL, [LKS_ALARM_DEVIATION] = ABOUT_DEVIATION,
+    [LKS_ALARM_FLASH] = ABOUT_NODE,    [LKS_ALARM_CHANGE] = ABOUT_CHANGE, /* or its node */
+    [LKS_ALARM_HANDS] = ABOUT_NODE,    [LKS_ALARM_GLASS] = ABOUT_CHANGE,
+    [LKS_ALARM_CADENCE] = ABOUT_POOL,  [LKS_ALARM_REVIEW] = ABOUT_CHANGE,
+    [LKS_ALARM_LOWERED] = ABOUT_POOL,  [LKS_ALARM_WEDGED] = ABOUT_NODE,
+};
+_Static_assert(LKS_COUNT(about) == LKS_ALARM_COUNT, "each kind of alarm has a row");
+
+/* The number in "change:7", "deviation 7" and "deviation 7, ended"; UINT64_MAX: none. */
+static uint64_t number_in(struct lks_str subject, char before)
+{
+    struct lks_str owner, rest, number;
+    uint64_t id = 0;
+    if (!lks_str_cut(subject, before, &owner, &rest))
+        return UINT64_MAX;
+    (void)lks_str_cut(rest, ',', &number, &rest);
+    return lks_str_number(number, UINT64_MAX, &id) ? id : UINT64_MAX;
+}
+
+/* An alarm is shown to a caller who may read some of what it is about, as that itself is. Closing
+ * it takes the permission for all of that. */
+bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *call,
+                         const struct lks_state_alarm *a)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_str subject = lks_state_text(s, a->subject);
+    bool reads = call->route->permission == LKS_MAY_READ;
+    const struct lks_state_change *change =
+        about[a->kind] == ABOUT_CHANGE ? lks_state_change(s, number_in(subject, ':')) : NULL;
+    const struct lks_deviation *deviation =
+        about[a->kind] == ABOUT_DEVIATION ? lks_state_deviation(s, number_in(subject, ' ')) : NULL;
+    if (change != NULL)
+        return reads ? at_part(authz, call, change) : at_change(authz, call, change);
+    if (deviation != NULL)
+        return reads ? at_deviation_part(authz, call, deviation)
+                     : at_deviation(authz, call, deviation);
+    struct lks_scope scope = {.pool = subject};
+    uint32_t node = lks_state_node(s, subject);
+    if (about[a->kind] != ABOUT_POOL)
+        scope = node != LKS_NO_NODE ? lks_access_scope_of_node(s, node) : (struct lks_scope){0};
+    return lks_authz_may(authz, call, call->route->permission, scope);
+}
+
+static bool at_alarm(const struct lks_authz *authz, const struct lks_call *call, const void *alarm)
+{
+    return lks_authz_may_alarm(authz, call, alarm);
 }
 
 /* ---- Places that {name} or the body names. ---- */
