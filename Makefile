@@ -45,8 +45,11 @@ test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang 
 	@$(call ninja,$(SANITIZE))
 	@tools/test.sh all $(BUILD) $(SANITIZE)
 
-# Requests at random are put to a daemon with sanitizers, by schemathesis too.
-asking = LKS_SANITIZED=$(abspath $(SANITIZE))/lockstepd LKS_SCHEMATHESIS=$$(tools/venv.sh tools/schemathesis.txt)
+# Requests at random are put to a daemon with sanitizers, by schemathesis too. Python's programs are
+# fetched before the tests run.
+asking = LKS_SANITIZED=$(abspath $(SANITIZE))/lockstepd \
+	LKS_SCHEMATHESIS=$$(tools/venv.sh tools/schemathesis.txt) \
+	LKS_REDFISH_VALIDATORS=$$(tools/venv.sh tools/redfish-validators.txt)
 
 test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose formats we read
 	@tools/setup.sh real

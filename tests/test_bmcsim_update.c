@@ -638,7 +638,7 @@ static void test_hpe_state(void)
     CHECK_INT(lks_asksim_get(&s, V1 "/TaskService/TaskMonitors/0"), 404);
     CHECK_INT(lks_asksim_get(&s, V1 "/UpdateService"), 200);
     CHECK_STR(lks_asksim_text(&s, "Oem/Hpe/State"), "Error");
-    CHECK_HAS(lks_asksim_text(&s, "Oem/Hpe/Result/MessageId"), "SystemResetRequired");
+    CHECK_STR(lks_asksim_text(&s, "Oem/Hpe/Result/MessageId"), "iLO.2.15.SystemResetRequired");
     CHECK_INT(lks_asksim_post(&s, V1 "/Systems/1/Actions/ComputerSystem.Reset",
                               "{\"ResetType\":\"ForceRestart\"}"),
               200);

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-const struct lks_bmcsim_registry_row lks_bmcsim_registries[LKS_BMCSIM_REGISTRIES] = {
+static const struct lks_bmcsim_registry_row registries[LKS_BMCSIM_REGISTRIES] = {
     [LKS_REG_BASE] = {"Base", "1.18"},
     [LKS_REG_UPDATE] = {"Update", "1.2"},
     [LKS_REG_TASK] = {"TaskEvent", "1.0"},
@@ -59,6 +59,10 @@ const struct lks_bmcsim_message_row lks_bmcsim_messages[LKS_MSG_COUNT] = {
         "The ETag is not that of the resource now.", "Read the resource again."),
     ROW(PRECONDITION_REQUIRED, BASE, CRITICAL, 0, "PreconditionRequired",
         "A request like this needs If-Match.", "Send If-Match."),
+    ROW(HEADER_INVALID, BASE, CRITICAL, 1, "HeaderInvalid", "The header %1 is invalid.",
+        "Correct the header and send the request again."),
+    ROW(QUERY_UNSUPPORTED, BASE, WARNING, 0, "QueryNotSupported",
+        "The service does not support the query.", "Leave the query out."),
     ROW(TOO_LARGE, BASE, CRITICAL, 0, "PayloadTooLarge",
         "The payload is larger than the service takes.", "Send a smaller one."),
     ROW(UNAVAILABLE, BASE, CRITICAL, 1, "ServiceTemporarilyUnavailable",
@@ -134,11 +138,19 @@ static void fill(struct lks_buf *out, const char *text, const char *const args[3
     }
 }
 
-void lks_bmcsim_message_write(struct lks_json_writer *w, enum lks_bmcsim_message message,
-                              const char *const args[3])
+const struct lks_bmcsim_registry_row *
+lks_bmcsim_message_registry(const struct lks_bmcsim_kind *kind, enum lks_bmcsim_registry registry)
+{
+    return registry != LKS_REG_BASE && kind->messages != NULL ? kind->messages
+                                                              : &registries[registry];
+}
+
+void lks_bmcsim_message_write(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                              enum lks_bmcsim_message message, const char *const args[3])
 {
     const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
-    const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
+    const struct lks_bmcsim_registry_row *registry =
+        lks_bmcsim_message_registry(kind, row->registry);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1024);
     fill(&text, row->text, args);
     lks_json_write(w,
@@ -153,32 +165,39 @@ void lks_bmcsim_message_write(struct lks_json_writer *w, enum lks_bmcsim_message
 
 /* ---- The registries as resources ---- */
 
-static bool registry_of(struct lks_str name, size_t *out)
+/* Registry `i` of a personality; NULL: there are fewer. */
+static const struct lks_bmcsim_registry_row *registry_at(const struct lks_bmcsim_kind *kind,
+                                                         size_t i)
 {
-    for (size_t i = 0; i < LKS_BMCSIM_REGISTRIES; i++) {
-        if (lks_str_is(name, lks_bmcsim_registries[i].prefix)) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
+    size_t count = kind->messages != NULL ? LKS_REG_BASE + 2 : LKS_BMCSIM_REGISTRIES;
+    return i < count ? lks_bmcsim_message_registry(kind, (enum lks_bmcsim_registry)i) : NULL;
+}
+
+static const struct lks_bmcsim_registry_row *registry_of(const struct lks_bmcsim_call *c)
+{
+    const struct lks_bmcsim_registry_row *row;
+    for (size_t i = 0; (row = registry_at(c->b->kind, i)) != NULL; i++)
+        if (lks_str_is(c->arg[0], row->prefix))
+            break;
+    return row;
 }
 
 bool lks_bmcsim_message_get_registries(struct lks_bmcsim_call *c)
 {
+    const struct lks_bmcsim_registry_row *row;
+    size_t count = 0;
     lks_bmcsim_reply_collection(c, "MessageRegistryFile", "Registry files");
-    for (size_t i = 0; i < LKS_BMCSIM_REGISTRIES; i++)
-        lks_bmcsim_reply_member(c, "/redfish/v1/Registries/%s", lks_bmcsim_registries[i].prefix);
-    lks_bmcsim_reply_collection_end(c, LKS_BMCSIM_REGISTRIES);
+    for (; (row = registry_at(c->b->kind, count)) != NULL; count++)
+        lks_bmcsim_reply_member(c, "/redfish/v1/Registries/%s", row->prefix);
+    lks_bmcsim_reply_collection_end(c, count);
     return true;
 }
 
 bool lks_bmcsim_message_get_registry_file(struct lks_bmcsim_call *c)
 {
-    size_t i;
-    if (!registry_of(c->arg[0], &i))
+    const struct lks_bmcsim_registry_row *row = registry_of(c);
+    if (row == NULL)
         return false;
-    const struct lks_bmcsim_registry_row *row = &lks_bmcsim_registries[i];
     lks_bmcsim_reply_head(c, "MessageRegistryFile.v1_1_3.MessageRegistryFile", row->prefix,
                           "Message registry file");
     lks_json_write(&c->w,
@@ -201,19 +220,19 @@ static void registry_message(struct lks_json_writer *w, const struct lks_bmcsim_
 
 bool lks_bmcsim_message_get_registry(struct lks_bmcsim_call *c)
 {
-    size_t i;
-    if (!registry_of(c->arg[0], &i) || !lks_str_eq(c->arg[0], c->arg[1]))
+    const struct lks_bmcsim_registry_row *row = registry_of(c);
+    if (row == NULL || !lks_str_eq(c->arg[0], c->arg[1]))
         return false;
-    const struct lks_bmcsim_registry_row *row = &lks_bmcsim_registries[i];
+    bool own = row == c->b->kind->messages || row == &registries[LKS_REG_OEM];
     char id[64];
     (void)snprintf(id, sizeof(id), "%s.%s.0", row->prefix, row->version);
     lks_bmcsim_reply_head(c, "MessageRegistry.v1_4_0.MessageRegistry", id, "Message registry");
     lks_json_write(&c->w,
                    "'Language': 'en', 'RegistryPrefix': '%s', 'RegistryVersion': '%s.0', "
                    "'OwningEntity': '%s', 'Messages': {",
-                   row->prefix, row->version, i == LKS_REG_OEM ? "Simulated" : "DMTF");
+                   row->prefix, row->version, own ? "Simulated" : "DMTF");
     for (size_t m = 0; m < LKS_MSG_COUNT; m++)
-        if (lks_bmcsim_messages[m].registry == i)
+        if (lks_bmcsim_message_registry(c->b->kind, lks_bmcsim_messages[m].registry) == row)
             registry_message(&c->w, &lks_bmcsim_messages[m]);
     lks_json_end(&c->w, '}');
     return true;

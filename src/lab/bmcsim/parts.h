@@ -109,10 +109,17 @@ struct lks_bmcsim_action {
     const char *const *types;
 };
 
+struct lks_bmcsim_registry_row {
+    const char *prefix, *version;
+};
+
 struct lks_bmcsim_kind {
     const char *vendor, *product, *oem, *redfish;
     const char *manager, *system, *chassis; /* ids; system NULL: there is none */
     const char *model;
+    const char *system_oem; /* the object with the vendor's own properties of a system */
+    /* All messages that are not of the Base registry are of this one; NULL: of the standard ones */
+    const struct lks_bmcsim_registry_row *messages;
     const char *push, *multipart;
     uint64_t max_image;
     uint32_t flags;
@@ -137,6 +144,7 @@ extern const struct lks_bmcsim_kind lks_bmcsim_kinds[LKS_BMCSIM_PERSONALITIES];
     X(SUCCESS) X(GENERAL_ERROR) X(CREATED) X(MALFORMED_JSON) X(PROPERTY_UNKNOWN)                   \
     X(PROPERTY_MISSING) X(PROPERTY_VALUE) X(PROPERTY_TYPE) X(PARAMETER_MISSING) X(PARAMETER_VALUE) \
     X(PARAMETER_UNKNOWN) X(NOT_FOUND) X(NOT_ALLOWED) X(MEDIA_TYPE) X(NO_SESSION) X(NO_PRIVILEGE)   \
+    X(HEADER_INVALID) X(QUERY_UNSUPPORTED)                                                         \
     X(SESSION_LIMIT) X(PRECONDITION_FAILED) X(PRECONDITION_REQUIRED) X(TOO_LARGE) X(UNAVAILABLE)   \
     X(INTERNAL) X(RESET_REQUIRED) X(IN_USE) X(INVALID_OBJECT) X(NO_RESOURCES) X(TARGETS_CONFLICT)  \
     X(TARGET_DETERMINED) X(NO_TARGETS) X(IN_PROGRESS) X(TRANSFERRING) X(VERIFYING) X(APPLYING)     \
@@ -164,13 +172,14 @@ struct lks_bmcsim_message_row {
     uint8_t args;
 };
 extern const struct lks_bmcsim_message_row lks_bmcsim_messages[LKS_MSG_COUNT];
-extern const struct lks_bmcsim_registry_row {
-    const char *prefix, *version;
-} lks_bmcsim_registries[LKS_BMCSIM_REGISTRIES];
+
+/* The registry that a message of this personality names. */
+const struct lks_bmcsim_registry_row *
+lks_bmcsim_message_registry(const struct lks_bmcsim_kind *kind, enum lks_bmcsim_registry registry);
 
 /* The members of a message object into the one being written. */
-void lks_bmcsim_message_write(struct lks_json_writer *w, enum lks_bmcsim_message message,
-                              const char *const args[3]);
+void lks_bmcsim_message_write(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                              enum lks_bmcsim_message message, const char *const args[3]);
 
 /* ---- State ---- */
 

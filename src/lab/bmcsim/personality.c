@@ -419,6 +419,8 @@ static const struct lks_bmcsim_action hpe_cold = {
     .types = hpe_types,
 };
 
+static const struct lks_bmcsim_registry_row hpe_messages = {"iLO", "2.15"};
+
 const struct lks_bmcsim_kind lks_bmcsim_kinds[LKS_BMCSIM_PERSONALITIES] = {
     [LKS_BMCSIM_OPENBMC] =
         {
@@ -510,6 +512,7 @@ const struct lks_bmcsim_kind lks_bmcsim_kinds[LKS_BMCSIM_PERSONALITIES] = {
             .system = "System.Embedded.1",
             .chassis = "System.Embedded.1",
             .model = "PowerEdge",
+            .system_oem = "DellSystem",
             .push = "/redfish/v1/UpdateService/FirmwareInventory",
             .multipart = "/redfish/v1/UpdateService/MultipartUpload",
             .max_image = MIB(256),
@@ -538,6 +541,7 @@ const struct lks_bmcsim_kind lks_bmcsim_kinds[LKS_BMCSIM_PERSONALITIES] = {
             .system = "1",
             .chassis = "1",
             .model = "ProLiant",
+            .messages = &hpe_messages,
             .push = "/cgi-bin/uploadFile",
             .max_image = MIB(256),
             .flags = LKS_HAS_EXPAND | LKS_HAS_SIMPLE | LKS_HAS_SOFTWARE | LKS_HAS_MONITOR_GONE |

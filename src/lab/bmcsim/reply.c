@@ -28,12 +28,12 @@ void lks_bmcsim_reply_header(struct lks_bmcsim_call *c, const char *name, const 
     lks_buf_add(&c->reply->head, LKS_STR("\r\n"));
 }
 
-static void put_info(struct lks_json_writer *w, enum lks_bmcsim_message message, const char *a1,
-                     const char *a2)
+static void put_info(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                     enum lks_bmcsim_message message, const char *a1, const char *a2)
 {
     const char *const args[3] = {a1, a2, NULL};
     lks_json_write(w, "'@Message.ExtendedInfo': [{");
-    lks_bmcsim_message_write(w, message, args);
+    lks_bmcsim_message_write(w, kind, message, args);
     lks_json_write(w, "}]");
 }
 
@@ -41,13 +41,19 @@ void lks_bmcsim_reply_error(struct lks_bmcsim_call *c, int status, enum lks_bmcs
                             const char *a1, const char *a2)
 {
     const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
-    const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
+    const struct lks_bmcsim_kind *kind = c->b->kind;
+    const struct lks_bmcsim_registry_row *registry =
+        lks_bmcsim_message_registry(kind, row->registry);
     lks_buf_truncate(&c->reply->body, 0);
     struct lks_json_writer w = {.out = &c->reply->body};
     c->reply->status = status;
-    lks_json_write(&w, "{'error': {'code': '%s.%s.%s', 'message': 'See the extended information.'",
-                   registry->prefix, registry->version, row->key);
-    put_info(&w, message, a1, a2);
+    if (kind->messages != NULL) /* iLO: one code for every error, of another version */
+        lks_json_write(&w, "{'error': {'code': '%s.0.10.ExtendedInfo'", kind->messages->prefix);
+    else
+        lks_json_write(&w, "{'error': {'code': '%s.%s.%s'", registry->prefix, registry->version,
+                       row->key);
+    lks_json_cstr(&w, "message", "See the extended information.");
+    put_info(&w, kind, message, a1, a2);
     lks_json_write(&w, "}}");
     if (status == 503)
         lks_bmcsim_reply_header(c, "Retry-After", "%u", 30U);
@@ -60,7 +66,7 @@ void lks_bmcsim_reply_success(struct lks_bmcsim_call *c, int status)
         return;
     struct lks_json_writer w = {.out = &c->reply->body};
     lks_json_begin(&w, NULL, '{');
-    put_info(&w, LKS_MSG_SUCCESS, NULL, NULL);
+    put_info(&w, c->b->kind, LKS_MSG_SUCCESS, NULL, NULL);
     lks_json_end(&w, '}');
 }
 

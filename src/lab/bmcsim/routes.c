@@ -27,6 +27,7 @@ static const struct route routes[] = {
     {.path = ROOT "/SessionService", .get = lks_bmcsim_session_get_service},
     {.path = ROOT "/SessionService/Sessions", .get = lks_bmcsim_session_get_all,
      .post = lks_bmcsim_session_open},
+    {.path = ROOT "/SessionService/Sessions/Members", .post = lks_bmcsim_session_open},
     {.path = ROOT "/SessionService/Sessions/*", .get = lks_bmcsim_session_get,
      .del = lks_bmcsim_session_close},
     {.path = ROOT "/AccountService", .get = lks_bmcsim_session_get_account_service},
@@ -137,25 +138,61 @@ void lks_bmcsim_route_tag(const struct lks_bmcsim *b, struct lks_str body, char 
                    weak ? hash >> 32 : hash);
 }
 
-/* How deep "$expand=.($levels=2)" and its shorter forms ask. */
-static unsigned expansion(const struct lks_bmcsim_call *c)
+/* Queries that begin with "$" change what is asked for, so one that is not known is refused: false.
+ * Others are ignored. `levels`: how deep "$expand=.($levels=2)" and its shorter forms ask. */
+static bool read_query(const struct lks_bmcsim_call *c, unsigned *levels)
 {
-    if ((c->b->kind->flags & LKS_HAS_EXPAND) == 0)
-        return 0;
+    bool expands = (c->b->kind->flags & LKS_HAS_EXPAND) != 0;
     struct lks_str rest = c->query, one;
     bool more = rest.len > 0;
+    *levels = 0;
     while (more) {
         more = lks_str_cut(rest, '&', &one, &rest);
-        if (lks_str_starts(one, "$expand=") || lks_str_starts(one, "%24expand="))
-            return lks_str_find(one, LKS_STR("evels=2")) >= 0 ? 2 : 1;
+        if (expands && (lks_str_starts(one, "$expand=") || lks_str_starts(one, "%24expand=")))
+            *levels = lks_str_find(one, LKS_STR("evels=2")) >= 0 ? 2 : 1;
+        else if (lks_str_starts(one, "$") || lks_str_starts(one, "%24"))
+            return false;
     }
-    return 0;
+    return true;
 }
 
-static void answer_get(struct lks_bmcsim_call *c, bool head)
+/* The type of a resource, as in "Session.v1_5_0.Session"; empty: the body is not one. */
+static struct lks_str type_of(struct lks_str body)
+{
+    struct lks_str head, type = {0}, rest;
+    if (lks_str_starts(body, "{\"@odata.type\":\"#")) {
+        lks_str_cut(body, '#', &head, &rest);
+        lks_str_cut(rest, '"', &type, &rest);
+    }
+    return type;
+}
+
+/* Where the schema of a type is published: the type without its last part. */
+static void link_schema(struct lks_bmcsim_call *c, struct lks_str type)
+{
+    type.len -= lks_str_last(type, '.').len + 1;
+    lks_bmcsim_reply_header(
+        c, "Link", "<http://redfish.dmtf.org/schemas/v1/%" LKS_STR_FMT ".json>; rel=describedby",
+        LKS_STR_ARG(type));
+}
+
+static void allow(struct lks_bmcsim_call *c, const struct route *route)
+{
+    lks_bmcsim_reply_header(
+        c, "Allow", "%s%s%s%s", route->get != NULL || route->answer != NULL ? "GET, HEAD" : "POST",
+        route->post != NULL && route->get != NULL ? ", POST" : "",
+        route->patch != NULL ? ", PATCH" : "", route->del != NULL ? ", DELETE" : "");
+}
+
+static void answer_get(struct lks_bmcsim_call *c, const struct route *route, bool head)
 {
     struct lks_buf *body = &c->reply->body;
-    if (!lks_bmcsim_route_render(c->b, c->path, expansion(c), body)) {
+    unsigned levels;
+    if (!read_query(c, &levels)) {
+        lks_bmcsim_reply_error(c, 501, LKS_MSG_QUERY_UNSUPPORTED, NULL, NULL);
+        return;
+    }
+    if (!lks_bmcsim_route_render(c->b, c->path, levels, body)) {
         char name[LKS_BMCSIM_ID_SIZE];
         (void)snprintf(name, sizeof(name), "%" LKS_STR_FMT,
                        LKS_STR_ARG(lks_str_last(c->path, '/')));
@@ -165,13 +202,18 @@ static void answer_get(struct lks_bmcsim_call *c, bool head)
     char tag[32];
     lks_bmcsim_route_tag(c->b, lks_buf_view(body), tag);
     lks_bmcsim_reply_header(c, "ETag", "%s", tag);
-    lks_bmcsim_reply_header(c, "Allow", "GET, HEAD");
+    allow(c, route);
+    struct lks_str type = type_of(lks_buf_view(body));
+    if (type.len > 0)
+        link_schema(c, type);
     c->reply->status =
         lks_str_is(lks_http_header(c->request->head, "if-none-match"), tag) ? 304 : 200;
     if (head || c->reply->status == 304) {
         lks_buf_truncate(body, 0);
         return;
     }
+    if (type.len == 0) /* the protocol's own documents have no properties of resources */
+        return;
     lks_buf_truncate(body, body->len - 1);
     lks_buf_add(body, LKS_STR(",\"@odata.etag\":"));
     lks_json_string(body, lks_str_from(tag));
@@ -234,10 +276,7 @@ void lks_bmcsim_route_with_json(struct lks_bmcsim_call *c, lks_bmcsim_act_fn *fn
 
 static void not_allowed(struct lks_bmcsim_call *c, const struct route *route)
 {
-    lks_bmcsim_reply_header(
-        c, "Allow", "%s%s%s%s", route->get != NULL || route->answer != NULL ? "GET, HEAD" : "POST",
-        route->post != NULL && route->get != NULL ? ", POST" : "",
-        route->patch != NULL ? ", PATCH" : "", route->del != NULL ? ", DELETE" : "");
+    allow(c, route);
     lks_bmcsim_reply_error(c, 405, LKS_MSG_NOT_ALLOWED, NULL, NULL);
 }
 
@@ -249,7 +288,7 @@ static void dispatch(struct lks_bmcsim_call *c, const struct route *route)
         if (route->answer != NULL)
             route->answer(c);
         else if (route->get != NULL)
-            answer_get(c, head);
+            answer_get(c, route, head);
         else
             not_allowed(c, route);
         return;
@@ -280,6 +319,11 @@ void lks_bmcsim_route(struct lks_bmcsim_call *c)
     }
     lks_bmcsim_reply_header(c, "OData-Version", "4.0");
     lks_bmcsim_reply_header(c, "Cache-Control", "no-cache");
+    struct lks_str version = lks_http_header(c->request->head, "odata-version");
+    if (version.len > 0 && !lks_str_is(version, "4.0")) {
+        lks_bmcsim_reply_error(c, 412, LKS_MSG_HEADER_INVALID, "OData-Version", NULL);
+        return;
+    }
     if (lks_str_is(c->path, ROOT "/$metadata")) {
         (void)lks_bmcsim_tree_get_metadata(c);
         return;

@@ -179,19 +179,12 @@ bool lks_bmcsim_session_get_account_service(struct lks_bmcsim_call *c)
     return true;
 }
 
-/* A collection of one. */
-static bool reply_one(struct lks_bmcsim_call *c, const char *type, const char *name,
-                      const char *member)
-{
-    lks_bmcsim_reply_collection(c, type, name);
-    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/%s", member);
-    lks_bmcsim_reply_collection_end(c, 1);
-    return true;
-}
-
 bool lks_bmcsim_session_get_accounts(struct lks_bmcsim_call *c)
 {
-    return reply_one(c, "ManagerAccount", "Accounts", "Accounts/1");
+    lks_bmcsim_reply_collection(c, "ManagerAccount", "Accounts");
+    lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/Accounts/1");
+    lks_bmcsim_reply_collection_end(c, 1);
+    return true;
 }
 
 bool lks_bmcsim_session_get_account(struct lks_bmcsim_call *c)
@@ -207,18 +200,35 @@ bool lks_bmcsim_session_get_account(struct lks_bmcsim_call *c)
     return true;
 }
 
+/* The roles that the specification predefines. */
+static const struct role {
+    const char *id;
+    const char *const *privileges;
+} roles[] = {
+    {"Administrator", (const char *const[]){"Login", "ConfigureManager", "ConfigureUsers",
+                                            "ConfigureSelf", "ConfigureComponents", NULL}},
+    {"Operator", (const char *const[]){"Login", "ConfigureComponents", "ConfigureSelf", NULL}},
+    {"ReadOnly", (const char *const[]){"Login", "ConfigureSelf", NULL}},
+};
+
 bool lks_bmcsim_session_get_roles(struct lks_bmcsim_call *c)
 {
-    return reply_one(c, "Role", "Roles", "Roles/Administrator");
+    lks_bmcsim_reply_collection(c, "Role", "Roles");
+    for (size_t i = 0; i < LKS_COUNT(roles); i++)
+        lks_bmcsim_reply_member(c, "/redfish/v1/AccountService/Roles/%s", roles[i].id);
+    lks_bmcsim_reply_collection_end(c, LKS_COUNT(roles));
+    return true;
 }
 
 bool lks_bmcsim_session_get_role(struct lks_bmcsim_call *c)
 {
-    if (!lks_str_is(c->arg[0], "Administrator"))
-        return false;
-    lks_bmcsim_reply_head(c, "Role.v1_3_1.Role", "Administrator", "Role");
-    lks_json_write(&c->w, "'RoleId': 'Administrator', 'IsPredefined': true, 'AssignedPrivileges': "
-                          "['Login', 'ConfigureManager', 'ConfigureUsers', 'ConfigureSelf', "
-                          "'ConfigureComponents']");
-    return true;
+    for (size_t i = 0; i < LKS_COUNT(roles); i++) {
+        if (!lks_str_is(c->arg[0], roles[i].id))
+            continue;
+        lks_bmcsim_reply_head(c, "Role.v1_3_1.Role", roles[i].id, "Role");
+        lks_json_write(&c->w, "'RoleId': '%s', 'IsPredefined': true", roles[i].id);
+        lks_bmcsim_reply_texts(&c->w, "AssignedPrivileges", roles[i].privileges);
+        return true;
+    }
+    return false;
 }

@@ -161,13 +161,14 @@ static const char *task_status(const struct lks_bmcsim *b, const struct lks_bmcs
     return (b->kind->flags & LKS_HAS_MONITOR_ONCE) != 0 ? "Warning" : "Critical";
 }
 
-static void messages(struct lks_json_writer *w, const struct lks_bmcsim_task *t)
+static void messages(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                     const struct lks_bmcsim_task *t)
 {
     lks_json_begin(w, "Messages", '[');
     for (size_t i = 0; i < t->told_count; i++) {
         const char *const args[3] = {t->told[i].args[0], t->told[i].args[1], NULL};
         lks_json_begin(w, NULL, '{');
-        lks_bmcsim_message_write(w, t->told[i].message, args);
+        lks_bmcsim_message_write(w, kind, t->told[i].message, args);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -196,7 +197,7 @@ bool lks_bmcsim_task_get(struct lks_bmcsim_call *c)
         "'TaskMonitor': '/redfish/v1/TaskService/TaskMonitors/%s'",
         words[t->state], task_status(c->b, t), runs ? lks_bmcsim_job_percent(c->b) : t->percent,
         lks_time_text(t->started, from), ended(t) ? lks_time_text(t->ended, to) : "", id);
-    messages(&c->w, t);
+    messages(&c->w, c->b->kind, t);
     return true;
 }
 

@@ -166,6 +166,12 @@ bool lks_bmcsim_tree_get_system(struct lks_bmcsim_call *c)
     links_of(c, "Chassis", "Chassis", kind->chassis);
     links_of(c, "ManagedBy", "Managers", kind->manager);
     lks_json_end(&c->w, '}');
+    if (kind->system_oem != NULL)
+        lks_json_write(&c->w,
+                       "'Oem': {'%s': {'%s': {'@odata.type': '#%s.v1_4_0.%s', "
+                       "'ChassisModel': '%s', 'ChassisServiceTag': '%s'}}}",
+                       kind->oem, kind->system_oem, kind->system_oem, kind->system_oem, kind->model,
+                       b->name);
     actions(c, "#ComputerSystem.Reset", lks_bmcsim_system_types);
     return true;
 }

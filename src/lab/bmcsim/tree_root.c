@@ -63,7 +63,7 @@ static const struct lks_str_pair schemas[] = {
     {"SoftwareInventory", "v1_14_0"},
     {"Task", "v1_7_2"},
     {"TaskService", "v1_2_0"},
-    {"UpdateService", "v1_13_0"},
+    {"UpdateService", "v1_16_0"},
     {"PowerSubsystem", "v1_1_1"},
     {"PowerSupply", "v1_5_1"},
     {"Battery", "v1_2_1"},

@@ -65,7 +65,7 @@ static void oem_update(struct lks_bmcsim_call *c)
                        state != NULL ? state : "Idle");
     if ((kind->flags & LKS_HAS_FORM) != 0 && state != NULL) {
         lks_json_begin(&c->w, "Result", '{');
-        lks_bmcsim_message_write(&c->w, c->b->hpe_result, none);
+        lks_bmcsim_message_write(&c->w, kind, c->b->hpe_result, none);
         lks_json_write(&c->w, "}, 'FlashProgressPercent': %d", c->b->job != NULL ? 50 : 100);
     }
     lks_json_write(&c->w, "}}");
@@ -74,7 +74,7 @@ static void oem_update(struct lks_bmcsim_call *c)
 bool lks_bmcsim_tree_get_update_service(struct lks_bmcsim_call *c)
 {
     const struct lks_bmcsim_kind *kind = c->b->kind;
-    lks_bmcsim_reply_head(c, "UpdateService.v1_13_0.UpdateService", "UpdateService",
+    lks_bmcsim_reply_head(c, "UpdateService.v1_16_0.UpdateService", "UpdateService",
                           "Update service");
     lks_json_write(&c->w, "'ServiceEnabled': true, " LKS_BMCSIM_ENABLED ", 'HttpPushUri'?: '%s'",
                    kind->push);
