@@ -1,6 +1,7 @@
 /* The command line as a whole: what it answers, where it says it, and with which exit status. */
 #include "base/term/term.h"
 #include "cli/shared/cli.h"
+#include "core/view/view_row.h"
 #include "tests/manifests.h"
 #include "tests/run_cli.h"
 
@@ -722,6 +723,36 @@ static void test_narrow(void)
     }
 }
 
+static bool has_option(const struct lks_command *c, const char *name)
+{
+    for (const struct lks_option *o = c->options; o != NULL && o->usage != NULL; o++) {
+        if (lks_str_is(lks_args_name(o), name))
+            return true;
+    }
+    return false;
+}
+
+/* A command that lists rows of the state takes every filter of their table as an option. */
+static void test_lists(void)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        const struct lks_view *view = lks_cli_view(&lks_commands[i]);
+        struct lks_field field;
+        lks_test_case("%s", lks_commands[i].name);
+        CHECK(has_option(&lks_commands[i], "--sort-by") == (view != NULL));
+        CHECK(has_option(&lks_commands[i], "--columns") == (view != NULL));
+        for (size_t k = 0; view != NULL && lks_view_row_field(view, LKS_USE_FILTER, k, &field);
+             k++) {
+            char option[64];
+            snprintf(option, sizeof(option), "--%s", field.key);
+            for (char *c = option; *c != '\0'; c++)
+                *c = *c == '_' ? '-' : *c;
+            lks_test_case("%s %s", lks_commands[i].name, option);
+            CHECK(has_option(&lks_commands[i], option));
+        }
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -737,6 +768,7 @@ int main(void)
         {"a large stack", test_large},
         {"tables of a site", test_site_tables},
         {"narrow terminals", test_narrow},
+        {"lists take columns of their table", test_lists},
         {0},
     });
 }

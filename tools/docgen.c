@@ -10,7 +10,6 @@
 #include "cli/shared/cli.h"
 #include "core/check/check.h"
 #include "core/conform/consistency.h"
-#include "core/view/view_row.h"
 #include "model/manifest/bundle.h"
 #include "model/manifest/manifest.h"
 #include "model/tuple/tuple.h"
@@ -62,8 +61,8 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
     put_options(page, command->options);
     if (lks_cli_view(command) == NULL)
         return;
-    lks_buf_addf(page, "\nColumns for `--sort-by`: ");
-    lks_view_row_names(lks_cli_view(command), LKS_USE_SORT, page);
+    lks_buf_addf(page, "\n");
+    lks_cli_columns(lks_cli_view(command), page);
     lks_buf_addf(page, "\n");
 }
 

@@ -2,29 +2,16 @@
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
-#include "core/entity/settable.h"
 #include "core/view/view.h"
 
 /* Lists ------------------------------------------------------------------------------------- */
 
-static const struct lks_listing_column node_columns[] = {
-    LKS_LEFT("node", "name"),     LKS_LEFT("pool", "pool"),
-    LKS_LEFT("rack", "rack"),     LKS_LEFT("liveness", "liveness"),
-    LKS_LEFT("judged", "judged"), LKS_LEFT("admissible", "admissible"),
-    LKS_WRAP("why", "why"),
-};
-
-#define FILTER(member, option, uses, about) , option
-
 static const struct lks_listing nodes = {
     .path = "/v1/nodes",
-    LKS_COLUMNS(node_columns),
-    /* Options that are filters have the name of their query parameter, with '-' for '_'. */
-    .filters = LKS_WORDS("--site", "--pool", "--rack", "--domain", "--class", "--liveness",
-                         "--judged", "--held", "--intake", "--component", "--version",
-                         "--tuple" LKS_SETTABLE_NODE(FILTER)),
-    .empty = "no such nodes",
     .view = &lks_view_nodes,
+    .shown = "name,pool,rack,liveness,judged,admissible,why",
+    .filters = LKS_WORDS("--judged", "--component", "--version"), /* beside columns of the view */
+    .empty = "no such nodes",
 };
 
 enum lks_code lks_cmd_node_ls(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -52,16 +39,13 @@ enum lks_code lks_cmd_node_history(struct lks_cli *cli, const struct lks_args *a
     return lks_listing_print(cli, args, &history, err);
 }
 
-static const struct lks_listing_column alarm_columns[] = {
-    LKS_RIGHT("id", "id"),        LKS_LEFT("kind", "kind"),         LKS_LEFT("subject", "subject"),
-    LKS_LEFT("raised", "raised"), LKS_LEFT("released", "released"), LKS_WRAP("text", "text"),
+static const struct lks_listing alarms = {
+    .path = "/v1/alarms",
+    .view = &lks_view_alarms,
+    .shown = "id,kind,subject,raised,released,text",
+    .open_only = true,
+    .empty = "no alarms",
 };
-
-static const struct lks_listing alarms = {.path = "/v1/alarms",
-                                          LKS_COLUMNS(alarm_columns),
-                                          .open_only = true,
-                                          .empty = "no alarms",
-                                          .view = &lks_view_alarms};
 
 enum lks_code lks_cmd_alarm_ls(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)

@@ -62,13 +62,21 @@ static void print_options(struct lks_cli *cli, const struct lks_option *options,
     }
 }
 
+void lks_cli_columns(const struct lks_view *view, struct lks_buf *out)
+{
+    lks_buf_addf(out, "Columns: ");
+    lks_view_row_names(view, LKS_USE_LISTED, out);
+    lks_buf_addf(out, ". Columns for --sort-by: ");
+    lks_view_row_names(view, LKS_USE_SORT, out);
+    lks_buf_addf(out, ".");
+}
+
 static void explain_columns(struct lks_cli *cli, const struct lks_view *view)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
     if (view == NULL)
         return;
-    lks_buf_addf(&text, "Columns for --sort-by: ");
-    lks_view_row_names(view, LKS_USE_SORT, &text);
+    lks_cli_columns(view, &text);
     fputc('\n', cli->out);
     print_text(cli, text.ptr);
 }

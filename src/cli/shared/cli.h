@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct lks_command;
+struct lks_buf;
 struct lks_view;
 
 struct lks_cli {
@@ -49,6 +50,9 @@ extern const size_t lks_command_count;
 
 /* The view of the rows that a command lists; NULL: none. Help adds the names of its columns. */
 const struct lks_view *lks_cli_view(const struct lks_command *command);
+
+/* The sentences about the columns of a view, for help and the reference page. */
+void lks_cli_columns(const struct lks_view *view, struct lks_buf *out);
 
 /* Options that every command takes. */
 extern const struct lks_option lks_common_options[];

@@ -288,7 +288,74 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
     return print_rows(cli, &r, listing->empty, err);
 }
 
-/* A column that the table does not have is refused here: the message names the option. */
+/* Columns of a view ------------------------------------------------------------------------- */
+
+/* A name that the table does not have is refused here: the message names the option. */
+static enum lks_code fail_column(const struct lks_view *view, unsigned use, const char *option,
+                                 struct lks_str name, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LINE_MAX_BYTES);
+    lks_view_row_names(view, use, &names);
+    return lks_fail(err, LKS_E_USAGE,
+                    "%s: no column '%" LKS_STR_FMT "'; give one of: %" LKS_STR_FMT, option,
+                    LKS_STR_ARG(name), LKS_STR_ARG(lks_buf_view(&names)));
+}
+
+/* Numbers are at the right. What may be long is broken over lines: a digest, or a text that is the
+ * last column. The name of a row is headed by what the row is. */
+static struct lks_listing_column column_of(const struct lks_view *view,
+                                           const struct lks_field *field, bool last)
+{
+    enum lks_type type = field->shape.type;
+    bool text = type == LKS_TYPE_TEXT || type == LKS_TYPE_LIST;
+    bool wraps = type == LKS_TYPE_SHA256 || type == LKS_TYPE_LINES || (last && text);
+    return (struct lks_listing_column){
+        .header = strcmp(field->key, "name") == 0 ? view->entity->name : field->key,
+        .key = field->key,
+        .flags = type == LKS_TYPE_NUMBER ? LKS_COLUMN_RIGHT
+                 : wraps                 ? LKS_COLUMN_WRAP
+                                         : 0,
+    };
+}
+
+/* The columns that --columns names, or those of the listing. */
+static enum lks_code choose_columns(const struct lks_args *args, const struct lks_listing *listing,
+                                    struct lks_listing_column *columns, size_t *count,
+                                    struct lks_err *err)
+{
+    const struct lks_form members = {
+        .more = lks_view_row_field, .of = listing->view, .use = LKS_USE_LISTED};
+    struct lks_str rest = lks_args_str(args, "--columns"), name;
+    *count = 0;
+    if (rest.len == 0)
+        rest = lks_str_from(listing->shown);
+    for (bool more = true; more;) {
+        struct lks_field field;
+        more = lks_str_cut(rest, ',', &name, &rest);
+        if (!lks_schema_field(&members, name, &field))
+            return fail_column(listing->view, LKS_USE_LISTED, "--columns", name, err);
+        if (*count == LKS_TABLE_COLUMNS_MAX)
+            return lks_fail(err, LKS_E_USAGE, "--columns: more than %d columns",
+                            LKS_TABLE_COLUMNS_MAX);
+        columns[(*count)++] = column_of(listing->view, &field, !more);
+    }
+    return LKS_OK;
+}
+
+/* Options that are filters have the name of their query parameter, with '-' for '_'. */
+static void filter_by(const struct lks_args *args, const struct lks_view *view,
+                      struct lks_remote_path *path)
+{
+    struct lks_field field;
+    for (size_t i = 0; lks_view_row_field(view, LKS_USE_FILTER, i, &field); i++) {
+        char option[64];
+        snprintf(option, sizeof(option), "--%s", field.key);
+        for (char *c = option; *c != '\0'; c++)
+            *c = *c == '_' ? '-' : *c;
+        lks_remote_path_options(path, args, (const char *const[]){option, NULL});
+    }
+}
+
 static enum lks_code sort_by(const struct lks_args *args, const struct lks_listing *listing,
                              struct lks_remote_path *path, struct lks_err *err)
 {
@@ -296,16 +363,27 @@ static enum lks_code sort_by(const struct lks_args *args, const struct lks_listi
     struct lks_view_sort ignored;
     if (sort.len == 0)
         return LKS_OK;
-    if (!lks_view_sort_by(listing->view, sort, &ignored)) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LINE_MAX_BYTES);
-        lks_view_row_names(listing->view, LKS_USE_SORT, &names);
-        return lks_fail(err, LKS_E_USAGE,
-                        "--sort-by: no list is sorted by '%" LKS_STR_FMT
-                        "'; give one of: %" LKS_STR_FMT,
-                        LKS_STR_ARG(sort), LKS_STR_ARG(lks_buf_view(&names)));
-    }
+    if (!lks_view_sort_by(listing->view, sort, &ignored))
+        return fail_column(listing->view, LKS_USE_SORT, "--sort-by", sort, err);
     lks_remote_path_query(path, "sort", sort);
     return LKS_OK;
+}
+
+static enum lks_code print_view(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_listing *listing, struct lks_remote_path *path,
+                                struct lks_err *err)
+{
+    struct lks_listing_column columns[LKS_TABLE_COLUMNS_MAX];
+    struct lks_listing chosen = *listing;
+    if (sort_by(args, listing, path, err) != LKS_OK)
+        return err->code;
+    if (listing->shown != NULL || lks_args_has(args, "--columns")) {
+        chosen.columns = columns;
+        if (choose_columns(args, listing, columns, &chosen.column_count, err) != LKS_OK)
+            return err->code;
+    }
+    filter_by(args, listing->view, path);
+    return lks_listing_print_at(cli, args, &chosen, path, err);
 }
 
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
@@ -320,8 +398,8 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
     lks_remote_path_options(&q.path, args, listing->filters);
     if (listing->open_only && !lks_args_has(args, "--all"))
         lks_remote_path_query(&q.path, "open", LKS_STR("true"));
-    if (sort_by(args, listing, &q.path, err) != LKS_OK)
-        return err->code;
+    if (listing->view != NULL)
+        return print_view(cli, args, listing, &q.path, err);
     if (listing->members != NULL)
         return print_members(cli, args, listing, &q, err);
     return lks_listing_print_at(cli, args, listing, &q.path, err);

@@ -56,13 +56,15 @@ struct lks_listing {
     uint64_t limit;              /* without --limit; 0: all */
     const char *cursor;          /* how the next page is asked for; NULL: "after" */
     const char *empty;           /* what to say where there is nothing, or NULL */
-    const struct lks_view *view; /* of the rows: the columns that --sort-by takes; NULL: none */
+    const struct lks_view *view; /* of the rows: for --columns, --sort-by, filters; NULL: none */
+    const char *shown; /* instead of `columns`: members of the view, separated by commas */
 };
 
 /* For a listing with a view. */
 #define LKS_LISTING_OPTIONS                                                                        \
+    {"--sort-by COLUMN", "sort by a column; '-COLUMN' sorts in reverse order"},                    \
     {                                                                                              \
-        "--sort-by COLUMN", "sort by a column; '-COLUMN' sorts in reverse order"                   \
+        "--columns COLUMNS", "show these columns, separated by commas, in this order"              \
     }
 
 #define LKS_PART_COLUMNS(array) (array), LKS_COUNT(array)

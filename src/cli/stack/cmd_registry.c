@@ -34,17 +34,12 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
 
 /* stack ls ---------------------------------------------------------------------------------- */
 
-static const struct lks_listing_column stack_columns[] = {
-    LKS_LEFT("stack", "name"),          LKS_WRAP("digest", "digest"), LKS_LEFT("step", "step"),
-    LKS_LEFT("published", "published"), LKS_LEFT("by", "by"),         LKS_WRAP("pools", "pools"),
-};
-
 enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
     const struct lks_listing stacks = {
         .path = "/v1/stacks",
-        LKS_COLUMNS(stack_columns),
+        .shown = "name,digest,step,published,by,pools",
         .filters = LKS_WORDS("--name", "--step"),
         .empty = lks_args_has(args, "--name") || lks_args_has(args, "--step")
                      ? "no such stack"
