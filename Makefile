@@ -1,7 +1,7 @@
 # What people type. The build itself is meson's; this installs what it needs and calls it.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-real test-oidc test-vm lint format docs bench fuzz soak portable install clean
+.PHONY: help setup build demo test test-real test-oidc test-vm lint format docs bench fuzz soak mutants portable install clean
 
 comma := ,
 
@@ -43,6 +43,7 @@ demo: build ## a tour of the commands, firmware on simulated BMCs, 200 agents, c
 
 test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan
 	@$(call ninja,$(SANITIZE))
+	@tools/setup.sh mutants
 	@tools/test.sh all $(BUILD) $(SANITIZE)
 
 # Requests at random are put to a daemon with sanitizers, by schemathesis too. Python's programs are
@@ -90,6 +91,11 @@ soak: build $(SANITIZE)/build.ninja ## the tests SOAK_REPEAT (20) times, kills e
 	@tools/setup.sh real
 	@$(asking) meson test -C $(BUILD) --benchmark --verbose
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
+
+# Hours on two cores, and resumable. The parser is a package of Debian's own python3.
+mutants: ## plant MUTANTS (400) small faults by SEED (1), and report in docs/mutants.md those that no test finds
+	@tools/setup.sh build mutants
+	@SEED=$(or $(SEED),1) MUTANTS=$(or $(MUTANTS),400) CC_LD=gold /usr/bin/python3 -B tools/mutants.py
 
 portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line and all of a node: need glibc and nothing else
 	@$(call ninja,$(PORTABLE),lockstep $(NODE))

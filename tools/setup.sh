@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages a target needs, by name, if any is missing:
 #
-#     setup.sh build|demo|test|lint|real|vm|bench|cross...
+#     setup.sh build|demo|test|lint|mutants|real|vm|bench|cross...
 #
 # As root, or through sudo. Quick when there is nothing to do. Services that packages bring are neither
 # started nor enabled: only their programs are wanted. What was installed before is left as it is.
@@ -21,6 +21,7 @@ packages_of() {
     demo) echo curl prometheus ;;
     test) echo clang git libclang-rt-14-dev patch tzdata ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
+    mutants) echo git python3-clang ;;
     real) echo curl git grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
         redfishtool rpm slurm-client ;;
     vm) echo dosfstools e2fsprogs fdisk mmdebstrap ovmf python3 qemu-system-x86 qemu-utils ;;
@@ -28,7 +29,7 @@ packages_of() {
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)
-        echo "setup.sh: no group '$1'; one of: build demo test lint real vm bench cross" >&2
+        echo "setup.sh: no group '$1'; one of: build demo test lint mutants real vm bench cross" >&2
         return 2
         ;;
     esac

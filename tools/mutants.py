@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+"""Counts the faults that the tests find: a mutant is one small fault, planted in a copy of the sources.
+
+    SEED=1 MUTANTS=400 python3 tools/mutants.py [ROOT]
+
+Writes ROOT/docs/mutants.md. One build holds all mutants, each behind a switch; the number of the mutant
+that is on comes from the environment. Each test runs once without a mutant, which tells the mutants that it
+reaches. Each mutant then gets the tests that reach it, the fastest first, until one fails or hangs.
+
+The state is in CACHE (~/.cache/lockstep/mutants): a run that was stopped continues where it was, and after
+a change of the tree a pair of mutant and test runs again only if the test's program changed. Further
+variables: JOBS (tests at a time), LIMIT (seconds: slower tests are left out), FRESH=1 (forget the results),
+TIME (seconds: then no further test starts, and the page says how many mutants are not run to the end),
+TESTS (a pattern: only tests with such a name; the page says so).
+Needs python3-clang; docs/decisions/0104-mutants.md has the reasons.
+"""
+import concurrent.futures
+import csv
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import mutants_places
+from mutants_places import FOLDERS, Mutant
+
+SUITES = {"unit", "sim"}
+# All seeds of a simulator would take minutes for each mutant.
+ARGUMENTS = {"campaign seeds": ["from", "1", "100"]}
+# A mutant may allocate or write without end.
+MEMORY = 8 << 30
+FILE_SIZE = 2 << 30
+
+# --- the copy and its build -----------------------------------------------------------------------------
+
+
+def update(path, data, mode=0o644):
+    """Write what differs, so that ninja builds only that."""
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_bytes(data)
+    path.chmod(mode)
+
+
+def copy(root, tree, skipped):
+    """The tree as git lists it, except the files that get mutants."""
+    listed = subprocess.check_output(["git", "-C", root, "ls-files", "-coz", "--exclude-standard"])
+    names = {n for n in listed.decode().split("\0") if n and (root / n).exists()}
+    for name in names - skipped:
+        from_, to = root / name, tree / name
+        if from_.is_symlink():
+            if not to.is_symlink():
+                to.parent.mkdir(parents=True, exist_ok=True)
+                to.symlink_to(os.readlink(from_))
+        else:
+            update(to, from_.read_bytes(), from_.stat().st_mode & 0o777)
+    names |= {f"{name}.h" for name in skipped}
+    for path in tree.rglob("*"):
+        name = str(path.relative_to(tree))
+        if not path.is_dir() and name not in names and not name.startswith((".git/", "build/")):
+            path.unlink()
+    if not (tree / ".git").exists():  # for the files that tests ask git for
+        subprocess.run(["git", "init", "-q", tree], check=True)
+
+
+def quietly(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        sys.stdout.write(done.stdout.decode(errors="replace")[-4000:])
+        raise SystemExit(f"mutants: {command[0]} failed")
+
+
+def set_up(tree, build):
+    """A build directory with the options of all files and the generated headers, which a parser needs."""
+    if not (build / "build.ninja").exists():
+        quietly("meson", "setup", str(build), str(tree))
+    quietly("ninja", "-C", str(build), "build.ninja")
+    listed = subprocess.check_output(["ninja", "-C", build, "-t", "targets", "all"]).decode()
+    generated = re.findall(r"^(.*\.h): CUSTOM_COMMAND", listed, flags=re.M)
+    if generated:
+        quietly("ninja", "-C", str(build), *generated)
+
+
+# --- the tests ------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Test:
+    """A test as meson starts it. The digest is that of the programs it consists of."""
+
+    name: str
+    command: list
+    env: dict
+    workdir: str
+    digest: str
+    seconds: float = 0.0
+    reached: frozenset = frozenset()
+    problem: str = ""
+
+
+def tests_of(build, jobs):
+    """The tests, and what they need is built."""
+
+    def introspect(what):
+        return json.loads(subprocess.check_output(["meson", "introspect", build, what]))
+
+    files = {t["id"]: t["filename"] for t in introspect("--targets")}
+    listed = [t for t in introspect("--tests") if SUITES & {s.split(":")[-1] for s in t["suite"]}]
+    listed = [t for t in listed if re.search(os.environ.get("TESTS", ""), t["name"])]
+    parts = {t["name"]: [t["cmd"][0], *(f for id_ in t["depends"] for f in files[id_])] for t in listed}
+    built = sorted({os.path.relpath(f, build) for some in parts.values() for f in some})
+    quietly("ninja", "-C", str(build), "-j", str(jobs), *built)
+    digests = {f: hashlib.sha256((build / f).read_bytes()).hexdigest() for f in built}
+    tests = []
+    for t in listed:
+        own = "".join(digests[os.path.relpath(f, build)] for f in parts[t["name"]])
+        digest = hashlib.sha256(own.encode()).hexdigest()[:16]
+        command = t["cmd"] + ARGUMENTS.get(t["name"], [])
+        tests.append(Test(t["name"], command, t["env"], t["workdir"] or str(build), digest))
+    return tests
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+
+
+def sweep(mark):
+    """End what a run left behind, sessions of their own included: the mark is in its environment."""
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+def run(test, seconds, mutant=None, reached=None):
+    """'passed', 'failed' or 'hung', and for how long it ran."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    scratch = tempfile.mkdtemp(prefix="m", dir=memory)
+    mark = f"LKS_MUTANTS_RUN={scratch}"
+    env = dict(os.environ, **test.env, TMPDIR=scratch, LKS_MUTANTS_RUN=scratch)
+    if mutant is not None:
+        env["LKS_MUTANT"] = str(mutant)
+    if reached:
+        env["LKS_MUTANTS_REACHED"] = str(reached)
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            test.command, env=env, cwd=test.workdir, timeout=seconds, preexec_fn=limits, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        result = "passed" if done.returncode in (0, 77) else "failed"
+    except subprocess.TimeoutExpired:
+        result = "hung"
+    took = time.monotonic() - start
+    sweep(mark.encode())
+    shutil.rmtree(scratch, ignore_errors=True)
+    return result, took
+
+
+class Log:
+    """Lines of JSON that survive a kill: a half-written last line is ignored."""
+
+    def __init__(self, path):
+        self.path, self.lock = path, threading.Lock()
+
+    def read(self):
+        if not self.path.exists():
+            return
+        for line in self.path.read_text().splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
+
+    def write(self, row):
+        with self.lock, self.path.open("a") as out:
+            out.write("\n" + json.dumps(row))
+
+
+def learn(tests, count, limit, state, jobs):
+    """Time and reach of each test, from the log or from one run."""
+    log = Log(state / "reached.jsonl")
+    known = {(r["test"], r["digest"]): r for r in log.read()}
+
+    def one(test):
+        row = known.get((test.name, test.digest))
+        if not row:
+            handle, path = tempfile.mkstemp(dir=state)
+            os.ftruncate(handle, max(count, 1))
+            os.close(handle)
+            result, took = run(test, limit, reached=path)
+            reached = [n for n, b in enumerate(pathlib.Path(path).read_bytes()) if b]
+            os.unlink(path)
+            row = {"test": test.name, "digest": test.digest, "result": result, "seconds": took, "reached": reached}
+            log.write(row)
+            print(f"{result:7} {took:7.1f} s  {test.name}: reaches {len(reached)}", flush=True)
+        test.seconds, test.reached = row["seconds"], frozenset(row["reached"])
+        test.problem = {"passed": "", "failed": "fails without a mutant"}.get(
+            row["result"], f"takes over {limit:g} s")  # fmt: skip
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, tests))
+
+
+def attempt(test, number):
+    """The result of a test with a mutant, which neither chance nor a busy machine decides."""
+    patience = 20 + 8 * test.seconds
+    result, _ = run(test, patience, number)
+    if result == "failed":
+        result, _ = run(test, patience, number)
+    if result == "hung" and run(test, patience)[0] != "passed":
+        result, _ = run(test, 10 * patience, number)
+    return result
+
+
+def judge(mutants, numbers, tests, state, jobs, until):
+    """The mutants that tests find, {name: (how, test)}, and the names of those that were not run to the end."""
+    log = Log(state / "results.jsonl")
+    found, passed, unfinished = {}, set(), set()
+    for row in log.read():
+        if row["result"] == "passed":
+            passed.add((row["mutant"], row["test"], row["digest"]))
+        else:
+            found[row["mutant"]] = (row["result"], row["test"])
+
+    def one(mutant):
+        name = mutant.name()
+        if name in found:
+            return
+        number = numbers[name]
+        reaching = [t for t in tests if number in t.reached and not t.problem]
+        if not reaching and os.environ.get("TESTS"):
+            unfinished.add(name)
+            return
+        for test in sorted(reaching, key=lambda t: t.seconds):
+            if (name, test.name, test.digest) in passed:
+                continue
+            if time.monotonic() > until:
+                unfinished.add(name)
+                return
+            result = attempt(test, number)
+            log.write({"mutant": name, "test": test.name, "digest": test.digest, "result": result})
+            if result != "passed":
+                found[name] = (result, test.name)
+                break
+        verdict = found.get(name, ("SURVIVED", ""))
+        print(f"{verdict[0]:8} {mutant.file}:{mutant.line} {mutant.was} -> {mutant.now or 'nothing'}"
+              f" {verdict[1]}"[:160], flush=True)  # fmt: skip
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, mutants))
+    return found, unfinished
+
+
+# --- the report -----------------------------------------------------------------------------------------
+
+
+def equivalents(root):
+    path = root / "tests/mutants/equivalent.csv"
+    if not path.exists():
+        return {}
+    with path.open(newline="") as lines:
+        return {(r["file"], r["function"], r["was"], r["now"], r["nth"]): r["reason"] for r in csv.DictReader(lines)}
+
+
+def cell(text, width=100):
+    text = text if len(text) <= width else text[: width - 3] + "..."
+    return "`" + text.replace("|", "\\|").replace("`", "'") + "`" if text else "nothing"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
+    """The page, from what is known; the same results give the same page."""
+    rows, total = [], [0] * 5
+    for folder in FOLDERS:
+        here = [m for m in mutants if m.file.split("/")[1] == folder]
+        equal, open_ = sum(m.key() in same for m in here), sum(m.name() in unfinished for m in here)
+        hits = sum(m.name() in found and m.key() not in same for m in here)
+        counts = [len(here), equal, open_, hits, len(here) - equal - open_ - hits]
+        total = [a + b for a, b in zip(total, counts)]
+        rows.append([f"`src/{folder}`", *counts, percent(hits, hits + counts[4])])
+    rows.append(["all", *total, percent(total[3], total[3] + total[4])])
+    reached = {n for t in tests if not t.problem for n in t.reached}
+    settled = found.keys() | unfinished
+    alive = sorted((m for m in mutants if m.name() not in settled and m.key() not in same), key=Mutant.key)
+    hung = sum(1 for m in mutants if found.get(m.name(), ("",))[0] == "hung")
+    places_of = [
+        [f"`{m.file}`", f"`{m.function}`", cell(m.was), cell(m.now), "" if numbers[m.name()] in reached else "no"]
+        for m in alive
+    ]
+    equal = [
+        [f"`{m.file}`", f"`{m.function}`", cell(m.was), cell(m.now), same[m.key()]]
+        for m in sorted(mutants, key=Mutant.key)
+        if m.key() in same
+    ]
+    left_out = [[t.name, t.problem] for t in tests if t.problem]
+    parts = [
+        "# Mutants",
+        "Written by `make mutants` (`tools/mutants.py`). A mutant is one small fault in a copy of the\n"
+        "sources; a test finds the mutant if it fails or hangs. [0104](decisions/0104-mutants.md) has the reasons.",
+        f"Seed {seed}: {len(mutants)} of {pool} places. A test that hung found {hung} of the mutants.\n"
+        f"{percent(total[1], total[0])} are called equivalent: no test can tell them from the original.",
+        table(["folder", "mutants", "equivalent", "not run", "found", "survived", "found of those run"], rows),
+        *([f"`TESTS` named {len(tests)} of the tests; mutants that these do not reach did not run."]
+          if os.environ.get("TESTS") else []),
+        "## Survivors",
+        table(["file", "function", "was", "is", "reached"], places_of) if alive else "None.",
+        "## Equivalent",
+        "From `tests/mutants/equivalent.csv`.",
+        table(["file", "function", "was", "is", "reason"], equal) if equal else "None.",
+        "## Tests left out",
+        table(["test", "reason"], left_out) if left_out else "None.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def renumbered(chosen, before):
+    """Mutants keep their numbers, so that a file without a new mutant stays as it was built."""
+    left = {m.name(): m for m in chosen}
+    slots = [left.pop(m.name(), None) for m in before[: len(chosen)]]
+    rest = iter(left.values())
+    return [m or next(rest) for m in slots] + list(rest)
+
+
+def plan(seed, count, root, tree, build, state, jobs):
+    """The mutants, from the cache if neither the sources nor the way to choose changed."""
+    sources = sorted(p for f in FOLDERS for p in (root / "src" / f).rglob("*.[ch]"))
+    digest = hashlib.sha256(pathlib.Path(mutants_places.__file__).read_bytes())
+    for path in sources:
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    cached = state / "plan.json"
+    old = json.loads(cached.read_text()) if cached.exists() else {"digest": "", "mutants": []}
+    if old["digest"] == digest.hexdigest():
+        chosen, pool = [Mutant(**m) for m in old["mutants"]], old["pool"]
+    else:
+        # The copy tells the options of each file; the files are read where they are unchanged.
+        copy(root, tree, {m["file"] for m in old["mutants"]})
+        set_up(tree, build)
+
+        def original(text):  # generated headers are in the build directory alone
+            return text if str(build) in text else text.replace(str(tree), str(root), 1)
+
+        options = mutants_places.arguments(build)
+        args = {original(path): [original(arg) for arg in options[path]] for path in options}
+        print(f"looking for places in {len(sources)} files", flush=True)
+        chosen, pool = mutants_places.choose(seed, count, root, args, jobs)
+        chosen = renumbered(chosen, [Mutant(**m) for m in old["mutants"]])
+        rows = [dataclasses.asdict(m) for m in chosen]
+        cached.write_text(json.dumps({"digest": digest.hexdigest(), "pool": pool, "mutants": rows}))
+    return chosen, pool
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    seed, count = int(os.environ.get("SEED", "1")), int(os.environ.get("MUTANTS", "400"))
+    jobs, limit = int(os.environ.get("JOBS", os.cpu_count() or 1)), float(os.environ.get("LIMIT", "120"))
+    cache = pathlib.Path(os.environ.get("CACHE", os.path.expanduser("~/.cache/lockstep/mutants")))
+    state = cache / f"{seed}-{count}"
+    tree, build = state / "tree", state / "tree/build"  # as in a checkout: ccache knows most objects
+    tree.mkdir(parents=True, exist_ok=True)
+    if os.environ.get("FRESH"):
+        for name in ("results.jsonl", "reached.jsonl"):
+            (state / name).unlink(missing_ok=True)
+    mutants, pool = plan(seed, count, root, tree, build, state, jobs)
+    numbers = {m.name(): n for n, m in enumerate(mutants)}
+    files = {m.file for m in mutants}
+    copy(root, tree, files)
+    for name in files:
+        here = [m for m in mutants if m.file == name]
+        data = mutants_places.planted((root / name).read_bytes(), here, numbers, name, len(mutants))
+        update(tree / f"{name}.h", data)
+        update(tree / name, (mutants_places.INCLUDE % pathlib.Path(name).name).encode())
+    print(f"building {len(mutants)} mutants", flush=True)
+    set_up(tree, build)
+    tests, same = tests_of(build, jobs), equivalents(root)
+    learn(tests, len(mutants), limit, state, jobs)
+    until = time.monotonic() + float(os.environ.get("TIME", "inf"))
+    wanted = [m for m in mutants if m.key() not in same]
+    found, unfinished = judge(wanted, numbers, tests, state, jobs, until)
+    for m in mutants:
+        if m.key() in same and m.name() in found:
+            print(f"mutants: {m.file}: {m.was}: called equivalent, and {found[m.name()][1]} finds it")
+    page = report(seed, mutants, pool, found, unfinished, same, tests, numbers)
+    (root / "docs").mkdir(exist_ok=True)
+    (root / "docs/mutants.md").write_text(page)
+    print(re.search(r"\| all .*", page).group(0))
+
+
+if __name__ == "__main__":
+    main()
