@@ -223,6 +223,12 @@ static bool answer(void *ctx, uint32_t question, struct lks_str node, double *ou
     return true;
 }
 
+static const struct lks_measure *tokens_of(const struct campaign *w, const char *node)
+{
+    const struct lks_state_change *c = campaign_change(w);
+    return lks_state_change_measure(c, 0, campaign_member(w, node)->node, c->metrics[0].name);
+}
+
 static void what_is_said(void)
 {
     struct campaign w;
@@ -249,10 +255,31 @@ static void what_is_said(void)
     }
     campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
                                            .measured = {.list = list, .count = count}});
-    const struct lks_measure *m =
-        lks_state_change_measure(campaign_change(&w), 0, campaign_member(&w, "n1")->node,
-                                 campaign_change(&w)->metrics[0].name);
+    const struct lks_measure *m = tokens_of(&w, "n1");
     CHECK(m != NULL && m->before == 100 && m->after == 98);
+    lks_gate_round_fini(&r);
+    campaign_end(&w);
+}
+
+/* A question about a member that was done, and an answer after it needs manual intervention. */
+static void an_answer_about_a_member_that_is_not_done(void)
+{
+    struct campaign w;
+    struct lks_measured *list = NULL;
+    struct lks_err err = {0};
+    size_t count = 0;
+    soaking(&w, 30 * MINUTE);
+    struct lks_gate_round r = round_of(&w, LOAD);
+    CHECK_CODE(lks_gate_round_answer(&r, answer, &r, &list, &count, &err), LKS_OK);
+    for (uint32_t i = 0; i < w.a.state.changes[0].member_count; i++) {
+        struct lks_member *m = &w.a.state.changes[0].members[i];
+        if (m == campaign_member(&w, "n1"))
+            m->state = LKS_MEMBER_HANDS;
+    }
+    campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
+                                           .measured = {.list = list, .count = count}});
+    CHECK(tokens_of(&w, "n1") == NULL);
+    CHECK(tokens_of(&w, "n2") != NULL);
     lks_gate_round_fini(&r);
     campaign_end(&w);
 }
@@ -358,6 +385,7 @@ int main(void)
         {"time under another change is not before", another_change_was_there},
         {"questions are shared", shared_questions},
         {"what answers say, and that there are none", what_is_said},
+        {"an answer about a member that is not done", an_answer_about_a_member_that_is_not_done},
         {"many nodes share few questions", many_nodes_share_few_questions},
         {"what everybody has halts nothing", what_everybody_has_halts_nothing},
         {"nothing is asked for a change without metrics", nobody},

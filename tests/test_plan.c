@@ -434,6 +434,37 @@ static void test_canary_of_one_domain(void)
     plans_end(&p);
 }
 
+/* Base firmware is named as it was read. */
+static void test_canary_of_base_firmware(void)
+{
+    static const struct {
+        const char *node, *digest, *readings;
+    } nodes[] = {
+        {"g1", "sha256:1", "firmware/bios\t\t\t=\t6\nfirmware/bmc\t\t\t=\t1\n"},
+        {"g2", "sha256:1", "firmware/bios\t\t\t=\t6\nfirmware/bmc\t\t\t=\t1\n"},
+        {"g3", "sha256:2", "firmware/bios\t\t\t=\t7\nfirmware/bmc\t\t\t=\t2\n"},
+    };
+    struct plans p;
+    const struct lks_plan_wish wish = {
+        .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site"), .canary_max = 1};
+    plans_begin(&p, HEAD TEN);
+    for (size_t i = 0; i < LKS_COUNT(nodes); i++) {
+        struct lks_str digest = text(nodes[i].digest), node = text(nodes[i].node);
+        const struct lks_record records[] = {
+            {.kind = LKS_RECORD_BASIS,
+             .basis = {.digest = digest, .readings = text(nodes[i].readings)}},
+            {.kind = LKS_RECORD_TUPLE,
+             .tuple = {.node = node, .digest = digest, .basis = digest, .whole = digest}},
+        };
+        for (size_t r = 0; r < LKS_COUNT(records); r++)
+            lks_asked_apply(&p.a, &records[r]);
+    }
+    CHECK(plans_make(&p, &wish));
+    CHECK_HAS(plans_tell(&p, PLANS_NOTES),
+              "class 'hgx-h100-8' with base firmware 'bmc 2, bios 7' is not in the canary");
+    plans_end(&p);
+}
+
 /* By name or by digest, it is said why not. */
 static void test_retired(void)
 {
@@ -560,6 +591,7 @@ int main(void)
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},
         {"plan: a canary of one domain", test_canary_of_one_domain},
+        {"plan: base firmware that a canary lacks", test_canary_of_base_firmware},
         {"plan: from what they run", test_froms},
         {"plan: beside one that drifted", test_drifted_domain},
         {"plan: to a retired stack", test_retired},
