@@ -47,7 +47,8 @@ static const struct {
      "train serve", 32, NULL},
     {"one pool of two", TWO(GATE(""), GATE("")), "g[001-100]", 3, 1, 3, "train", 16, NULL},
     {"two that do not say the same", TWO(GATE(""), ", gate: {metrics: {" SPEED("2") "}}"),
-     "g[001-100],s[01-40]", 4, 2, 6, "train", 32, NULL},
+     "g[001-100],s[01-40]", 4, 2, 6, "train", 32,
+     "wave 0, canary: 8 nodes with 16 controls do not pass a loss of 0.81 % of sm-clock"},
 };
 
 static void test_gates(void)
