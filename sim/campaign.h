@@ -7,6 +7,7 @@
  *     campaign_world.c     time, chance, what is on its way
  *     campaign_truth.c     what machines can run, and what that reads like
  *     campaign_setup.c     the fleet of a seed: stacks, bundles, pools, domains
+ *     campaign_spread.c    a second site, and domains that span pools and sites
  *     campaign_control.c   what lockstepd does: turns, group commit, crashes, restarts
  *     campaign_agents.c    agents and their machines
  *     campaign_work.c      what commands do to machines
@@ -17,6 +18,7 @@
  *     campaign_people.c    operators, at random moments and at the end
  *     campaign_rows.c      what became durable, seen from outside
  *     campaign_checks.c    the promises about what truly happens
+ *     campaign_rollback.c  what a rollback leaves behind
  *     campaign_live.c      agents that die, and that others go on all the same
  *     campaign_end.c       everything settled, and what is left is explained
  *     sim_campaign.c       seeds
@@ -45,11 +47,12 @@ struct lks_state_flash;
 #define CAM_HOUR        (60 * CAM_MINUTE)
 #define CAM_BY          LKS_STR("user:kim")
 #define CAM_APPROVER    LKS_STR("user:ann")
-#define CAM_APPROVERS   4 /* campaign_votes.c */
+#define CAM_APPROVERS   5 /* campaign_votes.c */
 #define CAM_CREDENTIAL  32
 #define CAM_SAID        LKS_STR("as simulated")
 #define CAM_STACKS      3
 #define CAM_POOLS       3
+#define CAM_SITES       2
 #define CAM_DOMAINS_MAX 8
 #define CAM_REPORTS     8 /* that wait on a node, at most */
 #define CAM_FETCH_MAX   4 /* commands that are fetched at once */
@@ -117,6 +120,15 @@ enum cam_kind {
     CAM_JOB_ENDS,
     CAM_SCHED_ACTS,
     CAM_KINDS
+};
+
+/* What the person of a message CAM_PERSON is about to do. */
+enum {
+    CAM_PERSON_MEDDLES,
+    CAM_PERSON_MANAGES,
+    CAM_PERSON_WORKS,   /* on one node, by hand */
+    CAM_PERSON_FREEZES, /* the pool `node`, or ends that */
+    CAM_PERSON_PAIRS,   /* updates the asset `node` by hand */
 };
 
 /* What a seed has of each evil, drawn at its start: 0 is none of it. */
@@ -201,6 +213,7 @@ struct cam_machine {
     char name[16];
     enum cam_type type;
     unsigned pool, domain; /* domain + 1; 0: none */
+    unsigned site;
     unsigned revision, side;
 
     /* The machine and its agent. */
@@ -265,6 +278,7 @@ struct cam_member {
     uint32_t wave, unit, recipe;
     cam_truth began; /* as it was when it began */
     bool in, proves, back;
+    bool done; /* it was, once */
     bool seen; /* it had failed when a person said that the change goes on */
     bool away; /* it is kept, and did not fail: it was not heard of when its domain began */
     enum lks_member_state state;
@@ -393,7 +407,8 @@ struct cam {
     uint32_t count, nodes; /* assets come behind the nodes */
     uint32_t swept;
     lks_ms live_at; /* when it is looked again whether changes go on */
-    unsigned domains, pools;
+    unsigned domains, pools, sites;
+    struct lks_rng chance; /* of what campaign_spread.c has, and people who follow from it */
     struct {
         uint32_t first, count;
     } domain_nodes[CAM_DOMAINS_MAX + 1]; /* by domain + 1: its nodes, one after the other */
@@ -484,6 +499,12 @@ bool cam_fleet_apply(struct cam *w, bool smaller);
 void cam_enroll(struct cam *w, uint32_t i);
 void cam_setup(struct cam *w);
 
+/* campaign_spread.c */
+const char *cam_site_name(unsigned site);
+void cam_spread_draw(struct cam *w);
+void cam_spread_begun(struct cam *w, uint32_t i);
+void cam_spread_freezes(struct cam *w, unsigned pool, bool thaws);
+
 /* campaign_gates.c */
 void cam_gates_draw(struct cam *w);
 const char *cam_gates_text(const struct cam *w);
@@ -537,6 +558,8 @@ void cam_work_cut(struct cam *w, uint32_t i, struct cam_command *c);
 /* campaign_hands.c: people who act on nodes by hand, and what holds then */
 void cam_hands_meddle(struct cam *w);
 void cam_hands_work(struct cam *w);
+void cam_hands_flashed(struct cam *w, uint32_t i);
+void cam_hands_pair(struct cam *w, uint32_t i, uint32_t tries);
 void cam_hands_reset(struct cam *w, const struct lks_rec_reset *r);
 void cam_hands_check(struct cam *w, uint32_t i, const struct cam_command *c);
 
@@ -573,6 +596,7 @@ void cam_jobs_calm(struct cam *w);
 
 /* campaign_people.c */
 void cam_person_manages(struct cam *w);
+void cam_person_freezes(struct cam *w, unsigned pool, bool on); /* CAM_POOLS: everything */
 
 /* campaign_votes.c: approvers, and promise 10 */
 void cam_votes_setup(struct cam *w);
@@ -612,6 +636,9 @@ void cam_check_yes(struct cam *w, const uint32_t *nodes, unsigned count);
 void cam_check_job(struct cam *w, const struct cam_job *job);
 void cam_check_all(struct cam *w);
 void cam_check_domains(struct cam *w);
+
+/* campaign_rollback.c */
+void cam_rollback_check(struct cam *w, const struct cam_change *c);
 
 /* campaign_live.c */
 void cam_doom_draw(struct cam *w);

@@ -93,6 +93,16 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what, lks_ms as
     }
 }
 
+/* Whether two of a domain run the same. A setting that differs is drift of that node alone, and a
+ * person may return the node so. */
+static bool is_alike(const struct cam_machine *a, const struct cam_machine *b)
+{
+    cam_truth one = knowable(a), other = knowable(b);
+    if (a->released || b->released)
+        one = cam_with(one, CAM_POWER, cam_version(other, CAM_POWER));
+    return one == other;
+}
+
 /* Promise 6: a domain serves one stack, without those that a person holds: who let one go as it is
  * was told to, and what becomes of it when they end that is theirs. */
 static void check_domain(struct cam *w, unsigned domain)
@@ -105,8 +115,8 @@ static void check_domain(struct cam *w, unsigned domain)
             continue;
         if (first == NULL)
             first = m;
-        cam_require(w, knowable(m) == knowable(first), "promise 6", "%s and %s serve mixed",
-                    first->name, m->name);
+        cam_require(w, is_alike(m, first), "promise 6", "%s and %s serve mixed", first->name,
+                    m->name);
     }
 }
 
@@ -159,6 +169,21 @@ void cam_check_truth(struct cam *w, uint32_t i, cam_truth before)
                 m->name, m->revision);
 }
 
+/* Promise 6: nobody knows whether a shelf still carries the rack whose update has not ended, or
+ * ended nobody knows how. */
+static void check_pair(struct cam *w, const struct cam_flash *f)
+{
+    const struct cam_machine *m = &w->machines[f->node];
+    for (uint32_t k = 0; k < w->count && m->type == CAM_POWER_SHELF; k++) {
+        const struct cam_machine *o = &w->machines[k];
+        if (o->type == m->type && o->domain == m->domain && o->side != m->side)
+            cam_require(w, !o->unknown && o->flash_ends == 0, "promise 6",
+                        "update %" PRIu64 " of %s follows one of %s, its other side, that %s",
+                        f->id, m->name, o->name,
+                        o->unknown ? "nobody can tell the end of" : "has not ended");
+    }
+}
+
 /* Promise 5: what has no way back comes last. */
 void cam_check_flash(struct cam *w, const struct cam_flash *f)
 {
@@ -167,6 +192,7 @@ void cam_check_flash(struct cam *w, const struct cam_flash *f)
     cam_require(w, !m->unknown, "promise 8",
                 "%s: update %" PRIu64 " follows one that nobody can tell the end of", m->name,
                 f->id);
+    check_pair(w, f);
     if (c == NULL || f->axis != CAM_BOARD || c->members[f->node].back || c->stack >= CAM_STACKS)
         return;
     const struct cam_member *member = &c->members[f->node];

@@ -1,6 +1,7 @@
 /* People who give nodes commands by hand, rightly or not, and promises 1, 9 and 10 as they hold for
  * that: in every pool but those of posture dev a node is drained and empty first, and what is not
  * takes two people. */
+#include "core/state/lookup.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>
@@ -175,7 +176,7 @@ void cam_hands_work(struct cam *w)
         return;
     w->hand_left--;
     if (w->hand_left > 0)
-        cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = 2},
+        cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = CAM_PERSON_WORKS},
                  cam_between(w, 10 * LKS_SECOND, 2 * CAM_MINUTE));
     if (w->engine == NULL || w->broken || !m->placed)
         return;
@@ -183,4 +184,66 @@ void cam_hands_work(struct cam *w)
         work_on(w, m);
     else
         act(w, m);
+}
+
+/* Pairs ------------------------------------------------------------------------------------- */
+
+/* The other side of a power shelf; LKS_NO_NODE: there is none. */
+static uint32_t peer_of(const struct cam *w, uint32_t i)
+{
+    const struct cam_machine *m = &w->machines[i];
+    for (uint32_t k = 0; k < w->count && m->type == CAM_POWER_SHELF; k++)
+        if (w->machines[k].type == m->type && w->machines[k].domain == m->domain && k != i)
+            return k;
+    return LKS_NO_NODE;
+}
+
+static void pair_later(struct cam *w, uint32_t i, uint32_t tries)
+{
+    cam_post(w,
+             (struct lks_message){
+                 .kind = CAM_PERSON, .number = CAM_PERSON_PAIRS, .node = i, .value = tries},
+             CAM_MINUTE + lks_rng_below(&w->chance, CAM_MINUTE));
+}
+
+/* An update of one side starts: somebody then wants to update the other by hand. */
+void cam_hands_flashed(struct cam *w, uint32_t i)
+{
+    uint32_t peer = peer_of(w, i);
+    if (peer != LKS_NO_NODE && !w->calm && !w->kind)
+        pair_later(w, peer, 0);
+}
+
+/* The flash event for it, by hand. */
+static struct lks_event shelf_event(const struct cam *w, unsigned version)
+{
+    return (struct lks_event){
+        .kind = LKS_EVENT_FLASH,
+        .said = &w->bundles[version],
+        .flash = {.component = lks_str_from(cam_axes[CAM_SHELF].component),
+                  .version = lks_str_from(cam_version_text(CAM_SHELF, version)),
+                  .bundle = lks_str_from(w->bundle_digests[version]),
+                  .deadline = lks_engine_now(w->engine, cam_now(w)).wall + CAM_HOUR}};
+}
+
+/* As long as the update of the other side has not ended, or has an unknown outcome, it is tried
+ * with each version in turn, and refused. While the outcome is unknown the nodes around are read
+ * again before that, so that they are not the reason. */
+void cam_hands_pair(struct cam *w, uint32_t i, uint32_t tries)
+{
+    enum { TRIES_MAX = 60 };
+    const struct cam_machine *m = &w->machines[i], *peer = &w->machines[peer_of(w, i)];
+    const struct lks_state *s = w->engine != NULL ? lks_engine_state(w->engine) : NULL;
+    uint32_t place = s != NULL ? lks_state_node(s, lks_str_from(peer->name)) : LKS_NO_NODE;
+    if (w->calm || tries == TRIES_MAX ||
+        (place != LKS_NO_NODE && lks_state_flashing(s, place) == NULL))
+        return;
+    pair_later(w, i, tries + 1);
+    uint32_t from = w->domain_nodes[m->domain].first, to = from + w->domain_nodes[m->domain].count;
+    if (place == LKS_NO_NODE)
+        return;
+    for (uint32_t k = from; k < to && peer->unknown && tries % 4 == 0; k++)
+        command(w, &w->machines[k], "idle", "");
+    if (tries % 4 != 0)
+        (void)ask(w, shelf_event(w, tries % CAM_STACKS), m, CAM_BY);
 }

@@ -154,7 +154,7 @@ static void release_alarms(struct cam *w, unsigned percent)
     }
 }
 
-static void freeze(struct cam *w, unsigned pool, bool on)
+void cam_person_freezes(struct cam *w, unsigned pool, bool on)
 {
     (void)ask(w,
               (struct lks_event){
@@ -186,7 +186,7 @@ static void calm_work(struct cam *w)
 {
     for (unsigned p = 0; p <= CAM_POOLS; p++)
         if (p == CAM_POOLS ? w->frozen : w->pool_frozen[p])
-            freeze(w, p, false);
+            cam_person_freezes(w, p, false);
     release_alarms(w, 100);
     for (uint32_t i = 0; i < w->count && w->engine != NULL && !w->broken; i++)
         resolve(w, &w->machines[i]);
@@ -194,7 +194,8 @@ static void calm_work(struct cam *w)
 
 void cam_person_manages(struct cam *w)
 {
-    cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = 1}, MANAGES_EVERY);
+    cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = CAM_PERSON_MANAGES},
+             MANAGES_EVERY);
     if (w->engine == NULL)
         return;
     const struct lks_state *s = lks_engine_state(w->engine);
@@ -303,7 +304,7 @@ static void meddle_freeze(struct cam *w)
 {
     unsigned pool = (unsigned)lks_rng_below(&w->rng, CAM_POOLS + 1);
     if (pool == CAM_POOLS || pool >= CAM_POOLS - w->pools)
-        freeze(w, pool, lks_rng_percent(&w->rng, 50));
+        cam_person_freezes(w, pool, lks_rng_percent(&w->rng, 50));
 }
 
 static void meddle_resolve(struct cam *w)

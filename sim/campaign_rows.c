@@ -122,9 +122,32 @@ static void on_part(struct cam *w, const struct lks_rec_plan_part *r)
 
 /* Members ----------------------------------------------------------------------------------- */
 
+/* An asset is of the pools of its domain. */
 static bool is_frozen(const struct cam *w, const struct cam_machine *m)
 {
-    return w->frozen || (m->type == CAM_NODE && w->pool_frozen[m->pool]);
+    uint32_t from = w->domain_nodes[m->domain].first, to = from + w->domain_nodes[m->domain].count;
+    bool frozen = w->frozen || (m->type == CAM_NODE && w->pool_frozen[m->pool]);
+    for (uint32_t k = from; k < to && m->type != CAM_NODE && m->domain > 0; k++)
+        frozen = frozen || (w->machines[k].placed && w->pool_frozen[w->machines[k].pool]);
+    return frozen;
+}
+
+/* Promise 3: a unit whose image was staged while it served does not drain any more once one of it
+ * is frozen; where a node of it drained before, the others follow. */
+static void check_leave(struct cam *w, const struct cam_change *c, uint32_t i)
+{
+    const struct cam_machine *frozen = NULL;
+    for (uint32_t k = 0; k < w->count; k++) {
+        const struct cam_machine *m = &w->machines[k];
+        if (!c->members[k].in || c->members[k].unit != c->members[i].unit || !m->placed)
+            continue;
+        if (m->type == CAM_NODE && m->drained && cam_owner(w, lks_str_from(m->owner)) == c)
+            return;
+        frozen = is_frozen(w, m) ? m : frozen;
+    }
+    cam_require(w, frozen == NULL, "promise 3",
+                "%s drains for change %" PRIu64 " while %s is frozen", w->machines[i].name, c->id,
+                frozen != NULL ? frozen->name : "");
 }
 
 /* Promise 3. */
@@ -213,6 +236,7 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
     if (m->state == LKS_MEMBER_PENDING && to > LKS_MEMBER_PENDING && to < LKS_MEMBER_OVER) {
         check_begin(w, c, i);
         cam_gates_begin(w, c, i);
+        cam_spread_begun(w, i);
     }
     for (size_t k = 0; k < w->change_count && to > LKS_MEMBER_PENDING && to < LKS_MEMBER_OVER; k++)
         cam_require(w, &w->changes[k] == c || !cam_member_under_way(&w->changes[k], i), "promise 3",
@@ -230,6 +254,7 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
     if (to >= LKS_MEMBER_OVER)
         w->machines[i].kept = w->model.time;
     m->state = to;
+    m->done = m->done || to == LKS_MEMBER_DONE;
     m->away = has_failed(to) && r->failure == LKS_FAILURE_NONE;
     m->step = (uint32_t)r->step;
     m->back = r->back;
@@ -259,6 +284,8 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
     c->told = c->told && c->state != LKS_CHANGE_RUNNING;
     if (c->state == LKS_CHANGE_RUNNING)
         cam_votes_begin(w, c);
+    if (c->state == LKS_CHANGE_ROLLED_BACK)
+        cam_rollback_check(w, c);
     cam_require(w, r->reason.len > 0, "promise 11", "change %" PRIu64 " is %s, without a reason",
                 c->id, lks_change_state_words[c->state]);
 }
@@ -267,14 +294,19 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
 
 static void on_drained(struct cam *w, const struct lks_rec_drained *r)
 {
-    struct cam_machine *m = &w->machines[cam_machine(w, r->node)];
+    uint32_t i = cam_machine(w, r->node);
+    struct cam_machine *m = &w->machines[i];
+    const struct cam_change *c = cam_owner(w, r->owner);
     cam_require(w, !m->drained || lks_str_is(r->owner, m->owner), "promise 7",
                 "%s: the drain of %s is taken over", m->name, m->owner);
+    if (c != NULL && w->nodes < CAM_FLEET_LARGE && !m->drained && m->type == CAM_NODE &&
+        cam_member_under_way(c, i) && !c->members[i].back)
+        check_leave(w, c, i);
     m->sched_drained = m->sched_drained && m->drained;
     m->drained = true;
     m->released = m->excused = false;
     (void)snprintf(m->owner, sizeof(m->owner), "%" LKS_STR_FMT, LKS_STR_ARG(r->owner));
-    cam_sched_later(w, cam_machine(w, r->node));
+    cam_sched_later(w, i);
 }
 
 static void on_undrained(struct cam *w, const struct lks_rec_undrained *r)
@@ -404,6 +436,7 @@ static void on_flash(struct cam *w, const struct lks_rec_flash *r)
     cam_check_flash(w, &w->flashes[r->id]);
     w->machines[i].unknown = false;
     w->machines[i].flash_ends = r->deadline;
+    cam_hands_flashed(w, i);
     if (w->engine != NULL)
         cam_talk_begin(w, r->id);
 }

@@ -86,6 +86,7 @@ void cam_init(struct cam *w, uint64_t seed, uint32_t nodes)
         w->badness = CAM_GOOD;
     cam_gates_draw(w);
     cam_doom_draw(w);
+    cam_spread_draw(w);
     for (uint32_t i = 0; i < w->nodes && w->redfish; i++)
         cam_redfish_init(w, i);
     w->model.folds = w->nodes < CAM_FLEET_LARGE;
@@ -133,7 +134,8 @@ static void plan_evil(struct cam *w, lks_ms storm)
             cam_post(w, (struct lks_message){.kind = CAM_AGENT, .node = i, .life = UINT32_MAX},
                      cam_between(w, 1, storm));
     }
-    cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = 1}, 2 * CAM_MINUTE);
+    cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = CAM_PERSON_MANAGES},
+             2 * CAM_MINUTE);
     if (w->weather.jobs > 0)
         cam_post(w, (struct lks_message){.kind = CAM_JOB_ASKS}, LKS_SECOND);
 }
@@ -148,6 +150,20 @@ static void fill_disk(struct cam *w, bool full)
                  cam_between(w, LKS_SECOND, 5 * CAM_MINUTE));
 }
 
+static void deliver_person(struct cam *w, const struct lks_message *m)
+{
+    if (m->number == CAM_PERSON_MANAGES)
+        cam_person_manages(w);
+    else if (m->number == CAM_PERSON_WORKS)
+        cam_hands_work(w);
+    else if (m->number == CAM_PERSON_FREEZES)
+        cam_spread_freezes(w, m->node, m->value != 0);
+    else if (m->number == CAM_PERSON_PAIRS)
+        cam_hands_pair(w, m->node, m->value);
+    else
+        cam_person_meddles(w);
+}
+
 /* For machines, and for the world. */
 static void deliver_world(struct cam *w, const struct lks_message *m)
 {
@@ -157,12 +173,8 @@ static void deliver_world(struct cam *w, const struct lks_message *m)
         cam_control_start(w);
     else if (m->kind == CAM_DISK)
         fill_disk(w, m->number == 0);
-    else if (m->kind == CAM_PERSON && m->number == 1)
-        cam_person_manages(w);
-    else if (m->kind == CAM_PERSON && m->number == 2)
-        cam_hands_work(w);
     else if (m->kind == CAM_PERSON)
-        cam_person_meddles(w);
+        deliver_person(w, m);
     else if (m->kind == CAM_SNAPSHOT && w->engine != NULL)
         cam_control_snapshot(w);
     else if (m->kind == CAM_BMC_ASKED)

@@ -172,8 +172,8 @@ static void write_pools(const struct cam *w, struct lks_buf *out)
 
 static bool alike(const struct cam_machine *a, const struct cam_machine *b)
 {
-    return a->pool == b->pool && a->domain == b->domain && a->revision == b->revision &&
-           a->type == b->type && a->type == CAM_NODE;
+    return a->pool == b->pool && a->site == b->site && a->domain == b->domain &&
+           a->revision == b->revision && a->type == b->type && a->type == CAM_NODE;
 }
 
 /* Runs of machines that are alike are one line. */
@@ -193,6 +193,8 @@ static void write_machines(const struct cam *w, uint32_t from, uint32_t to, stru
                          revisions[m->revision]);
         if (m->domain > 0)
             lks_buf_addf(out, ", domain: d%u", m->domain);
+        if (w->sites > 1)
+            lks_buf_addf(out, ", site: %s", cam_site_name(m->site));
         lks_buf_addf(out,
                      "%s, rack: 'r%" PRIu32 "', bmc: {url: 'https://{host}.example', "
                      "credentials: 'file:/x'}}\n",
@@ -219,6 +221,8 @@ static void write_fleet(struct cam *w, uint32_t nodes, struct lks_buf *out)
                  "---\nlockstep: 1\nkind: Fleet\nname: sim\nspares: {hgx-firmware: %u}\npools:\n",
                  w->nodes < CAM_FLEET_LARGE ? 2 : 1000000);
     write_pools(w, out);
+    if (w->sites > 1)
+        lks_buf_addf(out, "sites: {%s: {}, %s: {}}\n", cam_site_name(0), cam_site_name(1));
     if (w->domains > 0)
         lks_buf_addf(out, "domains:\n");
     for (unsigned d = 1; d <= w->domains; d++)

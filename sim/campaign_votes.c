@@ -5,16 +5,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Who may, and in which pool; CAM_POOLS: everywhere. Assets are of no pool. */
+/* Who may, in which pool, and at which site; CAM_POOLS and CAM_SITES: everywhere. Assets are of no
+ * pool. Where there is one site, joe is at it, and there is no eli. */
 static const struct {
     const char *name;
-    unsigned pool;
+    unsigned pool, site;
 } approvers[CAM_APPROVERS] = {
-    {"user:ann", CAM_POOLS},
-    {"user:lee", CAM_POOLS},
-    {"user:joe", CAM_POOLS},
-    {"user:pat", CAM_POOLS - 1},
+    {"user:ann", CAM_POOLS, CAM_SITES},
+    {"user:lee", CAM_POOLS, CAM_SITES},
+    {"user:joe", CAM_POOLS, 0},
+    {"user:pat", CAM_POOLS - 1, CAM_SITES},
+    {"user:eli", CAM_POOLS, CAM_SITES - 1},
 };
+
+static unsigned approver_count(const struct cam *w)
+{
+    return w->sites > 1 ? CAM_APPROVERS : CAM_APPROVERS - 1;
+}
+
+static bool is_everywhere(const struct cam *w, unsigned approver)
+{
+    return w->sites == 1 || approvers[approver].site == CAM_SITES;
+}
 
 /* What classes of change ask for, said again and not looked up. */
 static const struct {
@@ -111,7 +123,7 @@ static void mint_all(struct cam *w)
 {
     bool fine = mint(w, NULL, "kim", 0, "user:kim") && mint(w, NULL, "eve", 0, "user:eve") &&
                 mint(w, "kim", "adm", 0, "user:adm") && mint(w, "kim", "dan", 0, "user:dan");
-    for (unsigned i = 0; i < CAM_APPROVERS && fine; i++)
+    for (unsigned i = 0; i < approver_count(w) && fine; i++)
         fine = mint(w, NULL, "own-", i, approvers[i].name) &&
                mint(w, "kim", "bad-", i, approvers[i].name) &&
                mint(w, "adm", "far-", i, approvers[i].name) &&
@@ -128,7 +140,7 @@ void cam_votes_setup(struct cam *w)
                                                 .role = LKS_ROLE_APPROVER,
                                                 .site = LKS_STR(""),
                                                 .pool = LKS_STR("")}});
-    for (unsigned i = 0; i < CAM_APPROVERS; i++) {
+    for (unsigned i = 0; i < approver_count(w); i++) {
         bool all = approvers[i].pool == CAM_POOLS;
         cam_person(
             w, &(struct lks_event){
@@ -136,7 +148,8 @@ void cam_votes_setup(struct cam *w)
                    .by = CAM_BY,
                    .grant = {.identity = lks_str_from(approvers[i].name),
                              .role = LKS_ROLE_APPROVER,
-                             .site = LKS_STR(""),
+                             .site = lks_str_from(
+                                 is_everywhere(w, i) ? "" : cam_site_name(approvers[i].site)),
                              .pool = lks_str_from(all ? "" : cam_pool_name(approvers[i].pool))}});
     }
     mint_all(w);
@@ -147,7 +160,7 @@ void cam_votes_setup(struct cam *w)
 static void vote_for_others(struct cam *w, struct lks_event vote)
 {
     static const char *const theirs[] = {"bad-", "far-", "late-"};
-    for (unsigned i = 0; i < CAM_APPROVERS && w->engine != NULL && !w->broken; i++) {
+    for (unsigned i = 0; i < approver_count(w) && w->engine != NULL && !w->broken; i++) {
         struct lks_str name = lks_str_from(approvers[i].name);
         const char *prefix = theirs[lks_rng_below(&w->rng, LKS_COUNT(theirs))];
         if (lks_rng_percent(&w->rng, 20))
@@ -165,7 +178,7 @@ void cam_votes_give(struct cam *w, uint64_t change)
     (void)ask(w, vote, CAM_BY, "kim", 0);
     if (!w->calm)
         vote_for_others(w, vote);
-    for (unsigned i = 0; i < CAM_APPROVERS && w->engine != NULL && !w->broken; i++)
+    for (unsigned i = 0; i < approver_count(w) && w->engine != NULL && !w->broken; i++)
         if (w->calm || lks_rng_percent(&w->rng, 60))
             (void)ask(w, vote, lks_str_from(approvers[i].name), "own-", i);
 }
@@ -174,7 +187,7 @@ void cam_votes_give(struct cam *w, uint64_t change)
 void cam_votes_meddle(struct cam *w)
 {
     const struct lks_state *s = lks_engine_state(w->engine);
-    unsigned n = (unsigned)lks_rng_below(&w->rng, CAM_APPROVERS);
+    unsigned n = (unsigned)lks_rng_below(&w->rng, approver_count(w));
     struct lks_str who = lks_str_from(approvers[n].name);
     uint64_t roll = lks_rng_below(&w->rng, 10);
     if (s->change_count == 0)
@@ -294,10 +307,11 @@ void cam_votes_step(struct cam_change *c, const struct lks_rec_plan_step *r)
 
 /* Promise 10 -------------------------------------------------------------------------------- */
 
-static bool has_voice(const struct cam_machine *m, unsigned approver)
+static bool has_voice(const struct cam *w, const struct cam_machine *m, unsigned approver)
 {
-    return approvers[approver].pool == CAM_POOLS ||
-           (m->type == CAM_NODE && m->pool == approvers[approver].pool);
+    return (is_everywhere(w, approver) || m->site == approvers[approver].site) &&
+           (approvers[approver].pool == CAM_POOLS ||
+            (m->type == CAM_NODE && m->pool == approvers[approver].pool));
 }
 
 /* The fewest people who stand behind it, over all of its machines. */
@@ -309,7 +323,7 @@ static unsigned voices(const struct cam *w, const struct cam_change *c)
         if (!c->members[i].in || !w->machines[i].placed)
             continue;
         for (unsigned a = 0; a < CAM_APPROVERS; a++)
-            people |= has_voice(&w->machines[i], a) ? c->votes.yes[a] : 0;
+            people |= has_voice(w, &w->machines[i], a) ? c->votes.yes[a] : 0;
         unsigned count = (unsigned)__builtin_popcount(people);
         fewest = count < fewest ? count : fewest;
     }

@@ -2,10 +2,11 @@
  * Changes in a simulated fleet.
  *
  * Each seed draws a fleet (pools, domains with assets and spares, redundant sides, a scheduler or
- * none), which evils there are at all, and how strong each is: messages lost, doubled, late and out
- * of order; a controller that is killed before a commit, after it and at each of its statements; a
- * full disk; endpoints that are silent, lie, fail, forget or brick; an image that is bad on one
- * hardware revision; agents and machines that go away in the middle of a step; jobs that never end,
+ * none; in a third of the seeds two sites, and domains that span pools and sites), which evils
+ * there are at all, and how strong each is: messages lost, doubled, late and out of order; a
+ * controller that is killed before a commit, after it and at each of its statements; a full disk;
+ * endpoints that are silent, lie, fail, forget or brick; an image that is bad on one hardware
+ * revision; agents and machines that go away in the middle of a step; jobs that never end,
  * schedulers that do not drain, drains of others; people who pause, resume, abort, roll back,
  * freeze, hold, remove and add nodes, revoke bundles and want another change meanwhile. The
  * promises are checked as things happen, against what machines truly run; see campaign_checks.c.
