@@ -638,7 +638,7 @@ void cam_check_all(struct cam *w);
 void cam_check_domains(struct cam *w);
 
 /* campaign_rollback.c */
-void cam_rollback_check(struct cam *w, const struct cam_change *c);
+void cam_rollback_check(struct cam *w, const struct cam_change *c, struct lks_str reason);
 
 /* campaign_live.c */
 void cam_doom_draw(struct cam *w);

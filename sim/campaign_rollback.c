@@ -65,7 +65,18 @@ static bool stays(const struct cam *w, const struct cam_change *c, uint32_t i)
            cam_is_stack(w, &w->machines[i], c->stack) && !cam_is_stack(w, &w->machines[i], m->from);
 }
 
-void cam_rollback_check(struct cam *w, const struct cam_change *c)
+/* What the change says of nodes that stay although they did not fail. */
+static bool is_stated(struct lks_str reason)
+{
+    static const char *const words[] = {"irreversible steps keep ", "another change keeps ",
+                                        " stays on it"};
+    for (size_t i = 0; i < LKS_COUNT(words); i++)
+        if (memmem(reason.ptr, reason.len, words[i], strlen(words[i])) != NULL)
+            return true;
+    return false;
+}
+
+void cam_rollback_check(struct cam *w, const struct cam_change *c, struct lks_str reason)
 {
     for (uint32_t i = 0; i < w->count && w->nodes < CAM_FLEET_LARGE; i++) {
         bool has = !stays(w, c, i);
@@ -75,5 +86,10 @@ void cam_rollback_check(struct cam *w, const struct cam_change *c)
                     "%s still runs what change %" PRIu64 " brought, and nothing kept it from going "
                     "back",
                     w->machines[i].name, c->id);
+        bool says = c->members[i].state != LKS_MEMBER_DONE || !w->machines[i].placed ||
+                    !stays(w, c, i) || is_stated(reason);
+        cam_require(w, says, "rollback",
+                    "%s still runs what change %" PRIu64 " brought: %" LKS_STR_FMT,
+                    w->machines[i].name, c->id, LKS_STR_ARG(reason));
     }
 }

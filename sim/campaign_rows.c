@@ -285,7 +285,7 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
     if (c->state == LKS_CHANGE_RUNNING)
         cam_votes_begin(w, c);
     if (c->state == LKS_CHANGE_ROLLED_BACK)
-        cam_rollback_check(w, c);
+        cam_rollback_check(w, c, r->reason);
     cam_require(w, r->reason.len > 0, "promise 11", "change %" PRIu64 " is %s, without a reason",
                 c->id, lks_change_state_words[c->state]);
 }

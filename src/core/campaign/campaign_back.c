@@ -186,6 +186,23 @@ static void take_slot(struct going *g, const struct lks_unit *u)
 
 /* Waves ------------------------------------------------------------------------------------- */
 
+static bool has_one_way(const struct lks_recipe *r)
+{
+    for (uint32_t step = 0; step < r->count; step++) {
+        if (lks_campaign_step_one_way(&r->steps[step]))
+            return true;
+    }
+    return false;
+}
+
+/* Another change has it, or brought it elsewhere since. */
+static bool is_of_another(const struct lks_unit_look *l, const struct lks_member *m)
+{
+    const struct lks_node *n = &l->d->state->nodes[m->node];
+    return n->placed &&
+           (lks_campaign_member_taken(l, m) || (l->c->stack != 0 && n->pin != l->c->stack));
+}
+
 /* A unit whose steps can all be undone, with no member of its domain left behind, and not beside a
  * redundant peer that is kept. */
 static bool can_go_back(const struct lks_unit_look *l)
@@ -194,16 +211,11 @@ static bool can_go_back(const struct lks_unit_look *l)
         return false;
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
-        const struct lks_recipe *r = &l->c->recipes[m->recipe];
-        const struct lks_node *n = &l->d->state->nodes[m->node];
-        bool ours = !lks_campaign_member_taken(l, m) && (l->c->stack == 0 || n->pin == l->c->stack);
-        if (m->state == LKS_MEMBER_DONE && n->placed &&
-            (!ours || lks_campaign_member_pair_kept(l, m)))
-            return false; /* another change has it, or brought it elsewhere since */
-        for (uint32_t step = 0; step < r->count && m->state == LKS_MEMBER_DONE; step++) {
-            if (lks_campaign_step_one_way(&r->steps[step]))
-                return false;
-        }
+        if (m->state != LKS_MEMBER_DONE)
+            continue;
+        if (is_of_another(l, m) || has_one_way(&l->c->recipes[m->recipe]) ||
+            (l->d->state->nodes[m->node].placed && lks_campaign_member_pair_kept(l, m)))
+            return false;
     }
     return true;
 }
@@ -299,6 +311,36 @@ static void join_all(struct going *g)
 
 /* The end ----------------------------------------------------------------------------------- */
 
+/* Units that are done and did not roll back, for a reason that is no alarm: each node is counted
+ * under the first reason of its unit. */
+static struct lks_str stays_text(struct going *g)
+{
+    const struct lks_state_change *c = g->l.c;
+    uint32_t one_way = 0, others = 0;
+    for (uint32_t u = 0; u < c->unit_count && c->states[LKS_MEMBER_DONE] > 0; u++) {
+        bool never = false, taken = false;
+        uint32_t done = 0;
+        g->l.u = &c->units[u];
+        for (uint32_t i = 0; i < g->l.u->count; i++) {
+            const struct lks_member *m = &c->members[g->l.u->first + i];
+            done += m->state == LKS_MEMBER_DONE;
+            never |= m->state == LKS_MEMBER_DONE && has_one_way(&c->recipes[m->recipe]);
+            taken |= m->state == LKS_MEMBER_DONE && is_of_another(&g->l, m);
+        }
+        one_way += never ? done : 0;
+        others += taken && !never ? done : 0;
+    }
+    struct lks_str text = LKS_STR("");
+    char nodes[LKS_COUNT_TEXT_SIZE];
+    if (one_way > 0)
+        text = lks_decision_text(g->l.d, "; irreversible steps keep %s on it",
+                                 lks_str_count_text(one_way, "node", nodes));
+    if (others > 0)
+        text = lks_decision_text(g->l.d, "%" LKS_STR_FMT "; another change keeps %s",
+                                 LKS_STR_ARG(text), lks_str_count_text(others, "node", nodes));
+    return text;
+}
+
 /* Nodes that were lost and did not come back stay drained, and from here on are meant to run what
  * they came from: what they run instead is drift. Their names; false: there is no room yet. */
 static bool leave_lost(struct lks_deciding *d, const struct lks_state_change *c,
@@ -356,9 +398,9 @@ void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_chang
         return;
     struct lks_str stays = lks_campaign_change_stays(d, c);
     struct lks_str text = lks_decision_text(
-        d, "%u rolled back, %u could not roll back%" LKS_STR_FMT "%" LKS_STR_FMT,
+        d, "%u rolled back, %u could not roll back%" LKS_STR_FMT "%" LKS_STR_FMT "%" LKS_STR_FMT,
         c->states[LKS_MEMBER_REVERTED], c->states[LKS_MEMBER_DONE] + lks_campaign_change_kept(c),
-        LKS_STR_ARG(lost_text(d, lost)), LKS_STR_ARG(stays));
+        LKS_STR_ARG(stays_text(&g)), LKS_STR_ARG(lost_text(d, lost)), LKS_STR_ARG(stays));
     lks_campaign_move(d, c, LKS_CHANGE_ROLLED_BACK, text);
     if (stays.len > 0 || lost.len > 0)
         lks_campaign_alarm(d, c, text);
