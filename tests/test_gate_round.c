@@ -11,7 +11,7 @@
 #define MINUTE CAMPAIGN_MINUTE
 #define LOAD   "gpu_seconds[$window]"
 
-/* A canary of n1 and n2, of which the first `fails` failed and rolled back, that soaks, with n3 as
+/* A canary of n1 and n2, of which the last `fails` failed and rolled back, that soaks, with n3 as
  * its control, since so long. */
 static void soaking_but(struct campaign *w, unsigned fails, lks_ms since)
 {
@@ -22,7 +22,7 @@ static void soaking_but(struct campaign *w, unsigned fails, lks_ms since)
                                               .soak = CAMPAIGN_HOUR,
                                               .controls = "n3"});
     if (fails > 0)
-        campaign_fail(w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+        campaign_fail(w, "n2", "apt", LKS_OUTCOME_FAILED, 1);
     const struct lks_record planned[] = {
         {.kind = LKS_RECORD_PLAN_METRIC,
          .plan_metric = {.change = w->change,
@@ -178,14 +178,17 @@ static void rolled_back(void)
 {
     struct campaign w;
     soaking_but(&w, 1, 30 * MINUTE);
-    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
+    struct lks_member *gone = &w.a.state.changes[0].members[1];
+    gone->begun -= MINUTE;
+    gone->since += MINUTE;
     struct lks_gate_times t = lks_gate_times(campaign_change(&w), 0);
-    CHECK_INT(t.begun, campaign_member(&w, "n2")->begun);
-    CHECK_INT(t.done, campaign_member(&w, "n2")->since);
+    CHECK_INT(t.begun, campaign_member(&w, "n1")->begun);
+    CHECK_INT(t.done, campaign_member(&w, "n1")->since);
     struct lks_gate_round r = round_of(&w, "");
-    CHECK_INT(r.wanted_count, 4); /* two metrics of n2 and n3 */
+    CHECK_INT(r.wanted_count, 4); /* two metrics of n1 and n3 */
     for (uint32_t i = 0; i < r.wanted_count; i++)
-        CHECK(!lks_str_is(r.wanted[i].name, "n1"));
+        CHECK(!lks_str_is(r.wanted[i].name, "n2"));
     lks_gate_round_fini(&r);
     campaign_end(&w);
 }
