@@ -125,6 +125,8 @@ static const struct row rows[] = {
     {"image ls", ARGS("--columns", "ref,by"), 0, "", ""},
     {"deviation ls", ARGS("--columns", "in_use"), 0, "", ""},
     {"alarm ls", ARGS("--all", "--sort-by", "-raised"), 0, "", ""},
+    {"alarm ls", ARGS("--all", "--kind", "clock"), 0, "", ""},
+    {"alarm ls", ARGS("--kind", "clocks"), 3, "", "kind: no such value 'clocks'; did you mean"},
     {"alarm ls", ARGS("--sort-by", "text"), 2, "", "give one of: id, kind, subject, raised, "},
     {"deviation ls", ARGS("--sort-by", "expires"), 0, "", ""},
     {"stack ls", ARGS("--sort-by", "-published"), 0, "", ""},

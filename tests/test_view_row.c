@@ -102,6 +102,13 @@ static const char *fault_of_view(const struct lks_view *v)
     return fault != NULL ? fault : fault_of_walk(v, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE);
 }
 
+/* Values of these are looked up among nodes. */
+static bool needs_nodes(const struct lks_column *c)
+{
+    return (c->use & LKS_USE_FILTER) != 0 &&
+           (c->type == LKS_COLUMN_TEXT || c->type == LKS_COLUMN_POOL);
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static void check_entity(const struct lks_entity *t)
 {
@@ -109,6 +116,7 @@ static void check_entity(const struct lks_entity *t)
         const char *fault = fault_of(&t->columns[i]);
         lks_test_case("%s.%s %s", t->name, t->columns[i].name, fault != NULL ? fault : "");
         CHECK(fault == NULL);
+        CHECK(t == &lks_entity_node || !needs_nodes(&t->columns[i]));
     }
     for (size_t i = 0; i < t->child_count; i++)
         check_entity(t->children[i]);

@@ -331,6 +331,7 @@ static const struct lks_option enroll_options[] = {
 static const struct lks_option alarm_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", "include alarms that are closed"},
+    {"--kind KIND", "only alarms of this kind, such as drift or clock"},
     LKS_LISTING_OPTIONS,
     {0},
 };

@@ -40,7 +40,7 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
     const struct lks_listing stacks = {
         .path = "/v1/stacks",
         .shown = "name,digest,step,published,by,pools",
-        .filters = LKS_WORDS("--name", "--step"),
+        .filters = LKS_WORDS("--name"),
         .empty = lks_args_has(args, "--name") || lks_args_has(args, "--step")
                      ? "no such stack"
                      : "no stack is published: 'lockstep stack publish FILE' does it",

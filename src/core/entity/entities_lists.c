@@ -48,7 +48,7 @@ const struct lks_entity lks_entity_deviation = {
 #define ROW struct lks_state_alarm
 static const struct lks_column alarm[] = {
     NUMBER(id, "Its number.", .use = LISTED | SORT),
-    WORD(kind, lks_alarm_words, "The kind of alarm.", .use = LISTED | SORT),
+    WORD(kind, lks_alarm_words, "The kind of alarm.", .use = LISTED | FILTER | SORT),
     TEXT(subject, "The node, pool or change that it is about.", .use = LISTED | SORT),
     TEXT(text, "The event, in a line.", .use = LISTED | ALWAYS),
     TIME(raised, "When it was raised.", .use = LISTED | ALWAYS | SORT),
@@ -100,7 +100,7 @@ static const struct lks_column stack[] = {
     TEXT(envelope, "Its signed envelope (DSSE)."),
     TEXT(artifacts, "The artifacts that it names, by digest.",
          .use = SHOWN | ALWAYS | PARTED | HASHED),
-    WORD(step, lks_step_words, "Its stage.", .use = LISTED | SORT),
+    WORD(step, lks_step_words, "Its stage.", .use = LISTED | FILTER | SORT),
     TIME(published, "When it was published.", .use = LISTED | ALWAYS | SORT),
     TEXT(by, "The actor who published it.", .use = LISTED),
     TEXT(reason, "The actor's reason.", .use = LISTED),
@@ -203,7 +203,7 @@ const struct lks_entity lks_entity_bundle = {
 static const struct lks_column flash[] = {
     NUMBER(id, "Its number.", .use = LISTED | SORT),
     NODE(node, "The node or asset.", .use = LISTED | ALWAYS | SORT),
-    WORD(act, lks_bmc_act_words, "The kind of action.", .use = LISTED | SORT),
+    WORD(act, lks_bmc_act_words, "The kind of action.", .use = LISTED | FILTER | SORT),
     TEXT(component, "The component.", .use = LISTED | ALWAYS | SORT),
     TEXT(version, "The version to install.", .use = LISTED),
     TEXT(bundle, "The digest of the bundle.", .use = LISTED),
@@ -222,7 +222,7 @@ static const struct lks_column flash[] = {
     BYTES(saved, saved_len, "The checkpoint from which the driver continues after a restart."),
     PASSING(phase, "Its phase, in words.", .use = LISTED),
     NUMBER(percent, "Its progress in percent."),
-    WORD(outcome, lks_bmc_outcome_words, "How it ended.", .use = LISTED | SORT),
+    WORD(outcome, lks_bmc_outcome_words, "How it ended.", .use = LISTED | FILTER | SORT),
     TIME(ended, "When it ended; absent: it has not.", .use = LISTED | SORT),
     PASSING(found, "The version that was read last.", .use = LISTED),
     PASSING(text, "The last message about it.", .use = LISTED),

@@ -20,7 +20,6 @@ enum {
 
 /* What a list of nodes is asked for. */
 struct filter {
-    struct lks_lookup_filter columns;
     char *seen; /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
     uint32_t bases;
 };
@@ -35,8 +34,6 @@ static bool begin_nodes(struct lks_rows_walk *walk)
     struct lks_call *call = walk->call;
     const struct lks_query_nodes *ask = LKS_ASKED(call, lks_query_nodes);
     struct filter *f = walk->own;
-    if (!lks_lookup_filter(walk->authz, call, &f->columns))
-        return false;
     if (ask->version.len > 0 && ask->component.len == 0) {
         lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
         return false;
@@ -80,17 +77,25 @@ static bool node_has(struct lks_rows_walk *walk, const struct lks_node *n)
     return f->seen[n->whole] == 1;
 }
 
-static bool shows_node(struct lks_rows_walk *walk, const void *row)
+static uint32_t place_of(const struct lks_rows_walk *walk, const void *row)
 {
-    const struct lks_state *s = walk->authz->state;
-    const struct filter *f = walk->own;
-    int judged = LKS_ASKED(walk->call, lks_query_nodes)->judged;
-    uint32_t node = (uint32_t)((const struct lks_node *)row - s->nodes);
-    if (!lks_authz_sees(&walk->sight, node))
+    return (uint32_t)((const struct lks_node *)row - walk->authz->state->nodes);
+}
+
+static bool sees_node(struct lks_rows_walk *walk, const void *row)
+{
+    if (!lks_authz_sees(&walk->sight, place_of(walk, row)))
         return false;
     walk->work++;
-    return lks_lookup_fits(&f->columns, row) &&
-           (judged < 0 || lks_state_judged(s, node) == (unsigned)judged) &&
+    return true;
+}
+
+static bool shows_node(struct lks_rows_walk *walk, const void *row)
+{
+    const struct filter *f = walk->own;
+    int judged = LKS_ASKED(walk->call, lks_query_nodes)->judged;
+    return (judged < 0 ||
+            lks_state_judged(walk->authz->state, place_of(walk, row)) == (unsigned)judged) &&
            (f->seen == NULL || node_has(walk, row));
 }
 
@@ -100,6 +105,7 @@ void lks_handle_nodes(struct lks_authz *authz, struct lks_call *call)
                                           .begin = begin_nodes,
                                           .end = end_nodes,
                                           .own = sizeof(struct filter),
+                                          .sees = sees_node,
                                           .shows = shows_node,
                                           .work_max = SCAN_MAX};
     lks_rows_page(authz, call, &nodes);

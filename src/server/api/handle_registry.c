@@ -48,9 +48,8 @@ static bool shows_stack(struct lks_rows_walk *walk, const void *row)
 {
     const struct lks_query_stacks *ask = LKS_ASKED(walk->call, lks_query_stacks);
     const struct lks_state_stack *stack = row;
-    return (ask->step < 0 || stack->step == (unsigned)ask->step) &&
-           (ask->name.len == 0 ||
-            lks_str_eq(ask->name, lks_state_text(walk->authz->state, stack->name)));
+    return ask->name.len == 0 ||
+           lks_str_eq(ask->name, lks_state_text(walk->authz->state, stack->name));
 }
 
 void lks_handle_stacks(struct lks_authz *authz, struct lks_call *call)

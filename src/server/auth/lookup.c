@@ -147,12 +147,12 @@ static bool find_value(const struct lks_authz *authz, struct lks_call *call,
 }
 
 bool lks_lookup_filter(const struct lks_authz *authz, struct lks_call *call,
-                       struct lks_lookup_filter *out)
+                       const struct lks_view *view, struct lks_lookup_filter *out)
 {
     const struct lks_column *c = NULL;
     const struct lks_view_computed *m = NULL;
     *out = (struct lks_lookup_filter){0};
-    for (size_t i = 0; lks_view_row_at(&lks_view_nodes, LKS_USE_FILTER, i, &c, &m); i++) {
+    for (size_t i = 0; lks_view_row_at(view, LKS_USE_FILTER, i, &c, &m); i++) {
         const struct lks_doc *value =
             c != NULL ? lks_doc_member(call->filters, lks_view_row_key(c)) : NULL;
         if (value == NULL)
@@ -165,13 +165,13 @@ bool lks_lookup_filter(const struct lks_authz *authz, struct lks_call *call,
     return true;
 }
 
-bool lks_lookup_fits(const struct lks_lookup_filter *f, const struct lks_node *n)
+bool lks_lookup_fits(const struct lks_lookup_filter *f, const void *row)
 {
     for (size_t i = 0; i < f->count; i++) {
-        if (lks_entity_number(f->terms[i].column, n, 0) != f->terms[i].wanted)
+        if (lks_entity_number(f->terms[i].column, row, 0) != f->terms[i].wanted)
             return false;
     }
-    return n->placed;
+    return true;
 }
 
 bool lks_lookup_digest(const struct lks_authz *authz, struct lks_call *call, const char *what,

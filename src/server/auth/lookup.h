@@ -9,11 +9,11 @@
 #include "core/entity/entity.h"
 #include "server/auth/authz.h"
 
-struct lks_node;
+struct lks_view;
 
 #define LKS_LOOKUP_TERMS_MAX 32
 
-/* What a list of nodes is limited to, by columns with the use FILTER: values as numbers. */
+/* What a list is limited to, by columns with the use FILTER: values as numbers. */
 struct lks_lookup_filter {
     struct {
         const struct lks_column *column;
@@ -22,11 +22,11 @@ struct lks_lookup_filter {
     size_t count;
 };
 
-/* Those that the query names. False, and the answer written, where no node that the caller sees
- * has such a value. */
+/* Those that the query names. False, and the answer written, where it names a text or a pool, which
+ * only lists of nodes take, that no node the caller sees has. */
 bool lks_lookup_filter(const struct lks_authz *authz, struct lks_call *call,
-                       struct lks_lookup_filter *out);
-bool lks_lookup_fits(const struct lks_lookup_filter *f, const struct lks_node *n);
+                       const struct lks_view *view, struct lks_lookup_filter *out);
+bool lks_lookup_fits(const struct lks_lookup_filter *f, const void *row);
 
 /* A pool; `given` says whether `text` names one. */
 bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,

@@ -2,6 +2,7 @@
 
 #include "base/vec.h"
 #include "core/state/state.h"
+#include "server/auth/lookup.h"
 #include "server/form/asks.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@ enum { SORT_WORK_MAX = 2000000 };
 struct walk {
     struct lks_rows_walk base;
     const struct lks_rows *rows;
+    struct lks_lookup_filter filter;
     struct lks_view_page page; /* of a sorted list; its items are owned */
     uint32_t at;               /* sorted: the next row */
 };
@@ -154,7 +156,8 @@ static struct walk *walk_begin(struct lks_authz *authz, struct lks_call *call,
     call->memory = w;
     call->drop = walk_free;
     w->base.sight = lks_authz_sight(authz, call);
-    if ((rows->begin != NULL && !rows->begin(&w->base)) ||
+    if (!lks_lookup_filter(authz, call, rows->view, &w->filter) ||
+        (rows->begin != NULL && !rows->begin(&w->base)) ||
         (asked(call)->sort.len > 0 && !sort_begin(w)))
         return NULL;
     return w;
@@ -172,6 +175,8 @@ static bool is_shown(struct walk *w, uint32_t place)
     const struct lks_entity *t = w->rows->view->entity;
     const void *row = lks_entity_row(t, s, place);
     return lks_entity_counts(s, t, row) &&
+           (w->rows->sees == NULL || w->rows->sees(&w->base, row)) &&
+           lks_lookup_fits(&w->filter, row) &&
            (w->rows->shows == NULL || w->rows->shows(&w->base, row));
 }
 

@@ -26,6 +26,8 @@ struct lks_rows {
     bool (*begin)(struct lks_rows_walk *walk);
     void (*end)(void *own); /* NULL: nothing to free */
     size_t own;
+    /* Whether the caller sees the row, which is asked before filters are. NULL: `shows` decides. */
+    bool (*sees)(struct lks_rows_walk *walk, const void *row);
     /* Whether the caller sees the row and the query asks for it. NULL: every row. */
     bool (*shows)(struct lks_rows_walk *walk, const void *row);
     /* Units of work that an item of the answer takes. NULL: none. */

@@ -170,7 +170,6 @@ struct lks_ask_override {
 struct lks_query_stacks {
     struct lks_ask_page page;
     struct lks_str name;
-    int step;
 };
 struct lks_query_publish {
     struct lks_str stack, reason;

@@ -51,7 +51,8 @@ const struct lks_form lks_query_past = ASK(query_past, "PastQuery", "Which nodes
     TAKES(query_past, readings, TRUTH, "also what they ran (false)"));
 const struct lks_form lks_query_reason = ASK(ask_reason, "ReasonQuery", "Why",
     REASON(ask_reason));
-const struct lks_form lks_query_alarms = ASK(query_alarms, "AlarmsQuery", "Which alarms",
+const struct lks_form lks_query_alarms = ASK_AND(query_alarms, "AlarmsQuery", "Which alarms",
+    lks_view_alarms, LKS_USE_FILTER,
     PAGE_OF(query_alarms, lks_view_alarms),
     TAKES(query_alarms, open, TRUTH, "only those that are open, or only those that are not"));
 const struct lks_form lks_query_binding = ASK(ask_binding, "BindingQuery", "Which binding",

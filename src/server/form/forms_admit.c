@@ -122,10 +122,10 @@ const struct lks_form lks_query_admissions = ASK(query_admissions, "AdmissionsQu
     PAGE(query_admissions),
     TAKES(query_admissions, job, AT_MOST(LKS_ADMIT_JOB_MAX), "of this job"),
     TAKES(query_admissions, reason, WORDS(lks_bar_words), "for this reason"));
-const struct lks_form lks_query_stacks = ASK(query_stacks, "StacksQuery", "Which stacks",
+const struct lks_form lks_query_stacks = ASK_AND(query_stacks, "StacksQuery", "Which stacks",
+    lks_view_stacks, LKS_USE_FILTER,
     PAGE_OF(query_stacks, lks_view_stacks),
-    TAKES(query_stacks, name, TEXT, "called so"),
-    TAKES(query_stacks, step, WORDS(lks_step_words), "that are so far"));
+    TAKES(query_stacks, name, TEXT, "called so"));
 const struct lks_form lks_query_publish = ASK(query_publish, "PublishQuery",
     "A stack to publish, and why",
     TAKES(query_publish, stack, NAME, "which stack of the file; needed where it has several"),

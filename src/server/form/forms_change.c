@@ -427,7 +427,8 @@ const struct lks_form lks_form_taken = FORM("BundleTaken", "The bundle is verifi
 
 /* Updates and endpoints: query parameters --------------------------------------------------- */
 
-const struct lks_form lks_query_flashes = ASK(query_flashes, "FlashesQuery", "Which updates",
+const struct lks_form lks_query_flashes = ASK_AND(query_flashes, "FlashesQuery", "Which updates",
+    lks_view_flashes, LKS_USE_FILTER,
     PAGE_OF(query_flashes, lks_view_flashes),
     TAKES(query_flashes, node, TEXT, "of this node or asset"),
     TAKES(query_flashes, open, TRUTH, "only those in progress, or only those that ended"));
