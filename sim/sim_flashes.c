@@ -44,9 +44,9 @@
 
 /* What is updated on a BMC of each personality. */
 static const char *const classes[LKS_BMCSIM_PERSONALITIES] = {
-    [LKS_BMCSIM_OPENBMC] = "bmc", [LKS_BMCSIM_HGX] = "vbios", [LKS_BMCSIM_SUPERMICRO] = "bmc",
-    [LKS_BMCSIM_DELL] = "bios",   [LKS_BMCSIM_HPE] = "bmc",   [LKS_BMCSIM_SHELF] = "power-shelf",
-    [LKS_BMCSIM_SWITCH] = "bmc",
+    [LKS_BMCSIM_OPENBMC] = "bmc", [LKS_BMCSIM_HGX] = "vbios",  [LKS_BMCSIM_SUPERMICRO] = "bmc",
+    [LKS_BMCSIM_DELL] = "bios",   [LKS_BMCSIM_HPE] = "bmc",    [LKS_BMCSIM_SHELF] = "power-shelf",
+    [LKS_BMCSIM_SWITCH] = "bmc",  [LKS_BMCSIM_LENOVO] = "bmc",
 };
 
 /* Rules that are broken on purpose: what the checks are worth. */

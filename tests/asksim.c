@@ -93,6 +93,7 @@ int lks_asksim_push(struct lks_asksim *s, const char *parameters, struct lks_str
         [LKS_BMCSIM_SUPERMICRO] = "/redfish/v1/UpdateService/upload",
         [LKS_BMCSIM_DELL] = "/redfish/v1/UpdateService/MultipartUpload",
         [LKS_BMCSIM_SHELF] = "/redfish/v1/UpdateService/upload",
+        [LKS_BMCSIM_LENOVO] = "/mfwupdate",
     };
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     lks_buf_init(&body, image.len + 4096);

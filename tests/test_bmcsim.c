@@ -73,6 +73,7 @@ static const char *const crawled[] = {
     [LKS_BMCSIM_HPE] = "sha256:5bffb5780fb58226e52a4b929e32de056763545645cc5610ea80934ee7ca524c",
     [LKS_BMCSIM_SUPERMICRO] =
         "sha256:db045137a2a549a739b770024c5135b2dec7c37fe48b4cc2782bc3a984fc6859",
+    [LKS_BMCSIM_LENOVO] = "sha256:56caec056d78767774087e2e1cf347de0eb4bedd1d1e525e05ee72141b249c3c",
     [LKS_BMCSIM_SHELF] = "sha256:d04c663647a8bf44aa3569f52ac5769188a6e39d85e341730c037178ac91a38e",
 };
 
@@ -80,7 +81,9 @@ static const char *const crawled[] = {
 static void test_crawl(void)
 {
     static struct crawl w;
-    for (unsigned p = 0; p < LKS_BMCSIM_SWITCH; p++) {
+    for (unsigned p = 0; p < LKS_BMCSIM_PERSONALITIES; p++) {
+        if (p == LKS_BMCSIM_SWITCH)
+            continue;
         LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0}, all = LKS_BUF(ANSWERS_MAX);
         char digest[LKS_DIGEST_SIZE];

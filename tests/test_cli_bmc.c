@@ -111,6 +111,16 @@ static void test_inventory(void)
 
 static const struct cli_bmc_row no_updates[] = {
     {"nothing to install", {AT}, 2, "", "--bundle"},
+    {"an override without a reason",
+     {WITH, "--write-protected= "},
+     2,
+     "",
+     "--write-protected: exp"},
+    {"an override with a reason",
+     {WITH, "--write-protected=ticket 7"},
+     2,
+     "override   of write protection that the endpoint reports: ticket 7",
+     "--yes"},
     {"two things at once", {AT, "--stage", "--switch"}, 2, "", "one of"},
     {"of what", {AT, "--switch"}, 2, "", "--component"},
     {"a version of one's own", {AT, "--bundle=DIR/nothing", "--to=9"}, 2, "", "--to says"},
@@ -405,10 +415,14 @@ static void test_interrupted(void)
 }
 
 /* Where a switch was asked for, and its time is over, nobody knows: nothing was uploaded, but that
- * is not all that can be under way. */
+ * is not all that can be under way. The command that goes on with it does not repeat the override,
+ * which the record has. */
 static void test_deadline(void)
 {
-    const char *words[CLI_BMC_WORDS] = OF_BMC("--switch", SPEED, DEADLINE);
+    const char *words[CLI_BMC_WORDS] =
+        OF_BMC("--switch", SPEED, DEADLINE, "--write-protected=ticket 7");
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = LKS_BUF(LKS_DOC_BYTES_MAX);
+    struct lks_err err = {0};
     const struct cli_bmc_row row = {
         "too late", OF_BMC("--switch", "--speed=1000000", "--deadline=1"), 1, "unknown: bmc", ""};
     char path[CLI_BMC_WORD];
@@ -417,6 +431,8 @@ static void test_deadline(void)
     checkpoint_path("json", path);
     CHECK(access(path, F_OK) != 0);
     checkpoint_path("unknown", path);
+    CHECK_CODE(lks_file_read_plain(path, &kept, &err), LKS_OK);
+    CHECK_HAS(lks_buf_view(&kept), "\"write_protected\":\"ticket 7\"");
     CHECK(unlink(path) == 0);
 }
 

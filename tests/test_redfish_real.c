@@ -130,11 +130,71 @@ static void test_unknown(void)
     lks_test_ways(&all);
 }
 
+/* Lenovo XCC reports WriteProtected of each entry, also of those that it updates. */
+#define LENOVO "{\"Vendor\":\"Lenovo\"," ROOT_LINKS "}"
+#define LOCKED(id, version, updateable)                                                            \
+    "{\"@odata.id\":\"/f/1\",\"Id\":\"" id "\",\"Version\":\"" version                             \
+    "\",\"WriteProtected\":true,\"Updateable\":" updateable "}"
+#define LOCKED_PAGES(root, id, updateable)                                                         \
+    {                                                                                              \
+        BEFORE(root, PUSH), MANAGER, NO_TASK_YET, TASKS(AT("/t/l/9")),                             \
+            {"POST", "/push", 0, 202, "", RUNNING("")},                                            \
+            {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", "")},                            \
+            {"GET", "/f/1", 1, 200, "", LOCKED(id, "1.0", updateable)},                            \
+        {                                                                                          \
+            "GET", "/f/1", 0, 200, "", LOCKED(id, "2.0", updateable)                               \
+        }                                                                                          \
+    }
+
+static const struct way locked[] = {
+    {.name = "Lenovo: updateable",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = LOCKED_PAGES(LENOVO, "BMC-Primary", "true")},
+    {.name = "Lenovo: not updateable",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "BMC-Primary is write-protected and not updateable, as it says",
+     .asked = "",
+     .pages = LOCKED_PAGES(LENOVO, "BMC-Primary", "false")},
+    {.name = "Lenovo: silent about updates",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "BMC-Primary is write-protected, as it says",
+     .asked = "",
+     .pages = LOCKED_PAGES(LENOVO, "BMC-Primary", "null")},
+    {.name = "another vendor",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "HostBMC_0 is write-protected, as it says; 'lockstep bmc update --write-protected "
+             "REASON' overrides that",
+     .asked = "",
+     .pages = LOCKED_PAGES(ROOT, "HostBMC_0", "true")},
+    {.name = "another vendor, overridden",
+     .write_protected = true,
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = LOCKED_PAGES(ROOT, "HostBMC_0", "true")},
+    {.name = "another vendor, overridden, and not updateable",
+     .write_protected = true,
+     .outcome = LKS_BMC_REFUSED,
+     .says = "HostBMC_0 is write-protected and not updateable, as it says",
+     .asked = "",
+     .pages = LOCKED_PAGES(ROOT, "HostBMC_0", "false")},
+};
+
+static void test_locked(void)
+{
+    const struct ways all = {
+        .driver = &lks_bmc_redfish, .rows = locked, .count = LKS_COUNT(locked)};
+    lks_test_ways_ended(&all);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"an error in answer to what was sent is reported as such", test_errors},
         {"SMCI is Supermicro", test_smci},
+        {"write protection counts where the vendor means it", test_locked},
         {"an entry of unknown class is refused before the image is sent", test_unknown},
         {0},
     };

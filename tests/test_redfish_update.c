@@ -84,6 +84,10 @@ static const struct row good[] = {
      1},
     {"hpe: off before the power cycle", LKS_BMCSIM_HPE, "cpld", NULL, LKS_BMC_DONE, FORM, AGREES,
      1},
+    {"lenovo: the BMC, write-protected as each entry is", LKS_BMCSIM_LENOVO, "bmc", NULL,
+     LKS_BMC_DONE, MULTIPART, AGREES, 1},
+    {"lenovo: host firmware", LKS_BMCSIM_LENOVO, "bios", NULL, LKS_BMC_DONE, MULTIPART, AGREES, 1},
+    {"lenovo: two adapters", LKS_BMCSIM_LENOVO, "nic", NULL, LKS_BMC_DONE, MULTIPART, "2 of 2", 2},
     {"shelf: its controller", LKS_BMCSIM_SHELF, "power-shelf", NULL, LKS_BMC_DONE, MULTIPART,
      AGREES, 1},
     {"shelf: one power supply", LKS_BMCSIM_SHELF, "psu", "PSU_1", LKS_BMC_DONE, MULTIPART, AGREES,
@@ -128,6 +132,10 @@ static void not_acknowledged(struct lks_bmc_intent *intent)
 {
     intent->one_way = false;
 }
+static void overridden(struct lks_bmc_intent *intent)
+{
+    intent->write_protected = true;
+}
 static void no_address(struct lks_bmc_intent *intent)
 {
     intent->pull = LKS_STR("");
@@ -168,6 +176,12 @@ static const struct refusal {
     {{"write-protected", LKS_BMCSIM_SUPERMICRO, "bmc", "PowerSupply1", LKS_BMC_REFUSED, NULL,
       "PowerSupply1 is write-protected", 0},
      NULL},
+    {{"lenovo: not updateable, with the override", LKS_BMCSIM_LENOVO, "bmc", "GPU1",
+      LKS_BMC_REFUSED, NULL, "GPU1 is write-protected and not updateable", 0},
+     overridden},
+    {{"not updateable, with the override", LKS_BMCSIM_SUPERMICRO, "bmc", "PowerSupply1",
+      LKS_BMC_REFUSED, NULL, "PowerSupply1 is write-protected and not updateable", 0},
+     overridden},
     {{"nothing of that name", LKS_BMCSIM_DELL, "bmc", "frobnicator", LKS_BMC_REFUSED, NULL,
       "no entry frobnicator", 0},
      NULL},
@@ -390,7 +404,9 @@ static void test_silence(void)
 
 static void test_second(void)
 {
-    for (int p = 0; p < LKS_BMCSIM_SWITCH; p++) {
+    for (int p = 0; p < LKS_BMCSIM_PERSONALITIES; p++) {
+        if (p == LKS_BMCSIM_SWITCH)
+            continue;
         LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         const struct row row = {lks_bmcsim_words[p],

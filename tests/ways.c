@@ -136,6 +136,7 @@ static void begin(struct walk *w)
         .image_size = 10,
         .pull = lks_str_from(pull != NULL ? pull : ""),
         .one_way = w->ways->one_way,
+        .write_protected = w->way->write_protected,
         .deadline = BEGIN + 2 * LKS_BMCS_HOUR,
     };
     CHECK_CODE(w->ways->driver->update_begin(w->value, lks_test_facts(), &secret, &intent, &err),

@@ -79,6 +79,7 @@ struct lks_bmc_intent {
     struct lks_str pull;       /* where the service itself could fetch the image; or empty */
     bool force;                /* an older version is meant */
     bool one_way;              /* its irreversibility was acknowledged */
+    bool write_protected;      /* write protection that entries report is overridden */
     lks_ms deadline;           /* wall */
 };
 

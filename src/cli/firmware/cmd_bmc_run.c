@@ -171,8 +171,11 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
                    lks_bmc_act_words[u->intent.act], u->component, u->version, u->from,
                    u->intent.image.digest, u->file, u->folder, u->bundle,
                    lks_time_text(u->began, time));
-    lks_json_write(&w, "'size': %lu, 'one_way': %s, 'now': %lu, 'saved': '%.*s'}",
-                   u->intent.image_size, LKS_JSON_TRUTH(u->one_way), now, LKS_STR_ARG(saved));
+    lks_json_write(&w,
+                   "'size': %lu, 'one_way': %s, 'write_protected'?: '%.*s', 'now': %lu, "
+                   "'saved': '%.*s'}",
+                   u->intent.image_size, LKS_JSON_TRUTH(u->one_way),
+                   LKS_STR_ARG(u->write_protected), now, LKS_STR_ARG(saved));
     lks_buf_addc(json, '\n');
 }
 
@@ -225,6 +228,9 @@ enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
     put(u->from, sizeof(u->from), lks_doc_text(r, "from"));
     put(u->version, sizeof(u->version), lks_doc_text(r, "version"));
     u->intent.version = lks_str_from(u->version);
+    if (u->write_protected.len == 0)
+        u->write_protected = lks_doc_text(r, "write_protected");
+    u->intent.write_protected = u->write_protected.len > 0;
     lks_ms span = u->intent.deadline - u->now; /* it is given its time anew */
     u->now = time_of(r, "now", u->now);
     u->intent.deadline = u->now + span;

@@ -17,7 +17,8 @@ enum {
     DEADLINE_MIN = 120,
     DEADLINE_MAX = 7 * 24 * 60,
     LIST_MAX = 4096,
-    SPEED_MAX = 1000000
+    SPEED_MAX = 1000000,
+    REASON_MAX = 500
 };
 
 /* What is asked for ------------------------------------------------------------------------- */
@@ -135,6 +136,22 @@ static enum lks_code take_pull(const struct lks_args *args, struct lks_bmc_updat
     return LKS_OK;
 }
 
+/* The reason is part of the record of the update, so an override has one. */
+static enum lks_code take_override(const struct lks_args *args, struct lks_bmc_update *u,
+                                   struct lks_err *err)
+{
+    struct lks_str reason = lks_str_trim(lks_args_str(args, "--write-protected"));
+    bool good = reason.len > 0 && reason.len <= REASON_MAX && lks_str_printable(reason);
+    if (lks_args_has(args, "--write-protected") && !good)
+        return lks_fail(err, LKS_E_USAGE,
+                        "--write-protected: expected why the write protection is overridden, a "
+                        "line of at most %d bytes",
+                        REASON_MAX);
+    u->write_protected = reason;
+    u->intent.write_protected = reason.len > 0;
+    return LKS_OK;
+}
+
 static enum lks_code take_intent(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_bmc_update *u, struct lks_err *err)
 {
@@ -146,7 +163,8 @@ static enum lks_code take_intent(struct lks_cli *cli, const struct lks_args *arg
         (!take_text(u->component, sizeof(u->component), lks_args_str(args, "--component")) ||
          !take_text(u->version, sizeof(u->version), lks_args_str(args, "--to"))))
         return lks_fail(err, LKS_E_USAGE, "--component or --to: too long");
-    if (lks_listing_number(args, "--deadline", DEADLINE_MAX, DEADLINE_MIN, &minutes, err) !=
+    if (take_override(args, u, err) != LKS_OK ||
+        lks_listing_number(args, "--deadline", DEADLINE_MAX, DEADLINE_MIN, &minutes, err) !=
             LKS_OK ||
         lks_listing_number(args, "--speed", SPEED_MAX, 1, &u->speed, err) != LKS_OK)
         return err->code;
@@ -381,6 +399,10 @@ static void print_plan(FILE *out, const struct lks_args *args, const struct lks_
         print_hardware(out, "revision", artifact->hardware_revisions,
                        lks_args_str(args, "--hardware-revision"));
     }
+    if (u->write_protected.len > 0)
+        fprintf(out,
+                "  override   of write protection that the endpoint reports: %" LKS_STR_FMT "\n",
+                LKS_STR_ARG(u->write_protected));
     print_meanwhile(out, f);
     print_way_back(out, u, is_one_way(u), f);
 }
@@ -407,10 +429,10 @@ static enum lks_code print_result(struct lks_cli *cli, const struct lks_args *ar
     lks_json_write(w,
                    "'url': '%s', 'act': '%s', 'component': '%s', 'from'?: '%s', 'version'?: '%s', "
                    "'found'?: '%s', 'outcome': '%s', 'text'?: '%s', 'via'?: '%s', 'task'?: '%s', "
-                   "'uploads': %u, 'resumed': %s",
+                   "'uploads': %u, 'resumed': %s, 'write_protected'?: '%.*s'",
                    u->at->url, lks_bmc_act_words[u->intent.act], u->component, u->from, u->version,
                    r->found, lks_bmc_outcome_words[r->outcome], r->text, r->via, r->task,
-                   r->uploads, LKS_JSON_TRUTH(u->saved.len > 0));
+                   r->uploads, LKS_JSON_TRUTH(u->saved.len > 0), LKS_STR_ARG(u->write_protected));
     return lks_output_form(
         cli, args, &o,
         "{outcome}: {component}[: {text}]\n"

@@ -18,6 +18,7 @@ struct lks_bmc_update {
     char from[LKS_BMC_VERSION_MAX + 1]; /* what ran before; empty: not known */
     char bundle[LKS_DIGEST_SIZE];       /* empty: nothing is sent */
     char folder[PATH_MAX];
+    struct lks_str write_protected; /* why it is overridden; empty: it is not */
     bool managed; /* lockstepd has the endpoint: its verdict on the bundle counts */
     bool one_way; /* what is installed or activated is irreversible */
     int fd;       /* of the image, + 1; 0: none */

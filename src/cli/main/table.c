@@ -376,6 +376,9 @@ static const struct lks_option bmc_update_options[] = {
     {"--force",
      "permit an older version, and an update from a version that the bundle does not list"},
     {"--one-way", "acknowledge that the update is irreversible"},
+    {"--write-protected REASON",
+     "update entries although the endpoint reports that they are write-protected, never those "
+     "that it reports as not updateable; the reason is kept in the record of the update"},
     {"--hardware-class C", "hardware class of the machine, if the bundle is limited to some"},
     {"--hardware-revision R", "hardware revision, if the bundle is limited to some"},
     {"--unmanaged",
@@ -729,7 +732,7 @@ const struct lks_command lks_commands[] = {
      "outcome unknown, which 'outcome' in --json tells apart; 4: unreachable; 5: login "
      "refused.",
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
-     "resumed}",
+     "resumed, write_protected?}",
      lks_cmd_bmc_update},
     {"sim up", "DIR", 1, 1, sim_options,
      "Run a controller with many agents and BMCs on this machine",

@@ -22,7 +22,7 @@ static const struct lks_redfish_manners manners[] = {
      .bios_target = "/redfish/v1/Systems/1/Bios", .bmc_target = "/redfish/v1/Managers/1",
      .preserve = true},
     {"hpe", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .forgets_tasks = true},
-    {"lenovo", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .force = true},
+    {"lenovo", LKS_RF_TARGETS_OMIT, .later = APPLY_LATER, .force = true, .all_protected = true},
     {"ami", LKS_RF_TARGETS_LIST, .later = APPLY_LATER, .force = true, .match_any = true},
     {"", LKS_RF_TARGETS_LIST, .later = APPLY_LATER, .force = true},
 };

@@ -318,6 +318,7 @@ static enum lks_code keep_intent(struct lks_redfish_update *u, const struct lks_
     u->image_size = intent->image_size;
     u->force = intent->force;
     u->one_way = intent->one_way;
+    u->write_protected = intent->write_protected;
     u->deadline = intent->deadline;
     return LKS_OK;
 }

@@ -103,6 +103,7 @@ struct lks_redfish_manners {
     bool preserve;      /* Oem.Supermicro, what is to be kept */
     bool match_any;     /* wants If-Match on all that changes something */
     bool forgets_tasks; /* a task is gone when it is done */
+    bool all_protected; /* WriteProtected is true of each entry: Updateable alone decides */
 };
 const struct lks_redfish_manners *lks_redfish_manners(const char *vendor);
 
@@ -127,7 +128,7 @@ struct lks_redfish_update {
     char image_name[LKS_BMC_NAME_MAX + 1];
     char apply_wish[48];
     char pull[1024];
-    bool force, one_way;
+    bool force, one_way, write_protected;
     lks_ms deadline;
 
     /* What survives a restart. */

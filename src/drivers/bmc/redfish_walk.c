@@ -110,10 +110,22 @@ static void keep_staged(struct lks_redfish_update *u, struct lks_str key, struct
     lks_redfish_keep(u->banks[i].version, sizeof(u->banks[i].version), version);
 }
 
+/* Whether an entry must not be updated. Its write protection counts, unless the vendor reports it
+ * of each entry or the operator overrides it; that it is not updateable always counts. */
+static bool is_barred(const struct lks_redfish_update *u, const struct lks_bmc_item *item)
+{
+    bool vendor = lks_redfish_manners(u->r.vendor)->all_protected;
+    bool ignored = u->write_protected || (vendor && item->updateable == LKS_TOLD_YES);
+    return item->updateable == LKS_TOLD_NO || (item->write_protected == LKS_TOLD_YES && !ignored);
+}
+
 static void refuse_entry(struct lks_redfish_update *u, const struct lks_redfish_entry *e)
 {
-    const char *why =
-        e->item.write_protected == LKS_TOLD_YES ? "write-protected" : "not updateable, as it says";
+    bool fixed = e->item.updateable == LKS_TOLD_NO;
+    const char *why = e->item.write_protected != LKS_TOLD_YES ? "not updateable, as it says"
+                      : fixed ? "write-protected and not updateable, as it says"
+                              : "write-protected, as it says; 'lockstep bmc update "
+                                "--write-protected REASON' overrides that";
     u->refused_entries++;
     if (u->purpose == LKS_RF_SURVEY && u->passed_count < LKS_COUNT(u->passed))
         u->passed[u->passed_count++] = lks_redfish_hash(e->item.uri);
@@ -203,8 +215,7 @@ static void take_entry(struct lks_redfish_update *u, const struct lks_doc *doc)
     u->by_id = u->by_id || by_id;
     if (e.item.bank != LKS_BANK_ACTIVE && !by_id)
         add_other(u, &e);
-    else if (e.item.updateable == LKS_TOLD_NO || e.item.write_protected == LKS_TOLD_YES ||
-             was_passed(u, &e))
+    else if (is_barred(u, &e.item) || was_passed(u, &e))
         refuse_entry(u, &e);
     else
         add_target(u, &e);

@@ -25,6 +25,7 @@ enum lks_bmcsim_personality {
     LKS_BMCSIM_HPE,
     LKS_BMCSIM_SHELF,  /* a power shelf: PSUs and BBUs in redundant pairs */
     LKS_BMCSIM_SWITCH, /* a switch tray with its own REST, as NVOS has */
+    LKS_BMCSIM_LENOVO, /* XCC: each entry says that it is write-protected */
     LKS_BMCSIM_PERSONALITIES
 };
 extern const char *const lks_bmcsim_words[]; /* "openbmc", "hgx", ..., NULL */

@@ -63,6 +63,17 @@ static const char *told_version(struct lks_bmcsim *b, const struct lks_bmcsim_un
     return bank_version(b, u, bank);
 }
 
+/* "UEFI-Pending"; "BMC-Primary-Pending" and "BMC-Backup". */
+static void name_pending(const char *id, struct lks_bmcsim_entry *e)
+{
+    static const char primary[] = "-Primary";
+    int len = (int)strlen(id);
+    if (e->bank == LKS_SIM_BACKUP && lks_str_ends(lks_str_from(id), primary))
+        (void)snprintf(e->id, sizeof(e->id), "%.*s-Backup", len - (int)strlen(primary), id);
+    else
+        (void)snprintf(e->id, sizeof(e->id), "%.100s-Pending", id);
+}
+
 static void name_entry(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u, size_t i,
                        struct lks_bmcsim_entry *e)
 {
@@ -77,6 +88,8 @@ static void name_entry(const struct lks_bmcsim *b, const struct lks_bmcsim_unit 
     } else if (e->bank != LKS_SIM_ACTIVE && lks_str_ends(lks_str_from(id), "_active")) {
         (void)snprintf(e->id, sizeof(e->id), "%.*s_%s", (int)(strlen(id) - 7), id,
                        e->bank == LKS_SIM_STAGED ? "staged" : "backup");
+    } else if (e->bank != LKS_SIM_ACTIVE && (b->kind->flags & LKS_HAS_PENDING) != 0) {
+        name_pending(id, e);
     } else {
         (void)snprintf(e->id, sizeof(e->id), "%s%.100s", twin[e->bank], id);
     }

@@ -100,6 +100,7 @@ enum {
     LKS_HAS_TWINS = 1 << 27,        /* entries of other banks are listed even when empty */
     LKS_HAS_FORM = 1 << 28,         /* HttpPushUri takes a form with the session's key in it */
     LKS_HAS_BANKS = 1 << 29,        /* entries say which bank they are, and can switch it */
+    LKS_HAS_PENDING = 1 << 30,      /* the id of a staged entry ends with "-Pending" */
 };
 
 /* A reset action: where it is posted, which types it takes, what each does. */

@@ -1,7 +1,7 @@
 #include "lab/bmcsim/parts.h"
 
-const char *const lks_bmcsim_words[] = {"openbmc", "hgx",   "supermicro", "dell",
-                                        "hpe",     "shelf", "switch",     NULL};
+const char *const lks_bmcsim_words[] = {"openbmc", "hgx",    "supermicro", "dell", "hpe",
+                                        "shelf",   "switch", "lenovo",     NULL};
 
 #define MIB(n)  ((uint64_t)(n) << 20)
 #define NOW     (1U << LKS_APPLY_IMMEDIATE)
@@ -393,6 +393,45 @@ static const struct lks_bmcsim_row switch_rows[] = {
     {.class = "nvme", .id = "SSD", .fixed = "CE00A400", .count = 1, .flags = LKS_ROW_FIXED},
 };
 
+/* XCC reports WriteProtected of each entry, and Updateable of those that it updates. */
+static const struct lks_bmcsim_row lenovo_rows[] = {
+    {.class = "bmc",
+     .id = "BMC-Primary",
+     .name = "Firmware:BMC",
+     .software_id = "BMC-CDI3-10",
+     .count = 1,
+     .staging = 300,
+     .activating = 120,
+     .reset = LKS_RESET_BMC,
+     .flags = LKS_ROW_LOCKED | LKS_ROW_STAGING | LKS_ROW_BACKUP},
+    {.class = "bios",
+     .id = "UEFI",
+     .name = "Firmware:UEFI",
+     .software_id = "UEFI-CDE1-10",
+     .count = 1,
+     .staging = 240,
+     .activating = 180,
+     .reset = LKS_RESET_HOST,
+     .flags = LKS_ROW_LOCKED | LKS_ROW_STAGING},
+    {.class = "nic",
+     .id = "Slot_%u",
+     .name = "Firmware:Slot %u",
+     .software_id = "DEVICE-15B31021-13",
+     .first = 1,
+     .count = 2,
+     .staging = 60,
+     .activating = 60,
+     .reset = LKS_RESET_HOST,
+     .flags = LKS_ROW_LOCKED},
+    {.class = "vbios",
+     .id = "GPU%u",
+     .name = "Firmware:GPU %u",
+     .fixed = "96.00.A5.00.01",
+     .first = 1,
+     .count = 8,
+     .flags = LKS_ROW_LOCKED | LKS_ROW_FIXED},
+};
+
 static const char *const aux_types[] = {"AuxPowerCycle", NULL};
 static const char *const ac_types[] = {"ACCycle", NULL};
 static const char *const dell_types[] = {"PowerCycle", NULL};
@@ -600,5 +639,30 @@ const struct lks_bmcsim_kind lks_bmcsim_kinds[LKS_BMCSIM_PERSONALITIES] = {
             .task_format = "%u",
             .rows = switch_rows,
             .row_count = LKS_COUNT(switch_rows),
+        },
+    [LKS_BMCSIM_LENOVO] =
+        {
+            .vendor = "Lenovo",
+            .product = "XClarity Controller",
+            .oem = "Lenovo",
+            .redfish = "1.15.0",
+            .manager = "1",
+            .system = "1",
+            .chassis = "1",
+            .model = "ThinkSystem",
+            .push = "/fwupdate",
+            .multipart = "/mfwupdate",
+            .max_image = UINT64_C(250000000),
+            .flags = LKS_HAS_EXPAND | LKS_HAS_PENDING,
+            .applies = NOW | LATER | STARTED,
+            .sessions = 16,
+            .session_seconds = 1800,
+            .boot = 120,
+            .host = 180,
+            .verify = 10,
+            .busy = 503,
+            .task_format = "%u",
+            .rows = lenovo_rows,
+            .row_count = LKS_COUNT(lenovo_rows),
         },
 };
