@@ -270,6 +270,8 @@ enum made {
     DEVIATES,         /* and signed */
     LOOSE,            /* bytes behind the last image */
     PADDED,           /* the same, and they are zero */
+    UNCOVERED,        /* the same, and the checksum does not cover them */
+    PADDED_SIGNED,    /* zero bytes before the trailer */
     NONE,
     NO_FILE,
 };
@@ -315,6 +317,14 @@ static const struct verify_row {
     {"the same with a pinned key", 4, LOOSE, ITS_KEY, false, 1,
      "5 bytes behind the last image, which are no signature trailer"},
     {"padding that the checksum covers", 4, PADDED, NO_KEY, true, 0, ".fwpkg: verified\n"},
+    {"padding without a checksum", 1, PADDED, NO_KEY, false, 1,
+     "5 bytes behind the last image, which are no signature trailer"},
+    {"padding that the checksum does not cover", 4, UNCOVERED, NO_KEY, false, 1,
+     "5 bytes behind the last image, which are no signature trailer"},
+    {"padding before the signature", 3, PADDED_SIGNED, NO_KEY, false, 1,
+     "bytes behind the last image, which are no signature trailer"},
+    {"padding before the signature that the checksum covers", 4, PADDED_SIGNED, NO_KEY, true, 0,
+     ".fwpkg: verified\n"},
     {"no package", 1, NONE, NO_KEY, false, 3, "does not start with the UUID"},
     {"no file", 1, NO_FILE, NO_KEY, false, 3, "No such file"},
 };
@@ -337,10 +347,13 @@ static void make_file(const struct verify_row *row, struct lks_buf *file, struct
     }
     if (row->made == DEVIATES)
         lks_test_package_sign(file, pem);
-    if (row->made == LOOSE || row->made == PADDED) {
+    if (row->made == LOOSE || row->made == PADDED || row->made == UNCOVERED ||
+        row->made == PADDED_SIGNED)
         lks_buf_add(file, row->made == LOOSE ? LKS_STR("loose") : LKS_STR("\0\0\0\0\0"));
+    if (row->made == LOOSE || row->made == PADDED || row->made == PADDED_SIGNED)
         CHECK(lks_test_package_mend(file));
-    }
+    if (row->made == PADDED_SIGNED)
+        lks_test_package_sign(file, pem);
     if (row->made == NONE) {
         lks_buf_truncate(file, 0);
         lks_buf_pad(file, 'x', 200);

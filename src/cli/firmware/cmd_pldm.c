@@ -411,13 +411,25 @@ static void check_standard(struct checks *c, const struct lks_pldm_file *f, bool
     add_check(c, "standard", strict ? "bad" : "noted", text);
 }
 
+/* Bytes between the last image and the trailer, or the end. None belong there, except zero bytes
+ * that the checksum of revision 4 covers: they are part of its payload. */
+static bool has_loose_end(const struct lks_pldm_file *f)
+{
+    struct lks_err ignored = {0};
+    uint64_t trailer = f->trailed ? LKS_PLDM_TRAILER_BYTES : 0;
+    bool covered = f->package.revision >= 4 &&
+                   lks_pldm_package_sums_check(&f->package, &f->sums, &ignored) == LKS_OK;
+    return f->size - trailer > lks_pldm_package_end(&f->package) &&
+           (f->sums.behind > 0 || !covered);
+}
+
 /* Bytes behind the images are a whole trailer or a damaged one: a package whose signature was cut
  * off in part is not an unsigned package. */
 static void check_unsigned(struct checks *c, const struct lks_pldm_file *f,
                            const struct lks_pin *pin)
 {
     char text[LKS_ERR_MSG_MAX];
-    if (f->sums.behind > 0) {
+    if (has_loose_end(f)) {
         (void)snprintf(text, sizeof(text),
                        "%" PRIu64 " bytes behind the last image, which are no signature trailer: "
                        "one has %d bytes and starts with 5f 32 cb 08; get the file again",
@@ -434,7 +446,7 @@ static void check_signature(struct checks *c, const struct lks_pldm_file *f,
                             const struct lks_pin *pin)
 {
     struct lks_err why = {0};
-    if (!f->trailed || f->sums.behind > 0)
+    if (!f->trailed || has_loose_end(f))
         check_unsigned(c, f, pin);
     else if (f->trailer_fault.code != LKS_OK)
         add_check(c, "signature", "bad", f->trailer_fault.msg);

@@ -593,8 +593,9 @@ const struct lks_command lks_commands[] = {
     {"pldm verify", "FILE", 1, 1, pldm_verify_options, "Verify the integrity of a PLDM package",
      "Verifies the checksums of header and images, the rules of the standard and, if the vendor "
      "signed the package, the signature. With the key inside the file a signature proves integrity "
-     "only; --key proves the signer. Bytes after the images are an error unless they are zero or "
-     "exactly a signature trailer. Exit status 0 if the package verifies, 1 if not or if neither a "
+     "only; --key proves the signer. Bytes after the images are an error unless they are exactly "
+     "a signature trailer, or zero and covered by the checksum of revision 4. Exit status 0 if the "
+     "package verifies, 1 if not or if neither a "
      "checksum nor a signature covers its images, 3 if the file is not a package.",
      "{file, verified, digest, bytes, checks: [{check, verdict, text}], notes, more_notes}",
      lks_cmd_pldm_verify},
