@@ -376,6 +376,99 @@ static void test_troubles(void)
     }
 }
 
+/* Services as they were seen in the field: older schemas, no sessions, and a failure that only a
+ * message tells. */
+static const struct {
+    struct row row;
+    struct lks_bmcsim_fault_set fault;
+    bool old; /* its messages have Severity alone */
+} services[] = {
+    {{"Completed and OK, with a critical message", LKS_BMCSIM_OPENBMC, "bmc", NULL, LKS_BMC_FAILED,
+      MULTIPART, "The job could not be completed", 0},
+     {LKS_FAULT_CRITICAL, {"", 0}, 0, 0},
+     false},
+    {{"the same with Severity in place of MessageSeverity", LKS_BMCSIM_OPENBMC, "bmc", NULL,
+      LKS_BMC_FAILED, MULTIPART, "The job could not be completed", 0},
+     {LKS_FAULT_CRITICAL, {"", 0}, 0, 0},
+     true},
+    {{"no sessions: 404", LKS_BMCSIM_OPENBMC, "bmc", NULL, LKS_BMC_DONE, MULTIPART, AGREES, 1},
+     {LKS_FAULT_NO_SESSIONS, {"", 0}, 404, 0},
+     false},
+    {{"no sessions: 405", LKS_BMCSIM_DELL, "bios", NULL, LKS_BMC_DONE, MULTIPART, AGREES, 1},
+     {LKS_FAULT_NO_SESSIONS, {"", 0}, 405, 0},
+     false},
+    {{"no sessions: 501", LKS_BMCSIM_LENOVO, "bios", NULL, LKS_BMC_DONE, MULTIPART, AGREES, 1},
+     {LKS_FAULT_NO_SESSIONS, {"", 0}, 501, 0},
+     true},
+};
+
+static void test_services(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(services); i++) {
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
+        struct lks_bmc_intent intent;
+        begin(&m, &services[i].row, &intent);
+        lks_bmcsim_fault(m.sim, &services[i].fault);
+        if (services[i].old)
+            lks_bmcsim_fault(m.sim, &(struct lks_bmcsim_fault_set){.fault = LKS_FAULT_SEVERITY});
+        finish(&m, &services[i].row, &intent);
+    }
+}
+
+/* Back to the other bank, where that goes wrong. What did not switch is flashed again with the
+ * version before. */
+static const struct {
+    const char *name, *at;
+    enum lks_bmc_outcome outcome;
+    const char *says;
+    bool flashed; /* again, with the version before */
+} switches[] = {
+    {"refused", "refuse", LKS_BMC_REFUSED, "the switch of banks was refused: ", true},
+    {"failed", "fail", LKS_BMC_FAILED, "Image 1.0.0 could not be activated on bmc_active", true},
+    {"202 without a task", "no-task", LKS_BMC_DONE, AGREES, false},
+};
+
+static void run_to(struct lks_bmcs *m, struct lks_bmc_intent *intent, enum lks_bmc_outcome outcome,
+                   const char *says)
+{
+    struct lks_bmcs_result result;
+    lks_buf_truncate(&m->saved, 0);
+    intent->deadline = m->now + LKS_BMCS_HOUR;
+    lks_bmcs_update(m, LKS_BMCSIM_OPENBMC, intent, &result);
+    CHECK_INT(result.end, LKS_BMCS_DONE);
+    CHECK_STR(lks_str_from(lks_bmc_outcome_words[result.status.outcome]),
+              lks_bmc_outcome_words[outcome]);
+    CHECK_HAS(result.status.text, says);
+    free(result.value);
+}
+
+static void test_switches(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(switches); i++) {
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
+        struct lks_bmc_intent there, back;
+        lks_test_case("%s", switches[i].name);
+        lks_bmcs_init(&m, LKS_BMCSIM_OPENBMC, 1, SPEED);
+        lks_bmcs_package(&m, LKS_BMCSIM_OPENBMC, "bmc", NEW, &there);
+        run_to(&m, &there, LKS_BMC_DONE, AGREES);
+        lks_bmcsim_fault(m.sim, &(struct lks_bmcsim_fault_set){LKS_FAULT_SWITCH,
+                                                               lks_str_from(switches[i].at), 0, 0});
+        back = there;
+        back.act = LKS_BMC_SWITCH;
+        back.version = LKS_STR("1.0.0");
+        run_to(&m, &back, switches[i].outcome, switches[i].says);
+        CHECK_INT(lks_bmcs_truth(&m, "bmc", NEW).running, switches[i].flashed);
+        CHECK_INT(m.uploads, 1);
+        if (!switches[i].flashed)
+            continue;
+        lks_bmcs_package(&m, LKS_BMCSIM_OPENBMC, "bmc", "1.0.0", &back);
+        back.force = true;
+        run_to(&m, &back, LKS_BMC_DONE, AGREES);
+        CHECK_INT(lks_bmcs_truth(&m, "bmc", "1.0.0").running, 1);
+        CHECK_INT(m.uploads, 2);
+    }
+}
+
 /* From some request on nothing arrives any more. What had been sent by then decides: nothing, and
  * it is a failure to reach it; something, and only a person can tell. */
 static void test_silence(void)
@@ -446,6 +539,8 @@ int main(void)
         {"staged now, activated later", test_staged},
         {"given up, and back to the other bank", test_banks},
         {"what goes wrong behind the BMC", test_troubles},
+        {"services as they were seen in the field", test_services},
+        {"the switch of banks goes wrong", test_switches},
         {"silence", test_silence},
         {"a second update while one runs", test_second},
         {0},

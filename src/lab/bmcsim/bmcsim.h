@@ -48,6 +48,10 @@ enum lks_bmcsim_fault {
     LKS_FAULT_PAGE,          /* the good answer to it is a page for people, with status 200 */
     LKS_FAULT_REFUSE,        /* uploads are refused with status `amount` */
     LKS_FAULT_TASK_LIES,     /* tasks call themselves completed although they failed */
+    LKS_FAULT_CRITICAL,      /* a failed task is Completed and OK, with a critical message */
+    LKS_FAULT_SEVERITY,      /* messages of tasks have Severity alone, as in older schemas */
+    LKS_FAULT_NO_SESSIONS,   /* a login is answered with status `amount`; Basic is accepted */
+    LKS_FAULT_SWITCH,        /* a switch of banks: `at` is "refuse", "fail" or "no-task" */
     LKS_BMCSIM_FAULT_COUNT
 };
 extern const char *const lks_bmcsim_fault_words[];

@@ -19,6 +19,10 @@ const char *const lks_bmcsim_fault_words[] = {
     [LKS_FAULT_PAGE] = "page",
     [LKS_FAULT_REFUSE] = "refuse",
     [LKS_FAULT_TASK_LIES] = "task-lies",
+    [LKS_FAULT_CRITICAL] = "critical",
+    [LKS_FAULT_SEVERITY] = "severity",
+    [LKS_FAULT_NO_SESSIONS] = "no-sessions",
+    [LKS_FAULT_SWITCH] = "switch",
     [LKS_BMCSIM_FAULT_COUNT] = NULL,
 };
 

@@ -219,6 +219,39 @@ static void entry_bank(struct lks_bmcsim_call *c, const struct lks_bmcsim_entry 
                        action, LKS_STR_ARG(c->path), action);
 }
 
+/* A task that fails, and the banks stay. */
+static void fail_switch(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit *u)
+{
+    struct lks_bmcsim_task *task = lks_bmcsim_task_new(c->b, false);
+    if (task == NULL) {
+        lks_bmcsim_reply_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
+        return;
+    }
+    lks_bmcsim_task_tell(task, LKS_MSG_ACTIVATE_FAILED, u->backup, u->id);
+    lks_bmcsim_task_end(c->b, task, false);
+    lks_bmcsim_upload_accepted(c, task);
+}
+
+/* The other bank is what the next reset starts from. */
+static void switch_bank(struct lks_bmcsim_call *c, struct lks_bmcsim_unit *u)
+{
+    if (lks_bmcsim_fault_trouble(c->b, LKS_FAULT_SWITCH, "refuse") != NULL) {
+        lks_bmcsim_reply_error(c, 400, LKS_MSG_IN_USE, NULL, NULL);
+        return;
+    }
+    if (lks_bmcsim_fault_trouble(c->b, LKS_FAULT_SWITCH, "fail") != NULL) {
+        fail_switch(c, u);
+        return;
+    }
+    u->held = false;
+    memcpy(u->staged, u->backup, sizeof(u->staged));
+    u->backup[0] = '\0';
+    bool silent = lks_bmcsim_fault_trouble(c->b, LKS_FAULT_SWITCH, "no-task") != NULL;
+    lks_bmcsim_reply_success(c, 204);
+    if (silent)
+        c->reply->status = 202;
+}
+
 void lks_bmcsim_inventory_post_entry(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_entry e;
@@ -236,11 +269,8 @@ void lks_bmcsim_inventory_post_entry(struct lks_bmcsim_call *c)
         u->staged[0] = '\0';
         lks_bmcsim_tasks_activated(c->b, e.unit, false);
         lks_bmcsim_reply_success(c, 204);
-    } else { /* the other bank is what the next reset starts from */
-        u->held = false;
-        memcpy(u->staged, u->backup, sizeof(u->staged));
-        u->backup[0] = '\0';
-        lks_bmcsim_reply_success(c, 204);
+    } else {
+        switch_bank(c, u);
     }
 }
 

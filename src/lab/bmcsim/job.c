@@ -312,6 +312,12 @@ static void verified(struct lks_bmcsim *b)
     enum lks_bmcsim_message why = lks_bmcsim_flash_targets(b, job, &todo);
     if (why == LKS_MSG_SUCCESS && !keeps_redundancy(b, todo))
         why = LKS_MSG_TARGETS_CONFLICT;
+    if (lks_bmcsim_fault_trouble(b, LKS_FAULT_CRITICAL, NULL) != NULL) {
+        struct lks_bmcsim_task *failed = task_of(b);
+        if (failed != NULL)
+            failed->critical = true;
+        why = LKS_MSG_OEM_JOB_FAILED;
+    }
     if (why != LKS_MSG_SUCCESS) {
         fail(b, why);
         return;

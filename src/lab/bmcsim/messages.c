@@ -145,8 +145,10 @@ lks_bmcsim_message_registry(const struct lks_bmcsim_kind *kind, enum lks_bmcsim_
                                                               : &registries[registry];
 }
 
-void lks_bmcsim_message_write(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
-                              enum lks_bmcsim_message message, const char *const args[3])
+/* `severity`: MessageSeverity; empty: there is none. */
+static void write_message(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                          enum lks_bmcsim_message message, const char *const args[3],
+                          const char *severity)
 {
     const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
     const struct lks_bmcsim_registry_row *registry =
@@ -159,8 +161,20 @@ void lks_bmcsim_message_write(struct lks_json_writer *w, const struct lks_bmcsim
                    registry->prefix, registry->version, row->key, LKS_STR_ARG(lks_buf_view(&text)));
     for (unsigned i = 0; i < row->args; i++)
         lks_json_cstr(w, NULL, args[i] != NULL ? args[i] : "");
-    lks_json_write(w, "], 'MessageSeverity': '%s', 'Severity': '%s', 'Resolution': '%s'",
-                   row->severity, row->severity, row->resolution);
+    lks_json_write(w, "], 'MessageSeverity'?: '%s', 'Severity': '%s', 'Resolution': '%s'", severity,
+                   row->severity, row->resolution);
+}
+
+void lks_bmcsim_message_write(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                              enum lks_bmcsim_message message, const char *const args[3])
+{
+    write_message(w, kind, message, args, lks_bmcsim_messages[message].severity);
+}
+
+void lks_bmcsim_message_write_old(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                                  enum lks_bmcsim_message message, const char *const args[3])
+{
+    write_message(w, kind, message, args, "");
 }
 
 /* ---- The registries as resources ---- */

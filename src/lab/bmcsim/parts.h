@@ -181,6 +181,9 @@ lks_bmcsim_message_registry(const struct lks_bmcsim_kind *kind, enum lks_bmcsim_
 /* The members of a message object into the one being written. */
 void lks_bmcsim_message_write(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
                               enum lks_bmcsim_message message, const char *const args[3]);
+/* The same of an older schema, which has Severity and no MessageSeverity. */
+void lks_bmcsim_message_write_old(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+                                  enum lks_bmcsim_message message, const char *const args[3]);
 
 /* ---- State ---- */
 
@@ -228,6 +231,7 @@ struct lks_bmcsim_task {
     bool forwarded; /* to the HGX board: its id says so */
     bool stuck, lost, answered;
     bool failed;
+    bool critical; /* that it failed shows in its messages alone */
     enum lks_bmcsim_state state;
     uint8_t percent;
     uint8_t told_count;
@@ -384,6 +388,8 @@ lks_bmcsim_act_fn lks_bmcsim_reset_post, lks_bmcsim_reset_post_cold, lks_bmcsim_
     lks_bmcsim_upload_patch;
 lks_bmcsim_act_fn lks_bmcsim_upload_post_simple, lks_bmcsim_upload_post_start,
     lks_bmcsim_upload_post_activate, lks_bmcsim_task_delete, lks_bmcsim_inventory_post_entry;
+/* The reply to something that was accepted, with its task. */
+void lks_bmcsim_upload_accepted(struct lks_bmcsim_call *c, const struct lks_bmcsim_task *task);
 /* Answers what is not in the table: push URIs and, of a switch tray, everything. */
 bool lks_bmcsim_upload_other(struct lks_bmcsim_call *c);
 /* Call `fn` with the body read as JSON, or answer why not. */

@@ -84,8 +84,14 @@ static struct lks_bmcsim_session *open_one(struct lks_bmcsim *b)
 void lks_bmcsim_session_open(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim *b = c->b;
+    const struct lks_bmcsim_trouble *none =
+        lks_bmcsim_fault_trouble(b, LKS_FAULT_NO_SESSIONS, NULL);
     expire(b);
-    if (lks_doc_member(c->body, "UserName") == NULL || lks_doc_member(c->body, "Password") == NULL)
+    if (none != NULL)
+        lks_bmcsim_reply_error(c, (int)(none->amount >= 400 ? none->amount : 404),
+                               LKS_MSG_NOT_FOUND, "Sessions", "asked for");
+    else if (lks_doc_member(c->body, "UserName") == NULL ||
+             lks_doc_member(c->body, "Password") == NULL)
         lks_bmcsim_reply_error(
             c, 400, LKS_MSG_PROPERTY_MISSING,
             lks_doc_member(c->body, "UserName") == NULL ? "UserName" : "Password", NULL);

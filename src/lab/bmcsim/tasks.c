@@ -80,10 +80,12 @@ void lks_bmcsim_task_end(struct lks_bmcsim *b, struct lks_bmcsim_task *t, bool g
     t->failed = !good;
     t->percent = 100;
     t->ended = b->now;
-    t->state = good || (flags & LKS_HAS_CRITICAL) != 0 ? LKS_TASK_COMPLETED : LKS_TASK_EXCEPTION;
+    t->state = good || t->critical || (flags & LKS_HAS_CRITICAL) != 0 ? LKS_TASK_COMPLETED
+                                                                      : LKS_TASK_EXCEPTION;
     if ((flags & LKS_HAS_CRITICAL) != 0)
         lks_bmcsim_task_tell(t, good ? LKS_MSG_OEM_JOB_DONE : LKS_MSG_OEM_JOB_FAILED, NULL, NULL);
-    lks_bmcsim_task_tell(t, good ? LKS_MSG_TASK_COMPLETED : LKS_MSG_TASK_ABORTED, id, NULL);
+    bool told_good = good || t->critical;
+    lks_bmcsim_task_tell(t, told_good ? LKS_MSG_TASK_COMPLETED : LKS_MSG_TASK_ABORTED, id, NULL);
 }
 
 void lks_bmcsim_tasks_forget(struct lks_bmcsim *b)
@@ -152,7 +154,7 @@ bool lks_bmcsim_task_get_all(struct lks_bmcsim_call *c)
 
 static const char *task_status(const struct lks_bmcsim *b, const struct lks_bmcsim_task *t)
 {
-    if (!t->failed)
+    if (!t->failed || t->critical)
         return "OK";
     if ((b->kind->flags & LKS_HAS_CRITICAL) != 0)
         return "Critical";
@@ -161,14 +163,17 @@ static const char *task_status(const struct lks_bmcsim *b, const struct lks_bmcs
     return (b->kind->flags & LKS_HAS_MONITOR_ONCE) != 0 ? "Warning" : "Critical";
 }
 
-static void messages(struct lks_json_writer *w, const struct lks_bmcsim_kind *kind,
+static void messages(struct lks_json_writer *w, const struct lks_bmcsim *b,
                      const struct lks_bmcsim_task *t)
 {
     lks_json_begin(w, "Messages", '[');
     for (size_t i = 0; i < t->told_count; i++) {
         const char *const args[3] = {t->told[i].args[0], t->told[i].args[1], NULL};
         lks_json_begin(w, NULL, '{');
-        lks_bmcsim_message_write(w, kind, t->told[i].message, args);
+        if (lks_bmcsim_fault_trouble_on(b, LKS_FAULT_SEVERITY, NULL) != NULL)
+            lks_bmcsim_message_write_old(w, b->kind, t->told[i].message, args);
+        else
+            lks_bmcsim_message_write(w, b->kind, t->told[i].message, args);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -197,7 +202,7 @@ bool lks_bmcsim_task_get(struct lks_bmcsim_call *c)
         "'TaskMonitor': '/redfish/v1/TaskService/TaskMonitors/%s'",
         words[t->state], task_status(c->b, t), runs ? lks_bmcsim_job_percent(c->b) : t->percent,
         lks_time_text(t->started, from), ended(t) ? lks_time_text(t->ended, to) : "", id);
-    messages(&c->w, c->b->kind, t);
+    messages(&c->w, c->b, t);
     return true;
 }
 

@@ -11,8 +11,7 @@ static struct lks_bmcsim_wish ordinary(const struct lks_bmcsim *b)
     return (struct lks_bmcsim_wish){.apply = later ? LKS_APPLY_ON_RESET : LKS_APPLY_IMMEDIATE};
 }
 
-/* The reply to an update that was accepted. */
-static void accepted(struct lks_bmcsim_call *c, const struct lks_bmcsim_task *task)
+void lks_bmcsim_upload_accepted(struct lks_bmcsim_call *c, const struct lks_bmcsim_task *task)
 {
     char id[LKS_BMCSIM_ID_SIZE], path[LKS_BMCSIM_PATH_SIZE];
     uint32_t flags = c->b->kind->flags;
@@ -188,7 +187,7 @@ static void begin(struct lks_bmcsim_call *c, const struct lks_bmcsim_wish *wish,
 {
     const struct lks_bmcsim_task *task = lks_bmcsim_job_begin(c, wish, image, (struct lks_str){0});
     if (task != NULL)
-        accepted(c, task);
+        lks_bmcsim_upload_accepted(c, task);
 }
 
 static bool known_keys(struct lks_bmcsim_call *c, const struct lks_doc *map)
@@ -329,7 +328,7 @@ void lks_bmcsim_upload_post_simple(struct lks_bmcsim_call *c)
         const struct lks_bmcsim_task *task =
             lks_bmcsim_job_begin(c, &wish, (struct lks_str){0}, uri);
         if (task != NULL)
-            accepted(c, task);
+            lks_bmcsim_upload_accepted(c, task);
     }
 }
 
@@ -344,7 +343,7 @@ void lks_bmcsim_upload_post_start(struct lks_bmcsim_call *c)
     lks_bmcsim_job_start(b);
     const struct lks_bmcsim_task *task = lks_bmcsim_task_find(b, number);
     if (task != NULL)
-        accepted(c, task);
+        lks_bmcsim_upload_accepted(c, task);
     else
         lks_bmcsim_reply_error(c, 500, LKS_MSG_INTERNAL, NULL, NULL);
 }
