@@ -697,7 +697,7 @@ static void check_full(struct scene *s, uint64_t id)
                                 s->crew.c.socket,
                                 NULL};
     CHECK_INT(ctl_run(argv, &said), 6);
-    CHECK_HAS(lks_buf_view(&said), "lockstep: cannot write the procedure: No space left on device");
+    CHECK_HAS(lks_buf_view(&said), "lockstep: cannot write the answer: No space left on device");
 }
 
 /* What the board reads: the same whenever it is asked, and for both kinds of readers. */

@@ -19,10 +19,8 @@ enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_arg
     struct lks_str text = lks_buf_view(&q.answer.http.body);
     if (path == NULL && json)
         return lks_listing_thing(cli, args, &q.answer, err);
-    if (path == NULL) {
-        lks_output_bytes(cli, text);
-        return LKS_OK;
-    }
+    if (path == NULL)
+        return lks_output_bytes(cli, text, err);
     if (lks_file_replace(path, text, err) != LKS_OK)
         return err->code;
     fprintf(cli->err, "%s: the procedure of change %s\n", path, args->positional[0]);

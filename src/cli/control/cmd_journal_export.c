@@ -78,7 +78,8 @@ static enum lks_code export_page(struct lks_remote *remote, const struct lks_arg
     if (lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), &answer, x->err) != LKS_OK)
         return x->err->code;
     struct lks_str lines = lks_buf_view(&answer.http.body);
-    lks_output_bytes(x->cli, lines);
+    if (lks_output_bytes(x->cli, lines, x->err) != LKS_OK)
+        return x->err->code;
     x->printed += lines.len > 0;
     if (!lks_str_number(lks_http_answer_header(&answer.http, "lockstep-next"), UINT64_MAX, next))
         *next = 0;

@@ -411,9 +411,8 @@ static enum lks_code print_raw(struct lks_cli *cli, const struct lks_remote_answ
                                struct lks_err *err)
 {
     struct lks_str body = lks_buf_view(&answer->http.body);
-    if (lks_remote_object(answer, err) != LKS_OK)
+    if (lks_remote_object(answer, err) != LKS_OK || lks_output_bytes(cli, body, err) != LKS_OK)
         return err->code;
-    lks_output_bytes(cli, body);
     fputc('\n', cli->out);
     return LKS_OK;
 }

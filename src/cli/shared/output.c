@@ -2,9 +2,12 @@
 
 #include "cli/shared/render.h"
 
-void lks_output_bytes(struct lks_cli *cli, struct lks_str bytes)
+#include <errno.h>
+
+enum lks_code lks_output_bytes(struct lks_cli *cli, struct lks_str bytes, struct lks_err *err)
 {
     size_t done = 0;
+    errno = 0;
     for (size_t at = 0; cli->term.tty && at < bytes.len;) {
         uint32_t point = 0;
         size_t len = lks_str_rune(bytes, at, &point);
@@ -16,7 +19,9 @@ void lks_output_bytes(struct lks_cli *cli, struct lks_str bytes)
         }
         at += len > 0 ? len : 1;
     }
-    fwrite(bytes.ptr + done, 1, bytes.len - done, cli->out);
+    if (fwrite(bytes.ptr + done, 1, bytes.len - done, cli->out) != bytes.len - done)
+        return lks_fail(err, LKS_E_IO, "cannot write the answer: %s", strerror(errno));
+    return LKS_OK;
 }
 
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct lks_err *err)

@@ -15,7 +15,8 @@
 
 /* What lockstepd sent, byte for byte. On a terminal, what could drive it is a '?'; line ends and
  * tabs stay. */
-void lks_output_bytes(struct lks_cli *cli, struct lks_str bytes);
+enum lks_code lks_output_bytes(struct lks_cli *cli, struct lks_str bytes,
+                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* Print the JSON in `json` and a line end. */
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
