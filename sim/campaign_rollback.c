@@ -68,7 +68,7 @@ static bool stays(const struct cam *w, const struct cam_change *c, uint32_t i)
 /* What the change says of nodes that stay although they did not fail. */
 static bool is_stated(struct lks_str reason)
 {
-    static const char *const words[] = {"irreversible steps keep ", "another change keeps ",
+    static const char *const words[] = {"irreversible steps keep ", "another change has ",
                                         " stays on it"};
     for (size_t i = 0; i < LKS_COUNT(words); i++)
         if (memmem(reason.ptr, reason.len, words[i], strlen(words[i])) != NULL)

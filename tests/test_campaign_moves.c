@@ -225,7 +225,7 @@ static void rollback_of_one_way(void)
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     CHECK_INT(campaign_count(&w, "state=rolled back",
                              "0 rolled back, 1 could not roll back; irreversible steps keep 1 node "
-                             "on it"),
+                             "on the new stack"),
               1);
     campaign_end(&w);
 }

@@ -633,7 +633,7 @@ static void say(struct scene *s, const char *const *words, const char *has)
 static const struct {
     const char *body, *refused;
 } forecasts[] = {
-    {FORECAST("0", "90400", "2", "1"), "rests on one at the least"},
+    {FORECAST("0", "90400", "2", "1"), "a forecast has at least 1"},
     {FORECAST("100", "2700001", "2", "1"), "took_low_ms is above took_middle_ms"},
     {FORECAST("100", "90400", "4", "1"), "gpu_hours_middle is above gpu_hours_high"},
     {FORECAST("100", "90400", "0", "1"), "gpu_hours_low is above gpu_hours_middle"},

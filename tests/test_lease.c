@@ -145,7 +145,7 @@ static const struct {
     {"none led, both are late", 0, 3, 3, false, 0, 110, ""},
     {"a lease that expired", 90, 0, 0, false, 0, 107, ""},
     {"a lease that expires while rows are read", 95, 6, 0, false, 0, 113, ""},
-    {"the store is full, and none leads", 0, 0, 0, true, 0, 0, "who leads cannot be asked"},
+    {"the store is full, and none leads", 0, 0, 0, true, 0, 0, "cannot read the lease from the store; stays a follower and tries again"},
 };
 
 static void test_a_follower_knows_as_of_its_question(void)
@@ -226,7 +226,7 @@ static void test_a_lease_that_is_not_renewed(void)
     CHECK_INT(t.a.lease.state, LKS_LEASE_LEADS);
     CHECK_INT(t.a.until, 100 * SEC + LED);
     CHECK_INT(t.a.again, LKS_LEASE_POLL);
-    CHECK_STR(lks_str_from(t.a.warning), "the lease could not be renewed; tries again");
+    CHECK_STR(lks_str_from(t.a.warning), "cannot renew the lease; tries again until it expires");
     CHECK_CODE(turn(&t, &t.a, 103 * SEC, 0, 0), LKS_OK);
     CHECK_STR(lks_str_from(t.a.warning), ""); /* the same is logged once */
 }

@@ -232,16 +232,15 @@ static void test_forged_snapshot(void)
         CHECK(wait_for_log(&c, "row=999999999 cause=\"snapshot: it is not signed\""));
         CHECK(wait_for_metric(&c, "\nlockstep_snapshots_unused_total 1\n", &answer));
         check_doctor(
-            &c,
-            "snapshot     note   lockstepd could not use the stored snapshot when it started, and "
-            "read all rows; its log has the row and the cause");
+            &c, "snapshot     note   lockstepd rejected the stored snapshot when it started, and "
+                "read all rows; see 'the snapshot was not used' in its log");
         for (unsigned i = 0; i < 150; i++)
             CHECK_INT(grant(&c, i, &answer), 200);
         CHECK(wait_for_metric(&c, "\nlockstep_snapshots_total 1\n", &answer));
         CHECK_INT(ctl_stop(&c), 0);
         CHECK(ctl_start(&c));
         CHECK(wait_for_metric(&c, "\nlockstep_snapshots_unused_total 0\n", &answer));
-        check_doctor(&c, "snapshot     good   lockstepd's last start passed over no snapshot");
+        check_doctor(&c, "snapshot     good   lockstepd rejected no snapshot when it started");
         CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);

@@ -169,7 +169,7 @@ static const struct {
 } spoiled[] = {
     {spoil_numbers, "damaged: row 2 of 'alarm' is not in order of 'id'"},
     {spoil_twice, "damaged: row 2 of 'alarm' is not in order of 'id'"},
-    {spoil_next, "damaged: the last row of 'alarm' has the number of a later one"},
+    {spoil_next, "damaged: the last row of 'alarm' has a number that is not below the next one to give"},
     {spoil_images, "damaged: row 2 of 'image' is not in order of 'ref'"},
     {spoil_bindings, "damaged: row 2 of 'binding' is not in order of 'identity'"},
     {spoil_orders, "damaged: row 2 of 'order' is not in order of 'digest'"},
@@ -233,7 +233,7 @@ static void test_rows_of_few_bytes(void)
     CHECK_CODE(lks_state_init(&loaded, 1, &err), LKS_OK);
     CHECK_CODE(lks_entity_unpack(lks_buf_view(&bytes), &loaded, &err), LKS_E_INVALID);
     CHECK_STR(lks_str_from(err.msg),
-              "damaged: its rows would take more memory than a state of this size needs");
+              "damaged: its rows would take more than 64 bytes of memory for each byte of it");
 }
 
 /* Lists past their maximum: every table, those in the rows of others with one row of each. */

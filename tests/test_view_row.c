@@ -48,7 +48,7 @@ static const char *fault_of(const struct lks_column *c)
     if ((c->use & LKS_USE_FILTER) != 0 && !can_filter(c))
         return "has a type that no filter takes";
     if ((c->use & LKS_USE_SORT) != 0 && !can_sort(c))
-        return "has a type that no list is sorted by";
+        return "has a type that this list cannot be sorted by";
     if ((c->use & ANSWERED) != 0 && !can_show(c))
         return "has a type that no answer shows";
     return NULL;
@@ -188,7 +188,7 @@ static const struct {
      .fault = "has a type that no filter takes"},
     {.columns = {COLUMN_OF(a, TEXT, .about = "A.", .flags = LKS_COLUMN_PASSING,
                            .use = LKS_USE_SORT | LKS_USE_LISTED)},
-     .fault = "has a type that no list is sorted by"},
+     .fault = "has a type that this list cannot be sorted by"},
     {.columns = {COLUMN_OF(a, TEXT, .about = "A.")},
      .computed =
          {{{"x", LKS_OF(TEXT), 0, NULL, "X."}, LKS_USE_LISTED | LKS_USE_SORT, LKS_VIEW_END, NULL}},

@@ -145,13 +145,14 @@ void lks_docgen_api(struct lks_buf *page)
 {
     lks_docgen_banner(page, "src/server/api/routes.c");
     lks_buf_addf(
-        page, "# The API\n\n"
-              "HTTPS, by default on port 7443 for people and 7444 for agents, and the Unix "
-              "socket. `GET /v1/openapi.json` is the same as an OpenAPI 3.1 document. Failures "
-              "are problem details (RFC 9457) whose `detail` is one line. A list has `items` and, "
-              "where there is more, `next`, which goes into `after`. `sort` is one of the columns "
-              "behind it, or `-` and the column for the reverse order; rows without a value are "
-              "the smallest. All pages of a list have the same `sort`.\n\n## For people\n");
+        page,
+        "# The API\n\n"
+        "HTTPS, by default on port 7443 for people and 7444 for agents, and the Unix "
+        "socket. `GET /v1/openapi.json` is the same as an OpenAPI 3.1 document. Failures "
+        "are problem details (RFC 9457) whose `detail` is one line. A list has `items` and, "
+        "where there is more, `next`, which goes into `after`. `sort` takes one of the columns "
+        "in parentheses, or `-` and the column for the reverse order. Rows without a value "
+        "come first, or last with `-`. Give the same `sort` for every page.\n\n## For people\n");
     put_routes(page, LKS_LISTENER_PEOPLE);
     lks_buf_addf(page, "\n## For agents\n");
     put_routes(page, LKS_LISTENER_AGENTS);

@@ -327,10 +327,10 @@ def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
         *([f"`TESTS` named {len(tests)} of the tests; mutants that these do not reach did not run."]
           if os.environ.get("TESTS") else []),
         "## Survivors",
-        table(["file", "function", "was", "is", "reached"], places_of) if alive else "None.",
+        table(["file", "function", "was", "now", "reached"], places_of) if alive else "None.",
         "## Equivalent",
         "From `tests/mutants/equivalent.csv`.",
-        table(["file", "function", "was", "is", "reason"], equal) if equal else "None.",
+        table(["file", "function", "was", "now", "reason"], equal) if equal else "None.",
         "## Tests left out",
         table(["test", "reason"], left_out) if left_out else "None.",
     ]

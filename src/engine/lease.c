@@ -63,7 +63,7 @@ static enum lks_code catch_up(struct lks_lease_controller *c, const struct lks_l
         struct lks_lease_news n = {0};
         enum lks_code code = lks_engine_look(terms->options, c->store, &c->place, &n.news, err);
         if (code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT) {
-            warn(c, "the store cannot be read; what is known here grows old", err);
+            warn(c, "cannot read the store; what this follower knows grows old until the store answers", err);
             return LKS_OK;
         }
         if (code != LKS_OK)
@@ -85,7 +85,7 @@ static bool is_safe(struct lks_lease_controller *c, const struct lks_lease_terms
     if (c->store->ops->safe == NULL || !terms->require_sync ||
         c->store->ops->safe(c->store->self, &err) == LKS_OK)
         return true;
-    warn(c, "does not lead while the store is not replicated synchronously", &err);
+    warn(c, "does not take the lease: the store has no synchronous standby; repair the standby", &err);
     return false;
 }
 
@@ -136,7 +136,7 @@ static enum lks_code follow(struct lks_lease_controller *c, const struct lks_lea
         return code;
     if (is_safe(c, terms)) {
         if (ask(c, terms, &lease, &until, &why) != LKS_OK)
-            warn(c, "who leads cannot be asked", &why);
+            warn(c, "cannot read the lease from the store; stays a follower and tries again", &why);
         else
             c->said[0] = '\0';
     }
@@ -156,7 +156,7 @@ static enum lks_code renew(struct lks_lease_controller *c, const struct lks_leas
     struct lks_err why = {0};
     lks_ms until = 0;
     if (ask(c, terms, &lease, &until, &why) != LKS_OK) {
-        warn(c, "the lease could not be renewed; tries again", &why);
+        warn(c, "cannot renew the lease; tries again until it expires", &why);
         *again = LKS_LEASE_POLL;
         return LKS_OK;
     }
@@ -205,5 +205,5 @@ void lks_lease_end(struct lks_lease_controller *c)
     bool leads = c->state == LKS_LEASE_LEADS;
     move(c, LKS_LEASE_RETURNED);
     if (leads && c->store->ops->resign(c->store->self, c->epoch, &err) != LKS_OK)
-        warn(c, "the lease could not be given back; another waits until it expires", &err);
+        warn(c, "cannot return the lease; another controller takes over when it expires", &err);
 }

@@ -229,10 +229,10 @@ static void check_snapshot(struct doctor *d, struct lks_str metrics)
 {
     if (lks_str_find(metrics, LKS_STR("\nlockstep_snapshots_unused_total 1\n")) >= 0)
         say(d, "snapshot", NOTE,
-            "lockstepd could not use the stored snapshot when it started, and read all rows; "
-            "its log has the row and the cause, and the next snapshot replaces it");
+            "lockstepd rejected the stored snapshot when it started, and read all rows; see "
+            "'the snapshot was not used' in its log for the cause; the next snapshot replaces it");
     else
-        say(d, "snapshot", GOOD, "lockstepd's last start passed over no snapshot");
+        say(d, "snapshot", GOOD, "lockstepd rejected no snapshot when it started");
 }
 
 static void check_metrics(struct doctor *d)

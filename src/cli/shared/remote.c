@@ -277,12 +277,12 @@ static enum lks_code check_typed(const struct lks_args *args, struct lks_err *er
         struct lks_str name = lks_args_name(args->given[i].option);
         if (!lks_str_utf8(lks_str_from(args->given[i].value), NULL))
             return lks_fail(err, LKS_E_USAGE,
-                            "the value of %" LKS_STR_FMT " is not UTF-8 text; type it in UTF-8",
+                            "the value of %" LKS_STR_FMT " is not UTF-8 text; use a UTF-8 locale",
                             LKS_STR_ARG(name));
     }
     for (size_t i = 0; i < args->positional_count; i++) {
         if (!lks_str_utf8(lks_str_from(args->positional[i]), NULL))
-            return lks_fail(err, LKS_E_USAGE, "argument %zu is not UTF-8 text; type it in UTF-8",
+            return lks_fail(err, LKS_E_USAGE, "argument %zu is not UTF-8 text; use a UTF-8 locale",
                             i + 1);
     }
     return LKS_OK;

@@ -333,10 +333,11 @@ static struct lks_str stays_text(struct going *g)
     struct lks_str text = LKS_STR("");
     char nodes[LKS_COUNT_TEXT_SIZE];
     if (one_way > 0)
-        text = lks_decision_text(g->l.d, "; irreversible steps keep %s on it",
+        text = lks_decision_text(g->l.d, "; irreversible steps keep %s on the new stack",
                                  lks_str_count_text(one_way, "node", nodes));
     if (others > 0)
-        text = lks_decision_text(g->l.d, "%" LKS_STR_FMT "; another change keeps %s",
+        text = lks_decision_text(g->l.d,
+                                 "%" LKS_STR_FMT "; another change has %s, which did not roll back",
                                  LKS_STR_ARG(text), lks_str_count_text(others, "node", nodes));
     return text;
 }

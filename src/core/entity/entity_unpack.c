@@ -335,7 +335,7 @@ static enum lks_code add_row(struct unpacking *u, const struct lks_entity *t, ch
     struct lks_vec list = {0};
     u->memory += t->size;
     if (u->memory > u->memory_max)
-        return damaged(u, "its rows would take more memory than a state of this size needs");
+        return damaged(u, "its rows would take more than 64 bytes of memory for each byte of it");
     if (t->inside) {
         *out = parent + t->list + place * t->size;
     } else {
@@ -441,7 +441,7 @@ static enum lks_code check_next(const struct unpacking *u, const struct lks_enti
         lks_entity_number(&t->columns[0], lks_entity_row(t, u->s, rows - 1), 0) < next)
         return LKS_OK;
     return lks_fail(u->err, LKS_E_INVALID,
-                    "damaged: the last row of '%s' has the number of a later one", t->name);
+                    "damaged: the last row of '%s' has a number that is not below the next one to give", t->name);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): tables are in tables, three deep */

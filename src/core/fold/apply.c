@@ -1,11 +1,11 @@
 /* One record made true. Nothing is decided here, and nothing is refused: a record that speaks of
  * what is not there changes nothing. */
+#include "core/fold/apply.h"
 #include "base/err.h"
 #include "base/heap.h"
 #include "codec/format/digest.h"
 #include "codec/notation/hostlist.h"
 #include "core/entity/settable.h"
-#include "core/fold/apply.h"
 #include "core/fold/fold.h"
 #include "core/fold/sets.h"
 #include "core/rows/credential.h"

@@ -1,7 +1,7 @@
 /* The plan of a change as records again. */
+#include "core/fold/dump_plan.h"
 #include "base/real.h"
 #include "codec/notation/hostlist.h"
-#include "core/fold/dump_plan.h"
 #include "core/fold/sets.h"
 #include "core/rows/change.h"
 #include "core/state/lookup.h"

@@ -321,13 +321,13 @@ static bool check_forecast(struct lks_deciding *d, const struct lks_state_change
         {"reached_high", "the number of nodes in the change", f->reached_high <= c->member_count},
     };
     if (f->runs == 0) {
-        lks_decision_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
+        lks_decision_refuse(d, LKS_E_INVALID, "runs: 0 is too few; a forecast has at least 1");
         return false;
     }
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         if (!rows[i].fits) {
             lks_decision_refuse(d, LKS_E_INVALID,
-                                "%s is above %s; send the forecast of a rehearsal", rows[i].low,
+                                "%s is above %s; 'lockstep rehearse CHANGE --keep' stores a valid forecast", rows[i].low,
                                 rows[i].high);
             return false;
         }

@@ -246,7 +246,7 @@ static bool sort_slice(struct walk *w)
     for (; w->at < count && !(is_sliced(w) && is_spent(w)); w->at++) {
         if (!is_sliced(w) && w->base.work > SORT_WORK_MAX) {
             lks_call_problem(w->base.call, LKS_E_LIMIT,
-                             "query: sort: the list is too long; give a filter, or leave `sort` "
+                             "query: sort: the list is too long to be sorted; give a filter, or leave `sort` "
                              "out");
             return false;
         }

@@ -323,7 +323,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
                 m->stalls);
     put_counter(out, "lockstep_snapshots", "Snapshots of the state.", m->snapshots);
     put_counter(out, "lockstep_snapshots_unused",
-                "Snapshots that the start could not use; it folded all rows instead.",
+                "Stored snapshots rejected at the last start (0 or 1); lockstepd read all rows instead.",
                 m->snapshots_unused);
     put_gauge(out, "lockstep_journal_seq", "The journal's last row.", s->seq);
     put_gauge(out, "lockstep_journal_durable_seq", "The last row that is durable.", about->durable);

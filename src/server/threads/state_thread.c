@@ -397,9 +397,9 @@ static void read_cause(int tells, int status, char *out, size_t size)
     if (len > 0)
         out[len] = '\0';
     else if (WIFSIGNALED(status))
-        snprintf(out, size, "its process was ended by signal %d", WTERMSIG(status));
+        snprintf(out, size, "the snapshot process was killed by signal %d", WTERMSIG(status));
     else
-        snprintf(out, size, "its process ended without a cause");
+        snprintf(out, size, "the snapshot process exited without a message");
 }
 
 static void on_child(uv_signal_t *signal, int number)
