@@ -471,47 +471,6 @@ static void test_deviation_room(void)
     CHECK_INT(s.deviation_count, LKS_STATE_DEVIATIONS_MAX / 2 + LKS_STATE_DEVIATIONS_MAX / 20 + 1);
 }
 
-/* One more than the state has room for: which one goes? */
-static const struct {
-    const char *name;
-    uint64_t ended; /* the number of one that ended; 0: none did */
-    uint32_t named; /* nodes that this one names; 0: so many deviations as there may be */
-    uint64_t gone;
-} thinned[] = {
-    {"ended in the older half", 3, 0, 3},
-    {"ended in the younger half: those that hold stay", LKS_STATE_DEVIATIONS_MAX - 3, 0,
-     LKS_STATE_DEVIATIONS_MAX - 3},
-    {"none ended: the oldest goes", 0, 0, 1},
-    {"ended, and names as many nodes as all may", 2, LKS_STATE_DEVIATE_MAX, 2},
-};
-
-static void add_deviations(struct lks_state *s, uint64_t from, uint64_t to)
-{
-    for (uint64_t id = from; id <= to; id++)
-        apply(s, LKS_SECOND, &(struct lks_record)DEVIATION_OF(id, .expires = 9));
-}
-
-static void test_deviations_that_ended_make_room(void)
-{
-    for (size_t i = 0; i < LKS_COUNT(thinned); i++) {
-        LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
-        struct lks_err err = {0};
-        const uint64_t count = thinned[i].named > 0 ? 4 : LKS_STATE_DEVIATIONS_MAX;
-        lks_test_case("%s", thinned[i].name);
-        CHECK_CODE(lks_state_init(&s, 1, &err), LKS_OK);
-        add_deviations(&s, 1, count);
-        if (thinned[i].ended > 0)
-            apply(&s, LKS_SECOND,
-                  &(struct lks_record)R(DEVIATION_ENDED, deviation_ended, .id = thinned[i].ended));
-        if (thinned[i].named > 0)
-            s.deviations[thinned[i].ended - 1].count = thinned[i].named;
-        add_deviations(&s, count + 1, count + 1);
-        CHECK_INT(s.deviation_count, count);
-        for (uint64_t id = 1; id <= count + 1; id++)
-            CHECK((lks_state_deviation(&s, id) == NULL) == (id == thinned[i].gone));
-    }
-}
-
 static void test_override_room(void)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
@@ -559,7 +518,6 @@ int main(void)
         {"apply: what each record leaves", test_rows},
         {"apply: days that were observed", test_days},
         {"apply: deviations make room", test_deviation_room},
-        {"apply: deviations that ended make room first", test_deviations_that_ended_make_room},
         {"apply: overrides make room", test_override_room},
         {"apply: updates make room", test_flash_room},
         {0},

@@ -290,6 +290,33 @@ static void test_named(void)
     }
 }
 
+/* A full list drops those of its older half that ended; one that holds is never dropped. */
+static void test_full(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t ended; /* the place of one that ended */
+        const char *told;
+    } cases[] = {
+        {"ended in the older half", 2, "deviation id=10001 "},
+        {"ended in the younger half", LKS_STATE_DEVIATIONS_MAX - 2,
+         "limit: deviations: the older half of 10000 all hold: close one"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", cases[i].name);
+        make(&a, "warn");
+        for (uint64_t id = 1; id <= LKS_STATE_DEVIATIONS_MAX; id++)
+            lks_asked_apply(&a, &(struct lks_record){.kind = LKS_RECORD_DEVIATION,
+                                                     .deviation = {.id = id,
+                                                                   .hosts = LKS_STR("n1"),
+                                                                   .subject = LKS_STR("driver"),
+                                                                   .expires = a.now.wall + DAY}});
+        a.state.deviations[cases[i].ended].ended = a.now.wall;
+        CHECK_HAS(add(&a, 2), cases[i].told);
+    }
+}
+
 /* Attesting ---------------------------------------------------------------------------------- */
 
 /* ann approves everywhere, tia in pool train, ops operates. */
@@ -421,6 +448,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"decide deviation: adding", test_add},
         {"decide deviation: nodes that all name together", test_named},
+        {"deviations: a full list", test_full},
         {"decide deviation: agreeing", test_agree},
         {"decide deviation: what waits for an approver", test_waits},
         {"decide condition: who says that a node is attested", test_attest},

@@ -121,6 +121,14 @@ static const struct way unknown[] = {
      .asked = "",
      .pages =
          {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"GET", "/f/1", 0, 200, "", GIZMO}, ACCEPTED}},
+    {.name = "nor activated",
+     .act = LKS_BMC_ACTIVATE,
+     .component = "Gizmo_0",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "Gizmo_0 is of unknown class",
+     .asked = "",
+     .pages =
+         {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"GET", "/f/1", 0, 200, "", GIZMO}, ACCEPTED}},
 };
 
 static void test_unknown(void)

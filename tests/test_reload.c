@@ -169,7 +169,8 @@ static const struct {
 } spoiled[] = {
     {spoil_numbers, "damaged: row 2 of 'alarm' is not in order of 'id'"},
     {spoil_twice, "damaged: row 2 of 'alarm' is not in order of 'id'"},
-    {spoil_next, "damaged: the last row of 'alarm' has a number that is not below the next one to give"},
+    {spoil_next,
+     "damaged: the last row of 'alarm' has a number that is not below the next one to give"},
     {spoil_images, "damaged: row 2 of 'image' is not in order of 'ref'"},
     {spoil_bindings, "damaged: row 2 of 'binding' is not in order of 'identity'"},
     {spoil_orders, "damaged: row 2 of 'order' is not in order of 'digest'"},
@@ -198,7 +199,7 @@ static void test_deviations_that_name_too_many(void)
     static const struct lks_record first[] = {
         R(DEVIATION, deviation, .id = 1, .hosts = T("n1"), .subject = T("driver")),
     };
-    enum { DEVIATIONS = 21 };
+    enum { DEVIATIONS = 201 };
     apply(&s, first, LKS_COUNT(first));
     CHECK_CODE(lks_intern_id(&s.texts, LKS_STR("n[1-1000000]"), &s.deviations[0].hosts, &err),
                LKS_OK);
@@ -211,7 +212,7 @@ static void test_deviations_that_name_too_many(void)
     s.next_deviation = DEVIATIONS + 1;
     CHECK(!lks_test_reloads(&s, &loaded, &err));
     CHECK_STR(lks_str_from(err.msg),
-              "its deviations name 21000000 nodes, and 20000000 are the most they may");
+              "its deviations name 201000000 nodes, and 200000000 are the most they may");
 }
 
 /* Bytes with one column of a large row: a few of them would fill the memory. */

@@ -232,10 +232,11 @@ def judge(mutants, numbers, tests, state, jobs, until):
     """The mutants that tests find, {name: (how, test)}, and the names of those that were not run to the end."""
     log = Log(state / "results.jsonl")
     found, passed, unfinished = {}, set(), set()
+    now = {(t.name, t.digest) for t in tests}
     for row in log.read():
         if row["result"] == "passed":
             passed.add((row["mutant"], row["test"], row["digest"]))
-        else:
+        elif (row["test"], row["digest"]) in now:
             found[row["mutant"]] = (row["result"], row["test"])
 
     def one(mutant):
@@ -297,7 +298,8 @@ def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
     rows, total = [], [0] * 5
     for folder in FOLDERS:
         here = [m for m in mutants if m.file.split("/")[1] == folder]
-        equal, open_ = sum(m.key() in same for m in here), sum(m.name() in unfinished for m in here)
+        equal = sum(m.key() in same for m in here)
+        open_ = sum(m.name() in unfinished and m.key() not in same for m in here)
         hits = sum(m.name() in found and m.key() not in same for m in here)
         counts = [len(here), equal, open_, hits, len(here) - equal - open_ - hits]
         total = [a + b for a, b in zip(total, counts)]
@@ -398,8 +400,7 @@ def main():
     tests, same = tests_of(build, jobs), equivalents(root)
     learn(tests, len(mutants), limit, state, jobs)
     until = time.monotonic() + float(os.environ.get("TIME", "inf"))
-    wanted = [m for m in mutants if m.key() not in same]
-    found, unfinished = judge(wanted, numbers, tests, state, jobs, until)
+    found, unfinished = judge(mutants, numbers, tests, state, jobs, until)
     for m in mutants:
         if m.key() in same and m.name() in found:
             print(f"mutants: {m.file}: {m.was}: called equivalent, and {found[m.name()][1]} finds it")

@@ -231,7 +231,7 @@ static void check_snapshot(struct doctor *d, struct lks_str metrics)
         say(d, "snapshot", NOTE,
             "lockstepd rejected the stored snapshot when it started, and read all rows; see "
             "'the snapshot was not used' in its log for the cause; the next snapshot replaces it");
-    else
+    else if (lks_str_find(metrics, LKS_STR("\nlockstep_snapshots_unused_total 0\n")) >= 0)
         say(d, "snapshot", GOOD, "lockstepd rejected no snapshot when it started");
 }
 

@@ -398,10 +398,11 @@ void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_chang
     if (g.left || !lks_deciding_room(d) || !leave_lost(d, c, &lost))
         return;
     struct lks_str stays = lks_campaign_change_stays(d, c);
+    struct lks_str kept = stays_text(&g), gone = lost_text(d, lost);
     struct lks_str text = lks_decision_text(
         d, "%u rolled back, %u could not roll back%" LKS_STR_FMT "%" LKS_STR_FMT "%" LKS_STR_FMT,
         c->states[LKS_MEMBER_REVERTED], c->states[LKS_MEMBER_DONE] + lks_campaign_change_kept(c),
-        LKS_STR_ARG(stays_text(&g)), LKS_STR_ARG(lost_text(d, lost)), LKS_STR_ARG(stays));
+        LKS_STR_ARG(kept), LKS_STR_ARG(gone), LKS_STR_ARG(stays));
     lks_campaign_move(d, c, LKS_CHANGE_ROLLED_BACK, text);
     if (stays.len > 0 || lost.len > 0)
         lks_campaign_alarm(d, c, text);

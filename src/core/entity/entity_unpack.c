@@ -440,8 +440,10 @@ static enum lks_code check_next(const struct unpacking *u, const struct lks_enti
     if (t->next == 0 || rows == 0 ||
         lks_entity_number(&t->columns[0], lks_entity_row(t, u->s, rows - 1), 0) < next)
         return LKS_OK;
-    return lks_fail(u->err, LKS_E_INVALID,
-                    "damaged: the last row of '%s' has a number that is not below the next one to give", t->name);
+    return lks_fail(
+        u->err, LKS_E_INVALID,
+        "damaged: the last row of '%s' has a number that is not below the next one to give",
+        t->name);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): tables are in tables, three deep */

@@ -92,6 +92,19 @@ static bool text_fits(const struct lks_firmware_alias *row, struct lks_str text,
     return true;
 }
 
+/* An id such as "Previous-0-1.2__BOSS.SL.14-1" says what it is a copy of, whatever else names the
+ * class. */
+static bool keep_front(const struct lks_firmware_hint *hint, bool by_id,
+                       struct lks_firmware_name *out)
+{
+    struct lks_str bank, device = by_id ? LKS_STR("") : device_of(hint, &bank);
+    if (device.len > 0) {
+        out->key = device;
+        out->bank = bank;
+    }
+    return true;
+}
+
 static bool row_fits(const struct lks_firmware_alias *row, const struct lks_firmware_hint *hint,
                      struct lks_firmware_name *out)
 {
@@ -111,7 +124,7 @@ static bool row_fits(const struct lks_firmware_alias *row, const struct lks_firm
             (const struct lks_str *)(const void *)((const char *)hint + fields[i].at);
         for (size_t k = 0; k < fields[i].count && lks_str_is(row->field, fields[i].name); k++) {
             if (text_fits(row, texts[k], hint, out))
-                return true;
+                return keep_front(hint, lks_str_is(row->field, "id"), out);
         }
     }
     return false;

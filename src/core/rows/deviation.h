@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-#define LKS_STATE_DEVIATIONS_MAX 10000    /* at this many, those that ended are dropped */
-#define LKS_STATE_DEVIATE_MAX    20000000 /* nodes that all name, each counted again; as above */
+#define LKS_STATE_DEVIATIONS_MAX 10000     /* at this many, older ended ones are dropped */
+#define LKS_STATE_DEVIATE_MAX    20000000  /* nodes named by those that hold, counted each time */
+#define LKS_STATE_DEVIATED_MAX   200000000 /* and by all that a state is loaded with */
 
 struct lks_deviation {
     uint64_t id;

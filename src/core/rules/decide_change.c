@@ -304,7 +304,6 @@ void lks_decide_change_move(struct lks_deciding *d)
                         instead(order, c));
 }
 
-/* What is expected of it is said before it begins: afterwards it could be made to fit. */
 /* Percentiles rise, and no more nodes are hit than the change has. */
 static bool check_forecast(struct lks_deciding *d, const struct lks_state_change *c)
 {
@@ -326,15 +325,17 @@ static bool check_forecast(struct lks_deciding *d, const struct lks_state_change
     }
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         if (!rows[i].fits) {
-            lks_decision_refuse(d, LKS_E_INVALID,
-                                "%s is above %s; 'lockstep rehearse CHANGE --keep' stores a valid forecast", rows[i].low,
-                                rows[i].high);
+            lks_decision_refuse(
+                d, LKS_E_INVALID,
+                "%s is above %s; 'lockstep rehearse CHANGE --keep' stores a valid forecast",
+                rows[i].low, rows[i].high);
             return false;
         }
     }
     return true;
 }
 
+/* What is expected of it is said before it begins: afterwards it could be made to fit. */
 void lks_decide_forecast(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;

@@ -104,6 +104,19 @@ static bool check_approver(struct lks_deciding *d)
     return false;
 }
 
+/* Whether the record of one more would drop one that holds: of a full list, those of the older half
+ * go that ended. */
+static bool is_full(const struct lks_state *s)
+{
+    if (s->deviation_count < LKS_STATE_DEVIATIONS_MAX)
+        return false;
+    for (uint32_t i = 0; i < s->deviation_count / 2; i++) {
+        if (s->deviations[i].ended != 0)
+            return false;
+    }
+    return true;
+}
+
 static bool check_room(struct lks_deciding *d, size_t hosts)
 {
     const struct lks_state *s = d->state;
@@ -115,6 +128,13 @@ static bool check_room(struct lks_deciding *d, size_t hosts)
     }
     if (!lks_decision_space(d, "deviations that hold", open, LKS_STATE_DEVIATIONS_MAX))
         return false;
+    if (is_full(s)) {
+        lks_decision_refuse(d, LKS_E_LIMIT,
+                            "deviations: the older half of %d all hold: close one that is no "
+                            "longer needed",
+                            LKS_STATE_DEVIATIONS_MAX);
+        return false;
+    }
     if (named + hosts <= LKS_STATE_DEVIATE_MAX)
         return true;
     lks_decision_refuse(d, LKS_E_LIMIT,

@@ -223,7 +223,7 @@ static bool brings_image(const struct lks_redfish_update *u)
 static bool refuse_update(struct lks_redfish_update *u, lks_ms now)
 {
     bool there = lks_redfish_reached(u) == u->target_count;
-    return refuse_class(u, now) || refuse_version(u, now) || refuse_one_way(u, now) ||
+    return refuse_version(u, now) || refuse_one_way(u, now) ||
            (!there && (refuse_way(u, now) || refuse_apply(u, now)));
 }
 
@@ -250,7 +250,8 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_end(u, now, LKS_BMC_SAME, "%s runs %s already", u->component, u->before);
         return;
     }
-    if (refuse_lowest(u, now) || (brings_image(u) && refuse_update(u, now)) ||
+    if ((u->act != LKS_BMC_ABORT && refuse_class(u, now)) || refuse_lowest(u, now) ||
+        (brings_image(u) && refuse_update(u, now)) ||
         (u->act == LKS_BMC_ACTIVATE && refuse_one_way(u, now)))
         return;
     lks_redfish_walk_tasks(u, now);

@@ -223,10 +223,11 @@ static bool begin_deviations(struct lks_rows_walk *walk)
 static bool shows_deviation(struct lks_rows_walk *walk, const void *row)
 {
     const struct lks_deviation *d = row;
+    const struct of_pool *of = walk->own;
     int open = LKS_ASKED(walk->call, lks_query_deviations)->open;
     if (open >= 0 && (d->ended == 0) != open)
         return false;
-    walk->work += d->count;
+    walk->work += walk->sight.all && !of->given ? 1 : d->count;
     return is_seen(&walk->sight, d, walk->own);
 }
 

@@ -133,6 +133,8 @@ bool lks_authz_sees(const struct lks_authz_view *v, uint32_t node);
 /* Whether the caller may do what the route asks for where an alarm is about. */
 bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *call,
                          const struct lks_state_alarm *a);
+/* The nodes that this looks at, at the most, where the caller does not see all. */
+uint32_t lks_authz_alarm_nodes(const struct lks_authz *authz, const struct lks_state_alarm *a);
 
 /* The number {id}; UINT64_MAX, which nothing has, where it is none. A handler finds what it names:
  * its scope was looked at, so it is there. */

@@ -152,8 +152,9 @@ static bool at_deviation_part(const struct lks_authz *authz, const struct lks_ca
 {
     if (may_everywhere(authz, call))
         return true;
+    struct lks_sight sight = sight_of(authz, call, call->route->permission);
     for (uint32_t i = 0; i < deviation->count; i++) {
-        if (may_at(authz, call, deviation->nodes[i]))
+        if (lks_access_sees(authz->state, &sight, deviation->nodes[i]))
             return true;
     }
     return false;
@@ -205,6 +206,28 @@ static uint64_t number_in(struct lks_str subject, char before)
     return lks_str_number(number, UINT64_MAX, &id) ? id : UINT64_MAX;
 }
 
+static const struct lks_state_change *change_of(const struct lks_state *s,
+                                                const struct lks_state_alarm *a)
+{
+    struct lks_str subject = lks_state_text(s, a->subject);
+    return about[a->kind] == ABOUT_CHANGE ? lks_state_change(s, number_in(subject, ':')) : NULL;
+}
+
+static const struct lks_deviation *deviation_of(const struct lks_state *s,
+                                                const struct lks_state_alarm *a)
+{
+    struct lks_str subject = lks_state_text(s, a->subject);
+    return about[a->kind] == ABOUT_DEVIATION ? lks_state_deviation(s, number_in(subject, ' '))
+                                             : NULL;
+}
+
+uint32_t lks_authz_alarm_nodes(const struct lks_authz *authz, const struct lks_state_alarm *a)
+{
+    const struct lks_state_change *change = change_of(authz->state, a);
+    const struct lks_deviation *deviation = deviation_of(authz->state, a);
+    return change != NULL ? change->member_count : deviation != NULL ? deviation->count : 1;
+}
+
 /* An alarm is shown to a caller who may read some of what it is about, as that itself is. Closing
  * it takes the permission for all of that. */
 bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *call,
@@ -213,10 +236,8 @@ bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *c
     const struct lks_state *s = authz->state;
     struct lks_str subject = lks_state_text(s, a->subject);
     bool reads = call->route->permission == LKS_MAY_READ;
-    const struct lks_state_change *change =
-        about[a->kind] == ABOUT_CHANGE ? lks_state_change(s, number_in(subject, ':')) : NULL;
-    const struct lks_deviation *deviation =
-        about[a->kind] == ABOUT_DEVIATION ? lks_state_deviation(s, number_in(subject, ' ')) : NULL;
+    const struct lks_state_change *change = change_of(s, a);
+    const struct lks_deviation *deviation = deviation_of(s, a);
     if (change != NULL)
         return reads ? at_part(authz, call, change) : at_change(authz, call, change);
     if (deviation != NULL)

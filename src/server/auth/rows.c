@@ -245,9 +245,10 @@ static bool sort_slice(struct walk *w)
     w->base.work = 0;
     for (; w->at < count && !(is_sliced(w) && is_spent(w)); w->at++) {
         if (!is_sliced(w) && w->base.work > SORT_WORK_MAX) {
-            lks_call_problem(w->base.call, LKS_E_LIMIT,
-                             "query: sort: the list is too long to be sorted; give a filter, or leave `sort` "
-                             "out");
+            lks_call_problem(
+                w->base.call, LKS_E_LIMIT,
+                "query: sort: the list is too long to be sorted; give a filter, or leave `sort` "
+                "out");
             return false;
         }
         if (!is_shown(w, w->at))

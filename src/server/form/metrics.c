@@ -322,9 +322,10 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_counter(out, "lockstep_journal_stalls", "Times the journal could not be written.",
                 m->stalls);
     put_counter(out, "lockstep_snapshots", "Snapshots of the state.", m->snapshots);
-    put_counter(out, "lockstep_snapshots_unused",
-                "Stored snapshots rejected at the last start (0 or 1); lockstepd read all rows instead.",
-                m->snapshots_unused);
+    put_counter(
+        out, "lockstep_snapshots_unused",
+        "Stored snapshots rejected at the last start (0 or 1); lockstepd read all rows instead.",
+        m->snapshots_unused);
     put_gauge(out, "lockstep_journal_seq", "The journal's last row.", s->seq);
     put_gauge(out, "lockstep_journal_durable_seq", "The last row that is durable.", about->durable);
     put_gauge(out, "lockstep_commands", "Commands that are remembered.", s->command_count);
