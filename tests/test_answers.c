@@ -556,11 +556,14 @@ static const struct {
      "query: sort: this list cannot be sorted by 'rak'; give one of: name, asset, pool, "
      "site, rack, domain, class, liveness, liveness_since, judged, tuple, "
      "intake, held, enrolled, admissible, assigned_to"},
-    {"/v1/nodes?sort=why", "query: sort: this list cannot be sorted by 'why'; give one of: name, asset"},
-    {"/v1/nodes?sort=--rack", "query: sort: this list cannot be sorted by '--rack'; give one of: name"},
+    {"/v1/nodes?sort=why",
+     "query: sort: this list cannot be sorted by 'why'; give one of: name, asset"},
+    {"/v1/nodes?sort=--rack",
+     "query: sort: this list cannot be sorted by '--rack'; give one of: name"},
     {"/v1/nodes?sort=-", "query: sort: this list cannot be sorted by '-'; give one of: name"},
     {"/v1/nodes?sort=", "query: sort: expected a column, found an empty text"},
-    {"/v1/trust?sort=size", "query: sort: this list cannot be sorted by 'size'; give one of: name, pinned"},
+    {"/v1/trust?sort=size",
+     "query: sort: this list cannot be sorted by 'size'; give one of: name, pinned"},
     {"/v1/pools?sort=name", "query: sort: unknown"},
     /* A cursor belongs to the list, sorted as it was. */
     {"/v1/nodes?sort=rack&after=gpu03", "query: after: is not the `next` of a page with this"},

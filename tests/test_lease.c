@@ -145,7 +145,8 @@ static const struct {
     {"none led, both are late", 0, 3, 3, false, 0, 110, ""},
     {"a lease that expired", 90, 0, 0, false, 0, 107, ""},
     {"a lease that expires while rows are read", 95, 6, 0, false, 0, 113, ""},
-    {"the store is full, and none leads", 0, 0, 0, true, 0, 0, "cannot read the lease from the store; stays a follower and tries again"},
+    {"the store is full, and none leads", 0, 0, 0, true, 0, 0,
+     "cannot read the lease from the store; stays a follower and tries again"},
 };
 
 static void test_a_follower_knows_as_of_its_question(void)

@@ -504,6 +504,10 @@ static const struct {
      "{\"Id\":\"HGX_FW_GPU_SXM_3\",\"Version\":\"96.00\",\"Updateable\":true,\"WriteProtected\":"
      "false}",
      "vbios", "gpu 3", "96.00", LKS_BANK_ACTIVE, LKS_TOLD_YES, LKS_TOLD_NO},
+    {"protected by a text", "{\"Id\":\"HostBMC_1\",\"WriteProtected\":\"true\"}", "bmc", "", "",
+     LKS_BANK_ACTIVE, LKS_TOLD_NOT, LKS_TOLD_YES},
+    {"protected by nothing", "{\"Id\":\"HostBMC_1\",\"WriteProtected\":null}", "bmc", "", "",
+     LKS_BANK_ACTIVE, LKS_TOLD_NOT, LKS_TOLD_NOT},
     {"hardly anything", "{\"Id\":\"HGX_FW_GPU_SXM_3\"}", "vbios", "gpu 3", "", LKS_BANK_ACTIVE,
      LKS_TOLD_NOT, LKS_TOLD_NOT},
     {"unknown to us", "{\"Id\":\"Frobnicator\",\"Version\":\"7\"}", "", "", "7", LKS_BANK_ACTIVE,

@@ -134,6 +134,19 @@ static void test_two_wrap(void)
                                   "four five              eight\n");
 }
 
+/* A character that is wider than its line still takes one. */
+static void test_one_column(void)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, MAX_BYTES);
+    lks_table_column(&t, "A", LKS_COLUMN_WRAP);
+    lks_table_cell(&t, LKS_PLAIN, LKS_STR("東京 b"));
+    const struct lks_term term = {.tty = true, .width = 1};
+    LKS_CLEANUP(free_text) char *text = shown(&t, &term);
+    CHECK_HAS(lks_str_from(text), "京");
+    CHECK_HAS(lks_str_from(text), "b");
+}
+
 static void test_drop(void)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
@@ -293,6 +306,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"table: widths", test_widths},
         {"table: two columns wrap", test_two_wrap},
+        {"table: one column", test_one_column},
         {"table: a column less", test_drop},
         {"table: colour", test_colour},
         {"table: hostile cells", test_hostile_cells},

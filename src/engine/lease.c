@@ -63,7 +63,10 @@ static enum lks_code catch_up(struct lks_lease_controller *c, const struct lks_l
         struct lks_lease_news n = {0};
         enum lks_code code = lks_engine_look(terms->options, c->store, &c->place, &n.news, err);
         if (code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT) {
-            warn(c, "cannot read the store; what this follower knows grows old until the store answers", err);
+            warn(
+                c,
+                "cannot read the store; what this follower knows grows old until the store answers",
+                err);
             return LKS_OK;
         }
         if (code != LKS_OK)
@@ -85,7 +88,8 @@ static bool is_safe(struct lks_lease_controller *c, const struct lks_lease_terms
     if (c->store->ops->safe == NULL || !terms->require_sync ||
         c->store->ops->safe(c->store->self, &err) == LKS_OK)
         return true;
-    warn(c, "does not take the lease: the store has no synchronous standby; repair the standby", &err);
+    warn(c, "does not take the lease: the store has no synchronous standby; repair the standby",
+         &err);
     return false;
 }
 

@@ -155,6 +155,8 @@ static bool fit_columns(const struct lks_table *t, size_t limit, size_t *widths)
 static struct lks_str next_line(struct lks_str *rest, size_t width)
 {
     size_t end = lks_term_fit(*rest, width);
+    if (end == 0) /* a wide character in a line of one column, which it exceeds */
+        end = lks_term_fit(*rest, 2);
     if (end < rest->len) {
         size_t blank = end;
         while (blank > 0 && rest->ptr[blank] != ' ')

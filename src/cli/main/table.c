@@ -378,7 +378,8 @@ static const struct lks_option bmc_update_options[] = {
     {"--one-way", "acknowledge that the update is irreversible"},
     {"--write-protected REASON",
      "update entries although the endpoint reports that they are write-protected, never those "
-     "that it reports as not updateable; the reason is kept in the record of the update"},
+     "that it reports as not updateable; the reason is in the plan, in the answer and, until "
+     "the update ends, in its record"},
     {"--hardware-class C", "hardware class of the machine, if the bundle is limited to some"},
     {"--hardware-revision R", "hardware revision, if the bundle is limited to some"},
     {"--unmanaged",

@@ -108,6 +108,14 @@ static enum lks_bmc_told told(const struct lks_doc *doc, const char *name)
     return at->truth ? LKS_TOLD_YES : LKS_TOLD_NO;
 }
 
+/* What is neither true nor false may protect it. */
+static enum lks_bmc_told told_protected(const struct lks_doc *doc)
+{
+    const struct lks_doc *at = lks_doc_member(doc, "WriteProtected");
+    bool odd = at != NULL && at->kind != LKS_DOC_BOOL && at->kind != LKS_DOC_NULL;
+    return odd ? LKS_TOLD_YES : told(doc, "WriteProtected");
+}
+
 static void read_related(const struct lks_doc *doc, struct lks_str out[LKS_FIRMWARE_RELATED_MAX])
 {
     const struct lks_doc *list = lks_doc_member(doc, "RelatedItem");
@@ -156,7 +164,7 @@ void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
         .lowest = lks_bmc_version_said(lks_bmc_json_text(doc, "LowestSupportedVersion")),
         .health = lks_bmc_json_text(doc, "Status/Health"),
         .updateable = told(doc, "Updateable"),
-        .write_protected = told(doc, "WriteProtected"),
+        .write_protected = told_protected(doc),
     };
     struct lks_firmware_hint hint = {.vendor = vendor,
                                      .id = item.id,

@@ -346,7 +346,8 @@ static enum lks_code check_sort(struct checker *c, const struct lks_doc *doc,
         return LKS_OK;
     for (size_t i = 0; lks_schema_at(shape->form, i, &field); i++)
         add_word(words, field.key);
-    return FAIL(c, doc, "this list cannot be sorted by '%.*s'; give one of: %s", SHOWN(doc->text), words);
+    return FAIL(c, doc, "this list cannot be sorted by '%.*s'; give one of: %s", SHOWN(doc->text),
+                words);
 }
 
 static enum lks_code check_scalar(struct checker *c, const struct lks_doc *doc,
