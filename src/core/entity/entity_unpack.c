@@ -254,11 +254,12 @@ static enum lks_code find_table(struct unpacking *u, struct lks_str name, struct
         if (u->tables[i].is == t->is && u->tables[i].parent == t->parent)
             return damaged(u, "a table occurs twice");
     }
-    return t->is != NULL
-               ? LKS_OK
-               : lks_fail(u->err, LKS_E_INVALID,
-                          "the table '%" LKS_STR_FMT "' belongs to a later version of lockstep",
-                          LKS_STR_ARG(name));
+    if (t->is != NULL)
+        return LKS_OK;
+    (void)lks_fail(u->err, LKS_E_INVALID,
+                   "the table '%" LKS_STR_FMT "' belongs to a later version of lockstep",
+                   LKS_STR_ARG(name));
+    return LKS_E_INVALID;
 }
 
 static enum lks_code find_column(struct unpacking *u, const struct table *t, struct lks_str name,

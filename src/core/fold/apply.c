@@ -495,9 +495,10 @@ enum {
     TOUCH = 4,  /* changes that wait for the node are asked again */
 };
 #define ANY(KIND, fn) [LKS_RECORD_##KIND] = {fn, 0, 0}
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member takes none */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member takes none */
 #define NODE(KIND, member, fn, bits)                                                               \
     [LKS_RECORD_##KIND] = {fn, offsetof(struct lks_record, member.node), bits}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Kinds that are not here are for the journal's readers and change nothing. */
 static const struct {
