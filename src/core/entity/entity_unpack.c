@@ -254,17 +254,17 @@ static enum lks_code find_table(struct unpacking *u, struct lks_str name, struct
         if (u->tables[i].is == t->is && u->tables[i].parent == t->parent)
             return damaged(u, "a table occurs twice");
     }
-    if (t->is != NULL)
-        return LKS_OK;
-    (void)lks_fail(u->err, LKS_E_INVALID,
-                   "the table '%" LKS_STR_FMT "' belongs to a later version of lockstep",
-                   LKS_STR_ARG(name));
-    return LKS_E_INVALID;
+    return t->is != NULL
+               ? LKS_OK
+               : lks_fail(u->err, LKS_E_INVALID,
+                          "the table '%" LKS_STR_FMT "' belongs to a later version of lockstep",
+                          LKS_STR_ARG(name));
 }
 
 static enum lks_code find_column(struct unpacking *u, const struct table *t, struct lks_str name,
                                  struct column *c)
 {
+    LKS_ASSERT(t->is != NULL); /* find_table() found it */
     for (size_t i = 0; i < t->is->column_count && c->is == NULL; i++) {
         const struct lks_column *own = &t->is->columns[i];
         if (lks_str_is(name, own->name) && (own->flags & LKS_COLUMN_DERIVED) == 0)
