@@ -232,7 +232,7 @@ struct cam_machine {
     struct lks_buf talk_head, talk_body; /* of an answer that is on its way */
     unsigned device_flashes;
     bool sweep_posted;
-    bool unknown; /* an update that nobody can tell the end of */
+    bool unknown; /* the outcome of the update is unknown */
 
     /* Use. */
     uint32_t job;     /* place + 1 */

@@ -118,7 +118,7 @@ static void check_domain(struct cam *w, unsigned domain)
         cam_require(w, is_alike(m, first), "promise 6", "%s and %s serve mixed", first->name,
                     m->name);
         if (first->released)
-            first = m; /* those that nobody returned are compared with one of their own */
+            first = m; /* nodes that were not returned as is are compared with one another */
     }
 }
 
@@ -171,8 +171,8 @@ void cam_check_truth(struct cam *w, uint32_t i, cam_truth before)
                 m->name, m->revision);
 }
 
-/* Promise 6: nobody knows whether a shelf still carries the rack whose update has not ended, or
- * ended nobody knows how. */
+/* Promise 6: a shelf may not carry the rack while its update has not ended, or if the outcome is
+ * unknown. */
 static void check_pair(struct cam *w, const struct cam_flash *f)
 {
     const struct cam_machine *m = &w->machines[f->node];
@@ -182,7 +182,7 @@ static void check_pair(struct cam *w, const struct cam_flash *f)
             cam_require(w, !o->unknown && o->flash_ends == 0, "promise 6",
                         "update %" PRIu64 " of %s follows one of %s, its other side, that %s",
                         f->id, m->name, o->name,
-                        o->unknown ? "nobody can tell the end of" : "has not ended");
+                        o->unknown ? "has an unknown outcome" : "has not ended");
     }
 }
 
@@ -192,8 +192,7 @@ void cam_check_flash(struct cam *w, const struct cam_flash *f)
     struct cam_machine *m = &w->machines[f->node];
     struct cam_change *c = change_on(w, f->node);
     cam_require(w, !m->unknown, "promise 8",
-                "%s: update %" PRIu64 " follows one that nobody can tell the end of", m->name,
-                f->id);
+                "%s: update %" PRIu64 " follows one whose outcome is unknown", m->name, f->id);
     check_pair(w, f);
     if (c == NULL || f->axis != CAM_BOARD || c->members[f->node].back || c->stack >= CAM_STACKS)
         return;

@@ -206,7 +206,7 @@ static void pair_later(struct cam *w, uint32_t i, uint32_t tries)
              CAM_MINUTE + lks_rng_below(&w->chance, CAM_MINUTE));
 }
 
-/* An update of one side starts: somebody then wants to update the other by hand. */
+/* An update of one side starts: a person then wants to update the other by hand. */
 void cam_hands_flashed(struct cam *w, uint32_t i)
 {
     uint32_t peer = peer_of(w, i);

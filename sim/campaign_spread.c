@@ -43,7 +43,7 @@ static void come_back(struct cam *w, unsigned pool, bool thaws, lks_ms within)
              CAM_MINUTE + lks_rng_below(&w->chance, within));
 }
 
-/* A domain starts: somebody freezes the pool of one of its nodes, before it drains or not. */
+/* A domain starts: a person freezes the pool of one of its nodes, before it drains or not. */
 void cam_spread_begun(struct cam *w, uint32_t i)
 {
     unsigned domain = w->machines[i].domain;

@@ -198,7 +198,7 @@ static bool wait_for_metric(const struct ctl *c, const char *line, struct lks_bu
     return false;
 }
 
-/* Somebody with the file put in a snapshot of a row far ahead. */
+/* A person who can write the file put in a snapshot of a row far ahead. */
 static void forge_snapshot(const struct ctl *c)
 {
     sqlite3 *db = NULL;

@@ -336,7 +336,7 @@ static void test_a_repair_sets_aside_and_says_so(void)
 /* All rows are good, and the last of them stays: the record of the repair is behind it. */
 static const struct {
     const char *name;
-    const char *fleet; /* a snapshot that somebody forged; NULL: an honest one */
+    const char *fleet; /* a forged snapshot; NULL: an honest one */
     const char *sql;
     uint64_t last;
 } snapshots[] = {
