@@ -11,10 +11,10 @@ RELEASE  := build-release
 FUZZ     := build-fuzz
 PORTABLE := build-portable
 
-# Quiet unless something is wrong: $(call ninja,DIR,TARGETS), $(call meson,DIR,OPTIONS).
+# Quiet but for the progress unless something is wrong: $(call ninja,DIR,TARGETS), $(call meson,DIR,OPTIONS).
 quietly = log=$$(mktemp) && if $(1) >$$log 2>&1; then rm -f $$log; else cat $$log; rm -f $$log; exit 1; fi
-ninja = $(call quietly,ninja -C $(1) $(2))
-meson = $(call quietly,meson setup $(1) $(2))
+ninja = tools/progress.sh -C $(1) $(2)
+meson = echo 'setting up $(1)' && $(call quietly,meson setup $(1) $(2))
 
 # What a node runs.
 NODE := lockstep-agent lockstep-helper $(addprefix executors/,accept apt dnf firmware hook image settings)
