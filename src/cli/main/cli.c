@@ -39,6 +39,33 @@ const struct lks_view *lks_cli_view(const struct lks_command *command)
     return NULL;
 }
 
+static bool is_example_of(const struct lks_example *example, const struct lks_command *command)
+{
+    const char *line = example->line + strlen("lockstep ");
+    size_t len = strlen(command->name);
+    return strncmp(line, command->name, len) == 0 && (line[len] == ' ' || line[len] == '\0');
+}
+
+const struct lks_example *lks_cli_example(const struct lks_command *command,
+                                          const struct lks_example *after)
+{
+    const struct lks_example *end = lks_examples + lks_example_count;
+    for (const struct lks_example *e = after != NULL ? after + 1 : lks_examples; e < end; e++) {
+        if (is_example_of(e, command))
+            return e;
+    }
+    return NULL;
+}
+
+const struct lks_command_group_name lks_command_groups[] = {
+    [LKS_LOOK] = {"look", "Read the fleet, a machine or a file"},
+    [LKS_PLAN] = {"plan", "Prepare stacks, bundles and changes"},
+    [LKS_CHANGE] = {"change", "Approve, run and stop changes"},
+    [LKS_OPERATE] = {"operate", "Run nodes, jobs, deviations and alarms"},
+    [LKS_ADMINISTER] = {"administer", "Manage access, keys, the journal and the controller"},
+};
+const size_t lks_command_group_count = LKS_COUNT(lks_command_groups);
+
 /* Help -------------------------------------------------------------------------------------- */
 
 /* A reader of help is a person, also where the output is a pipe to a pager. */
@@ -81,6 +108,19 @@ static void explain_columns(struct lks_cli *cli, const struct lks_view *view)
     print_text(cli, text.ptr);
 }
 
+/* The lines are whole, however wide, so that they can be pasted. */
+static void print_examples(struct lks_cli *cli, const struct lks_command *command)
+{
+    const struct lks_example *e = lks_cli_example(command, NULL);
+    if (e != NULL)
+        fprintf(cli->out, "\nExamples:\n");
+    for (; e != NULL; e = lks_cli_example(command, e)) {
+        fprintf(cli->out, "  # ");
+        lks_term_flow(cli->out, lks_str_from(e->about), 4, 2, columns_of(cli));
+        fprintf(cli->out, "  %s\n", e->line);
+    }
+}
+
 static void explain(struct lks_cli *cli, const struct lks_command *command)
 {
     char summary[256];
@@ -95,6 +135,7 @@ static void explain(struct lks_cli *cli, const struct lks_command *command)
     print_options(cli, command->options, true);
     lks_args_print(lks_common_options, columns_of(cli), cli->out);
     explain_columns(cli, lks_cli_view(command));
+    print_examples(cli, command);
     fprintf(cli->out, "\nWith --json: ");
     lks_term_flow(cli->out, lks_str_from(command->json), strlen("With --json: "), 0,
                   columns_of(cli));

@@ -431,7 +431,7 @@ static const struct lks_option sim_options[] = {
     "hardware_classes?, hardware_revisions?, from?, file, text?}]}"
 
 const struct lks_command lks_commands[] = {
-    {"inventory", "", 0, 0, inventory_options, "Show what this machine runs",
+    {LKS_LOOK, "inventory", "", 0, 0, inventory_options, "Show what this machine runs",
      "Each value comes with its evidence: the file, call or command that returned it. A value that "
      "could not be read is unmeasured, with the reason, and is never guessed. Findings below the "
      "values show where the machine contradicts itself. With --json, prints the tuple in canonical "
@@ -440,7 +440,8 @@ const struct lks_command lks_commands[] = {
      "absent | unmeasured, evidence}], findings: " FINDINGS "}; with "
      "--cost {ms, parent_private_kib, child_private_kib, child}",
      lks_cmd_inventory},
-    {"conform", "", 0, 0, conform_options, "Evaluate whether this machine conforms to a stack",
+    {LKS_LOOK, "conform", "", 0, 0, conform_options,
+     "Evaluate whether this machine conforms to a stack",
      "Compares every pin with what was read: components, firmware, settings, expected devices. An "
      "unmeasured value does not conform. Only differences are shown, with their cause if a single "
      "inventory reveals it. With --fleet, shows what a change to that stack would find: each "
@@ -449,24 +450,24 @@ const struct lks_command lks_commands[] = {
      "actual?, of?, verdict, cause?, evidence?}]}; with --fleet {stack, digest, unjudged, "
      "conforms, drift, unmeasured, rows: [{subject, pinned, actual, nodes}]}",
      lks_cmd_conform},
-    {"stack init", "", 0, 0, init_options, "Draft a stack from a reference machine",
+    {LKS_PLAN, "stack init", "", 0, 0, init_options, "Draft a stack from a reference machine",
      "Prints a YAML manifest that pins every measured value, with a hardware class if no built-in "
      "one fits. If the machine contradicts itself, prints the reasons instead, with exit status 1.",
      "{consistent, digest?, manifest?, findings: " FINDINGS "}", lks_cmd_stack_init},
-    {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
+    {LKS_PLAN, "stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
      "Validate manifests: form and completeness",
      "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints "
      "one line for each document, and stops at the first error, with its position and remedy.",
      "{documents: [{file, kind, name, version?, digest?, nodes?, assets?}]}", lks_cmd_stack_lint},
-    {"stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
+    {LKS_PLAN, "stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
      "Files with the same meaning have the same digest: spelling, order, comments, descriptions "
      "and evidence do not count.",
      "{name, version, digest}", lks_cmd_stack_digest},
-    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
+    {LKS_LOOK, "stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
      "Each value of a setting is a row, by its dotted name. In JSON, 'identity' is the content "
      "that the digest covers.",
      "{name, version, digest, identity}", lks_cmd_stack_show},
-    {"stack diff", "OLD NEW", 2, 2, diff_options,
+    {LKS_LOOK, "stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what moving from one stack to another involves",
      "Each difference comes with its update class, the disruption and whether it can be reverted. "
      "The firmware updates follow in their order, then advisories closed and opened, and the class "
@@ -477,87 +478,90 @@ const struct lks_command lks_commands[] = {
      "reset, loses, revert, one_way, blast, pair, order, after?, exception?}], flaws_closed: [ID], "
      "flaws_opened: [ID], reboot, one_way_steps, change_class?}",
      lks_cmd_stack_diff},
-    {"stack check", "FILE", 1, 1, check_options,
+    {LKS_PLAN, "stack check", "FILE", 1, 1, check_options,
      "Check whether a stack works on its hardware, and for how long",
      "Errors mean that the stack cannot work, warnings that it works with problems. Unconfirmed "
      "facts never cause an error. A GPU family is evaluated by its best-supported board, and "
      "boards with another result are named. Exit status 1 if there are errors.",
      "{name, version, digest, verdict, errors, warnings, findings: " FINDINGS "}",
      lks_cmd_stack_check},
-    {"stack classes", "", 0, 0, NULL, "List the built-in hardware classes", "",
+    {LKS_LOOK, "stack classes", "", 0, 0, NULL, "List the built-in hardware classes", "",
      "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
      lks_cmd_stack_classes},
-    {"stack publish", "FILE", 1, 1, publish_options, "Publish a stack to the registry",
+    {LKS_PLAN, "stack publish", "FILE", 1, 1, publish_options, "Publish a stack to the registry",
      "A published stack never changes: its digest names its content. New stacks are candidates "
      "and are promoted stage by stage ('stack promote'). Production pools accept only released "
      "stacks, as a pin and as the target of a change; pools of posture dev accept any.",
      "{digest, name, step, seq}", lks_cmd_stack_publish},
-    {"stack ls", "", 0, 0, stacks_options, "List the stacks in the registry", "",
+    {LKS_LOOK, "stack ls", "", 0, 0, stacks_options, "List the stacks in the registry", "",
      "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
      lks_cmd_stack_ls},
-    {"stack promote", "STACK STAGE", 2, 2, step_options, "Promote a stack to its next stage",
+    {LKS_PLAN, "stack promote", "STACK STAGE", 2, 2, step_options,
+     "Promote a stack to its next stage",
      "Records that a stack reached its next stage; changes no node, which only a change does. "
      "STAGE is lab, canary or released, and none can be skipped: stages are labels of a stack, "
      "not the waves of a change with these names. Another person than the one who published "
      "the stack promotes it to released. STACK is a digest, the start of one, or a name that "
      "only one stack has.",
      "{seq}", lks_ask_cmd},
-    {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
+    {LKS_PLAN, "stack retire", "STACK", 1, 1, step_options, "Retire a stack",
      "Refused while a pool is pinned to the stack.", "{seq}", lks_ask_cmd},
-    {"bundle build", "FILE|DIR", 1, 1, bundle_build_options, "Build a bundle from files",
+    {LKS_PLAN, "bundle build", "FILE|DIR", 1, 1, bundle_build_options, "Build a bundle from files",
      "Reads a manifest of kind Bundle that lists the files (DIR: bundle.yaml in it), or an "
      "unsigned bundle. PLDM packages provide their own versions. --sign signs the bundle on behalf "
      "of your site, which is recorded wherever the bundle is used.",
      "{name, version, digest, artifacts, key?, folder}", lks_cmd_bundle_build},
-    {"bundle inspect", "DIR", 1, 1, bundle_look_options, "Show the contents of a bundle",
+    {LKS_LOOK, "bundle inspect", "DIR", 1, 1, bundle_look_options, "Show the contents of a bundle",
      "Shows the files, the signer, and whether each file matches the manifest.", BUNDLE_JSON,
      lks_cmd_bundle_inspect},
-    {"bundle verify", "DIR", 1, 1, bundle_look_options, "Verify a bundle's signature and files",
+    {LKS_LOOK, "bundle verify", "DIR", 1, 1, bundle_look_options,
+     "Verify a bundle's signature and files",
      "Uses the keys pinned on this machine, or --key. Exit status 1 if there is no signature, "
      "if the signing key is not pinned, if a file differs, or if the lockstepd of "
      "$LOCKSTEP_SERVER revoked the bundle. Revocation is not checked without $LOCKSTEP_SERVER, "
      "nor if that lockstepd does not answer, which a message on standard error states.",
      BUNDLE_JSON, lks_cmd_bundle_verify},
-    {"bundle push", "DIR", 1, 1, remote_options, "Upload a bundle to lockstepd",
+    {LKS_PLAN, "bundle push", "DIR", 1, 1, remote_options, "Upload a bundle to lockstepd",
      "Stores the files in the depot by digest; an interrupted upload resumes. Refused unless a key "
      "pinned there signed the bundle.",
      "{digest, name, version, signer, key, site, seq}", lks_cmd_bundle_push},
-    {"bundle ls", "", 0, 0, list_options, "List the verified bundles", "",
+    {LKS_LOOK, "bundle ls", "", 0, 0, list_options, "List the verified bundles", "",
      "{items: [{digest, name, version, signer, key, site, added, by?, revoked?, revoked_by?, "
      "revoked_reason?}]}",
      lks_cmd_bundle_ls},
-    {"bundle revoke", "BUNDLE", 1, 1, reason_options, "Revoke a bundle",
+    {LKS_ADMINISTER, "bundle revoke", "BUNDLE", 1, 1, reason_options, "Revoke a bundle",
      "BUNDLE is a name, a digest or the start of a digest. Revocation is final: no file of the "
      "bundle is staged or activated afterwards, not even for a rollback, unless another verified "
      "bundle names the file. Nodes keep what is installed. Updates in progress end: refused, or "
      "unknown with an alarm if something was sent. Steps of changes that need the bundle fail. "
      "Needs the role approver.",
      "{seq}", lks_ask_cmd},
-    {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
+    {LKS_ADMINISTER, "trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
      "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The "
      "key is pinned in the lockstepd of --server or $LOCKSTEP_SERVER, or else in the one that "
      "runs on this machine. With --state, or if no lockstepd is there, it is pinned on this "
      "machine only, and lockstepd does not accept bundles by it. The answer names the place. "
      "'trust ls' and 'trust rm' choose the place in the same way.",
      "{seq?, name?, fingerprint?, place?}", lks_cmd_trust_add},
-    {"trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
+    {LKS_LOOK, "trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
      "{items: [{name, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
-    {"trust rm", "NAME", 1, 1, trust_change_options, "Unpin a public key",
+    {LKS_ADMINISTER, "trust rm", "NAME", 1, 1, trust_change_options, "Unpin a public key",
      "Bundles already verified with the key stay valid. If the key was stolen, also revoke "
      "them ('bundle revoke').",
      "{seq?, name?, place?}", lks_cmd_trust_rm},
-    {"trust key", "NAME", 1, 1, trust_key_options,
+    {LKS_ADMINISTER, "trust key", "NAME", 1, 1, trust_key_options,
      "Create a key pair with which your site signs bundles",
      "Ed25519, in PEM. The private key is written to a file and never printed.",
      "{name, fingerprint, place}", lks_cmd_trust_key},
-    {"compat", "", 0, 0, compat_options, "Show whether a driver supports a toolkit on a GPU",
+    {LKS_LOOK, "compat", "", 0, 0, compat_options,
+     "Show whether a driver supports a toolkit on a GPU",
      "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
      "NO_ARCH, NO_MODULE), with the rules applied and the cheapest remedy. A GPU family is "
      "answered for its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
      "{verdict, reason, about, driver, toolkit, gpu, board?, rules: " FINDINGS ", remedy?, "
      "other_boards: [{board, verdict, reason}]}",
      lks_cmd_compat},
-    {"advisories", "[FILE]", 0, 1, advisories_options,
+    {LKS_LOOK, "advisories", "[FILE]", 0, 1, advisories_options,
      "List the advisories that affect a stack or the fleet, and what closes each",
      "In JSON the exposure is 'exposed', 'unfixed' (support of the branch had ended when the "
      "advisory was published) or 'by-hand' (a person must decide). With --fleet, evaluates what "
@@ -574,14 +578,14 @@ const struct lks_command lks_commands[] = {
      "[{stack, digest, step, differences, opens, same_branch, whole, revertible}]}], proposed?: "
      "[{id, stack, pools, nodes, gpus}]}",
      lks_cmd_advisories},
-    {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
+    {LKS_LOOK, "lifecycle", "[FILE]", 0, 1, lifecycle_options,
      "Show when support of driver branches ends: of all, or of those in a stack",
      "If two sources give different days, the days left count to the earlier one.",
      "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}; with "
      "--fleet {support: [{branch, type?, ends?, days_left?, nodes, gpus}], matrix: [{gpu, driver, "
      "cuda, verdict, reason?, nodes, gpus}]}",
      lks_cmd_lifecycle},
-    {"pldm inspect", "FILE", 1, 1, NULL, "Show the contents of a PLDM firmware package",
+    {LKS_LOOK, "pldm inspect", "FILE", 1, 1, NULL, "Show the contents of a PLDM firmware package",
      "Shows the devices, the components with versions, sizes and digests, and each departure from "
      "the standard. An image that is itself a package is named.",
      "{file, revision, version?, released, bytes, header_bytes, digest, payload, signed, devices: "
@@ -591,7 +595,8 @@ const struct lks_command lks_commands[] = {
      "class?, id, version?, stamp?, options, activation, offset, bytes, digest, opaque_bytes, "
      "package?: {revision, version?, components}}], notes, more_notes}",
      lks_cmd_pldm_inspect},
-    {"pldm verify", "FILE", 1, 1, pldm_verify_options, "Verify the integrity of a PLDM package",
+    {LKS_LOOK, "pldm verify", "FILE", 1, 1, pldm_verify_options,
+     "Verify the integrity of a PLDM package",
      "Verifies the checksums of header and images, the rules of the standard and, if the vendor "
      "signed the package, the signature. With the key inside the file a signature proves integrity "
      "only; --key proves the signer. Bytes after the images are an error unless they are exactly "
@@ -600,17 +605,18 @@ const struct lks_command lks_commands[] = {
      "checksum nor a signature covers its images, 3 if the file is not a package.",
      "{file, verified, digest, bytes, checks: [{check, verdict, text}], notes, more_notes}",
      lks_cmd_pldm_verify},
-    {"pldm build", "FILE", 1, 1, pldm_build_options, "Build a PLDM package from a YAML file",
+    {LKS_PLAN, "pldm build", "FILE", 1, 1, pldm_build_options,
+     "Build a PLDM package from a YAML file",
      "FILE gives the revision, the devices and the components; the files it names are beside it. "
      "docs/pldm.md describes the keys. The package follows the standard strictly.",
      "{file, bytes, digest, components: [{version, bytes, digest}]}", lks_cmd_pldm_build},
-    {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
+    {LKS_LOOK, "xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
      "Numbers from 10000 on are SXids, reported by an NVSwitch.",
      "{xid, name?, description?, category?, severity?, boards: [NAME], do_now?: " ACTION
      ", look_into?: " ACTION ", note?, registers?: [{unit?, severity?, cause?, do_now?}], "
      "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
      lks_cmd_xid},
-    {"fleet apply", "FILE", 1, 1, apply_options, "Apply a fleet manifest",
+    {LKS_CHANGE, "fleet apply", "FILE", 1, 1, apply_options, "Apply a fleet manifest",
      "Applied as a whole or refused. Shows each difference, sets the first pin of a pool, and "
      "changes no node. Refused if FILE moves the pin of a pool with enrolled nodes (use "
      "'change propose'), omits an enrolled node (use 'node rm'), or moves more than "
@@ -618,42 +624,45 @@ const struct lks_command lks_commands[] = {
      "than that, --nodes and --gpus must repeat the numbers that --dry-run shows. Applying the "
      "same file again changes nothing.",
      "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
-    {"fleet show", "", 0, 0, remote_options, "Show pools and the status of their nodes", "",
-     FLEET_JSON, lks_cmd_fleet_show},
-    {"fleet import", "", 0, 0, import_options, "Write a fleet manifest from a table of nodes",
+    {LKS_LOOK, "fleet show", "", 0, 0, remote_options, "Show pools and the status of their nodes",
+     "", FLEET_JSON, lks_cmd_fleet_show},
+    {LKS_PLAN, "fleet import", "", 0, 0, import_options,
+     "Write a fleet manifest from a table of nodes",
      "Columns: name, pool, class and optionally site, rack, domain, power_zone, cooling_loop, "
      "hardware_revision, supplier, side, posture. Prints the manifest for 'fleet apply', or the "
      "errors that 'fleet apply' would report. Add the scheduler of each pool ('sched: slurm' or "
      "'sched: kubernetes') to the manifest: the table has none, and without it lockstep could "
      "reboot a node under a job.",
      "{manifest}", lks_cmd_fleet_import},
-    {"drift", "", 0, 0, drift_options, "List nodes that differ from their intent, and why",
+    {LKS_LOOK, "drift", "", 0, 0, drift_options,
+     "List nodes that differ from their intent, and why",
      "The cause is given if it is known: a flash that reverted by itself, a replaced part, the "
      "package manager, another build, a wave that left a node behind. Recorded deviations are "
      "listed but are not drift.",
      "{items: [{node, pool, stack?, digest?, judged, cause?, since?, text?, evidence?, rows: "
      "[{subject, cause, pinned, actual, of?, deviation?}]}]}; with --watch a line for each record",
      lks_cmd_drift},
-    {"deviation add", "NODES", 1, 1, deviation_options,
+    {LKS_OPERATE, "deviation add", "NODES", 1, 1, deviation_options,
      "Record a deviation, such as a hot-fix, with an owner and an end",
      "Until the deviation ends, the difference that it covers is not drift. In a production pool "
      "that enforces, it counts only after another person approved it ('deviation approve'). At "
      "its end the difference is drift again, with an alarm then and a day before: where the pool "
      "enforces, the node takes no new job, and drains if on_drift of the pool says so.",
      "{id, waits?, warning?, seq, nodes, gpus}", lks_cmd_deviation_add},
-    {"deviation ls", "", 0, 0, deviations_options, "List active deviations", "",
+    {LKS_LOOK, "deviation ls", "", 0, 0, deviations_options, "List active deviations", "",
      "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, waits?, agreed?, "
      "agreed_by?, agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",
      lks_cmd_deviation_ls},
-    {"deviation approve", "ID", 1, 1, reason_options,
+    {LKS_OPERATE, "deviation approve", "ID", 1, 1, reason_options,
      "Approve a deviation that another person added",
      "Needs the approver role for all its nodes. The person who added the deviation and its owner "
      "cannot approve it. Only an approved deviation counts in a production pool that enforces, "
      "and permits changes to a stack that is not released and updates by hand to a version that "
      "is not pinned. A change does not preserve the deviation: it installs what its stack changes.",
      "{seq}", lks_ask_cmd},
-    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}", lks_ask_cmd},
-    {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
+    {LKS_OPERATE, "deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}",
+     lks_ask_cmd},
+    {LKS_OPERATE, "admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for limits.validity_ms (60 s) at most, or no with the reason for "
      "every node and image that prevents it. In a pool with enforce observe (the default) or "
      "warn, refusals are only listed and the answer is yes; nodes that are not in the fleet "
@@ -666,18 +675,19 @@ const struct lks_command lks_commands[] = {
      "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
      "admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused: {" BARS "}}]}",
      lks_cmd_admit},
-    {"image add", "REF", 1, 1, image_options, "Record which libraries a job image holds", "",
-     "{seq}", lks_cmd_image_add},
-    {"image ls", "", 0, 0, list_options, "List known job images", "",
+    {LKS_OPERATE, "image add", "REF", 1, 1, image_options,
+     "Record which libraries a job image holds", "", "{seq}", lks_cmd_image_add},
+    {LKS_LOOK, "image ls", "", 0, 0, list_options, "List known job images", "",
      "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
-    {"node enroll", "NODE", 1, 1, enroll_options,
+    {LKS_OPERATE, "node enroll", "NODE", 1, 1, enroll_options,
      "Create a single-use token with which one node enrols",
      "The token is for this node alone, and expires after --ttl. See 'lockstep-agent "
      "--token-file'.",
      "{node, token, expires}", lks_ask_cmd},
-    {"node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
+    {LKS_LOOK, "node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
      "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
-    {"node show", "NODE", 1, 1, node_show_options, "Show everything known about a node", "",
+    {LKS_LOOK, "node show", "NODE", 1, 1, node_show_options, "Show everything known about a node",
+     "",
      NODE_JSON
      " and {boot?, stack?, stack_digest?, drifted, unmeasured, first?, cause?, since?, text?, "
      "evidence?, rows: [{subject, cause, pinned, actual, of?, deviation?}], drained?: {by, "
@@ -687,13 +697,13 @@ const struct lks_command lks_commands[] = {
      "commands: [{id, node, executor, ended, outcome?, text?, sent, expires}]}; with --tuple what "
      "'inventory' prints",
      lks_cmd_node_show},
-    {"node history", "NODE", 1, 1, history_options, "Show the journal records of a node", "",
-     "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
+    {LKS_LOOK, "node history", "NODE", 1, 1, history_options, "Show the journal records of a node",
+     "", "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
     LKS_NODE_COMMANDS,
     LKS_ACCESS_COMMANDS,
-    {"alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
+    {LKS_LOOK, "alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
-    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm",
+    {LKS_OPERATE, "alarm release", "ID", 1, 1, reason_options, "Close an alarm",
      "Records the reason; the cause is not repaired. After an alarm of kind mass, the "
      "automatic acts of its pool continue: the start of further nodes of changes, and drains "
      "and proposals for drift. An alarm of kind break-glass, review or wedged cannot be closed "
@@ -701,14 +711,14 @@ const struct lks_command lks_commands[] = {
      "{seq}", lks_ask_cmd},
     LKS_CHANGE_COMMANDS,
     LKS_JOURNAL_COMMANDS,
-    {"doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
+    {LKS_ADMINISTER, "doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
      "Inspects the clock of this machine, and lists the functions that were never tested on its "
      "hardware. With lockstepd's data directory DIR, also inspects its configuration, keys, "
      "certificates, journal and disk, requests that limits rejected, and the OpenID provider. Exit "
      "status 1 if a problem is found.",
      "{checks: [{check, state, text}]}", lks_cmd_doctor},
-    {"top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
-    {"bmc inventory", "URL", 1, 1, bmc_options,
+    {LKS_LOOK, "top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
+    {LKS_LOOK, "bmc inventory", "URL", 1, 1, bmc_options,
      "List the firmware versions that a management endpoint reports",
      "Uses Redfish, or a switch tray's own REST API (--driver nvos). The endpoint must be trusted "
      "first: see 'bmc trust'. Entries of unknown class are listed as such. Exit status 4: "
@@ -717,7 +727,7 @@ const struct lks_command lks_commands[] = {
      "[{id, uri, name?, class, of?, bank, version?, updateable?, write_protected?, lowest?, "
      "software_id?, manufacturer?, released?, related?, health?}]}",
      lks_cmd_bmc_inventory},
-    {"bmc trust", "URL", 1, 1, bmc_trust_options,
+    {LKS_ADMINISTER, "bmc trust", "URL", 1, 1, bmc_trust_options,
      "Show the certificate of a management endpoint, and trust its key",
      "From then on the endpoint is identified by its public key, and nothing is sent to another "
      "one. If the endpoint presents another key later, only --accept with the fingerprint of that "
@@ -725,7 +735,8 @@ const struct lks_command lks_commands[] = {
      "{url, fingerprint, certificate, subject?, issuer?, not_before, not_after, self_signed, "
      "recorded}",
      lks_cmd_bmc_trust},
-    {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
+    {LKS_CHANGE, "bmc update", "URL", 1, 1, bmc_update_options,
+     "Update firmware through a management endpoint",
      "The command drains no node, and activation can reset the BMC, the GPUs or the machine: "
      "stop the jobs first. After an interruption, run the same command again: nothing is sent "
      "twice. An endpoint that lockstepd manages is refused, unless its node is drained and "
@@ -736,16 +747,18 @@ const struct lks_command lks_commands[] = {
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
      "resumed, write_protected?}",
      lks_cmd_bmc_update},
-    {"sim up", "DIR", 1, 1, sim_options,
+    {LKS_ADMINISTER, "sim up", "DIR", 1, 1, sim_options,
      "Run a controller with many agents and BMCs on this machine",
      "Runs the real programs over a captured machine, in a new directory. Each node has a "
      "simulated BMC, and each rack has a switch tray and a power shelf with one.",
      "{server, nodes, bmcs}", lks_cmd_sim_up},
-    {"sim down", "DIR", 1, 1, NULL, "Stop what 'sim up' started", "", "{ended}", lks_cmd_sim_down},
-    {"help", "[COMMAND...]", 0, 2, NULL, "List the commands or those of a group, or explain one",
-     "", "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
+    {LKS_ADMINISTER, "sim down", "DIR", 1, 1, NULL, "Stop what 'sim up' started", "", "{ended}",
+     lks_cmd_sim_down},
+    {LKS_LOOK, "help", "[COMMAND...]", 0, 2, NULL,
+     "List the commands or those of a group, or explain one", "",
+     "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
      lks_cli_help},
-    {"version", "", 0, 0, NULL, "Show version and commit", "", "{version, commit}",
+    {LKS_LOOK, "version", "", 0, 0, NULL, "Show version and commit", "", "{version, commit}",
      lks_cli_version},
 };
 const size_t lks_command_count = LKS_COUNT(lks_commands);

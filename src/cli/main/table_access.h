@@ -9,14 +9,15 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
 
 /* clang-format off */
 #define LKS_ACCESS_COMMANDS                                                                        \
-    {"login", "", 0, 0, lks_login_options, "Log in with the site's OpenID provider",               \
+    {LKS_ADMINISTER, "login", "", 0, 0, lks_login_options,                                         \
+     "Log in with the site's OpenID provider",                                                     \
      "Prints an address and a code to enter there, waits for the confirmation, and writes a token "\
      "to --token-file. Roles come from your groups (oidc.roles) and end with the login, after "    \
      "oidc.session_hours (12).",                                                                   \
      "{identity, roles: [], expires, token_file}", lks_cmd_login},                                 \
-    {"logout", "", 0, 0, lks_login_options, "End the login of --token-file",                       \
+    {LKS_ADMINISTER, "logout", "", 0, 0, lks_login_options, "End the login of --token-file",       \
      "Votes cast with the login stay valid. The file is removed.", "{seq}", lks_cmd_logout},       \
-    {"access grant", "IDENTITY ROLE", 2, 2, lks_access_grant_options,                              \
+    {LKS_ADMINISTER, "access grant", "IDENTITY ROLE", 2, 2, lks_access_grant_options,              \
      "Grant a role to an identity: viewer, operator, approver or admin",                           \
      "Without --site and --pool the role holds for the whole fleet. viewer reads; operator "       \
      "also runs changes, holds and commands nodes, and freezes; approver reads, approves, "        \
@@ -25,7 +26,7 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "user:NAME for a certificate, or unix:UID for the socket; logins get their roles from "       \
      "oidc.roles.",                                                                                \
      "{seq}", lks_cmd_access_grant},                                                               \
-    {"access revoke", "IDENTITY [ROLE]", 1, 2, lks_access_revoke_options,                          \
+    {LKS_ADMINISTER, "access revoke", "IDENTITY [ROLE]", 1, 2, lks_access_revoke_options,          \
      "Revoke a role, an API token or a certificate",                                               \
      "Give IDENTITY and ROLE, or --token or --certificate. A role is revoked for exactly the "     \
      "scope that is given: without --site and --pool only the binding for the whole fleet, not "   \
@@ -33,7 +34,7 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "valid, without the role; approvals that need the role no longer count. A revoked token "     \
      "or certificate is refused from the next request on, also on open connections.",              \
      "{seq}", lks_cmd_access_revoke},                                                              \
-    {"access token", "TOKEN-ID IDENTITY", 2, 2, lks_access_token_options,                          \
+    {LKS_ADMINISTER, "access token", "TOKEN-ID IDENTITY", 2, 2, lks_access_token_options,          \
      "Create an API token, which is printed once",                                                 \
      "Example: 'access token kim-laptop kim'. The token has the roles of IDENTITY ('access "       \
      "grant'); TOKEN-ID only names it. The controller stores only a hash. Its lifetime is "        \
@@ -41,11 +42,12 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "'access renew'. A token that you create does not vote on your own changes, because you "     \
      "could use it yourself; tokens that root creates on the controller's socket are exempt.",     \
      "{token, expires?}", lks_ask_cmd},                                                            \
-    {"access renew", "", 0, 0, lks_login_options, "Renew the API token in --token-file",           \
+    {LKS_ADMINISTER, "access renew", "", 0, 0, lks_login_options,                                  \
+     "Renew the API token in --token-file",                                                        \
      "The new lifetime starts now and is as long as the original one. The recorded creator stays " \
      "the same.",                                                                                  \
      "{id, expires}", lks_ask_cmd},                                                                \
-    {"access ls", "", 0, 0, lks_login_options,                                                     \
+    {LKS_LOOK, "access ls", "", 0, 0, lks_login_options,                                           \
      "List roles, API tokens and certificates, with creator and expiry", "",                       \
      "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "    \
      "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, "        \

@@ -33,7 +33,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
 #define LKS_CHANGE_UNREACHABLE "unreachable?: {needed, reachable, pool?, site?, text}"
 
 #define LKS_CHANGE_COMMANDS                                                                        \
-    {"change propose", "", 0, 0, lks_change_propose_options,                                       \
+    {LKS_PLAN, "change propose", "", 0, 0, lks_change_propose_options,                             \
      "Plan a change to another stack, and propose it",                                             \
      "Shows the notes for approvers, the waves, and the steps of change and rollback. No node "    \
      "is changed before as many other people approve for each pool as the class of change "        \
@@ -42,7 +42,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "if no plan can be made.",                                                                    \
      "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
      lks_cmd_change_propose},                                                                      \
-    {"change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",                \
+    {LKS_LOOK, "change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",      \
      "With --follow, prints a line for each wave until the change is finished or halted, "         \
      "across restarts of lockstepd, and waits while the change is paused, frozen or on HOLD. "     \
      "Exit status with --follow: 0 if the change is done, 1 if it was halted, rolled back, "       \
@@ -61,7 +61,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, failure?, "   \
      "text?}]}",                                                                                   \
      lks_cmd_change_show},                                                                         \
-    {"change procedure", "ID", 1, 1, lks_change_procedure_options,                                 \
+    {LKS_PLAN, "change procedure", "ID", 1, 1, lks_change_procedure_options,                       \
      "Write the method of procedure (MOP) of a change, for the approval board",                    \
      "Describes the steps, what can go wrong, the rollback, duration and cost, remaining risks, "  \
      "and the approvals: in Markdown, or with --json for programs. The document is derived from "  \
@@ -72,23 +72,24 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "...}, risk: {about, risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], "\
      "signatures: [...], ...}}",                                                                   \
      lks_cmd_change_procedure},                                                                    \
-    {"change ls", "", 0, 0, lks_change_ls_options, "List unfinished changes", "",                  \
+    {LKS_LOOK, "change ls", "", 0, 0, lks_change_ls_options, "List unfinished changes", "",        \
      "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \
      lks_cmd_change_ls},                                                                           \
-    {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
+    {LKS_CHANGE, "change approve", "ID", 1, 1, lks_change_vote_options,                            \
      "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
      lks_ask_cmd},                                                                                 \
-    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently",          \
+    {LKS_CHANGE, "change reject", "ID", 1, 1, lks_change_vote_options,                             \
+     "Reject a change permanently",                                                                \
      "A single rejection by an approver of one of its pools ends a change that has not "           \
      "started; the proposer uses 'change abort'. A change that has started is ended with "         \
      "'change abort' or 'change rollback'.",                                                       \
      LKS_CHANGE_MOVED, lks_ask_cmd},                                                               \
-    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval",             \
+    {LKS_CHANGE, "change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval", \
      "A change that then lacks approvals is proposed again. Refused once the change has "          \
      "started, unless by break-glass; use 'change pause', 'change abort' or 'change rollback' "    \
      "then.",                                                                                      \
      LKS_CHANGE_MOVED, lks_ask_cmd},                                                               \
-    {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
+    {LKS_CHANGE, "change review", "ID", 1, 1, lks_change_vote_options,                             \
      "Review a change that started without its approvals",                                         \
      "Records what you found about a break-glass start, and closes its alarm. A review is not "    \
      "an approval: rings still wait for the approvals. Needs the role approver, and neither "      \
@@ -96,7 +97,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "(emergency: 72 h); after that a second alarm is raised, and the first one also needs "       \
      "'alarm release'.", LKS_CHANGE_MOVED,                                                         \
      lks_ask_cmd},                                                                                 \
-    {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
+    {LKS_CHANGE, "change waive", "ID", 1, 1, lks_change_waive_options,                             \
      "Waive a gate for a limited time",                                                            \
      "Until --until the gate does not stop the change, however bad its result; a change that "     \
      "is halted already continues only after 'change resume'. Needs the role approver in a "       \
@@ -105,30 +106,30 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "only if its own checks pass. Nodes that need manual intervention or have an unknown "        \
      "outcome are never waived.", LKS_CHANGE_MOVED,                                                \
      lks_ask_cmd},                                                                                 \
-    {"change start", "ID", 1, 1, lks_change_start_options, "Start an approved change",             \
+    {LKS_CHANGE, "change start", "ID", 1, 1, lks_change_start_options, "Start an approved change", \
      "An approved change does not start by itself. --nodes and --gpus repeat the size of the "     \
      "change, to confirm that you read the plan. --break-glass starts a change that is not "       \
      "approved yet: lab and canary run, rings wait for the approvals, an alarm is raised, and "    \
      "another person must review the change.",                                                     \
      LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
-    {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
+    {LKS_CHANGE, "change pause", "ID", 1, 1, lks_change_vote_options,                              \
      "Pause a change: nodes in progress finish, no further node is changed",                       \
      "", LKS_CHANGE_MOVED,                                                                         \
      lks_ask_cmd},                                                                                 \
-    {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
+    {LKS_CHANGE, "change resume", "ID", 1, 1, lks_change_resume_options,                           \
      "Resume a change, or retry nodes of it that failed",                                          \
      "Without --nodes, resumes a change that was paused or halted; after a halt by a metric, an "  \
      "approver must first waive that gate ('change waive'). With --nodes, retries these nodes, "   \
      "or with --as-is returns them to service as they are; the state of the change stays the "     \
      "same.",                                                                                      \
      LKS_CHANGE_MOVED, lks_cmd_change_resume},                                                     \
-    {"change skip", "ID NODES", 2, 2, lks_change_skip_options,                                     \
+    {LKS_CHANGE, "change skip", "ID NODES", 2, 2, lks_change_skip_options,                         \
      "Stop waiting for nodes of a change",                                                         \
      "Nodes that did not start, or were lost before any step ran on them, stay in service as "     \
      "they are. A node that was lost later stays drained. 'change show' lists the nodes that a "   \
      "change waits for.",                                                                          \
      LKS_CHANGE_MOVED, lks_ask_cmd},                                                               \
-    {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
+    {LKS_CHANGE, "change abort", "ID", 1, 1, lks_change_vote_options,                              \
      "Abort a change: nodes in progress roll back, finished nodes keep the new stack",             \
      "Needs no approval. The pool then runs two stacks: its pin stays the old one, so finished "   \
      "nodes are drift ('partial wave'), and jobs across both are refused where the pool "          \
@@ -137,7 +138,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "all nodes are to run.",                                                                      \
      LKS_CHANGE_MOVED,                                                                             \
      lks_ask_cmd},                                                                                 \
-    {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
+    {LKS_CHANGE, "change rollback", "ID", 1, 1, lks_change_vote_options,                           \
      "Roll back a change on every node that it reached",                                           \
      "Needs no approval, and starts at once in all waves. Each node is drained, rolled back, "     \
      "read again and returned to service, at most as many of a pool at a time as its wave is "     \
@@ -145,7 +146,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Possible until the change ends; a finished change is undone by proposing the stack "         \
      "before. A freeze also stops rollbacks; freeze days and windows do not.", LKS_CHANGE_MOVED,   \
      lks_ask_cmd},                                                                                 \
-    {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
+    {LKS_PLAN, "rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                 \
      "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
      "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \
      "--fleet: a controller's data directory or journal, or a fleet's manifest whose nodes run "   \
@@ -158,7 +159,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "least_in_use, largest_gang, gang, starves, starved_seconds, jobs: [{nodes, waits, "          \
      "waited_seconds}], in_use_curve: [[low, middle, high]], gang_curve}]}",                       \
      lks_cmd_rehearse},                                                                            \
-    {"freeze", "", 0, 0, lks_freeze_options,                                                       \
+    {LKS_CHANGE, "freeze", "", 0, 0, lks_freeze_options,                                           \
      "Freeze a pool or the whole fleet: no further node is changed",                               \
      "Nodes in progress finish their change, or roll back if it fails. A freeze also stops "       \
      "rollbacks, drains for drift, automatic proposals, and updates and commands by hand. Jobs "   \
@@ -167,7 +168,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "the fleet's manifest.",                                                                      \
      "{seq}; with --list {frozen, by?, reason?, since?, pools: [{pool, by?, reason?, since?}], "   \
      "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
-    {"unfreeze", "", 0, 0, lks_unfreeze_options,                                                   \
+    {LKS_CHANGE, "unfreeze", "", 0, 0, lks_unfreeze_options,                                       \
      "End a freeze",                                                                               \
      "Needs the role approver for the pool, without --pool for the whole fleet. Ends one "         \
      "freeze: without --pool that of the whole fleet, while single pools that were frozen stay "   \

@@ -10,7 +10,7 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
 
 /* clang-format off */
 #define LKS_JOURNAL_COMMANDS                                                                       \
-    {"journal verify", "DIR", 1, 1, lks_journal_verify_options,                                    \
+    {LKS_ADMINISTER, "journal verify", "DIR", 1, 1, lks_journal_verify_options,                    \
      "Verify every record of a journal offline",                                                   \
      "DIR is lockstepd's data directory, or a copy of journal.db. Detects records that were "      \
      "edited, dropped, reordered, truncated or rewritten. Exit status 1 if the journal has a "     \
@@ -18,12 +18,12 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
      "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "           \
      "signed_from, unsigned_before, signatures_checked}",                                          \
      lks_cmd_journal_verify},                                                                      \
-    {"journal export", "[DIR]", 0, 1, lks_journal_export_options,                                  \
+    {LKS_LOOK, "journal export", "[DIR]", 0, 1, lks_journal_export_options,                        \
      "Print a journal, one line of JSON for each record",                                          \
      "Reads from lockstepd, or without it from its data directory DIR. A record must match all "   \
      "filters that are given. TIME has the formats of 'journal at'.",                              \
      "{seq, time, kind, ...} on each line", lks_cmd_journal_export},                               \
-    {"journal at", "TIME [DIR]", 1, 2, lks_journal_at_options,                                     \
+    {LKS_LOOK, "journal at", "TIME [DIR]", 1, 2, lks_journal_at_options,                           \
      "Show nodes as they were at a given time",                                                    \
      "Shows what 'node show' printed then: the node's intent (its pool's pin, or the target of "   \
      "the change that it was in), the stack that the verdict is about, the change, and what "      \
@@ -35,7 +35,7 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
      "judged_stack_digest?, drifted, unmeasured, rows, first?, change?, ..., readings?: [[name, "  \
      "part, value]]}; for several nodes {time, seq, items: [...]}",                                \
      lks_cmd_journal_at},                                                                          \
-    {"journal repair", "DIR", 1, 1, lks_journal_repair_options,                                    \
+    {LKS_ADMINISTER, "journal repair", "DIR", 1, 1, lks_journal_repair_options,                    \
      "Set aside the records of a journal from the first fault on",                                 \
      "For a journal with which lockstepd refuses to start; lockstepd must be stopped. Prefer "     \
      "'restore' if a backup has more records. The controller returns to its state before the "     \
@@ -43,7 +43,7 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
      "count. Run 'freeze' right after the start, and record them again. The records stay in "      \
      "journal.db, and the repair is recorded.",                                                    \
      "{fault, at, text, repaired}", lks_cmd_journal_repair},                                       \
-    {"backup", "[DIR]", 0, 1, lks_backup_options,                                                  \
+    {LKS_ADMINISTER, "backup", "[DIR]", 0, 1, lks_backup_options,                                  \
      "Write an encrypted backup of a controller",                                                  \
      "Backs up the running controller (needs the role admin), or the data directory DIR on "       \
      "this machine, also while lockstepd runs. Holds the journal, the configuration, "             \
@@ -51,7 +51,7 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
      "is refused. The sealing key (seal_key, by default DIR/seal.key) encrypts the backup and "    \
      "is not in it: keep a copy of the key elsewhere, or the backup cannot be restored.",          \
      "{file, bytes}", lks_cmd_backup},                                                             \
-    {"restore", "FILE", 1, 1, lks_restore_options,                                                 \
+    {LKS_ADMINISTER, "restore", "FILE", 1, 1, lks_restore_options,                                 \
      "Create a data directory from a backup",                                                      \
      "Verifies the journal in the backup first. Stop the old controller before you start "         \
      "lockstepd on the copy. Everything after the backup is forgotten, also holds, freezes, "      \

@@ -12,14 +12,14 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
 
 /* clang-format off */
 #define LKS_NODE_COMMANDS                                                                          \
-    {"node hold", "NODES", 1, 1, lks_node_reason_options,                                          \
+    {LKS_OPERATE, "node hold", "NODES", 1, 1, lks_node_reason_options,                             \
      "Put nodes on hold: no new job is admitted, and no change starts on them",                    \
      "NODES is a name or a host list such as gpu[001-004], of at most limits.call_nodes (10) "     \
      "nodes. Running jobs continue, and so does a step of a change that runs on the node. "        \
      "Admission refuses the node where its pool enforces, and only warns elsewhere. The hold "     \
      "is not passed on to Slurm or Kubernetes: drain or cordon the node there as well. Only "      \
      "'node release' ends a hold.", "{seq, nodes, gpus}", lks_ask_cmd},                            \
-    {"node release", "NODES", 1, 1, lks_node_release_options,                                      \
+    {LKS_OPERATE, "node release", "NODES", 1, 1, lks_node_release_options,                         \
      "End the hold of nodes, and accept nodes in intake",                                          \
      "Does both at once. A node is in intake if it is seen for the first time, or with another "   \
      "board, GPUs or NICs; it takes no jobs where its pool enforces. 'node ls --intake' lists "    \
@@ -27,13 +27,13 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "stays in intake; its hold ends. A domain that takes no jobs afterwards, because its "        \
      "nodes run different things, is named in a warning.",                                         \
      "{seq, nodes, gpus, warnings: [text]}", lks_ask_cmd},                                         \
-    {"node set", "NODES COLUMN=VALUE", 2, 2, lks_node_reason_options,                              \
+    {LKS_OPERATE, "node set", "NODES COLUMN=VALUE", 2, 2, lks_node_reason_options,                 \
      "Set or clear a column of nodes",                                                             \
      "Replaces the value of the column. COLUMN= without a value clears it. A value has at most "   \
      "256 bytes; the journal records it. A value has no effect on admission or changes. 'node "    \
      "replace' keeps the value; 'node rm' clears it. COLUMN is one of:"                            \
      LKS_SETTABLE_NODE(LKS_NODE_COLUMN) ".", "{seq, nodes, gpus}", lks_cmd_node_set},              \
-    {"node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,                 \
+    {LKS_OPERATE, "node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,    \
      "Run an executor on a node by hand",                                                          \
      "EXECUTOR is idle or inventory, which only read, or one that is enabled on the node: "        \
      "accept, apt, dnf, firmware, hook, image, reboot or settings. DIGEST is an artifact for "     \
@@ -43,16 +43,16 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "process are not detected.",                                                                  \
      "{id, seq, nodes, gpus}; with --wait {id, node, executor, ended, outcome?, text?, ...}; "     \
      "with --wedged {seq, nodes, gpus}", lks_cmd_node_command},                                    \
-    {"node approve", "NODE", 1, 1, lks_node_reason_options,                                        \
+    {LKS_OPERATE, "node approve", "NODE", 1, 1, lks_node_reason_options,                           \
      "Approve the reboot of a wedged node that another person requested",                          \
      "The node reboots, and an alarm is raised that only 'node review' closes.",                   \
      "{id, seq, nodes, gpus}", lks_ask_cmd},                                                       \
-    {"node review", "NODE", 1, 1, lks_node_reason_options,                                         \
+    {LKS_OPERATE, "node review", "NODE", 1, 1, lks_node_reason_options,                            \
      "Review the reboot of a wedged node, and close its alarm",                                    \
      "Records what you found about the reboot. Needs the role approver; the operator who "         \
      "requested the reboot may not review it.", "{seq, nodes, gpus}",                              \
      lks_ask_cmd},                                                                                 \
-    {"node resolve", "NODE", 1, 1, lks_node_reason_options,                                        \
+    {LKS_OPERATE, "node resolve", "NODE", 1, 1, lks_node_reason_options,                           \
      "Mark an update with unknown outcome as resolved",                                            \
      "Use it after you inspected the device. Until then the node stays out of service, and no "    \
      "other update runs on it. The command closes the alarm; it sends nothing to the device, "     \
@@ -60,7 +60,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "admission evaluates the node by it. A node that its change keeps out of service also "       \
      "needs 'change resume ID --nodes NODE'.", "{seq}",                                            \
      lks_ask_cmd},                                                                                 \
-    {"node replace", "NODES", 1, 1, lks_node_reason_options,                                       \
+    {LKS_OPERATE, "node replace", "NODES", 1, 1, lks_node_reason_options,                          \
      "Prepare nodes for replaced hardware: revoke the certificates, forget the parts",             \
      "Use it when a machine, its board, GPUs or NICs are replaced, before the new hardware "       \
      "reports. The agent is cut off at once, and the node is in intake; running jobs continue, "   \
@@ -68,7 +68,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "release' once the node conforms. At most limits.call_nodes (10) nodes; refused while an "    \
      "update of the node runs or has an unknown outcome.",                                         \
      "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
-    {"node rm", "NODES", 1, 1, lks_node_reason_options,                                            \
+    {LKS_OPERATE, "node rm", "NODES", 1, 1, lks_node_reason_options,                               \
      "Remove nodes from the fleet",                                                                \
      "Revokes the certificates of the nodes and forgets their readings; the journal keeps "        \
      "their records. Nothing changes on the nodes, and running jobs continue. A node that "        \

@@ -32,7 +32,19 @@ struct lks_cli {
     bool no;                           /* the command worked and its answer is no: exit status 1 */
 };
 
+/* What a person wants to do: help, completion and the pages list commands by it. */
+enum lks_command_group { LKS_LOOK, LKS_PLAN, LKS_CHANGE, LKS_OPERATE, LKS_ADMINISTER };
+
+struct lks_command_group_name {
+    const char *name;  /* "look", as in 'help look' */
+    const char *title; /* "Look at the fleet, a machine or a file" */
+};
+
+extern const struct lks_command_group_name lks_command_groups[];
+extern const size_t lks_command_group_count;
+
 struct lks_command {
+    enum lks_command_group group;
     const char *name; /* "stack lint" */
     const char *args; /* "FILE" */
     int args_min, args_max;
@@ -47,6 +59,28 @@ struct lks_command {
  */
 extern const struct lks_command lks_commands[];
 extern const size_t lks_command_count;
+
+/* Whether the test of examples can run one: it types all of them, and runs what it can. */
+enum lks_example_run {
+    LKS_EXAMPLE_HERE,   /* with the files that the test prepares, and nothing else */
+    LKS_EXAMPLE_SERVER, /* with a controller */
+    LKS_EXAMPLE_PARSED, /* typed only, for the reason that the row gives */
+};
+
+struct lks_example {
+    const char *line;  /* "lockstep node ls --pool train": names the command that it shows */
+    const char *about; /* "List the nodes of a pool" */
+    enum lks_example_run run;
+    const char *why; /* the reason, of LKS_EXAMPLE_PARSED */
+};
+
+/* The examples of all commands. */
+extern const struct lks_example lks_examples[];
+extern const size_t lks_example_count;
+
+/* The example of `command` behind `after`, or the first one if `after` is NULL; NULL: no more. */
+const struct lks_example *lks_cli_example(const struct lks_command *command,
+                                          const struct lks_example *after);
 
 /* The view of the rows that a command lists; NULL: none. Help adds the names of its columns. */
 const struct lks_view *lks_cli_view(const struct lks_command *command);
