@@ -105,5 +105,11 @@ sed -i 's/sum(4, 0) == 4/sum(4, 1) == 5/' "$scratch/test_tiny.c"
 mutants
 case_of 'a test that notices' '| all | 5 | 1 | 0 | 2 | 2 | 50.0 % |'
 
+export FRESH=1 TIME=0
+mutants
+case_of 'a run without time' '| all | 5 | 1 | 4 | 0 | 0 | - |'
+case_of 'a partial run says so' 'A partial run: 4 of 5 mutants are not run to the end.'
+case_of 'and what is found at least' '^0.0 % of the mutants that are not equivalent are found.$'
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -5,7 +5,7 @@
 
 Writes ROOT/docs/mutants.md. One build holds all mutants, each behind a switch; the number of the mutant
 that is on comes from the environment. Each test runs once without a mutant, which tells the mutants that it
-reaches. Each mutant then gets the tests that reach it, the fastest first, until one fails or hangs.
+reaches. Then it runs with each of these that no faster test found: a mutant is found if a test fails or hangs.
 
 The state is in CACHE (~/.cache/lockstep/mutants): a run that was stopped continues where it was, and after
 a change of the tree a pair of mutant and test runs again only if the test's program changed. Further
@@ -37,6 +37,8 @@ from mutants_places import FOLDERS, Mutant
 SUITES = {"unit", "sim"}
 # All seeds of a simulator would take minutes for each mutant.
 ARGUMENTS = {"campaign seeds": ["from", "1", "100"]}
+# Seconds: slower tests wait until all faster ones ran.
+FAST = 10
 # A mutant may allocate or write without end.
 MEMORY = 8 << 30
 FILE_SIZE = 2 << 30
@@ -108,6 +110,7 @@ class Test:
     seconds: float = 0.0
     reached: frozenset = frozenset()
     problem: str = ""
+    learned: bool = False
 
 
 def tests_of(build, jobs):
@@ -192,80 +195,111 @@ class Log:
             out.write("\n" + json.dumps(row))
 
 
-def learn(tests, count, limit, state, jobs):
-    """Time and reach of each test, from the log or from one run."""
-    log = Log(state / "reached.jsonl")
-    known = {(r["test"], r["digest"]): r for r in log.read()}
-
-    def one(test):
-        row = known.get((test.name, test.digest))
-        if not row:
-            handle, path = tempfile.mkstemp(dir=state)
-            os.ftruncate(handle, max(count, 1))
-            os.close(handle)
-            result, took = run(test, limit, reached=path)
-            reached = [n for n, b in enumerate(pathlib.Path(path).read_bytes()) if b]
-            os.unlink(path)
-            row = {"test": test.name, "digest": test.digest, "result": result, "seconds": took, "reached": reached}
-            log.write(row)
-            print(f"{result:7} {took:7.1f} s  {test.name}: reaches {len(reached)}", flush=True)
-        test.seconds, test.reached = row["seconds"], frozenset(row["reached"])
-        test.problem = {"passed": "", "failed": "fails without a mutant"}.get(
-            row["result"], f"takes over {limit:g} s")  # fmt: skip
-
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, tests))
+def learn(test, count, limit, state, log, known):
+    """Time and reach of a test, from the log or from one run."""
+    row = known.get((test.name, test.digest))
+    if not row or (row["result"] == "hung" and row["seconds"] < limit):
+        handle, path = tempfile.mkstemp(dir=state)
+        os.ftruncate(handle, max(count, 1))
+        os.close(handle)
+        result, took = run(test, limit, reached=path)
+        reached = [n for n, b in enumerate(pathlib.Path(path).read_bytes()) if b]
+        os.unlink(path)
+        row = {"test": test.name, "digest": test.digest, "result": result, "seconds": took, "reached": reached}
+        known[test.name, test.digest] = row
+        log.write(row)
+        print(f"{result:7} {took:7.1f} s  {test.name}: reaches {len(reached)}", flush=True)
+    test.seconds, test.reached = row["seconds"], frozenset(row["reached"])
+    test.problem = {"passed": "", "failed": "fails without a mutant"}.get(
+        row["result"], f"takes over {limit:g} s")  # fmt: skip
+    test.learned = True
 
 
 def attempt(test, number):
-    """The result of a test with a mutant, which neither chance nor a busy machine decides."""
+    """The result of a test with a mutant, which neither chance nor a busy machine decides; None: they do."""
     patience = 20 + 8 * test.seconds
     result, _ = run(test, patience, number)
     if result == "failed":
         result, _ = run(test, patience, number)
-    if result == "hung" and run(test, patience)[0] != "passed":
-        result, _ = run(test, 10 * patience, number)
-    return result
+    if result == "passed" or run(test, patience)[0] == "passed":
+        return result
+    return run(test, 10 * patience, number)[0] if result == "hung" else None
 
 
-def judge(mutants, numbers, tests, state, jobs, until):
-    """The mutants that tests find, {name: (how, test)}, and the names of those that were not run to the end."""
-    log = Log(state / "results.jsonl")
-    found, passed, unfinished = {}, set(), set()
-    now = {(t.name, t.digest) for t in tests}
-    for row in log.read():
-        if row["result"] == "passed":
-            passed.add((row["mutant"], row["test"], row["digest"]))
-        elif (row["test"], row["digest"]) in now:
-            found[row["mutant"]] = (row["result"], row["test"])
+class Results:
+    """What the log knows of these tests: pairs that passed, mutants found, and those found before a change."""
 
-    def one(mutant):
-        name = mutant.name()
-        if name in found:
+    def __init__(self, log, tests):
+        now = {(t.name, t.digest) for t in tests}
+        self.log, self.found, self.passed, self.before = log, {}, set(), {}
+        for row in log.read():
+            if row["result"] == "passed":
+                self.passed.add((row["mutant"], row["test"], row["digest"]))
+            elif (row["test"], row["digest"]) in now:
+                self.found[row["mutant"]] = (row["result"], row["test"])
+            else:
+                self.before.setdefault(row["mutant"], set()).add(row["test"])
+
+    def is_open(self, name, test):
+        return name not in self.found and (name, test.name, test.digest) not in self.passed
+
+    def add(self, name, test, result):
+        if result is None:
             return
-        number = numbers[name]
-        reaching = [t for t in tests if number in t.reached and not t.problem]
-        if not reaching and os.environ.get("TESTS"):
-            unfinished.add(name)
+        self.log.write({"mutant": name, "test": test.name, "digest": test.digest, "result": result})
+        if result == "passed":
+            self.passed.add((name, test.name, test.digest))
+        else:
+            self.found[name] = (result, test.name)
+
+
+def judge(mutants, numbers, tests, same, state, jobs, limit, until):
+    """The mutants that tests find, {name: (how, test)}, and the names of those that were not run to the end.
+
+    The tests take turns by the time they took last; each runs with all mutants that it reaches and that are not
+    found yet, so a run that is stopped has found most of what it can find. In the first round only fast tests run;
+    a mutant that was found before a change of the tree gets the test that found it, an equivalent one gets none.
+    """
+    log = Log(state / "reached.jsonl")
+    known = {(r["test"], r["digest"]): r for r in log.read()}
+    times = {r["test"]: r["seconds"] for r in known.values()}
+    results = Results(Log(state / "results.jsonl"), tests)
+
+    def one(test, first):
+        if time.monotonic() > until or (first and times.get(test.name, 0) > FAST):
             return
-        for test in sorted(reaching, key=lambda t: t.seconds):
-            if (name, test.name, test.digest) in passed:
+        learn(test, len(mutants), limit, state, log, known)
+        times[test.name] = test.seconds
+        for m in mutants if not test.problem and not (first and test.seconds > FAST) else []:
+            name = m.name()
+            put_off = m.key() in same or test.name not in results.before.get(name, {test.name})
+            if numbers[name] not in test.reached or not results.is_open(name, test) or (first and put_off):
                 continue
             if time.monotonic() > until:
-                unfinished.add(name)
                 return
-            result = attempt(test, number)
-            log.write({"mutant": name, "test": test.name, "digest": test.digest, "result": result})
+            result = attempt(test, numbers[name])
+            results.add(name, test, result)
             if result != "passed":
-                found[name] = (result, test.name)
-                break
-        verdict = found.get(name, ("SURVIVED", ""))
-        print(f"{verdict[0]:8} {mutant.file}:{mutant.line} {mutant.was} -> {mutant.now or 'nothing'}"
-              f" {verdict[1]}"[:160], flush=True)  # fmt: skip
+                print(f"{result or 'unclear':8} {m.file}:{m.line} {m.was} -> {m.now or 'nothing'}"
+                      f" {test.name}"[:160], flush=True)  # fmt: skip
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, mutants))
-    return found, unfinished
+        for first in (True, False):
+            list(pool.map(lambda t: one(t, first), sorted(tests, key=lambda t: times.get(t.name, 0))))
+    return results.found, left(mutants, numbers, tests, results)
+
+
+def left(mutants, numbers, tests, results):
+    """The names of the mutants that are not found, and for which a test is left that reaches them or may do so."""
+    reached = {n for t in tests if not t.problem for n in t.reached}
+
+    def is_left(name):
+        if os.environ.get("TESTS") and numbers[name] not in reached:
+            return True
+        reaching = [t for t in tests if numbers[name] in t.reached and not t.problem]
+        return not all(t.learned for t in tests) or any(results.is_open(name, t) for t in reaching)
+
+    return {m.name() for m in mutants if m.name() not in results.found and is_left(m.name())}
 
 
 # --- the report -----------------------------------------------------------------------------------------
@@ -291,6 +325,15 @@ def table(head, rows):
 
 def percent(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def partial(total):
+    """Mutants that are not run to the end are mostly survivors, so the last column alone would flatter."""
+    whole = total[0] - total[1]
+    return (
+        f"A partial run: {total[2]} of {total[0]} mutants are not run to the end. If no test finds any of these,\n"
+        f"{percent(total[3], whole)} of the mutants that are not equivalent are found."
+    )
 
 
 def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
@@ -326,6 +369,7 @@ def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
         f"Seed {seed}: {len(mutants)} of {pool} places. A test that hung found {hung} of the mutants.\n"
         f"{percent(total[1], total[0])} are called equivalent: no test can tell them from the original.",
         table(["folder", "mutants", "equivalent", "not run", "found", "survived", "found of those run"], rows),
+        *([partial(total)] if total[2] else []),
         *([f"`TESTS` named {len(tests)} of the tests; mutants that these do not reach did not run."]
           if os.environ.get("TESTS") else []),
         "## Survivors",
@@ -398,9 +442,8 @@ def main():
     print(f"building {len(mutants)} mutants", flush=True)
     set_up(tree, build)
     tests, same = tests_of(build, jobs), equivalents(root)
-    learn(tests, len(mutants), limit, state, jobs)
     until = time.monotonic() + float(os.environ.get("TIME", "inf"))
-    found, unfinished = judge(mutants, numbers, tests, state, jobs, until)
+    found, unfinished = judge(mutants, numbers, tests, same, state, jobs, limit, until)
     for m in mutants:
         if m.key() in same and m.name() in found:
             print(f"mutants: {m.file}: {m.was}: called equivalent, and {found[m.name()][1]} finds it")
