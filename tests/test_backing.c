@@ -260,6 +260,31 @@ static void test_stories(void)
     }
 }
 
+/* Who shows a certificate renews that one, for the same person. */
+static void test_renewals(void)
+{
+    static const struct {
+        const char *name, *renews, *by, *identity;
+    } refused[] = {
+        {"one that there is not", "x", "user:ann", "user:ann"},
+        {"another person's", "c", "user:lee", "user:lee"},
+        {"for another person", "c", "user:ann", "user:lee"},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    begin(&a);
+    act(&a, LKS_STR("root%ann=c"));
+    for (size_t i = 0; i < LKS_COUNT(refused); i++) {
+        lks_test_case("%s", refused[i].name);
+        struct lks_event e = {.kind = LKS_EVENT_CERTIFY, .by = lks_str_from(refused[i].by)};
+        e.certify.identity = lks_str_from(refused[i].identity);
+        e.certify.serial = LKS_STR("next");
+        e.certify.fingerprint = LKS_STR("sha256:" HEX64);
+        e.certify.renews = lks_str_from(refused[i].renews);
+        e.certify.expires = a.now.wall + DAY;
+        CHECK_HAS(lks_asked(&a, &e), "is not one that");
+    }
+}
+
 /* Messages ---------------------------------------------------------------------------------- */
 
 static void test_told(void)
@@ -289,6 +314,18 @@ static const struct {
     {"approve or review the reset of n1", "reset node=n1 step=reviewed by=ann "},
     {"release stack 's3'", "stepped digest=sha256:" HEX64 " step=released "},
 };
+
+/* A review of a change whose glass was not broken is not counted. */
+static void test_no_glass(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    begin(&a);
+    act(&a, LKS_STR("root+kim"));
+    act(&a, LKS_STR("kim!"));
+    lks_asked_apply(&a, &(struct lks_record)R(REVIEWED, reviewed, .change = 1, .by = T("ann")));
+    CHECK_INT(a.state.glasses, 0);
+    CHECK_INT(a.state.changes[0].glass.reviewed, 0);
+}
 
 static void prepare(struct lks_asked *a)
 {
@@ -434,8 +471,10 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"backing: stories of votes", test_stories},
+        {"backing: renewals that are refused", test_renewals},
         {"backing: in words", test_told},
         {"backing: every act of two people", test_acts},
+        {"backing: a review without a broken glass", test_no_glass},
         {"backing: roles while a change is open", test_grants},
         {"backing: a chain that is too long", test_chain},
         {"backing: the most that are independent", test_most},

@@ -319,6 +319,23 @@ static void count_of_failures(void)
     }
 }
 
+/* As many may fail in each wave, and no more in all of them together. */
+static void count_of_all(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 4, .waves = {2, 2}, .width = 1, .failures_max = 1});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    campaign_fail(&w, "n3", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run(&w, 4 * HOUR));
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_WAVE(&w, 0, LKS_WAVE_PASSED);
+    CHECK_WAVE(&w, 1, LKS_WAVE_HALTED);
+    check_gate(&w, "failure count", "halt",
+               "2 nodes failed in this change, and at most 1 may; the first is n1: ");
+    campaign_end(&w);
+}
+
 /* What a person has seen counts no more once they let it go on; what fails after that does. */
 static void resumed(void)
 {
@@ -461,6 +478,7 @@ static void no_way_back(void)
     CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
     CHECK_INT(campaign_member(&w, "n1")->failure, LKS_FAILURE_REVERT);
+    CHECK_INT(campaign_member(&w, "n1")->pass, 1); /* it went back to show the rollback */
     CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(w.a.state.proven_count, 0);
     campaign_end(&w);
@@ -547,6 +565,7 @@ int main(void)
         {"a member that rolled back", rolled_back},
         {"heard of again", heard_of_again},
         {"the count of failures", count_of_failures},
+        {"the count of failures over waves", count_of_all},
         {"what a person has seen", resumed},
         {"the way back is shown first", shown_first},
         {"the way back is never shown", never_shown},

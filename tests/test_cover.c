@@ -81,6 +81,35 @@ static void test_oracles(void)
     }
 }
 
+/* The largest one first takes three, none of them needless; two do. */
+static void test_better_than_greed(void)
+{
+    static const uint32_t values[] = {1, 2, 3,  4,  5,  6,  7,      /* one half */
+                                      8, 9, 10, 11, 12, 13, 14,     /* the other */
+                                      1, 2, 3,  4,  8,  9,  10, 11, /* more than a half */
+                                      5, 6, 12, 13, 7,  14};        /* and the rest */
+    static const struct lks_cover_candidate c[] = {{.first = 0, .count = 7, .weight = 1},
+                                                   {.first = 7, .count = 7, .weight = 1},
+                                                   {.first = 14, .count = 8, .weight = 1},
+                                                   {.first = 22, .count = 4, .weight = 1},
+                                                   {.first = 26, .count = 2, .weight = 1}};
+    for (unsigned greedy = 0; greedy < 2; greedy++) {
+        LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+        const struct lks_cover_question q = {.rows = values,
+                                             .row_count = LKS_COUNT(values),
+                                             .width = 1,
+                                             .strength = 1,
+                                             .greedy = greedy != 0,
+                                             .candidates = c,
+                                             .count = LKS_COUNT(c)};
+        lks_test_case("%s", greedy ? "greedily" : "at best");
+        struct lks_cover cover = choose(&q, &arena);
+        (void)CHECK_INT(cover.count, greedy ? 3 : 2);
+        (void)CHECK_INT(cover.items, 14);
+        (void)CHECK_INT(cover.covered, 14);
+    }
+}
+
 /* Whoever cannot be picked leaves a hole, and it is told. */
 static void test_barred(void)
 {
@@ -253,6 +282,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"cover: oracles", test_oracles},
+        {"cover: better than greed", test_better_than_greed},
         {"cover: barred", test_barred},
         {"cover: limit", test_limit},
         {"cover: weight", test_weight},

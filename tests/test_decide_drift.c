@@ -657,6 +657,7 @@ static const struct {
     {"healthy, and nobody said otherwise", "n1", LKS_CONDITION_UNHEALTHY, false, NEVER, "", "", ""},
     {"changing", "n1", LKS_CONDITION_CHANGING, true, NEVER, "", "BIOS by hand",
      "condition node=n1 condition=changing on=1 by=kim text=BIOS by hand\n"},
+    {"no change, and there was none", "n1", LKS_CONDITION_CHANGING, false, NEVER, "", "", ""},
     {"changing to a stack", "n1", LKS_CONDITION_CHANGING, true, NEVER, "silver", "wave 1",
      "condition node=n1 condition=changing on=1 stack=* by=kim text=wave 1\n"},
     {"changing to what is not known", "n1", LKS_CONDITION_CHANGING, true, NEVER, "sha256:x",

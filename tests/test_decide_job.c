@@ -139,6 +139,12 @@ static void test_lead(void)
     CHECK_STR(lks_asked(&a, &e), "led epoch=7 name=c2 url=https://c1\n");
     e.lead.epoch = 6;
     CHECK_STR(lks_asked(&a, &e), "refused: epoch 6 is not behind 7, in which c2 leads");
+    e.lead.epoch = 8;
+    e.lead.name = LKS_STR("");
+    CHECK_STR(lks_asked(&a, &e), "invalid: controller's name: there is none, and it is needed");
+    e.lead.name = LKS_STR("c3");
+    e.lead.url = LKS_STR("https://c3\n");
+    CHECK_STR(lks_asked(&a, &e), "invalid: controller's url: one line of printable text");
     CHECK_INT(a.state.epoch, 7);
 }
 

@@ -252,6 +252,11 @@ static void test_in_use(void)
     CHECK(lks_artifact_needed(&a.state, LKS_STR(C)));
     change(&a, false, &newer);
     CHECK(!lks_artifact_needed(&a.state, LKS_STR(C)));
+    lks_asked_apply(&a, &(struct lks_record){
+                            .kind = LKS_RECORD_COMMAND,
+                            .command = {.id = 1, .node = LKS_STR("g1"), .digests = LKS_STR(D)}});
+    CHECK(lks_artifact_needed(&a.state, LKS_STR(D))); /* until the command ends */
+    CHECK(!lks_artifact_needed(&a.state, LKS_STR(C)));
 }
 
 /* Images ------------------------------------------------------------------------------------ */

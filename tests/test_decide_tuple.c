@@ -226,6 +226,8 @@ static const struct {
 } changes[] = {
     {"the same in another order", "!gpu.serial\ngpu.serial@gpu 0=G2\ngpu.serial@gpu 1=G1", ""},
     {"another board", "platform.serial=B2", OTHER_PARTS("board B2, GPUs G1 G2, NICs N1", "board")},
+    {"a board with a short serial", "platform.serial=7",
+     OTHER_PARTS("board 7, GPUs G1 G2, NICs N1", "board")},
     {"another GPU", "!gpu.serial\ngpu.serial@gpu 0=G1\ngpu.serial@gpu 1=G3",
      OTHER_PARTS("board B1, GPUs G1 G3, NICs N1", "GPUs")},
     {"a GPU less", "!gpu.serial\ngpu.serial@gpu 0=G1",

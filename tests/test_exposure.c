@@ -176,6 +176,19 @@ static void test_views(void)
     check_flaws(&w, "", NULL, "\"items\":[]");
 }
 
+/* Each device of a node counts, in whatever order their versions are. */
+static void test_devices(void)
+{
+    LKS_CLEANUP(world_fini) struct world w = {0};
+    world_init(&w);
+    run(&w, "g1", NEW "firmware/nic@nic 0=28.46.1000\nfirmware/nic@nic 1=28.5.1000\n");
+    run(&w, "g2", NEW "firmware/nic@nic 0=28.46.1000\nfirmware/nic@nic 1=28.47.1000\n");
+    check_flaws(&w, "CVE-2", NULL,
+                "\"items\":[" HEAD("CVE-2", "exposed", "9.1", "2026-10-31", "15", "firmware/nic",
+                                   FIXED("28.46"))
+                    REACH("1", "8", POOL("train", "g1", "1", "8", "\"28.5.1000\""), "") "]");
+}
+
 /* Images of the catalogue carry flaws too. */
 static void test_images(void)
 {
@@ -326,6 +339,7 @@ int main(void)
     int failed = lks_test_main((const struct lks_test[]){
         {"advisories: what reaches whom", test_flaws},
         {"advisories: what a caller may see", test_views},
+        {"advisories: devices", test_devices},
         {"advisories: images", test_images},
         {"advisories: a list too long", test_many},
         {"copied in slices", test_slices},

@@ -385,6 +385,22 @@ static void append_forged(struct bench *t)
     CHECK_CODE(lks_engine_commit(&t->a.options, &t->a.store, &batch, &err), LKS_OK);
 }
 
+static struct lks_head forged;
+
+static enum lks_code heads_forged(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
+                                  struct lks_err *err)
+{
+    (void)self, (void)from, (void)err;
+    (void)fn(ctx, &forged);
+    return LKS_OK;
+}
+
+static enum lks_code no_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
+{
+    (void)self, (void)out;
+    return lks_fail(err, LKS_E_UNAVAILABLE, "no answer");
+}
+
 static void test_rows_without_a_head_are_not_followed(void)
 {
     LKS_CLEANUP(bench_fini) struct bench t = {0};
@@ -399,6 +415,15 @@ static void test_rows_without_a_head_are_not_followed(void)
     CHECK_CODE(follow(&t, &t.b, &rows, &more, &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "have no signed head");
     CHECK_INT(lks_engine_seq(t.b.engine), seq);
+    race.ops = *t.b.store.ops;
+    race.ops.heads = heads_forged;
+    t.b.store.ops = &race.ops;
+    forged = t.b.place.newest;
+    forged.signature[0]++; /* what differs least */
+    CHECK_CODE(follow(&t, &t.b, &rows, &more, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "is not signed with this key");
+    race.ops.tail = no_tail;
+    CHECK_CODE(follow(&t, &t.b, &rows, &more, &err), LKS_E_UNAVAILABLE);
     late.options = options_of(&t, true);
     CHECK_CODE(lks_store_memory_share(t.disk, &late.store, &err), LKS_OK);
     CHECK_CODE(lks_engine_open(&late.store, &late.options, t.now, &late.engine, &err),

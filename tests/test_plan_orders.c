@@ -211,6 +211,20 @@ static const struct row {
      "image kernel reboots [{\"before\":\"6.8.0\",\"component\":\"kernel\",\"value\":\"6.11.0\"}] "
      "[{\"before\":\"6.11.0\",\"component\":\"kernel\",\"value\":\"6.8.0\"}]\n",
      NULL},
+    {"the image from files",
+     OLD,
+     LKS_STACK("s", "nvidia", "l40s-pcie-8",
+               "  kernel: {version: '6.11.0', owner: image}\n  cuda: {version: '13.0'}\n"
+               "  container-toolkit: {version: '1.18.0'}\n  driver: {version: '580.95.05'}\n"
+               "  nccl: {version: '2.27.7'}\n"),
+     {BUNDLE(FILE_OF("old.img", A, "kernel", "6.8.0", "") "," FILE_OF("new.img", B, "kernel",
+                                                                      "6.11.0", ""))},
+     "",
+     "",
+     false,
+     "image kernel reboots [" ITEM("kernel", "6.8.0", B, "new.img", "6.11.0") "] [" ITEM(
+         "kernel", "6.11.0", A, "old.img", "6.8.0") "]\n",
+     NULL},
     {"settings, behind the packages they are of",
      STACK("{version: '2.27.7'}", "settings: {power_limit_w: 300}\n"),
      STACK("{version: '2.28.3'}",

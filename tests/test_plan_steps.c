@@ -69,6 +69,14 @@ static const struct row {
      STACK("a", OLD, FW(OF("hmc", "1"))), STACK("b", OLD, FW(OF("hmc", "2"))),
      BUNDLE(IMAGE("a", "hmc", "2", "")), false, false,
      "recipe 0: stage@0(hmc 2) leave@10 activate@154(hmc 2) check@154" END},
+    {"two that are staged", FLEET(BMC, "spares: {hgx-h100-8: 2}\n"),
+     STACK("a", OLD, FW(OF("hmc", "1") ", " OF("erot", "1"))),
+     STACK("b", OLD, FW(OF("hmc", "2") ", " OF("erot", "2"))),
+     BUNDLE(IMAGE("a", "hmc", "2", "") "," IMAGE("b", "erot", "2", "")), false, true,
+     "recipe 0: stage@0(hmc 2) stage@0(erot 2)! leave@10 activate@154(hmc 2) check@154 "
+     "activate@1230(erot 2)! check@1230" END
+     "one way: firmware/erot from 1 to 2 on hgx-h100-8 can only be replaced by a spare, of which "
+     "there are 2\n"},
     {"not where the endpoint would apply it at once", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("bmc", "1"))), STACK("b", OLD, FW(OF("bmc", "2"))),
      BUNDLE(IMAGE("a", "bmc", "2", "")), false, false, LEAVE " flash@150(bmc 2) check@150" END},

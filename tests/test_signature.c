@@ -418,6 +418,21 @@ static void test_looks_like_bytes(void)
     CHECK_INT(s.len, 34);
 }
 
+/* A sequence in DER fits to its last byte, and no further. */
+static void test_longest(void)
+{
+    for (size_t len = LKS_SIGNATURE_BYTES_MAX; len <= LKS_SIGNATURE_BYTES_MAX + 1; len++) {
+        char bytes[LKS_SIGNATURE_BYTES_MAX + 1] = {0x30, (char)(len - 2)};
+        struct lks_signature s = {0};
+        struct lks_err err = {0};
+        lks_test_case("%zu bytes", len);
+        bool fits = len <= LKS_SIGNATURE_BYTES_MAX;
+        CHECK_CODE(lks_signature_parse((struct lks_str){bytes, len}, &s, &err),
+                   fits ? LKS_OK : LKS_E_INVALID);
+        CHECK_INT(s.len, fits ? len : 0);
+    }
+}
+
 static void test_unread(void)
 {
     for (size_t i = 0; i < LKS_COUNT(unread); i++) {
@@ -447,6 +462,7 @@ static const struct lks_test tests[] = {
     {"signing", test_signing},
     {"confusion", test_confusion},
     {"looks like bytes", test_looks_like_bytes},
+    {"longest", test_longest},
     {"unread", test_unread},
     {NULL, NULL},
 };

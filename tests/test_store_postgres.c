@@ -2,6 +2,8 @@
 #include "drivers/store/postgres.h"
 #include "tests/test.h"
 
+#include <string.h>
+
 static const struct {
     const char *name, *conninfo;
     enum lks_code code;
@@ -37,7 +39,8 @@ static void test_connections(void)
     }
 }
 
-/* Nobody is there: it may be tried again, and the line says where. */
+/* Nobody is there: it may be tried again, and the line says where. The library's own message has
+ * several lines and ends with one. */
 static void test_nobody(void)
 {
     static const enum lks_store_mode modes[] = {LKS_STORE_CREATE, LKS_STORE_OWN, LKS_STORE_READ};
@@ -48,6 +51,7 @@ static void test_nobody(void)
                                            &store, &err),
                    LKS_E_UNAVAILABLE);
         CHECK_HAS(lks_str_from(err.msg), "postgresql fleet@/nonexistent,/neither: ");
+        CHECK(strpbrk(err.msg, "\n\t") == NULL && err.msg[strlen(err.msg) - 1] != ' ');
         CHECK(store.ops == NULL);
     }
 }

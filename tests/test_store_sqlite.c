@@ -4,6 +4,7 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "drivers/store/claim.h"
 #include "tests/rows.h"
 #include "tests/test.h"
 #include "tests/tree.h"
@@ -137,8 +138,10 @@ static void must(bool ok, const char *what)
 static void test_paths(void)
 {
     LKS_CLEANUP(place_free) struct place p = place_new();
-    char other[PATH_SIZE];
+    char other[PATH_SIZE], longer[LKS_CLAIM_PATH_MAX + 1];
     check_refused(p.path, LKS_STORE_CREATE, LKS_E_REFUSED, "journal.db: File exists");
+    (void)snprintf(longer, sizeof(longer), "%0*d", LKS_CLAIM_PATH_MAX, 0);
+    check_refused(longer, LKS_STORE_CREATE, LKS_E_INVALID, "the path is too long");
     check_refused(beside(&p, "none.db", other), LKS_STORE_OWN, LKS_E_NOT_FOUND, "none.db: No such");
     check_refused(other, LKS_STORE_READ, LKS_E_NOT_FOUND, "none.db: No such");
     check_refused(beside(&p, "no/folder", other), LKS_STORE_CREATE, LKS_E_NOT_FOUND, "No such");

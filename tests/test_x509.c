@@ -232,6 +232,8 @@ static void test_bad_lengths_of_time(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
         w.seconds = seconds[i];
         CHECK_CODE(issue(&w, &pem, &about, &err), LKS_E_INVALID);
+        w.use = LKS_X509_CA;
+        CHECK_CODE(lks_x509_make_ca(lks_buf_view(&ca_key), &w, &pem, &err), LKS_E_INVALID);
     }
 }
 
