@@ -434,6 +434,7 @@ static const struct {
     {"stack init", ARGS("stack", "init", "--root", "tests/golden"), 1},
     {"help", ARGS("help"), 0},
     {"help", ARGS("help", "stack", "check"), 0},
+    {"completion", ARGS("completion", "bash"), 0},
     {"version", ARGS("version"), 0},
 };
 

@@ -12,6 +12,9 @@ struct lks_embedded {
 /* All of data/. */
 extern const struct lks_embedded lks_embedded_data[];
 
+/* All of packaging/completion/. */
+extern const struct lks_embedded lks_embedded_completion[];
+
 /* All of db/sqlite/, in order. */
 extern const struct lks_embedded lks_embedded_schema[];
 

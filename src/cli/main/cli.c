@@ -1,6 +1,7 @@
 #include "cli/shared/cli.h"
 
 #include "base/near.h"
+#include "cli/main/complete.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/remote.h"
@@ -392,6 +393,10 @@ static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct
 {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         list_commands(cli);
+        return LKS_OK;
+    }
+    if (strcmp(argv[1], "__complete") == 0) { /* for the scripts of shells, and in no list */
+        lks_complete_line(cli, argc > 2 ? argv[2] : "");
         return LKS_OK;
     }
     int used;

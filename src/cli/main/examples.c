@@ -187,6 +187,8 @@ const struct lks_example lks_examples[] = {
     HERE("help", "List the commands by group"),
     HERE("help plan", "List the commands of one group"),
     HERE("help node hold", "Explain a command"),
+    HERE("completion bash > lockstep.bash",
+         "Write the completion script of bash; load it with 'source lockstep.bash'"),
     HERE("version", "Show version and commit"),
 };
 const size_t lks_example_count = LKS_COUNT(lks_examples);

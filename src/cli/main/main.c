@@ -7,7 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000 };
+/* A person who presses a key waits that long for the names that lockstepd has, at the most. */
+enum { NS_PER_MS = 1000000, PATIENCE_MS = 700 };
 
 /* Our parent may have closed our streams or ignore the end of children, and both would be
  * inherited: then the first files we open would be taken for streams, and no child could be waited
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
         .token_file = environment("LOCKSTEP_TOKEN_FILE"),
         .state_home = environment("XDG_STATE_HOME"),
         .home = environment("HOME"),
+        .cache_home = environment("XDG_CACHE_HOME"),
+        .patience_ms = PATIENCE_MS,
         .program = argc > 0 ? argv[0] : NULL,
         .commit = LKS_COMMIT,
     };

@@ -754,6 +754,12 @@ const struct lks_command lks_commands[] = {
      "{server, nodes, bmcs}", lks_cmd_sim_up},
     {LKS_ADMINISTER, "sim down", "DIR", 1, 1, NULL, "Stop what 'sim up' started", "", "{ended}",
      lks_cmd_sim_down},
+    {LKS_ADMINISTER, "completion", "SHELL", 1, 1, NULL, "Print the completion script of a shell",
+     "SHELL is bash, zsh or fish. 'make install' installs the scripts; without it, run "
+     "'source <(lockstep completion bash)' in the shell, or 'lockstep completion fish | source'. "
+     "Names of nodes, pools, changes and more come from the lockstepd of the environment, and are "
+     "cached for 30 s in $XDG_CACHE_HOME/lockstep, else ~/.cache/lockstep.",
+     "{shell, script}", lks_complete_script},
     {LKS_LOOK, "help", "[COMMAND...]", 0, 2, NULL,
      "List the commands or those of a group, or explain one", "",
      "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",

@@ -26,6 +26,8 @@ struct lks_cli {
     const char *data_dir;                 /* tables that replace built-in ones, or NULL */
     const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
     const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */
+    const char *cache_home;        /* $XDG_CACHE_HOME, or NULL: see lks_path_cache() */
+    unsigned patience_ms;          /* for names from lockstepd while a line is typed; 0: no limit */
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
     const char *commit;  /* of this build, or NULL: unknown */
     const struct lks_command *command; /* the one that runs */

@@ -11,6 +11,9 @@ typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args 
 lks_command_fn lks_cli_help;
 lks_command_fn lks_cli_version;
 
+/* complete.c */
+lks_command_fn lks_complete_script;
+
 /* ask.c: commands that are one request, such as node hold. */
 lks_command_fn lks_ask_cmd;
 

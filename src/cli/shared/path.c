@@ -29,21 +29,36 @@ enum lks_code lks_path_absolute(char out[PATH_MAX], const char *path, struct lks
     return lks_path_join(out, here, path, err);
 }
 
-enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
-                             struct lks_err *err)
+/* lockstep/NAME in `set`, or in `usual` of $HOME. NOT_FOUND where neither is there. A path from
+ * wherever one stands is no folder of a user: the standard says to ignore it. */
+static enum lks_code user_path(const struct lks_cli *cli, const char *set, const char *usual,
+                               const char *name, char out[PATH_MAX], struct lks_err *err)
 {
     char base[PATH_MAX], ours[PATH_MAX];
-    /* A path from wherever one stands is no state folder: the standard says to ignore it. */
-    bool set = cli->state_home != NULL && cli->state_home[0] == '/';
-    if (!set && (cli->home == NULL || cli->home[0] != '/'))
-        return lks_fail(err, LKS_E_USAGE,
-                        "neither $XDG_STATE_HOME nor $HOME is set to a path from the root; say "
-                        "where with --state DIR");
-    if (lks_path_join(base, set ? cli->state_home : cli->home, set ? "" : ".local/state", err) !=
-            LKS_OK ||
+    bool is_set = set != NULL && set[0] == '/';
+    if (!is_set && (cli->home == NULL || cli->home[0] != '/'))
+        return lks_fail(err, LKS_E_NOT_FOUND, "$HOME is not a path from the root");
+    if (lks_path_join(base, is_set ? set : cli->home, is_set ? "" : usual, err) != LKS_OK ||
         lks_path_join(ours, base, "lockstep", err) != LKS_OK)
         return err->code;
     return lks_path_join(out, ours, name, err);
+}
+
+enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
+                             struct lks_err *err)
+{
+    enum lks_code code = user_path(cli, cli->state_home, ".local/state", name, out, err);
+    if (code != LKS_E_NOT_FOUND)
+        return code;
+    return lks_fail(err, LKS_E_USAGE,
+                    "neither $XDG_STATE_HOME nor $HOME is set to a path from the root; say "
+                    "where with --state DIR");
+}
+
+enum lks_code lks_path_cache(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
+                             struct lks_err *err)
+{
+    return user_path(cli, cli->cache_home, ".cache", name, out, err);
 }
 
 static enum lks_code fail_others(const char *path, struct lks_err *err)

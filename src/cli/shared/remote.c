@@ -23,6 +23,11 @@ static const char *given(const struct lks_args *args, const char *option, const 
     return value != NULL ? value : fallback;
 }
 
+const char *lks_remote_server(const struct lks_cli *cli, const struct lks_args *args)
+{
+    return given(args, "--server", cli->server != NULL ? cli->server : LKS_REMOTE_DEFAULT);
+}
+
 /* The token in `path`, without the line end that an editor leaves. */
 static enum lks_code read_token(const char *path, struct lks_buf *out, struct lks_err *err)
 {
@@ -45,7 +50,7 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
     struct lks_client_options options = {
-        .server = given(args, "--server", cli->server != NULL ? cli->server : LKS_REMOTE_DEFAULT),
+        .server = lks_remote_server(cli, args),
         .ca = given(args, "--ca", cli->ca),
         .timeout_ms = TIMEOUT_MS,
     };

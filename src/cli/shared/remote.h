@@ -32,6 +32,9 @@ struct lks_remote {
     struct lks_client *client;
 };
 
+/* Where it is: "unix:PATH" or "https://HOST:PORT". */
+const char *lks_remote_server(const struct lks_cli *cli, const struct lks_args *args);
+
 /* Nothing is sent yet. The caller owes lks_remote_fini(). */
 enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
