@@ -104,7 +104,7 @@ portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line an
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-bmcsim lockstep-agentsim $(NODE))
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-bmcsim lockstep-agentsim packaging/man1 $(NODE))
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built

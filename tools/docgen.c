@@ -4,6 +4,7 @@
  *     docgen commands | rules | errors | manifest | inventory | journal | access | config | api
  *     docgen states
  *     docgen schema KIND
+ *     docgen man DIR
  */
 #include "tools/docgen.h"
 #include "base/buf.h"
@@ -430,6 +431,8 @@ int main(int argc, char **argv)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf page = {0};
     struct lks_err err = {0};
     lks_buf_init(&page, PAGE_MAX);
+    if (argc == 3 && strcmp(argv[1], "man") == 0)
+        return lks_docgen_man(argv[2]) ? 0 : 6;
     bool known = argc == 3 && strcmp(argv[1], "schema") == 0 && put_schema(&page, argv[2]);
     for (size_t i = 0; i < LKS_COUNT(pages) && argc == 2; i++) {
         if (strcmp(argv[1], pages[i].name) == 0) {
@@ -438,7 +441,7 @@ int main(int argc, char **argv)
         }
     }
     if (!known) {
-        fprintf(stderr, "usage: docgen PAGE, or docgen schema KIND\n");
+        fprintf(stderr, "usage: docgen PAGE, docgen schema KIND, or docgen man DIR\n");
         return 2;
     }
     if (lks_buf_check(&page, &err) != LKS_OK || fwrite(page.ptr, 1, page.len, stdout) != page.len ||

@@ -19,7 +19,7 @@ packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     demo) echo curl prometheus ;;
-    test) echo clang git libclang-rt-14-dev patch tzdata ;;
+    test) echo clang fish git libclang-rt-14-dev man-db mandoc patch tzdata zsh ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     mutants) echo git python3-clang ;;
     real) echo curl git grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \

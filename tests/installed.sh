@@ -1,0 +1,78 @@
+#!/bin/sh
+# What `make install` puts in place is complete: programs, executors, units, completion and manual pages.
+#
+#     installed.sh BUILD_DIR
+set -eu
+
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+
+# has NAME CONDITION...: the condition is a command that succeeds
+has() {
+    name=$1
+    shift
+    if "$@" >"$scratch/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+        cat "$scratch/said"
+    fi
+}
+
+DESTDIR=$scratch/root meson install -C "$build" --no-rebuild --quiet >"$scratch/log" 2>&1 || {
+    cat "$scratch/log"
+    exit 1
+}
+program=$(find "$scratch/root" -path '*/bin/lockstep')
+prefix=${program%/bin/lockstep}
+
+for file in \
+    bin/lockstep bin/lockstepd bin/lockstep-agent bin/lockstep-helper bin/lockstep-bmcsim bin/lockstep-agentsim \
+    libexec/lockstep/executors/accept libexec/lockstep/executors/apt libexec/lockstep/executors/dnf \
+    libexec/lockstep/executors/firmware libexec/lockstep/executors/hook libexec/lockstep/executors/image \
+    libexec/lockstep/executors/reboot libexec/lockstep/executors/settings; do
+    has "$file is a program" test -x "$prefix/$file"
+done
+for file in packaging/*.service.in; do
+    has "$file is installed" test -s "$prefix/lib/systemd/system/$(basename "$file" .in)"
+done
+for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.conf lib/tmpfiles.d/lockstep.conf \
+    share/bash-completion/completions/lockstep share/fish/vendor_completions.d/lockstep.fish \
+    share/zsh/site-functions/_lockstep \
+    share/lockstep/examples/agent.conf share/lockstep/examples/executors.enabled \
+    share/man/man1/lockstep.1 share/man/man5/lockstepd.yaml.5; do
+    has "$file is installed" test -s "$prefix/$file"
+done
+
+# Each command is on the page of its first word, with an example.
+"$prefix/bin/lockstep" help --json | tr '{' '\n' | sed -n 's/^"name":"\([a-z][^"]*\)","\(args\|summary\)".*/\1/p' \
+    >"$scratch/commands"
+has 'there are commands' test -s "$scratch/commands"
+while read -r command; do
+    page=$prefix/share/man/man1/lockstep-${command%% *}.1
+    written=$(echo "$command" | sed 's/-/\\\\-/g')
+    has "'$command' has a page" grep -q "^\.SS lockstep $written\$" "$page"
+    has "'$command' has an example" grep -q "^lockstep $written" "$page"
+    has "'$command' is in lockstep(1)" grep -q "^.fB$written.fR" "$prefix/share/man/man1/lockstep.1"
+done <"$scratch/commands"
+
+# The pages are well formed, as far as a program is here that can tell.
+for page in "$prefix"/share/man/man?/*; do
+    if command -v mandoc >/dev/null; then
+        # A page has the version and no date: two builds of one version are the same.
+        mandoc -T lint -W warning "$page" 2>&1 | grep -v 'missing date' >"$scratch/warnings" || true
+        has "$(basename "$page"): mandoc: $(cat "$scratch/warnings")" test ! -s "$scratch/warnings"
+    fi
+    if command -v groff >/dev/null; then
+        groff -man -T utf8 -ww -z "$page" >"$scratch/warnings" 2>&1 || true
+        has "$(basename "$page"): groff: $(cat "$scratch/warnings")" test ! -s "$scratch/warnings"
+    fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
