@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Types the commands of README.md as they are printed, and compares the output with the printed one.
+
+    readme.py BUILD_DIR
+
+Run are the blocks of the sections below, in one shell, in a folder with the checkout's examples and tests. A line of
+output that is printed has to come, in that order, with blanks and line ends counting as one blank; "..." is anything,
+and a date is any date. A block with a line that starts with '# ' needs root and hardware, and is not run.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SECTIONS = ("The first five minutes", "Firmware")
+LIMIT_S = 600
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def blocks(text, section):
+    """The indented blocks of a section, as lists of lines without the indent."""
+    body = text.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+    found, lines = [], []
+    for line in body.split("\n") + [""]:
+        if line.startswith("    "):
+            lines.append(line[4:])
+        elif line == "" and lines:
+            lines.append("")
+        elif lines:
+            found.append(lines)
+            lines = []
+    return [block for block in found if block[0].startswith(("$ ", "# "))]
+
+
+def commands(block):
+    """Pairs of a command, with its further lines and here-document, and the lines that are printed behind it."""
+    pairs, end = [], None
+    for line in block:
+        if end is not None or (pairs and not pairs[-1][1] and pairs[-1][0].endswith("\\")):
+            pairs[-1][0] += "\n" + line
+            end = None if line == end else end
+        elif line.startswith("$ "):
+            pairs.append([line[2:], []])
+            here = re.search(r"<<'(\w+)'$", line)
+            end = here.group(1) if here else None
+        elif line.strip():
+            pairs[-1][1].append(line)
+    return pairs
+
+
+def pattern(printed):
+    """What the printed lines say about the output."""
+    text = " ".join(" ".join(printed).split())
+    parts = [re.escape(part) for part in re.split(r" ?\.\.\. ?", text)]
+    return re.sub(r"\d{4}\\-\d\d\\-\d\d", r"\\d{4}-\\d\\d-\\d\\d", ".*".join(parts))
+
+
+class Shell:
+    """One bash that is given a command at a time."""
+
+    def __init__(self, folder, programs):
+        env = dict(os.environ, HOME=folder, XDG_STATE_HOME=folder + "/state", XDG_CACHE_HOME=folder + "/cache",
+                   LC_ALL="C.UTF-8", COLUMNS="100")
+        for name in ("LOCKSTEP_SERVER", "LOCKSTEP_CA", "LOCKSTEP_TOKEN_FILE", "LOCKSTEP_DATA"):
+            env.pop(name, None)
+        os.symlink(programs, folder + "/build")
+        for name in ("examples", "tests"):
+            os.symlink(os.path.join(HERE, name), os.path.join(folder, name))
+        self.folder = folder
+        self.bash = subprocess.Popen(["bash", "--norc"], cwd=folder, env=env, stdin=subprocess.PIPE, text=True,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def type(self, command):
+        """What it printed, on both streams, and its exit status. A program in the background has said 'ready'."""
+        out, done = self.folder + "/.out", self.folder + "/.done"
+        os.mkfifo(done)
+        wait = f"\nuntil grep -q ready {out} || ! kill -0 $!; do sleep 0.05; done" if command.endswith("&") else ""
+        self.bash.stdin.write(f"{{ {command}\n}} >{out} 2>&1 </dev/null{wait}\necho $? >{done}\n")
+        self.bash.stdin.flush()
+        with open(done, encoding="utf-8") as file:
+            status = int(file.read() or -1)
+        os.unlink(done)
+        with open(out, encoding="utf-8") as file:
+            return status, file.read()
+
+    def end(self):
+        self.bash.stdin.write("kill $(jobs -p)\nwait\n")
+        self.bash.stdin.close()
+        self.bash.wait(LIMIT_S)
+
+
+def main():
+    programs = os.path.abspath(sys.argv[1])
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
+        text = file.read()
+    passed, failed = 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        shell = Shell(folder, programs)
+        for section in SECTIONS:
+            for block in blocks(text, section):
+                if any(line.startswith("# ") for line in block):
+                    continue
+                for command, printed in commands(block):
+                    status, output = shell.type(command)
+                    # Exit status 1 is the answer no, which the printed output shows.
+                    good = status == 0 or (status in (1, 3) and printed)
+                    if good and re.search(pattern(printed), " ".join(output.split())):
+                        passed += 1
+                        continue
+                    failed += 1
+                    print(f"FAIL {section}: $ {command}\nstatus {status}, output:\n{output}")
+                    print("which does not have:\n" + "\n".join(printed))
+        shell.end()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
