@@ -109,11 +109,12 @@ static inline void lks_run_check_members(const char *command, const struct lks_d
 }
 
 /* Commands with a test of their own that also reads their JSON: tests/test_cli_bundle.c,
- * test_cli_bmc.c, test_cli_change.c, test_pldm_package_cli.c. */
+ * test_cli_bmc.c, test_cli_change.c, test_context.c, test_pldm_package_cli.c. */
 static inline bool lks_run_has_own_test(const char *command)
 {
-    static const char *const groups[] = {"bmc ",   "bundle ",  "trust ",   "pldm ", "change ",
-                                         "freeze", "unfreeze", "rehearse", "login", "logout"};
+    static const char *const groups[] = {"bmc ",    "bundle ", "trust ",   "pldm ",
+                                         "change ", "freeze",  "unfreeze", "rehearse",
+                                         "login",   "logout",  "config "};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

@@ -1,6 +1,7 @@
 #include "codec/format/yaml.h"
 
 #include "base/buf.h"
+#include "base/rng.h"
 #include "codec/format/json.h"
 #include "tests/test.h"
 
@@ -385,6 +386,84 @@ static void test_full(void)
     }
 }
 
+/* Written ----------------------------------------------------------------------------------- */
+
+/* `json` as YAML, and that read back as canonical JSON. */
+static void write_and_read(struct lks_str json, struct lks_buf *yaml, struct lks_buf *back)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    lks_buf_init(yaml, OUT_MAX);
+    CHECK_CODE(lks_docs_init(&docs, "f.json", &err), LKS_OK);
+    CHECK_CODE(lks_json_parse(json, &docs, &err), LKS_OK);
+    CHECK_CODE(lks_yaml_write(docs.first, yaml, &err), LKS_OK);
+    CHECK_CODE(canonical(lks_buf_view(yaml), back, &err), LKS_OK);
+    CHECK_STR(lks_str_from(err.msg), "");
+}
+
+static const struct {
+    const char *name;
+    const char *json; /* canonical */
+    const char *yaml;
+} written[] = {
+    {"text", "{\"a\":\"gold\"}", "a: gold\n"},
+    {"truth, null and a number", "{\"a\":true,\"b\":null,\"c\":-7}", "a: true\nb: null\nc: -7\n"},
+    {"text that reads as truth", "{\"a\":\"true\",\"b\":\"No\"}", "a: 'true'\nb: 'No'\n"},
+    {"text that reads as a number", "{\"a\":\"12.10\",\"b\":\"007\"}", "a: '12.10'\nb: '007'\n"},
+    {"a time", "{\"a\":\"2026-11-15T03:37:00Z\"}", "a: '2026-11-15T03:37:00Z'\n"},
+    {"a key that reads as truth", "{\"on\":1}", "'on': 1\n"},
+    {"no text", "{\"a\":\"\"}", "a: ''\n"},
+    {"a list of maps", "{\"a\":[{\"b\":1,\"c\":2},{\"b\":3}]}", "a:\n- b: 1\n  c: 2\n- b: 3\n"},
+    {"nothing in a list and in a map", "{\"a\":[],\"b\":{}}", "a: []\nb: {}\n"},
+    {"characters with a meaning", "{\"a\":\"b: #c\",\"d\":\"- e\",\"f\":\"*g\"}",
+     "a: 'b: #c'\nd: '- e'\nf: '*g'\n"},
+    {"several lines", "{\"a\":\"b\\n c\\n\"}", "a: \"b\\n c\\n\"\n"},
+    {"a control character", "{\"a\":\"\\u001b[31m\"}", "a: \"\\e[31m\"\n"},
+    {"letters of others", "{\"a\":\"\xc3\xa9\"}", "a: \xc3\xa9\n"},
+    {"a line longer than a screen",
+     "{\"a\":\"one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+     "fifteen\"}",
+     "a: one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+     "fifteen\n"},
+};
+
+static void test_written(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(written); i++) {
+        lks_test_case("%s", written[i].name);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf yaml = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf back = {0};
+        write_and_read(lks_str_from(written[i].json), &yaml, &back);
+        CHECK_STR(lks_buf_view(&yaml), written[i].yaml);
+        CHECK_STR(lks_buf_view(&back), written[i].json);
+    }
+}
+
+/* Any text of a few characters that have a meaning somewhere in YAML reads back as itself, as a
+ * value and as a key. */
+static void test_written_any(void)
+{
+    static const char letters[] = "aynol01.:-_ #'\"[]{},&*!|>%@`?=~+eExXtTrRuU\n\t\\/Z";
+    struct lks_rng rng = {25};
+    for (int i = 0; i < 20000; i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(OUT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf yaml = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf back = {0};
+        char text[8];
+        size_t len = lks_rng_below(&rng, sizeof(text));
+        for (size_t k = 0; k < len; k++)
+            text[k] = letters[lks_rng_below(&rng, sizeof(letters) - 1)];
+        lks_buf_add(&json, LKS_STR("{"));
+        lks_json_string(&json, (struct lks_str){text, len});
+        lks_buf_add(&json, LKS_STR(":["));
+        lks_json_string(&json, (struct lks_str){text, len});
+        lks_buf_add(&json, LKS_STR("]}"));
+        lks_test_case("%s", json.ptr);
+        write_and_read(lks_buf_view(&json), &yaml, &back);
+        CHECK_STR(lks_buf_view(&back), json.ptr);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -396,6 +475,8 @@ int main(void)
         {"yaml: depth", test_depth},
         {"yaml: size", test_size},
         {"yaml: memory", test_full},
+        {"yaml: written", test_written},
+        {"yaml: any text is written", test_written_any},
         {0},
     });
 }

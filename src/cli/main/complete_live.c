@@ -2,6 +2,7 @@
  * seconds, for a short time, and only where commands without options ask it. */
 #include "base/file.h"
 #include "cli/main/complete.h"
+#include "cli/shared/context.h"
 #include "cli/shared/path.h"
 #include "cli/shared/remote.h"
 #include "cli/shared/render.h"
@@ -160,10 +161,11 @@ void lks_complete_live_names(struct lks_cli *cli, const char *server,
     static const struct lks_option option = {"--server ADDRESS", ""};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(NAMES_MAX);
     struct lks_args args = {.given_count = server != NULL};
+    struct lks_err ignored = {0};
     char file[PATH_MAX];
     args.given[0].option = &option;
     args.given[0].value = server;
-    if (!may_ask(server))
+    if (!may_ask(server) || lks_context_apply(cli, &args, &ignored) != LKS_OK)
         return;
     bool cached = cache_file(cli, &args, list, file);
     if (cached && is_fresh(cli, file)) {

@@ -50,6 +50,8 @@ int main(int argc, char **argv)
         .server = environment("LOCKSTEP_SERVER"),
         .ca = environment("LOCKSTEP_CA"),
         .token_file = environment("LOCKSTEP_TOKEN_FILE"),
+        .context_name = environment("LOCKSTEP_CONTEXT"),
+        .config_home = environment("XDG_CONFIG_HOME"),
         .state_home = environment("XDG_STATE_HOME"),
         .home = environment("HOME"),
         .cache_home = environment("XDG_CACHE_HOME"),

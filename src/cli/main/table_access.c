@@ -26,3 +26,10 @@ const struct lks_option lks_access_token_options[] = {
      "lifetime of the token, such as 30m or 7d (tls.user_hours, 24h); at most tls.user_days (90)"},
     {0},
 };
+
+const struct lks_option lks_config_set_options[] = {
+    {"--server ADDRESS", "https://HOST:PORT or unix:/PATH; required for a new context"},
+    {"--ca FILE", "CA certificate of the server (ca.crt of 'lockstepd init')"},
+    {"--token-file FILE", "file with an API token; 'lockstep login' writes it"},
+    {0},
+};

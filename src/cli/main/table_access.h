@@ -5,7 +5,7 @@
 #include "cli/shared/commands.h"
 
 extern const struct lks_option lks_login_options[], lks_access_grant_options[],
-    lks_access_revoke_options[], lks_access_token_options[];
+    lks_access_revoke_options[], lks_access_token_options[], lks_config_set_options[];
 
 /* clang-format off */
 #define LKS_ACCESS_COMMANDS                                                                        \
@@ -52,7 +52,23 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "    \
      "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, "        \
      "expires, minter?, minters?: []}]}",                                                          \
-     lks_cmd_access_ls}
+     lks_cmd_access_ls},                                                                           \
+    {LKS_ADMINISTER, "config ls", "", 0, 0, NULL, "List the contexts: controllers by name",        \
+     "Contexts are in $XDG_CONFIG_HOME/lockstep/contexts.yaml, else "                              \
+     "~/.config/lockstep/contexts.yaml. An option wins over the environment, and the environment " \
+     "over the context.",                                                                          \
+     "{items: [{name, server, ca?, token_file?, current}], file}", lks_cmd_config_ls},             \
+    {LKS_ADMINISTER, "config set", "NAME", 1, 1, lks_config_set_options,                           \
+     "Add a context, or change one",                                                               \
+     "A setting whose option is not given stays as it is. The first context becomes the current "  \
+     "one. 'login' then writes the token.",                                                        \
+     "{name, server, current, file}", lks_cmd_config_set},                                         \
+    {LKS_ADMINISTER, "config use", "NAME", 1, 1, NULL, "Choose the current context",               \
+     "Commands then ask this controller. A command that changes something prints the context "     \
+     "first, on standard error. For one command use --context, for one shell $LOCKSTEP_CONTEXT.",  \
+     "{name, server, current, file}", lks_cmd_config_use},                                         \
+    {LKS_ADMINISTER, "config rm", "NAME", 1, 1, NULL, "Remove a context",                          \
+     "Its files, such as the token, stay.", "{name, current?, file}", lks_cmd_config_rm}
 /* clang-format on */
 
 #endif

@@ -9,11 +9,20 @@
 #include "base/time.h"
 #include "cli/shared/zone.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 struct lks_command;
 struct lks_buf;
 struct lks_view;
+
+/* The context in use, and what it says: see cli/shared/context.h. */
+#define LKS_CLI_ADDRESS_SIZE 1024
+struct lks_cli_context {
+    char name[128]; /* empty: none */
+    char server[LKS_CLI_ADDRESS_SIZE], ca[PATH_MAX], token_file[PATH_MAX];
+    bool shown;
+};
 
 struct lks_cli {
     FILE *out;
@@ -25,9 +34,12 @@ struct lks_cli {
     struct lks_zone zone;                 /* of times that are written without one */
     const char *data_dir;                 /* tables that replace built-in ones, or NULL */
     const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
+    const char *context_name;             /* $LOCKSTEP_CONTEXT, or NULL */
+    struct lks_cli_context context;
     const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */
     const char *cache_home;        /* $XDG_CACHE_HOME, or NULL: see lks_path_cache() */
     unsigned patience_ms;          /* for names from lockstepd while a line is typed; 0: no limit */
+    const char *config_home;       /* $XDG_CONFIG_HOME, or NULL: see lks_path_config() */
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
     const char *commit;  /* of this build, or NULL: unknown */
     const struct lks_command *command; /* the one that runs */

@@ -55,6 +55,12 @@ lks_command_fn lks_cmd_access_ls;
 lks_command_fn lks_cmd_login;
 lks_command_fn lks_cmd_logout;
 
+/* cmd_config.c */
+lks_command_fn lks_cmd_config_ls;
+lks_command_fn lks_cmd_config_set;
+lks_command_fn lks_cmd_config_use;
+lks_command_fn lks_cmd_config_rm;
+
 /* cmd_import.c */
 lks_command_fn lks_cmd_fleet_import;
 

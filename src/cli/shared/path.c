@@ -61,6 +61,16 @@ enum lks_code lks_path_cache(const struct lks_cli *cli, const char *name, char o
     return user_path(cli, cli->cache_home, ".cache", name, out, err);
 }
 
+enum lks_code lks_path_config(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
+                              struct lks_err *err)
+{
+    enum lks_code code = user_path(cli, cli->config_home, ".config", name, out, err);
+    if (code != LKS_E_NOT_FOUND)
+        return code;
+    return lks_fail(err, LKS_E_USAGE,
+                    "neither $XDG_CONFIG_HOME nor $HOME is set to a path from the root");
+}
+
 static enum lks_code fail_others(const char *path, struct lks_err *err)
 {
     return lks_fail(err, LKS_E_REFUSED,

@@ -23,6 +23,10 @@ enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char o
 enum lks_code lks_path_cache(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
                              struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same in the configuration folder: $XDG_CONFIG_HOME, or .config in $HOME. */
+enum lks_code lks_path_config(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
+                              struct lks_err *err) LKS_MUST_CHECK;
+
 /* REFUSED where others can write what is at `path`, or put something else in its place: then it is
  * no choice of the user's. */
 enum lks_code lks_path_ours(const char *path, struct lks_err *err) LKS_MUST_CHECK;

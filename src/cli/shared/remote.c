@@ -1,6 +1,7 @@
 #include "cli/shared/remote.h"
 
 #include "base/file.h"
+#include "cli/shared/context.h"
 #include "cli/shared/input.h"
 #include "codec/format/json.h"
 
@@ -65,6 +66,7 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
             return err->code;
         options.token = token.ptr;
     }
+    out->cli = cli;
     return lks_client_new(&options, &out->client, err);
 }
 
@@ -237,6 +239,8 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
         return lks_wrap(err, "the question");
     if (lks_docs_init(&a.docs, "lockstepd", err) != LKS_OK)
         return err->code;
+    if (strcmp(method, "GET") != 0)
+        lks_context_show(remote->cli);
     if (lks_client_exchange(remote->client, method, path->text.ptr, type, body, head, &a.http,
                             err) != LKS_OK)
         return fail_to_reach(err);

@@ -16,11 +16,15 @@
 
 /* The options of every command that asks lockstepd. */
 #define LKS_REMOTE_OPTIONS                                                                         \
-    {"--server ADDRESS",                                                                           \
-     "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else " LKS_REMOTE_DEFAULT},           \
-        {"--ca FILE", "CA certificate of the server; else $LOCKSTEP_CA"},                          \
+    {"--context NAME",                                                                             \
+     "ask the controller of this context ('lockstep config ls'); else $LOCKSTEP_CONTEXT"},         \
+        {"--server ADDRESS",                                                                       \
+         "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else the current context, else "  \
+         "" LKS_REMOTE_DEFAULT},                                                                   \
+        {"--ca FILE", "CA certificate of the server; else $LOCKSTEP_CA, else the context's"},      \
     {                                                                                              \
-        "--token-file FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                   \
+        "--token-file FILE",                                                                       \
+            "file with an API token; else $LOCKSTEP_TOKEN_FILE, else the context's"                \
     }
 
 /* Whether an option of a command is one of these. */
@@ -30,6 +34,7 @@ bool lks_remote_is_option(const struct lks_option *option);
 
 struct lks_remote {
     struct lks_client *client;
+    struct lks_cli *cli;
 };
 
 /* Where it is: "unix:PATH" or "https://HOST:PORT". */

@@ -165,6 +165,11 @@ static const struct form *find_form(struct lks_str s)
     return NULL;
 }
 
+bool lks_yaml_is_text(struct lks_str s)
+{
+    return find_form(s) == NULL;
+}
+
 /* NULL when it does not fit. */
 static struct lks_doc *add_value(struct builder *b, const yaml_mark_t *mark, enum lks_doc_kind kind,
                                  struct lks_str text)

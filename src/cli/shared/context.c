@@ -1,0 +1,193 @@
+#include "cli/shared/context.h"
+
+#include "base/file.h"
+#include "base/near.h"
+#include "cli/shared/path.h"
+#include "codec/format/yaml.h"
+#include "model/schema/tables.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 20, CONTEXTS_MAX = 256, ADDRESS_MAX = LKS_CLI_ADDRESS_SIZE - 1 };
+
+/* The file ---------------------------------------------------------------------------------- */
+
+static const struct lks_field context_fields[] = {
+    {"name", LKS_OF(NAME), LKS_REQUIRED, NULL, "Name of the context."},
+    {"server", LKS_OF(TEXT), LKS_REQUIRED, NULL, "Address of lockstepd."},
+    {"ca", LKS_OF(TEXT), 0, NULL, "File with the CA certificate of the server."},
+    {"token_file", LKS_OF(TEXT), 0, NULL, "File with an API token."},
+};
+static const struct lks_form context_form = {
+    .name = "Context", .about = "A controller", LKS_FIELDS(context_fields)};
+
+static const struct lks_field file_fields[] = {
+    {"current", LKS_OF(NAME), 0, NULL, "Name of the current context."},
+    {"contexts", LKS_LIST_FROM_TO(0, CONTEXTS_MAX, LKS_FORM(context_form)), LKS_REQUIRED, NULL,
+     "Contexts."},
+};
+static const struct lks_form file_form = {
+    .name = "Contexts", .about = "Controllers by name", LKS_FIELDS(file_fields)};
+
+bool lks_context_address(struct lks_str address)
+{
+    return address.len <= ADDRESS_MAX && lks_str_printable(address) &&
+           (lks_str_starts(address, "https://") || lks_str_starts(address, "unix:/"));
+}
+
+static const struct lks_doc *find(const struct lks_doc *file, struct lks_str name)
+{
+    const struct lks_doc *list = lks_doc_member(file, "contexts");
+    for (const struct lks_doc *c = list != NULL ? list->first : NULL; c != NULL; c = c->next) {
+        if (lks_str_eq(lks_doc_text(c, "name"), name))
+            return c;
+    }
+    return NULL;
+}
+
+static enum lks_code check_context(const struct lks_docs *docs, const struct lks_doc *context,
+                                   struct lks_err *err)
+{
+    static const char *const files[] = {"ca", "token_file"};
+    struct lks_str name = lks_doc_text(context, "name");
+    if (find(docs->first, name) != context)
+        return lks_doc_fail(docs, context, err, "two contexts are called '%" LKS_STR_FMT "'",
+                            LKS_STR_ARG(name));
+    if (!lks_context_address(lks_doc_text(context, "server")))
+        return lks_doc_fail(docs, lks_doc_member(context, "server"), err,
+                            "not https://HOST:PORT or unix:/PATH");
+    for (size_t i = 0; i < LKS_COUNT(files); i++) {
+        const struct lks_doc *file = lks_doc_member(context, files[i]);
+        if (file != NULL && (file->text.ptr[0] != '/' || file->text.len >= PATH_MAX))
+            return lks_doc_fail(docs, file, err, "not a path from the root");
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_context_parse(struct lks_str text, struct lks_docs *docs, struct lks_err *err)
+{
+    if (lks_yaml_parse(text, docs, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *file = docs->first, *current;
+    if (file == NULL || docs->count > 1)
+        return lks_fail(err, LKS_E_INVALID, "%" LKS_STR_FMT ": holds %s", LKS_STR_ARG(docs->source),
+                        file == NULL ? "nothing" : "more than one document");
+    if (lks_schema_check(docs, file, &file_form, err) != LKS_OK)
+        return err->code;
+    for (const struct lks_doc *c = lks_doc_member(file, "contexts")->first; c != NULL;
+         c = c->next) {
+        if (check_context(docs, c, err) != LKS_OK)
+            return err->code;
+    }
+    current = lks_doc_member(file, "current");
+    if (current != NULL && find(file, current->text) == NULL)
+        return lks_doc_fail(docs, current, err, "no context '%" LKS_STR_FMT "'",
+                            LKS_STR_ARG(current->text));
+    return LKS_OK;
+}
+
+enum lks_code lks_context_read(const struct lks_cli *cli, struct lks_contexts *out,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_MAX);
+    if (lks_path_config(cli, "contexts.yaml", out->path, err) != LKS_OK ||
+        lks_docs_init(&out->docs, out->path, err) != LKS_OK)
+        return err->code;
+    if (access(out->path, F_OK) != 0)
+        return LKS_OK;
+    if (lks_path_ours(out->path, err) != LKS_OK ||
+        lks_file_read_plain(out->path, &text, err) != LKS_OK)
+        return err->code;
+    return lks_context_parse(lks_buf_view(&text), &out->docs, err);
+}
+
+void lks_context_fini(struct lks_contexts *contexts)
+{
+    lks_docs_fini(&contexts->docs);
+}
+
+struct lks_str lks_context_current(const struct lks_contexts *contexts)
+{
+    return lks_doc_text(contexts->docs.first, "current");
+}
+
+enum lks_code lks_context_find(const struct lks_contexts *contexts, struct lks_str name,
+                               const struct lks_doc **out, struct lks_err *err)
+{
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(name);
+    *out = find(contexts->docs.first, name);
+    if (*out != NULL)
+        return LKS_OK;
+    const struct lks_doc *list = lks_doc_member(contexts->docs.first, "contexts");
+    for (const struct lks_doc *c = list != NULL ? list->first : NULL; c != NULL; c = c->next)
+        lks_near_try(&near, lks_doc_text(c, "name"));
+    return lks_fail(err, LKS_E_NOT_FOUND,
+                    "no context '%" LKS_STR_FMT "'%s; 'lockstep config ls' lists them",
+                    LKS_STR_ARG(name), lks_near_hint(&near, hint));
+}
+
+/* The one in use ---------------------------------------------------------------------------- */
+
+/* A setting of the context, unless the environment has it. */
+static void take(const struct lks_doc *context, const char *key, char *copy, size_t size,
+                 const char **setting)
+{
+    struct lks_str value = lks_doc_text(context, key);
+    if (*setting != NULL || value.len == 0)
+        return;
+    (void)snprintf(copy, size, "%" LKS_STR_FMT, LKS_STR_ARG(value));
+    *setting = copy;
+}
+
+static enum lks_code use(struct lks_cli *cli, const struct lks_contexts *contexts,
+                         struct lks_str name, bool by_option, struct lks_err *err)
+{
+    const struct lks_doc *context = NULL;
+    struct lks_cli_context *to = &cli->context;
+    if (lks_context_find(contexts, name, &context, err) != LKS_OK)
+        return err->code;
+    if (by_option)
+        cli->server = cli->ca = cli->token_file = NULL;
+    (void)snprintf(to->name, sizeof(to->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
+    take(context, "server", to->server, sizeof(to->server), &cli->server);
+    take(context, "ca", to->ca, sizeof(to->ca), &cli->ca);
+    take(context, "token_file", to->token_file, sizeof(to->token_file), &cli->token_file);
+    return LKS_OK;
+}
+
+enum lks_code lks_context_apply(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_context_fini) struct lks_contexts contexts = {0};
+    struct lks_str given = lks_args_str(args, "--context");
+    bool option = given.len > 0, elsewhere = lks_args_has(args, "--server");
+    struct lks_err ignored = {0};
+    char path[PATH_MAX];
+    if (option && elsewhere)
+        return lks_fail(err, LKS_E_USAGE, "--context and --server both name a controller");
+    if (!option && !elsewhere && cli->server != NULL && cli->context_name != NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "$LOCKSTEP_CONTEXT and $LOCKSTEP_SERVER both name a controller; unset one");
+    if (!option && (elsewhere || cli->server != NULL))
+        return LKS_OK;
+    if (!option && cli->context_name != NULL)
+        given = lks_str_from(cli->context_name);
+    if (given.len == 0 && lks_path_config(cli, "", path, &ignored) != LKS_OK)
+        return LKS_OK; /* no home, no contexts */
+    if (lks_context_read(cli, &contexts, err) != LKS_OK)
+        return err->code;
+    if (given.len == 0)
+        given = lks_context_current(&contexts);
+    return given.len > 0 ? use(cli, &contexts, given, option, err) : LKS_OK;
+}
+
+void lks_context_show(struct lks_cli *cli)
+{
+    if (cli->context.name[0] == '\0' || cli->context.shown)
+        return;
+    cli->context.shown = true;
+    fprintf(cli->err, "context %s (%s)\n", cli->context.name, cli->server);
+    (void)fflush(cli->err);
+}

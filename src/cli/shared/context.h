@@ -1,0 +1,49 @@
+/*
+ * Contexts: controllers by name, in lockstep/contexts.yaml in the user's configuration folder. A
+ * context says where lockstepd is and which files its CA and the user's token are in. An option
+ * wins over the environment, and the environment over the context.
+ */
+#ifndef LKS_CLI_CONTEXT_H
+#define LKS_CLI_CONTEXT_H
+
+#include "cli/shared/cli.h"
+#include "codec/format/docs.h"
+
+#include <limits.h>
+
+struct lks_contexts {
+    char path[PATH_MAX];
+    struct lks_docs docs; /* without a document where there is no file */
+};
+
+/* Read the file. The caller owes lks_context_fini(). REFUSED where others can write it: a context
+ * decides which server gets the user's token. */
+enum lks_code lks_context_read(const struct lks_cli *cli, struct lks_contexts *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+void lks_context_fini(struct lks_contexts *contexts);
+
+/* The text of a file, checked; `docs` was initialised. */
+enum lks_code lks_context_parse(struct lks_str text, struct lks_docs *docs,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* The context called `name`; NOT_FOUND names the nearest. */
+enum lks_code lks_context_find(const struct lks_contexts *contexts, struct lks_str name,
+                               const struct lks_doc **out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The name of the current context; empty: none. */
+struct lks_str lks_context_current(const struct lks_contexts *contexts);
+
+/* Whether `address` is one that a client can ask. */
+bool lks_context_address(struct lks_str address);
+
+/* Settings of the context in use become those of `cli`, where neither an option nor the environment
+ * has them. The context is that of --context, else $LOCKSTEP_CONTEXT, else the current one, unless
+ * --server or $LOCKSTEP_SERVER says where lockstepd is. */
+enum lks_code lks_context_apply(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* "context prod (https://...)" on the error stream, once, where a context is in use: before the
+ * command changes something, or asks whether it should. */
+void lks_context_show(struct lks_cli *cli);
+
+#endif

@@ -1,0 +1,331 @@
+/* Contexts: what the commands write, which controller a command then asks, and files that are
+ * refused. */
+#include "cli/shared/context.h"
+
+#include "base/file.h"
+#include "tests/test.h"
+#include "tests/tree.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { WORDS_MAX = 12, TEXT_MAX = 1 << 16 };
+
+/* The user: a home, and what the environment has. */
+struct user {
+    const char *home;
+    const char *server, *ca, *token_file, *context;
+};
+
+static struct lks_cli cli_of(const struct user *u)
+{
+    return (struct lks_cli){.home = u->home,
+                            .server = u->server,
+                            .ca = u->ca,
+                            .token_file = u->token_file,
+                            .context_name = u->context};
+}
+
+/* Run `line`, words separated by single blanks; `out` has both streams. */
+static int run(const struct user *u, const char *line, struct lks_buf *out)
+{
+    char words[512], *argv[WORDS_MAX] = {0}, *rest = words, *text[2] = {0};
+    size_t len[2];
+    int argc = 0;
+    struct lks_cli cli = cli_of(u);
+    snprintf(words, sizeof(words), "lockstep %s", line);
+    for (char *word; argc + 1 < WORDS_MAX && (word = strtok_r(rest, " ", &rest)) != NULL;)
+        argv[argc++] = word;
+    cli.out = open_memstream(&text[0], &len[0]);
+    cli.err = open_memstream(&text[1], &len[1]);
+    int status = lks_cli_run(&cli, argc, argv);
+    fclose(cli.out);
+    fclose(cli.err);
+    for (int i = 0; i < 2; i++) {
+        lks_buf_add(out, (struct lks_str){text[i], len[i]});
+        free(text[i]);
+    }
+    return status;
+}
+
+/* Commands ---------------------------------------------------------------------------------- */
+
+#define FILE_NAME "/.config/lockstep/contexts.yaml"
+#define LAB       "- name: lab\n  server: unix:/run/lab.sock\n"
+#define PROD                                                                                       \
+    "- name: prod\n  server: https://ctl1:7443\n  ca: /etc/ca.crt\n  token_file: "                 \
+    "/home/kim/token\n"
+
+/* In order: each line goes on from the file that the one before left. */
+static const struct {
+    const char *line;
+    int exit;
+    const char *said;
+    const char *file; /* NULL: as it was */
+} steps[] = {
+    {"config ls", 0, "no contexts; 'lockstep config set NAME --server ADDRESS' adds one\n", NULL},
+    {"config use prod", 3, "lockstep: no context 'prod'; 'lockstep config ls' lists them\n", NULL},
+    {"config set prod", 2,
+     "lockstep: --server has to say where lockstepd is: https://HOST:PORT or unix:/PATH\n", NULL},
+    {"config set prod --server ctl1:7443", 2,
+     "lockstep: --server: 'ctl1:7443' is not https://HOST:PORT or unix:/PATH\n", NULL},
+    {"config set Prod --server https://ctl1:7443", 2,
+     "lockstep: 'Prod' is no name for a context: lower-case letters, digits, '.', '-' and '_'\n",
+     NULL},
+    {"config set prod --server https://ctl1:7443 --ca /etc/ca.crt", 0,
+     "the current context is prod\n",
+     "current: prod\ncontexts:\n- name: prod\n  server: https://ctl1:7443\n  ca: /etc/ca.crt\n"},
+    {"config set prod --token-file /home/kim/token", 0, "context prod (https://ctl1:7443) is in ",
+     "current: prod\ncontexts:\n" PROD},
+    {"config set lab --server unix:/run/lab.sock", 0, "the current context is prod\n",
+     "current: prod\ncontexts:\n" PROD LAB},
+    {"config use lbb", 3,
+     "lockstep: no context 'lbb'; did you mean 'lab'?; 'lockstep config ls' lists them\n", NULL},
+    {"config use lab", 0, "the current context is lab (unix:/run/lab.sock)\n",
+     "current: lab\ncontexts:\n" PROD LAB},
+    {"config ls", 0, "*        lab   unix:/run/lab.sock", NULL},
+    {"config ls --json", 0,
+     "{\"items\":[{\"name\":\"prod\",\"server\":\"https://ctl1:7443\",\"ca\":\"/etc/ca.crt\","
+     "\"token_file\":\"/home/kim/token\",\"current\":false},{\"name\":\"lab\","
+     "\"server\":\"unix:/run/lab.sock\",\"current\":true}],\"file\":\"",
+     NULL},
+    {"config rm lab", 0,
+     "context lab is removed; no context is current: 'lockstep config use NAME' chooses one\n",
+     "contexts:\n" PROD},
+    {"config rm prod", 0, "context prod is removed; no context is current", "contexts: []\n"},
+};
+
+static void test_commands(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    char path[PATH_MAX + sizeof(FILE_NAME)];
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf was = LKS_BUF(TEXT_MAX);
+    snprintf(path, sizeof(path), "%s" FILE_NAME, u.home);
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        lks_test_case("%zu: %s", i, steps[i].line);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(TEXT_MAX);
+        struct lks_err err = {0};
+        struct stat st;
+        CHECK_INT(run(&u, steps[i].line, &said), steps[i].exit);
+        CHECK_HAS(lks_buf_view(&said), steps[i].said);
+        if (steps[i].file != NULL) {
+            lks_buf_truncate(&was, 0);
+            lks_buf_add(&was, lks_str_from(steps[i].file));
+        }
+        if (was.len > 0)
+            CHECK_CODE(lks_file_read_plain(path, &file, &err), LKS_OK);
+        CHECK_STR(lks_buf_view(&file), was.len > 0 ? was.ptr : "");
+        if (was.len > 0 && CHECK(stat(path, &st) == 0))
+            CHECK_INT(st.st_mode & 0777, 0600);
+    }
+}
+
+/* Which controller is asked ----------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    const char *line;   /* options of the command */
+    struct user has;    /* in its environment */
+    const char *server; /* that it asks, with these; NULL: none is named */
+    const char *ca, *token_file;
+    const char *context; /* in use; "": none */
+    const char *message; /* refused */
+} asked[] = {
+    {"the current context", "", {NULL}, "https://prod:1", "/prod.crt", "/prod.token", "prod", NULL},
+    {"--context", "--context lab", {NULL}, "unix:/lab.sock", NULL, NULL, "lab", NULL},
+    {"$LOCKSTEP_CONTEXT", "", {.context = "lab"}, "unix:/lab.sock", NULL, NULL, "lab", NULL},
+    {"--context wins over $LOCKSTEP_CONTEXT",
+     "--context prod",
+     {.context = "lab"},
+     "https://prod:1",
+     "/prod.crt",
+     "/prod.token",
+     "prod",
+     NULL},
+    {"$LOCKSTEP_SERVER wins over the current context",
+     "",
+     {.server = "https://env:1"},
+     "https://env:1",
+     NULL,
+     NULL,
+     "",
+     NULL},
+    {"the token of a context goes to no other server",
+     "--server https://opt:1",
+     {NULL},
+     NULL,
+     NULL,
+     NULL,
+     "",
+     NULL},
+    {"$LOCKSTEP_CA and $LOCKSTEP_TOKEN_FILE win over the context",
+     "",
+     {.ca = "/env.crt", .token_file = "/env.token"},
+     "https://prod:1",
+     "/env.crt",
+     "/env.token",
+     "prod",
+     NULL},
+    {"--context wins over the environment",
+     "--context prod",
+     {.server = "https://env:1", .ca = "/env.crt", .token_file = "/env.token"},
+     "https://prod:1",
+     "/prod.crt",
+     "/prod.token",
+     "prod",
+     NULL},
+    {"two answers of the command line",
+     "--context prod --server https://opt:1",
+     {NULL},
+     NULL,
+     NULL,
+     NULL,
+     "",
+     "--context and --server both name a controller"},
+    {"two answers of the environment",
+     "",
+     {.server = "https://env:1", .context = "prod"},
+     NULL,
+     NULL,
+     NULL,
+     "",
+     "$LOCKSTEP_CONTEXT and $LOCKSTEP_SERVER both name a controller; unset one"},
+    {"a context that is not there",
+     "--context prud",
+     {NULL},
+     NULL,
+     NULL,
+     NULL,
+     "",
+     "no context 'prud'; did you mean 'prod'?; 'lockstep config ls' lists them"},
+};
+
+static void check_text(const char *is, const char *expected)
+{
+    CHECK_STR(lks_str_from(is != NULL ? is : "none"), expected != NULL ? expected : "none");
+}
+
+static void check_asked(const char *home, size_t i)
+{
+    static const struct lks_option options[] = {
+        {"--context NAME", ""}, {"--server ADDRESS", ""}, {0}};
+    struct user u = asked[i].has;
+    char words[128], *argv[WORDS_MAX] = {0}, *rest = words;
+    struct lks_args args;
+    struct lks_err err = {0};
+    int argc = 0;
+    u.home = home;
+    struct lks_cli cli = cli_of(&u);
+    snprintf(words, sizeof(words), "%s", asked[i].line);
+    for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL;)
+        argv[argc++] = word;
+    CHECK_CODE(lks_args_read(argc, argv, options, &args, &err), LKS_OK);
+    bool fine = lks_context_apply(&cli, &args, &err) == LKS_OK;
+    CHECK_STR(lks_str_from(fine ? "" : err.msg), fine ? "" : asked[i].message);
+    CHECK(fine == (asked[i].message == NULL));
+    check_text(cli.context.name, asked[i].context);
+    if (!fine || lks_args_has(&args, "--server"))
+        return;
+    check_text(cli.server, asked[i].server);
+    check_text(cli.ca, asked[i].ca);
+    check_text(cli.token_file, asked[i].token_file);
+}
+
+static void test_asked(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
+    CHECK_INT(run(&u,
+                  "config set prod --server https://prod:1 --ca /prod.crt --token-file "
+                  "/prod.token",
+                  &said),
+              0);
+    CHECK_INT(run(&u, "config set lab --server unix:/lab.sock", &said), 0);
+    for (size_t i = 0; i < LKS_COUNT(asked); i++) {
+        lks_test_case("%s", asked[i].name);
+        check_asked(home.path, i);
+    }
+}
+
+/* Shown once, before something is changed. Nobody listens: the line comes first. */
+static void test_shown(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf set = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf act = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf look = LKS_BUF(TEXT_MAX);
+    CHECK_INT(run(&u, "config set lab --server unix:/nonexistent/lab.sock", &set), 0);
+    CHECK_INT(run(&u, "node hold gpu001 --reason test", &act), 4);
+    CHECK(lks_str_starts(lks_buf_view(&act), "context lab (unix:/nonexistent/lab.sock)\n"
+                                             "lockstep: "));
+    CHECK_INT(run(&u, "node ls", &look), 4);
+    CHECK(lks_str_starts(lks_buf_view(&look), "lockstep: "));
+}
+
+/* Files ------------------------------------------------------------------------------------- */
+
+#define ONE "contexts: [{name: a, server: 'unix:/a'}]\n"
+static const struct {
+    const char *name;
+    const char *text;
+    const char *message;
+} files[] = {
+    {"one context", ONE, NULL},
+    {"nothing", "", "f: holds nothing"},
+    {"two documents", ONE "---\n" ONE, "f: holds more than one document"},
+    {"an unknown key", "contexts: []\ncolour: red\n", "f:2:1: colour: unknown"},
+    {"a token in the file", "contexts: [{name: a, server: 'unix:/a', token: x}]", "token"},
+    {"no server", "contexts: [{name: a}]\n", "server"},
+    {"a server that nobody can ask", "contexts: [{name: a, server: 'http://a'}]\n",
+     "not https://HOST:PORT or unix:/PATH"},
+    {"a path from wherever one stands", "contexts: [{name: a, server: 'unix:/a', ca: ca.crt}]\n",
+     "not a path from the root"},
+    {"a name twice", "contexts: [{name: a, server: 'unix:/a'}, {name: a, server: 'unix:/b'}]\n",
+     "two contexts are called 'a'"},
+    {"a current one that is not there", "current: b\n" ONE, "no context 'b'"},
+};
+
+static void test_files(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(files); i++) {
+        lks_test_case("%s", files[i].name);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        CHECK_CODE(lks_docs_init(&docs, "f", &err), LKS_OK);
+        enum lks_code code = lks_context_parse(lks_str_from(files[i].text), &docs, &err);
+        CHECK_CODE(code, files[i].message == NULL ? LKS_OK : LKS_E_INVALID);
+        if (files[i].message != NULL)
+            CHECK_HAS(lks_str_from(err.msg), files[i].message);
+    }
+}
+
+/* A file that others can write could send the token to their server. */
+static void test_others(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    char path[PATH_MAX + sizeof(FILE_NAME)];
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf refused = LKS_BUF(TEXT_MAX);
+    snprintf(path, sizeof(path), "%s" FILE_NAME, u.home);
+    CHECK_INT(run(&u, "config set lab --server unix:/lab.sock", &said), 0);
+    CHECK_INT(chmod(path, 0622), 0);
+    CHECK_INT(run(&u, "node ls", &refused), 1);
+    CHECK_HAS(lks_buf_view(&refused), "others can write there");
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"context: commands", test_commands},
+        {"context: the controller that is asked", test_asked},
+        {"context: shown before an act", test_shown},
+        {"context: files", test_files},
+        {"context: a file that others can write", test_others},
+        {0},
+    });
+}
