@@ -51,6 +51,15 @@ static void put_options(struct lks_buf *page, const struct lks_option *options)
     }
 }
 
+static void put_examples(struct lks_buf *page, const struct lks_command *command)
+{
+    const struct lks_example *e = lks_cli_example(command, NULL);
+    if (e != NULL)
+        lks_buf_addf(page, "\nExamples:\n\n");
+    for (; e != NULL; e = lks_cli_example(command, e))
+        lks_buf_addf(page, "    # %s\n    %s\n", e->about, e->line);
+}
+
 static void put_command(struct lks_buf *page, const struct lks_command *command)
 {
     lks_buf_addf(page, "\n## %s\n\n    lockstep %s%s%s [OPTION...]\n\n%s.\n", command->name,
@@ -58,6 +67,7 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
                  command->summary);
     if (command->about[0] != '\0')
         lks_buf_addf(page, "\n%s\n", command->about);
+    put_examples(page, command);
     lks_buf_addf(page, "\nWith `--json`: `%s`\n", command->json);
     put_options(page, command->options);
     if (lks_cli_view(command) == NULL)
@@ -69,7 +79,7 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
 
 static void put_commands(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/cli/main/cli.c");
+    lks_docgen_banner(page, "the tables of src/cli/main");
     lks_buf_addf(page, "# Commands\n\n"
                        "Options stand behind the command's name, before or after its arguments. "
                        "`--opt VALUE` and\n`--opt=VALUE` are the same, `--` ends the options, and "
@@ -144,65 +154,6 @@ static void put_errors(struct lks_buf *page)
 
 /* Manifests --------------------------------------------------------------------------------- */
 
-static void put_choices(struct lks_buf *page, const struct lks_shape *shape)
-{
-    for (size_t i = 0; shape->values[i] != NULL; i++)
-        lks_buf_addf(page, "%s`%s`", i > 0 ? ", " : "", shape->values[i]);
-}
-
-static void put_number(struct lks_buf *page, const struct lks_shape *shape)
-{
-    if (shape->min == shape->max)
-        lks_buf_addf(page, "`%lld`", (long long)shape->min);
-    else
-        lks_buf_addf(page, "number, %lld to %lld", (long long)shape->min, (long long)shape->max);
-}
-
-/* " (1 to 16)", " (1 or more)", or nothing where there is no limit to tell. */
-static void put_count(struct lks_buf *page, const struct lks_shape *shape)
-{
-    if (shape->max > 0)
-        lks_buf_addf(page, " (%lld to %lld)", (long long)shape->min, (long long)shape->max);
-    else if (shape->min > 0)
-        lks_buf_addf(page, " (%lld or more)", (long long)shape->min);
-}
-
-/* What a value looks like. */
-static void put_shape(struct lks_buf *page, const struct lks_shape *shape)
-{
-    static const char *const words[] = {
-        [LKS_TYPE_TEXT] = "text",
-        [LKS_TYPE_NAME] = "name",
-        [LKS_TYPE_VERSION] = "version, in quotes",
-        [LKS_TYPE_RANGE] = "range, in quotes",
-        [LKS_TYPE_DATE] = "date, in quotes",
-        [LKS_TYPE_SHA256] = "`sha256:` and 64 hexadecimal digits",
-        [LKS_TYPE_HEX] = "hexadecimal digits",
-        [LKS_TYPE_HOSTS] = "host list",
-        [LKS_TYPE_URL] = "`https://` URL",
-        [LKS_TYPE_SECRET] = "`file:/PATH` or `exec:/PROGRAM`",
-        [LKS_TYPE_BOOL] = "`true` or `false`",
-        [LKS_TYPE_NUMBER] = "",
-        [LKS_TYPE_CHOICE] = "",
-        [LKS_TYPE_SCALAR] = "text, number, `true` or `false`",
-        [LKS_TYPE_LIST] = "list of: ",
-        [LKS_TYPE_FORM] = "map, below",
-        [LKS_TYPE_DICT] = "map of names to: ",
-        [LKS_TYPE_LINES] = "text of one or more lines",
-        [LKS_TYPE_ANY] = "anything",
-        [LKS_TYPE_SORT] = "column",
-    };
-    lks_buf_addf(page, "%s", words[shape->type]);
-    if (shape->type == LKS_TYPE_NUMBER)
-        put_number(page, shape);
-    if (shape->type == LKS_TYPE_CHOICE)
-        put_choices(page, shape);
-    if (shape->type != LKS_TYPE_LIST && shape->type != LKS_TYPE_DICT)
-        return;
-    put_shape(page, shape->of);
-    put_count(page, shape);
-}
-
 /* How a field takes part in the digest of its stack. */
 static const char *hashed_as(const struct lks_field *field, bool hashed)
 {
@@ -222,7 +173,7 @@ struct section {
 static void put_field(struct lks_buf *page, const struct section *at, const struct lks_field *f)
 {
     lks_buf_addf(page, "| `%s` | ", f->key);
-    put_shape(page, &f->shape);
+    lks_schema_shape_words(&f->shape, "`", page);
     lks_buf_addf(page, " | %s | ", (f->flags & LKS_FIELD_REQUIRED) != 0 ? "yes" : "");
     if (f->fallback != NULL)
         lks_buf_addf(page, "`%s`", f->fallback);

@@ -62,6 +62,9 @@ static const struct lks_complete_source sources[] = {
     /* Words of one command. */
     WORDS("completion", "SHELL", WORDS_OF("bash", "zsh", "fish")),
     OF("help", "COMMAND", LKS_COMPLETE_COMMANDS),
+    WORDS("explain", "FIELD",
+          WORDS_OF("stack", "fleet", "hardware-class", "bundle", "node", "pool", "change",
+                   "deviation", "alarm", "record", "config")),
     WORDS("access *", "ROLE", WORDS_OF("viewer", "operator", "approver", "admin")),
     WORDS("alarm ls", "--kind", lks_alarm_words),
     WORDS("bmc *", "--driver", WORDS_OF("redfish", "nvos")),

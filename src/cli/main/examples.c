@@ -190,6 +190,9 @@ const struct lks_example lks_examples[] = {
            "Run a controller with 60 agents on this machine", "starts 60 agents"),
     PARSED("sim down sim", "Stop that controller and its agents", "needs a simulation that runs"),
     /* The program. */
+    HERE("explain node", "Explain the fields of a node"),
+    HERE("explain fleet.pools.posture", "Explain a field of a fleet manifest"),
+    HERE("explain change.state", "Explain the states of a change"),
     HERE("help", "List the commands by group"),
     HERE("help plan", "List the commands of one group"),
     HERE("help node hold", "Explain a command"),

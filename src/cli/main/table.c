@@ -760,10 +760,19 @@ const struct lks_command lks_commands[] = {
      "Names of nodes, pools, changes and more come from the lockstepd of the environment, and are "
      "cached for 30 s in $XDG_CACHE_HOME/lockstep, else ~/.cache/lockstep.",
      "{shell, script}", lks_complete_script},
+    {LKS_LOOK, "explain", "[FIELD]", 0, 1, NULL,
+     "Explain a field of a manifest, an answer, a record or lockstepd.yaml",
+     "FIELD is a kind, such as node, or a path inside it, such as node.liveness. Without it, lists "
+     "the kinds. Needs no lockstepd. A name of your choice inside a path can be left out: "
+     "fleet.pools.posture is fleet.pools.NAME.posture.",
+     "{items: [{path, in, type?, required?, default?, about, transitions?: [{from, to, when}], "
+     "fields?: [{name, type, required?, default?, about}]}]}",
+     lks_explain_cmd},
     {LKS_LOOK, "help", "[COMMAND...]", 0, 2, NULL,
      "List the commands or those of a group, or explain one", "",
-     "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
-     lks_cli_help},
+     "{commands: [{name, group, args?, summary, about?, json, options: [{name, value?, about}], "
+     "examples: [{line, about}]}]}",
+     lks_help_cmd},
     {LKS_LOOK, "version", "", 0, 0, NULL, "Show version and commit", "", "{version, commit}",
      lks_cli_version},
 };

@@ -7,9 +7,10 @@
 typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err);
 
-/* cli.c */
-lks_command_fn lks_cli_help;
+/* cli.c, help.c, explain.c */
 lks_command_fn lks_cli_version;
+lks_command_fn lks_help_cmd;
+lks_command_fn lks_explain_cmd;
 
 /* complete.c */
 lks_command_fn lks_complete_script;

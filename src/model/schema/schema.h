@@ -133,6 +133,10 @@ void lks_schema_json(const struct lks_form *form, struct lks_buf *out);
 void lks_schema_shape_json(struct lks_json_writer *w, const char *key,
                            const struct lks_shape *shape);
 
+/* What a value looks like, for people: "list of: name (1 to 16)". Literal text has `quote` around
+ * it, which may be empty. schema_shape.c */
+void lks_schema_shape_words(const struct lks_shape *shape, const char *quote, struct lks_buf *out);
+
 /* Whether `s` is a name: see LKS_TYPE_NAME. */
 bool lks_schema_is_name(struct lks_str s);
 
