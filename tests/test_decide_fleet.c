@@ -138,6 +138,11 @@ static const struct {
     {"nodes and their pool go",
      HEAD POOLS(TRAIN ", " DEV) NODES(GROUP("g[1-3]", "train") ", " GROUP("h[1-2]", "dev")), "g1",
      SMALL, false, R_FLEET R_GONE("h[1-2]") "pool-removed name=dev by=kim\n"},
+    {"one of them is enrolled",
+     HEAD POOLS(TRAIN ", " DEV) NODES(GROUP("g[1-3]", "train") ", " GROUP("h[1-2]", "dev")), "h1",
+     SMALL, false,
+     "refused: enrolled and not in this file (1): h1; write them down, or take them out first "
+     "with 'lockstep node rm'"},
     {"nodes that are enrolled go", SMALL, "g2 g3", HEAD POOLS(TRAIN) NODES(GROUP("g1", "train")),
      false,
      "refused: enrolled and not in this file (2): g[2-3]; write them down, or take them out first "

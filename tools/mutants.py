@@ -37,8 +37,6 @@ from mutants_places import FOLDERS, Mutant
 SUITES = {"unit", "sim"}
 # All seeds of a simulator would take minutes for each mutant.
 ARGUMENTS = {"campaign seeds": ["from", "1", "100"]}
-# Seconds: slower tests wait until all faster ones ran.
-FAST = 10
 # A mutant may allocate or write without end.
 MEMORY = 8 << 30
 FILE_SIZE = 2 << 30
@@ -231,24 +229,22 @@ class Results:
 
     def __init__(self, log, tests):
         now = {(t.name, t.digest) for t in tests}
-        self.log, self.found, self.passed, self.before = log, {}, set(), {}
+        self.log, self.found, self.passed, self.before = log, {}, {}, set()
         for row in log.read():
-            if row["result"] == "passed":
-                self.passed.add((row["mutant"], row["test"], row["digest"]))
+            if (row["test"], row["digest"]) in now and row["result"] == "passed":
+                self.passed.setdefault(row["mutant"], set()).add(row["test"])
             elif (row["test"], row["digest"]) in now:
                 self.found[row["mutant"]] = (row["result"], row["test"])
-            else:
-                self.before.setdefault(row["mutant"], set()).add(row["test"])
+            elif row["result"] != "passed":
+                self.before.add((row["mutant"], row["test"]))
 
     def is_open(self, name, test):
-        return name not in self.found and (name, test.name, test.digest) not in self.passed
+        return name not in self.found and test.name not in self.passed.get(name, ())
 
     def add(self, name, test, result):
-        if result is None:
-            return
         self.log.write({"mutant": name, "test": test.name, "digest": test.digest, "result": result})
         if result == "passed":
-            self.passed.add((name, test.name, test.digest))
+            self.passed.setdefault(name, set()).add(test.name)
         else:
             self.found[name] = (result, test.name)
 
@@ -256,36 +252,49 @@ class Results:
 def judge(mutants, numbers, tests, same, state, jobs, limit, until):
     """The mutants that tests find, {name: (how, test)}, and the names of those that were not run to the end.
 
-    The tests take turns by the time they took last; each runs with all mutants that it reaches and that are not
-    found yet, so a run that is stopped has found most of what it can find. In the first round only fast tests run;
-    a mutant that was found before a change of the tree gets the test that found it, an equivalent one gets none.
+    The next pair of mutant and test is the one that most likely finds something in its time, so a run that is
+    stopped has found most of what it can find: a test that found the mutant before a change of the tree, then fast
+    tests and mutants that few tests have missed. Equivalent mutants come last.
     """
-    log = Log(state / "reached.jsonl")
+    log, results = Log(state / "reached.jsonl"), Results(Log(state / "results.jsonl"), tests)
     known = {(r["test"], r["digest"]): r for r in log.read()}
     times = {r["test"]: r["seconds"] for r in known.values()}
-    results = Results(Log(state / "results.jsonl"), tests)
 
-    def one(test, first):
-        if time.monotonic() > until or (first and times.get(test.name, 0) > FAST):
-            return
-        learn(test, len(mutants), limit, state, log, known)
-        times[test.name] = test.seconds
-        for m in mutants if not test.problem and not (first and test.seconds > FAST) else []:
-            name = m.name()
-            put_off = m.key() in same or test.name not in results.before.get(name, {test.name})
-            if numbers[name] not in test.reached or not results.is_open(name, test) or (first and put_off):
-                continue
-            if time.monotonic() > until:
-                return
-            result = attempt(test, numbers[name])
-            results.add(name, test, result)
+    def learned(test):
+        if time.monotonic() < until:
+            learn(test, len(mutants), limit, state, log, known)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(learned, sorted(tests, key=lambda t: times.get(t.name, 0))))
+    pairs = [
+        (m, t)
+        for m in mutants
+        for t in tests
+        if numbers[m.name()] in t.reached and not t.problem and results.is_open(m.name(), t)
+    ]
+    lock = threading.Lock()
+
+    def cost(pair):
+        name = pair[0].name()
+        missed = len(results.passed.get(name, ()))
+        return (name, pair[1].name) not in results.before, pair[0].key() in same, pair[1].seconds * (1 + missed)
+
+    def work(_):
+        while time.monotonic() < until:
+            with lock:
+                pairs[:] = [p for p in pairs if p[0].name() not in results.found]
+                if not pairs:
+                    return
+                m, test = pairs.pop(min(range(len(pairs)), key=lambda n: cost(pairs[n])))
+            result = attempt(test, numbers[m.name()])
+            if result:
+                results.add(m.name(), test, result)
             if result != "passed":
                 print(f"{result or 'unclear':8} {m.file}:{m.line} {m.was} -> {m.now or 'nothing'}"
                       f" {test.name}"[:160], flush=True)  # fmt: skip
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for first in (True, False):
-            list(pool.map(lambda t: one(t, first), sorted(tests, key=lambda t: times.get(t.name, 0))))
+        list(pool.map(work, range(jobs)))
     return results.found, left(mutants, numbers, tests, results)
 
 
