@@ -35,6 +35,8 @@ import mutants_places
 from mutants_places import FOLDERS, Mutant
 
 SUITES = {"unit", "sim"}
+# No other test reaches the store in PostgreSQL and what several controllers say to each other.
+REAL = {"real store postgres", "real controllers"}
 # All seeds of a simulator would take minutes for each mutant.
 ARGUMENTS = {"campaign seeds": ["from", "1", "100"]}
 # A mutant may allocate or write without end.
@@ -118,7 +120,8 @@ def tests_of(build, jobs):
         return json.loads(subprocess.check_output(["meson", "introspect", build, what]))
 
     files = {t["id"]: t["filename"] for t in introspect("--targets")}
-    listed = [t for t in introspect("--tests") if SUITES & {s.split(":")[-1] for s in t["suite"]}]
+    listed = introspect("--tests")
+    listed = [t for t in listed if SUITES & {s.split(":")[-1] for s in t["suite"]} or t["name"] in REAL]
     listed = [t for t in listed if re.search(os.environ.get("TESTS", ""), t["name"])]
     parts = {t["name"]: [t["cmd"][0], *(f for id_ in t["depends"] for f in files[id_])] for t in listed}
     built = sorted({os.path.relpath(f, build) for some in parts.values() for f in some})
@@ -153,6 +156,7 @@ def run(test, seconds, mutant=None, reached=None):
     """'passed', 'failed' or 'hung', and for how long it ran."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     scratch = tempfile.mkdtemp(prefix="m", dir=memory)
+    os.chmod(scratch, 0o1777)  # as /tmp is: PostgreSQL runs as another user
     mark = f"LKS_MUTANTS_RUN={scratch}"
     env = dict(os.environ, **test.env, TMPDIR=scratch, LKS_MUTANTS_RUN=scratch)
     if mutant is not None:
