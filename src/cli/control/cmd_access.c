@@ -1,6 +1,7 @@
 /* Who may do what, and the credentials of people. */
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/context.h"
 #include "cli/shared/listing.h"
 #include "model/record/record.h"
 
@@ -62,4 +63,22 @@ enum lks_code lks_cmd_access_ls(struct lks_cli *cli, const struct lks_args *args
                                 struct lks_err *err)
 {
     return lks_listing_print(cli, args, &access_lists, err);
+}
+
+/* whoami ------------------------------------------------------------------------------------ */
+
+static const struct lks_listing_fact me[] = {
+    {"identity", "{identity}", NULL},
+    {"role", "{role}[ in site {site}[, pool {pool}]| in pool {pool}]", "bindings"},
+};
+
+enum lks_code lks_cmd_whoami(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    if (lks_ask_get(cli, args, "/v1/whoami", NULL, &q, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &q.answer, err);
+    lks_context_show(cli);
+    return lks_listing_facts(cli, me, LKS_COUNT(me), q.answer.doc, err);
 }

@@ -162,6 +162,7 @@ const struct lks_example lks_examples[] = {
     PARSED("access renew --token-file kim.token", "Renew the token in a file", "needs a token"),
     SERVER("access revoke kim operator --pool serve", "Revoke a role"),
     SERVER("access revoke kim-laptop --token", "Revoke an API token"),
+    SERVER("whoami", "Show your identity and your roles"),
     PARSED("config set prod --server https://ctl1:7443 --ca ca.crt --token-file prod.token",
            "Add a context for a controller", "writes to the folder of the user"),
     PARSED("config use prod", "Ask this controller from now on",

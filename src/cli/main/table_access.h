@@ -53,6 +53,11 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, "        \
      "expires, minter?, minters?: []}]}",                                                          \
      lks_cmd_access_ls},                                                                           \
+    {LKS_LOOK, "whoami", "", 0, 0, lks_login_options, "Show your identity and your roles",         \
+     "The identity is the one that the journal records for your requests. A role without a site "  \
+     "or a pool holds for the whole fleet; 'access grant' explains the roles. The context, if "    \
+     "the command has one, is printed on standard error.",                                         \
+     "{identity, bindings: [{role, site?, pool?}]}", lks_cmd_whoami},                              \
     {LKS_ADMINISTER, "config ls", "", 0, 0, NULL, "List the contexts: controllers by name",        \
      "Contexts are in $XDG_CONFIG_HOME/lockstep/contexts.yaml, else "                              \
      "~/.config/lockstep/contexts.yaml. An option wins over the environment, and the environment " \

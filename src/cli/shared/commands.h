@@ -53,6 +53,7 @@ lks_command_fn lks_cmd_fleet_show;
 lks_command_fn lks_cmd_access_grant;
 lks_command_fn lks_cmd_access_revoke;
 lks_command_fn lks_cmd_access_ls;
+lks_command_fn lks_cmd_whoami;
 lks_command_fn lks_cmd_login;
 lks_command_fn lks_cmd_logout;
 
