@@ -35,6 +35,7 @@ static const struct {
     {"loginCallback", "an OpenID provider answers"},
     {"openapi", "it says what docs/reference/api.md says, and changes with every route"},
     {"metrics", "most of it is of this process"},
+    {"fleetManifest", "it is a document; tests/test_view_manifest.c reads it"},
     {"fleetAdvisories", "it follows from the tables in data/, which change with every advisory"},
     {"fleetRemedies", "it follows from the tables in data/, which change with every advisory"},
     {"fleetLifecycle", "it follows from the tables in data/, which change with every release"},

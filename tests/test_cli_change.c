@@ -13,7 +13,8 @@ enum { WORDS_MAX = 14, FILE_MAX = 1 << 20 };
 
 static struct lks_tree tree;
 
-/* What lockstepd says, once: a status and a body, of JSON unless it starts as Markdown does. */
+/* What lockstepd says, once: a status and a body, of JSON unless it starts as Markdown or a
+ * manifest does. */
 static struct lks_str answer(int status, const char *body)
 {
     static struct lks_buf texts[LKS_LIAR_TURNS];
@@ -25,9 +26,10 @@ static struct lks_str answer(int status, const char *body)
                  "HTTP/1.1 %d x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                  "Connection: close\r\n\r\n%s",
                  status,
-                 body[0] == '#' ? "text/markdown"
-                 : status < 400 ? "application/json"
-                                : "application/problem+json",
+                 body[0] == '#'   ? "text/markdown"
+                 : body[0] == 'l' ? "application/yaml"
+                 : status < 400   ? "application/json"
+                                  : "application/problem+json",
                  strlen(body), body);
     return lks_buf_view(text);
 }
@@ -403,6 +405,12 @@ static void test_json(void)
     STANDS("rolled back", "true", "1 node failed", COUNTS("3", "0", "0", "0", "1"), "halted",      \
            COUNTS("1", "0", "0", "0", "1"), "planned", COUNTS("2", "0", "0", "0", "0"))
 
+/* Half of it is done after an hour. */
+#define SLOW                                                                                       \
+    "{\"id\":7,\"state\":\"running\",\"total\":4,\"started\":\"2026-11-14T23:00:00Z\","            \
+    "\"members\":{\"pending\":1,\"waiting\":1,\"done\":2},\"waves\":[],\"waits\":[{\"wave\":1,"    \
+    "\"node\":\"n3\",\"state\":\"waiting\",\"doing\":\"leave\",\"why\":\"2 jobs run\"}]}"
+
 #define STOPPED                                                                                    \
     "{\"id\":7,\"state\":\"rolled back\",\"rolls_back\":true,\"moved_reason\":\"1 back, 0 could "  \
     "not go back\"," COUNTS("0", "0", "0", "0",                                                    \
@@ -502,6 +510,28 @@ static const struct {
      "end: 1 back, 0 could not go back\n"
      "see: lockstep change show 7\n",
      ""},
+    {"how long it takes, and which nodes it waits for",
+     ARGS(SLOW, IS_DONE),
+     {0},
+     0,
+     "change 7 running: 2/4 done, 1 in progress, about 60 min left\n"
+     "waits for n3 (leave): 2 jobs run\n"
+     "change 7 done: 4/4 done\n"
+     "wave 0 canary: passed, 2/2 done\n"
+     "wave 1 ring p: passed, 2/2 done\n",
+     ""},
+    {"the same on a terminal: reasons are whole, and drawn over",
+     ARGS(SLOW, IS_DONE),
+     {.cursor = true, .width = 24},
+     0,
+     "change 7 running: 2/4 do\n"
+     "waits for n3 (leave): 2\n"
+     "  jobs run\n"
+     "\033[3A\033[J"
+     "wave 0 canary: passed, 2\n"
+     "wave 1 ring p: passed, 2\n"
+     "change 7 done: 4/4 done\n",
+     ""},
     {"what is the same is not drawn again",
      ARGS(BEGINS, BEGINS, IS_DONE),
      {.cursor = true, .width = 20},
@@ -549,6 +579,30 @@ static void test_start_follow(void)
     CHECK_HAS(a.run.out, "change 7 is running: 58 nodes, 392 GPUs\nchange 7 done: 4/4 done\n");
 }
 
+#define FLEET_OF(pinned)                                                                           \
+    "lockstep: 1\nkind: Fleet\nname: f\npools:\n  p:" pinned "\n    posture: batch\n"              \
+    "nodes: [{hosts: n1, pool: p, class: hgx-h100-8}]\n"
+
+/* A fleet file that was not edited after a change moved the pin of its pool. */
+static void test_stale(void)
+{
+    char path[128];
+    const char *const words[] = {"fleet", "apply", path, NULL};
+    LKS_CLEANUP(asked_fini) struct asked a = {0};
+    snprintf(path, sizeof(path), "%s/fleet.yaml", tree.path);
+    lks_tree_file(&tree, "/fleet.yaml", FLEET_OF("\n    # by hand\n    stack: gold"));
+    ask(&a, words,
+        (const char *const[]){PROBLEM("pool 'p' is pinned to 'silver'"),
+                              FLEET_OF("\n    stack: silver"), NULL},
+        &(struct lks_term){0});
+    CHECK_INT(a.run.exit, 1);
+    CHECK_HAS(a.run.err,
+              "fleet.yaml:7: pool p: stack: gold -> silver (edit this line; to move the pool "
+              "instead: lockstep change propose --pool p --to gold --reason TEXT)\n");
+    CHECK_HAS(a.run.err, "pool 'p' is pinned to 'silver'");
+    CHECK_STR(a.run.out, "");
+}
+
 /* A controller that lies cannot drive the terminal; a file has what it sent. */
 static void test_bytes(void)
 {
@@ -578,6 +632,7 @@ int main(void)
         {"following a change", test_follow},
         {"following it as a program", test_follow_json},
         {"starting and following it", test_start_follow},
+        {"a fleet file that is behind a change", test_stale},
         {"bytes that drive a terminal", test_bytes},
         {0},
     };

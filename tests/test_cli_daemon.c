@@ -64,10 +64,14 @@ struct row {
 static const struct row rows[] = {
     {"fleet show", {NULL}, 0, "no fleet yet", ""},
     {"top", {NULL}, 0, "no fleet yet, journal row ", ""},
-    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 0, "nothing was applied", ""},
+    {"fleet export", {NULL}, 3, "", "no fleet yet"},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 1, "nothing was applied", ""},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 1, "+ nodes n[0-3] (4): ", ""},
     {"node ls", {NULL}, 0, "no such nodes", ""},
     {"fleet apply", ARGS("DIR/fleet.yaml", "--accept"), 0, "applied", ""},
     {"fleet apply", ARGS("DIR/fleet.yaml", "--accept"), 0, "nothing to change", ""},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 0, "nothing to change", ""},
+    {"fleet export", {NULL}, 0, "kind: Fleet\n", ""},
     {"fleet apply", ARGS("DIR/broken.yaml"), 3, "", "broken.yaml"},
     {"fleet apply", ARGS("DIR/none.yaml"), 3, "", "No such file"},
     {"fleet show", {NULL}, 0, "unseen", NULL},
@@ -373,8 +377,9 @@ static void test_offline(void)
 
 /* Each command's JSON has the members that its help names. */
 static const struct row json_rows[] = {
-    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 0, NULL, NULL},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 1, NULL, NULL},
     {"fleet show", {NULL}, 0, NULL, NULL},
+    {"fleet export", {NULL}, 0, NULL, NULL},
     {"node ls", {NULL}, 0, NULL, NULL},
     {"node show", ARGS("n1"), 0, NULL, NULL},
     {"node enroll", ARGS("n1"), 0, NULL, NULL},

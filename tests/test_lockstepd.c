@@ -241,6 +241,8 @@ static void look_at_fleet(struct lks_client *admin)
     fine(admin, "whoami", "/v1/whoami", "", &t);
     CHECK_STR(crew_text(&t, "identity"), "admin");
     fine(admin, "fleet", "/v1/fleet", "", &t); /* before there is one */
+    fine(admin, "fleetManifest", "/v1/fleet/manifest", "", &t);
+    CHECK_INT(t.answer.body.len, 0);
     fine(admin, "applyFleet", "/v1/fleet?dry_run=true", FLEET, &t);
     CHECK(lks_doc_member(t.doc, "applied") != NULL && !lks_doc_member(t.doc, "applied")->truth);
     fine(admin, "fleet", "/v1/fleet", "", &t);
@@ -248,6 +250,8 @@ static void look_at_fleet(struct lks_client *admin)
     fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
     fine(admin, "fleet", "/v1/fleet", "", &t);
     CHECK_INT(crew_number(&t, "nodes"), 5);
+    fine(admin, "fleetManifest", "/v1/fleet/manifest", "", &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "kind: Fleet\n");
     fine(admin, "pools", "/v1/pools?limit=1", "", &t);
     CHECK_STR(crew_text(&t, "next"), "train");
     fine(admin, "nodes", "/v1/nodes?pool=serve&liveness=unseen&intake=false", "", &t);

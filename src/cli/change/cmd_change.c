@@ -4,6 +4,7 @@
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/render.h"
+#include "codec/notation/hostlist.h"
 
 #include <stdio.h>
 
@@ -56,9 +57,29 @@ static const char proposed[] =
     "[{quorum?}{quorum} other[{quorum=1} person has| people have] to approve:\n"
     "  lockstep change approve {id} --reason ...|is approved beforehand:\n"
     "  lockstep change start {id} --nodes {nodes#} --gpus {gpus#} --reason "
-    "...]|" LKS_ASK_CHANGE_SIZE
-    " would change\nclass [{class}]: {quorum#} approvals\nnothing was proposed]\n"
+    "...]|" LKS_ASK_CHANGE_SIZE " would change\nclass [{class}]: {quorum#approval}"
+    "[{needs_standby?}, and a person on standby at the site]\n"
+    "[expires {expires}, unless it is approved\n]"
+    "nothing was proposed; leave out --dry-run to propose it]\n"
     "[warning: {unreachable.text}\n]";
+
+/* The nodes of a plan, broken between the ranges of the host list. */
+static void print_hosts(struct lks_cli *cli, struct lks_str hosts)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(2 * LKS_HOSTLIST_BYTES_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(2 * LKS_HOSTLIST_BYTES_MAX);
+    size_t width = cli->term.width > 0 ? cli->term.width : SIZE_MAX;
+    bool inside = false;
+    for (size_t i = 0; i < hosts.len; i++) {
+        inside = (inside || hosts.ptr[i] == '[') && hosts.ptr[i] != ']';
+        lks_buf_addc(&text, hosts.ptr[i]);
+        if (hosts.ptr[i] == ',' && !inside)
+            lks_buf_addc(&text, ' ');
+    }
+    lks_term_clean(&clean, lks_buf_view(&text));
+    fputs("\nnodes: ", cli->out);
+    lks_term_flow(cli->out, lks_buf_view(&clean), strlen("nodes: "), strlen("nodes: "), width);
+}
 
 enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err)
@@ -70,6 +91,8 @@ enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args 
         return lks_listing_thing(cli, args, &q.answer, err);
     if (lks_change_print_plan(cli, q.answer.doc, err) != LKS_OK)
         return err->code;
+    if (lks_doc_text(q.answer.doc, "hosts").len > 0)
+        print_hosts(cli, lks_doc_text(q.answer.doc, "hosts"));
     lks_render_print(cli->out, proposed, q.answer.doc);
     return LKS_OK;
 }

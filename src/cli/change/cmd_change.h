@@ -19,6 +19,9 @@
 enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *change,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
+/* A forecast is not as exact as its milliseconds: "90 s", "45 min", "6.5 h". `out` is returned. */
+const char *lks_change_rough_text(lks_ms ms, char out[LKS_SPAN_TEXT_SIZE]);
+
 /* Follow a change until it is over or halted; the answer is no where it did not end well. */
 enum lks_code lks_change_follow(struct lks_cli *cli, const struct lks_args *args, const char *id,
                                 struct lks_err *err) LKS_MUST_CHECK;

@@ -3,8 +3,10 @@
  * again, so that its restarts are nothing but a pause. */
 #include "cli/change/cmd_change.h"
 
+#include "base/process/interrupt.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/render.h"
+#include "core/stats/remaining.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,12 +18,14 @@ enum {
     LOOK_MANY_MS = 1000,
     AWAY_MS = 500,     /* between attempts to reach lockstepd again */
     LINES_SHOWN = 10,  /* waves, on a terminal */
+    WAITS_SHOWN = 3,   /* nodes that it waits for */
     WAVES_KEPT = 4096, /* that plain lines are kept apart for */
     HALTS = 6,         /* so often halted in a row: no rollback follows */
     BAR = 20,
     NARROW = 72, /* below this there is no bar */
     TEXT_BYTES = 8192,
     JSON_BYTES = 64 << 20,
+    NS_PER_MS = 1000000,
 };
 
 /* What was last said of a wave. */
@@ -34,25 +38,78 @@ struct follow {
     struct lks_cli *cli;
     const char *id;
     bool json;
-    char state[24];      /* of the change, as last said */
-    size_t drawn;        /* lines that are to be drawn over */
-    uint64_t passed;     /* waves that were said to be passed, for good */
-    struct said *said;   /* owned; by wave */
-    struct lks_buf last; /* the answer that was shown last */
-    unsigned halted;     /* how often in a row */
-    bool away;           /* it was said that lockstepd does not answer */
+    char state[24];       /* of the change, as last said */
+    size_t drawn;         /* lines that are to be drawn over */
+    uint64_t passed;      /* waves that were said to be passed, for good */
+    struct said *said;    /* owned; by wave */
+    struct lks_buf last;  /* the answer that was shown last */
+    unsigned halted;      /* how often in a row */
+    bool away;            /* it was said that lockstepd does not answer */
+    lks_ms began;         /* CLOCK_MONOTONIC, when it was first asked */
+    struct lks_buf waits; /* nodes that were last said to be waited for */
 };
 
 static void follow_fini(struct follow *f)
 {
     free(f->said);
     lks_buf_fini(&f->last);
+    lks_buf_fini(&f->waits);
 }
 
 static void rest(int ms)
 {
     struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
     (void)nanosleep(&pause, NULL);
+}
+
+static const struct lks_doc *waves_of(const struct lks_doc *change)
+{
+    const struct lks_doc *waves = lks_doc_member(change, "waves");
+    return waves != NULL ? waves->first : NULL;
+}
+
+static lks_ms mono(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / NS_PER_MS;
+}
+
+/* How long it takes ------------------------------------------------------------------------- */
+
+static lks_ms time_of(const struct lks_doc *doc, const char *key)
+{
+    lks_ms at = 0;
+    return lks_time_parse(lks_doc_text(doc, key), &at) ? at : 0;
+}
+
+/* A wave that passed soaked; one that did not will, or does. */
+static void add_soak(struct lks_remaining *of, const struct lks_doc *wave)
+{
+    struct lks_str state = lks_doc_text(wave, "state");
+    lks_ms soak = lks_render_number(wave, "soak_ms"), since = time_of(wave, "since"), past = 0;
+    if (lks_str_is(state, "passed"))
+        past = soak;
+    else if (lks_str_is(state, "soaks") && since != 0 && of->now > since)
+        past = of->now - since < soak ? of->now - since : soak;
+    of->waited += past;
+    of->waits += soak - past;
+}
+
+/* Milliseconds that a change in progress still takes; 0: not known. */
+static lks_ms left_of(const struct lks_doc *change, lks_ms now)
+{
+    struct lks_remaining of = {.total = lks_render_number(change, "total"),
+                               .started = time_of(change, "started"),
+                               .now = now,
+                               .forecast = lks_render_number(change, "forecast.took_middle_ms")};
+    uint64_t ahead = lks_render_number(change, "members.pending+" LKS_CHANGE_UNDER_WAY);
+    if (!lks_str_is(lks_doc_text(change, "state"), "running") || ahead > of.total)
+        return 0;
+    of.over = of.total - ahead;
+    for (const struct lks_doc *w = waves_of(change); w != NULL; w = w->next)
+        add_soak(&of, w);
+    return lks_remaining(&of);
 }
 
 /* Lines ------------------------------------------------------------------------------------- */
@@ -114,20 +171,46 @@ static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bo
 
 static void print_change(const struct follow *f, const struct lks_doc *change)
 {
+    char span[LKS_SPAN_TEXT_SIZE];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
     lks_buf_addf(&text, "change %s ", f->id);
     lks_render(&text, "{state}[{frozen?} (frozen)]: " LKS_CHANGE_PROGRESS,
                &(struct lks_render){.doc = change});
+    lks_ms left = left_of(change, (lks_ms)f->cli->now * LKS_SECOND + mono() - f->began);
+    if (left > 0)
+        lks_buf_addf(&text, ", about %s left", lks_change_rough_text(left, span));
     print_line(f->cli, colour_of(lks_doc_text(change, "state")), true, lks_buf_view(&text));
 }
 
-/* On a terminal ----------------------------------------------------------------------------- */
-
-static const struct lks_doc *waves_of(const struct lks_doc *change)
+/* Nodes that it waits for, with the whole reason. How many lines that took. */
+static size_t print_waits(const struct follow *f, const struct lks_doc *change)
 {
-    const struct lks_doc *waves = lks_doc_member(change, "waves");
-    return waves != NULL ? waves->first : NULL;
+    const struct lks_doc *waits = lks_doc_member(change, "waits");
+    size_t lines = 0, shown = 0, width = f->cli->term.width > 0 ? f->cli->term.width : SIZE_MAX;
+    const struct lks_doc *w = waits != NULL ? waits->first : NULL;
+    for (; w != NULL && shown < WAITS_SHOWN; w = w->next, shown++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+        char *flowed = NULL;
+        size_t len = 0;
+        lks_render(&text, "waits for {node}[ ({doing})][: {why}][, until {until}]",
+                   &(struct lks_render){.doc = w});
+        FILE *out = open_memstream(&flowed, &len);
+        if (out == NULL)
+            return lines;
+        lks_term_flow(out, lks_buf_view(&text), 0, 2, width);
+        fclose(out);
+        for (size_t i = 0; i < len; i++)
+            lines += flowed[i] == '\n';
+        fputs(flowed, f->cli->out);
+        free(flowed);
+    }
+    if (w == NULL)
+        return lines;
+    fprintf(f->cli->out, "and %zu more: lockstep change show %s\n", waits->count - shown, f->id);
+    return lines + 1;
 }
+
+/* On a terminal ----------------------------------------------------------------------------- */
 
 static void draw(struct follow *f, const struct lks_doc *change)
 {
@@ -160,7 +243,7 @@ static void draw(struct follow *f, const struct lks_doc *change)
         fprintf(cli->out, "and %" PRIu64 " more\n", left);
         lines++;
     }
-    f->drawn = lines;
+    f->drawn = lines + print_waits(f, change);
 }
 
 /* Anywhere else ----------------------------------------------------------------------------- */
@@ -180,6 +263,21 @@ static bool is_news(struct said *said, const struct lks_doc *wave)
     return !same && !first;
 }
 
+/* Whether it waits for other nodes, or for these to do something else. Reasons hold numbers that
+ * change all the time, and do not count. */
+static bool waits_for_others(struct follow *f, const struct lks_doc *change)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(JSON_BYTES);
+    const struct lks_doc *waits = lks_doc_member(change, "waits");
+    for (const struct lks_doc *w = waits != NULL ? waits->first : NULL; w != NULL; w = w->next)
+        lks_render(&text, "{node} {doing}\n", &(struct lks_render){.doc = w});
+    if (lks_str_eq(lks_buf_view(&text), lks_buf_view(&f->waits)))
+        return false;
+    lks_buf_truncate(&f->waits, 0);
+    lks_buf_add(&f->waits, lks_buf_view(&text));
+    return true;
+}
+
 static void tell(struct follow *f, const struct lks_doc *change)
 {
     struct lks_str state = lks_doc_text(change, "state");
@@ -192,6 +290,8 @@ static void tell(struct follow *f, const struct lks_doc *change)
         if (is_news(&f->said[at++], w))
             print_wave(f->cli, w, false);
     }
+    if (waits_for_others(f, change))
+        (void)print_waits(f, change);
 }
 
 /* Whether it is another answer than the last time. */
@@ -307,8 +407,12 @@ enum lks_code lks_change_follow(struct lks_cli *cli, const struct lks_args *args
     LKS_CLEANUP(follow_fini)
     struct follow f = {.cli = cli, .id = id, .json = lks_args_has(args, "--json")};
     lks_buf_init(&f.last, JSON_BYTES);
+    lks_buf_init(&f.waits, JSON_BYTES);
+    f.began = mono();
     f.said = calloc(WAVES_KEPT, sizeof(*f.said));
     if (f.said == NULL)
         return lks_fail(err, LKS_E_NOMEM, "out of memory");
+    lks_interrupt_note("change %s goes on; to pause it: lockstep change pause %s --reason TEXT", id,
+                       id);
     return run(&f, args, err);
 }

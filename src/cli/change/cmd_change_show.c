@@ -138,6 +138,12 @@ static const struct lks_listing_fact head[] = {
      "[" MISSING "{state=proposed}, until {expires}][; {unreachable.text}]",
      NULL},
     {"proposed by", WHO("by", "proposed", "reason"), NULL},
+    {"started", "{started}", NULL},
+    {"took",
+     "[{state=done}{started~moved}|{state=halted}{started~moved}|{state=rolled "
+     "back}{started~moved}|"
+     "{state=aborted}{started~moved}]",
+     NULL},
     {"stands by", "{standby}", NULL},
     /* It began without them. */
     {"glass broken",
@@ -152,8 +158,7 @@ static const struct lks_listing_fact head[] = {
      WHO("by", "at", "reason") "[ (ticket {ticket}, as [{who}])]", "votes"},
 };
 
-/* A forecast is not as exact as its milliseconds: "90 s", "45 min", "6.5 h". */
-static void rough_text(uint64_t ms, char out[LKS_SPAN_TEXT_SIZE])
+const char *lks_change_rough_text(lks_ms ms, char out[LKS_SPAN_TEXT_SIZE])
 {
     enum { UNITS_MIN = 2, PER_MINUTE = 60 };
     double seconds = (double)ms / LKS_SECOND, minutes = seconds / PER_MINUTE;
@@ -163,6 +168,7 @@ static void rough_text(uint64_t ms, char out[LKS_SPAN_TEXT_SIZE])
         (void)snprintf(out, LKS_SPAN_TEXT_SIZE, "%.0f min", minutes);
     else
         (void)snprintf(out, LKS_SPAN_TEXT_SIZE, "%.1f h", minutes / PER_MINUTE);
+    return out;
 }
 
 /* What a rehearsal came to, beside what came. */
@@ -197,7 +203,7 @@ static enum lks_code print_forecast(struct lks_cli *cli, const struct lks_doc *c
             uint64_t value = there ? lks_render_number(f, keys[k]) : 0;
             (void)snprintf(text, sizeof(text), "%" PRIu64, value);
             if (rows[i].span)
-                rough_text(value, text);
+                (void)lks_change_rough_text(value, text);
             lks_table_cell(&t, LKS_PLAIN, there ? lks_str_from(text) : LKS_STR("-"));
         }
     }
@@ -303,9 +309,14 @@ static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *a
     return lks_listing_print_at(cli, args, &members, &path, err);
 }
 
+static bool is_followed(const struct lks_args *args)
+{
+    return lks_args_has(args, "--follow") || lks_args_has(args, "--watch");
+}
+
 static enum lks_code check_options(const struct lks_args *args, struct lks_err *err)
 {
-    if (lks_args_has(args, "--nodes") && lks_args_has(args, "--follow"))
+    if (lks_args_has(args, "--nodes") && is_followed(args))
         return lks_fail(err, LKS_E_USAGE, "--nodes does not go with --follow");
     if (lks_args_has(args, "--wave") && !lks_args_has(args, "--nodes"))
         return lks_fail(err, LKS_E_USAGE, "--wave goes with --nodes");
@@ -320,7 +331,7 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
         return err->code;
     if (lks_args_has(args, "--nodes"))
         return print_members(cli, args, err);
-    if (lks_args_has(args, "--follow"))
+    if (is_followed(args))
         return lks_change_follow(cli, args, args->positional[0], err);
     if (lks_ask_get(cli, args, "/v1/changes/{1}", NULL, &q, err) != LKS_OK)
         return err->code;

@@ -1,6 +1,7 @@
 /* bmc inventory, trust. */
 #include "cli/firmware/cmd_bmc.h"
 
+#include "base/term/confirm.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
 #include "cli/shared/listing.h"
@@ -143,10 +144,10 @@ static enum lks_code decide(struct lks_cli *cli, const struct lks_args *args,
                         c->fingerprint);
     if (lks_args_has(args, "--yes"))
         return LKS_OK;
-    return lks_bmc_confirm(cli, "Is this its certificate, and may it be kept?",
-                           "compare the fingerprint with what the endpoint's console says, then "
-                           "give it with --accept FP, or --yes to take what is there",
-                           err);
+    return lks_confirm(cli->err, "Is this its certificate, and may it be kept?",
+                       "compare the fingerprint with what the endpoint's console says, then "
+                       "give it with --accept FP, or --yes to take what is there",
+                       err);
 }
 
 static enum lks_code trust_json(struct lks_cli *cli, const struct lks_bmc_at *at,

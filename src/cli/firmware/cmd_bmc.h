@@ -99,9 +99,4 @@ enum lks_code lks_bmc_at_inventory(struct lks_bmc_at *at, const struct lks_facts
                                    uint64_t seconds, struct lks_bmc_inventory *out,
                                    struct lks_err *err) LKS_MUST_CHECK;
 
-/* A question on the terminal; anything but yes is no. USAGE, saying what to give instead, where
- * there is no terminal. */
-enum lks_code lks_bmc_confirm(struct lks_cli *cli, const char *question, const char *instead,
-                              struct lks_err *err) LKS_MUST_CHECK;
-
 #endif

@@ -285,22 +285,3 @@ enum lks_code lks_bmc_at_inventory(struct lks_bmc_at *at, const struct lks_facts
     lks_talks_free(talks);
     return code == LKS_OK ? LKS_OK : explain(at, err);
 }
-
-/* Asking ------------------------------------------------------------------------------------ */
-
-enum lks_code lks_bmc_confirm(struct lks_cli *cli, const char *question, const char *instead,
-                              struct lks_err *err)
-{
-    char line[64] = "";
-    if (isatty(STDIN_FILENO) != 1)
-        return lks_fail(err, LKS_E_USAGE, "there is no terminal to ask on: %s", instead);
-    fprintf(cli->err, "%s [y/N] ", question);
-    fflush(cli->err);
-    bool got = fgets(line, sizeof(line), stdin) != NULL;
-    struct lks_str word = lks_str_from(line);
-    if (word.len > 0 && word.ptr[word.len - 1] == '\n')
-        word.len--;
-    if (got && (lks_str_is(word, "y") || lks_str_is(word, "yes")))
-        return LKS_OK;
-    return lks_fail(err, LKS_E_REFUSED, "not done, as the answer was no");
-}

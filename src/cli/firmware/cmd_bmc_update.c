@@ -1,6 +1,7 @@
 /* bmc update. */
 #include "cli/firmware/cmd_bmc_update.h"
 
+#include "base/term/confirm.h"
 #include "cli/shared/bundledir.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
@@ -500,7 +501,7 @@ static enum lks_code plan(struct lks_cli *cli, const struct lks_args *args,
     print_plan(out, args, u, b, artifact);
     if (lks_args_has(args, "--yes"))
         return LKS_OK;
-    return lks_bmc_confirm(cli, "Do it?", "--yes does it without a question", err);
+    return lks_confirm(cli->err, "Do it?", "--yes does it without a question", err);
 }
 
 static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,

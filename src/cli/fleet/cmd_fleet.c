@@ -1,7 +1,10 @@
-/* fleet apply, show. */
+/* fleet apply, export, show. */
+#include "base/term/confirm.h"
+#include "cli/fleet/fleet_plan.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
+#include "cli/shared/output.h"
 #include "cli/shared/render.h"
 
 /* fleet apply ------------------------------------------------------------------------------- */
@@ -14,38 +17,121 @@ static const struct lks_listing_column change_columns[] = {
 static const struct lks_listing_part change_part = {"changes", LKS_PART_COLUMNS(change_columns),
                                                     NULL, false};
 
-static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *answer, bool dry,
+static enum lks_code print_records(struct lks_cli *cli, const struct lks_doc *answer,
                                    struct lks_err *err)
 {
+    return lks_listing_part(cli, &change_part, answer, err);
+}
+
+/* Whether a dry run found anything but other bytes of the same meaning: a comment, say. */
+static bool differs(const struct lks_fleet_plan *plan, const struct lks_doc *answer)
+{
     const struct lks_doc *changes = lks_doc_member(answer, "changes");
-    if (changes == NULL || changes->kind != LKS_DOC_LIST)
+    const struct lks_doc *r = changes != NULL ? changes->first : NULL;
+    while (r != NULL && plan->known && lks_str_is(lks_doc_text(r, "kind"), "fleet"))
+        r = r->next;
+    return r != NULL || plan->diff.count > 0;
+}
+
+/* The file to lockstepd. With `confirmed`, an answer of a dry run, its numbers are repeated: they
+ * are what the person said yes to. */
+static enum lks_code send(struct lks_cli *cli, const struct lks_args *args, bool dry,
+                          const struct lks_doc *confirmed, struct lks_question *q,
+                          struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf nodes = LKS_BUF(LKS_COUNT_TEXT_SIZE);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf gpus = LKS_BUF(LKS_COUNT_TEXT_SIZE);
+    lks_remote_question_init(q, "PUT", "/v1/fleet");
+    if (dry)
+        lks_remote_path_query(&q->path, "dry_run", LKS_STR("true"));
+    if (confirmed != NULL && lks_render_number(confirmed, "nodes") > 0) {
+        lks_render(&nodes, "{nodes#}", &(struct lks_render){.doc = confirmed});
+        lks_render(&gpus, "{gpus#}", &(struct lks_render){.doc = confirmed});
+        lks_remote_path_query(&q->path, "nodes", lks_buf_view(&nodes));
+        lks_remote_path_query(&q->path, "gpus", lks_buf_view(&gpus));
+        lks_remote_path_options(&q->path, args, LKS_WORDS("--accept"));
+    } else {
+        lks_remote_path_options(&q->path, args, LKS_WORDS("--accept", "--nodes", "--gpus"));
+    }
+    return lks_remote_question_send(cli, args, args->positional[0], q, err);
+}
+
+/* The difference, and what to do about it: a dry run ends here. */
+static enum lks_code print_plan(struct lks_cli *cli, const struct lks_fleet_plan *plan,
+                                const struct lks_doc *answer, struct lks_err *err)
+{
+    if (lks_doc_member(answer, "changes") == NULL)
         return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what changes");
-    if (changes->count == 0)
+    if (!differs(plan, answer))
         fprintf(cli->out, "nothing to change\n");
-    else if (lks_listing_part(cli, &change_part, answer, err) != LKS_OK)
-        return err->code;
-    if (changes->count > 0)
-        lks_render_print(cli->out,
-                         dry ? "nothing was applied: --dry-run" LKS_ASK_SIZE "\n"
-                             : "applied" LKS_ASK_SIZE "\n",
-                         answer);
+    else if (!plan->known)
+        return print_records(cli, answer, err);
+    else
+        lks_fleet_plan_print(cli, plan, answer);
     return LKS_OK;
+}
+
+static enum lks_code try_file(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_fleet_plan *plan, struct lks_question *q,
+                              struct lks_err *err)
+{
+    struct lks_err ignored = {0};
+    if (send(cli, args, true, NULL, q, err) == LKS_OK)
+        return lks_fleet_plan_read(cli, args, args->positional[0], plan, err);
+    if (err->code == LKS_E_REFUSED &&
+        lks_fleet_plan_read(cli, args, args->positional[0], plan, &ignored) == LKS_OK)
+        lks_fleet_plan_stale(cli, plan);
+    return err->code;
 }
 
 enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
+    LKS_CLEANUP(lks_fleet_plan_fini) struct lks_fleet_plan plan = {0};
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question tried = {0};
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    bool dry = lks_args_has(args, "--dry-run");
-    lks_remote_question_init(&q, "PUT", "/v1/fleet");
-    if (dry)
-        lks_remote_path_query(&q.path, "dry_run", LKS_STR("true"));
-    lks_remote_path_options(&q.path, args, LKS_WORDS("--accept", "--nodes", "--gpus"));
-    if (lks_remote_question_send(cli, args, args->positional[0], &q, err) != LKS_OK)
+    bool dry = lks_args_has(args, "--dry-run"), json = lks_args_has(args, "--json");
+    if (try_file(cli, args, &plan, &tried, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--json"))
+    if (!json && print_plan(cli, &plan, tried.answer.doc, err) != LKS_OK)
+        return err->code;
+    bool other = differs(&plan, tried.answer.doc);
+    if (dry) {
+        cli->no = other;
+        if (other && !json)
+            fputs("\nnothing was applied: --dry-run\n", cli->out);
+        return json ? lks_listing_thing(cli, args, &tried.answer, err) : LKS_OK;
+    }
+    bool ask = other && !json && !lks_args_has(args, "--yes") && lks_confirm_possible(&cli->term);
+    fflush(cli->out); /* before the question, which is on the other stream */
+    if (ask && lks_confirm(cli->err, "\nApply?", "--yes applies without a question", err) != LKS_OK)
+        return err->code;
+    if (send(cli, args, false, ask ? tried.answer.doc : NULL, &q, err) != LKS_OK)
+        return err->code;
+    if (json)
         return lks_listing_thing(cli, args, &q.answer, err);
-    return print_applied(cli, q.answer.doc, dry, err);
+    if (other)
+        lks_render_print(cli->out, "\napplied" LKS_ASK_SIZE "\n", q.answer.doc);
+    return LKS_OK;
+}
+
+/* fleet export ------------------------------------------------------------------------------ */
+
+enum lks_code lks_cmd_fleet_export(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    lks_remote_question_init(&q, "GET", "/v1/fleet/manifest");
+    if (lks_remote_question_ask(cli, args, &q, err) != LKS_OK)
+        return err->code;
+    struct lks_str text = lks_buf_view(&q.answer.http.body);
+    if (text.len == 0)
+        return lks_fail(err, LKS_E_NOT_FOUND, "no fleet yet: 'lockstep fleet apply FILE' sets one");
+    if (!lks_args_has(args, "--json"))
+        return lks_output_bytes(cli, text, err);
+    lks_json_text(lks_output_begin(&o), "manifest", text);
+    return lks_output_end(cli, &o, err);
 }
 
 /* fleet show -------------------------------------------------------------------------------- */

@@ -1,7 +1,9 @@
 /* node command, approve, review: what a person has a node's agent do, outside a change. */
+#include "base/process/interrupt.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
+#include "cli/shared/render.h"
 #include "model/manifest/executor.h"
 
 #include <time.h>
@@ -12,6 +14,9 @@ enum { LOOK_MS = 250 };
 static enum lks_code wait_for(struct lks_cli *cli, const struct lks_args *args,
                               const struct lks_doc *command, struct lks_err *err)
 {
+    lks_interrupt_note("command %llu on %s goes on; to see how it ends: lockstep node history %s",
+                       (unsigned long long)lks_render_number(command, "id"), args->positional[0],
+                       args->positional[0]);
     for (;;) {
         LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
         if (lks_ask_get(cli, args, "/v1/commands/{id}", command, &q, err) != LKS_OK)

@@ -71,6 +71,7 @@ const struct lks_example lks_examples[] = {
     /* The fleet. */
     SERVER("fleet apply fleet.yaml --dry-run", "Show the differences that a manifest would make"),
     SERVER("fleet apply fleet.yaml", "Apply a fleet manifest"),
+    SERVER("fleet export > fleet.yaml", "Write the manifest as changes and removals left it"),
     SERVER("fleet show", "Show pools and the status of their nodes"),
     SERVER("top", "Watch the fleet"),
     SERVER("drift", "List nodes that differ from their intent, and why"),

@@ -256,7 +256,8 @@ static const struct lks_option list_options[] = {LKS_REMOTE_OPTIONS, LKS_LISTING
 
 static const struct lks_option apply_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--dry-run", "show the differences and apply nothing"},
+    {"--dry-run", "show the differences and apply nothing; exit status 1 if there are any"},
+    {"--yes", "apply without a question; without a terminal none is asked"},
     {"--accept",
      "accept all nodes of FILE that are not accepted yet, conforming or not: new ones when they "
      "report, and ones in intake now; only for a new fleet"},
@@ -617,15 +618,23 @@ const struct lks_command lks_commands[] = {
      "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
      lks_cmd_xid},
     {LKS_CHANGE, "fleet apply", "FILE", 1, 1, apply_options, "Apply a fleet manifest",
-     "Applied as a whole or refused. Shows each difference, sets the first pin of a pool, and "
+     "Shows each field that differs from the fleet as it is now and what that causes, asks on a "
+     "terminal, and applies FILE as a whole or not at all. Sets the first pin of a pool, and "
      "changes no node. Refused if FILE moves the pin of a pool with enrolled nodes (use "
      "'change propose'), omits an enrolled node (use 'node rm'), or moves more than "
      "limits.call_nodes (10) enrolled nodes to another pool. If it affects more enrolled nodes "
-     "than that, --nodes and --gpus must repeat the numbers that --dry-run shows. Applying the "
-     "same file again changes nothing.",
+     "than that, --nodes and --gpus must repeat the numbers that --dry-run shows, unless a person "
+     "answers the question. If a change moved a pin since FILE was written, the line to edit is "
+     "shown. Applying the same file again changes nothing.",
      "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
     {LKS_LOOK, "fleet show", "", 0, 0, remote_options, "Show pools and the status of their nodes",
      "", FLEET_JSON, lks_cmd_fleet_show},
+    {LKS_LOOK, "fleet export", "", 0, 0, remote_options,
+     "Write the manifest of the fleet as it is now",
+     "The manifest that was applied last, as YAML, with each pool pinned to the stack that changes "
+     "left it on, and without nodes that were removed. 'fleet apply' takes it and finds no "
+     "difference. Comments of the applied file are not in it.",
+     "{manifest}", lks_cmd_fleet_export},
     {LKS_PLAN, "fleet import", "", 0, 0, import_options,
      "Write a fleet manifest from a table of nodes",
      "Columns: name, pool, class and optionally site, rack, domain, power_zone, cooling_loop, "

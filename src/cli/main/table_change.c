@@ -65,6 +65,7 @@ const struct lks_option lks_change_show_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--follow",
      "follow the change until it is finished or halted; continues during a pause or HOLD"},
+    {"--watch", "the same as --follow"},
     {"--nodes STATE", "list its nodes in this state, or 'all': pending (untouched), waiting (for "
                       "its next step), asked (a step is in progress), reading (being read again), "
                       "done, reverted, fenced (out of service), needs-hands (fenced, manual "

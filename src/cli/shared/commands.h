@@ -49,6 +49,7 @@ lks_command_fn lks_cmd_compat;
 
 /* cmd_fleet.c */
 lks_command_fn lks_cmd_fleet_apply;
+lks_command_fn lks_cmd_fleet_export;
 lks_command_fn lks_cmd_fleet_show;
 lks_command_fn lks_cmd_access_grant;
 lks_command_fn lks_cmd_access_revoke;

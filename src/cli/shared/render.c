@@ -176,6 +176,19 @@ static bool put_span(const struct reader *r, uint64_t ms)
     return ms > 0;
 }
 
+/* From one time to another; 0 where one of them is missing, or they are the other way round. */
+static uint64_t between(const struct lks_doc *doc, struct lks_str from, struct lks_str to)
+{
+    const struct lks_doc *ends[] = {lks_render_find(doc, from), lks_render_find(doc, to)};
+    lks_ms at[2] = {0};
+    for (size_t i = 0; i < LKS_COUNT(ends); i++) {
+        if (ends[i] == NULL || ends[i]->kind != LKS_DOC_TEXT ||
+            !lks_time_parse(ends[i]->text, &at[i]))
+            return 0;
+    }
+    return at[1] > at[0] ? at[1] - at[0] : 0;
+}
+
 /* What is between two braces. */
 static bool put_member(const struct reader *r, struct lks_str inside)
 {
@@ -192,7 +205,7 @@ static bool put_member(const struct reader *r, struct lks_str inside)
         put_count(r, sum_of(doc, path), more);
         return true;
     case '~':
-        return put_span(r, sum_of(doc, path));
+        return put_span(r, more.len > 0 ? between(doc, path, more) : sum_of(doc, path));
     case '?':
         return is_true(doc, path) || given(r, path) != NULL;
     case '!':

@@ -11,7 +11,8 @@
  *     {nodes#node}      a count with its unit: "1 node", "3 nodes"; 0 if it is missing
  *     {nodes#}          the number alone, likewise; {a+b#} is a sum; for a map the sum of
  *                       its members, for a list the number of its items
- *     {soak_ms~}        a span of milliseconds: "15 min"
+ *     {soak_ms~}        a span of milliseconds: "15 min"; {started~moved} is the span between two
+ *                       times
  *     [ ({reason})]     left out if a member in it is missing, empty, or fails a test
  *     [{by}|{who}|-]    the first alternative that is not left out
  *

@@ -1,5 +1,6 @@
 /* bundle push: its files into the depot by digest, then the manifest and its signature. */
 #include "base/file.h"
+#include "base/process/interrupt.h"
 #include "base/term/progress.h"
 #include "cli/shared/bundledir.h"
 #include "cli/shared/commands.h"
@@ -217,6 +218,8 @@ enum lks_code lks_cmd_bundle_push(struct lks_cli *cli, const struct lks_args *ar
         return err->code;
     if (check_evidence(&p, err) != LKS_OK)
         return lks_wrap(err, "%s", dir);
+    lks_interrupt_note(
+        "the bundle was not published; to continue the upload: lockstep bundle push %s", dir);
     if (send_files(cli, &p, err) != LKS_OK || bring(&p, &answer, err) != LKS_OK)
         return err->code;
     const struct lks_doc *site = lks_doc_member(answer.doc, "site");

@@ -23,6 +23,10 @@ enum lks_code lks_yaml_parse(struct lks_str text, struct lks_docs *docs,
 enum lks_code lks_yaml_write(const struct lks_doc *doc, struct lks_buf *out,
                              struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same, and text that was in quotes is in quotes: manifests ask for them around versions. */
+enum lks_code lks_yaml_write_quoted(const struct lks_doc *doc, struct lks_buf *out,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
 /* Whether every reader takes `s` for text where it is not in quotes; of its meaning alone, not of
  * characters that have a meaning in YAML. */
 bool lks_yaml_is_text(struct lks_str s);

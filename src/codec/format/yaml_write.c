@@ -69,7 +69,7 @@ static bool put_end(yaml_emitter_t *e, bool map)
 }
 
 /* Documents are nested at most LKS_DOC_DEPTH_MAX deep. */
-static bool put(yaml_emitter_t *e, const struct lks_doc *doc)
+static bool put(yaml_emitter_t *e, const struct lks_doc *doc, bool quotes)
 {
     bool map = doc->kind == LKS_DOC_MAP;
     if (doc->kind == LKS_DOC_NULL)
@@ -78,29 +78,32 @@ static bool put(yaml_emitter_t *e, const struct lks_doc *doc)
         return put_word(e, doc->truth ? LKS_STR("true") : LKS_STR("false"));
     if (doc->kind == LKS_DOC_NUMBER)
         return put_number(e, doc);
+    if (doc->kind == LKS_DOC_TEXT && quotes && doc->quoted)
+        return put_scalar(e, doc->text, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     if (doc->kind == LKS_DOC_TEXT)
         return put_text(e, doc->text);
     if (!put_start(e, map))
         return false;
     for (const struct lks_doc *i = doc->first; i != NULL; i = i->next) {
-        if ((map && !put_text(e, i->key)) || !put(e, i))
+        if ((map && !put_text(e, i->key)) || !put(e, i, quotes))
             return false;
     }
     return put_end(e, map);
 }
 
-static bool put_document(yaml_emitter_t *e, const struct lks_doc *doc)
+static bool put_document(yaml_emitter_t *e, const struct lks_doc *doc, bool quotes)
 {
     yaml_event_t event;
     return yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) &&
            yaml_emitter_emit(e, &event) &&
            yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1) &&
-           yaml_emitter_emit(e, &event) && put(e, doc) &&
+           yaml_emitter_emit(e, &event) && put(e, doc, quotes) &&
            yaml_document_end_event_initialize(&event, 1) && yaml_emitter_emit(e, &event) &&
            yaml_stream_end_event_initialize(&event) && yaml_emitter_emit(e, &event);
 }
 
-enum lks_code lks_yaml_write(const struct lks_doc *doc, struct lks_buf *out, struct lks_err *err)
+static enum lks_code write_doc(const struct lks_doc *doc, bool quotes, struct lks_buf *out,
+                               struct lks_err *err)
 {
     LKS_CLEANUP(yaml_emitter_delete) yaml_emitter_t emitter = {0};
     if (!yaml_emitter_initialize(&emitter))
@@ -109,8 +112,19 @@ enum lks_code lks_yaml_write(const struct lks_doc *doc, struct lks_buf *out, str
     yaml_emitter_set_unicode(&emitter, 1);
     yaml_emitter_set_indent(&emitter, INDENT);
     yaml_emitter_set_width(&emitter, ONE_LINE);
-    if (!put_document(&emitter, doc))
+    if (!put_document(&emitter, doc, quotes))
         return lks_fail(err, LKS_E_INVALID, "cannot be written as YAML: %s",
                         emitter.problem != NULL ? emitter.problem : "out of memory");
     return lks_buf_check(out, err);
+}
+
+enum lks_code lks_yaml_write(const struct lks_doc *doc, struct lks_buf *out, struct lks_err *err)
+{
+    return write_doc(doc, false, out, err);
+}
+
+enum lks_code lks_yaml_write_quoted(const struct lks_doc *doc, struct lks_buf *out,
+                                    struct lks_err *err)
+{
+    return write_doc(doc, true, out, err);
 }

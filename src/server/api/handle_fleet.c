@@ -2,6 +2,7 @@
 #include "core/rows/credential.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
+#include "core/view/view_manifest.h"
 #include "model/manifest/manifest.h"
 #include "server/api/handle.h"
 #include "server/api/routes.h"
@@ -235,6 +236,21 @@ void lks_handle_fleet(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, ']');
     lks_json_int(&w, "alarms_open", (int64_t)open_alarms(authz, call));
     lks_json_end(&w, '}');
+}
+
+void lks_handle_fleet_manifest(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_manifest *manifest = lks_engine_book(authz->engine)->manifest;
+    struct lks_err err = {0};
+    lks_buf_truncate(&call->out, 0);
+    if (manifest != NULL &&
+        lks_view_manifest(authz->state, authz->state->pools, authz->state->pool_count, manifest,
+                          &call->out, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    call->status = 200;
+    call->type = call->route->answer_type;
 }
 
 void lks_handle_pools(struct lks_authz *authz, struct lks_call *call)

@@ -72,6 +72,12 @@ const struct lks_route lks_routes[] = {
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE,
      .answer = &lks_form_fleet, .flags = LKS_ROUTE_ETAG, .handle = lks_handle_fleet,
      .about = "The fleet at a glance"},
+    {.method = "GET", .path = "/v1/fleet/manifest", .id = "fleetManifest",
+     .permission = LKS_MAY_READ, .scope = LKS_SCOPE_EVERYWHERE,
+     .answer_type = "application/yaml", .flags = LKS_ROUTE_SENSITIVE,
+     .handle = lks_handle_fleet_manifest,
+     .about = "The manifest of the fleet as it is now: the one that was applied last, with pools "
+              "pinned as changes left them and without removed nodes; empty before the first one"},
     {.method = "PUT", .path = "/v1/fleet", .id = "applyFleet",
      .permission = LKS_MAY_ADMIN, .scope = LKS_SCOPE_EVERYWHERE, .query = &lks_query_apply,
      .body_type = "application/yaml", .body_max = 8 * MIB,

@@ -1,0 +1,193 @@
+#include "cli/fleet/fleet_plan.h"
+
+#include "base/file.h"
+#include "cli/shared/render.h"
+#include "model/manifest/manifest_docs.h"
+
+#define TEXT_BYTES ((size_t)16 << 20)
+enum { INDENT = 4 };
+
+void lks_fleet_plan_fini(struct lks_fleet_plan *plan)
+{
+    lks_fleet_diff_fini(&plan->diff);
+    lks_docs_fini(&plan->now);
+    lks_docs_fini(&plan->wanted);
+}
+
+/* Reading ----------------------------------------------------------------------------------- */
+
+/* False: lockstepd does not say it. */
+static bool read_now(struct lks_cli *cli, const struct lks_args *args, struct lks_docs *out)
+{
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    struct lks_err err = {0};
+    lks_remote_question_init(&q, "GET", "/v1/fleet/manifest");
+    if (lks_remote_question_ask(cli, args, &q, &err) != LKS_OK)
+        return false;
+    struct lks_str text = lks_buf_view(&q.answer.http.body);
+    if (text.len == 0)
+        return lks_docs_init(out, "now", &err) == LKS_OK;
+    return lks_manifest_docs("now", text, false, out, &err) == LKS_OK;
+}
+
+enum lks_code lks_fleet_plan_read(struct lks_cli *cli, const struct lks_args *args,
+                                  const char *file, struct lks_fleet_plan *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
+    struct lks_err ignored = {0};
+    out->file = file;
+    if (lks_file_read(file, &text, err) != LKS_OK)
+        return err->code;
+    if (lks_manifest_docs(file, lks_buf_view(&text), false, &out->wanted, &ignored) != LKS_OK ||
+        !read_now(cli, args, &out->now))
+        return LKS_OK;
+    out->known = true;
+    return lks_fleet_diff(&out->now, &out->wanted, &out->diff, err);
+}
+
+/* Differences ------------------------------------------------------------------------------- */
+
+static enum lks_colour colour_of(char mark)
+{
+    if (mark == '+')
+        return LKS_GREEN;
+    return mark == '-' ? LKS_RED : LKS_YELLOW;
+}
+
+/* A line of the plan, wrapped where people read it. */
+static void print_line(struct lks_cli *cli, FILE *out, enum lks_colour colour, size_t indent,
+                       const struct lks_buf *text)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(2 * TEXT_BYTES);
+    size_t width = cli->term.width > 0 ? cli->term.width : SIZE_MAX;
+    lks_term_clean(&clean, lks_buf_view(text));
+    fprintf(out, "%*s%s", (int)indent, "", lks_term_on(&cli->term, colour));
+    lks_term_flow(out, lks_buf_view(&clean), indent, indent + INDENT, width);
+    fputs(lks_term_off(&cli->term, colour), out);
+}
+
+static void put_field(struct lks_buf *out, const struct lks_fleet_diff_field *f)
+{
+    lks_buf_addf(out, "%c %" LKS_STR_FMT ": ", f->mark, LKS_STR_ARG(f->path));
+    if (f->mark != '+')
+        lks_buf_add(out, f->old);
+    if (f->mark == '~')
+        lks_buf_add(out, LKS_STR(" -> "));
+    if (f->mark != '-')
+        lks_buf_add(out, f->new);
+}
+
+/* A thing that is new, or gone, as one line: "+ pool lab: posture dev, enforce on". */
+static void put_whole(struct lks_buf *out, const struct lks_fleet_diff_thing *t)
+{
+    for (size_t i = 0; i < t->field_count; i++) {
+        const struct lks_fleet_diff_field *f = &t->fields[i];
+        struct lks_str value = t->mark == '-' ? f->old : f->new;
+        lks_buf_addf(out, "%s%" LKS_STR_FMT " %" LKS_STR_FMT, i == 0 ? ": " : ", ",
+                     LKS_STR_ARG(f->path), LKS_STR_ARG(value));
+    }
+}
+
+static void print_thing(struct lks_cli *cli, const struct lks_fleet_diff_thing *t)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+    lks_buf_addf(&text, "%c %s %" LKS_STR_FMT, t->mark, t->what, LKS_STR_ARG(t->name));
+    if (t->hosts > 1)
+        lks_buf_addf(&text, " (%zu)", t->hosts);
+    if (t->mark != '~')
+        put_whole(&text, t);
+    print_line(cli, cli->out, colour_of(t->mark), 0, &text);
+    for (size_t i = 0; i < t->field_count && t->mark == '~'; i++) {
+        lks_buf_truncate(&text, 0);
+        put_field(&text, &t->fields[i]);
+        print_line(cli, cli->out, colour_of(t->fields[i].mark), INDENT, &text);
+    }
+}
+
+/* What it causes ---------------------------------------------------------------------------- */
+
+static void print_cause(struct lks_cli *cli, const struct lks_buf *text)
+{
+    print_line(cli, cli->out, LKS_PLAIN, 2, text);
+}
+
+/* Nodes that come, go, or move to another pool. */
+static void print_nodes(struct lks_cli *cli, const struct lks_fleet_diff_thing *t)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+    const struct lks_fleet_diff_field *pool = lks_fleet_diff_field(t, "pool");
+    char count[LKS_COUNT_TEXT_SIZE];
+    const char *are = t->hosts == 1 ? "is" : "are";
+    (void)lks_str_count_text(t->hosts, "node", count);
+    if (strcmp(t->what, "nodes") != 0 || pool == NULL)
+        return;
+    if (t->mark == '+')
+        lks_buf_addf(&text,
+                     "%s %s added to pool %" LKS_STR_FMT ": not enrolled until the agent enrols "
+                     "with a token ('lockstep node enroll')",
+                     count, are, LKS_STR_ARG(pool->new));
+    else if (t->mark == '-')
+        lks_buf_addf(&text, "%s %s removed from pool %" LKS_STR_FMT, count, are,
+                     LKS_STR_ARG(pool->old));
+    else
+        lks_buf_addf(&text, "%s %s moved from pool %" LKS_STR_FMT " to pool %" LKS_STR_FMT, count,
+                     are, LKS_STR_ARG(pool->old), LKS_STR_ARG(pool->new));
+    print_cause(cli, &text);
+}
+
+/* Records that say something the difference does not. */
+static const struct {
+    const char *kind, *form;
+} causes[] = {
+    {"accepted", "{hosts}: accepted without intake"},
+    {"lowered", "pool {pool} asks less of its changes: {text}"},
+    {"alarm", "alarm: {text}"},
+};
+
+static void print_record(struct lks_cli *cli, const struct lks_doc *record)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+    for (size_t i = 0; i < LKS_COUNT(causes); i++)
+        if (lks_str_is(lks_doc_text(record, "kind"), causes[i].kind))
+            lks_render(&text, causes[i].form, &(struct lks_render){.doc = record});
+    if (text.len > 0)
+        print_cause(cli, &text);
+}
+
+void lks_fleet_plan_print(struct lks_cli *cli, const struct lks_fleet_plan *plan,
+                          const struct lks_doc *answer)
+{
+    const struct lks_doc *records = lks_doc_member(answer, "changes");
+    for (size_t i = 0; i < plan->diff.count; i++)
+        print_thing(cli, &plan->diff.things[i]);
+    fputs("\nthis causes:\n", cli->out);
+    for (size_t i = 0; i < plan->diff.count; i++)
+        print_nodes(cli, &plan->diff.things[i]);
+    for (const struct lks_doc *r = records != NULL ? records->first : NULL; r != NULL; r = r->next)
+        print_record(cli, r);
+    lks_render_print(cli->out, "  {nodes#enrolled node} with {gpus#GPU} affected\n", answer);
+}
+
+/* A file that is behind --------------------------------------------------------------------- */
+
+void lks_fleet_plan_stale(struct lks_cli *cli, const struct lks_fleet_plan *plan)
+{
+    for (size_t i = 0; i < plan->diff.count; i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+        const struct lks_fleet_diff_thing *t = &plan->diff.things[i];
+        const struct lks_fleet_diff_field *stack = lks_fleet_diff_field(t, "stack");
+        if (strcmp(t->what, "pool") != 0 || t->mark != '~' || stack == NULL || stack->old.len == 0)
+            continue;
+        lks_buf_addf(&text, "%s:%u: pool %" LKS_STR_FMT ": stack: ", plan->file,
+                     stack->line > 0 ? stack->line : t->line, LKS_STR_ARG(t->name));
+        lks_buf_addf(&text, "%" LKS_STR_FMT " -> %" LKS_STR_FMT,
+                     LKS_STR_ARG(stack->new.len > 0 ? stack->new : LKS_STR("none")),
+                     LKS_STR_ARG(stack->old));
+        lks_buf_addf(&text,
+                     " (edit this line; to move the pool instead: lockstep change propose --pool "
+                     "%" LKS_STR_FMT " --to %" LKS_STR_FMT " --reason TEXT)",
+                     LKS_STR_ARG(t->name),
+                     LKS_STR_ARG(stack->new.len > 0 ? stack->new : LKS_STR("STACK")));
+        print_line(cli, cli->err, LKS_PLAIN, 0, &text);
+    }
+}

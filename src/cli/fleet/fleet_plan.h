@@ -1,0 +1,31 @@
+/* A fleet file compared with the fleet as it is now, as people read it before it is applied. */
+#ifndef LKS_CLI_FLEET_PLAN_H
+#define LKS_CLI_FLEET_PLAN_H
+
+#include "cli/shared/remote.h"
+#include "model/manifest/fleet_diff.h"
+
+struct lks_fleet_plan {
+    const char *file;
+    bool known; /* both could be read; if not, there is no `diff` */
+    struct lks_docs now, wanted;
+    struct lks_fleet_diff diff;
+};
+
+/* Fetch the manifest of the fleet as it is now, and compare. A lockstepd that does not answer with
+ * it, or a file that only lockstepd can read, leaves `known` false. The caller owes
+ * lks_fleet_plan_fini(). */
+enum lks_code lks_fleet_plan_read(struct lks_cli *cli, const struct lks_args *args,
+                                  const char *file, struct lks_fleet_plan *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+void lks_fleet_plan_fini(struct lks_fleet_plan *plan);
+
+/* Print each difference, and what applying it causes, by `answer`: that of a dry run. */
+void lks_fleet_plan_print(struct lks_cli *cli, const struct lks_fleet_plan *plan,
+                          const struct lks_doc *answer);
+
+/* Print, as errors, the lines of the file that name another stack than their pool is pinned to:
+ * that is why a file is refused that was not edited after a change. */
+void lks_fleet_plan_stale(struct lks_cli *cli, const struct lks_fleet_plan *plan);
+
+#endif

@@ -1,0 +1,223 @@
+/* The program on a terminal, as a person has it: questions, and Ctrl-C. lockstepd's answers are
+ * written down here. */
+#include "base/buf.h"
+#include "tests/liar.h"
+#include "tests/test.h"
+#include "tests/tree.h"
+#include "tests/wait.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OUT_MAX = 1 << 20, WORDS_MAX = 12, PATH_SIZE = 128, LOOK_MS = 100 };
+
+static struct lks_tree tree;
+
+/* A program behind a terminal of its own. */
+struct seat {
+    int fd;
+    pid_t pid;
+    struct lks_buf seen;
+    int status; /* as waitpid() has it */
+};
+
+static void run_child(const char *tty, char *const *argv, const char *server)
+{
+    int fd = setsid() >= 0 ? open(tty, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) != 0)
+        _exit(99);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (dup2(fd, i) != i)
+            _exit(99);
+    (void)signal(SIGINT, SIG_DFL);
+    setenv("LOCKSTEP_SERVER", server, 1);
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    execv(argv[0], argv);
+    _exit(99);
+}
+
+static bool seat_start(struct seat *s, const char *const *words)
+{
+    char *argv[WORDS_MAX] = {(char *)(uintptr_t)LKS_CLI_PROGRAM};
+    char server[PATH_SIZE];
+    struct winsize size = {.ws_col = 80, .ws_row = 24};
+    for (size_t i = 0; words[i] != NULL; i++)
+        argv[i + 1] = (char *)(uintptr_t)words[i];
+    snprintf(server, sizeof(server), "unix:%s/sock", tree.path);
+    *s = (struct seat){.fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), .seen = LKS_BUF(OUT_MAX)};
+    if (!CHECK(s->fd >= 0 && grantpt(s->fd) == 0 && unlockpt(s->fd) == 0 &&
+               ioctl(s->fd, TIOCSWINSZ, &size) == 0))
+        return false;
+    s->pid = fork();
+    if (s->pid == 0)
+        run_child(ptsname(s->fd), argv, server);
+    return CHECK(s->pid > 0);
+}
+
+/* More of what it shows; false: it has left its terminal. */
+static bool seat_read(struct seat *s)
+{
+    char bytes[4096];
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    if (poll(&p, 1, LOOK_MS) <= 0)
+        return true;
+    ssize_t got = read(s->fd, bytes, sizeof(bytes));
+    if (got > 0)
+        lks_buf_add(&s->seen, (struct lks_str){bytes, (size_t)got});
+    return got > 0;
+}
+
+/* Wait until it shows `text`. */
+static bool seat_sees(struct seat *s, const char *text)
+{
+    for (struct lks_wait w = {0}; lks_str_find(lks_buf_view(&s->seen), lks_str_from(text)) < 0 &&
+                                  seat_read(s) && lks_wait_on(&w);) {
+    }
+    return CHECK_HAS(lks_buf_view(&s->seen), text);
+}
+
+static void seat_type(const struct seat *s, const char *keys)
+{
+    CHECK(write(s->fd, keys, strlen(keys)) == (ssize_t)strlen(keys));
+}
+
+static void seat_end(struct seat *s)
+{
+    for (struct lks_wait w = {0}; seat_read(s) && lks_wait_on(&w);) {
+    }
+    CHECK(waitpid(s->pid, &s->status, 0) == s->pid);
+    close(s->fd);
+}
+
+/* lockstepd --------------------------------------------------------------------------------- */
+
+static char path[PATH_SIZE];
+
+static struct lks_str answer(struct lks_buf *text, const char *type, const char *body)
+{
+    lks_buf_init(text, OUT_MAX);
+    lks_buf_addf(text,
+                 "HTTP/1.1 200 x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                 "Connection: close\r\n\r\n%s",
+                 type, strlen(body), body);
+    return lks_buf_view(text);
+}
+
+#define HEAD  "lockstep: 1\nkind: Fleet\nname: f\npools:\n"
+#define NODES "nodes:\n  - {hosts: n1, pool: p, class: hgx-h100-8}\n"
+#define NOW   HEAD "  p: {posture: batch}\n" NODES
+#define FILED HEAD "  p: {posture: dev}\n" NODES
+#define APPLIED(done)                                                                              \
+    "{\"applied\":" done ",\"changes\":[{\"kind\":\"pool\",\"name\":\"p\"}],\"seq\":7,"            \
+    "\"nodes\":1,\"gpus\":8}"
+
+/* The question of fleet apply --------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    const char *option, *typed;
+    bool asked, sent;
+    int exit;
+    const char *said;
+} questions[] = {
+    {"yes", NULL, "y\n", true, true, 0, "applied: 1 node, 8 GPUs"},
+    {"no", NULL, "n\n", true, false, 1, "not done, as the answer was no"},
+    {"nothing is no", NULL, "\n", true, false, 1, "not done, as the answer was no"},
+    {"the end of input is no", NULL, "\004", true, false, 1, "not done, as the answer was no"},
+    {"--yes", "--yes", NULL, false, true, 0, "applied: 1 node, 8 GPUs"},
+    {"--dry-run", "--dry-run", NULL, false, false, 1, "nothing was applied: --dry-run"},
+};
+
+static void check_question(size_t i, struct lks_liar *liar, struct seat *s)
+{
+    char file[PATH_SIZE];
+    snprintf(file, sizeof(file), "%s/fleet.yaml", tree.path);
+    const char *words[] = {"fleet", "apply", file, questions[i].option, NULL};
+    if (!seat_start(s, words))
+        return;
+    if (questions[i].asked && seat_sees(s, "Apply? [y/N] "))
+        seat_type(s, questions[i].typed);
+    seat_end(s);
+    lks_liar_join(liar);
+    CHECK(WIFEXITED(s->status));
+    CHECK_INT(WEXITSTATUS(s->status), questions[i].exit);
+    CHECK_HAS(lks_buf_view(&s->seen), questions[i].said);
+    /* Yellow, and field by field. */
+    CHECK_HAS(lks_buf_view(&s->seen), "\033[33m~ pool p\r\n");
+    CHECK_HAS(lks_buf_view(&s->seen), "~ posture: batch -> dev");
+    CHECK(questions[i].asked == (lks_str_find(lks_buf_view(&s->seen), LKS_STR("[y/N]")) >= 0));
+}
+
+static void test_question(void)
+{
+    lks_tree_file(&tree, "/fleet.yaml", FILED);
+    for (size_t i = 0; i < LKS_COUNT(questions); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf tried = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf now = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf applied = {0};
+        struct lks_liar liar = {.path = path, .turn_count = questions[i].sent ? 3 : 2};
+        struct seat s = {0};
+        lks_test_case("%s", questions[i].name);
+        liar.turns[0] = (struct lks_liar_turn){
+            LKS_LIAR_CLOSE, answer(&tried, "application/json", APPLIED("false"))};
+        liar.turns[1] =
+            (struct lks_liar_turn){LKS_LIAR_CLOSE, answer(&now, "application/yaml", NOW)};
+        liar.turns[2] = (struct lks_liar_turn){
+            LKS_LIAR_CLOSE, answer(&applied, "application/json", APPLIED("true"))};
+        (void)unlink(path);
+        lks_liar_start(&liar);
+        check_question(i, &liar, &s);
+        /* The numbers that the person saw are repeated, so that no others are applied. */
+        if (questions[i].asked && questions[i].sent)
+            CHECK_HAS(lks_buf_view(&liar.heard), "PUT /v1/fleet?nodes=1&gpus=8 ");
+        lks_buf_fini(&s.seen);
+        lks_liar_fini(&liar);
+    }
+}
+
+/* Ctrl-C ------------------------------------------------------------------------------------ */
+
+static void test_interrupt(void)
+{
+    static const char *const words[] = {"change", "show", "17", "--follow", NULL};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf running = {0};
+    struct lks_liar liar = {.path = path, .turn_count = 1}; /* then it does not answer */
+    struct seat s = {0};
+    liar.turns[0] = (struct lks_liar_turn){
+        LKS_LIAR_CLOSE,
+        answer(&running, "application/json",
+               "{\"id\":17,\"state\":\"running\",\"total\":1,\"members\":{\"pending\":1},"
+               "\"waves\":[]}")};
+    (void)unlink(path);
+    lks_liar_start(&liar);
+    if (seat_start(&s, words) && seat_sees(&s, "change 17 running")) {
+        seat_type(&s, "\003");
+        seat_end(&s);
+        CHECK(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT);
+        CHECK_HAS(lks_buf_view(&s.seen),
+                  "\r\nchange 17 goes on; to pause it: lockstep change pause 17 --reason TEXT\r\n");
+    }
+    lks_buf_fini(&s.seen);
+    lks_liar_join(&liar);
+    lks_liar_fini(&liar);
+}
+
+int main(void)
+{
+    tree = lks_tree_new();
+    snprintf(path, sizeof(path), "%s/sock", tree.path);
+    int code = lks_test_main((const struct lks_test[]){
+        {"cli terminal: the question of fleet apply", test_question},
+        {"cli terminal: Ctrl-C of a change that is followed", test_interrupt},
+        {0},
+    });
+    lks_tree_free(&tree);
+    return code;
+}
