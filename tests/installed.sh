@@ -50,7 +50,7 @@ for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.co
 done
 
 # Each command is on the page of its first word, with an example.
-"$prefix/bin/lockstep" help --json | tr '{' '\n' | sed -n 's/^"name":"\([a-z][^"]*\)","\(args\|summary\)".*/\1/p' \
+"$prefix/bin/lockstep" help --json | tr '{' '\n' | sed -n 's/^"name":"\([a-z][^"]*\)","group".*/\1/p' \
     >"$scratch/commands"
 has 'there are commands' test -s "$scratch/commands"
 while read -r command; do

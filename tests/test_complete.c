@@ -401,6 +401,42 @@ static void tokens(void)
     lks_tree_free(&tree);
 }
 
+/* A context is a place that the user chose: it is asked, with its own token. */
+static void contexts(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf words = LKS_BUF(1 << 16);
+    struct lks_tree tree = lks_tree_new();
+    struct answers prod, lab;
+    char path[128], file[1024];
+    answers_start(&prod, &tree, "prod");
+    answers_start(&lab, &tree, "lab");
+    lks_tree_file(&tree, "/token", "lks_secret\n");
+    snprintf(path, sizeof(path), "%s/token", tree.path);
+    CHECK(chmod(path, 0600) == 0);
+    snprintf(file, sizeof(file),
+             "current: prod\ncontexts:\n- name: prod\n  server: %s\n  token_file: %s\n"
+             "- name: lab\n  server: %s\n",
+             prod.socket, path, lab.socket);
+    lks_tree_file(&tree, "/lockstep/contexts.yaml", file);
+    snprintf(path, sizeof(path), "%s/lockstep/contexts.yaml", tree.path);
+    CHECK(chmod(path, 0600) == 0);
+
+    words_at(&(struct lks_cli){.config_home = tree.path}, "lockstep node show gpu", &words);
+    CHECK_STR(lks_buf_view(&words), "gpu001|gpu002");
+    CHECK(prod.asked == 1 && prod.tokens == 1 && lab.asked == 0);
+    words_at(&(struct lks_cli){.config_home = tree.path}, "lockstep node show --context lab gpu",
+             &words);
+    CHECK_STR(lks_buf_view(&words), "gpu001|gpu002");
+    CHECK(prod.asked == 1 && lab.asked == 1 && lab.tokens == 0);
+    words_at(&(struct lks_cli){.config_home = tree.path}, "lockstep config use ", &words);
+    CHECK_STR(lks_buf_view(&words), "prod|lab");
+    words_at(&(struct lks_cli){.config_home = tree.path}, "lockstep node ls --context l", &words);
+    CHECK_STR(lks_buf_view(&words), "lab");
+    answers_stop(&prod);
+    answers_stop(&lab);
+    lks_tree_free(&tree);
+}
+
 /* Scripts ------------------------------------------------------------------------------------ */
 
 static void scripts(void)
@@ -431,6 +467,7 @@ int main(void)
         {"complete: names of lockstepd", live_names},
         {"complete: the cache", the_cache},
         {"complete: tokens", tokens},
+        {"complete: contexts", contexts},
         {"complete: scripts", scripts},
         {0},
     });

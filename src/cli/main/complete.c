@@ -2,6 +2,7 @@
 
 #include "base/embedded.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/context.h"
 #include "cli/shared/output.h"
 #include "cli/shared/remote.h"
 #include "core/view/view.h"
@@ -73,7 +74,7 @@ struct place {
     size_t argument;                   /* else the argument of this number */
     bool options_ended;                /* by "--" */
     struct lks_str before, word;       /* one word of the shell: what precedes, what is completed */
-    const char *server;                /* that --server has so far */
+    struct lks_args typed;             /* --server and --context, as far as they are typed */
     const char *const *words;
     size_t count; /* of the words before the cursor */
     bool files, folders;
@@ -247,7 +248,7 @@ static void offer_columns(struct place *p, unsigned use)
 static void offer_live(struct place *p, struct lks_cli *cli, const struct lks_complete_list *list)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(ANSWER_MAX);
-    lks_complete_live_names(cli, p->server, list, &lines);
+    lks_complete_live_names(cli, &p->typed, list, &lines);
     struct lks_str rest = lks_buf_view(&lines), row, word, about;
     while (rest.len > 0) {
         lks_str_cut(rest, '\n', &row, &rest);
@@ -260,6 +261,17 @@ static void offer_records(struct place *p)
 {
     for (size_t i = 0; i < lks_record_info_count; i++)
         offer(p, lks_str_from(lks_record_infos[i].word), lks_str_from(lks_record_infos[i].about));
+}
+
+static void offer_contexts(struct place *p, const struct lks_cli *cli)
+{
+    LKS_CLEANUP(lks_context_fini) struct lks_contexts contexts = {0};
+    struct lks_err ignored = {0};
+    if (lks_context_read(cli, &contexts, &ignored) != LKS_OK)
+        return;
+    const struct lks_doc *list = lks_doc_member(contexts.docs.first, "contexts");
+    for (const struct lks_doc *c = list != NULL ? list->first : NULL; c != NULL; c = c->next)
+        offer(p, lks_doc_text(c, "name"), lks_doc_text(c, "server"));
 }
 
 /* What 'help' explains: commands, and at first the groups of all commands. */
@@ -300,6 +312,9 @@ static void offer_kind(struct place *p, struct lks_cli *cli,
         break;
     case LKS_COMPLETE_RECORDS:
         offer_records(p);
+        break;
+    case LKS_COMPLETE_CONTEXTS:
+        offer_contexts(p, cli);
         break;
     case LKS_COMPLETE_COMMANDS:
         offer_explained(p);
@@ -394,22 +409,31 @@ static void part_word(struct place *p)
     p->word = value;
 }
 
+/* Keep the value of an option that says which lockstepd is asked. */
+static void note(struct place *p, struct lks_str name, const char *value)
+{
+    static const struct lks_option kept[] = {{"--server ADDRESS", ""}, {"--context NAME", ""}, {0}};
+    const struct lks_option *option = option_in(kept, name);
+    if (option == NULL || p->typed.given_count == LKS_ARGS_MAX)
+        return;
+    p->typed.given[p->typed.given_count].option = option;
+    p->typed.given[p->typed.given_count++].value = value;
+}
+
 /* Read the words behind the command's own as the command itself would. */
 static void walk(struct place *p)
 {
     for (size_t i = words_in(p->command->name); i < p->count; i++) {
         struct lks_str word = lks_str_from(p->words[i]), name, value;
         if (p->option != NULL) {
-            if (lks_str_is(lks_args_name(p->option), "--server"))
-                p->server = p->words[i];
+            note(p, lks_args_name(p->option), p->words[i]);
             p->option = NULL;
         } else if (p->options_ended || word.len < 2 || word.ptr[0] != '-') {
             p->argument++;
         } else if (lks_str_is(word, "--")) {
             p->options_ended = true;
         } else if (lks_str_cut(word, '=', &name, &value)) {
-            if (lks_str_is(name, "--server"))
-                p->server = value.ptr;
+            note(p, name, value.ptr);
         } else {
             const struct lks_option *option = option_of(p->command, word);
             p->option = option != NULL && lks_args_value(option) != NULL ? option : NULL;

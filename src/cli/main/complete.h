@@ -23,6 +23,7 @@ enum lks_complete_kind {
     LKS_COMPLETE_SORTS,    /* those that it can sort by */
     LKS_COMPLETE_RECORDS,  /* kinds of records */
     LKS_COMPLETE_COMMANDS, /* the words of a command */
+    LKS_COMPLETE_CONTEXTS, /* of the user's configuration */
 };
 
 /* A list that lockstepd has: its address, and a form (cli/shared/render.h) that makes a word of an
@@ -48,9 +49,9 @@ const struct lks_complete_source *lks_complete_table_find(const struct lks_comma
                                                           size_t *count);
 
 /* Names of a list, a line each as above, sorted: from the cache, which lives for some seconds, or
- * from lockstepd. Nothing where it does not answer. `server` is what the line has for --server, or
- * NULL. */
-void lks_complete_live_names(struct lks_cli *cli, const char *server,
+ * from lockstepd. Nothing where it does not answer. `typed` has --server and --context of the line.
+ */
+void lks_complete_live_names(struct lks_cli *cli, const struct lks_args *typed,
                              const struct lks_complete_list *list, struct lks_buf *out);
 
 /* Print what can stand at the end of the line `text`. */

@@ -137,7 +137,7 @@ static bool fetch(struct lks_cli *cli, const struct lks_args *args,
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
     LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     struct lks_err ignored = {0};
-    enum lks_code opened = args->given_count > 0
+    enum lks_code opened = lks_args_has(args, "--server")
                                ? lks_remote_open_unknown(cli, args, &remote, &ignored)
                                : lks_remote_open(cli, args, &remote, &ignored);
     if (opened != LKS_OK)
@@ -148,26 +148,24 @@ static bool fetch(struct lks_cli *cli, const struct lks_args *args,
     return lks_remote_list(&remote, &path, "after", 0, add_item, &m, &ignored) == LKS_OK;
 }
 
-/* A token goes where the environment sends it, and nowhere else before a line is entered: a line
- * with --server is completed only by a socket of this machine, which needs no token. */
+/* A token goes where the environment or a context of the user sends it, and nowhere else before a
+ * line is entered: a line with --server is completed only by a socket of this machine, which needs
+ * no token. */
 static bool may_ask(const char *server)
 {
     return server == NULL || strncmp(server, "unix:", strlen("unix:")) == 0;
 }
 
-void lks_complete_live_names(struct lks_cli *cli, const char *server,
+void lks_complete_live_names(struct lks_cli *cli, const struct lks_args *typed,
                              const struct lks_complete_list *list, struct lks_buf *out)
 {
-    static const struct lks_option option = {"--server ADDRESS", ""};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(NAMES_MAX);
-    struct lks_args args = {.given_count = server != NULL};
     struct lks_err ignored = {0};
     char file[PATH_MAX];
-    args.given[0].option = &option;
-    args.given[0].value = server;
-    if (!may_ask(server) || lks_context_apply(cli, &args, &ignored) != LKS_OK)
+    if (!may_ask(lks_args_get(typed, "--server")) ||
+        lks_context_apply(cli, typed, &ignored) != LKS_OK)
         return;
-    bool cached = cache_file(cli, &args, list, file);
+    bool cached = cache_file(cli, typed, list, file);
     if (cached && is_fresh(cli, file)) {
         read_names(file, out);
         return;
@@ -175,7 +173,7 @@ void lks_complete_live_names(struct lks_cli *cli, const char *server,
     if (cached)
         claim(file);
     limit_time(cli->patience_ms);
-    bool known = fetch(cli, &args, list, &lines);
+    bool known = fetch(cli, typed, list, &lines);
     limit_time(0);
     if (known)
         sort_lines(lks_buf_view(&lines), out);

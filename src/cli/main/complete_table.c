@@ -61,6 +61,7 @@ static const char *const settable[] = {LKS_SETTABLE_NODE(SETTABLE) NULL};
 static const struct lks_complete_source sources[] = {
     /* Words of one command. */
     WORDS("completion", "SHELL", WORDS_OF("bash", "zsh", "fish")),
+    OF("config *", "NAME", LKS_COMPLETE_CONTEXTS),
     OF("help", "COMMAND", LKS_COMPLETE_COMMANDS),
     WORDS("explain", "FIELD",
           WORDS_OF("stack", "fleet", "hardware-class", "bundle", "node", "pool", "change",
@@ -104,6 +105,7 @@ static const struct lks_complete_source sources[] = {
 
     /* By the option. */
     {NULL, "--columns", LKS_COMPLETE_COLUMNS, NULL, NULL, true},
+    OF(NULL, "--context", LKS_COMPLETE_CONTEXTS),
     OF(NULL, "--sort-by", LKS_COMPLETE_SORTS),
     LIVE(NULL, "--pool", pools),
     LIVE(NULL, "--site", sites),
