@@ -162,6 +162,9 @@ static void test_hash(void)
     } rows[] = {
         {"", UINT64_C(0xabac0158050fc4dc)},
         {"a", UINT64_C(0x1c2697ab786a6237)},
+        {"abc", UINT64_C(0x6fce24e8af8146eb)},
+        {"1234", UINT64_C(0x692bf89bf238c89b)},
+        {"12345", UINT64_C(0x57c43330bdedc2f3)},
         {"1234567", UINT64_C(0x39f89ef839e557b1)},
         {"12345678", UINT64_C(0x11a8ebb5cd0da9ce)},
         {"123456789abcdef", UINT64_C(0x9c152c7dd04b575d)},

@@ -406,10 +406,13 @@ static void test_walk(void)
         lks_test_case("seed %d", (int)seed);
         struct lks_rng rng = {seed};
         static const unsigned char likely[] = {0xc3, 0xbc, 0xe6, 0x9d, 0xb1, 0xf0, 0x9f, 0x80, 'a'};
-        char bytes[12];
+        char bytes[20];
+        uint64_t plain = lks_rng_below(&rng, 8); /* of eight bytes */
         for (size_t i = 0; i < sizeof(bytes); i++)
-            bytes[i] = (char)likely[lks_rng_below(&rng, sizeof(likely))];
-        struct lks_str s = {bytes, sizeof(bytes)};
+            bytes[i] = lks_rng_below(&rng, 8) < plain
+                           ? 'a'
+                           : (char)likely[lks_rng_below(&rng, sizeof(likely))];
+        struct lks_str s = {bytes, lks_rng_below(&rng, sizeof(bytes) + 1)};
         size_t at = 0, len = 1, bad = s.len;
         uint32_t point;
         while (at < s.len && len > 0) {

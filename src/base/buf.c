@@ -63,7 +63,10 @@ void lks_buf_add(struct lks_buf *b, struct lks_str s)
 
 void lks_buf_addc(struct lks_buf *b, char c)
 {
-    lks_buf_add(b, (struct lks_str){&c, 1});
+    if (!reserve(b, 1))
+        return;
+    b->ptr[b->len++] = c;
+    b->ptr[b->len] = '\0';
 }
 
 void lks_buf_quote(struct lks_buf *b, struct lks_str s)

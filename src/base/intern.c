@@ -1,8 +1,8 @@
 #include "base/intern.h"
 
+#include "base/eight.h"
 #include "base/rng.h"
 
-#include <endian.h>
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 64, BLOCK = 32 /* texts that are looked up together */ };
@@ -48,22 +48,6 @@ static void mix(uint64_t v[4])
     v[2] = rotate(v[2], 32);
 }
 
-/* Up to eight bytes of `text` from `at` on, the first the lowest. */
-static uint64_t word_at(struct lks_str text, size_t at)
-{
-    uint64_t word = 0;
-    size_t left = text.len - at;
-    if (left >= sizeof(word)) {
-        memcpy(&word, text.ptr + at, sizeof(word));
-    } else if (left > 0 && at > 0) { /* the last eight, of which the first were had before */
-        memcpy(&word, text.ptr + text.len - sizeof(word), sizeof(word));
-        return le64toh(word) >> 8 * (sizeof(word) - left);
-    } else if (left > 0) {
-        memcpy(&word, text.ptr, left);
-    }
-    return le64toh(word);
-}
-
 uint64_t lks_intern_hash(const uint64_t seed[2], struct lks_str text)
 {
     uint64_t v[4] = {
@@ -73,7 +57,7 @@ uint64_t lks_intern_hash(const uint64_t seed[2], struct lks_str text)
         seed[1] ^ UINT64_C(0x7465646279746573),
     };
     for (size_t at = 0; at <= text.len; at += 8) {
-        uint64_t word = word_at(text, at);
+        uint64_t word = lks_eight(text, at);
         if (text.len - at < 8)
             word |= (uint64_t)text.len << 56;
         v[3] ^= word;

@@ -1,6 +1,7 @@
 #include "base/str.h"
 
 #include "base/compiler.h"
+#include "base/eight.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,13 +242,10 @@ bool lks_str_rune_printable(uint32_t point)
  */
 static size_t ascii_run(struct lks_str s, size_t at)
 {
-    size_t run = 0;
-    for (uint64_t word; s.len - at - run >= sizeof(word); run += sizeof(word)) {
-        memcpy(&word, s.ptr + at + run, sizeof(word));
-        if ((word & UINT64_C(0x8080808080808080)) != 0)
-            break;
-    }
-    return run;
+    size_t run = 0, left = s.len - at;
+    while (run < left && (lks_eight(s, at + run) & UINT64_C(0x8080808080808080)) == 0)
+        run += 8;
+    return run < left ? run : left;
 }
 
 bool lks_str_utf8(struct lks_str s, size_t *bad)

@@ -6,7 +6,7 @@ enum {
     MORE = 0x80,
 };
 
-void lks_leb128_add(struct lks_buf *out, uint64_t number)
+void lks_leb128_add_long(struct lks_buf *out, uint64_t number)
 {
     char bytes[BYTES_MAX];
     size_t len = 0;

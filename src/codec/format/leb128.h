@@ -7,7 +7,17 @@
 
 #include <stdint.h>
 
-void lks_leb128_add(struct lks_buf *out, uint64_t number);
+/* For numbers of any length. */
+void lks_leb128_add_long(struct lks_buf *out, uint64_t number);
+
+/* Most numbers in records have one byte. */
+static inline void lks_leb128_add(struct lks_buf *out, uint64_t number)
+{
+    if (number < 0x80)
+        lks_buf_addc(out, (char)number);
+    else
+        lks_leb128_add_long(out, number);
+}
 
 /* For numbers of any length. */
 bool lks_leb128_take_long(struct lks_str *rest, uint64_t *out);
