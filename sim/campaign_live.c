@@ -95,16 +95,28 @@ static bool has_others(const struct cam *w, const struct cam_change *c)
     return false;
 }
 
-/* One of its pool drains and can be reached, and a job keeps it: the pool may not be able to spare
- * another one. */
+/* Part of the unit of `k` is being updated, which may take longer than the bound. */
+static bool is_unit_updated(const struct cam *w, const struct cam_change *c, uint32_t k)
+{
+    for (uint32_t i = 0; i < w->count; i++)
+        if (c->members[i].in && c->members[i].unit == c->members[k].unit &&
+            cam_now(w).wall < w->machines[i].flash_ends)
+            return true;
+    return false;
+}
+
+/* One of its pool is out of service for longer than the bound, and nothing is wrong with that: it
+ * drains, can be reached and has a job, or its unit is being updated. The pool may not be able to
+ * spare another one. */
 static bool is_pool_short(const struct cam *w, const struct cam_change *c, uint32_t i)
 {
     for (uint32_t k = 0; k < w->count; k++) {
         const struct cam_member *o = &c->members[k];
         const struct cam_machine *m = &w->machines[k];
+        bool drains = c->recipes[o->recipe].kinds[o->step] == LKS_DO_LEAVE && m->up &&
+                      m->agent_up && is_kept(w, m);
         if (o->in && m->pool == w->machines[i].pool && cam_member_under_way(c, k) &&
-            c->recipes[o->recipe].kinds[o->step] == LKS_DO_LEAVE && m->up && m->agent_up &&
-            is_kept(w, m))
+            (drains || is_unit_updated(w, c, k)))
             return true;
     }
     return false;

@@ -149,6 +149,7 @@ static const struct {
     {"people give up an approved change whose nodes drifted in a rollback", 2011620},
     {"a reading from before a step proves nothing behind it", 2003584},
     {"one that was not touched does not return others of a domain with too few", 6005769},
+    {"a rollback waits for an update of a domain, whose deadline is long", 20775004997},
 };
 
 static void test_seeds_that_found_something(void)
