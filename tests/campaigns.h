@@ -64,9 +64,10 @@ struct campaign_plan {
     const char *controls;                          /* of the first wave; NULL: none */
     const char *ring_controls[CAMPAIGN_WAVES_MAX]; /* of the others, by wave */
     unsigned failures_max, retries;
-    bool proves;  /* the first unit shows the way back; else it was shown before */
-    bool one_way; /* the flash of the node's bmc is */
-    bool stages;  /* its image is staged first, and activated instead */
+    bool proves;                  /* the first unit shows the way back; else it was shown before */
+    bool one_way;                 /* the flash of the node's bmc is */
+    bool stages;                  /* its image is staged first, and activated instead */
+    bool switches, no_image_back; /* it reverts by a switch of banks; A's image is not there */
     bool outband; /* what its bmc runs is read by its endpoint, and not on the node */
     bool rolls_back;
     bool agent; /* our own agent goes from 1.0 to 2.0, and nothing else */

@@ -6,6 +6,7 @@ enum { RECIPE_SHELF = 1 };
 
 static struct lks_rec_plan_step flash_step(const struct campaign_plan *p, bool shelf)
 {
+    bool image = shelf || !p->no_image_back;
     return (struct lks_rec_plan_step){
         .kind = p->stages && !shelf ? LKS_DO_ACTIVATE : LKS_DO_FLASH,
         .component = shelf ? LKS_STR("power-shelf") : LKS_STR("bmc"),
@@ -13,9 +14,11 @@ static struct lks_rec_plan_step flash_step(const struct campaign_plan *p, bool s
         .before = shelf ? LKS_STR("1.0") : LKS_STR("25.02.11"),
         .bundle = LKS_STR(CAMPAIGN_BUNDLE),
         .image = shelf ? LKS_STR(CAMPAIGN_SHELF_B) : LKS_STR(CAMPAIGN_IMAGE_B),
-        .bundle_back = LKS_STR(CAMPAIGN_BUNDLE),
-        .image_back = shelf ? LKS_STR(CAMPAIGN_SHELF_A) : LKS_STR(CAMPAIGN_IMAGE_A),
-        .revert = LKS_BMC_UPDATE,
+        .bundle_back = image ? LKS_STR(CAMPAIGN_BUNDLE) : LKS_STR(""),
+        .image_back = shelf   ? LKS_STR(CAMPAIGN_SHELF_A)
+                      : image ? LKS_STR(CAMPAIGN_IMAGE_A)
+                              : LKS_STR(""),
+        .revert = p->switches && !shelf ? LKS_BMC_SWITCH : LKS_BMC_UPDATE,
         .one_way = p->one_way && !shelf,
         .layer = 2,
         .rank = shelf && p->shelf_first ? 0 : 4,

@@ -115,9 +115,16 @@ static void check_row(enum lks_bmcsim_personality personality, const struct aske
                   row->content);
 }
 
+/* The personalities that speak Redfish, one after the other; a switch tray has a REST of its own.
+ */
+static unsigned redfish_from(unsigned p)
+{
+    return p == LKS_BMCSIM_SWITCH ? p + 1 : p;
+}
+
 static void test_all(void)
 {
-    for (unsigned p = 0; p < LKS_BMCSIM_SWITCH; p++)
+    for (unsigned p = 0; p < LKS_BMCSIM_PERSONALITIES; p = redfish_from(p + 1))
         for (size_t i = 0; i < LKS_COUNT(rows); i++)
             check_row((enum lks_bmcsim_personality)p, &rows[i]);
 }
@@ -125,7 +132,7 @@ static void test_all(void)
 /* $expand is for those that say so in their root. */
 static void test_expand(void)
 {
-    for (unsigned p = 0; p < LKS_BMCSIM_SWITCH; p++) {
+    for (unsigned p = 0; p < LKS_BMCSIM_PERSONALITIES; p = redfish_from(p + 1)) {
         LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
         lks_test_case("%s", lks_bmcsim_words[p]);
         lks_asksim_open(&s, (enum lks_bmcsim_personality)p, 1);
@@ -193,7 +200,7 @@ static void check_task(struct lks_asksim *s)
 
 static void test_messages(void)
 {
-    for (unsigned p = 0; p < LKS_BMCSIM_SWITCH; p++) {
+    for (unsigned p = 0; p < LKS_BMCSIM_PERSONALITIES; p = redfish_from(p + 1)) {
         LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
         bool shelf = p == LKS_BMCSIM_SHELF;

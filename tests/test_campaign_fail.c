@@ -377,10 +377,80 @@ static void each_pause(void)
     }
 }
 
+/* A rollback to the other bank, where the switch ends so for the first `times` times. A switch that
+ * did not work is not asked for again: the image before is flashed, if there is one. */
+static const struct {
+    const char *name;
+    struct campaign_plan plan;
+    enum lks_bmc_outcome outcome; /* of the switch */
+    unsigned times;
+    unsigned switches, flashes; /* asked for in the rollback */
+    enum lks_member_state state;
+    int runs;
+} switches[] = {
+    {"the bank is switched", {0}, LKS_BMC_DONE, 0, 1, 0, LKS_MEMBER_REVERTED, A},
+    {"refused", {0}, LKS_BMC_REFUSED, 9, 1, 1, LKS_MEMBER_REVERTED, A},
+    {"failed", {0}, LKS_BMC_FAILED, 9, 1, 1, LKS_MEMBER_REVERTED, A},
+    {"failed, of an image that was staged",
+     {.stages = true},
+     LKS_BMC_FAILED,
+     9,
+     1,
+     1,
+     LKS_MEMBER_REVERTED,
+     A},
+    {"it is done by its answer, and is not", {0}, LKS_BMC_DONE, 9, 1, 0, LKS_MEMBER_FENCED, HALF},
+    {"its outcome is unknown: nothing is flashed before a person resolves it",
+     {0},
+     LKS_BMC_UNKNOWN,
+     9,
+     1,
+     0,
+     LKS_MEMBER_UNKNOWN,
+     HALF},
+    {"failed, and there is no image",
+     {.no_image_back = true},
+     LKS_BMC_FAILED,
+     9,
+     1,
+     0,
+     LKS_MEMBER_FENCED,
+     HALF},
+    {"failed once, and there is no image: it is switched again",
+     {.no_image_back = true, .retries = 1},
+     LKS_BMC_FAILED,
+     1,
+     2,
+     0,
+     LKS_MEMBER_REVERTED,
+     A},
+};
+
+static void each_switch(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(switches); i++) {
+        struct campaign w;
+        struct campaign_plan plan = switches[i].plan;
+        lks_test_case("%s", switches[i].name);
+        plan.switches = true;
+        campaign_begin(&w, &plan);
+        campaign_fail(&w, "n1", "accept", LKS_OUTCOME_FAILED, 1 + plan.retries);
+        campaign_fail(&w, "n1", "switch", switches[i].outcome, switches[i].times);
+        CHECK(campaign_run(&w, 4 * HOUR));
+        CHECK_MEMBER(&w, "n1", switches[i].state);
+        CHECK_INT(campaign_count(&w, "flash ", "act=switch"), switches[i].switches);
+        CHECK_INT(campaign_count(&w, "act=update", CAMPAIGN_IMAGE_A), switches[i].flashes);
+        check_runs(&w, switches[i].runs);
+        campaign_show(&w);
+        campaign_end(&w);
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"each failure", each_failure},
+        {"each switch of banks", each_switch},
         {"each pause", each_pause},
         {"what a layer left wrong", found_behind_its_layer},
         {"what a layer broke", found_broken},
