@@ -285,6 +285,55 @@ static void test_renewals(void)
     }
 }
 
+/* Approvers of one site --------------------------------------------------------------------- */
+
+/* n1 is at site east and n2 at site west; ann and lee approve for a site, or for all. */
+static void begin_sites(struct lks_asked *a, const char *ann, const char *lee)
+{
+    static const struct lks_str words[] = {T("root+kim"), T("root+ann"), T("root+lee"), T("kim!")};
+    const struct lks_record people[] = {
+        R(GRANTED, granted, .identity = T("kim"), .role = LKS_ROLE_APPROVER),
+        R(GRANTED, granted, .identity = T("ann"), .role = LKS_ROLE_APPROVER,
+          .site = lks_str_from(ann)),
+        R(GRANTED, granted, .identity = T("lee"), .role = LKS_ROLE_APPROVER,
+          .site = lks_str_from(lee)),
+    };
+    lks_asked_init(a);
+    lks_fleet_release(a, "s2");
+    lks_fleet_pool(a, "train", "gold", "s1");
+    lks_fleet_place_at(a, "n1", "train", "east");
+    lks_fleet_place_at(a, "n2", "train", "west");
+    for (size_t i = 0; i < LKS_COUNT(people); i++)
+        lks_asked_apply(a, &people[i]);
+    for (size_t i = 0; i < LKS_COUNT(words); i++)
+        act(a, words[i]);
+}
+
+/* The fewest voices over the sites of a change's nodes, and which site that is. */
+static void test_sites(void)
+{
+    static const struct {
+        const char *name, *ann, *lee;
+        uint32_t given;
+        const char *where;
+    } rows[] = {
+        {"both for all", "", "", 2, ""},
+        {"one for the first site", "east", "", 1, "west"},
+        {"one for the last site", "west", "", 1, "east"},
+        {"both for the first site", "east", "east", 0, "west"},
+        {"both for the last site", "west", "west", 0, "east"},
+        {"each for one", "east", "west", 1, "east"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", rows[i].name);
+        begin_sites(&a, rows[i].ann, rows[i].lee);
+        struct lks_tally t = lks_govern_reach(&a.state, &a.state.changes[0], a.now.wall, NULL, 0);
+        CHECK_INT(t.given, rows[i].given);
+        CHECK_STR(t.where.site, rows[i].where);
+    }
+}
+
 /* Messages ---------------------------------------------------------------------------------- */
 
 static void test_told(void)
@@ -472,6 +521,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"backing: stories of votes", test_stories},
         {"backing: renewals that are refused", test_renewals},
+        {"backing: approvers of one site", test_sites},
         {"backing: in words", test_told},
         {"backing: every act of two people", test_acts},
         {"backing: a review without a broken glass", test_no_glass},

@@ -238,12 +238,31 @@ static void load_is_wanted_while_it_soaks(void)
     campaign_end(&w);
 }
 
+/* A canary that rolled back runs what it ran before: nothing is to be shown of it. */
+static void no_load_where_it_rolled_back(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){
+                .nodes = NODES, .waves = {CANARIES, CONTROLS}, .soak = HOUR, .failures_max = 1});
+    add_metric(&w, LKS_METRIC_HARD, true, LKS_SOURCE_AGENT);
+    add_load(&w, "burn", 0);
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(!campaign_run(&w, 10 * MINUTE));
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_WAVE(&w, 0, LKS_WAVE_SOAKS);
+    check_load(&w, "rolled back", "");
+    CHECK_STR(lks_gate_load(&w.a.state, node_of(&w, "n2")), "burn");
+    campaign_end(&w);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"what agents tell decides", what_agents_tell_decides},
         {"a reference load is counted", load_is_counted},
         {"a reference load is wanted while it soaks", load_is_wanted_while_it_soaks},
+        {"no reference load on a canary that rolled back", no_load_where_it_rolled_back},
         {0},
     });
 }

@@ -1,6 +1,7 @@
 /* Rings behind a canary: what the canary has shown counts for them, who changed before is compared
  * with the last of them, and events are counted on through all waves. */
 #include "core/campaign/campaign_evidence.h"
+#include "core/campaign/campaign_evidence_waves.h"
 #include "core/campaign/state_apply.h"
 #include "core/state/lookup.h"
 #include "tests/campaigns.h"
@@ -295,10 +296,32 @@ static void a_restart_forgets_nothing(void)
     campaign_end(&w);
 }
 
+/* A ring needs canaries like each of its nodes that is done, and none like one that rolled back. */
+static void canaries_like_the_ring(void)
+{
+    static const struct world quiet = {.spread = {0.4, 0.4, 0.4}};
+    struct campaign w;
+    begin(&w, &quiet);
+    campaign_gate(&w, SPEED, (struct lks_rec_plan_gate){0});
+    w.a.state.changes[0].waves[1].failures_max = 1;
+    campaign_fail(&w, "n9", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run_measured(&w, measure, 60 * HOUR));
+    CHECK_MEMBER(&w, "n9", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n10", LKS_MEMBER_DONE);
+    const struct lks_state_change *c = campaign_change(&w);
+    CHECK(lks_campaign_waves_vouch(&w.a.state, c, 1, &c->metrics[0]));
+    w.a.state.nodes[campaign_member(&w, "n9")->node].class = c->metrics[0].name; /* any other */
+    CHECK(lks_campaign_waves_vouch(&w.a.state, c, 1, &c->metrics[0]));
+    w.a.state.nodes[campaign_member(&w, "n10")->node].class = c->metrics[0].name;
+    CHECK(!lks_campaign_waves_vouch(&w.a.state, c, 1, &c->metrics[0]));
+    campaign_end(&w);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"rings: what a canary showed", what_a_canary_showed},
+        {"rings: canaries like the ring", canaries_like_the_ring},
         {"rings: it says why", it_says_why},
         {"rings: events are counted on", events_are_counted_on},
         {"rings: what is normal counts", what_is_normal_counts},

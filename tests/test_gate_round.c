@@ -193,6 +193,79 @@ static void rolled_back(void)
     campaign_end(&w);
 }
 
+/* The first wave passed, and the second one soaks, so long after it began, with the nodes of the
+ * first as its controls. */
+static void second_wave(struct campaign *w, unsigned fails, lks_ms since)
+{
+    campaign_begin(w, &(struct campaign_plan){.nodes = 4,
+                                              .waves = {2, 2},
+                                              .failures_max = fails,
+                                              .soak = CAMPAIGN_HOUR,
+                                              .ring_controls = {[1] = "n[1-2]"}});
+    if (fails > 0)
+        campaign_fail(w, "n2", "apt", LKS_OUTCOME_FAILED, 1);
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_METRIC,
+                                            .plan_metric = {.change = w->change,
+                                                            .name = LKS_STR("tokens"),
+                                                            .pools = LKS_STR("train"),
+                                                            .margin = LKS_STR("1"),
+                                                            .query = LKS_STR("tokens_per_s")}});
+    campaign_waive(w, "tokens", 100 * CAMPAIGN_HOUR);
+    CHECK(campaign_run_until(w, "n4", CAMPAIGN_RETURN, LKS_MEMBER_DONE, 9 * CAMPAIGN_HOUR));
+    w->a.now.wall += since;
+}
+
+static uint32_t count_controls(const struct campaign *w)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_gate_controls controls = {0};
+    struct lks_err err = {0};
+    lks_arena_init(&arena, 1 << 20);
+    CHECK_CODE(lks_gate_controls(&w->a.state, campaign_change(w), 1, &arena, &controls, &err),
+               LKS_OK);
+    CHECK_INT(controls.untouched, 0);
+    return controls.count;
+}
+
+/* What a node of an earlier wave did before the change came to it is no time before: it has the
+ * change on both sides, and that for as long as the wave soaks. */
+static void controls_of_an_earlier_wave(void)
+{
+    struct campaign w;
+    second_wave(&w, 0, 30 * CAMPAIGN_HOUR);
+    CHECK_INT(count_controls(&w), 2);
+    struct lks_gate_round r = round_of(&w, "");
+    const struct lks_gate_wanted *n1 = wanted(&r, "n1", "tokens"), *n3 = wanted(&r, "n3", "tokens");
+    if (CHECK(n1->before != LKS_ROUND_NONE && n3->before != LKS_ROUND_NONE)) {
+        const struct lks_gate_question *before = &r.questions[n1->before];
+        CHECK(before->at - before->window >= campaign_member(&w, "n1")->since);
+        CHECK(before->at <= campaign_member(&w, "n3")->begun);
+        before = &r.questions[n3->before]; /* the change was at other nodes, which says nothing */
+        CHECK(before->at - before->window < campaign_member(&w, "n1")->begun);
+    }
+    lks_gate_round_fini(&r);
+    struct lks_member *n2 = &w.a.state.changes[0].members[1];
+    lks_ms begun = lks_gate_times(campaign_change(&w), 1).begun;
+    n2->since = begun - CAMPAIGN_HOUR;
+    CHECK_INT(count_controls(&w), 2);
+    n2->since++;
+    CHECK_INT(count_controls(&w), 1);
+    campaign_end(&w);
+}
+
+/* A node of an earlier wave that rolled back is no control, and no event of it is the change's. */
+static void rolled_back_in_an_earlier_wave(void)
+{
+    struct campaign w;
+    second_wave(&w, 1, 30 * CAMPAIGN_HOUR);
+    const struct lks_state_change *c = campaign_change(&w);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_INT(count_controls(&w), 1);
+    CHECK(lks_gate_counts_on(&w.a.state, c, campaign_member(&w, "n1"), 1));
+    CHECK(!lks_gate_counts_on(&w.a.state, c, campaign_member(&w, "n2"), 1));
+    campaign_end(&w);
+}
+
 static void shared_questions(void)
 {
     struct campaign w;
@@ -386,6 +459,8 @@ int main(void)
         {"windows", windows},
         {"a member that rolled back is not measured", rolled_back},
         {"time under another change is not before", another_change_was_there},
+        {"controls of an earlier wave", controls_of_an_earlier_wave},
+        {"a node of an earlier wave that rolled back", rolled_back_in_an_earlier_wave},
         {"questions are shared", shared_questions},
         {"what answers say, and that there are none", what_is_said},
         {"an answer about a member that is not done", an_answer_about_a_member_that_is_not_done},
