@@ -93,16 +93,6 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what, lks_ms as
     }
 }
 
-/* Whether two of a domain run the same. A setting that differs is drift of that node alone, and a
- * person may return the node so. */
-static bool is_alike(const struct cam_machine *a, const struct cam_machine *b)
-{
-    cam_truth one = knowable(a), other = knowable(b);
-    if (a->released || b->released)
-        one = cam_with(one, CAM_POWER, cam_version(other, CAM_POWER));
-    return one == other;
-}
-
 /* Promise 6: a domain serves one stack, without those that a person holds: who let one go as it is
  * was told to, and what becomes of it when they end that is theirs. */
 static void check_domain(struct cam *w, unsigned domain)
@@ -115,10 +105,8 @@ static void check_domain(struct cam *w, unsigned domain)
             continue;
         if (first == NULL)
             first = m;
-        cam_require(w, is_alike(m, first), "promise 6", "%s and %s serve mixed", first->name,
-                    m->name);
-        if (first->released)
-            first = m; /* nodes that were not returned as is are compared with one another */
+        cam_require(w, knowable(m) == knowable(first), "promise 6", "%s and %s serve mixed",
+                    first->name, m->name);
     }
 }
 

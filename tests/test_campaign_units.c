@@ -179,6 +179,26 @@ static void put_liveness(struct campaign *w, enum lks_liveness state)
                                                 .liveness = {.node = others[i], .state = state}});
 }
 
+/* A stack has settings, too: a node that has another one than those that it would serve beside is
+ * not returned as is. */
+static void a_setting_of_one(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 3, .domain = 3, .spares = 1, .failures_max = 1});
+    campaign_node(&w, "n1")->stale = true;
+    CHECK(campaign_run(&w, 4 * HOUR));
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+    campaign_put(&w, "n1", true); /* all components are the same now */
+    CHECK_HAS(lks_str_from(release(&w, "n1")), "n1 does not run the same as n3: ");
+    campaign_node(&w, "n1")->stale = false;
+    campaign_put(&w, "n1", true);
+    CHECK_STR(lks_str_from(release(&w, "n1")), "");
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
+    campaign_end(&w);
+}
+
 /* A domain serves without the one that a change or a person keeps out of use; in use, it would keep
  * the others from jobs, and whoever asks for that is told. */
 static void without_one(void)
@@ -716,6 +736,7 @@ int main(void)
         {"each domain", each_domain},
         {"a member that is away", away},
         {"without one", without_one},
+        {"a setting of one", a_setting_of_one},
         {"tried again alone", tried_again_alone},
         {"let go as it is, and the change goes back", let_go_and_back},
         {"beside one that was left out", beside_one_that_was_left_out},

@@ -202,20 +202,61 @@ static bool will_serve(const struct lks_state *s, uint32_t n)
     return node->asset == 0 && there && lks_state_verdict(s, n) != NULL && !is_left_out(s, n);
 }
 
+static bool is_setting(const struct lks_wrong *wrong)
+{
+    return (lks_str_starts(wrong->subject, "settings.") ||
+            lks_str_starts(wrong->subject, "tuning.")) &&
+           !lks_str_is(wrong->cause, lks_conform_cause_name(LKS_CAUSE_UNMEASURED));
+}
+
+static bool lists(const struct lks_state *s, const struct lks_state_verdict *v,
+                  const struct lks_wrong *wrong)
+{
+    struct lks_str lines = lks_state_text(s, v->wrong);
+    struct lks_wrong other;
+    while (lks_verdict_wrong_next(&lines, &other)) {
+        if (lks_str_eq(other.subject, wrong->subject) && lks_str_eq(other.actual, wrong->actual))
+            return true;
+    }
+    return false;
+}
+
+/* A setting of the node that no deviation allows and that the other does not have: both verdicts
+ * are of one stack. */
+static bool has_own_setting(const struct lks_state *s, uint32_t n,
+                            const struct lks_state_verdict *v,
+                            const struct lks_state_verdict *other)
+{
+    struct lks_str lines = lks_state_text(s, v->wrong);
+    struct lks_wrong wrong;
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
+        if (is_setting(&wrong) && !lists(s, other, &wrong) &&
+            lks_node_status_covered(s, n, wrong.subject, wrong.actual) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of one stack, components and settings. */
+static bool is_mixed(const struct lks_state *s, uint32_t n, uint32_t m)
+{
+    struct lks_value one, other;
+    uint32_t v = lks_state_verdict_find(s, s->nodes[n].whole, lks_state_intent(s, m));
+    const struct lks_state_verdict *its = &s->verdicts[s->nodes[m].verdict];
+    const struct lks_state_verdict *own = &s->verdicts[v];
+    return v == 0 || lks_node_status_unread(s, n) || lks_node_status_unread(s, m) ||
+           lks_agree_contradict(lks_state_text(s, own->values), lks_state_text(s, its->values),
+                                &one, &other) ||
+           has_own_setting(s, n, own, its) || has_own_setting(s, m, its, own);
+}
+
 uint32_t lks_node_status_mixes(const struct lks_state *s, uint32_t n)
 {
     const struct lks_node_status *st = s->standing;
     if (st->domain[n] == 0 || s->nodes[n].held || s->nodes[n].asset != 0)
         return LKS_NO_NODE;
     for (uint32_t m = st->domain_next[n]; m != n; m = st->domain_next[m]) {
-        struct lks_value one, other;
-        if (!will_serve(s, m))
-            continue;
-        uint32_t v = lks_state_verdict_find(s, s->nodes[n].whole, lks_state_intent(s, m));
-        lks_text its = s->verdicts[s->nodes[m].verdict].values;
-        if (v == 0 || lks_node_status_unread(s, n) || lks_node_status_unread(s, m) ||
-            lks_agree_contradict(lks_state_text(s, s->verdicts[v].values), lks_state_text(s, its),
-                                 &one, &other))
+        if (will_serve(s, m) && is_mixed(s, n, m))
             return m;
     }
     return LKS_NO_NODE;

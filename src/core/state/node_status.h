@@ -79,9 +79,9 @@ void lks_node_status_deviation(struct lks_state *s, const struct lks_deviation *
  * on; LKS_NO_NODE: there is none. The node is in a domain. */
 uint32_t lks_node_status_domain_odd(const struct lks_state *s, uint32_t node);
 
-/* A node in use of its domain that does not run the same as this one, or may not: with both in use
- * the domain would serve mixed, and none of it be admitted. LKS_NO_NODE: there is none, or this one
- * is held, which leaves it out. */
+/* A node in service of its domain that does not run the same components and settings as this one,
+ * or may not: with both in service the domain would serve mixed, and none of it be admitted.
+ * LKS_NO_NODE: there is none, or this one is held, which leaves it out. */
 uint32_t lks_node_status_mixes(const struct lks_state *s, uint32_t node);
 
 /* What was read of it last proves nothing about now: it booted since, or something was done to it
