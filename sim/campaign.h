@@ -62,7 +62,7 @@ struct lks_state_flash;
 #define CAM_SWEEP       10000 /* steps between two looks at everything */
 #define CAM_FLEET_LARGE 1000  /* nodes from which on only the journal's rows are checked along */
 
-/* What a machine can have in several versions. A truth is a nibble for each. */
+/* What a machine can have in several versions. A truth is CAM_AXIS_BITS for each. */
 enum cam_axis {
     CAM_DRIVER,
     CAM_DCGM,
@@ -72,8 +72,10 @@ enum cam_axis {
     CAM_BOARD, /* one-way */
     CAM_NVOS,  /* of switch trays */
     CAM_SHELF, /* of power shelves */
+    CAM_HMC,   /* staged while the node serves; only some seeds have it: campaign_spread.c */
     CAM_AXES
 };
+enum { CAM_AXIS_BITS = 3, CAM_VERSION_ODD = 7 /* not what it calls itself */ };
 enum cam_type { CAM_NODE, CAM_SWITCH_TRAY, CAM_POWER_SHELF, CAM_TYPES };
 typedef uint32_t cam_truth;
 
@@ -263,7 +265,8 @@ struct cam_machine {
     bool unhealthy;
     lks_ms kept;       /* time of the last row by which a change was over for it */
     lks_ms flash_ends; /* wall: the deadline of an update in progress; 0: there is none */
-    unsigned asked_by; /* for a reset of it: cam_votes_holder() + 1; 0: nobody */
+    uint64_t switch_failed[CAM_AXES]; /* the change whose switch of banks failed last; 0: none */
+    unsigned asked_by;                /* for a reset of it: cam_votes_holder() + 1; 0: nobody */
     char owner[32];
 };
 
@@ -273,6 +276,7 @@ struct cam_recipe {
     bool reverts;    /* some of what it changes can be taken back */
     bool stays_more; /* beside the one axis that never can, something else cannot */
     bool one_way;    /* something cannot */
+    uint32_t images; /* bits of axes of which the image before is there */
 };
 struct cam_member {
     uint32_t wave, unit, recipe;
@@ -408,6 +412,7 @@ struct cam {
     uint32_t swept;
     lks_ms live_at; /* when it is looked again whether changes go on */
     unsigned domains, pools, sites;
+    bool stages;           /* stacks pin CAM_HMC */
     struct lks_rng chance; /* of what campaign_spread.c has, and people who follow from it */
     struct {
         uint32_t first, count;
@@ -639,6 +644,9 @@ void cam_check_domains(struct cam *w);
 
 /* campaign_rollback.c */
 void cam_rollback_check(struct cam *w, const struct cam_change *c, struct lks_str reason);
+void cam_rollback_flash(struct cam *w, const struct cam_flash *f);
+void cam_rollback_flash_ended(struct cam *w, const struct cam_flash *f,
+                              enum lks_bmc_outcome outcome);
 
 /* campaign_live.c */
 void cam_doom_draw(struct cam *w);

@@ -90,7 +90,7 @@ static const char *some_digest(struct cam *w)
         return "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     if (roll == 1 && w->order_count > 0)
         return w->orders[lks_rng_below(&w->rng, w->order_count)].digest;
-    return cam_artifact(w, (enum cam_axis)lks_rng_below(&w->rng, CAM_AXES),
+    return cam_artifact(w, (enum cam_axis)lks_rng_below(&w->rng, CAM_HMC),
                         (unsigned)lks_rng_below(&w->rng, CAM_STACKS));
 }
 

@@ -1,5 +1,5 @@
 /* What a rollback leaves behind: each node that still runs the new stack has a reason by the truth,
- * and the change states one. */
+ * and the change states one. And what it does where a bank cannot be switched. */
 #include "sim/campaign.h"
 
 #include <inttypes.h>
@@ -92,4 +92,37 @@ void cam_rollback_check(struct cam *w, const struct cam_change *c, struct lks_st
                     "%s still runs what change %" PRIu64 " brought: %" LKS_STR_FMT,
                     w->machines[i].name, c->id, LKS_STR_ARG(reason));
     }
+}
+
+/* Banks ------------------------------------------------------------------------------------- */
+
+/* The change that is in progress on the machine and has the image before; NULL: none. */
+static const struct cam_change *change_with_image(const struct cam *w, const struct cam_flash *f)
+{
+    for (size_t k = w->change_count; k-- > 0;) {
+        const struct cam_change *c = &w->changes[k];
+        if (cam_member_under_way(c, f->node))
+            return (c->recipes[c->members[f->node].recipe].images >> f->axis & 1) != 0 ? c : NULL;
+    }
+    return NULL;
+}
+
+/* A switch of banks that failed is followed by the image before, and not by another switch. */
+void cam_rollback_flash(struct cam *w, const struct cam_flash *f)
+{
+    struct cam_machine *m = &w->machines[f->node];
+    const struct cam_change *c = change_with_image(w, f);
+    cam_require(w, c == NULL || f->act != LKS_BMC_SWITCH || m->switch_failed[f->axis] != c->id,
+                "rollback", "%s: the switch of banks of %s failed, and is asked for again", m->name,
+                cam_axes[f->axis].component);
+    m->switch_failed[f->axis] = 0;
+}
+
+void cam_rollback_flash_ended(struct cam *w, const struct cam_flash *f,
+                              enum lks_bmc_outcome outcome)
+{
+    const struct cam_change *c = change_with_image(w, f);
+    bool failed = outcome == LKS_BMC_FAILED || outcome == LKS_BMC_REFUSED;
+    w->machines[f->node].switch_failed[f->axis] =
+        c != NULL && f->act == LKS_BMC_SWITCH && failed ? c->id : 0;
 }

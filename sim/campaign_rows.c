@@ -71,6 +71,9 @@ static void on_step(struct cam *w, const struct lks_rec_plan_step *r)
     cam_votes_step(c, r);
     recipe->reverts |= changes && !r->one_way;
     recipe->one_way |= changes && r->one_way;
+    enum cam_axis axis;
+    if (r->image_back.len > 0 && cam_axis_find(r->component, &axis))
+        recipe->images |= UINT32_C(1) << axis;
     recipe->stays_more |=
         changes && r->one_way && !lks_str_is(r->component, cam_axes[CAM_BOARD].component);
 }
@@ -243,8 +246,10 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
                     "changes %" PRIu64 " and %" PRIu64 " are both under way on %s", c->id,
                     w->changes[k].id, w->machines[i].name);
     /* One that joins again was not in progress when its domain returned. */
-    if (m->state >= LKS_MEMBER_OVER && to < LKS_MEMBER_OVER)
+    if (m->state >= LKS_MEMBER_OVER && to < LKS_MEMBER_OVER) {
         cam_check_domains(w);
+        memset(w->machines[i].switch_failed, 0, sizeof(w->machines[i].switch_failed));
+    }
     count_over(c, m, to);
     cam_live_row(w, c, i, r);
     if (to != LKS_MEMBER_PENDING && to != LKS_MEMBER_SKIPPED)
@@ -292,6 +297,13 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
 
 /* Use --------------------------------------------------------------------------------------- */
 
+/* One that failed before, while an image was staged, is drained so that nothing starts on it. */
+static bool is_leaving(const struct cam_change *c, const struct cam_member *m, uint32_t i)
+{
+    return cam_member_under_way(c, i) && !m->back &&
+           c->recipes[m->recipe].kinds[m->step] == LKS_DO_LEAVE;
+}
+
 static void on_drained(struct cam *w, const struct lks_rec_drained *r)
 {
     uint32_t i = cam_machine(w, r->node);
@@ -300,7 +312,7 @@ static void on_drained(struct cam *w, const struct lks_rec_drained *r)
     cam_require(w, !m->drained || lks_str_is(r->owner, m->owner), "promise 7",
                 "%s: the drain of %s is taken over", m->name, m->owner);
     if (c != NULL && w->nodes < CAM_FLEET_LARGE && !m->drained && m->type == CAM_NODE &&
-        cam_member_under_way(c, i) && !c->members[i].back)
+        is_leaving(c, &c->members[i], i))
         check_leave(w, c, i);
     m->sched_drained = m->sched_drained && m->drained;
     m->drained = true;
@@ -434,6 +446,7 @@ static void on_flash(struct cam *w, const struct lks_rec_flash *r)
                                            .asked = w->model.time};
     check_bits(w, w->machines[i].name, r->image);
     cam_check_flash(w, &w->flashes[r->id]);
+    cam_rollback_flash(w, &w->flashes[r->id]);
     w->machines[i].unknown = false;
     w->machines[i].flash_ends = r->deadline;
     cam_hands_flashed(w, i);
@@ -446,6 +459,7 @@ static void on_flash_ended(struct cam *w, const struct lks_rec_flash_ended *r)
     struct cam_machine *m = &w->machines[cam_machine(w, r->node)];
     m->unknown = r->outcome == LKS_BMC_UNKNOWN;
     m->flash_ends = 0;
+    cam_rollback_flash_ended(w, &w->flashes[r->id], (enum lks_bmc_outcome)r->outcome);
 }
 
 static void on_resolved(struct cam_machine *m)

@@ -27,7 +27,7 @@ static void draw_stacks(struct cam *w)
     for (unsigned s = 1; s < CAM_STACKS; s++) {
         w->stacks[s] = w->stacks[s - 1];
         do {
-            for (unsigned a = 0; a < CAM_AXES; a++)
+            for (unsigned a = 0; a < CAM_HMC; a++)
                 if (lks_rng_percent(&w->rng, a == CAM_BOARD ? 20 : 40))
                     w->stacks[s] = cam_with(w->stacks[s], (enum cam_axis)a, s);
         } while (cam_of_type(w->stacks[s], CAM_NODE) == cam_of_type(w->stacks[s - 1], CAM_NODE));
@@ -152,7 +152,7 @@ static void write_stack(struct cam *w, unsigned s, struct lks_buf *out)
         const char *more = a == CAM_BOARD                 ? ", revert: one-way"
                            : cam_axes[a].type != CAM_NODE ? ", scope: domain, revert: revertible"
                                                           : ", revert: revertible";
-        if (cam_axes[a].type != CAM_NODE && w->domains == 0)
+        if (a == CAM_HMC ? !w->stages : cam_axes[a].type != CAM_NODE && w->domains == 0)
             continue;
         lks_buf_addf(out, "  - {class: %s, version: '%s'%s}\n", cam_axes[a].component,
                      cam_version_text((enum cam_axis)a, cam_version(w->stacks[s], a)), more);

@@ -1,6 +1,7 @@
 /*
- * A second site, domains whose nodes are in several pools and at both sites, and people who freeze
- * one of these pools at the moment at which it matters.
+ * A second site, domains whose nodes are in several pools and at both sites, firmware that is
+ * staged while a node serves, and people who freeze one of these pools at the moment at which it
+ * matters.
  *
  * Chance of its own decides all of that, so that what other seeds draw stays as it was. The salt is
  * one by which no seed that sim_campaign.c remembers is among them.
@@ -9,6 +10,7 @@
 
 #define SALT        UINT64_C(0x74776f736974653e)
 #define SPREAD_DRAW 35 /* percent of seeds */
+#define STAGES_DRAW 70 /* percent of those */
 
 static const char *const names[CAM_SITES] = {"east", "west"};
 
@@ -31,6 +33,11 @@ void cam_spread_draw(struct cam *w)
         if (m->domain > 0 && m->type == CAM_NODE && pools && lks_rng_percent(rng, 40))
             m->pool = CAM_POOLS - w->pools + (unsigned)lks_rng_below(rng, w->pools - 1);
     }
+    w->stages = w->sites > 1 && lks_rng_percent(rng, STAGES_DRAW);
+    for (unsigned s = 1; s < CAM_STACKS && w->stages; s++) {
+        unsigned before = cam_version(w->stacks[s - 1], CAM_HMC);
+        w->stacks[s] = cam_with(w->stacks[s], CAM_HMC, lks_rng_percent(rng, 80) ? s : before);
+    }
 }
 
 /* Freezes ----------------------------------------------------------------------------------- */
@@ -47,7 +54,8 @@ static void come_back(struct cam *w, unsigned pool, bool thaws, lks_ms within)
 void cam_spread_begun(struct cam *w, uint32_t i)
 {
     unsigned domain = w->machines[i].domain;
-    if (w->sites == 1 || w->calm || w->kind || domain == 0 || !lks_rng_percent(&w->chance, 25))
+    if (w->sites == 1 || w->calm || w->kind || domain == 0 ||
+        !lks_rng_percent(&w->chance, w->stages ? 50 : 25))
         return;
     uint32_t of = w->domain_nodes[domain].first +
                   (uint32_t)lks_rng_below(&w->chance, w->domain_nodes[domain].count);

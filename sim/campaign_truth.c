@@ -68,17 +68,26 @@ const struct cam_axis_info cam_axes[CAM_AXES] = {
                    .flashed = true,
                    .package = "shelf-",
                    .ending = ".fwpkg"},
+    [CAM_HMC] = {.component = "hmc",
+                 .reading = "firmware/hmc",
+                 .of = "",
+                 .versions = {"4.0.1", "4.1.0", "4.2.0"},
+                 .inband = true,
+                 .outband = true,
+                 .flashed = true,
+                 .package = "hmc-",
+                 .ending = ".fwpkg"},
 };
 
 unsigned cam_version(cam_truth truth, enum cam_axis axis)
 {
-    return truth >> 4 * (unsigned)axis & 15;
+    return truth >> CAM_AXIS_BITS * (unsigned)axis & CAM_VERSION_ODD;
 }
 
 cam_truth cam_with(cam_truth truth, enum cam_axis axis, unsigned version)
 {
-    unsigned shift = 4 * (unsigned)axis;
-    return (truth & ~((cam_truth)15 << shift)) | (cam_truth)version << shift;
+    unsigned shift = CAM_AXIS_BITS * (unsigned)axis;
+    return (truth & ~((cam_truth)CAM_VERSION_ODD << shift)) | (cam_truth)version << shift;
 }
 
 /* The part of a truth, or of a stack, that a machine of this type can have. */
@@ -86,7 +95,7 @@ cam_truth cam_of_type(cam_truth truth, enum cam_type type)
 {
     cam_truth mask = 0;
     for (unsigned a = 0; a < CAM_AXES; a++)
-        mask |= cam_axes[a].type == type ? (cam_truth)15 << 4 * a : 0;
+        mask |= cam_axes[a].type == type ? (cam_truth)CAM_VERSION_ODD << CAM_AXIS_BITS * a : 0;
     return truth & mask;
 }
 

@@ -73,7 +73,8 @@ bool cam_apply(struct cam *w, uint32_t i, enum cam_axis axis, unsigned version)
     if (bad && w->badness == CAM_BAD_FAILS)
         return false;
     cam_truth before = m->truth;
-    m->truth = cam_with(m->truth, axis, bad && w->badness == CAM_BAD_READS ? 15 : version);
+    m->truth =
+        cam_with(m->truth, axis, bad && w->badness == CAM_BAD_READS ? CAM_VERSION_ODD : version);
     cam_say(w, "%s: %s is %s now", m->name, cam_axes[axis].component,
             cam_version_text(axis, cam_version(m->truth, axis)));
     cam_check_truth(w, i, before);
