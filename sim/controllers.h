@@ -123,7 +123,6 @@ struct ctl_world {
     lks_ms now;
     struct lks_heap agenda;
     struct lks_memory_disk *disk;
-    uint64_t lease_epoch;
     struct lks_key key;
     struct lks_engine_options options;
     struct lks_limits limits;

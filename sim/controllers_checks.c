@@ -177,7 +177,8 @@ void ctl_check_batch(struct ctl_world *w, const struct ctl *c)
     struct ctl_model *m = w->model;
     char *owner = m->owners[c->epoch % EPOCHS_MAX];
     ctl_require(w, c->epoch != 0, "a follower writes nothing");
-    ctl_require(w, c->epoch == w->lease_epoch, "a batch is taken in the epoch of the lease alone");
+    ctl_require(w, c->epoch == lks_memory_disk_lease(w->disk).epoch,
+                "a batch is taken in the epoch of the lease alone");
     if (owner[0] == '\0')
         (void)snprintf(owner, sizeof(m->owners[0]), "%s:%u", c->name, c->life);
     ctl_require(w, strcmp(owner, c->lease.holder) == 0, "an epoch has one leader");

@@ -197,7 +197,7 @@ static void begin_to_lead(struct ctl_world *w, struct ctl *c, uint64_t epoch)
 {
     struct lks_err err = {0};
     struct lks_event limits = {.kind = LKS_EVENT_LIMITS, .by = CTL_BY, .limits = w->limits};
-    c->epoch = w->lease_epoch = epoch;
+    c->epoch = epoch;
     c->confirmed = 0;
     ctl_say(w, "%s leads in epoch %" PRIu64, c->name, epoch);
     ctl_check_takeover(w, c);
@@ -252,8 +252,17 @@ static void begin_lease(struct ctl *c)
     lks_lease_begin(&c->lease, &place, holder);
 }
 
-/* The store answers late once in a while: the state hears of it then. Only the last answer is late,
- * because the store itself is asked at this moment. */
+/* The rows come late, but only as long as another controller surely leads: the world does not go on
+ * meanwhile, and the question who leads, which comes next, has the same answer then. */
+static lks_ms late_rows(struct ctl_world *w, const struct ctl *c)
+{
+    lks_ms left = lks_memory_disk_lease(w->disk).left;
+    return c->epoch == 0 && !w->calm && left > 1 && ctl_chance(w, 4) ? ctl_between(w, 0, left - 1)
+                                                                     : 0;
+}
+
+/* The store answers late once in a while: the state hears of it then. Only the rows and the last
+ * answer are late, because the store itself is asked at this moment. */
 static void ask_store(struct ctl_world *w, struct ctl *c)
 {
     struct lks_lease_terms terms = {.options = &w->options, .url = URL, .ttl = CTL_LEASE};
@@ -261,7 +270,7 @@ static void ask_store(struct ctl_world *w, struct ctl *c)
     lks_ms again = 0;
     bool led = c->epoch != 0;
     lks_ms late = !w->calm && ctl_chance(w, 4) ? ctl_between(w, 0, 2 * CTL_LEASE) : 0;
-    lks_memory_disk_late(w->disk, 0, late);
+    lks_memory_disk_late(w->disk, late_rows(w, c), late);
     enum lks_code code = lks_lease_turn(&c->lease, &terms, &again, &err);
     lks_memory_disk_late(w->disk, 0, 0);
     lks_ms answered = lks_memory_disk_now(w->disk);

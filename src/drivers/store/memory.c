@@ -208,7 +208,7 @@ static enum lks_code finish(struct store *s, enum lks_code code, struct lks_err 
 
 /* ---- who leads ---- */
 
-static struct lks_store_lease lease_now(const struct lks_memory_disk *disk)
+struct lks_store_lease lks_memory_disk_lease(const struct lks_memory_disk *disk)
 {
     struct lks_store_lease lease = disk->lease;
     lease.left = disk->lease_ends > disk->now ? disk->lease_ends - disk->now : 0;
@@ -218,7 +218,7 @@ static struct lks_store_lease lease_now(const struct lks_memory_disk *disk)
 /* Whether the store lives, and the holder of `epoch` may still write. */
 static enum lks_code may_write(const struct store *s, uint64_t epoch, struct lks_err *err)
 {
-    struct lks_store_lease lease = lease_now(s->disk);
+    struct lks_store_lease lease = lks_memory_disk_lease(s->disk);
     enum lks_code code = alive(s, err);
     return code == LKS_OK ? lks_store_fence_check(&lease, epoch, err) : code;
 }
@@ -234,7 +234,7 @@ static enum lks_code give_lead(struct store *s, const char *name, const char *ur
         return code;
     bool ours = s->epoch > 0 && s->epoch == disk->lease.epoch;
     if (!ours && disk->lease_ends > disk->now) {
-        *out = lease_now(disk);
+        *out = lks_memory_disk_lease(disk);
         return LKS_OK;
     }
     code = start(s, code, 2, err);
@@ -248,7 +248,7 @@ static enum lks_code give_lead(struct store *s, const char *name, const char *ur
     if (code != LKS_OK)
         return code;
     s->epoch = disk->lease.epoch;
-    *out = lease_now(disk);
+    *out = lks_memory_disk_lease(disk);
     return LKS_OK;
 }
 

@@ -42,6 +42,9 @@ enum lks_code lks_store_memory_share(struct lks_memory_disk *disk, struct lks_st
 void lks_memory_disk_clock(struct lks_memory_disk *disk, lks_ms now);
 lks_ms lks_memory_disk_now(const struct lks_memory_disk *disk);
 
+/* The lease as the disk has it, whatever any controller makes of it. */
+struct lks_store_lease lks_memory_disk_lease(const struct lks_memory_disk *disk);
+
 /* A slow database: the answers of tail() and lead() are of the moment they are called, and the
  * clock has moved on by so much when they return. */
 void lks_memory_disk_late(struct lks_memory_disk *disk, lks_ms tail, lks_ms lead);
