@@ -218,7 +218,7 @@ static const struct {
     const char *has[4];
 } answers[] = {
     {"no arguments", {NULL}, {"usage: lockstep COMMAND", "stack init|", "Exit status: 0 yes"}},
-    {"--help", ARGS("--help"), {"usage: lockstep COMMAND", ", version\n"}},
+    {"--help", ARGS("--help"), {"usage: lockstep COMMAND", "version\n"}},
     {"lint of several documents",
      ARGS("stack", "lint", RACK, H100),
      {RACK ": Stack gb200-nvl72 2026.11.1: 21 components, sha256:",

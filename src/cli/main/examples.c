@@ -73,7 +73,7 @@ const struct lks_example lks_examples[] = {
     SERVER("fleet apply fleet.yaml", "Apply a fleet manifest"),
     SERVER("fleet export > fleet.yaml", "Write the manifest as changes and removals left it"),
     SERVER("fleet show", "Show pools and the status of their nodes"),
-    SERVER("top", "Watch the fleet"),
+    PARSED("top", "Watch the fleet", "runs until it is interrupted"),
     SERVER("drift", "List nodes that differ from their intent, and why"),
     PARSED("drift --pool train --watch", "Follow drift of a pool", "runs until it is interrupted"),
     SERVER("deviation add gpu001 --what driver --owner kim --reason CHG-1203 --until 7d",
