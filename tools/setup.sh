@@ -7,7 +7,7 @@
 # started nor enabled: only their programs are wanted. What was installed before is left as it is.
 set -eu
 
-libraries='libcurl4-openssl-dev libjansson-dev liblzma-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
+libraries='libcurl4-openssl-dev libjansson-dev liblzma-dev libncurses-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
 
 # The daemon's own; it is not part of the portable build.
 daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
@@ -19,7 +19,7 @@ packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     demo) echo curl prometheus ;;
-    test) echo clang fish git libclang-rt-14-dev man-db mandoc patch tzdata zsh ;;
+    test) echo clang fish git libclang-rt-14-dev man-db mandoc patch tmux tzdata zsh ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     mutants) echo git python3-clang ;;
     real) echo curl git grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \

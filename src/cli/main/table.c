@@ -340,7 +340,8 @@ static const struct lks_option alarm_options[] = {
 static const struct lks_option top_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--interval SECONDS", "seconds between updates of the display (1)"},
-    {"--rounds N", "number of updates (default: on a terminal until interrupted, else 1)"},
+    {"--rounds N", "print plain lines N times (default: on a terminal a full screen, else 1)"},
+    {"--plain", "print plain lines on a terminal too"},
     {0},
 };
 
@@ -726,7 +727,11 @@ const struct lks_command lks_commands[] = {
      "certificates, journal and disk, requests that limits rejected, and the OpenID provider. Exit "
      "status 1 if a problem is found.",
      "{checks: [{check, state, text}]}", lks_cmd_doctor},
-    {LKS_LOOK, "top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
+    {LKS_LOOK, "top", "", 0, 0, top_options, "Watch the fleet",
+     "On a terminal a full screen with pools, changes, alarms, drift, freezes and exposure: Enter "
+     "opens a pool, change or node, Esc closes it, / searches, p pauses a change, ? lists all "
+     "keys, q quits. Elsewhere, and on a terminal that cannot be drawn on, plain lines.",
+     FLEET_JSON, lks_cmd_top},
     {LKS_LOOK, "bmc inventory", "URL", 1, 1, bmc_options,
      "List the firmware versions that a management endpoint reports",
      "Uses Redfish, or a switch tray's own REST API (--driver nvos). The endpoint must be trusted "

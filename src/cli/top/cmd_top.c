@@ -2,11 +2,14 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/render.h"
+#include "cli/top/bars.h"
+#include "cli/top/screen.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     ROUNDS_MAX = 1000000,
@@ -26,19 +29,9 @@ static void on_signal(int signal)
     stopped = 1;
 }
 
-/* Drawing ----------------------------------------------------------------------------------- */
+/* Plain lines ------------------------------------------------------------------------------- */
 
-enum { LIVE, LATE, LOST, UNSEEN };
-static const struct {
-    const char *word;
-    char mark;
-    enum lks_colour colour;
-} states[] = {
-    [LIVE] = {"live", '#', LKS_GREEN},
-    [LATE] = {"late", '!', LKS_YELLOW},
-    [LOST] = {"lost", 'x', LKS_RED},
-    [UNSEEN] = {"unseen", '.', LKS_DIM},
-};
+static const struct lks_top_bar_part *const states = lks_top_bar_liveness;
 
 /* A line in the making, that goes on below in an indent where the terminal ends. */
 struct line {
@@ -99,35 +92,17 @@ static void end_line(struct line *l)
     l->at = 0;
 }
 
-/* How many marks of `room` each state gets: at least one for any that a node is in, as long as
- * there is room, those that matter most first; the rest is for what is live. */
-static void share(const struct lks_doc *pool, uint64_t room, uint64_t marks[LKS_COUNT(states)])
-{
-    static const size_t order[] = {LOST, LATE, UNSEEN};
-    const struct lks_doc *liveness = lks_doc_member(pool, "liveness");
-    uint64_t nodes = lks_render_number(pool, "nodes"),
-             live = lks_render_number(liveness, states[LIVE].word);
-    uint64_t left = live > 0 && room > 1 ? room - 1 : room;
-    for (size_t i = 0; i < LKS_COUNT(order) && nodes > 0; i++) {
-        uint64_t count = lks_render_number(liveness, states[order[i]].word);
-        uint64_t wanted = (count * room + nodes - 1) / nodes;
-        marks[order[i]] = wanted < left ? wanted : left;
-        left -= marks[order[i]];
-    }
-    marks[LIVE] = live > 0 ? left + (room > 1) : 0;
-}
-
 /* "[#######!!xx......]": what part of the pool is in which state. */
 static void print_bar(struct line *l, const struct lks_doc *pool)
 {
     enum { ENDS = 2, LEAST = 4 };
     struct lks_cli *cli = l->cli;
-    uint64_t marks[LKS_COUNT(states)] = {0}, room = BAR;
+    uint64_t marks[LKS_TOP_BAR_PARTS], room = BAR;
     if (cli->term.width > 0 && cli->term.width < l->at + ENDS + BAR)
         room = cli->term.width > l->at + ENDS + LEAST ? cli->term.width - l->at - ENDS : LEAST;
-    share(pool, room, marks);
+    lks_top_bar_share(states, pool, room, marks);
     fputc('[', cli->out);
-    for (size_t i = 0; i < LKS_COUNT(states); i++) {
+    for (size_t i = 0; i < LKS_TOP_BAR_PARTS; i++) {
         if (marks[i] == 0)
             continue;
         fputs(lks_term_on(&cli->term, states[i].colour), cli->out);
@@ -142,15 +117,14 @@ static void print_bar(struct line *l, const struct lks_doc *pool)
 /* "200 nodes, 150 live, 50 lost; automatic acts wait" */
 static void print_counts(struct line *l, const struct lks_doc *pool)
 {
-    const struct lks_doc *liveness = lks_doc_member(pool, "liveness");
     const char *last = lks_render_truth(pool, "acts_wait") ? ";" : "";
     uint64_t left = 0;
-    for (size_t i = 0; i < LKS_COUNT(states); i++)
-        left += lks_render_number(liveness, states[i].word);
+    for (size_t i = 0; i < LKS_TOP_BAR_PARTS; i++)
+        left += lks_render_number(pool, states[i].path);
     put(l, LKS_PLAIN, "%" PRIu64 " nodes%s", lks_render_number(pool, "nodes"),
         left > 0 ? "," : last);
-    for (size_t i = 0; i < LKS_COUNT(states); i++) {
-        uint64_t count = lks_render_number(liveness, states[i].word);
+    for (size_t i = 0; i < LKS_TOP_BAR_PARTS; i++) {
+        uint64_t count = lks_render_number(pool, states[i].path);
         left -= count;
         if (count > 0)
             put(l, states[i].colour, "%" PRIu64 " %s%s", count, states[i].word,
@@ -225,21 +199,23 @@ static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, bool a
     return LKS_OK;
 }
 
-enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+static enum lks_code print_json(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    uint64_t rounds, seconds;
-    if (lks_listing_number(args, "--rounds", ROUNDS_MAX, cli->term.tty ? ROUNDS_MAX : 1, &rounds,
-                           err) != LKS_OK ||
-        lks_listing_number(args, "--interval", INTERVAL_MAX_S, 1, &seconds, err) != LKS_OK ||
-        lks_remote_open(cli, args, &remote, err) != LKS_OK)
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK ||
+        lks_remote_get(&remote, "/v1/fleet", &fleet, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--json")) {
-        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
-        if (lks_remote_get(&remote, "/v1/fleet", &fleet, err) != LKS_OK)
-            return err->code;
-        return lks_listing_thing(cli, args, &fleet, err);
-    }
+    return lks_listing_thing(cli, args, &fleet, err);
+}
+
+static enum lks_code print_rounds(struct lks_cli *cli, const struct lks_args *args, uint64_t rounds,
+                                  uint64_t seconds, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     for (uint64_t i = 0; i < rounds && !stopped; i++) {
@@ -256,4 +232,27 @@ enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, stru
         fprintf(cli->out, "%s; trying again\n", err->msg); /* it may be starting anew */
     }
     return LKS_OK;
+}
+
+/* Whether a person sits at a terminal that can be drawn on, and did not ask for lines. */
+static bool full_screen(const struct lks_cli *cli, const struct lks_args *args)
+{
+    return cli->term.tty && cli->term.cursor && isatty(STDIN_FILENO) &&
+           !lks_args_has(args, "--plain") && !lks_args_has(args, "--rounds");
+}
+
+enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    uint64_t rounds, seconds;
+    bool unfit = true;
+    if (lks_listing_number(args, "--rounds", ROUNDS_MAX, cli->term.tty ? ROUNDS_MAX : 1, &rounds,
+                           err) != LKS_OK ||
+        lks_listing_number(args, "--interval", INTERVAL_MAX_S, 1, &seconds, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return print_json(cli, args, err);
+    if (full_screen(cli, args) &&
+        lks_top_screen_run(cli, args, seconds * LKS_SECOND, &unfit, err) != LKS_OK)
+        return err->code;
+    return unfit ? print_rounds(cli, args, rounds, seconds, err) : LKS_OK;
 }
