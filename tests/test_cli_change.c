@@ -268,6 +268,12 @@ static const struct {
     {"a wave of what", ARGS("change", "show", "7", "--wave", "0"), NULL, "", 2, "", "--wave"},
     {"follow nodes", ARGS("change", "show", "7", "--follow", "--nodes", "all"), NULL, "", 2, "",
      "--nodes does not go with --follow"},
+    {"a node drifts", ARGS("drift", "--json"),
+     "{\"items\":[{\"node\":\"n1\",\"judged\":\"deviation\"},{\"node\":\"n2\",\"judged\":\"drift\"}"
+     "]}",
+     "GET /v1/drift", 1, "n2", ""},
+    {"a deviation is not drift", ARGS("drift", "--json"),
+     "{\"items\":[{\"node\":\"n1\",\"judged\":\"deviation\"}]}", "GET /v1/drift", 0, "n1", ""},
     {"nobody is there", ARGS("change", "show", "7"), NULL, "", 4, "", "does lockstepd run there?"},
     {"nobody is there to follow", ARGS("change", "show", "7", "--follow"), NULL, "", 4, "",
      "does lockstepd run there?"},

@@ -197,7 +197,7 @@ edit "$machine/sim0013/root/var/lib/dpkg/status" \
     '/^Package: openmpi-bin/,/^Version:/s/^Version: .*/Version: 4.1.7-1/'
 reread 11 12 13
 await_differing drift 3
-show drift
+show drift && die "'drift' answers yes although nodes drift"
 for cause in reverted "setting changed" "package manager"; do
     [ "$(lockstep drift --cause "$cause" --json | tr '{' '\n' | grep -c '"node"')" -eq 1 ] ||
         die "no node drifts by the cause '$cause'"
@@ -210,7 +210,7 @@ show deviation add sim0012 --what settings.persistence --owner kim --until 12s \
 await_differing deviation 1
 show deviation ls
 await_differing deviation 0
-show drift --node sim0012
+show drift --node sim0012 && die "'drift' answers yes although sim0012 drifts"
 
 step "9. A job asks to start, and the pool only observes." \
     "It may, and what would have been refused is counted by reason."

@@ -22,6 +22,7 @@ static const struct lks_listing drifting = {
     LKS_COLUMNS(drift_columns),
     .filters = LKS_WORDS("--pool", "--node", "--cause", "--judged"),
     .empty = "no node differs from its intent, so far as is known",
+    .no = {"judged", "drift"},
 };
 
 /* "4 nodes: 1 conforms, ...": that nothing is listed does not mean that all is well. */

@@ -648,7 +648,7 @@ const struct lks_command lks_commands[] = {
      "List nodes that differ from their intent, and why",
      "The cause is given if it is known: a flash that reverted by itself, a replaced part, the "
      "package manager, another build, a wave that left a node behind. Recorded deviations are "
-     "listed but are not drift.",
+     "listed but are not drift. The exit status is 1 if a listed node drifts.",
      "{items: [{node, pool, stack?, digest?, judged, cause?, since?, text?, evidence?, rows: "
      "[{subject, cause, pinned, actual, of?, deviation?}]}]}; with --watch a line for each record",
      lks_cmd_drift},

@@ -167,6 +167,8 @@ struct page {
     struct lks_buf json;
     struct lks_json_writer writer;
     bool as_json;
+    struct lks_str_pair no;
+    bool said_no;
 };
 
 static void page_fini(struct page *p)
@@ -178,6 +180,8 @@ static void page_fini(struct page *p)
 static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_err *err)
 {
     struct page *p = ctx;
+    if (p->no.name != NULL && lks_str_is(lks_doc_text(item, p->no.name), p->no.value))
+        p->said_no = true;
     if (!p->as_json) {
         add_item_row(&p->rows, item);
         return LKS_OK;
@@ -197,7 +201,8 @@ enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *a
     uint64_t limit = 0;
     if (lks_listing_number(args, "--limit", LIMIT_MAX, listing->limit, &limit, err) != LKS_OK)
         return err->code;
-    LKS_CLEANUP(page_fini) struct page p = {.as_json = lks_args_has(args, "--json")};
+    LKS_CLEANUP(page_fini)
+    struct page p = {.as_json = lks_args_has(args, "--json"), .no = listing->no};
     rows_init(&p.rows, listing->columns, listing->column_count);
     lks_buf_init(&p.json, LKS_OUTPUT_BYTES_MAX);
     p.writer.out = &p.json;
@@ -209,6 +214,7 @@ enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *a
         return err->code;
     lks_json_end(&p.writer, ']');
     lks_json_end(&p.writer, '}');
+    cli->no = cli->no || p.said_no;
     if (p.as_json)
         return lks_output_json(cli, &p.json, err);
     return print_rows(cli, &p.rows, listing->empty, err);

@@ -57,7 +57,8 @@ struct lks_listing {
     const char *cursor;          /* how the next page is asked for; NULL: "after" */
     const char *empty;           /* what to say where there is nothing, or NULL */
     const struct lks_view *view; /* of the rows: for --columns, --sort-by, filters; NULL: none */
-    const char *shown; /* instead of `columns`: members of the view, separated by commas */
+    const char *shown;      /* instead of `columns`: members of the view, separated by commas */
+    struct lks_str_pair no; /* a row with this member and value: the answer is no, exit status 1 */
 };
 
 /* For a listing with a view. */
