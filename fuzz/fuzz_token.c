@@ -15,9 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf again = LKS_BUF(LKS_TOKEN_TEXT_MAX);
-    lks_buf_add(&again, token.kind == LKS_TOKEN_API ? LKS_STR("lks_api_") : LKS_STR("lks_node_"));
+    static const char *const prefixes[] = {"lks_api_", "lks_node_", "lks_nodes_"};
+    lks_buf_add(&again, lks_str_from(prefixes[token.kind]));
     lks_buf_add(&again, token.id);
-    lks_buf_addc(&again, '_');
+    LKS_ASSERT((token.kind == LKS_TOKEN_NODES) == (token.id.len == 0));
+    if (token.kind != LKS_TOKEN_NODES)
+        lks_buf_addc(&again, '_');
     lks_buf_add(&again, token.secret);
     LKS_ASSERT(lks_str_eq(lks_buf_view(&again), text));
     char hash[LKS_DIGEST_SIZE];

@@ -483,7 +483,7 @@ pid_t fake_agent_as(struct fake *f, const char *program, const char *const *more
 {
     char people[64];
     snprintf(people, sizeof(people), "https://127.0.0.1:%u", lks_httpd_port(f->people));
-    const char *argv[16] = {program,
+    const char *argv[20] = {program,
                             "--state",
                             fake_path(f, "state"),
                             "--controller",

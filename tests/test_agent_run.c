@@ -25,7 +25,8 @@ static const char *people_address(const struct fake *f)
 /* The first start and every later one. */
 static pid_t start_agent(struct fake *f)
 {
-    static const char *const more[] = {"--inventory-seconds", "1", "--log-level", "debug", NULL};
+    static const char *const more[] = {
+        "--inventory-seconds", "1", "--log-level", "debug", "--node", FAKE_NODE, NULL};
     return fake_agent(f, more);
 }
 
@@ -610,11 +611,15 @@ static bool waits(const struct fake *f)
     return count_log(f, "not enrolled: waiting for a file") >= waits_enough;
 }
 
-/* An image has no token: the agent waits for it, says so once, and takes it when it comes. */
+/* An image has no token: the agent waits for it, says so once, and takes it when it comes. This one
+ * is of several nodes: the agent shows that of its own name. */
 static void test_token_later(void)
 {
     struct fake f;
+    char shared[LKS_TOKEN_TEXT_MAX];
     fake_start(&f);
+    snprintf(shared, sizeof(shared), "lks_nodes_%s\n", f.token + strlen("lks_node_" FAKE_NODE "_"));
+    lks_tree_file(&f.tree, "/token", shared);
     CHECK(rename(fake_path(&f, "token"), fake_path(&f, "later")) == 0);
     pid_t pid = start_agent(&f);
     waits_enough = 1;
@@ -641,6 +646,10 @@ static const struct {
     const char *says;
 } refusals[] = {
     {"a token nobody gave", "ca.crt", "other-token", FAKE_NODE, 5, "refuses the token"},
+    {"a token of several nodes nobody gave", "ca.crt", "nodes-token", FAKE_NODE, 5,
+     "refuses the token"},
+    {"a token of several nodes, for no name", "ca.crt", "nodes-token", "a b", 3,
+     "give another with --node NAME"},
     {"a token for people", "ca.crt", "api-token", FAKE_NODE, 3, "not a token for a node"},
     {"no token at all", "ca.crt", "garbage", FAKE_NODE, 3, "garbage: "},
     {"another CA", "other.crt", "token", FAKE_NODE, 5, "cannot trust https://127.0.0.1"},
@@ -655,6 +664,7 @@ static void test_refusals(void)
     plant_other_ca(&f, (int64_t)time(NULL) - 1000);
     plant_other_token(&f, "/other-token", LKS_TOKEN_NODE);
     plant_other_token(&f, "/api-token", LKS_TOKEN_API);
+    plant_other_token(&f, "/nodes-token", LKS_TOKEN_NODES);
     lks_tree_file(&f.tree, "/garbage", "garbage\n");
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
         char log[32];

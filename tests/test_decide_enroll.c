@@ -11,6 +11,7 @@
 
 #define NOW    UINT64_C(1000000)
 #define MINUTE UINT64_C(60000)
+#define DAY    (24 * 60 * MINUTE)
 
 /* n1 and n2 are nodes, s1 is an asset. */
 static void make(struct lks_asked *a)
@@ -40,6 +41,20 @@ static const struct {
     {"for a node", "n1", HASH, NOW + MINUTE,
      "token node=n1 hash=" HASH " expires=1060000 by=kim\n"},
     {"for an asset", "s1", HASH, NOW + MINUTE, "refused: s1 is an asset and has no agent"},
+    {"for several nodes: one of each", "n[1-2]", HASH, NOW + MINUTE,
+     "token node=n1 hash=" HASH " expires=1060000 by=kim\n"
+     "token node=n2 hash=" HASH " expires=1060000 by=kim\n"},
+    {"for a node twice", "n1,n1", HASH, NOW + MINUTE,
+     "token node=n1 hash=" HASH " expires=1060000 by=kim\n"},
+    {"for several, an asset among them", "n1,s1", HASH, NOW + MINUTE,
+     "refused: s1 is an asset and has no agent"},
+    {"for several, as long as it may be", "n[1-2]", HASH, NOW + DAY,
+     "token node=n1 hash=" HASH " expires=87400000 by=kim\n"
+     "token node=n2 hash=" HASH " expires=87400000 by=kim\n"},
+    {"for several, for too long", "n[1-2]", HASH, NOW + DAY + 1,
+     "invalid: a token for several nodes is good for at most 24 h"},
+    {"for several, that ends now", "n[1-2]", HASH, NOW,
+     "invalid: a token that has expired is of no use"},
     {"that ends now", "n1", HASH, NOW, "invalid: a token that has expired is of no use"},
     {"without a hash", "n1", "", NOW + MINUTE, "invalid: a token that has expired is of no use"},
 };
@@ -158,6 +173,71 @@ static void test_again(void)
     check_print(&a.state.nodes[0], 1, "");
 }
 
+/* One secret for several nodes replaces no certificate, and is not for a whole fleet. */
+static void test_shared_refused(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    make(&a);
+    (void)make_token(&a, "n[1-3]", HASH, NOW + MINUTE);
+    CHECK_CODE(a.decision.refused.code, LKS_E_NOT_FOUND);
+    (void)make_token(&a, "n2", HASH, NOW + MINUTE);
+    CHECK(lks_str_starts(enroll(&a, "n2", HASH, PRINT("a")), "enrolled"));
+    CHECK_STR(make_token(&a, "n[1-2]", OTHER, NOW + MINUTE),
+              "refused: n2 is enrolled: leave it out, or make a token for it alone with 'lockstep "
+              "node enroll n2'");
+    CHECK_STR(enroll(&a, "n1", OTHER, PRINT("b")), NO);
+    lks_fleet_place(&a, "m[0001-1025]", "");
+    CHECK_STR(make_token(&a, "m[0001-1025]", HASH, NOW + MINUTE),
+              "refused: these are 1025 nodes, and one token enrols 1024");
+    CHECK(lks_str_starts(make_token(&a, "m[0001-1024]", HASH, NOW + MINUTE), "token node=m0001"));
+}
+
+/* The secret is good for each node of the list, once; for no other; and until its end. */
+static const struct {
+    const char *name, *node, *hash;
+    lks_ms after;
+    bool good;
+} shared[] = {
+    {"a node of the list", "n1", HASH, 0, true},
+    {"the same a second time", "n1", HASH, 0, false},
+    {"a node outside the list", "x1", HASH, 0, false},
+    {"a node that is not there", "n9", HASH, 0, false},
+    {"an asset", "s1", HASH, 0, false},
+    {"another secret", "n2", OTHER, 0, false},
+    {"the next, at its last moment", "n2", HASH, MINUTE - 1, true},
+    {"that one a second time", "n2", HASH, 0, false},
+    {"the last, at its end", "n3", HASH, 1, false},
+};
+
+static void test_shared(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    make(&a);
+    lks_fleet_place(&a, "n3,x1", "");
+    CHECK(lks_str_starts(make_token(&a, "n[1-3]", HASH, NOW + MINUTE), "token"));
+    for (size_t i = 0; i < LKS_COUNT(shared); i++) {
+        lks_test_case("%s", shared[i].name);
+        lks_fleet_wait(&a, shared[i].after);
+        struct lks_str told = enroll(&a, shared[i].node, shared[i].hash, PRINT("a"));
+        if (shared[i].good)
+            CHECK(lks_str_starts(told, "enrolled node="));
+        else
+            CHECK_STR(told, NO);
+    }
+}
+
+/* A secret that leaked ends with the next one for the same nodes. */
+static void test_shared_newer(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    make(&a);
+    (void)make_token(&a, "n[1-2]", HASH, NOW + MINUTE);
+    (void)make_token(&a, "n[1-2]", OTHER, NOW + MINUTE);
+    CHECK_STR(enroll(&a, "n1", HASH, PRINT("a")), NO);
+    CHECK(lks_str_starts(enroll(&a, "n1", OTHER, PRINT("a")), "enrolled"));
+    CHECK(lks_str_starts(enroll(&a, "n2", OTHER, PRINT("b")), "enrolled"));
+}
+
 /* Renewing ---------------------------------------------------------------------------------- */
 
 static struct lks_str renew(struct lks_asked *a, const char *node, const char *shown,
@@ -229,6 +309,9 @@ int main(void)
         {"decide enroll: once", test_once},
         {"decide enroll: a newer token", test_newer_token},
         {"decide enroll: again", test_again},
+        {"decide enroll: one secret for several nodes", test_shared},
+        {"decide enroll: no secret for several nodes", test_shared_refused},
+        {"decide enroll: a newer secret for several nodes", test_shared_newer},
         {"decide enroll: renewals", test_renewals},
         {"decide enroll: lost answers", test_lost_answers},
         {0},

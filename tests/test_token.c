@@ -20,6 +20,7 @@ static const struct {
     {"an API token", LKS_TOKEN_API, "admin", "lks_api_admin_" SECRET},
     {"a node's", LKS_TOKEN_NODE, "gn001", "lks_node_gn001_" SECRET},
     {"a name with what separates", LKS_TOKEN_NODE, "r1_n-2.site", "lks_node_r1_n-2.site_" SECRET},
+    {"several nodes'", LKS_TOKEN_NODES, "", "lks_nodes_" SECRET},
     {"a name that looks like another kind", LKS_TOKEN_API, "node_x", "lks_api_node_x_" SECRET},
 };
 
@@ -78,6 +79,9 @@ static const struct {
     {"a secret with padding", "lks_api_x_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="},
     {"a secret with bits left over", "lks_api_x_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9"},
     {"a secret that is not base64", "lks_api_x_A+ECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"},
+    {"several nodes' with a name", "lks_nodes_x_" SECRET},
+    {"several nodes' with a short secret", "lks_nodes_AAECAw"},
+    {"several nodes' with more behind it", "lks_nodes_" SECRET "A"},
     {"another separator", "lks_api_x-" SECRET},
     {"a name with a blank", "lks_api_a b_" SECRET},
     {"a name with a dash in front", "lks_api_-x_" SECRET},
@@ -114,6 +118,19 @@ static void test_names(void)
     CHECK_CODE(lks_token_make(LKS_TOKEN_NODE, just, chance, text, hash, &err), LKS_OK);
 }
 
+static void test_of_node(void)
+{
+    struct lks_token token = {0};
+    struct lks_err err = {0};
+    char text[LKS_TOKEN_TEXT_MAX] = "kept";
+    CHECK_CODE(lks_token_parse(LKS_STR("lks_nodes_" SECRET), &token, &err), LKS_OK);
+    CHECK_CODE(lks_token_of_node(&token, LKS_STR(""), text, &err), LKS_E_INVALID);
+    CHECK_CODE(lks_token_of_node(&token, LKS_STR("a b"), text, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(text), "kept");
+    CHECK_CODE(lks_token_of_node(&token, LKS_STR("gn001"), text, &err), LKS_OK);
+    CHECK_STR(lks_str_from(text), "lks_node_gn001_" SECRET);
+}
+
 static void test_same(void)
 {
     CHECK(lks_token_same(LKS_STR("sha256:ab"), LKS_STR("sha256:ab")));
@@ -127,6 +144,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"token: made and read", test_made},
         {"token: what is kept of it", test_golden_hash},
+        {"token: of one of several nodes", test_of_node},
         {"token: the secret is found by its length", test_cut_by_length},
         {"token: refused", test_refused},
         {"token: names", test_names},

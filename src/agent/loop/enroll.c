@@ -4,8 +4,10 @@
 #include "codec/format/json.h"
 #include "trust/token.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PROTOCOL_HEADER "Lockstep-Protocol: 1\r\n"
 
@@ -14,6 +16,25 @@ static void wipe(struct lks_buf *b)
     if (b->ptr != NULL)
         explicit_bzero(b->ptr, b->len);
     lks_buf_fini(b);
+}
+
+/* A token for several nodes becomes that of this one, by the name it has or is to have. */
+static enum lks_code take_share(const struct lks_agent *a, struct lks_buf *text,
+                                struct lks_token *token, struct lks_err *err)
+{
+    char host[HOST_NAME_MAX + 1] = "", own[LKS_TOKEN_TEXT_MAX];
+    const char *name = a->options->node;
+    if (name == NULL && gethostname(host, sizeof(host) - 1) == 0)
+        name = host;
+    enum lks_code code = lks_token_of_node(token, lks_str_from(name != NULL ? name : ""), own, err);
+    if (code != LKS_OK)
+        return lks_wrap(err, "the name of this machine; give another with --node NAME");
+    lks_buf_truncate(text, 0);
+    lks_buf_add(text, lks_str_from(own));
+    explicit_bzero(own, sizeof(own));
+    if (lks_buf_check(text, err) != LKS_OK)
+        return err->code;
+    return lks_token_parse(lks_buf_view(text), token, err);
 }
 
 static enum lks_code read_token(const struct lks_agent *a, struct lks_buf *text,
@@ -26,6 +47,8 @@ static enum lks_code read_token(const struct lks_agent *a, struct lks_buf *text,
     lks_str_cut(lks_buf_view(text), '\n', &line, &rest);
     if (lks_token_parse(lks_str_trim(line), token, err) != LKS_OK)
         return lks_wrap(err, "%s", a->options->token_file);
+    if (token->kind == LKS_TOKEN_NODES && take_share(a, text, token, err) != LKS_OK)
+        return err->code;
     if (token->kind != LKS_TOKEN_NODE)
         return lks_fail(err, LKS_E_INVALID,
                         "%s: not a token for a node; lockstep node enroll NAME gives one",
@@ -36,7 +59,7 @@ static enum lks_code read_token(const struct lks_agent *a, struct lks_buf *text,
     return LKS_OK;
 }
 
-/* The body of the question: the token's text as it stands in the file, and the request. */
+/* The body of the question: the token's text, and the request. */
 static enum lks_code make_body(const struct lks_agent *a, const struct lks_buf *file,
                                const struct lks_token *token, struct lks_buf *body,
                                struct lks_err *err)

@@ -33,7 +33,8 @@ static const struct lks_option options[] = {
     {"--token-file FILE", "first start: the token of lockstep node enroll; removed once used"},
     {"--agents URLS",
      "controllers to report to, separated by blanks, instead of those that enrolment gave"},
-    {"--node NAME", "required name of this node"},
+    {"--node NAME", "required name of this node; with a token of several nodes its name, which is "
+                    "the host name by default"},
     {"--root DIR", "act as the captured machine in DIR; only lockstep-agentsim changes it"},
     {"--helper SOCKET", "socket of the root helper, which runs executors and reads what needs "
                         "root"},

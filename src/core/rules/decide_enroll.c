@@ -3,27 +3,86 @@
 #include "core/state/state.h"
 #include "trust/token.h"
 
-void lks_decide_token(struct lks_deciding *d)
+/* A token for several nodes. */
+enum {
+    NODES_MAX = 1024,
+    HOURS_MAX = 24, /* that it is good for */
+};
+
+static bool has_agent(struct lks_deciding *d, uint32_t node)
+{
+    if (d->state->nodes[node].asset == 0)
+        return true;
+    lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
+                        LKS_STR_ARG(lks_state_name(d->state, node)));
+    return false;
+}
+
+static void add_token(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_event *e = d->event;
-    uint32_t node = LKS_NO_NODE;
-    if (!lks_decision_node(d, &node))
-        return;
-    if (d->state->nodes[node].asset != 0) {
-        lks_decision_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
-                            LKS_STR_ARG(e->name));
-        return;
-    }
-    if (e->token.hash.len == 0 || e->token.expires <= d->now.wall) {
-        lks_decision_refuse(d, LKS_E_INVALID, "a token that has expired is of no use");
-        return;
-    }
     lks_decision_add(d, LKS_RECORD_TOKEN)->token = (struct lks_rec_token){
         .node = lks_state_name(d->state, node),
         .hash = e->token.hash,
         .expires = e->token.expires,
         .by = e->by,
     };
+}
+
+/* Any of these nodes that is broken into can use the secret as the others: so it ends soon, and
+ * replaces the certificate of none that is enrolled. */
+static bool may_share(struct lks_deciding *d, const struct lks_hostlist *hosts)
+{
+    const lks_ms most = (lks_ms)HOURS_MAX * 3600 * LKS_SECOND;
+    if (hosts->count > NODES_MAX) {
+        lks_decision_refuse(d, LKS_E_REFUSED, "these are %zu nodes, and one token enrols %d",
+                            hosts->count, NODES_MAX);
+        return false;
+    }
+    if (d->event->token.expires - d->now.wall > most) {
+        lks_decision_refuse(d, LKS_E_INVALID, "a token for several nodes is good for at most %d h",
+                            HOURS_MAX);
+        return false;
+    }
+    for (size_t i = 0; i < hosts->count; i++) {
+        uint32_t node = lks_state_node(d->state, hosts->names[i]);
+        if (!has_agent(d, node))
+            return false;
+        if (d->state->nodes[node].enrolled) {
+            lks_decision_refuse(d, LKS_E_REFUSED,
+                                "%" LKS_STR_FMT " is enrolled: leave it out, or make a token for "
+                                "it alone with 'lockstep node enroll %" LKS_STR_FMT "'",
+                                LKS_STR_ARG(hosts->names[i]), LKS_STR_ARG(hosts->names[i]));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One secret for several nodes is a token of each: a node uses up its own, and no other node has
+ * one. */
+static void share_token(struct lks_deciding *d)
+{
+    struct lks_hostlist hosts = {0};
+    if (!lks_decision_hosts(d, &hosts) || !may_share(d, &hosts))
+        return;
+    for (size_t i = 0; i < hosts.count; i++)
+        add_token(d, lks_state_node(d->state, hosts.names[i]));
+}
+
+void lks_decide_token(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    bool one = lks_hostlist_is_name(e->name);
+    uint32_t node = LKS_NO_NODE;
+    if (one && (!lks_decision_node(d, &node) || !has_agent(d, node)))
+        return;
+    if (e->token.hash.len == 0 || e->token.expires <= d->now.wall)
+        lks_decision_refuse(d, LKS_E_INVALID, "a token that has expired is of no use");
+    else if (one)
+        add_token(d, node);
+    else
+        share_token(d);
 }
 
 /* A stranger learns nothing from the answer: not whether the node exists, nor whether it has a

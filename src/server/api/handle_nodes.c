@@ -14,8 +14,10 @@
 #include <stdlib.h>
 
 enum {
-    SCAN_MAX = 25000, /* nodes that one call looks at; the next page or slice goes on */
-    READ_WORK = 100,  /* reading a basis takes as long as looking at so many nodes */
+    SCAN_MAX = 25000,      /* nodes that one call looks at; the next page or slice goes on */
+    READ_WORK = 100,       /* reading a basis takes as long as looking at so many nodes */
+    TOKEN_SECONDS = 86400, /* a token for enrolling one node, */
+    SHARED_SECONDS = 3600, /* and one for several */
 };
 
 /* What a list of nodes is asked for. */
@@ -157,17 +159,20 @@ void lks_handle_enroll_node(struct lks_authz *authz, struct lks_call *call)
     uint8_t chance[LKS_TOKEN_CHANCE];
     char text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
-    uint32_t node = lks_authz_node(authz, call);
-    if (node == LKS_NO_NODE)
+    bool one = lks_hostlist_is_name(call->named);
+    struct lks_str name = call->named;
+    if (one && lks_authz_node(authz, call) == LKS_NO_NODE)
         return;
-    struct lks_str name = lks_state_name(authz->state, node);
     if (lks_secrets_chance(chance, sizeof(chance), &err) != LKS_OK ||
-        lks_token_make(LKS_TOKEN_NODE, name, chance, text, hash, &err) != LKS_OK) {
+        lks_token_make(one ? LKS_TOKEN_NODE : LKS_TOKEN_NODES, name, chance, text, hash, &err) !=
+            LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
     }
-    lks_ms expires =
-        authz->now.wall + LKS_ASKED(call, lks_ask_enroll_node)->ttl_seconds * LKS_SECOND;
+    uint64_t seconds = LKS_ASKED(call, lks_ask_enroll_node)->ttl_seconds;
+    if (seconds == 0)
+        seconds = one ? TOKEN_SECONDS : SHARED_SECONDS;
+    lks_ms expires = authz->now.wall + seconds * LKS_SECOND;
     struct lks_event event = {
         .kind = LKS_EVENT_TOKEN,
         .name = name,

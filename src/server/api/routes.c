@@ -116,7 +116,8 @@ const struct lks_route lks_routes[] = {
      .permission = LKS_MAY_OPERATE, .scope = LKS_SCOPE_NODES,
      .body = &lks_ask_enroll_node, .body_max = 64 * KIB,
      .answer = &lks_form_node_token, .flags = LKS_ROUTE_WRITE, .handle = lks_handle_enroll_node,
-     .about = "Make the token with which the node enrols once"},
+     .about = "Make the token with which the node enrols once; {name} may be a host list, and each "
+              "of its nodes enrols once"},
     {.method = "POST", .path = "/v1/nodes/{name}/hold", .id = "holdNode",
      .permission = LKS_MAY_OPERATE, .scope = LKS_SCOPE_NODES,
      .body = &lks_ask_reason, .body_max = 64 * KIB,

@@ -1,7 +1,6 @@
 #include "server/form/forms_words.h"
 
 enum {
-    NODE_TOKEN_TTL = 86400, /* seconds */
     COMMAND_TTL = 3600,
     JOURNAL_ROWS = 1000,
 };
@@ -83,7 +82,7 @@ const struct lks_form lks_query_events = ASK(query_events, "EventsQuery", "From 
 
 const struct lks_form lks_ask_enroll_node = ASK(ask_enroll_node, "EnrollNode",
     "A token with which a node enrols once",
-    TTL(ask_enroll_node, NODE_TOKEN_TTL));
+    TTL(ask_enroll_node, 0));
 const struct lks_form lks_ask_reason = ASK(ask_reason, "Reason", "Why", REASON(ask_reason));
 const struct lks_form lks_ask_release = ASK(ask_release, "Release", "Return to service",
     REASON(ask_release),
@@ -214,8 +213,8 @@ const struct lks_form lks_form_rows = FORM("Rows", "Rows of the journal, newest 
     MUST("items", LKS_LIST(ANY), "rows"),
     MAY("next", TEXT, "`before` of the next page"));
 const struct lks_form lks_form_node_token = FORM("NodeToken", "A token, shown once",
-    MUST("node", TEXT, "for this node alone"),
-    MUST("token", TEXT, "good for enrolling once"),
+    MUST("node", TEXT, "for this node alone, or for those of this host list"),
+    MUST("token", TEXT, "good for enrolling once; of a host list, each of its nodes once"),
     MUST("expires", TIME, "until then"));
 const struct lks_form lks_form_released = FORM("Released", "The result of a release",
     RECORDED,
