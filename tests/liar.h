@@ -7,7 +7,7 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 
-enum { LKS_LIAR_TURNS = 4 };
+enum { LKS_LIAR_TURNS = 8 };
 
 /* One thing it does. */
 enum lks_liar_act {

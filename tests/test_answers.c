@@ -578,6 +578,7 @@ static const struct {
     {"/v1/nodes?after=sort=rack 2 r1 gpu03", "query: after: is not the `next` of a page"},
     {"/v1/alarms?sort=raised&after=3", "query: after: is not the `next` of a page with this"},
     {"/v1/alarms?after=sort=raised 1 5 3", "query: after: is not the `next` of a page"},
+    {"/v1/sweeps?after=none", "query: after: is not the `next` of a page"},
     {"/v1/images?after=sort=added 1 5 x", "query: after: is not the `next` of a page"},
     {"/v1/images?sort=added&after=x", "query: after: is not the `next` of a page with this"},
 };

@@ -47,10 +47,10 @@ static const struct {
      "check'\n"},
     {"half a command", ARGS("stack"), 2, "",
      "lockstep: 'stack' needs a command: init, lint, digest, show, diff, check, classes, "
-     "publish, ls, promote, retire; see 'lockstep help stack'\n"},
+     "publish, ls, promote, retire, rollbacks; see 'lockstep help stack'\n"},
     {"half a command and something", ARGS("stack", "nope"), 2, "",
      "lockstep: no command 'stack nope'; commands of 'stack': init, lint, digest, show, "
-     "diff, check, classes, publish, ls, promote, retire; see 'lockstep help stack'\n"},
+     "diff, check, classes, publish, ls, promote, retire, rollbacks; see 'lockstep help stack'\n"},
     {"an option before the command", ARGS("--json", "stack"), 2, "",
      "lockstep: options follow the command: '--json'\n"},
     {"registers of an Xid that has none", ARGS("xid", "79", "--intr-info", "5"), 2, "",

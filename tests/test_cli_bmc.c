@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "tests/cli_bmc.h"
 #include "tests/liar.h"
+#include "tests/pki.h"
 #include "tests/wait.h"
 
 #include <errno.h>
@@ -58,7 +59,12 @@ static const struct cli_bmc_row inventories[] = {
      {"bmc", "inventory", "URL", "--fingerprint", OTHER, WHO},
      5,
      "",
-     "another key"},
+     "another key than the one that is trusted; nothing was sent. 'lockstep bmc trust https://"},
+    {"by an authority of others",
+     {"bmc", "inventory", "URL", "--ca=DIR/other.pem"},
+     5,
+     "",
+     "shows what it is; give the file of its authority with --ca FILE"},
     {"by no fingerprint",
      {"bmc", "inventory", "URL", "--fingerprint=x", WHO},
      2,
@@ -97,6 +103,9 @@ static void test_inventory(void)
     char url[CLI_BMC_WORD];
     lks_tree_file(&cli_bmc_sim.tree, "/wrong", "admin:wrong\n");
     CHECK(chmod(cli_bmc_fill("DIR/wrong", url), 0600) == 0);
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair other = {0};
+    lks_pki_authority(&other);
+    lks_tree_bytes(&cli_bmc_sim.tree, "/other.pem", lks_buf_view(&other.certificate));
     cli_bmc_check_rows(inventories, LKS_COUNT(inventories));
     const struct cli_bmc_row open = {"others may write", {LOOK}, 1, "", "others can write there"};
     CHECK(chmod(cli_bmc_fill("DIR/state/endpoints", url), 0777) == 0);

@@ -522,6 +522,7 @@ static const struct row json[] = {
     {"trust ls", ARGS("trust", "ls", AT), 0, "", ""},
     {"bundle push", ARGS("bundle", "push", "DIR/two", AT), 0, "", ""},
     {"bundle ls", ARGS("bundle", "ls", AT), 0, "", ""},
+    {"bundle show", ARGS("bundle", "show", "hgx", AT), 0, "", ""},
     {"trust rm", ARGS("trust", "rm", "two", "--reason=r", AT), 0, "", ""},
 };
 

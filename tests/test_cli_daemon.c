@@ -90,6 +90,9 @@ static const struct row rows[] = {
     {"node show", ARGS("n9"), 3, "", "n9"},
     {"node enroll", ARGS("n0", "--ttl", "1h"), 0, "lks_node_n0_", ""},
     {"node enroll", ARGS("n0", "--ttl", "soon"), 2, "", "span"},
+    {"node enroll", ARGS("n[0-2]"), 0, "lks_nodes_", ""},
+    {"node enroll", ARGS("n[0-2]", "--ttl", "2d"), 3, "", "at most 24 h"},
+    {"node enroll", ARGS("n[0-9]"), 3, "", "there is no node 'n4'"},
     {"node hold", ARGS("n[0-1]", "--reason", "a fan is loud"), 0, "held", ""},
     {"node hold", ARGS("n0"), 2, "", "--reason"},
     {"node hold", ARGS("n[0-9", "--reason", "x"), 3, "", "bracket is never closed"},
@@ -264,6 +267,62 @@ static const struct row rows[] = {
     {"freeze", ARGS("--list"), 0, "a storm", ""},
     {"unfreeze", ARGS("--reason", "it is over"), 0, "no longer frozen", ""},
     {"freeze", ARGS("--list"), 0, "nothing is frozen", ""},
+    {"node condition", ARGS("n0", "unhealthy", "--reason", "a fan"), 0, "n0: unhealthy", ""},
+    {"node show", ARGS("n0"), 0, "a fan", ""},
+    {"node condition", ARGS("n0", "unhealthy", "--off", "--reason", "fixed"), 0,
+     "n0: no longer unhealthy", ""},
+    {"node condition", ARGS("n0", "attested", "--until", "1h", "--reason", "quote 7"), 5, "",
+     "is an approver's to say"},
+    {"node condition", ARGS("n0", "checked", "--passed", "5m ago", "--reason", "burn-in"), 0,
+     "n0: checked", ""},
+    {"node condition", ARGS("n0", "sleepy", "--reason", "x"), 3, "", "no such value 'sleepy'"},
+    {"node condition", ARGS("n0", "unhealthy"), 2, "", "--reason"},
+    {"command show", ARGS("9"), 3, "", "there is no command '9'"},
+    {"override ls", {NULL}, 0, "no overrides", ""},
+    {"override add", ARGS("j7", "n[0-1]", "--until", "2h", "--reason", "a demo"), 0,
+     "job j7 is admitted on n[0-1]", ""},
+    {"override add", ARGS("j7", "n0", "--reason", "x"), 2, "", "--until"},
+    {"override ls", ARGS("--columns", "job,reason"), 0, "a demo", ""},
+    {"image rm", ARGS("r.io/a:1", "--reason", "old"), 0, "removed", ""},
+    {"image rm", ARGS("r.io/a:1", "--reason", "old"), 3, "", "r.io/a:1"},
+    {"flash ls", {NULL}, 0, "no update is in progress", ""},
+    {"flash ls", ARGS("--all", "--outcome", "odd"), 3, "", "no such value 'odd'"},
+    {"flash show", ARGS("9"), 3, "", "there is no update '9'"},
+    {"flash show", ARGS("9", "--follow"), 3, "", "there is no update '9'"},
+    {"flash start", ARGS("n0", "bmc", "--reason", "x"), 3, "", "version"},
+    {"flash start", ARGS("n0", "bmc", "--to", "1.0", "--reason", "x"), 1, "", "n0"},
+    {"flash start", ARGS("n0", "bmc"), 2, "", "--reason"},
+    {"flash start", ARGS("n0", "bmc", "--reason", "x", "--deadline", "0"), 2, "", "--deadline"},
+    {"endpoint ls", {NULL}, 0, "no management endpoints", ""},
+    {"endpoint trust", ARGS("n0", DIGEST, "--reason", "x"), 1, "", "n0"},
+    {"endpoint trust", ARGS("n0", "abc", "--reason", "x"), 3, "", "fingerprint"},
+    {"endpoint distrust", ARGS("n0", "--reason", "x"), 1, "", "n0"},
+    {"sweep ls", {NULL}, 0, "p ", ""},
+    {"sweep lease", ARGS("--holder", "me", "--max", "2", "--ttl", "1m"), 0, "no endpoint is due",
+     ""},
+    {"sweep lease", ARGS("--max", "2", "--ttl", "1m"), 2, "", "--holder"},
+    {"sweep lease", ARGS("--holder", "me", "--max", "2"), 2, "", "--ttl"},
+    {"sweep fail", ARGS("n0", "--holder", "me", "--reason", "no answer"), 0, "not leased to me",
+     ""},
+    {"sweep put", ARGS("n0", "DIR/fleet.yaml"), 3, "", "report"},
+    {"sweep end", ARGS("n0", "--reason", "a power cycle"), 0, "n0: ", ""},
+    {"bundle show", ARGS("odd"), 3, "", "odd"},
+    {"artifact ls", {NULL}, 0, "no artifacts", ""},
+    {"artifact put", ARGS("DIR/fleet.yaml", "--name", "a file"), 3, "", "is not a name"},
+    {"artifact put", ARGS("DIR/fleet.yaml", "--name", "other.yaml"), 0, "sha256:", "220/220"},
+    {"artifact put", ARGS("DIR/fleet.yaml"), 0, "sha256:", "220/220"},
+    {"artifact put", ARGS("DIR/none"), 3, "", "No such file"},
+    {"artifact ls", {NULL}, 0, "other.yaml", ""},
+    {"artifact get", ARGS(DIGEST, "--output", "DIR/got"), 3, "", DIGEST},
+    {"artifact get", ARGS(DIGEST), 2, "", "--output"},
+    {"artifact get", ARGS(DIGEST, "--output", "DIR/fleet.yaml"), 3, "", "File exists"},
+    {"artifact collect", {NULL}, 0, "removed ", ""},
+    {"stack rollbacks", {NULL}, 0, "no rollback was exercised", ""},
+    {"journal head", {NULL}, 0, "key", ""},
+    {"access certificate", ARGS("kim", "--output", "DIR/kim", "--ttl", "1h"), 0, "good until", ""},
+    {"access certificate", ARGS("kim", "--output", "DIR/kim"), 3, "", "is there already"},
+    {"access certificate", ARGS("kim"), 2, "", "--output"},
+    {"access ls", {NULL}, 0, "user:kim", ""},
     {"backup", ARGS("--out", "DIR/remote.backup"), 0, "sealed", ""},
     {"backup", ARGS("--out", "DIR/remote.backup"), 3, "", "there already"},
 };
@@ -306,6 +365,10 @@ static const struct row offline_rows[] = {
     {"doctor", ARGS("DATA"), 0, "it is for this directory", ""},
     {"doctor", ARGS("DATA"), 0, "no request was turned away by a limit", ""},
     {"doctor", ARGS("DATA"), 0, "lockstepd answers at unix:", ""},
+    {"doctor", ARGS("DATA"), 0, "this controller leads", ""},
+    {"doctor", ARGS("DATA"), 0, "the newest advisory known is of ", ""},
+    {"doctor", ARGS("DATA"), 0, " MiB\n", ""},
+    {"doctor", ARGS("--server", "SERVER"), 0, "lockstepd answers at unix:", ""},
     {"doctor", ARGS("DIR/nothing"), 1, "bad", ""},
     {"backup", ARGS("DATA", "--out", "DIR/local.backup"), 0, "sealed", ""},
     {"backup", ARGS("DATA", "--out", "DIR/x.backup", "--server", "SERVER"), 2, "", "--server"},
@@ -411,6 +474,21 @@ static const struct row json_rows[] = {
     {"stack retire", ARGS(NEXT_DIGEST, "--evidence", "x"), 0, NULL, NULL},
     {"advisories", ARGS("--fleet"), 0, NULL, NULL},
     {"lifecycle", ARGS("--fleet"), 0, NULL, NULL},
+    {"node condition", ARGS("n0", "unhealthy", "--reason", "x"), 0, NULL, NULL},
+    {"override add", ARGS("j8", "n0", "--until", "1h", "--reason", "x"), 0, NULL, NULL},
+    {"override ls", {NULL}, 0, NULL, NULL},
+    {"image rm", ARGS("r.io/b:1", "--reason", "x"), 0, NULL, NULL},
+    {"flash ls", ARGS("--all"), 0, NULL, NULL},
+    {"endpoint ls", {NULL}, 0, NULL, NULL},
+    {"sweep ls", {NULL}, 0, NULL, NULL},
+    {"sweep lease", ARGS("--holder", "me", "--max", "1", "--ttl", "1m"), 0, NULL, NULL},
+    {"sweep fail", ARGS("n0", "--holder", "me", "--reason", "x"), 0, NULL, NULL},
+    {"sweep end", ARGS("n0", "--reason", "x"), 0, NULL, NULL},
+    {"artifact ls", {NULL}, 0, NULL, NULL},
+    {"artifact collect", {NULL}, 0, NULL, NULL},
+    {"stack rollbacks", {NULL}, 0, NULL, NULL},
+    {"journal head", {NULL}, 0, NULL, NULL},
+    {"access certificate", ARGS("lee", "--output", "DIR/lee"), 0, NULL, NULL},
     {"backup", ARGS("--out", "DIR/json.backup"), 0, NULL, NULL},
 };
 static const struct row json_offline_rows[] = {
@@ -423,9 +501,13 @@ static const struct row json_offline_rows[] = {
 
 /* Records have members of their own kinds, which docs/reference/journal.md names. */
 static const char *const open_ended[] = {
-    "node history", "journal export", "journal at",   "journal repair",    "alarm release",
-    "sim up",       "sim down",       "node resolve", "deviation approve", "node command",
-    "node approve", "node review",    "access renew"};
+    "node history", "journal export", "journal at", "journal repair", "alarm release", "sim up",
+    "sim down", "node resolve", "deviation approve", "node command", "node approve", "node review",
+    "access renew",
+    /* They need a management endpoint, a command or a bundle; of artifacts there is a test below.
+     */
+    "flash show", "flash start", "endpoint trust", "endpoint distrust", "sweep put", "command show",
+    "bundle show", "artifact put", "artifact get"};
 
 static void check_json(const struct row *table, size_t count, bool remote)
 {
@@ -466,6 +548,30 @@ static void test_json(void)
         lks_test_case("%s", name);
         CHECK(found);
     }
+}
+
+/* The file comes back as it went, and nothing is left of one that does not come. */
+static void test_artifact(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sent = LKS_BUF(WORD_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = LKS_BUF(WORD_MAX);
+    char digest[LKS_DIGEST_SIZE] = "";
+    struct lks_err err = {0};
+    struct stat st;
+    const struct row put = {"artifact put", ARGS("DIR/fleet.yaml"), 0, NULL, NULL};
+    struct lks_run run = run_row(&put, true, NULL);
+    snprintf(digest, sizeof(digest), "%" LKS_STR_FMT, LKS_STR_ARG(run.out));
+    lks_run_fini(&run);
+    const struct row get[] = {
+        {"artifact get", ARGS(digest, "--output", "DIR/fetched"), 0, "220 bytes", ""},
+        {"artifact get", ARGS(digest, "--output", "DIR/fetched"), 3, "", "File exists"},
+        {"artifact get", ARGS(DIGEST, "--output", "DIR/absent"), 3, "", DIGEST},
+    };
+    check_rows(get, LKS_COUNT(get), true);
+    CHECK_CODE(lks_file_read(ctl_path(&controller, "fleet.yaml"), &sent, &err), LKS_OK);
+    CHECK_CODE(lks_file_read(ctl_path(&controller, "fetched"), &got, &err), LKS_OK);
+    CHECK(sent.len == 220 && lks_str_eq(lks_buf_view(&sent), lks_buf_view(&got)));
+    CHECK(stat(ctl_path(&controller, "absent"), &st) != 0);
 }
 
 /* Whatever is wrong with the way there is one line, and says what to do. */
@@ -668,6 +774,7 @@ static const struct lks_test tests[] = {
     {"commands that ask it", test_remote},
     {"commands that work on its directory", test_offline},
     {"JSON of every command", test_json},
+    {"an artifact there and back", test_artifact},
     {"ways that lead nowhere", test_ways},
     {"a doctor who contradicts nobody", test_doctor},
     {"a restore from nothing", test_restore},

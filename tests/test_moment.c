@@ -93,6 +93,10 @@ static void test_bare_span_is_ahead_where_an_end_is_asked_for(void)
     lks_ms at = 0;
     CHECK_CODE(lks_moment_parse(LKS_STR("4h"), &of, &at, &err), LKS_OK);
     CHECK(at == now_ms() + UINT64_C(4) * 3600 * LKS_SECOND);
+    CHECK(lks_moment_parse(LKS_STR("0s"), &of, &at, &err) == LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg),
+              "'0s' is not a time in the future; write 2026-11-20T08:00:00Z, '2026-11-20 08:00' "
+              "(local), 'tomorrow 14:00' or '2h'");
     of.ahead = false;
     CHECK(lks_moment_parse(LKS_STR("4h"), &of, &at, &err) == LKS_E_INVALID);
     CHECK_STR(lks_str_from(err.msg),

@@ -269,6 +269,7 @@ enum made {
     BROKEN_SIGNATURE, /* its trailer makes no sense */
     DEVIATES,         /* and signed */
     LOOSE,            /* bytes behind the last image */
+    LOOSE_BYTE,       /* one of them */
     PADDED,           /* the same, and they are zero */
     UNCOVERED,        /* the same, and the checksum does not cover them */
     PADDED_SIGNED,    /* zero bytes before the trailer */
@@ -312,6 +313,8 @@ static const struct verify_row {
     {"a deviation, strictly", 1, DEVIATES, NO_KEY, true, 1, "does not verify\n"},
     {"bytes that belong to nothing", 1, LOOSE, NO_KEY, false, 1,
      "5 bytes behind the last image, which are no signature trailer"},
+    {"a byte that belongs to nothing", 1, LOOSE_BYTE, NO_KEY, false, 1,
+     "1 byte behind the last image, which is no signature trailer"},
     {"the same with a checksum that covers them", 4, LOOSE, NO_KEY, false, 1,
      "5 bytes behind the last image, which are no signature trailer"},
     {"the same with a pinned key", 4, LOOSE, ITS_KEY, false, 1,
@@ -347,6 +350,8 @@ static void make_file(const struct verify_row *row, struct lks_buf *file, struct
     }
     if (row->made == DEVIATES)
         lks_test_package_sign(file, pem);
+    if (row->made == LOOSE_BYTE)
+        lks_buf_add(file, LKS_STR("x"));
     if (row->made == LOOSE || row->made == PADDED || row->made == UNCOVERED ||
         row->made == PADDED_SIGNED)
         lks_buf_add(file, row->made == LOOSE ? LKS_STR("loose") : LKS_STR("\0\0\0\0\0"));
@@ -430,7 +435,7 @@ static void check_damaged(const struct lks_tree *tree, const struct lks_buf *who
         lks_run((const char *[])ARGS("pldm", "verify", in(tree, "/cut.fwpkg", path)));
     CHECK_INT(run.exit, 1);
     CHECK_HAS(run.out, ".fwpkg: does not verify\n");
-    CHECK_HAS(run.out, "bytes behind the last image");
+    CHECK_HAS(run.out, " behind the last image");
     lks_run_fini(&run);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "tools/docgen.h"
 #include "base/buf.h"
+#include "cli/control/doctor.h"
 #include "cli/shared/cli.h"
 #include "core/check/check.h"
 #include "core/conform/consistency.h"
@@ -17,6 +18,7 @@
 #include "probe/root/probe.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { PAGE_MAX = 16 * 1024 * 1024, PATH_MAX_BYTES = 256, INDENT = 2 };
 
@@ -60,6 +62,16 @@ static void put_examples(struct lks_buf *page, const struct lks_command *command
         lks_buf_addf(page, "    # %s\n    %s\n", e->about, e->line);
 }
 
+/* What doctor looks at. */
+static void put_checks(struct lks_buf *page)
+{
+    lks_buf_addf(page, "\n| check | of | what it expects |\n|---|---|---|\n");
+    for (size_t i = 0; i < lks_doctor_check_count; i++)
+        lks_buf_addf(page, "| `%s` | %s | %s |\n", lks_doctor_checks[i].name,
+                     lks_doctor_place_words[lks_doctor_checks[i].place],
+                     lks_doctor_checks[i].about);
+}
+
 static void put_command(struct lks_buf *page, const struct lks_command *command)
 {
     lks_buf_addf(page, "\n## %s\n\n    lockstep %s%s%s [OPTION...]\n\n%s.\n", command->name,
@@ -70,6 +82,8 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
     put_examples(page, command);
     lks_buf_addf(page, "\nWith `--json`: `%s`\n", command->json);
     put_options(page, command->options);
+    if (strcmp(command->name, "doctor") == 0)
+        put_checks(page);
     if (lks_cli_view(command) == NULL)
         return;
     lks_buf_addf(page, "\n");

@@ -1,9 +1,15 @@
 /* Who may do what, and the credentials of people. */
+#include "base/file.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/context.h"
 #include "cli/shared/listing.h"
+#include "cli/shared/output.h"
 #include "model/record/record.h"
+#include "trust/x509.h"
+
+#include <limits.h>
+#include <unistd.h>
 
 enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
@@ -81,4 +87,75 @@ enum lks_code lks_cmd_whoami(struct lks_cli *cli, const struct lks_args *args, s
         return lks_listing_thing(cli, args, &q.answer, err);
     lks_context_show(cli);
     return lks_listing_facts(cli, me, LKS_COUNT(me), q.answer.doc, err);
+}
+
+/* Certificates of people -------------------------------------------------------------------- */
+
+/* Both files, or none. */
+static enum lks_code keep_pair(const char *path, struct lks_str key, const char *certificate_path,
+                               struct lks_str certificate, struct lks_err *err)
+{
+    if (lks_file_new(path, 0600, key, err) != LKS_OK)
+        return err->code;
+    if (lks_file_new(certificate_path, 0644, certificate, err) == LKS_OK)
+        return LKS_OK;
+    (void)unlink(path);
+    return err->code;
+}
+
+static enum lks_code certify(struct lks_cli *cli, const struct lks_args *args, struct lks_str key,
+                             struct lks_question *q, struct lks_err *err)
+{
+    static const struct lks_ask_member members[] = {
+        LKS_ASK_OPTION("name", "1"), {"ttl_seconds", "--ttl", LKS_ASK_SPAN, 0, NULL}, LKS_ASK_END};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
+    if (lks_x509_request(key, lks_str_from(args->positional[0]), &request, err) != LKS_OK)
+        return err->code;
+    lks_remote_question_init(q, "POST", "/v1/certificates");
+    lks_json_begin(&q->w, NULL, '{');
+    lks_json_text(&q->w, "request", lks_buf_view(&request));
+    if (lks_ask_write(cli, args, members, &q->w, err) != LKS_OK)
+        return err->code;
+    lks_json_end(&q->w, '}');
+    return lks_remote_question_ask(cli, args, q, err);
+}
+
+static enum lks_code certificate(struct lks_cli *cli, const struct lks_args *args, const char *path,
+                                 struct lks_buf *key, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    char certificate_path[PATH_MAX];
+    int len = snprintf(certificate_path, sizeof(certificate_path), "%s.crt", path);
+    if (len < 0 || len >= (int)sizeof(certificate_path))
+        return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", path);
+    if (access(path, F_OK) == 0 || access(certificate_path, F_OK) == 0)
+        return lks_fail(err, LKS_E_INVALID, "%s: is there already, it or %s.crt", path, path);
+    if (lks_x509_key(key, err) != LKS_OK ||
+        certify(cli, args, lks_buf_view(key), &q, err) != LKS_OK ||
+        keep_pair(path, lks_buf_view(key), certificate_path,
+                  lks_doc_text(q.answer.doc, "certificate"), err) != LKS_OK)
+        return err->code;
+    struct lks_json_writer *w = lks_output_begin(&o);
+    lks_json_text(w, "serial", lks_doc_text(q.answer.doc, "serial"));
+    lks_json_text(w, "expires", lks_doc_text(q.answer.doc, "expires"));
+    lks_json_write(w, "'key_file': '%s', 'certificate_file': '%s'", path, certificate_path);
+    return lks_output_form(cli, args, &o,
+                           "{certificate_file}: serial {serial}, good until {expires}; the key is "
+                           "{key_file}\n",
+                           err);
+}
+
+enum lks_code lks_cmd_access_certificate(struct lks_cli *cli, const struct lks_args *args,
+                                         struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(LKS_X509_PEM_MAX);
+    const char *path = lks_args_get(args, "--output");
+    if (path == NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "access certificate: --output has to name the file for the key");
+    enum lks_code code = certificate(cli, args, path, &key, err);
+    if (key.ptr != NULL)
+        explicit_bzero(key.ptr, key.len);
+    return code;
 }

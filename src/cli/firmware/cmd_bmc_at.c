@@ -263,10 +263,13 @@ static enum lks_code explain(const struct lks_bmc_at *at, struct lks_err *err)
 {
     struct lks_err why = *err;
     bool other = lks_str_find(lks_str_from(why.msg), LKS_STR("another key")) >= 0;
-    if (why.code == LKS_E_DENIED && other)
+    bool uncertified = lks_str_find(lks_str_from(why.msg), LKS_STR("not certified by")) >= 0;
+    if (why.code == LKS_E_DENIED && (other || uncertified))
         return lks_fail(err, why.code,
-                        "%s; nothing was sent. 'lockstep bmc trust %s' shows what it is", why.msg,
-                        at->url);
+                        "%s; nothing was sent. 'lockstep bmc trust %s' shows what it is; %s",
+                        why.msg, at->url,
+                        other ? "with --accept FINGERPRINT it is trusted from then on"
+                              : "give the file of its authority with --ca FILE");
     if (why.code == LKS_E_DENIED && at->secret.user[0] == '\0')
         return lks_fail(err, why.code, "%s; --credentials REF says who we are", why.msg);
     return why.code;

@@ -428,12 +428,14 @@ static bool has_loose_end(const struct lks_pldm_file *f)
 static void check_unsigned(struct checks *c, const struct lks_pldm_file *f,
                            const struct lks_pin *pin)
 {
-    char text[LKS_ERR_MSG_MAX];
+    char text[LKS_ERR_MSG_MAX], count[LKS_COUNT_TEXT_SIZE];
     if (has_loose_end(f)) {
+        uint64_t loose = f->size - lks_pldm_package_end(&f->package);
         (void)snprintf(text, sizeof(text),
-                       "%" PRIu64 " bytes behind the last image, which are no signature trailer: "
+                       "%s behind the last image, which %s no signature trailer: "
                        "one has %d bytes and starts with 5f 32 cb 08; get the file again",
-                       f->size - lks_pldm_package_end(&f->package), LKS_PLDM_TRAILER_BYTES);
+                       lks_str_count_text(loose, "byte", count), loose == 1 ? "is" : "are",
+                       LKS_PLDM_TRAILER_BYTES);
         add_check(c, "signature", "bad", text);
     } else if (pin != NULL) {
         add_check(c, "signature", "bad", "a key was pinned, and the package is not signed");

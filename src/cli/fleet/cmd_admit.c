@@ -302,3 +302,16 @@ enum lks_code lks_cmd_image_ls(struct lks_cli *cli, const struct lks_args *args,
 {
     return lks_listing_print(cli, args, &images, err);
 }
+
+/* Overrides --------------------------------------------------------------------------------- */
+
+static const struct lks_listing overrides = {.path = "/v1/overrides",
+                                             .view = &lks_view_overrides,
+                                             .shown = "job,nodes,until,by,reason",
+                                             .empty = "no overrides"};
+
+enum lks_code lks_cmd_override_ls(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    return lks_listing_print(cli, args, &overrides, err);
+}

@@ -24,9 +24,11 @@ static const struct {
     const char *command;
     const struct lks_view *view;
 } lists[] = {
-    {"node ls", &lks_view_nodes},   {"alarm ls", &lks_view_alarms},
-    {"stack ls", &lks_view_stacks}, {"deviation ls", &lks_view_deviations},
-    {"image ls", &lks_view_images}, {"bundle ls", &lks_view_bundles},
+    {"node ls", &lks_view_nodes},         {"alarm ls", &lks_view_alarms},
+    {"stack ls", &lks_view_stacks},       {"deviation ls", &lks_view_deviations},
+    {"image ls", &lks_view_images},       {"bundle ls", &lks_view_bundles},
+    {"flash ls", &lks_view_flashes},      {"override ls", &lks_view_overrides},
+    {"artifact ls", &lks_view_artifacts},
 };
 
 const struct lks_view *lks_cli_view(const struct lks_command *command)

@@ -26,6 +26,7 @@ static const struct lks_complete_list stacks = {"/v1/stacks", "{name}\t{step}"};
 static const struct lks_complete_list bundles = {"/v1/bundles", "{name}\t{version}, by {signer}"};
 static const struct lks_complete_list keys = {"/v1/trust", "{name}\tpinned key"};
 static const struct lks_complete_list images = {"/v1/images", "{ref}\timage"};
+static const struct lks_complete_list flashes = {"/v1/flashes", "{id}\t{node}: {component}"};
 static const struct lks_complete_list endpoints = {"/v1/endpoints", "{url}\t{node}"};
 
 /* Words -------------------------------------------------------------------------------------- */
@@ -82,6 +83,10 @@ static const struct lks_complete_source sources[] = {
     OF("journal export", "--kind", LKS_COMPLETE_RECORDS),
     WORDS("node command", "EXECUTOR", WORDS_OF("reboot", "accept")),
     WORDS("node command", "EXECUTOR", lks_order_words),
+    WORDS("flash *", "--act", lks_bmc_act_words),
+    WORDS("flash ls", "--outcome", lks_bmc_outcome_words),
+    WORDS("flash start", "--apply-time", lks_redfish_apply_words),
+    WORDS("node condition", "CONDITION", lks_condition_words),
     WORDS("node ls", "--judged", lks_judged_words),
     WORDS("node ls", "--liveness", lks_liveness_words),
     WORDS("node set", "COLUMN=VALUE", settable),
@@ -96,7 +101,8 @@ static const struct lks_complete_source sources[] = {
     LIVE("change procedure", "ID", changes),
     LIVE("change *", "ID", open_changes),
     LIVE("deviation *", "ID", deviations),
-    LIVE("image add", "REF", images),
+    LIVE("image *", "REF", images),
+    LIVE("flash show", "ID", flashes),
     LIVE("node ls", "--class", classes),
     LIVE("rehearse", "CHANGE", changes),
     LIVE("stack ls", "--name", stacks),
@@ -129,13 +135,16 @@ static const struct lks_complete_source sources[] = {
     /* Numbers, times, spans, versions and texts: the table cannot know them. */
     NONE(NULL, "ADDRESS"),
     NONE(NULL, "C"),
+    NONE(NULL, "COMPONENT"),
     NONE(NULL, "DAY"),
     NONE(NULL, "DIGEST"),
+    NONE(NULL, "FINGERPRINT"),
     NONE(NULL, "FP"),
     NONE(NULL, "GPU"),
     NONE(NULL, "HEX"),
     NONE(NULL, "ID"),
     NONE(NULL, "IDENTITY"),
+    NONE(NULL, "JOB"),
     NONE(NULL, "LIST"),
     NONE(NULL, "MIN"),
     NONE(NULL, "N"),

@@ -2,6 +2,7 @@
  */
 #include "cli/firmware/cmd_bmc.h"
 #include "cli/main/table_access.h"
+#include "cli/main/table_acts.h"
 #include "cli/main/table_change.h"
 #include "cli/main/table_journal.h"
 #include "cli/main/table_node.h"
@@ -325,7 +326,8 @@ static const struct lks_option reason_options[] = {
 
 static const struct lks_option enroll_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--ttl SPAN", "lifetime of the token, such as 30m or 7d (24h)"},
+    {"--ttl SPAN",
+     "lifetime of the token, such as 30m or 7d (24h); for a host list 1h, at most 24h"},
     {0},
 };
 
@@ -414,8 +416,8 @@ static const struct lks_option sim_options[] = {
     ", acts_wait, frozen?, baseline?, baseline_digest?, behind_since?, cadence_days?}], "          \
     "alarms_open}"
 #define NODE_JSON                                                                                  \
-    "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
-    "intake, held, enrolled, admissible, why?" LKS_SETTABLE_NODE(NODE_MEMBER) "}"
+    "{name, asset?, pool?, site?, rack?, domain?, class?, liveness, liveness_since?, judged, "     \
+    "tuple?, intake, held, enrolled, admissible, why?" LKS_SETTABLE_NODE(NODE_MEMBER) "}"
 #define NODE_MEMBER(member, option, uses, about) ", " #member "?"
 
 #define BARS                                                                                       \
@@ -689,9 +691,12 @@ const struct lks_command lks_commands[] = {
      "Record which libraries a job image holds", "", "{seq}", lks_cmd_image_add},
     {LKS_LOOK, "image ls", "", 0, 0, list_options, "List known job images", "",
      "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
-    {LKS_OPERATE, "node enroll", "NODE", 1, 1, enroll_options,
-     "Create a single-use token with which one node enrols",
-     "The token is for this node alone, and expires after --ttl. See 'lockstep-agent "
+    {LKS_OPERATE, "node enroll", "NODES", 1, 1, enroll_options,
+     "Create a token with which nodes enrol, each once",
+     "A token for one node is for this node alone, and expires after --ttl. A host list such as "
+     "gpu[001-060] gets one token for all its nodes, at most 1024, none of which is enrolled: "
+     "each enrols once with it. Keep it secret, because a copy enrols any node of the list that "
+     "has not enrolled yet; 'node enroll' for the rest ends it. See 'lockstep-agent "
      "--token-file'.",
      "{node, token, expires}", lks_ask_cmd},
     {LKS_LOOK, "node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
@@ -721,12 +726,16 @@ const struct lks_command lks_commands[] = {
      "{seq}", lks_ask_cmd},
     LKS_CHANGE_COMMANDS,
     LKS_JOURNAL_COMMANDS,
-    {LKS_ADMINISTER, "doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
-     "Inspects the clock of this machine, and lists the functions that were never tested on its "
-     "hardware. With lockstepd's data directory DIR, also inspects its configuration, keys, "
-     "certificates, journal and disk, requests that limits rejected, and the OpenID provider. Exit "
-     "status 1 if a problem is found.",
-     "{checks: [{check, state, text}]}", lks_cmd_doctor},
+    LKS_ACT_COMMANDS,
+    {LKS_ADMINISTER, "doctor", "[DIR]", 0, 1, remote_options,
+     "Diagnose this machine and a controller",
+     "Inspects the clock of this machine and the age of its facts, and lists the functions that "
+     "were never tested on its hardware. With lockstepd's data directory DIR, also inspects its "
+     "configuration, keys, certificates, journal and disk. With DIR, --server or $LOCKSTEP_SERVER, "
+     "asks the controller: readiness, lag, limits, login, alarms, reports of agents, management "
+     "endpoints. Prints a command that repairs a finding, where there is one. Exit status 1 if a "
+     "problem is found; notes are none.",
+     "{checks: [{check, state, text, fix?}]}", lks_cmd_doctor},
     {LKS_LOOK, "top", "", 0, 0, top_options, "Watch the fleet",
      "On a terminal a full screen with pools, changes, alarms, drift, freezes and exposure: Enter "
      "opens a pool, change or node, Esc closes it, / searches, p pauses a change, ? lists all "

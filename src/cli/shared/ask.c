@@ -86,10 +86,15 @@ static enum lks_code put_option(struct lks_cli *cli, const struct lks_args *args
 {
     char time[LKS_TIME_TEXT_SIZE];
     uint64_t number = 0;
+    lks_ms moment = 0;
     if (m->kind == LKS_ASK_TIME) {
         if (lks_listing_until(cli, args, m->from, time, err) != LKS_OK)
             return err->code;
         lks_json_some(w, m->key, lks_str_from(time));
+    } else if (m->kind == LKS_ASK_MOMENT) {
+        if (lks_listing_moment(cli, args, m->from, &moment, err) != LKS_OK)
+            return err->code;
+        lks_json_cstr(w, m->key, lks_time_text(moment, time));
     } else if (m->kind == LKS_ASK_FLAG) {
         lks_json_bool(w, m->key, true);
     } else {
@@ -106,6 +111,10 @@ static enum lks_code put_member(struct lks_cli *cli, const struct lks_args *args
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
+    if (m->kind == LKS_ASK_UNLESS) {
+        lks_json_bool(w, m->key, !lks_args_has(args, m->from));
+        return LKS_OK;
+    }
     if (m->kind != LKS_ASK_TEXT && m->kind != LKS_ASK_LIST) {
         if (m->need != NULL && lks_listing_need(args, m->from, m->need, err) != LKS_OK)
             return err->code;
@@ -206,6 +215,8 @@ enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_ask_send(cli, args, ask, &q, err) != LKS_OK)
         return err->code;
+    if (ask->done == NULL)
+        return lks_listing_thing(cli, args, &q.answer, err);
     return lks_ask_done(cli, args, &q.answer, ask->done, err);
 }
 
@@ -226,22 +237,22 @@ enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,
             LKS_ASK_MEMBERS(LKS_ASK_OPTION("pool", "--pool"), LKS_ASK_REASON),                     \
             "[pool {--pool}|the fleet] is " done                                                   \
     }
-#define STAGE(verb, done)                                                                          \
-    {                                                                                              \
-        "stack " verb, "POST", "/v1/stacks/{1}/" verb,                                             \
-            LKS_ASK_MEMBERS(LKS_ASK_OPTION("to", "2"),                                             \
-                            LKS_ASK_NEEDED("evidence", "--evidence",                               \
-                                           "what it rests on; it is recorded for ever")),          \
-            "{1}: " done                                                                           \
-    }
+#define EVIDENCE                                                                                   \
+    LKS_ASK_NEEDED("evidence", "--evidence", "what it rests on; it is recorded for ever")
 #define TTL                                                                                        \
     {                                                                                              \
         "ttl_seconds", "--ttl", LKS_ASK_SPAN, 0, NULL                                              \
     }
 
-#define WHERE LKS_ASK_OPTION("site", "--site"), LKS_ASK_OPTION("pool", "--pool")
+#define HOLDER "which reader holds the lease"
+#define WHERE  LKS_ASK_OPTION("site", "--site"), LKS_ASK_OPTION("pool", "--pool")
 
-static const struct lks_ask rows[] = {
+#define SHOW(command, path)                                                                        \
+    {                                                                                              \
+        command, "GET", path, NULL, NULL                                                           \
+    }
+
+const struct lks_ask lks_ask_rows[] = {
     NODE("hold", "held"),
     {"node release", "POST", "/v1/nodes/{1}/release",
      LKS_ASK_MEMBERS(LKS_ASK_REASON, LKS_ASK_SWITCH("force", "--force")),
@@ -284,15 +295,48 @@ static const struct lks_ask rows[] = {
      LKS_ASK_CHANGED},
     FREEZE("freeze", "frozen"),
     FREEZE("unfreeze", "no longer frozen"),
-    STAGE("promote", "{2}"),
-    STAGE("retire", "retired"),
+    {"stack promote", "POST", "/v1/stacks/{1}/promote",
+     LKS_ASK_MEMBERS(LKS_ASK_OPTION("to", "2"), EVIDENCE), "{1}: {2}"},
+    {"stack retire", "POST", "/v1/stacks/{1}/retire", LKS_ASK_MEMBERS(EVIDENCE), "{1}: retired"},
+    {"node condition", "POST", "/v1/nodes/{1}/condition",
+     LKS_ASK_MEMBERS(LKS_ASK_OPTION("condition", "2"), {"on", "--off", LKS_ASK_UNLESS, 0, NULL},
+                     {"until", "--until", LKS_ASK_TIME, 0, NULL},
+                     {"until", "--passed", LKS_ASK_MOMENT, 0, NULL},
+                     LKS_ASK_OPTION("stack", "--stack"),
+                     LKS_ASK_NEEDED("text", "--reason", LKS_ASK_WHY)),
+     "{1}: [{--off?}no longer ]{2}" LKS_ASK_SIZE},
+    SHOW("command show", "/v1/commands/{1}"),
+    {"override add", "POST", "/v1/overrides",
+     LKS_ASK_MEMBERS(LKS_ASK_OPTION("job", "1"), LKS_ASK_OPTION("nodes", "2"), LKS_ASK_REASON,
+                     {"until", "--until", LKS_ASK_TIME, 0, "when the override ends"}),
+     "job {1} is admitted on {2}, refused or not" LKS_ASK_SIZE},
+    {"endpoint trust", "PUT", "/v1/endpoints/{1}",
+     LKS_ASK_MEMBERS(LKS_ASK_OPTION("fingerprint", "2"), LKS_ASK_REASON),
+     "{1}: the endpoint is known by {2}"},
+    {"endpoint distrust", "PUT", "/v1/endpoints/{1}", REASON,
+     "{1}: no certificate of the endpoint is trusted; 'lockstep endpoint trust' records one"},
+    {"sweep fail", "POST", "/v1/sweeps/{1}/failed",
+     LKS_ASK_MEMBERS(LKS_ASK_NEEDED("holder", "--holder", HOLDER),
+                     LKS_ASK_NEEDED("text", "--reason", "what went wrong")),
+     "{1}: [{done?}is tried again later|is not leased to {--holder}: nothing changed]"},
+    {"sweep end", "DELETE", "/v1/nodes/{1}/outband", REASON,
+     "{1}: what its endpoint reported is no longer valid" LKS_ASK_SIZE},
+    {"image rm", "DELETE", "/v1/images",
+     LKS_ASK_MEMBERS(LKS_ASK_OPTION("ref", "1"), LKS_ASK_REASON), "{1}: removed"},
+    {"artifact collect", "POST", "/v1/artifacts/collect", NULL,
+     "removed {gone#artifact}, {files#file} and {parts#incomplete upload}[{missing?}; "
+     "{missing#artifact} of the journal missing on this controller: 'lockstep doctor DIR' names "
+     "them]"},
+    SHOW("bundle show", "/v1/bundles/{1}"),
+    SHOW("journal head", "/v1/journal/head"),
 };
+const size_t lks_ask_row_count = LKS_COUNT(lks_ask_rows);
 
 enum lks_code lks_ask_cmd(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     size_t i = 0;
-    while (i < LKS_COUNT(rows) && strcmp(rows[i].command, cli->command->name) != 0)
+    while (i < lks_ask_row_count && strcmp(lks_ask_rows[i].command, cli->command->name) != 0)
         i++;
-    LKS_ASSERT(i < LKS_COUNT(rows));
-    return lks_ask_run(cli, args, &rows[i], err);
+    LKS_ASSERT(i < lks_ask_row_count);
+    return lks_ask_run(cli, args, &lks_ask_rows[i], err);
 }

@@ -9,10 +9,12 @@
 enum lks_ask_kind {
     LKS_ASK_TEXT,   /* as it was given */
     LKS_ASK_FLAG,   /* true where the switch was given */
+    LKS_ASK_UNLESS, /* false where the switch was given, else true */
     LKS_ASK_NUMBER, /* 1 to `most` */
     LKS_ASK_COUNT,  /* 0 to `most` */
     LKS_ASK_SPAN,   /* "24h", in seconds */
     LKS_ASK_TIME,   /* a time in the future */
+    LKS_ASK_MOMENT, /* a time in the past */
     LKS_ASK_SHARE,  /* "1%", in millionths */
     LKS_ASK_LIST,   /* the arguments from this one on */
 };
@@ -31,7 +33,7 @@ struct lks_ask {
     const char *method;
     const char *path;                     /* a form: "/v1/nodes/{1}/hold" */
     const struct lks_ask_member *members; /* up to one without a key; NULL: there are none */
-    const char *done;                     /* a form over the answer */
+    const char *done; /* a form over the answer; NULL: a line for each of its members */
 };
 
 #define LKS_ASK_END                                                                                \
@@ -85,6 +87,10 @@ enum lks_code lks_ask_send(struct lks_cli *cli, const struct lks_args *args,
 enum lks_code lks_ask_get(struct lks_cli *cli, const struct lks_args *args, const char *path,
                           const struct lks_doc *about, struct lks_question *q,
                           struct lks_err *err) LKS_MUST_CHECK;
+
+/* Commands that are one request; the test of routes compares them with the routes. */
+extern const struct lks_ask lks_ask_rows[];
+extern const size_t lks_ask_row_count;
 
 /* Send the request, and print the answer by the form `done`. */
 enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,

@@ -23,6 +23,15 @@ lks_command_fn lks_cmd_bmc_inventory;
 lks_command_fn lks_cmd_bmc_trust;
 lks_command_fn lks_cmd_bmc_update;
 
+/* cmd_endpoint.c */
+lks_command_fn lks_cmd_flash_ls;
+lks_command_fn lks_cmd_flash_show;
+lks_command_fn lks_cmd_flash_start;
+lks_command_fn lks_cmd_endpoint_ls;
+lks_command_fn lks_cmd_sweep_ls;
+lks_command_fn lks_cmd_sweep_lease;
+lks_command_fn lks_cmd_sweep_put;
+
 /* cmd_stack.c */
 lks_command_fn lks_cmd_stack_lint;
 lks_command_fn lks_cmd_stack_digest;
@@ -55,6 +64,7 @@ lks_command_fn lks_cmd_access_grant;
 lks_command_fn lks_cmd_access_revoke;
 lks_command_fn lks_cmd_access_ls;
 lks_command_fn lks_cmd_whoami;
+lks_command_fn lks_cmd_access_certificate;
 lks_command_fn lks_cmd_login;
 lks_command_fn lks_cmd_logout;
 
@@ -96,12 +106,14 @@ lks_command_fn lks_survey_fleet;
 
 /* cmd_admit.c */
 lks_command_fn lks_cmd_admit;
+lks_command_fn lks_cmd_override_ls;
 lks_command_fn lks_cmd_image_add;
 lks_command_fn lks_cmd_image_ls;
 
 /* cmd_registry.c; the last two are advisories and lifecycle with --fleet. */
 lks_command_fn lks_cmd_stack_publish;
 lks_command_fn lks_cmd_stack_ls;
+lks_command_fn lks_cmd_stack_rollbacks;
 lks_command_fn lks_advisories_list;
 lks_command_fn lks_registry_lifecycle;
 
@@ -111,6 +123,11 @@ lks_command_fn lks_cmd_bundle_inspect;
 lks_command_fn lks_cmd_bundle_verify;
 lks_command_fn lks_cmd_bundle_push;
 lks_command_fn lks_cmd_bundle_ls;
+
+/* cmd_artifact.c */
+lks_command_fn lks_cmd_artifact_ls;
+lks_command_fn lks_cmd_artifact_get;
+lks_command_fn lks_cmd_artifact_put;
 
 /* cmd_trust.c */
 lks_command_fn lks_cmd_trust_add;

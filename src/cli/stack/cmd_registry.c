@@ -49,6 +49,24 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
     return lks_listing_print(cli, args, &stacks, err);
 }
 
+/* stack rollbacks --------------------------------------------------------------------------- */
+
+static const struct lks_listing_column rollback_columns[] = {
+    LKS_LEFT("class", "class"),      LKS_LEFT("from", "to"), /* the API names the stacks by the
+                                                                change that was rolled back */
+    LKS_LEFT("back to", "from"),     LKS_LEFT("node", "node"), LKS_RIGHT("change", "change"),
+    LKS_RIGHT("took", "{took_ms~}"), LKS_LEFT("when", "at"),
+};
+
+static const struct lks_listing rollbacks = {
+    .path = "/v1/proven", LKS_COLUMNS(rollback_columns), .empty = "no rollback was exercised yet"};
+
+enum lks_code lks_cmd_stack_rollbacks(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_err *err)
+{
+    return lks_listing_print(cli, args, &rollbacks, err);
+}
+
 /* How long what runs is supported ----------------------------------------------------------- */
 
 static const struct lks_listing_column support_columns[] = {

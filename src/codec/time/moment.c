@@ -181,10 +181,11 @@ static lks_day today_of(const struct lks_moment_of *of)
     return lks_time_day_of(now + lks_tz_offset(of->zone, now));
 }
 
-static enum lks_code fail_forms(struct lks_str text, struct lks_err *err)
+static enum lks_code fail_forms(struct lks_str text, bool ahead, struct lks_err *err)
 {
-    return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is not a time; write " LKS_MOMENT_FORMS,
-                    LKS_STR_ARG(text));
+    return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is not a time%s; write %s",
+                    LKS_STR_ARG(text), ahead ? " in the future" : "",
+                    ahead ? LKS_MOMENT_FORMS_AHEAD : LKS_MOMENT_FORMS);
 }
 
 static enum lks_code calendar_parse(struct lks_str text, const struct lks_moment_of *of,
@@ -194,7 +195,7 @@ static enum lks_code calendar_parse(struct lks_str text, const struct lks_moment
     lks_day day;
     bool exact = false;
     if (!day_parse(&rest, today_of(of), &day) || !clock_parse(rest, day, ms, &exact))
-        return fail_forms(text, err);
+        return fail_forms(text, of->ahead, err);
     if (!exact && !local_to_utc(of->zone, *ms, ms))
         return lks_fail(err, LKS_E_INVALID,
                         "clocks skip '%" LKS_STR_FMT "' in this zone: summer time starts; write "
@@ -210,7 +211,7 @@ enum lks_code lks_moment_parse(struct lks_str text, const struct lks_moment_of *
     int64_t ms = 0, seconds = 0;
     if (s.len == 0 || s.len > LKS_MOMENT_TEXT_MAX)
         return lks_fail(err, LKS_E_INVALID, "a time has 1 to %d characters; write %s",
-                        LKS_MOMENT_TEXT_MAX, LKS_MOMENT_FORMS);
+                        LKS_MOMENT_TEXT_MAX, of->ahead ? LKS_MOMENT_FORMS_AHEAD : LKS_MOMENT_FORMS);
     enum relation relation = relative_parse(s, &seconds);
     if (relation == BARE && !of->ahead)
         return lks_fail(err, LKS_E_INVALID,

@@ -20,6 +20,10 @@
 #define LKS_MOMENT_FORMS                                                                           \
     "2026-11-15T03:37:00Z, '2026-11-15 03:37' (local), 'yesterday 14:00' or '2h ago'"
 
+/* The same where a time in the future is asked for. */
+#define LKS_MOMENT_FORMS_AHEAD                                                                     \
+    "2026-11-20T08:00:00Z, '2026-11-20 08:00' (local), 'tomorrow 14:00' or '2h'"
+
 struct lks_moment_of {
     lks_ms now;
     const struct lks_tz *zone; /* of times without one */

@@ -461,8 +461,12 @@ void lks_handle_sweeps(struct lks_authz *authz, struct lks_call *call)
     const struct lks_state *s = authz->state;
     const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
     struct lks_str after = page->after, last = {0};
-    uint32_t i =
-        after.len > 0 ? lks_state_pool(s, after) + 1 : 0; /* no such pool: from the first */
+    uint32_t i = after.len > 0 ? lks_state_pool(s, after) : 0;
+    if (i == UINT32_MAX) {
+        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+        return;
+    }
+    i += after.len > 0;
     uint64_t looked = 0, left = page->limit;
     lks_ms now = lks_engine_now(authz->engine, authz->now).wall;
     struct lks_json_writer w = lks_call_list(call);

@@ -1,0 +1,188 @@
+/* What doctor finds at a controller. lockstepd's answers are written down here. */
+#include "cli/control/doctor.h"
+#include "tests/liar.h"
+#include "tests/run_cli.h"
+#include "tests/tree.h"
+
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 16, ANSWERS = 5 };
+
+static struct lks_tree tree;
+
+#define ITEMS(rows) "{\"items\":[" rows "]}"
+#define POOL(never, oldest)                                                                        \
+    ITEMS("{\"pool\":\"p\",\"endpoints\":3,\"never\":" never ",\"oldest_ms\":" oldest              \
+          ",\"every\":60000}")
+#define AT                                                                                         \
+    "\"url\":\"https://b\",\"driver\":\"redfish\",\"changing\":false,\"idle\":true,"               \
+    "\"managed\":true"
+#define KNOWN  "{\"node\":\"n1\",\"trust\":\"fingerprint\",\"fingerprint\":\"sha256:ab\"," AT "}"
+#define BY_CA  "{\"node\":\"n2\",\"trust\":\"file:/ca.pem\"," AT "}"
+#define UNSEEN "{\"node\":\"n3\",\"trust\":\"fingerprint\"," AT "}"
+#define AWAY                                                                                       \
+    "{\"node\":\"n4\",\"trust\":\"file:/ca.pem\",\"failed\":\"2026-11-15T00:00:00Z\","             \
+    "\"failure\":\"https://b: cannot connect\"," AT "}"
+#define OTHER                                                                                      \
+    "{\"node\":\"n5\",\"trust\":\"fingerprint\",\"fingerprint\":\"sha256:ab\","                    \
+    "\"failed\":\"2026-11-15T00:00:00Z\",\"failure\":\"https://b: it shows another key than the "  \
+    "one that is trusted\"," AT "}"
+
+#define METRICS "lockstep_leader 1\nlockstep_behind_ms 0\n"
+#define FLEET   "{\"alarms_open\":0}"
+#define SWEEPS  POOL("0", "1000")
+
+static const struct row {
+    const char *name;
+    const char *metrics, *fleet, *sweeps, *endpoints;
+    int exit;
+    const char *check, *state, *text, *fix; /* of a finding; `fix` NULL: it has none */
+} rows[] = {
+    {"it answers", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "socket", "good",
+     "lockstepd answers at unix:", NULL},
+    {"it leads", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "followers", "good",
+     "this controller leads", NULL},
+    {"it follows", "lockstep_leader 0\nlockstep_behind_ms 12\n", FLEET, SWEEPS, ITEMS(KNOWN), 0,
+     "followers", "good", "this controller follows, and is 12 ms behind", NULL},
+    {"it lags", "lockstep_leader 0\nlockstep_behind_ms 5001\n", FLEET, SWEEPS, ITEMS(KNOWN), 1,
+     "followers", "bad", "is 5001 ms behind", "journalctl -u lockstepd -n 50"},
+    {"limits were met", "lockstep_http_limited_total{limit=\"calls\"} 3\n", FLEET, SWEEPS,
+     ITEMS(KNOWN), 0, "limits", "note", "by limit: calls 3;", NULL},
+    {"an unused snapshot", "lockstep_snapshots_unused_total 1\n", FLEET, SWEEPS, ITEMS(KNOWN), 0,
+     "snapshot", "note", "rejected the stored snapshot",
+     "journalctl -u lockstepd -g 'the snapshot was not used'"},
+    {"no login", "lockstep_oidc_failing_seconds 60\n", FLEET, SWEEPS, ITEMS(KNOWN), 1, "login",
+     "bad", "has not answered for 60 s", "journalctl -u lockstepd -n 50"},
+    {"alarms", METRICS, "{\"alarms_open\":2}", SWEEPS, ITEMS(KNOWN), 0, "alarms", "note",
+     "2 alarms open", "lockstep alarm ls"},
+    {"no alarms", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "alarms", "good", "no alarm is open",
+     NULL},
+    {"reports", "lockstep_reading_age_seconds{pool=\"p\",band=\"in\"} 90.5\n", FLEET, SWEEPS,
+     ITEMS(KNOWN), 0, "readings", "good", "the oldest report of an agent is 90 s old", NULL},
+    {"an old report",
+     "lockstep_reading_age_seconds{pool=\"p\",band=\"in\"} 90\n"
+     "lockstep_reading_age_seconds{pool=\"q\",band=\"in\"} 90000\n",
+     FLEET, SWEEPS, ITEMS(KNOWN), 0, "readings", "note", "25 h old",
+     "lockstep node ls --liveness lost"},
+    {"an old reading by an endpoint is another check's",
+     "lockstep_reading_age_seconds{pool=\"p\",band=\"in\"} 60\n"
+     "lockstep_reading_age_seconds{pool=\"p\",band=\"out\"} 90000\n",
+     FLEET, SWEEPS, ITEMS(KNOWN), 0, "readings", "good", "is 1 min old", NULL},
+    {"endpoints that are read", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "sweeps", "good",
+     "as often as they should", NULL},
+    {"endpoints that are read late", METRICS, FLEET, POOL("0", "180000"), ITEMS(KNOWN), 0, "sweeps",
+     "note", "by pool: p oldest 3 min", "lockstep endpoint ls"},
+    {"endpoints that were never read", METRICS, FLEET, POOL("2", "0"), ITEMS(KNOWN), 0, "sweeps",
+     "note", "by pool: p 2 endpoints never read", "lockstep endpoint ls"},
+    {"good endpoints", METRICS, FLEET, SWEEPS, ITEMS(KNOWN "," BY_CA), 0, "endpoints", "good",
+     "all 2 management endpoints answer", NULL},
+    {"an endpoint that is away", METRICS, FLEET, SWEEPS, ITEMS(KNOWN "," AWAY), 0, "endpoints",
+     "note", "1 of 2 management endpoints could not be read: n4 (https://b: cannot connect)",
+     "lockstep endpoint ls --node n4"},
+    {"an endpoint without a key", METRICS, FLEET, SWEEPS, ITEMS(KNOWN "," UNSEEN), 0, "endpoints",
+     "note", "1 of 2 management endpoints have no recorded key yet: n3",
+     "lockstep bmc trust https://b --json && lockstep endpoint trust n3 FINGERPRINT --reason "
+     "'first seen'"},
+    {"an endpoint with another key", METRICS, FLEET, SWEEPS, ITEMS(OTHER "," BY_CA), 1, "endpoints",
+     "bad", "1 of 2 management endpoints show another key than the recorded one",
+     "lockstep bmc trust https://b --json && lockstep endpoint trust n5 FINGERPRINT --reason "
+     "replaced"},
+};
+
+static struct lks_str answer(const char *type, const char *body, struct lks_buf *out)
+{
+    lks_buf_init(out, FILE_MAX);
+    lks_buf_addf(out,
+                 "HTTP/1.1 200 x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                 "Connection: close\r\n\r\n%s",
+                 type, strlen(body), body);
+    return lks_buf_view(out);
+}
+
+/* `doctor --json` at a controller that says this, in the order in which it is asked. */
+static struct lks_run run(const struct row *row)
+{
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet, row->sweeps,
+                                   row->endpoints};
+    struct lks_buf texts[ANSWERS] = {0};
+    struct lks_liar liar = {.turn_count = ANSWERS};
+    char path[128], server[160];
+    snprintf(path, sizeof(path), "%s/sock", tree.path);
+    snprintf(server, sizeof(server), "--server=unix:%s", path);
+    liar.path = path;
+    for (size_t i = 0; i < ANSWERS; i++)
+        liar.turns[i] = (struct lks_liar_turn){
+            LKS_LIAR_CLOSE,
+            answer(i == 1 ? "text/plain" : "application/json", bodies[i], &texts[i])};
+    lks_liar_start(&liar);
+    struct lks_run run = lks_run((const char *const[]){"doctor", server, "--json", NULL});
+    lks_liar_join(&liar);
+    lks_liar_fini(&liar);
+    (void)unlink(path);
+    for (size_t i = 0; i < ANSWERS; i++)
+        lks_buf_fini(&texts[i]);
+    return run;
+}
+
+static bool is_row(const struct lks_doc *found, const struct row *row)
+{
+    return lks_str_is(lks_doc_text(found, "check"), row->check) &&
+           lks_str_is(lks_doc_text(found, "state"), row->state) &&
+           lks_str_find(lks_doc_text(found, "text"), lks_str_from(row->text)) >= 0 &&
+           lks_str_is(lks_doc_text(found, "fix"), row->fix != NULL ? row->fix : "");
+}
+
+static bool is_known(struct lks_str name)
+{
+    for (size_t i = 0; i < lks_doctor_check_count; i++) {
+        if (lks_str_is(name, lks_doctor_checks[i].name))
+            return true;
+    }
+    return false;
+}
+
+static void test_findings(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        bool found = false;
+        lks_test_case("%s", rows[i].name);
+        struct lks_run said = run(&rows[i]);
+        CHECK_INT(said.exit, rows[i].exit);
+        CHECK_CODE(lks_docs_init(&docs, "answer", &err), LKS_OK);
+        if (!CHECK_CODE(lks_json_parse(said.out, &docs, &err), LKS_OK))
+            continue;
+        const struct lks_doc *list = lks_doc_member(docs.first, "checks");
+        for (const struct lks_doc *c = list->first; c != NULL; c = c->next) {
+            CHECK(is_known(lks_doc_text(c, "check")));
+            found = found || is_row(c, &rows[i]);
+        }
+        if (!CHECK(found))
+            printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(said.out));
+        lks_run_fini(&said);
+    }
+}
+
+/* A server that was named and is not there is a problem, with the command that starts it. */
+static void test_away(void)
+{
+    struct lks_run said =
+        lks_run((const char *const[]){"doctor", "--server=unix:/nonexistent/sock", NULL});
+    CHECK_INT(said.exit, 1);
+    CHECK_HAS(said.out, "lockstepd does not run");
+    CHECK_HAS(said.out, "to fix socket: systemctl start lockstepd\n");
+    lks_run_fini(&said);
+}
+
+int main(void)
+{
+    tree = lks_tree_new();
+    int failed = lks_test_main((const struct lks_test[]){
+        {"doctor: findings at a controller", test_findings},
+        {"doctor: a controller that is away", test_away},
+        {0},
+    });
+    lks_tree_free(&tree);
+    return failed;
+}
