@@ -4,6 +4,7 @@
 #include "cli/main/table_access.h"
 #include "cli/main/table_acts.h"
 #include "cli/main/table_change.h"
+#include "cli/main/table_drift.h"
 #include "cli/main/table_journal.h"
 #include "cli/main/table_node.h"
 #include "cli/shared/commands.h"
@@ -120,39 +121,6 @@ static const struct lks_option trust_change_options[] = {
 static const struct lks_option trust_key_options[] = {
     {"--output FILE",
      "file for the private key (mode 0600), required; the public key goes to FILE.pub"},
-    {0},
-};
-
-static const struct lks_option drift_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--pool NAME", "only nodes of this pool"},
-    {"--node NODES", "only these nodes"},
-    {"--cause CAUSE", "only drift with this cause, such as 'package manager'"},
-    {"--judged VERDICT", "only this verdict: drift, unmeasured or deviation"},
-    {"--limit N", "at most N entries (no limit)"},
-    {"--watch", "keep running, and print a line when drift starts or ends"},
-    {0},
-};
-
-static const struct lks_option deviation_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--what NAME", "component or setting, as printed by 'drift', required; '*' covers every "
-                    "difference of the nodes, "
-                    "firmware included"},
-    {"--value V", "permitted value; default: any"},
-    {"--owner WHO", "person responsible for the deviation; required"},
-    {"--reason TEXT", "reason; required, recorded"},
-    {"--approver WHO", "person expected to approve; only their own 'deviation approve' counts"},
-    {"--until TIME",
-     "end of the deviation, required: 2026-11-20T08:00:00Z, or a span such as 12h or 7d; at most "
-     "90 days from now"},
-    {0},
-};
-
-static const struct lks_option deviations_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--all", "include deviations that ended"},
-    LKS_LISTING_OPTIONS,
     {0},
 };
 
@@ -646,34 +614,7 @@ const struct lks_command lks_commands[] = {
      "'sched: kubernetes') to the manifest: the table has none, and without it lockstep could "
      "reboot a node under a job.",
      "{manifest}", lks_cmd_fleet_import},
-    {LKS_LOOK, "drift", "", 0, 0, drift_options,
-     "List nodes that differ from their intent, and why",
-     "The cause is given if it is known: a flash that reverted by itself, a replaced part, the "
-     "package manager, another build, a wave that left a node behind. Recorded deviations are "
-     "listed but are not drift. The exit status is 1 if a listed node drifts.",
-     "{items: [{node, pool, stack?, digest?, judged, cause?, since?, text?, evidence?, rows: "
-     "[{subject, cause, pinned, actual, of?, deviation?}]}]}; with --watch a line for each record",
-     lks_cmd_drift},
-    {LKS_OPERATE, "deviation add", "NODES", 1, 1, deviation_options,
-     "Record a deviation, such as a hot-fix, with an owner and an end",
-     "Until the deviation ends, the difference that it covers is not drift. In a production pool "
-     "that enforces, it counts only after another person approved it ('deviation approve'). At "
-     "its end the difference is drift again, with an alarm then and a day before: where the pool "
-     "enforces, the node takes no new job, and drains if on_drift of the pool says so.",
-     "{id, waits?, warning?, seq, nodes, gpus}", lks_cmd_deviation_add},
-    {LKS_LOOK, "deviation ls", "", 0, 0, deviations_options, "List active deviations", "",
-     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, waits?, agreed?, "
-     "agreed_by?, agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",
-     lks_cmd_deviation_ls},
-    {LKS_OPERATE, "deviation approve", "ID", 1, 1, reason_options,
-     "Approve a deviation that another person added",
-     "Needs the approver role for all its nodes. The person who added the deviation and its owner "
-     "cannot approve it. Only an approved deviation counts in a production pool that enforces, "
-     "and permits changes to a stack that is not released and updates by hand to a version that "
-     "is not pinned. A change does not preserve the deviation: it installs what its stack changes.",
-     "{seq}", lks_ask_cmd},
-    {LKS_OPERATE, "deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}",
-     lks_ask_cmd},
+    LKS_DRIFT_COMMANDS,
     {LKS_OPERATE, "admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
      "Answers yes, valid for limits.validity_ms (60 s) at most, or no with the reason for "
      "every node and image that prevents it. In a pool with enforce observe (the default) or "
