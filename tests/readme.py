@@ -62,8 +62,9 @@ class Shell:
 
     def __init__(self, folder, programs):
         env = dict(os.environ, HOME=folder, XDG_STATE_HOME=folder + "/state", XDG_CACHE_HOME=folder + "/cache",
+                   XDG_CONFIG_HOME=folder + "/config",
                    LC_ALL="C.UTF-8", COLUMNS="100")
-        for name in ("LOCKSTEP_SERVER", "LOCKSTEP_CA", "LOCKSTEP_TOKEN_FILE", "LOCKSTEP_DATA"):
+        for name in ("LOCKSTEP_SERVER", "LOCKSTEP_CONTEXT", "LOCKSTEP_CA", "LOCKSTEP_TOKEN_FILE", "LOCKSTEP_DATA"):
             env.pop(name, None)
         os.symlink(programs, folder + "/build")
         for name in ("examples", "tests"):

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static char now_at[256];
@@ -104,9 +105,20 @@ static void on_abort(int sig)
     fprintf(stderr, "stopped in [%s]\n", now_at);
 }
 
+/* A person who runs the tests may have a controller of their own, which no test may ask. */
+static void forget_person(void)
+{
+    static const char *const names[] = {"LOCKSTEP_SERVER", "LOCKSTEP_CA", "LOCKSTEP_TOKEN_FILE",
+                                        "LOCKSTEP_CONTEXT"};
+    for (size_t i = 0; i < LKS_COUNT(names); i++)
+        (void)unsetenv(names[i]);
+    (void)setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+}
+
 int lks_test_main(const struct lks_test *tests)
 {
     signal(SIGABRT, on_abort);
+    forget_person();
     unsigned passed = 0, failed = 0;
     for (; tests->name != NULL; tests++) {
         now_at[0] = '\0';

@@ -133,8 +133,8 @@ static const struct {
     const char *context; /* in use; "": none */
     const char *message; /* refused */
 } asked[] = {
-    {"the current context", "", {NULL}, "https://prod:1", "/prod.crt", "/prod.token", "prod", NULL},
-    {"--context", "--context lab", {NULL}, "unix:/lab.sock", NULL, NULL, "lab", NULL},
+    {"the current context", "", {0}, "https://prod:1", "/prod.crt", "/prod.token", "prod", NULL},
+    {"--context", "--context lab", {0}, "unix:/lab.sock", NULL, NULL, "lab", NULL},
     {"$LOCKSTEP_CONTEXT", "", {.context = "lab"}, "unix:/lab.sock", NULL, NULL, "lab", NULL},
     {"--context wins over $LOCKSTEP_CONTEXT",
      "--context prod",
@@ -154,7 +154,7 @@ static const struct {
      NULL},
     {"the token of a context goes to no other server",
      "--server https://opt:1",
-     {NULL},
+     {0},
      NULL,
      NULL,
      NULL,
@@ -178,7 +178,7 @@ static const struct {
      NULL},
     {"two answers of the command line",
      "--context prod --server https://opt:1",
-     {NULL},
+     {0},
      NULL,
      NULL,
      NULL,
@@ -194,7 +194,7 @@ static const struct {
      "$LOCKSTEP_CONTEXT and $LOCKSTEP_SERVER both name a controller; unset one"},
     {"a context that is not there",
      "--context prud",
-     {NULL},
+     {0},
      NULL,
      NULL,
      NULL,

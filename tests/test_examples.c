@@ -148,7 +148,7 @@ static const struct {
                         "external); one component has one owner"},
     {"lint-unknown-class",
      "7:12: hardware[1]: no hardware class 'l40s-8'; 'lockstep stack classes' lists those built "
-     "in, others come beside it or with --class FILE"},
+     "in; write others in the same file, after '---'"},
     {"lint-unknown-key", "16:3: settings.persistance: unknown key; did you mean 'persistence'?"},
     {"lint-unknown-kind", "3:1: kind: kind is one of Stack, HardwareClass and Fleet"},
     {"lint-unknown-node-class",

@@ -62,7 +62,7 @@ static const struct {
     {"no such class", HEAD POOLS "nodes: [{hosts: g1, pool: train, class: hgx}]\n",
      "f.yaml:5:34: nodes[1].class: no hardware class 'hgx'; 'lockstep stack classes' lists those "
      "built "
-     "in, others come beside it or with --class FILE"},
+     "in; write others in the same file, after '---'"},
     {"no such site", HEAD POOLS "nodes: [{hosts: g1, pool: train, class: hgx-h100-8, site: fra}]\n",
      "f.yaml:5:53: nodes[1].site: no 'fra' under sites"},
     {"no such domain", FLEET "assets: [{hosts: sw1, class: switch-tray, domain: r1}]\n",

@@ -101,8 +101,8 @@ static const struct {
      0, 0, 0, "m: gpu.product: a line break or control character has no place here"},
     {"a class that is nowhere", STACK, 0, 0, 0,
      "m:6:12: hardware[1]: no hardware class 'mine'; 'lockstep stack classes' lists those built "
-     "in, "
-     "others come beside it or with --class FILE"},
+     "in; "
+     "write others in the same file, after '---'"},
     {"a domain of half a node", CLASS "nvlink_domain: 6\n", 0, 0, 0,
      "m:6:1: nvlink_domain: a domain of 6 GPUs is not a whole number of nodes with 4"},
     {"no GPU",

@@ -15,6 +15,7 @@ bin=$(cd "$1" && pwd)
 nodes=${2:-128}
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
+unset LOCKSTEP_CONTEXT LOCKSTEP_CA LOCKSTEP_TOKEN_FILE
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
 
 finish() {

@@ -18,6 +18,7 @@ heartbeat=1000 # ms, so that lost takes 12 seconds and not two minutes
 
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
+unset LOCKSTEP_CONTEXT LOCKSTEP_CA LOCKSTEP_TOKEN_FILE
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
 
 finish() {

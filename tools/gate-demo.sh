@@ -16,6 +16,7 @@ bin=$(cd "$1" && pwd)
 nodes=${2:-48}
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
+unset LOCKSTEP_CONTEXT LOCKSTEP_CA LOCKSTEP_TOKEN_FILE
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
 
 . tools/change-story.sh

@@ -181,7 +181,7 @@ static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args
     enum lks_code code = read_kept(at, &docs, err);
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_DENIED,
-                        "%s: nothing says how to know it; 'lockstep bmc trust %s' shows its "
+                        "%s: its key is not trusted yet; 'lockstep bmc trust %s' shows its "
                         "certificate and keeps it, or name --ca FILE or --fingerprint FP",
                         at->url, at->url);
     if (code != LKS_OK)

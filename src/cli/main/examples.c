@@ -210,7 +210,7 @@ const struct lks_example lks_examples[] = {
            "writes to the folder of the user"),
     PARSED("config ls", "List the contexts", "reads the folder of the user"),
     PARSED("config rm lab", "Remove a context", "writes to the folder of the user"),
-    SERVER("journal export --since yesterday --by token:kim",
+    SERVER("journal export --since yesterday --by kim",
            "List records that kim caused since yesterday"),
     PARSED("journal at '2h ago' --node gpu001", "Show a node as it was two hours ago",
            "needs a journal of two hours"),

@@ -7,7 +7,7 @@ const struct lks_option lks_journal_export_options[] = {
     {"--from ROW", "first row to print"},
     {"--since TIME", "only records from this time on"},
     {"--until TIME", "only records up to this time"},
-    {"--by IDENTITY", "only records caused by this identity, such as token:kim or unix:0"},
+    {"--by IDENTITY", "only records caused by this identity, such as kim or unix:0"},
     {"--kind KIND", "only records of this kind, such as held"},
     {"--node NODES", "only records about these nodes, such as gpu[001-064]"},
     {0},

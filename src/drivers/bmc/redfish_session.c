@@ -163,7 +163,9 @@ bool lks_redfish_hear_common(struct lks_redfish *r, lks_ms now,
     }
     if (r->secret.user[0] == '\0') {
         lks_conversation_fail(&r->head, LKS_E_DENIED,
-                              "the session expired, and there is no user to open another for");
+                              r->secret.token[0] != '\0'
+                                  ? "the session expired, and there is no user to open another for"
+                                  : "the service requires a login, and no credentials are given");
         return true;
     }
     r->secret.token[0] = r->session[0] = '\0';

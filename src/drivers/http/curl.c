@@ -350,7 +350,7 @@ static enum lks_code check_peer(const struct lks_curl_peer *peer, struct lks_err
     if (peer->ca == NULL && peer->fingerprint == NULL &&
         lks_str_starts(lks_str_from(peer->url), "https:"))
         return lks_fail(err, LKS_E_DENIED,
-                        "%s: nothing says how to know it: name its authority or its fingerprint",
+                        "%s: its key is not trusted yet: name its authority or its fingerprint",
                         peer->url);
     return LKS_OK;
 }

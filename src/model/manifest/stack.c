@@ -217,8 +217,8 @@ enum lks_code lks_stack_class_fail(const struct lks_class_lookup *lookup,
     return lks_doc_fail(
         docs, at, err, "no hardware class '%" LKS_STR_FMT "'%s", LKS_STR_ARG(at->text),
         near.best.len > 0 ? lks_near_hint(&near, hint)
-                          : "; 'lockstep stack classes' lists those built in, others "
-                            "come beside it or with --class FILE");
+                          : "; 'lockstep stack classes' lists those built in; write others "
+                            "in the same file, after '---'");
 }
 
 static void read_pin(const struct lks_doc *doc, const struct lks_form *form,

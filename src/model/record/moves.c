@@ -8,12 +8,12 @@ static const char *const change_when[LKS_CHANGE_STATE_COUNT][LKS_CHANGE_STATE_CO
     [LKS_CHANGE_PROPOSED][LKS_CHANGE_RUNNING] = "a person started it without its approvals",
     [LKS_CHANGE_PROPOSED][LKS_CHANGE_REJECTED] = "an approver rejected it",
     [LKS_CHANGE_PROPOSED][LKS_CHANGE_ABORTED] =
-        "a person withdrew it, it expired, or a drafted change is no longer needed",
+        "a person aborted it, it expired, or a drafted change is no longer needed",
     [LKS_CHANGE_APPROVED][LKS_CHANGE_PROPOSED] = "an approval was withdrawn",
     [LKS_CHANGE_APPROVED][LKS_CHANGE_RUNNING] = "a person started it",
     [LKS_CHANGE_APPROVED][LKS_CHANGE_REJECTED] = "an approver rejected it",
     [LKS_CHANGE_APPROVED][LKS_CHANGE_ABORTED] =
-        "a person withdrew it, it was not started in time, or a drafted change is no longer needed",
+        "a person aborted it, it was not started in time, or a drafted change is no longer needed",
     [LKS_CHANGE_RUNNING][LKS_CHANGE_PAUSED] = "a person paused it",
     [LKS_CHANGE_RUNNING][LKS_CHANGE_HALTED] = "a gate stopped it, or it cannot go on by itself",
     [LKS_CHANGE_RUNNING][LKS_CHANGE_ABORTING] = "a person aborted it",

@@ -61,10 +61,22 @@ static bool may_at(const struct lks_authz *authz, const struct lks_call *call, u
                          lks_access_scope_of_node(authz->state, node));
 }
 
+/* The refusal names the role that is missing, if a person can have it. */
 static bool deny(struct lks_call *call)
 {
-    lks_call_problem(call, LKS_E_DENIED, "%s may not %s here", call->identity,
-                     lks_permission_words[call->route->permission]);
+    enum lks_permission wanted = call->route->permission;
+    enum lks_role role = LKS_ROLE_VIEWER;
+    while (role < LKS_ROLE_AGENT && !lks_access_role_may(role, wanted))
+        role++;
+    if (role == LKS_ROLE_AGENT)
+        lks_call_problem(call, LKS_E_DENIED, "%s may not %s here", call->identity,
+                         lks_permission_words[wanted]);
+    else
+        lks_call_problem(call, LKS_E_DENIED,
+                         "%s may not %s here: that needs the role %s; an admin can run: lockstep "
+                         "access grant %s %s [--pool NAME]",
+                         call->identity, lks_permission_words[wanted], lks_role_words[role],
+                         call->identity, lks_role_words[role]);
     return false;
 }
 
