@@ -578,6 +578,8 @@ static void check_sweeps(struct scene *s, int64_t never)
     CHECK_INT(number_of(item, "every"), 6 * 3600 * 1000);
     CHECK_STR(lks_doc_text(other, "pool"), "serve");
     CHECK_INT(number_of(other, "endpoints"), 0);
+    crew_fine(s->crew.root, "sweeps", "/v1/sweeps?after=train", NULL, &t);
+    CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "pool"), "serve");
     CHECK_INT(ctl_ask(s->crew.root, "GET", "/metrics", NULL, &text), 200);
     snprintf(line, sizeof(line), "lockstep_sweep_never{pool=\"train\"} %lld\n", (long long)never);
     CHECK_HAS(lks_buf_view(&text), line);

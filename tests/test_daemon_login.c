@@ -712,7 +712,8 @@ static void test_browser(void)
         check_foreign(&s, &v, &other);
         lks_provider_mood(&s.provider, LKS_PROVIDER_NAMES, v.claims);
         crew_fine_head(s.nobody, "loginCallback", back_with(v.state), NULL, v.cookie, &t);
-        CHECK_HAS(lks_buf_view(&t.answer.body), "content=\"0;url=/v1/whoami\"");
+        CHECK_HAS(lks_buf_view(&t.answer.body),
+                  "content=\"0;url=/v1/whoami\"><a href=\"/v1/whoami\">go on</a>\n");
         struct lks_str head = lks_buf_view(&t.answer.head);
         CHECK_HAS(head, "set-cookie: __Host-lockstep-login=; Path=/; Secure; HttpOnly");
         between(head, "set-cookie: __Host-lockstep=", ';', value, sizeof(value));

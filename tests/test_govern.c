@@ -3,6 +3,7 @@
 #include "core/governance/govern.h"
 #include "core/rows/alarm.h"
 #include "core/rules/decide.h"
+#include "core/state/change_room.h"
 #include "model/facts/facts.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
@@ -363,7 +364,10 @@ static void say(struct lks_asked *a, struct lks_str word)
         e.kind = LKS_EVENT_REVIEW;
         e.review = 1;
     }
-    (void)lks_asked(a, &e);
+    struct lks_state_change *c = lks_state_change_find(&a->state, 1);
+    c->looked = 1;
+    if (lks_str_find(lks_asked(a, &e), LKS_STR("vote")) >= 0)
+        CHECK_INT(c->looked, 0); /* what waited for it goes on at once */
 }
 
 static void start(struct lks_asked *a, struct lks_str word)

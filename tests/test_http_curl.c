@@ -1,5 +1,6 @@
 #include "drivers/http/curl.h"
 
+#include "drivers/http/curl_body.h"
 #include "tests/liar.h"
 #include "tests/test.h"
 #include "tests/tree.h"
@@ -685,6 +686,20 @@ static void test_look(void)
     CHECK_HAS(lks_str_from(err.msg), "cannot connect");
 }
 
+/* Of which only a part is sent, so that it is read beforehand. */
+static void test_unreadable(void)
+{
+    struct lks_http_request request = {.file = {.digest = "sha256:00", .offset = 1, .length = 1}};
+    LKS_CLEANUP(lks_curl_body_fini) struct lks_curl_body body = {.fd = -1};
+    struct lks_err err = {0};
+    char path[96];
+    lks_tree_file(&shared.tree, "/unreadable", "abc");
+    snprintf(path, sizeof(path), "%s/unreadable", shared.tree.path);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK_CODE(lks_curl_body_init(&body, &request, fd, &err), LKS_E_IO);
+    CHECK_STR(lks_str_from(err.msg), "sha256:00: Bad file descriptor");
+}
+
 static const struct lks_test tests[] = {
     {"who it is", test_trust},
     {"addresses", test_urls},
@@ -693,6 +708,7 @@ static const struct lks_test tests[] = {
     {"old TLS", test_old_tls},
     {"lines", test_lines},
     {"files", test_files},
+    {"a file that cannot be read", test_unreadable},
     {"a body that is not wanted", test_unwanted},
     {"a body that is", test_wanted},
     {"once", test_once},

@@ -240,6 +240,7 @@ static void look_at_fleet(struct lks_client *admin)
     fine(admin, "openapi", "/v1/openapi.json", "", &t);
     fine(admin, "whoami", "/v1/whoami", "", &t);
     CHECK_STR(crew_text(&t, "identity"), "admin");
+    CHECK_INT(crew_count(&t, "bindings"), 1);
     fine(admin, "fleet", "/v1/fleet", "", &t); /* before there is one */
     fine(admin, "fleetManifest", "/v1/fleet/manifest", "", &t);
     CHECK_INT(t.answer.body.len, 0);
@@ -256,8 +257,13 @@ static void look_at_fleet(struct lks_client *admin)
     CHECK_STR(crew_text(&t, "next"), "train");
     fine(admin, "nodes", "/v1/nodes?pool=serve&liveness=unseen&intake=false", "", &t);
     CHECK_INT(crew_count(&t, "items"), 2);
+    refused(admin, "GET", "/v1/whoami?x=1", "", "", 400, "unknown key");
     fine(admin, "metrics", "/metrics", "", &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_node_info{node=\"gpu1\",pool=\"train\"");
+    CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_calls_refused_total 1\n");
+    CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_http_limited_total{limit=\"calls\"} 0\n");
+    CHECK_HAS(lks_buf_view(&t.answer.body),
+              "lockstep_judged_nodes{pool=\"train\",judged=\"unjudged\"} 3\n");
     CHECK(lks_str_ends(lks_buf_view(&t.answer.body), "\n# EOF\n"));
 }
 

@@ -151,6 +151,36 @@ static void trim(const struct ctl *c)
     lks_secrets_fini(&secrets);
 }
 
+/* What a daemon that is killed may leave, and what only looks like that. */
+static const struct {
+    const char *name;
+    bool stays;
+} left_behind[] = {
+    {"backup-1.tmp", false},   {"backup-1.tmp.journal", false},
+    {"snapshot-1.tmp", false}, {"snapshot.tmp", false},
+    {"backup-1", true},        {"snapshots", true},
+};
+
+static void leave_files(const struct ctl *c)
+{
+    for (size_t i = 0; i < LKS_COUNT(left_behind); i++) {
+        char path[1200];
+        struct lks_err err = {0};
+        snprintf(path, sizeof(path), "%s/%s", c->data, left_behind[i].name);
+        CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
+    }
+}
+
+static void check_swept(const struct ctl *c)
+{
+    for (size_t i = 0; i < LKS_COUNT(left_behind); i++) {
+        char path[1200];
+        lks_test_case("%s", left_behind[i].name);
+        snprintf(path, sizeof(path), "%s/%s", c->data, left_behind[i].name);
+        CHECK(left_behind[i].stays == (access(path, F_OK) == 0));
+    }
+}
+
 static void test_snapshot(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
@@ -175,7 +205,9 @@ static void test_snapshot(void)
         }
         CHECK(seq >= 100);
         ctl_kill(&c);
+        leave_files(&c);
         CHECK(ctl_start(&c));
+        check_swept(&c);
         CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
         CHECK_HAS(lks_buf_view(&answer), "user:u149");
         CHECK_INT(ctl_stop(&c), 0);

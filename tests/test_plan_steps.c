@@ -64,6 +64,13 @@ static const struct row {
      "refused: driver 580.130.01: no good bundle has it for hgx-h100-8; push one, or name a hook "
      "that installs it\n"},
 
+    {"firmware that no executor updates", FLEET("", ""), STACK("a", OLD, FW(OF("widget", "1"))),
+     STACK("b", OLD, FW(OF("widget", "2"))), NULL, false, false,
+     "refused: firmware/widget: no executor updates it; name a hook that does it\n"},
+    {"firmware that the hook updates", FLEET("", ""), STACK("a", OLD, FW(OF("widget", "1"))),
+     STACK("b", OLD, FW(OF("widget", "2"))), NULL, true, false,
+     LEAVE " apply@100(hook firmware/widget) reboot@100 check@100" END},
+
     /* Firmware by an endpoint. */
     {"staged while it is in use, activated when it is not", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("hmc", "1"))), STACK("b", OLD, FW(OF("hmc", "2"))),

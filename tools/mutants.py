@@ -137,9 +137,10 @@ def tests_of(build, jobs):
 
 
 def limits():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+    """Soft ones: a test may set its own and take them back."""
+    for what, most in (("CORE", 0), ("DATA", MEMORY), ("FSIZE", FILE_SIZE)):
+        kind = getattr(resource, f"RLIMIT_{what}")
+        resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
 
 
 def sweep(mark):
