@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BYTES_MAX = 16 << 20, MANY = 10000 };
+enum { BYTES_MAX = 16 << 20, MANY = 10000, LEFT = 100 };
 
 #define NOW UINT64_C(1794700800000) /* 2026-11-15 */
 
@@ -403,6 +403,27 @@ static void test_selection(void)
     CHECK(lks_top_model_selected(&m) == NULL);
 }
 
+/* An answer that is replaced or dropped leaves no row behind; ASan finds those that it does. */
+static void test_replaced(void)
+{
+    LKS_CLEANUP(lks_top_model_fini) struct lks_top_model m = {0};
+    LKS_CLEANUP(lks_top_picture_fini) struct lks_top_picture p = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(BYTES_MAX);
+    char path[64];
+    begin(&m);
+    give(&m, "/v1/changes?open=true", "{\"items\":[{\"id\":8,\"name\":\"jan\"}]}");
+    for (unsigned i = 0; i < LEFT; i++) {
+        snprintf(path, sizeof(path), "/v1/nodes/n%u", i);
+        give(&m, path, node);
+        give(&m, "/v1/changes?open=true", changes);
+    }
+    CHECK(m.answer_count < LEFT);
+    draw(&m, &p, 80, 24, NOW);
+    text_of(&p, &text);
+    CHECK_HAS(lks_buf_view(&text), "> train");
+    CHECK_HAS(lks_buf_view(&text), "  7 dec   running");
+}
+
 /* Long lists: as many rows are asked for as are in reach. */
 static void test_reach(void)
 {
@@ -602,6 +623,7 @@ int main(void)
         {"a daemon that does not answer", test_lost},
         {"a request that is refused", test_refused},
         {"the selected row stays", test_selection},
+        {"answers that are replaced", test_replaced},
         {"as many rows as are in reach", test_reach},
         {"hostile text", test_hostile},
         {"every screen at every size", test_sizes},

@@ -45,8 +45,8 @@ const struct lks_top_place *lks_top_model_place(const struct lks_top_model *m)
 
 static const struct lks_top_pane *pane_of(const struct lks_top_place *p, size_t i)
 {
-    const struct lks_top_pane *pane = &lks_top_screens[p->kind].panes[i];
-    return i < LKS_TOP_PANES_MAX && pane->title != NULL ? pane : NULL;
+    const struct lks_top_pane *panes = lks_top_screens[p->kind].panes;
+    return i < LKS_TOP_PANES_MAX && panes[i].title != NULL ? &panes[i] : NULL;
 }
 
 void lks_top_model_say(struct lks_top_model *m, enum lks_colour colour, const char *text)
@@ -236,6 +236,7 @@ void lks_top_model_refresh(struct lks_top_model *m)
     struct lks_top_place *p = place_of(m);
     for (size_t i = 0; i < LKS_TOP_PANES_MAX; i++) {
         m->rows[i].count = 0;
+        m->rows[i].doc = NULL;
         if (pane_of(p, i) != NULL)
             refresh_pane(m, p, i);
     }
@@ -288,17 +289,22 @@ static bool is_wanted(const char *path, const struct lks_top_want *wants, size_t
     return false;
 }
 
-/* Answers of places that were left go once there are many. */
+/* Answers of places that were left go once there are many. The rows are those of the answers that
+ * are there; after an answer went they are computed again. */
 static void forget(struct lks_top_model *m)
 {
     struct lks_top_want wants[LKS_TOP_WANTS_MAX];
-    size_t count = lks_top_model_wants(m, wants);
+    if (m->answer_count <= ANSWERS_MAX)
+        return;
+    size_t count = lks_top_model_wants(m, wants), before = m->answer_count;
     for (size_t i = m->answer_count; i > 0 && m->answer_count > ANSWERS_MAX; i--) {
         if (is_wanted(m->answers[i - 1].path, wants, count))
             continue;
         lks_top_model_answer_fini(&m->answers[i - 1]);
         LKS_VEC_REMOVE(m->answers, m->answer_count, i - 1);
     }
+    if (m->answer_count < before)
+        lks_top_model_refresh(m);
 }
 
 void lks_top_model_answer(struct lks_top_model *m, struct lks_top_answer *a, lks_ms now)
@@ -316,10 +322,10 @@ void lks_top_model_answer(struct lks_top_model *m, struct lks_top_answer *a, lks
     } else {
         lks_top_model_answer_fini(a);
     }
-    forget(m);
     m->answered = now;
     m->lost = false;
-    lks_top_model_refresh(m);
+    lks_top_model_refresh(m); /* rows of the old answer are freed memory until then */
+    forget(m);
 }
 
 void lks_top_model_lost(struct lks_top_model *m, const char *why)
