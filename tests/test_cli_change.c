@@ -26,10 +26,11 @@ static struct lks_str answer(int status, const char *body)
                  "HTTP/1.1 %d x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                  "Connection: close\r\n\r\n%s",
                  status,
-                 body[0] == '#'   ? "text/markdown"
-                 : body[0] == 'l' ? "application/yaml"
-                 : status < 400   ? "application/json"
-                                  : "application/problem+json",
+                 body[0] == '#'                     ? "text/markdown"
+                 : body[0] == 'l'                   ? "application/yaml"
+                 : body[0] == '<' || body[0] == '>' ? "text/html"
+                 : status < 400                     ? "application/json"
+                                                    : "application/problem+json",
                  strlen(body), body);
     return lks_buf_view(text);
 }
@@ -85,7 +86,10 @@ static void ask(struct asked *a, const char *const *words, const char *const *sc
         a->liar.turns[a->liar.turn_count++] =
             script[i][0] == '\0'
                 ? (struct lks_liar_turn){LKS_LIAR_CUT, LKS_STR("")}
-                : (struct lks_liar_turn){LKS_LIAR_CLOSE, answer(no ? 409 : 200, script[i])};
+                : (struct lks_liar_turn){LKS_LIAR_CLOSE, answer(no                    ? 409
+                                                                : script[i][0] == '>' ? 307
+                                                                                      : 200,
+                                                                script[i])};
     }
     if (a->liar.turn_count > 0)
         lks_liar_start(&a->liar);
@@ -274,6 +278,14 @@ static const struct {
      "GET /v1/drift", 1, "n2", ""},
     {"a deviation is not drift", ARGS("drift", "--json"),
      "{\"items\":[{\"node\":\"n1\",\"judged\":\"deviation\"}]}", "GET /v1/drift", 0, "n1", ""},
+    {"a page of something else", ARGS("whoami"), "<html></html>", "GET /v1/whoami", 3, "",
+     "the answer is no JSON object; is it lockstepd that --server names?"},
+    {"a change on a page of something else", ARGS("change", "show", "7"), "<html></html>",
+     "GET /v1/changes/7", 3, "", "the answer is no JSON object"},
+    {"a redirection", ARGS("change", "show", "7"), ">", "GET /v1/changes/7", 3, "",
+     "the answer has status 307; is it lockstepd that --server names?"},
+    {"a redirection of an act", ARGS("change", "pause", "7", "--reason", "x"), ">",
+     "POST /v1/changes/7/pause", 3, "", "the answer has status 307"},
     {"nobody is there", ARGS("change", "show", "7"), NULL, "", 4, "", "does lockstepd run there?"},
     {"nobody is there to follow", ARGS("change", "show", "7", "--follow"), NULL, "", 4, "",
      "does lockstepd run there?"},

@@ -195,11 +195,16 @@ static enum lks_code fail_with(const struct lks_remote_answer *a, struct lks_err
     return lks_fail(err, code, "%" LKS_STR_FMT, LKS_STR_ARG(detail));
 }
 
-static bool is_json(const struct lks_http_answer *answer)
+static bool is_of(const struct lks_http_answer *answer, const char *one, const char *other)
 {
     struct lks_str type = lks_http_answer_header(answer, "content-type"), rest;
     lks_str_cut(type, ';', &type, &rest);
-    return lks_str_is(type, "application/json") || lks_str_is(type, "application/problem+json");
+    return lks_str_is(type, one) || lks_str_is(type, other);
+}
+
+static bool is_json(const struct lks_http_answer *answer)
+{
+    return is_of(answer, "application/json", "application/problem+json");
 }
 
 /* There was no answer: why, and what a person may do about it. */
@@ -251,6 +256,10 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
     }
     if (a.http.status >= 400)
         return fail_with(&a, err);
+    if (a.http.status >= 300)
+        return lks_fail(err, LKS_E_INVALID,
+                        "the answer has status %d; is it lockstepd that --server names?",
+                        a.http.status);
     *out = LKS_MOVE(a);
     return LKS_OK;
 }
@@ -306,9 +315,12 @@ enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args
     if (check_typed(args, err) != LKS_OK || lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
     lks_remote_answer_fini(&q->answer);
-    return lks_remote_call(&remote, q->method, &q->path,
-                           q->json.len > 0 ? "application/json" : NULL, lks_buf_view(&q->json),
-                           &q->answer, err);
+    if (lks_remote_call(&remote, q->method, &q->path, q->json.len > 0 ? "application/json" : NULL,
+                        lks_buf_view(&q->json), &q->answer, err) != LKS_OK)
+        return err->code;
+    if (is_of(&q->answer.http, "text/markdown", "application/yaml")) /* a page for people */
+        return LKS_OK;
+    return lks_remote_object(&q->answer, err);
 }
 
 enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
