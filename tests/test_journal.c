@@ -496,6 +496,26 @@ static void test_an_engine_says_that_the_rule_holds(void)
     CHECK(v.signed_from == 4 && v.earlier_rows == 2);
 }
 
+static void test_a_pool_that_was_not_there_then(void)
+{
+    static const struct {
+        const char *name, *pool, *says;
+        lks_ms at;
+    } rows[] = {
+        {"misspelled", "trian", "the fleet had no pool 'trian' then; did you mean 'train'?", 19000},
+        {"gone by then", "dev", "the fleet had no pool 'dev' then", 21000},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1 << 20);
+        const struct lks_past past = {.at = rows[i].at, .pool = lks_str_from(rows[i].pool)};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].name);
+        CHECK_CODE(lks_journal_past(&w.store, NULL, &past, &out, &err), LKS_E_NOT_FOUND);
+        CHECK_STR(lks_str_from(err.msg), rows[i].says);
+    }
+}
+
 static const struct lks_test tests[] = {
     {"journal: damage is found and told apart", test_damage_is_found_and_told_apart},
     {"journal: a chain that was rewritten", test_a_chain_that_was_rewritten},
@@ -508,6 +528,7 @@ static const struct lks_test tests[] = {
     {"journal: rows that are whole and cannot be read",
      test_rows_that_are_whole_and_cannot_be_read},
     {"journal: bytes that rows refer to", test_bytes_that_rows_refer_to},
+    {"journal: a pool that was not there then", test_a_pool_that_was_not_there_then},
     {"journal: the rule holds from its record on", test_the_rule_holds_from_its_record_on},
     {"journal: an engine says that the rule holds", test_an_engine_says_that_the_rule_holds},
     {0},

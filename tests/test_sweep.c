@@ -1,3 +1,4 @@
+#include "core/firmware/endpoint.h"
 #include "core/firmware/sweep.h"
 #include "core/state/lookup.h"
 #include "tests/asked.h"
@@ -133,9 +134,27 @@ static void test_age(void)
     check_age(&a, "dev", 0, 0, 0); /* nodes, and no endpoint */
 }
 
+static bool list_name(void *ctx, struct lks_str name, const struct lks_endpoint *endpoint)
+{
+    (void)endpoint;
+    lks_buf_addf(ctx, "%" LKS_STR_FMT " ", LKS_STR_ARG(name));
+    return true;
+}
+
+static void test_endpoints(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(1 << 16);
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    begin(&a);
+    const struct lks_book book = book_of(&a);
+    lks_endpoint_each(&book, list_name, &names);
+    CHECK_STR(lks_buf_view(&names), "g1 g2 h1 sw1 sw2 ");
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
+        {"endpoints in the order of the file", test_endpoints},
         {"sweep: every endpoint", test_list},
         {"sweep: after a failure", test_retry},
         {"sweep: how old readings are", test_age},
