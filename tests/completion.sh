@@ -44,11 +44,12 @@ in_bash() {
         . "$1"
         COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=()
         rest=$2
-        while [[ $rest =~ ^([[:space:]]*)([^[:space:]:=]+|[:=]+)(.*)$ ]]; do
+        open="[\"'"'"'].*"
+        while [[ $rest =~ ^([[:space:]]*)($open|[^[:space:]:=]+|[:=]+)(.*)$ ]]; do
             COMP_WORDS+=("${BASH_REMATCH[2]}")
             rest=${BASH_REMATCH[3]}
         done
-        [[ $2 != *[[:space:]] ]] || COMP_WORDS+=("")
+        [[ $2 != *[[:space:]] || $2 == *\"* ]] || COMP_WORDS+=("")
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
         _lockstep
         [[ ${#COMPREPLY[@]} -eq 0 ]] || printf "%s\n" "${COMPREPLY[@]}"
@@ -94,6 +95,33 @@ done
 offers bash 'lockstep fleet import --posture=b' batch
 offers bash 'lockstep drift --cause pack' 'package\ manager'
 offers bash 'lockstep completion ' bash fish zsh
+offers bash 'lockstep drift --cause "package m' 'package manager'
+offers bash 'lockstep drift --cause="package m' 'package manager'
+
+# A name that another program reported is one word to the shell and no command, whatever quote is open.
+mkdir hostile
+{
+    echo '#!/bin/sh'
+    echo 'cat "$0.name"'
+} >hostile/lockstep
+chmod +x hostile/lockstep
+cat >hostile/lockstep.name <<'END'
+x$(touch ran)`touch ran`"; touch ran; : "'; touch ran; : ' \ \\ y:=z
+END
+hostile=$(cat hostile/lockstep.name)
+for quote in '' '"' "'"; do
+    typed=$(in_bash "$scratch/hostile/lockstep admit --image ${quote}x")
+    read_back=$(bash --norc -c "printf '%s|' $quote$typed$quote") || read_back=failed
+    if [ "$read_back" = "$hostile|" ] && [ ! -e ran ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL bash: behind the quote '$quote' a hostile name is typed as: $typed"
+        rm -f ran
+    fi
+done
+printf 'x!y\tan image\n' >hostile/lockstep.name
+offers bash "$scratch/hostile/lockstep admit --image \"x"
 if command -v fish >/dev/null; then
     offers fish 'lockstep fleet import --posture=b' --posture=batch
     offers fish 'lockstep stack digest st' stack.yaml

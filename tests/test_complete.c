@@ -240,7 +240,11 @@ static const struct {
     {"/v1/stacks", "{\"name\":\"december\",\"step\":\"released\"}"},
     {"/v1/bundles", "{\"name\":\"november\",\"version\":\"1\",\"signer\":\"site\"}"},
     {"/v1/trust", "{\"name\":\"site\"}"},
-    {"/v1/images", "{\"ref\":\"registry.example/train:5\"}"},
+    {"/v1/images",
+     "{\"ref\":\"registry.example/train:5\"},{\"ref\":\"x$(id)\"},{\"ref\":\"x`id`\"},"
+     "{\"ref\":\"x'y\"},{\"ref\":\"x;y\"},{\"ref\":\"x y\"},{\"ref\":\"x!!\"},"
+     "{\"ref\":\"--server=unix:x\"},{\"ref\":\":file\"},"
+     "{\"ref\":\"[fd00::1]:5000/x+y@sha256:0\"}"},
     {"/v1/endpoints", "{\"url\":\"https://bmc1.example\",\"node\":\"gpu001\"}"},
 };
 
@@ -299,7 +303,7 @@ static void answers_stop(struct answers *a)
 
 static const struct row live_rows[] = {
     {"a node", "lockstep node show gpu", "gpu001|gpu002"},
-    {"a name that drives terminals", "lockstep node show bad", "bad?[2Jname"},
+    {"a name that drives terminals", "lockstep node show bad", ""},
     {"the second node", "lockstep node hold gpu001,gpu00", "gpu001,gpu001|gpu001,gpu002"},
     {"nodes of an option", "lockstep admit --nodes gpu", "gpu001|gpu002"},
     {"a pool", "lockstep node ls --pool t", "train"},
@@ -315,6 +319,9 @@ static const struct row live_rows[] = {
     {"a bundle", "lockstep bundle revoke n", "november"},
     {"a key", "lockstep trust rm ", "site"},
     {"an image", "lockstep admit --image reg", "registry.example/train:5"},
+    {"names that a shell would not read as a word", "lockstep admit --image x", ""},
+    {"and none of other images", "lockstep admit --image ",
+     "[fd00::1]:5000/x+y@sha256:0|registry.example/train:5"},
     {"an endpoint", "lockstep bmc inventory ", "https://bmc1.example"},
     {"behind an equals sign", "lockstep node ls --pool=s", "--pool=serve"},
 };

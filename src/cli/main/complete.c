@@ -245,6 +245,20 @@ static void offer_columns(struct place *p, unsigned use)
     }
 }
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* Agents report some of the names, and a name goes into a command line: a name that a shell could
+ * read as anything but one plain word is not offered. */
+static bool is_plain(struct lks_str word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        const char *allowed = i == 0 ? LETTERS "_[" : LETTERS "._/:@=+,[]-";
+        if (word.ptr[i] == '\0' || strchr(allowed, word.ptr[i]) == NULL)
+            return false;
+    }
+    return true;
+}
+
 static void offer_live(struct place *p, struct lks_cli *cli, const struct lks_complete_list *list)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = LKS_BUF(ANSWER_MAX);
@@ -253,7 +267,8 @@ static void offer_live(struct place *p, struct lks_cli *cli, const struct lks_co
     while (rest.len > 0) {
         lks_str_cut(rest, '\n', &row, &rest);
         lks_str_cut(row, '\t', &word, &about);
-        offer(p, word, about);
+        if (is_plain(word))
+            offer(p, word, about);
     }
 }
 

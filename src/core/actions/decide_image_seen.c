@@ -5,6 +5,8 @@
 #include "core/state/state.h"
 #include "model/tuple/tuple.h"
 
+#include <string.h>
+
 enum { LIBRARIES = 4, SEEN_MAX = 64 };
 
 /* What agents list leaves room for people. */
@@ -23,10 +25,16 @@ struct seen {
 
 /* Reading ----------------------------------------------------------------------------------- */
 
+/* The characters of OCI references: people copy references from lists into command lines. */
 static bool is_ref(struct lks_str ref)
 {
-    struct lks_str rest = ref, word;
-    return ref.len <= LKS_IMAGE_REF_MAX && lks_str_word(&rest, &word) && word.len == ref.len;
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "._/:@+[]-";
+    for (size_t i = 0; i < ref.len; i++) {
+        if (ref.ptr[i] == '\0' || strchr(allowed, ref.ptr[i]) == NULL)
+            return false;
+    }
+    return ref.len > 0 && ref.len <= LKS_IMAGE_REF_MAX && strchr("-./:@+", ref.ptr[0]) == NULL;
 }
 
 static struct seen *find(struct seen list[SEEN_MAX], size_t *count, struct lks_str ref)
