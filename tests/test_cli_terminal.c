@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,7 @@ static struct lks_str answer(struct lks_buf *text, const char *type, const char 
 #define NODES "nodes:\n  - {hosts: n1, pool: p, class: hgx-h100-8}\n"
 #define NOW   HEAD "  p: {posture: batch}\n" NODES
 #define FILED HEAD "  p: {posture: dev}\n" NODES
+#define SAVED HEAD "  p: {posture: serving}\n" NODES
 #define APPLIED(done)                                                                              \
     "{\"applied\":" done ",\"changes\":[{\"kind\":\"pool\",\"name\":\"p\"}],\"seq\":7,"            \
     "\"nodes\":1,\"gpus\":8}"
@@ -124,26 +126,52 @@ static const struct {
     const char *name;
     const char *option, *typed;
     bool asked, sent;
+    bool pipe; /* the file can be read once */
     int exit;
     const char *said;
 } questions[] = {
-    {"yes", NULL, "y\n", true, true, 0, "applied: 1 node, 8 GPUs"},
-    {"no", NULL, "n\n", true, false, 1, "not done, as the answer was no"},
-    {"nothing is no", NULL, "\n", true, false, 1, "not done, as the answer was no"},
-    {"the end of input is no", NULL, "\004", true, false, 1, "not done, as the answer was no"},
-    {"--yes", "--yes", NULL, false, true, 0, "applied: 1 node, 8 GPUs"},
-    {"--dry-run", "--dry-run", NULL, false, false, 1, "nothing was applied: --dry-run"},
+    {"yes", NULL, "y\n", true, true, false, 0, "applied: 1 node, 8 GPUs"},
+    {"yes to a pipe", NULL, "y\n", true, true, true, 0, "applied: 1 node, 8 GPUs"},
+    {"no", NULL, "n\n", true, false, false, 1, "not done, as the answer was no"},
+    {"nothing is no", NULL, "\n", true, false, false, 1, "not done, as the answer was no"},
+    {"the end of input is no", NULL, "\004", true, false, false, 1,
+     "not done, as the answer was no"},
+    {"--yes", "--yes", NULL, false, true, false, 0, "applied: 1 node, 8 GPUs"},
+    {"--dry-run", "--dry-run", NULL, false, false, false, 1, "nothing was applied: --dry-run"},
 };
+
+/* The file, which is another one when the question is there: someone saves it in an editor. */
+static void give_file(size_t i, const char *file)
+{
+    (void)unlink(file);
+    if (questions[i].pipe)
+        CHECK(mkfifo(file, 0600) == 0);
+    else
+        lks_tree_file(&tree, "/fleet.yaml", FILED);
+}
+
+static void fill_pipe(const char *file)
+{
+    int fd = open(file, O_WRONLY | O_CLOEXEC); /* waits for the reader */
+    CHECK(fd >= 0 && write(fd, FILED, strlen(FILED)) == (ssize_t)strlen(FILED));
+    close(fd);
+}
 
 static void check_question(size_t i, struct lks_liar *liar, struct seat *s)
 {
     char file[PATH_SIZE];
     snprintf(file, sizeof(file), "%s/fleet.yaml", tree.path);
     const char *words[] = {"fleet", "apply", file, questions[i].option, NULL};
+    give_file(i, file);
     if (!seat_start(s, words))
         return;
-    if (questions[i].asked && seat_sees(s, "Apply? [y/N] "))
+    if (questions[i].pipe)
+        fill_pipe(file);
+    if (questions[i].asked && seat_sees(s, "Apply? [y/N] ")) {
+        (void)unlink(file);
+        lks_tree_file(&tree, "/fleet.yaml", SAVED);
         seat_type(s, questions[i].typed);
+    }
     seat_end(s);
     lks_liar_join(liar);
     CHECK(WIFEXITED(s->status));
@@ -157,7 +185,6 @@ static void check_question(size_t i, struct lks_liar *liar, struct seat *s)
 
 static void test_question(void)
 {
-    lks_tree_file(&tree, "/fleet.yaml", FILED);
     for (size_t i = 0; i < LKS_COUNT(questions); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf tried = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf now = {0};
@@ -175,6 +202,7 @@ static void test_question(void)
         lks_liar_start(&liar);
         check_question(i, &liar, &s);
         /* The numbers that the person saw are repeated, so that no others are applied. */
+        CHECK(lks_str_find(lks_buf_view(&liar.heard), LKS_STR("serving")) < 0);
         if (questions[i].asked && questions[i].sent)
             CHECK_HAS(lks_buf_view(&liar.heard), "PUT /v1/fleet?nodes=1&gpus=8 ");
         lks_buf_fini(&s.seen);

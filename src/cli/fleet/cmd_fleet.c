@@ -35,7 +35,8 @@ static bool differs(const struct lks_fleet_plan *plan, const struct lks_doc *ans
 
 /* The file to lockstepd. With `confirmed`, an answer of a dry run, its numbers are repeated: they
  * are what the person said yes to. */
-static enum lks_code send(struct lks_cli *cli, const struct lks_args *args, bool dry,
+static enum lks_code send(struct lks_cli *cli, const struct lks_args *args,
+                          const struct lks_fleet_plan *plan, bool dry,
                           const struct lks_doc *confirmed, struct lks_question *q,
                           struct lks_err *err)
 {
@@ -53,7 +54,7 @@ static enum lks_code send(struct lks_cli *cli, const struct lks_args *args, bool
     } else {
         lks_remote_path_options(&q->path, args, LKS_WORDS("--accept", "--nodes", "--gpus"));
     }
-    return lks_remote_question_send(cli, args, args->positional[0], q, err);
+    return lks_remote_question_send(cli, args, plan->file, lks_buf_view(&plan->text), q, err);
 }
 
 /* The difference, and what to do about it: a dry run ends here. */
@@ -76,10 +77,11 @@ static enum lks_code try_file(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_err *err)
 {
     struct lks_err ignored = {0};
-    if (send(cli, args, true, NULL, q, err) == LKS_OK)
-        return lks_fleet_plan_read(cli, args, args->positional[0], plan, err);
-    if (err->code == LKS_E_REFUSED &&
-        lks_fleet_plan_read(cli, args, args->positional[0], plan, &ignored) == LKS_OK)
+    if (lks_fleet_plan_read(args->positional[0], plan, err) != LKS_OK)
+        return err->code;
+    if (send(cli, args, plan, true, NULL, q, err) == LKS_OK)
+        return lks_fleet_plan_compare(cli, args, plan, err);
+    if (err->code == LKS_E_REFUSED && lks_fleet_plan_compare(cli, args, plan, &ignored) == LKS_OK)
         lks_fleet_plan_stale(cli, plan);
     return err->code;
 }
@@ -106,7 +108,7 @@ enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *ar
     fflush(cli->out); /* before the question, which is on the other stream */
     if (ask && lks_confirm(cli->err, "\nApply?", "--yes applies without a question", err) != LKS_OK)
         return err->code;
-    if (send(cli, args, false, ask ? tried.answer.doc : NULL, &q, err) != LKS_OK)
+    if (send(cli, args, &plan, false, ask ? tried.answer.doc : NULL, &q, err) != LKS_OK)
         return err->code;
     if (json)
         return lks_listing_thing(cli, args, &q.answer, err);

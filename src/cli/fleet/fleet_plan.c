@@ -12,6 +12,7 @@ void lks_fleet_plan_fini(struct lks_fleet_plan *plan)
     lks_fleet_diff_fini(&plan->diff);
     lks_docs_fini(&plan->now);
     lks_docs_fini(&plan->wanted);
+    lks_buf_fini(&plan->text);
 }
 
 /* Reading ----------------------------------------------------------------------------------- */
@@ -30,19 +31,23 @@ static bool read_now(struct lks_cli *cli, const struct lks_args *args, struct lk
     return lks_manifest_docs("now", text, false, out, &err) == LKS_OK;
 }
 
-enum lks_code lks_fleet_plan_read(struct lks_cli *cli, const struct lks_args *args,
-                                  const char *file, struct lks_fleet_plan *out, struct lks_err *err)
+enum lks_code lks_fleet_plan_read(const char *file, struct lks_fleet_plan *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
+    out->file = strcmp(file, "-") == 0 ? "standard input" : file;
+    lks_buf_init(&out->text, LKS_DOC_BYTES_MAX);
+    return lks_file_read(file, &out->text, err);
+}
+
+enum lks_code lks_fleet_plan_compare(struct lks_cli *cli, const struct lks_args *args,
+                                     struct lks_fleet_plan *plan, struct lks_err *err)
+{
     struct lks_err ignored = {0};
-    out->file = file;
-    if (lks_file_read(file, &text, err) != LKS_OK)
-        return err->code;
-    if (lks_manifest_docs(file, lks_buf_view(&text), false, &out->wanted, &ignored) != LKS_OK ||
-        !read_now(cli, args, &out->now))
+    if (lks_manifest_docs(plan->file, lks_buf_view(&plan->text), false, &plan->wanted, &ignored) !=
+            LKS_OK ||
+        !read_now(cli, args, &plan->now))
         return LKS_OK;
-    out->known = true;
-    return lks_fleet_diff(&out->now, &out->wanted, &out->diff, err);
+    plan->known = true;
+    return lks_fleet_diff(&plan->now, &plan->wanted, &plan->diff, err);
 }
 
 /* Differences ------------------------------------------------------------------------------- */

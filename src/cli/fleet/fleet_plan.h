@@ -6,18 +6,22 @@
 #include "model/manifest/fleet_diff.h"
 
 struct lks_fleet_plan {
-    const char *file;
-    bool known; /* both could be read; if not, there is no `diff` */
+    const char *file;    /* its name, for messages */
+    struct lks_buf text; /* its bytes, which are tried, compared and applied: it is read once */
+    bool known;          /* both could be read; if not, there is no `diff` */
     struct lks_docs now, wanted;
     struct lks_fleet_diff diff;
 };
 
-/* Fetch the manifest of the fleet as it is now, and compare. A lockstepd that does not answer with
- * it, or a file that only lockstepd can read, leaves `known` false. The caller owes
- * lks_fleet_plan_fini(). */
-enum lks_code lks_fleet_plan_read(struct lks_cli *cli, const struct lks_args *args,
-                                  const char *file, struct lks_fleet_plan *out,
+/* Read the file; "-" is standard input. The caller owes lks_fleet_plan_fini(). */
+enum lks_code lks_fleet_plan_read(const char *file, struct lks_fleet_plan *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
+
+/* Fetch the manifest of the fleet as it is now, and compare. A lockstepd that does not answer with
+ * it, or a file that only lockstepd can read, leaves `known` false. */
+enum lks_code lks_fleet_plan_compare(struct lks_cli *cli, const struct lks_args *args,
+                                     struct lks_fleet_plan *plan,
+                                     struct lks_err *err) LKS_MUST_CHECK;
 void lks_fleet_plan_fini(struct lks_fleet_plan *plan);
 
 /* Print each difference, and what applying it causes, by `answer`: that of a dry run. */

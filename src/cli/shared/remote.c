@@ -324,17 +324,15 @@ enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args
 }
 
 enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
-                                       const char *file, struct lks_question *q,
-                                       struct lks_err *err)
+                                       const char *file, struct lks_str text,
+                                       struct lks_question *q, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
-    if (lks_file_read(file, &text, err) != LKS_OK ||
-        lks_remote_open(cli, args, &remote, err) != LKS_OK)
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
     lks_remote_answer_fini(&q->answer);
-    if (lks_remote_call(&remote, q->method, &q->path, "application/yaml", lks_buf_view(&text),
-                        &q->answer, err) != LKS_OK)
+    if (lks_remote_call(&remote, q->method, &q->path, "application/yaml", text, &q->answer, err) !=
+        LKS_OK)
         return lks_wrap(err, "%s", file);
     return LKS_OK;
 }

@@ -109,10 +109,10 @@ void lks_remote_question_fini(struct lks_question *q);
 enum lks_code lks_remote_question_ask(struct lks_cli *cli, const struct lks_args *args,
                                       struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same with a file, which is a manifest, as the body. */
+/* The same with the text of a file, which is a manifest, as the body. */
 enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_args *args,
-                                       const char *file, struct lks_question *q,
-                                       struct lks_err *err) LKS_MUST_CHECK;
+                                       const char *file, struct lks_str text,
+                                       struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Fetch all pages of a list, page by page, and hand each item to `fn`. `cursor` is the parameter
  * that asks for the next page: "after" for most. `limit` 0: all. */

@@ -1,4 +1,5 @@
 /* stack publish, ls; lifecycle --fleet. */
+#include "base/file.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
@@ -15,6 +16,7 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     const struct lks_stack *stack;
     const char *file = args->positional[0];
     if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK)
@@ -22,7 +24,8 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
     lks_remote_question_init(&q, "POST", "/v1/stacks");
     lks_remote_path_query(&q.path, "stack", stack->name);
     lks_remote_path_options(&q.path, args, LKS_WORDS("--reason"));
-    if (lks_remote_question_send(cli, args, file, &q, err) != LKS_OK ||
+    if (lks_file_read(file, &text, err) != LKS_OK ||
+        lks_remote_question_send(cli, args, file, lks_buf_view(&text), &q, err) != LKS_OK ||
         lks_stack_warn(cli, &input.facts, stack, file, err) != LKS_OK)
         return err->code;
     struct lks_str digest = lks_doc_text(q.answer.doc, "digest");
