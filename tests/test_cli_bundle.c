@@ -9,8 +9,10 @@
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { WORDS_MAX = 14, WORD_MAX = 512, LARGE = (9 << 20) + 5, FILE_MAX = 16 << 20 };
@@ -502,9 +504,30 @@ static void check_depot(void)
     lks_client_free(client);
 }
 
+/* Once a bundle is published, Ctrl-C no longer says that it is not. */
+static void check_interrupt(void)
+{
+    char said[256] = "";
+    int ends[2];
+    if (!CHECK(pipe(ends) == 0))
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)raise(SIGINT);
+        _exit(0);
+    }
+    close(ends[1]);
+    CHECK_INT(read(ends[0], said, sizeof(said) - 1), 0);
+    CHECK_STR(lks_str_from(said), "");
+    close(ends[0]);
+    CHECK(waitpid(pid, NULL, 0) == pid);
+}
+
 static void test_remote(void)
 {
     check_rows(remote, LKS_COUNT(remote));
+    check_interrupt();
     check_depot();
 }
 

@@ -39,3 +39,8 @@ void lks_interrupt_note(const char *fmt, ...)
     note_len++;
     (void)sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt}, NULL);
 }
+
+void lks_interrupt_end(void)
+{
+    note_len = 0;
+}

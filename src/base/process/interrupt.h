@@ -9,4 +9,7 @@
  * shell sees status 130. A SIGINT that is ignored stays so. The last note counts. */
 void lks_interrupt_note(const char *fmt, ...) LKS_PRINTF(1, 2);
 
+/* The note no longer holds: from now on SIGINT prints nothing. */
+void lks_interrupt_end(void);
+
 #endif

@@ -131,6 +131,7 @@ enum lks_code lks_cmd_bundle_push(struct lks_cli *cli, const struct lks_args *ar
         "the bundle was not published; to continue the upload: lockstep bundle push %s", dir);
     if (send_files(cli, &p, err) != LKS_OK || bring(&p, &answer, err) != LKS_OK)
         return err->code;
+    lks_interrupt_end(); /* it is published */
     const struct lks_doc *site = lks_doc_member(answer.doc, "site");
     struct lks_str signer = lks_doc_text(answer.doc, "signer");
     return lks_listing_done(
