@@ -8,7 +8,8 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
 
-# The steps that are planned, and the exit status, are its first two arguments.
+# The steps that are planned, and the exit status, are its first two arguments. Status 137: the shell that waits for it
+# is killed with it, as where memory is short.
 cat >"$scratch/ninja" <<'NINJA'
 #!/bin/sh
 echo "ninja: Entering directory 'somewhere'"
@@ -18,6 +19,7 @@ while [ "$i" -lt "$1" ]; do
     echo "[$i/$1] Compiling C object file_$i.c.o"
 done
 [ "$2" -eq 0 ] || echo "file_$i.c:7: error: something is wrong"
+[ "$2" -ne 137 ] || kill -9 "$PPID"
 exit "$2"
 NINJA
 chmod +x "$scratch/ninja"
@@ -52,6 +54,10 @@ run 'a failure' 1 "ninja: Entering directory 'somewhere'
 [1/2] Compiling C object file_1.c.o
 [2/2] Compiling C object file_2.c.o
 file_2.c:7: error: something is wrong" 2 1
+
+status=0
+tools/progress.sh 1 137 >"$scratch/said" 2>&1 || status=$? # shells differ in what they say about it
+prints 'a build that is killed' 1 '' "$status" ''
 
 # On a terminal each step replaces the one before, and the line is gone in the end.
 if command -v script >/dev/null; then

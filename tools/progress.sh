@@ -7,7 +7,7 @@ set -eu
 
 [ $# -ge 1 ] || { echo "usage: progress.sh NINJA_ARGUMENT..." >&2; exit 2; }
 log=$(mktemp)
-trap 'rm -f "$log" "$log.failed"' EXIT
+trap 'rm -f "$log" "$log.built"' EXIT
 trap 'exit 1' HUP INT TERM
 
 terminal=
@@ -40,7 +40,8 @@ show() {
     [ -z "$terminal" ] || printf '\r\033[K'
 }
 
-{ NINJA_STATUS='[%f/%t] ' ninja "$@" 2>&1 || : >"$log.failed"; } | show
-[ -e "$log.failed" ] || exit 0
+# A pipe has the status of its last part alone. Success is marked, so that a mark that is not written is a failure.
+{ NINJA_STATUS='[%f/%t] ' ninja "$@" 2>&1 && : >"$log.built"; } | show
+[ ! -e "$log.built" ] || exit 0
 cat "$log"
 exit 1
