@@ -11,7 +11,7 @@ The state is in CACHE (~/.cache/lockstep/mutants): a run that was stopped contin
 a change of the tree a pair of mutant and test runs again only if the test's program changed. Further
 variables: JOBS (tests at a time), LIMIT (seconds: slower tests are left out), FRESH=1 (forget the results),
 TIME (seconds: then no further test starts, and the page says how many mutants are not run to the end),
-TESTS (a pattern: only tests with such a name; the page says so).
+TESTS (a pattern: only tests with such a name; the page says so), SOURCES (words for the page: of which commit).
 Needs python3-clang; docs/decisions/0104-mutants.md has the reasons.
 """
 import concurrent.futures
@@ -384,6 +384,7 @@ def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
         f"{percent(total[1], total[0])} are called equivalent: no test can tell them from the original.",
         table(["folder", "mutants", "equivalent", "not run", "found", "survived", "found of those run"], rows),
         *([partial(total)] if total[2] else []),
+        *([f"Sources: {os.environ['SOURCES']}."] if os.environ.get("SOURCES") else []),
         *([f"`TESTS` named {len(tests)} of the tests; mutants that these do not reach did not run."]
           if os.environ.get("TESTS") else []),
         "## Survivors",
