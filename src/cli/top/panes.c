@@ -6,7 +6,9 @@
 #define CHANGE_COLOUR                                                                              \
     "[{.=running}green|{.=done}green|{.=paused}yellow|{.=halted}red|{.=aborting}red|"              \
     "{.=rolling back}red|{.=rolled back}red|{.=aborted}red|{.=proposed}dim]"
-#define WAVE_COLOUR   "[{state=halted}red|{state=held}yellow|{state=passed}green|{state=planned}dim]"
+#define WAVE_COLOUR                                                                                \
+    "[{state=halted}red|{state=held}yellow|{state=passed}green|"                                   \
+    "{state=planned}dim]"
 #define JUDGED_COLOUR "[{.=conforms}green|{.=drift}red|{.=deviation}yellow|{.=unmeasured}yellow]"
 #define MEMBER_COLOUR                                                                              \
     "[{.=done}green|{.=fenced}red|{.=needs hands}red|{.=unknown}red|{.=reverted}yellow|"           \
