@@ -435,6 +435,11 @@ static void contexts(void)
              &words);
     CHECK_STR(lks_buf_view(&words), "gpu001|gpu002");
     CHECK(prod.asked == 1 && lab.asked == 1 && lab.tokens == 0);
+    struct lks_cli twice = {.config_home = tree.path, .context_name = "lab"};
+    words_at(&twice, "lockstep node show gpu", &words);
+    words_at(&twice, "lockstep node ls --pool t", &words); /* a second list of one line */
+    CHECK_STR(lks_buf_view(&words), "train");
+    CHECK(prod.asked == 1 && lab.asked == 3 && lab.tokens == 0);
     words_at(&(struct lks_cli){.config_home = tree.path}, "lockstep config use ", &words);
     CHECK_STR(lks_buf_view(&words), "prod|lab");
     words_at(&(struct lks_cli){.config_home = tree.path}, "lockstep node ls --context l", &words);

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { WORDS_MAX = 12, TEXT_MAX = 1 << 16 };
 
@@ -89,6 +91,21 @@ static const struct {
      "\"token_file\":\"/home/kim/token\",\"current\":false},{\"name\":\"lab\","
      "\"server\":\"unix:/run/lab.sock\",\"current\":true}],\"file\":\"",
      NULL},
+    {"config set prod --server https://ctl1:7443", 0, "the current context is lab\n",
+     "current: lab\ncontexts:\n" LAB PROD},
+    {"config set prod --server https://ctl2:7443", 0,
+     "the current context is lab\nremoved: CA /etc/ca.crt; --ca FILE adds one\n"
+     "removed: token file /home/kim/token; --token-file FILE adds one\n",
+     "current: lab\ncontexts:\n" LAB "- name: prod\n  server: https://ctl2:7443\n"},
+    {"config set prod --server https://ctl1:7443 --ca /etc/ca.crt --token-file /home/kim/token", 0,
+     "the current context is lab\n", "current: lab\ncontexts:\n" LAB PROD},
+    {"config set prod --no-ca --json", 0, "\"removed_ca\":\"/etc/ca.crt\",\"file\":",
+     "current: lab\ncontexts:\n" LAB
+     "- name: prod\n  server: https://ctl1:7443\n  token_file: /home/kim/token\n"},
+    {"config set prod --ca /etc/ca.crt --no-ca", 2,
+     "lockstep: --ca and --no-ca contradict each other\n", NULL},
+    {"config set prod --ca /etc/ca.crt", 0, "the current context is lab\n",
+     "current: lab\ncontexts:\n" LAB PROD},
     {"config rm lab", 0,
      "context lab is removed; no context is current: 'lockstep config use NAME' chooses one\n",
      "contexts:\n" PROD},
@@ -160,13 +177,29 @@ static const struct {
      NULL,
      "",
      NULL},
-    {"$LOCKSTEP_CA and $LOCKSTEP_TOKEN_FILE win over the context",
+    {"the current context has its own CA and token",
      "",
      {.ca = "/env.crt", .token_file = "/env.token"},
      "https://prod:1",
+     "/prod.crt",
+     "/prod.token",
+     "prod",
+     NULL},
+    {"a token of the environment does not go to $LOCKSTEP_CONTEXT",
+     "",
+     {.ca = "/env.crt", .token_file = "/env.token", .context = "lab"},
+     "unix:/lab.sock",
+     NULL,
+     NULL,
+     "lab",
+     NULL},
+    {"the CA and the token of the environment go with its server",
+     "",
+     {.server = "https://env:1", .ca = "/env.crt", .token_file = "/env.token"},
+     "https://env:1",
      "/env.crt",
      "/env.token",
-     "prod",
+     "",
      NULL},
     {"--context wins over the environment",
      "--context prod",
@@ -231,6 +264,8 @@ static void check_asked(const char *home, size_t i)
     check_text(cli.server, asked[i].server);
     check_text(cli.ca, asked[i].ca);
     check_text(cli.token_file, asked[i].token_file);
+    CHECK_CODE(lks_context_apply(&cli, &args, &err), LKS_OK); /* and once is enough */
+    check_text(cli.server, asked[i].server);
 }
 
 static void test_asked(void)
@@ -303,19 +338,104 @@ static void test_files(void)
     }
 }
 
-/* A file that others can write could send the token to their server. */
+static void check_run(const struct user *u, const char *line, int exit, const char *said)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
+    lks_test_case("%s", line);
+    CHECK_INT(run(u, line, &out), exit);
+    CHECK_HAS(lks_buf_view(&out), said);
+}
+
+/* A file that others can write, or put another in the place of, could send the token to their
+ * server. Exit status 1 would be an answer of the command. A command that asks no controller does
+ * not care. */
 static void test_others(void)
+{
+    static const struct {
+        const char *path;
+        mode_t open, closed;
+    } modes[] = {{FILE_NAME, 0622, 0600},
+                 {FILE_NAME, 0620, 0600},
+                 {"/.config/lockstep", 0770, 0700},
+                 {"/.config", 0777, 0700},
+                 {"", 0770, 0700}};
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    char path[PATH_MAX + sizeof(FILE_NAME)], offline[256];
+    snprintf(offline, sizeof(offline), "trust ls --state %s", home.path);
+    check_run(&u, "config set lab --server unix:/nonexistent/lab.sock", 0, "");
+    for (size_t i = 0; i < LKS_COUNT(modes); i++) {
+        snprintf(path, sizeof(path), "%s%s", home.path, modes[i].path);
+        CHECK_INT(chmod(path, modes[i].open), 0);
+        check_run(&u, "node ls", 3, "others can write there");
+        check_run(&u, "config ls", 3, "others can write there");
+        CHECK_INT(chmod(path, modes[i].closed), 0);
+        check_run(&u, "node ls", 4, "/nonexistent/lab.sock");
+    }
+    snprintf(path, sizeof(path), "%s" FILE_NAME, home.path);
+    CHECK_INT(chmod(path, 0622), 0);
+    check_run(&u, offline, 0, "");
+}
+
+/* A file that cannot be opened is no reason to ask the socket of this machine. */
+static void test_links(void)
 {
     LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
     const struct user u = {.home = home.path};
-    char path[PATH_MAX + sizeof(FILE_NAME)];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(TEXT_MAX);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf refused = LKS_BUF(TEXT_MAX);
-    snprintf(path, sizeof(path), "%s" FILE_NAME, u.home);
-    CHECK_INT(run(&u, "config set lab --server unix:/lab.sock", &said), 0);
-    CHECK_INT(chmod(path, 0622), 0);
-    CHECK_INT(run(&u, "node ls", &refused), 1);
-    CHECK_HAS(lks_buf_view(&refused), "others can write there");
+    char path[PATH_MAX + sizeof(FILE_NAME)], moved[PATH_MAX + sizeof(FILE_NAME)];
+    struct stat st;
+    snprintf(path, sizeof(path), "%s" FILE_NAME, home.path);
+    snprintf(moved, sizeof(moved), "%s/dotfile", home.path);
+    check_run(&u, "config set lab --server unix:/nonexistent/lab.sock", 0, "");
+    CHECK_INT(rename(path, moved), 0);
+    CHECK_INT(symlink(moved, path), 0);
+    check_run(&u, "node ls", 4, "/nonexistent/lab.sock");
+    check_run(&u, "config set prod --server https://prod:1", 0, "");
+    CHECK(lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
+    check_run(&u, "config ls", 0, "https://prod:1");
+    CHECK_INT(unlink(moved), 0);
+    check_run(&u, "node ls", 3, "contexts.yaml: is a link to a file that is not there");
+    CHECK_INT(symlink(path, moved), 0);
+    check_run(&u, "node ls", 3, "Too many levels of symbolic links");
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(mkdir(path, 0700), 0);
+    check_run(&u, "node ls", 3, "is not a plain file");
+}
+
+/* A folder that a link replaces, as managers of configuration files do it. */
+static void test_folder_link(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    check_run(&u, "config ls", 0, "no contexts");
+    lks_tree_link(&home, "/.config/lockstep", "../elsewhere");
+    check_run(&u, "node ls", 3, "lockstep: is a link to a file that is not there");
+}
+
+/* No update is lost where commands run at the same time. */
+static void test_parallel(void)
+{
+    enum { WRITERS = 8 };
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(TEXT_MAX);
+    for (int i = 0; i < WRITERS; i++) {
+        pid_t pid = fork();
+        if (pid != 0)
+            continue;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
+        char line[64];
+        snprintf(line, sizeof(line), "config set c%d --server unix:/c%d", i, i);
+        _exit(run(&u, line, &out));
+    }
+    for (int i = 0, status; i < WRITERS; i++)
+        CHECK(wait(&status) > 0 && status == 0);
+    CHECK_INT(run(&u, "config ls --json", &all), 0);
+    for (int i = 0; i < WRITERS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "{\"name\":\"c%d\"", i);
+        CHECK_HAS(lks_buf_view(&all), name);
+    }
 }
 
 int main(void)
@@ -326,6 +446,9 @@ int main(void)
         {"context: shown before an act", test_shown},
         {"context: files", test_files},
         {"context: a file that others can write", test_others},
+        {"context: links", test_links},
+        {"context: a folder that is a link", test_folder_link},
+        {"context: commands at the same time", test_parallel},
         {0},
     });
 }

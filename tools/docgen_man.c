@@ -219,10 +219,12 @@ static void put_commands_page(struct lks_buf *page, struct lks_str word)
 static const struct {
     const char *name, *about;
 } variables[] = {
-    {"LOCKSTEP_SERVER", "address of lockstepd: https://HOST:PORT or unix:PATH"},
-    {"LOCKSTEP_CA", "file with the CA certificate of the server"},
-    {"LOCKSTEP_TOKEN_FILE", "file with an API token"},
-    {"LOCKSTEP_CONTEXT", "context to use, unless LOCKSTEP_SERVER is set"},
+    {"LOCKSTEP_SERVER", "address of lockstepd: https://HOST:PORT or unix:PATH; the current context "
+                        "is not used then, and LOCKSTEP_CONTEXT must not be set (exit status 2)"},
+    {"LOCKSTEP_CA", "file with the CA certificate of the server; not used with a context"},
+    {"LOCKSTEP_TOKEN_FILE", "file with an API token; not used with a context"},
+    {"LOCKSTEP_CONTEXT", "context to use instead of the current one; LOCKSTEP_SERVER must not be "
+                         "set (exit status 2)"},
     {"LOCKSTEP_DATA", "folder with tables of facts that replace the built-in ones"},
     {"XDG_CONFIG_HOME", "folder of contexts, in lockstep below it; else ~/.config"},
     {"XDG_STATE_HOME", "folder of trusted keys, in lockstep below it; else ~/.local/state"},

@@ -9,7 +9,7 @@
 #include "codec/format/yaml.h"
 #include "model/schema/schema.h"
 
-#include <libgen.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_MAX = 1 << 20 };
@@ -20,6 +20,7 @@ struct edit {
     struct lks_str without;                /* that is left out */
     struct lks_str server, ca, token_file; /* of one that is added at the end: `name` */
     struct lks_str name;
+    struct lks_str removed_ca, removed_token_file; /* that it had and has no more */
 };
 
 static void put_context(struct lks_json_writer *w, struct lks_str name, struct lks_str server,
@@ -52,18 +53,18 @@ static void put_file(struct lks_json_writer *w, const struct lks_contexts *conte
     lks_json_end(w, '}');
 }
 
-/* The folder is the user's alone, and the file is replaced whole. A file that this program would
- * not read again is not written. */
+/* The file is replaced whole, and a link to it stays one. A file that this program would not read
+ * again is not written. */
 static enum lks_code write_file(const struct lks_contexts *contexts, struct lks_str yaml,
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    char dir[PATH_MAX];
-    (void)snprintf(dir, sizeof(dir), "%s", contexts->path);
+    char real[PATH_MAX];
     if (lks_docs_init(&docs, contexts->path, err) != LKS_OK ||
-        lks_context_parse(yaml, &docs, err) != LKS_OK || lks_path_make(dirname(dir), err) != LKS_OK)
+        lks_context_parse(yaml, &docs, err) != LKS_OK)
         return err->code;
-    return lks_file_replace(contexts->path, yaml, err);
+    return lks_file_replace(realpath(contexts->path, real) != NULL ? real : contexts->path, yaml,
+                            err);
 }
 
 static enum lks_code save(const struct lks_contexts *contexts, const struct edit *edit,
@@ -92,14 +93,20 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
     lks_json_cstr(w, "name", args->positional[0]);
     lks_json_some(w, "server", edit->server);
     lks_json_some(w, "current", edit->current);
+    lks_json_some(w, "removed_ca", edit->removed_ca);
+    lks_json_some(w, "removed_token_file", edit->removed_token_file);
     lks_json_cstr(w, "file", contexts->path);
     return lks_output_form(cli, args, &o, form, err);
 }
 
-/* A file that is given, as a path that holds wherever the next command runs. */
-static enum lks_code take_file(const struct lks_args *args, const char *option, char out[PATH_MAX],
-                               struct lks_str *to, struct lks_err *err)
+/* A file that is given, as a path that holds wherever the next command runs; none with `no`. */
+static enum lks_code take_file(const struct lks_args *args, const char *option, const char *no,
+                               char out[PATH_MAX], struct lks_str *to, struct lks_err *err)
 {
+    if (lks_args_has(args, option) && lks_args_has(args, no))
+        return lks_fail(err, LKS_E_USAGE, "%s and %s contradict each other", option, no);
+    if (lks_args_has(args, no))
+        *to = (struct lks_str){0};
     if (!lks_args_has(args, option))
         return LKS_OK;
     if (lks_path_absolute(out, lks_args_get(args, option), err) != LKS_OK)
@@ -125,6 +132,28 @@ static enum lks_code check_set(const struct edit *edit, struct lks_err *err)
     return LKS_OK;
 }
 
+/* The settings before, and those of the options. A CA and a token of another server are not kept:
+ * they were not made for this one. */
+static enum lks_code take_settings(const struct lks_args *args, const struct lks_doc *before,
+                                   struct edit *edit, char ca[PATH_MAX], char token[PATH_MAX],
+                                   struct lks_err *err)
+{
+    struct lks_str server = lks_doc_text(before, "server");
+    edit->server = lks_args_has(args, "--server") ? lks_args_str(args, "--server") : server;
+    if (lks_str_eq(edit->server, server)) {
+        edit->ca = lks_doc_text(before, "ca");
+        edit->token_file = lks_doc_text(before, "token_file");
+    }
+    if (take_file(args, "--ca", "--no-ca", ca, &edit->ca, err) != LKS_OK ||
+        take_file(args, "--token-file", "--no-token-file", token, &edit->token_file, err) != LKS_OK)
+        return err->code;
+    if (edit->ca.len == 0)
+        edit->removed_ca = lks_doc_text(before, "ca");
+    if (edit->token_file.len == 0)
+        edit->removed_token_file = lks_doc_text(before, "token_file");
+    return LKS_OK;
+}
+
 enum lks_code lks_cmd_config_set(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
@@ -134,24 +163,21 @@ enum lks_code lks_cmd_config_set(struct lks_cli *cli, const struct lks_args *arg
     struct lks_err ignored = {0};
     char ca[PATH_MAX], token[PATH_MAX];
     edit.without = edit.name;
-    if (lks_context_read(cli, &contexts, err) != LKS_OK)
+    if (lks_context_edit(cli, &contexts, err) != LKS_OK)
         return err->code;
-    if (lks_context_find(&contexts, edit.name, &before, &ignored) == LKS_OK) {
-        edit.server = lks_doc_text(before, "server");
-        edit.ca = lks_doc_text(before, "ca");
-        edit.token_file = lks_doc_text(before, "token_file");
-    }
-    if (lks_args_has(args, "--server"))
-        edit.server = lks_args_str(args, "--server");
+    if (lks_context_find(&contexts, edit.name, &before, &ignored) != LKS_OK)
+        before = NULL;
     edit.current = lks_context_current(&contexts);
     if (edit.current.len == 0)
         edit.current = edit.name;
-    if (take_file(args, "--ca", ca, &edit.ca, err) != LKS_OK ||
-        take_file(args, "--token-file", token, &edit.token_file, err) != LKS_OK ||
+    if (take_settings(args, before, &edit, ca, token, err) != LKS_OK ||
         check_set(&edit, err) != LKS_OK || save(&contexts, &edit, err) != LKS_OK)
         return err->code;
     return tell(cli, args, &contexts, &edit,
-                "context {name} ({server}) is in {file}; the current context is {current}\n", err);
+                "context {name} ({server}) is in {file}; the current context is {current}\n"
+                "[removed: CA {removed_ca}; --ca FILE adds one\n]"
+                "[removed: token file {removed_token_file}; --token-file FILE adds one\n]",
+                err);
 }
 
 enum lks_code lks_cmd_config_use(struct lks_cli *cli, const struct lks_args *args,
@@ -160,7 +186,7 @@ enum lks_code lks_cmd_config_use(struct lks_cli *cli, const struct lks_args *arg
     LKS_CLEANUP(lks_context_fini) struct lks_contexts contexts = {0};
     struct edit edit = {.current = lks_str_from(args->positional[0])};
     const struct lks_doc *context = NULL;
-    if (lks_context_read(cli, &contexts, err) != LKS_OK ||
+    if (lks_context_edit(cli, &contexts, err) != LKS_OK ||
         lks_context_find(&contexts, edit.current, &context, err) != LKS_OK ||
         save(&contexts, &edit, err) != LKS_OK)
         return err->code;
@@ -174,7 +200,7 @@ enum lks_code lks_cmd_config_rm(struct lks_cli *cli, const struct lks_args *args
     LKS_CLEANUP(lks_context_fini) struct lks_contexts contexts = {0};
     struct edit edit = {.without = lks_str_from(args->positional[0])};
     const struct lks_doc *context = NULL;
-    if (lks_context_read(cli, &contexts, err) != LKS_OK ||
+    if (lks_context_edit(cli, &contexts, err) != LKS_OK ||
         lks_context_find(&contexts, edit.without, &context, err) != LKS_OK)
         return err->code;
     if (!lks_str_eq(lks_context_current(&contexts), edit.without))

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/context.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 
@@ -46,15 +47,30 @@ static enum lks_code take_line(const struct lks_doc *doc, const char *key, bool 
     return LKS_OK;
 }
 
+/* Neither an option nor the context or the environment names the file of the token. */
+static enum lks_code fail_without_file(const struct lks_cli *cli, const char *command,
+                                       struct lks_err *err)
+{
+    const char *context = cli->context.name;
+    if (context[0] != '\0')
+        return lks_fail(err, LKS_E_USAGE,
+                        "%s: context %s names no file for the token; name one: lockstep config set "
+                        "%s --token-file FILE",
+                        command, context, context);
+    return lks_fail(err, LKS_E_USAGE,
+                    "%s: --token-file or $LOCKSTEP_TOKEN_FILE has to name the file of the token",
+                    command);
+}
+
 /* Where the token goes is known to be writable before anybody types a code. */
 static enum lks_code find_file(struct login *l, const struct lks_args *args, struct lks_err *err)
 {
     const char *given = lks_args_get(args, "--token-file");
+    if (lks_context_apply(l->cli, args, err) != LKS_OK)
+        return err->code;
     l->file = given != NULL ? given : l->cli->token_file;
     if (l->file == NULL)
-        return lks_fail(err, LKS_E_USAGE,
-                        "login: --token-file or $LOCKSTEP_TOKEN_FILE has to say where the token "
-                        "goes, and other commands find it");
+        return fail_without_file(l->cli, "login", err);
     return lks_file_replaceable(l->file, err);
 }
 
@@ -163,11 +179,11 @@ enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, s
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     const char *given = lks_args_get(args, "--token-file");
+    if (lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
     const char *file = given != NULL ? given : cli->token_file;
     if (file == NULL)
-        return lks_fail(err, LKS_E_USAGE,
-                        "logout: --token-file or $LOCKSTEP_TOKEN_FILE has to name the token of "
-                        "the login");
+        return fail_without_file(cli, "logout", err);
     if (lks_ask_send(cli, args, &(struct lks_ask){.method = "POST", .path = "/v1/logout"}, &q,
                      err) != LKS_OK)
         return err->code;

@@ -1,5 +1,6 @@
 /* doctor: the checks that ask a running controller. */
 #include "cli/control/doctor.h"
+#include "cli/shared/context.h"
 #include "cli/shared/controller.h"
 #include "cli/shared/render.h"
 #include "codec/format/digest.h"
@@ -49,6 +50,10 @@ void lks_doctor_socket(struct lks_doctor *d)
 {
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     struct lks_err err = {0};
+    if (d->dir == NULL && lks_context_apply(d->cli, d->args, &err) != LKS_OK) {
+        lks_doctor_say(d, "socket", BAD, "%s", err.msg);
+        return;
+    }
     bool named = lks_args_has(d->args, "--server") || d->cli->server != NULL;
     if (d->dir == NULL ? !named : lks_controller_server(d->dir, d->server, &err) != LKS_OK)
         return; /* no controller is asked for, or its configuration was complained

@@ -2,6 +2,7 @@
 #include "cli/firmware/cmd_bmc_update.h"
 
 #include "cli/shared/bundledir.h"
+#include "cli/shared/context.h"
 #include "cli/shared/remote.h"
 #include "cli/shared/render.h"
 
@@ -40,8 +41,8 @@ static enum lks_code judge(const struct lks_remote_answer *a, struct lks_bmc_upd
     return LKS_OK;
 }
 
-/* Whether there is a controller to ask: by the environment, since --ca is the endpoint's here; or
- * where it listens on this machine. */
+/* Whether there is a controller to ask: by the environment or a context, since --ca is the
+ * endpoint's here; or where it listens on this machine. */
 static bool has_server(const struct lks_cli *cli)
 {
     const char *socket = LKS_REMOTE_DEFAULT;
@@ -81,6 +82,8 @@ enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args 
                                      struct lks_bmc_update *u, struct lks_err *err)
 {
     const struct lks_bmc_at *at = u->at;
+    if (lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
     if (!has_server(cli))
         return LKS_OK;
     enum lks_code code = ask_both(cli, u, at->url, err);
@@ -97,6 +100,8 @@ enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args 
 enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,
                                      const struct lks_bmc_update *u, struct lks_err *err)
 {
+    if (lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
     if (u->bundle[0] == '\0' || !has_server(cli))
         return LKS_OK;
     enum lks_code code = lks_bundledir_revoked(cli, u->folder, u->bundle, u->managed, err);

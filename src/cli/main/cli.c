@@ -3,8 +3,6 @@
 #include "cli/main/complete.h"
 #include "cli/main/help.h"
 #include "cli/shared/commands.h"
-#include "cli/shared/context.h"
-#include "cli/shared/remote.h"
 #include "core/view/view.h"
 
 #include <errno.h>
@@ -109,21 +107,6 @@ static bool has_empty(const struct lks_args *args)
     return false;
 }
 
-/* Whether the command may ask lockstepd: it has options for that, or finds it by itself. */
-static bool asks_controller(const struct lks_command *command)
-{
-    static const char *const others[] = {"bmc update", "bundle verify"};
-    for (const struct lks_option *o = command->options; o != NULL && o->usage != NULL; o++) {
-        if (lks_remote_is_option(o))
-            return true;
-    }
-    for (size_t i = 0; i < LKS_COUNT(others); i++) {
-        if (strcmp(command->name, others[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
                                  char **argv, struct lks_err *err)
 {
@@ -148,8 +131,6 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     if (lks_args_has(&args, "--data"))
         cli->data_dir = lks_args_get(&args, "--data");
     cli->command = command;
-    if (asks_controller(command) && lks_context_apply(cli, &args, err) != LKS_OK)
-        return err->code;
     return command->run(cli, &args, err);
 }
 

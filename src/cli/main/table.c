@@ -490,8 +490,8 @@ const struct lks_command lks_commands[] = {
      "Verify a bundle's signature and files",
      "Uses the keys pinned on this machine, or --key. Exit status 1 if there is no signature, "
      "if the signing key is not pinned, if a file differs, or if the lockstepd of "
-     "$LOCKSTEP_SERVER revoked the bundle. Revocation is not checked without $LOCKSTEP_SERVER, "
-     "nor if that lockstepd does not answer, which a message on standard error states.",
+     "$LOCKSTEP_SERVER or the context revoked the bundle. Revocation is not checked without one of "
+     "them, nor if that lockstepd does not answer, which a message on standard error states.",
      BUNDLE_JSON, lks_cmd_bundle_verify},
     {LKS_PLAN, "bundle push", "DIR", 1, 1, remote_options, "Upload a bundle to lockstepd",
      "Stores the files in the depot by digest; an interrupted upload resumes. Refused unless a key "

@@ -30,6 +30,8 @@ const struct lks_option lks_access_token_options[] = {
 const struct lks_option lks_config_set_options[] = {
     {"--server ADDRESS", "https://HOST:PORT or unix:/PATH; required for a new context"},
     {"--ca FILE", "CA certificate of the server (ca.crt of 'lockstepd init')"},
+    {"--no-ca", "remove the CA certificate from the context"},
     {"--token-file FILE", "file with an API token; 'lockstep login' writes it"},
+    {"--no-token-file", "remove the token file from the context; the file stays"},
     {0},
 };

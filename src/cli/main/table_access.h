@@ -60,14 +60,16 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "{identity, bindings: [{role, site?, pool?}]}", lks_cmd_whoami},                              \
     {LKS_ADMINISTER, "config ls", "", 0, 0, NULL, "List the contexts: controllers by name",        \
      "Contexts are in $XDG_CONFIG_HOME/lockstep/contexts.yaml, else "                              \
-     "~/.config/lockstep/contexts.yaml. An option wins over the environment, and the environment " \
-     "over the context.",                                                                          \
+     "~/.config/lockstep/contexts.yaml. --context wins over $LOCKSTEP_CONTEXT, and that over the " \
+     "current context. --server and $LOCKSTEP_SERVER name a controller without a context. "        \
+     "With a context, $LOCKSTEP_CA and $LOCKSTEP_TOKEN_FILE are not used.",                        \
      "{items: [{name, server, ca?, token_file?, current}], file}", lks_cmd_config_ls},             \
     {LKS_ADMINISTER, "config set", "NAME", 1, 1, lks_config_set_options,                           \
      "Add a context, or change one",                                                               \
-     "A setting whose option is not given stays as it is. The first context becomes the current "  \
-     "one. 'login' then writes the token.",                                                        \
-     "{name, server, current, file}", lks_cmd_config_set},                                         \
+     "A setting whose option is not given stays as it is, but a new --server removes the CA and "  \
+     "the token file of the old one. The first context becomes the current one. 'login' then "     \
+     "writes the token.",                                                                          \
+     "{name, server, current, removed_ca?, removed_token_file?, file}", lks_cmd_config_set},       \
     {LKS_ADMINISTER, "config use", "NAME", 1, 1, NULL, "Choose the current context",               \
      "Commands then ask this controller. A command that changes something prints the context "     \
      "first, on standard error. For one command use --context, for one shell $LOCKSTEP_CONTEXT.",  \

@@ -21,6 +21,7 @@ struct lks_view;
 struct lks_cli_context {
     char name[128]; /* empty: none */
     char server[LKS_CLI_ADDRESS_SIZE], ca[PATH_MAX], token_file[PATH_MAX];
+    bool chosen; /* whether there is one, and which, is decided */
     bool shown;
 };
 

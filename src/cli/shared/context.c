@@ -6,7 +6,12 @@
 #include "codec/format/yaml.h"
 #include "model/schema/tables.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_MAX = 1 << 20, CONTEXTS_MAX = 256, ADDRESS_MAX = LKS_CLI_ADDRESS_SIZE - 1 };
@@ -87,24 +92,119 @@ enum lks_code lks_context_parse(struct lks_str text, struct lks_docs *docs, stru
     return LKS_OK;
 }
 
-enum lks_code lks_context_read(const struct lks_cli *cli, struct lks_contexts *out,
+/* Reading ----------------------------------------------------------------------------------- */
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+}
+
+/* Whether the path ends at something that is missing. False: a link on it leads nowhere, so the
+ * user has contexts that cannot be found. */
+static bool is_missing(const char *path, char at[PATH_MAX])
+{
+    struct stat st;
+    (void)snprintf(at, PATH_MAX, "%s", path);
+    for (char *slash; lstat(at, &st) != 0; *slash = '\0') {
+        slash = strrchr(at, '/');
+        if (slash == NULL || slash == at)
+            return true;
+    }
+    return stat(at, &st) == 0;
+}
+
+/* -1 where there is no file: only a path that ends early says so. A file that cannot be opened is
+ * no reason to ask another controller than the one in it. */
+static enum lks_code open_file(const char *path, int *fd, struct lks_err *err)
+{
+    char at[PATH_MAX];
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (*fd >= 0)
+        return LKS_OK;
+    if (errno != ENOENT && errno != ENOTDIR)
+        return lks_file_fail(err, path);
+    return is_missing(path, at)
+               ? LKS_OK
+               : lks_fail(err, LKS_E_INVALID, "%s: is a link to a file that is not there", at);
+}
+
+static enum lks_code check_file(int fd, const char *path, struct lks_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return lks_file_fail(err, path);
+    if (!S_ISREG(st.st_mode))
+        return lks_fail(err, LKS_E_INVALID, "%s: is not a plain file", path);
+    return lks_path_mine(path, &st, err);
+}
+
+/* A link of the user's is followed, as managers of such files make them: then both the folders of
+ * the link and those of the file are the user's. */
+static enum lks_code check_folders(const struct lks_cli *cli, const char *path, struct lks_err *err)
+{
+    char base[PATH_MAX], real[PATH_MAX];
+    if (realpath(path, real) == NULL)
+        return lks_file_fail(err, path);
+    if (lks_path_config_base(cli, base, err) != LKS_OK ||
+        lks_path_folders(path, base, err) != LKS_OK)
+        return err->code;
+    return lks_path_ours(real, err);
+}
+
+static enum lks_code read_file(const struct lks_cli *cli, struct lks_contexts *out,
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(FILE_MAX);
+    LKS_CLEANUP(close_fd) int fd = -1;
+    if (open_file(out->path, &fd, err) != LKS_OK)
+        return err->code;
+    if (fd < 0)
+        return LKS_OK;
+    if (check_file(fd, out->path, err) != LKS_OK || check_folders(cli, out->path, err) != LKS_OK ||
+        lks_file_read_fd(fd, out->path, &text, err) != LKS_OK)
+        return err->code;
+    return lks_context_parse(lks_buf_view(&text), &out->docs, err);
+}
+
+/* Whatever is wrong with the file is bad input: "refused" and "no" are answers of a command, and
+ * scripts read them as such. */
+enum lks_code lks_context_read(const struct lks_cli *cli, struct lks_contexts *out,
+                               struct lks_err *err)
+{
     if (lks_path_config(cli, "contexts.yaml", out->path, err) != LKS_OK ||
         lks_docs_init(&out->docs, out->path, err) != LKS_OK)
         return err->code;
-    if (access(out->path, F_OK) != 0)
+    if (read_file(cli, out, err) == LKS_OK)
         return LKS_OK;
-    if (lks_path_ours(out->path, err) != LKS_OK ||
-        lks_file_read_plain(out->path, &text, err) != LKS_OK)
+    struct lks_err why = *err;
+    return why.code == LKS_E_NOMEM ? why.code : lks_fail(err, LKS_E_INVALID, "%s", why.msg);
+}
+
+enum lks_code lks_context_edit(const struct lks_cli *cli, struct lks_contexts *out,
+                               struct lks_err *err)
+{
+    char folder[PATH_MAX], lock[PATH_MAX];
+    if (lks_path_config(cli, "", folder, err) != LKS_OK || lks_path_make(folder, err) != LKS_OK ||
+        lks_path_config(cli, "contexts.lock", lock, err) != LKS_OK)
         return err->code;
-    return lks_context_parse(lks_buf_view(&text), &out->docs, err);
+    int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return lks_file_fail(err, lock);
+    out->lock = fd + 1;
+    while (flock(fd, LOCK_EX) != 0) {
+        if (errno != EINTR)
+            return lks_file_fail(err, lock);
+    }
+    return lks_context_read(cli, out, err);
 }
 
 void lks_context_fini(struct lks_contexts *contexts)
 {
     lks_docs_fini(&contexts->docs);
+    if (contexts->lock > 0)
+        (void)close(contexts->lock - 1);
+    contexts->lock = 0;
 }
 
 struct lks_str lks_context_current(const struct lks_contexts *contexts)
@@ -130,26 +230,22 @@ enum lks_code lks_context_find(const struct lks_contexts *contexts, struct lks_s
 
 /* The one in use ---------------------------------------------------------------------------- */
 
-/* A setting of the context, unless the environment has it. */
+/* A setting of the context; that of the environment was made for another server. */
 static void take(const struct lks_doc *context, const char *key, char *copy, size_t size,
                  const char **setting)
 {
     struct lks_str value = lks_doc_text(context, key);
-    if (*setting != NULL || value.len == 0)
-        return;
     (void)snprintf(copy, size, "%" LKS_STR_FMT, LKS_STR_ARG(value));
-    *setting = copy;
+    *setting = value.len > 0 ? copy : NULL;
 }
 
 static enum lks_code use(struct lks_cli *cli, const struct lks_contexts *contexts,
-                         struct lks_str name, bool by_option, struct lks_err *err)
+                         struct lks_str name, struct lks_err *err)
 {
     const struct lks_doc *context = NULL;
     struct lks_cli_context *to = &cli->context;
     if (lks_context_find(contexts, name, &context, err) != LKS_OK)
         return err->code;
-    if (by_option)
-        cli->server = cli->ca = cli->token_file = NULL;
     (void)snprintf(to->name, sizeof(to->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
     take(context, "server", to->server, sizeof(to->server), &cli->server);
     take(context, "ca", to->ca, sizeof(to->ca), &cli->ca);
@@ -157,8 +253,7 @@ static enum lks_code use(struct lks_cli *cli, const struct lks_contexts *context
     return LKS_OK;
 }
 
-enum lks_code lks_context_apply(struct lks_cli *cli, const struct lks_args *args,
-                                struct lks_err *err)
+static enum lks_code choose(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_context_fini) struct lks_contexts contexts = {0};
     struct lks_str given = lks_args_str(args, "--context");
@@ -180,7 +275,16 @@ enum lks_code lks_context_apply(struct lks_cli *cli, const struct lks_args *args
         return err->code;
     if (given.len == 0)
         given = lks_context_current(&contexts);
-    return given.len > 0 ? use(cli, &contexts, given, option, err) : LKS_OK;
+    return given.len > 0 ? use(cli, &contexts, given, err) : LKS_OK;
+}
+
+enum lks_code lks_context_apply(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    if (!cli->context.chosen && choose(cli, args, err) != LKS_OK)
+        return err->code;
+    cli->context.chosen = true;
+    return LKS_OK;
 }
 
 void lks_context_show(struct lks_cli *cli)

@@ -1,7 +1,8 @@
 /*
  * Contexts: controllers by name, in lockstep/contexts.yaml in the user's configuration folder. A
- * context says where lockstepd is and which files its CA and the user's token are in. An option
- * wins over the environment, and the environment over the context.
+ * context says where lockstepd is and which files its CA and the user's token are in. A server goes
+ * with the CA and the token of the place that names it, so a context's with the context's; only the
+ * options --ca and --token-file win over them.
  */
 #ifndef LKS_CLI_CONTEXT_H
 #define LKS_CLI_CONTEXT_H
@@ -14,11 +15,17 @@
 struct lks_contexts {
     char path[PATH_MAX];
     struct lks_docs docs; /* without a document where there is no file */
+    int lock;             /* a descriptor, plus one; 0: none */
 };
 
-/* Read the file. The caller owes lks_context_fini(). REFUSED where others can write it: a context
- * decides which server gets the user's token. */
+/* Read the file. The caller owes lks_context_fini(). INVALID where it cannot be read, or others can
+ * write it or its folders: a context decides which server gets the user's token. */
 enum lks_code lks_context_read(const struct lks_cli *cli, struct lks_contexts *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same for callers that replace the file: others that do wait until lks_context_fini(). Makes
+ * the folder. */
+enum lks_code lks_context_edit(const struct lks_cli *cli, struct lks_contexts *out,
                                struct lks_err *err) LKS_MUST_CHECK;
 void lks_context_fini(struct lks_contexts *contexts);
 
@@ -36,9 +43,10 @@ struct lks_str lks_context_current(const struct lks_contexts *contexts);
 /* Whether `address` is one that a client can ask. */
 bool lks_context_address(struct lks_str address);
 
-/* Settings of the context in use become those of `cli`, where neither an option nor the environment
- * has them. The context is that of --context, else $LOCKSTEP_CONTEXT, else the current one, unless
- * --server or $LOCKSTEP_SERVER says where lockstepd is. */
+/* Settings of the context in use replace those of the environment in `cli`, once. The context is
+ * that of --context, else $LOCKSTEP_CONTEXT, else the current one, unless --server or
+ * $LOCKSTEP_SERVER says where lockstepd is. Called before `cli->server` or `cli->token_file` is
+ * read, and by lks_remote_open(): a command that asks no controller needs no contexts. */
 enum lks_code lks_context_apply(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err) LKS_MUST_CHECK;
 

@@ -71,6 +71,13 @@ enum lks_code lks_path_config(const struct lks_cli *cli, const char *name, char 
                     "neither $XDG_CONFIG_HOME nor $HOME is set to a path from the root");
 }
 
+enum lks_code lks_path_config_base(const struct lks_cli *cli, char out[PATH_MAX],
+                                   struct lks_err *err)
+{
+    bool is_set = cli->config_home != NULL && cli->config_home[0] == '/';
+    return lks_path_join(out, is_set ? cli->config_home : cli->home, "", err);
+}
+
 static enum lks_code fail_others(const char *path, struct lks_err *err)
 {
     return lks_fail(err, LKS_E_REFUSED,
@@ -83,6 +90,37 @@ static enum lks_code fail_others(const char *path, struct lks_err *err)
 static bool is_open(const struct stat *st)
 {
     return (st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0;
+}
+
+enum lks_code lks_path_mine(const char *path, const struct stat *st, struct lks_err *err)
+{
+    bool open = (st->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    bool sticky = S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX) != 0;
+    if (st->st_uid != geteuid() && st->st_uid != 0)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s: belongs to another user, so it says nothing about whom you trust",
+                        path);
+    return open && !sticky ? fail_others(path, err) : LKS_OK;
+}
+
+enum lks_code lks_path_folders(const char *path, const char *base, struct lks_err *err)
+{
+    char above[PATH_MAX];
+    struct stat st;
+    size_t end = strlen(base);
+    while (end > 1 && base[end - 1] == '/')
+        end--;
+    (void)snprintf(above, sizeof(above), "%s", path);
+    for (char *slash; (slash = strrchr(above, '/')) != NULL && slash != above;) {
+        *slash = '\0';
+        if (strlen(above) < end)
+            break;
+        if (stat(above, &st) != 0)
+            return lks_file_fail(err, above);
+        if (lks_path_mine(above, &st, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
 }
 
 enum lks_code lks_path_ours(const char *path, struct lks_err *err)

@@ -46,6 +46,22 @@ static enum lks_code read_token(const char *path, struct lks_buf *out, struct lk
     return LKS_OK;
 }
 
+static enum lks_code fail_without_ca(const struct lks_cli *cli, const char *server,
+                                     struct lks_err *err)
+{
+    const char *context = cli->context.name;
+    if (context[0] != '\0')
+        return lks_fail(err, LKS_E_USAGE,
+                        "%s: context %s has no CA certificate; add the one that the server is "
+                        "certified by: lockstep config set %s --ca FILE",
+                        server, context, context);
+    return lks_fail(err, LKS_E_USAGE,
+                    "%s: --ca or $LOCKSTEP_CA has to name the certificate that it is "
+                    "certified by (ca.crt of 'lockstepd init')",
+                    server);
+}
+
+/* The server, the CA and `token_file` are those after lks_context_apply(). */
 static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
                                const char *token_file, struct lks_remote *out, struct lks_err *err)
 {
@@ -57,10 +73,7 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
     };
     bool distant = strncmp(options.server, "https://", strlen("https://")) == 0;
     if (distant && options.ca == NULL)
-        return lks_fail(err, LKS_E_USAGE,
-                        "%s: --ca or $LOCKSTEP_CA has to name the certificate that it is "
-                        "certified by (ca.crt of 'lockstepd init')",
-                        options.server);
+        return fail_without_ca(cli, options.server, err);
     if (token_file != NULL) {
         if (read_token(token_file, &token, err) != LKS_OK)
             return err->code;
@@ -73,12 +86,16 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
 enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_remote *out, struct lks_err *err)
 {
+    if (lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
     return open_with(cli, args, given(args, "--token-file", cli->token_file), out, err);
 }
 
 enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
                                       struct lks_remote *out, struct lks_err *err)
 {
+    if (lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
     return open_with(cli, args, NULL, out, err);
 }
 

@@ -21,10 +21,12 @@
         {"--server ADDRESS",                                                                       \
          "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else the current context, else "  \
          "" LKS_REMOTE_DEFAULT},                                                                   \
-        {"--ca FILE", "CA certificate of the server; else $LOCKSTEP_CA, else the context's"},      \
+        {"--ca FILE", "CA certificate of the server; else the context's, or $LOCKSTEP_CA if no "   \
+                      "context is used"},                                                          \
     {                                                                                              \
         "--token-file FILE",                                                                       \
-            "file with an API token; else $LOCKSTEP_TOKEN_FILE, else the context's"                \
+            "file with an API token; else the context's, or $LOCKSTEP_TOKEN_FILE if no context "   \
+            "is used"                                                                              \
     }
 
 /* Whether an option of a command is one of these. */
@@ -37,7 +39,7 @@ struct lks_remote {
     struct lks_cli *cli;
 };
 
-/* Where it is: "unix:PATH" or "https://HOST:PORT". */
+/* Where it is, after lks_context_apply(): "unix:PATH" or "https://HOST:PORT". */
 const char *lks_remote_server(const struct lks_cli *cli, const struct lks_args *args);
 
 /* Nothing is sent yet. The caller owes lks_remote_fini(). */

@@ -309,7 +309,9 @@ static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, str
                         "%s: too long: a socket's path has at most %zu bytes, and the controller's "
                         "would have %zu",
                         s->dir, SOCKET_MAX, (size_t)len - strlen("unix:"));
-    s->cli->server = s->server;
+    s->cli->server = s->server; /* and no context, CA or token: those are of other controllers */
+    s->cli->ca = s->cli->token_file = NULL;
+    s->cli->context.chosen = true;
     if (lks_listing_number(args, "--nodes", NODES_MAX, NODES_DEFAULT, &s->fleet.nodes, err) !=
             LKS_OK ||
         read_parts(s, args, err) != LKS_OK)

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cli/shared/bundledir.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/context.h"
 #include "cli/shared/input.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
@@ -203,7 +204,7 @@ enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *
                                     struct lks_err *err)
 {
     LKS_CLEANUP(looked_fini) struct looked l = {0};
-    if (look(cli, args, &l, err) != LKS_OK)
+    if (look(cli, args, &l, err) != LKS_OK || lks_context_apply(cli, args, err) != LKS_OK)
         return err->code;
     cli->no = !l.good;
     if (cli->server != NULL && lks_bundledir_revoked(cli, args->positional[0], l.dir.bundle.digest,

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/context.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
 #include "cli/shared/trustdir.h"
@@ -20,6 +21,8 @@ static enum lks_code choose_place(struct lks_cli *cli, const struct lks_args *ar
 {
     const char *state = lks_args_get(args, "--state");
     static const char address[] = LKS_REMOTE_DEFAULT;
+    if (state == NULL && lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
     *local = state != NULL || (!lks_args_has(args, "--server") && cli->server == NULL &&
                                access(&address[strlen("unix:")], F_OK) != 0);
     if (!*local)
