@@ -204,7 +204,7 @@ static void test_question(void)
         /* The numbers that the person saw are repeated, so that no others are applied. */
         CHECK(lks_str_find(lks_buf_view(&liar.heard), LKS_STR("serving")) < 0);
         if (questions[i].asked && questions[i].sent)
-            CHECK_HAS(lks_buf_view(&liar.heard), "PUT /v1/fleet?nodes=1&gpus=8 ");
+            CHECK_HAS(lks_buf_view(&liar.heard), "PUT /v1/fleet?nodes=1&gpus=8&from=sha256");
         lks_buf_fini(&s.seen);
         lks_liar_fini(&liar);
     }

@@ -1,5 +1,6 @@
 /* lockstepd itself: made, started, asked in every way it documents, and in many it refuses. */
 #include "base/file.h"
+#include "codec/format/digest.h"
 #include "codec/format/json.h"
 #include "core/state/heartbeat.h"
 #include "model/tuple/tuple.h"
@@ -267,6 +268,21 @@ static void look_at_fleet(struct lks_client *admin)
     CHECK(lks_str_ends(lks_buf_view(&t.answer.body), "\n# EOF\n"));
 }
 
+/* Differences that were read from another fleet than the one there is are not applied. */
+static void apply_from(struct lks_client *admin)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char digest[LKS_DIGEST_SIZE], path[256];
+    struct lks_err err = {0};
+    CHECK_CODE(lks_digest_text(LKS_STR(""), digest, &err), LKS_OK); /* before the first one */
+    snprintf(path, sizeof(path), "/v1/fleet?from=%s", digest);
+    refused(admin, "PUT", path, FLEET, "", 409, "the fleet changed after");
+    fine(admin, "fleetManifest", "/v1/fleet/manifest", "", &t);
+    CHECK_CODE(lks_digest_text(lks_buf_view(&t.answer.body), digest, &err), LKS_OK);
+    snprintf(path, sizeof(path), "/v1/fleet?from=%s", digest);
+    fine(admin, "applyFleet", path, FLEET, &t);
+}
+
 static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -398,6 +414,7 @@ static void test_every_route(void)
     }
     struct lks_client *admin = ctl_client(&c, CTL_TLS);
     look_at_fleet(admin);
+    apply_from(admin);
     struct lks_client *agent = enroll(&c, admin, "gpu1");
     if (agent != NULL) {
         live_as_agent(admin, agent);

@@ -54,6 +54,8 @@ static enum lks_code send(struct lks_cli *cli, const struct lks_args *args,
     } else {
         lks_remote_path_options(&q->path, args, LKS_WORDS("--accept", "--nodes", "--gpus"));
     }
+    if (plan->known)
+        lks_remote_path_query(&q->path, "from", lks_str_from(plan->from));
     return lks_remote_question_send(cli, args, plan->file, lks_buf_view(&plan->text), q, err);
 }
 

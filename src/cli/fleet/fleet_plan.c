@@ -18,7 +18,8 @@ void lks_fleet_plan_fini(struct lks_fleet_plan *plan)
 /* Reading ----------------------------------------------------------------------------------- */
 
 /* False: lockstepd does not say it. */
-static bool read_now(struct lks_cli *cli, const struct lks_args *args, struct lks_docs *out)
+static bool read_now(struct lks_cli *cli, const struct lks_args *args, char digest[LKS_DIGEST_SIZE],
+                     struct lks_docs *out)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     struct lks_err err = {0};
@@ -26,6 +27,8 @@ static bool read_now(struct lks_cli *cli, const struct lks_args *args, struct lk
     if (lks_remote_question_ask(cli, args, &q, &err) != LKS_OK)
         return false;
     struct lks_str text = lks_buf_view(&q.answer.http.body);
+    if (lks_digest_text(text, digest, &err) != LKS_OK)
+        return false;
     if (text.len == 0)
         return lks_docs_init(out, "now", &err) == LKS_OK;
     return lks_manifest_docs("now", text, false, out, &err) == LKS_OK;
@@ -44,7 +47,7 @@ enum lks_code lks_fleet_plan_compare(struct lks_cli *cli, const struct lks_args 
     struct lks_err ignored = {0};
     if (lks_manifest_docs(plan->file, lks_buf_view(&plan->text), false, &plan->wanted, &ignored) !=
             LKS_OK ||
-        !read_now(cli, args, &plan->now))
+        !read_now(cli, args, plan->from, &plan->now))
         return LKS_OK;
     plan->known = true;
     return lks_fleet_diff(&plan->now, &plan->wanted, &plan->diff, err);

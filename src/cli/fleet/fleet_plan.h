@@ -3,12 +3,14 @@
 #define LKS_CLI_FLEET_PLAN_H
 
 #include "cli/shared/remote.h"
+#include "codec/format/digest.h"
 #include "model/manifest/fleet_diff.h"
 
 struct lks_fleet_plan {
     const char *file;    /* its name, for messages */
     struct lks_buf text; /* its bytes, which are tried, compared and applied: it is read once */
     bool known;          /* both could be read; if not, there is no `diff` */
+    char from[LKS_DIGEST_SIZE]; /* of the manifest of the fleet as it is now, if known */
     struct lks_docs now, wanted;
     struct lks_fleet_diff diff;
 };

@@ -1,3 +1,4 @@
+#include "codec/format/digest.h"
 #include "core/rows/alarm.h"
 #include "core/rows/credential.h"
 #include "core/rows/pool.h"
@@ -238,14 +239,22 @@ void lks_handle_fleet(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-void lks_handle_fleet_manifest(struct lks_authz *authz, struct lks_call *call)
+/* The manifest of the fleet as it is now; nothing before the first one. */
+static enum lks_code put_manifest(const struct lks_authz *authz, struct lks_buf *out,
+                                  struct lks_err *err)
 {
     const struct lks_manifest *manifest = lks_engine_book(authz->engine)->manifest;
+    if (manifest == NULL)
+        return LKS_OK;
+    return lks_view_manifest(authz->state, authz->state->pools, authz->state->pool_count, manifest,
+                             out, err);
+}
+
+void lks_handle_fleet_manifest(struct lks_authz *authz, struct lks_call *call)
+{
     struct lks_err err = {0};
     lks_buf_truncate(&call->out, 0);
-    if (manifest != NULL &&
-        lks_view_manifest(authz->state, authz->state->pools, authz->state->pool_count, manifest,
-                          &call->out, &err) != LKS_OK) {
+    if (put_manifest(authz, &call->out, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
     }
@@ -328,6 +337,27 @@ static void try_fleet(struct lks_authz *authz, struct lks_call *call, struct lks
         put_applied(call, &d, false, call->needs);
 }
 
+/* That the fleet is still the one whose differences the caller read. */
+static bool check_from(const struct lks_authz *authz, struct lks_call *call, struct lks_str from)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf now = LKS_BUF(LKS_CALL_ANSWER_MAX);
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    if (from.len == 0)
+        return true;
+    if (put_manifest(authz, &now, &err) != LKS_OK ||
+        lks_digest_text(lks_buf_view(&now), digest, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return false;
+    }
+    if (lks_str_is(from, digest))
+        return true;
+    lks_call_problem(call, LKS_E_REFUSED,
+                     "the fleet changed after its differences were read, and nothing was applied; "
+                     "read them again with --dry-run");
+    return false;
+}
+
 void lks_handle_apply(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
@@ -341,6 +371,8 @@ void lks_handle_apply(struct lks_authz *authz, struct lks_call *call)
                   .dry = ask->dry_run,
                   .said = {ask->nodes, ask->gpus}},
     };
+    if (!check_from(authz, call, ask->from))
+        return;
     if (event.fleet.dry) {
         try_fleet(authz, call, &event);
         return;

@@ -31,6 +31,7 @@ struct lks_ask_where {
 struct lks_query_apply {
     bool dry_run, accept;
     uint64_t nodes, gpus;
+    struct lks_str from; /* empty: whatever the fleet is */
 };
 struct lks_query_nodes {
     struct lks_ask_page page;

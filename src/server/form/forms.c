@@ -19,7 +19,9 @@ const struct lks_form lks_query_apply = ASK(query_apply, "ApplyQuery", "How a fl
     TAKES(query_apply, accept, TRUTH,
         "nodes that are seen for the first time are taken in at once"),
     TAKES(query_apply, nodes, COUNT, "how many enrolled nodes it reaches, where these are many"),
-    TAKES(query_apply, gpus, COUNT, "and how many GPUs they have, where these are many"));
+    TAKES(query_apply, gpus, COUNT, "and how many GPUs they have, where these are many"),
+    TAKES(query_apply, from, DIGEST,
+        "of the fleet's manifest when the changes were read; refused if it differs now"));
 const struct lks_form lks_query_page = ASK(query_page, "PageQuery", "A part of a list",
     PAGE(query_page));
 #define ROWS(name, about, view) ASK(query_page, name, about, PAGE_OF(query_page, view))
