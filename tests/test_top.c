@@ -333,6 +333,40 @@ static void test_screens(void)
     }
 }
 
+/* Whose fleet it is: in the title where it fits, and in the question before a pause. */
+static void test_origin(void)
+{
+    static const struct {
+        const char *name, *context, *server, *keys;
+        unsigned width;
+        const char *has;
+    } rows[] = {
+        {"context and server", "prod", "https://c:7443", "", 80,
+         "context prod (https://c:7443)  row"},
+        {"the name alone", "prod", "https://c:7443", "", 55, "context prod  row 442"},
+        {"neither fits", "prod", "https://c:7443", "", 30, "fleet prod"},
+        {"no context", "", "unix:/run/s", "", 80, "unix:/run/s  row 442"},
+        {"the question", "prod", "https://c:7443", "2p", 120,
+         "Pause change 7 to dec, 9 of 20 done, in context prod? y, or any other key for no  "
+         "https:"},
+        {"without a context", "", "unix:/run/s", "2p", 120,
+         "20 done? y, or any other key for no  unix:"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_top_model_fini) struct lks_top_model m = {0};
+        LKS_CLEANUP(lks_top_picture_fini) struct lks_top_picture p = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(BYTES_MAX);
+        lks_test_case("%s", rows[i].name);
+        begin(&m);
+        m.context = rows[i].context;
+        m.server = rows[i].server;
+        (void)press(&m, rows[i].keys);
+        draw(&m, &p, rows[i].width, 24, NOW);
+        text_of(&p, &text);
+        CHECK_HAS(lks_buf_view(&text), rows[i].has);
+    }
+}
+
 /* A daemon that does not answer, or refuses --------------------------------------------------- */
 
 static void test_lost(void)
@@ -620,6 +654,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"where keys lead", test_keys},
         {"what is on the screen", test_screens},
+        {"whose fleet it is", test_origin},
         {"a daemon that does not answer", test_lost},
         {"a request that is refused", test_refused},
         {"the selected row stays", test_selection},

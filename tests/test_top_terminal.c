@@ -105,6 +105,14 @@ static void await_end(const struct terminal *t, const char *status, bool second)
     CHECK(!has(&screen, "POOLS") || !second);
 }
 
+/* A line on the error stream would have scrolled it away. */
+static bool title_stays(const struct terminal *t)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf screen = LKS_BUF(BYTES_MAX);
+    return tmux(t, &screen, LKS_WORDS("capture-pane", "-p")) == 0 &&
+           lks_str_starts(lks_buf_view(&screen), " lockstep  fleet ");
+}
+
 static void kill_top(const struct terminal *t, int signal)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(BYTES_MAX);
@@ -194,7 +202,8 @@ static const struct {
      "\"text\":\"no data\"}]}"},
     {"GET /v1/changes?",
      "{\"items\":[{\"id\":7,\"name\":\"dec\",\"state\":\"running\",\"total\":2,\"waves\":1,"
-     "\"members\":{\"done\":1,\"pending\":1}}]}"},
+     "\"members\":{\"done\":1,\"pending\":1}},{\"id\":8,\"name\":\"jan\",\"state\":\"running\","
+     "\"total\":2}]}"},
     {"POST /v1/changes/7/pause", "{\"id\":7,\"state\":\"paused\"}"},
     {"GET /", "{\"items\":[]}"},
 };
@@ -205,7 +214,9 @@ struct server {
     int fd;
     pthread_t thread;
     atomic_bool stop;
-    char paused[512]; /* the request to pause, read after the thread's end */
+    atomic_bool hold;  /* requests to pause are not answered yet, */
+    atomic_bool drop;  /* or never */
+    char paused[1024]; /* the requests to pause, read after the thread's end */
 };
 
 static const char *answer_to(const char *request)
@@ -233,8 +244,15 @@ static void converse(struct server *s, int fd)
         if (body != NULL && (strncmp(request, "POST", 4) != 0 || strchr(body, '}') != NULL))
             break;
     }
-    if (strncmp(request, "POST", 4) == 0)
-        snprintf(s->paused, sizeof(s->paused), "%.60s%.200s", request, body != NULL ? body : "");
+    if (strncmp(request, "POST", 4) == 0) {
+        size_t used = strlen(s->paused);
+        snprintf(s->paused + used, sizeof(s->paused) - used, "%.60s%.200s", request,
+                 body != NULL ? body : "");
+        while (atomic_load(&s->hold) && !atomic_load(&s->stop))
+            usleep(1000);
+        if (atomic_load(&s->drop))
+            return;
+    }
     const char *answer = answer_to(request);
     int size = snprintf(head, sizeof(head),
                         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -279,12 +297,24 @@ static void stop_server(struct server *s)
     lks_tree_free(&s->tree);
 }
 
+/* A context called "far", which is the current one. */
+static void write_context(const struct server *s, char *env, size_t size)
+{
+    char text[320];
+    snprintf(text, sizeof(text), "current: far\ncontexts: [{name: far, server: '%s'}]\n",
+             s->address);
+    lks_tree_file(&s->tree, "/lockstep/contexts.yaml", text);
+    snprintf(env, size, "XDG_CONFIG_HOME=%s", s->tree.path);
+}
+
 static void test_pause(void)
 {
     struct terminal t;
     struct server s;
+    char env[160];
     start_server(&s);
-    open_terminal(&t, s.address, "", "80", "24");
+    write_context(&s, env, sizeof(env));
+    open_terminal(&t, "", env, "80", "24");
     lks_test_case("hostile names do nothing");
     await(&t, "> tr?[2Jain\xe6\x97\xa5 ");
     lks_test_case("wave and gate");
@@ -293,13 +323,15 @@ static void test_pause(void)
     press(&t, "Tab");
     await(&t, "> 7 dec");
     press(&t, "p");
-    await(&t, "Pause change 7 to dec, 1 of 2 done?");
+    await(&t, "Pause change 7 to dec, 1 of 2 done, in context far?");
     press(&t, "y");
     await(&t, "Reason, for the record:");
     press(&t, "INC-9");
     await(&t, "Reason, for the record: INC-9");
     press(&t, "Enter");
     await(&t, "change 7 is paused");
+    await(&t, " context far");
+    CHECK(title_stays(&t));
     lks_test_case("SIGTERM restores the terminal");
     kill_top(&t, SIGTERM);
     await_end(&t, "status 0", true);
@@ -307,6 +339,59 @@ static void test_pause(void)
     stop_server(&s);
     CHECK_HAS(lks_str_from(s.paused), "POST /v1/changes/7/pause ");
     CHECK_HAS(lks_str_from(s.paused), "{\"reason\":\"INC-9\"}");
+}
+
+static void pause_selected(const struct terminal *t, const char *question)
+{
+    press(t, "p");
+    await(t, question);
+    press(t, "y");
+    await(t, "Reason, for the record:");
+    press(t, "INC-9");
+    press(t, "Enter");
+}
+
+/* A pause that was confirmed is sent and waited for, also by a person who quits. */
+static void test_quit(void)
+{
+    static const struct {
+        const char *name;
+        bool drop, interrupt;
+        const char *says, *status;
+    } rows[] = {
+        {"answered", false, false, "change 8 is paused", "status 0"},
+        {"not answered", true, false, "lockstep: change 8 was not paused: ", "status 4"},
+        {"given up", false, true, "change 8 was not paused: interrupted", "status 4"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct terminal t;
+        struct server s;
+        lks_test_case("%s", rows[i].name);
+        start_server(&s);
+        atomic_store(&s.drop, rows[i].drop);
+        open_terminal(&t, s.address, "", "80", "24");
+        await(&t, "8 jan");
+        atomic_store(&s.hold, true);
+        press(&t, "2");
+        await(&t, "> 7 dec");
+        pause_selected(&t, "Pause change 7");
+        await(&t, "pausing change 7 ...");
+        press(&t, "Down");
+        pause_selected(&t, "Pause change 8");
+        press(&t, "q");
+        await(&t, "before\npausing change 7 ...\npausing change 8 ...");
+        if (rows[i].interrupt)
+            kill_top(&t, SIGINT);
+        else
+            atomic_store(&s.hold, false);
+        await(&t, rows[i].says);
+        await_end(&t, rows[i].status, true);
+        close_terminal(&t);
+        stop_server(&s);
+        CHECK_HAS(lks_str_from(s.paused), "POST /v1/changes/7/pause ");
+        if (!rows[i].interrupt)
+            CHECK_HAS(lks_str_from(s.paused), "POST /v1/changes/8/pause ");
+    }
 }
 
 /* Terminals that can do less, and a crash. */
@@ -346,11 +431,35 @@ static void test_terminals(void)
     stop_server(&s);
 }
 
+/* ncurses opens a terminal that cannot be drawn on before we know. A signal that was ignored
+ * before, as by nohup, is ignored afterwards too. */
+static void test_unfit(void)
+{
+    struct terminal t;
+    struct server s;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(BYTES_MAX);
+    char source[96], env[192];
+    start_server(&s);
+    snprintf(source, sizeof(source), "%s/nocup", s.tree.path);
+    snprintf(env, sizeof(env), "TERM=nocup TERMINFO=%s env --ignore-signal=HUP", s.tree.path);
+    lks_tree_file(&s.tree, "/nocup", "nocup|no cursor motion,\n\tam, cols#80, cr=^M, ind=^J,\n");
+    CHECK_INT(ctl_run(LKS_WORDS("/usr/bin/tic", "-o", s.tree.path, source), &said), 0);
+    open_terminal(&t, s.address, env, "80", "24");
+    await(&t, "fleet prod, journal row 9");
+    kill_top(&t, SIGHUP);
+    kill_top(&t, SIGTERM);
+    await_end(&t, "status 0", false);
+    close_terminal(&t);
+    stop_server(&s);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"a fleet of the real lockstepd", test_fleet},
         {"a change is paused", test_pause},
+        {"a pause outlives the screen", test_quit},
+        {"a terminal without cursor motion", test_unfit},
         {"terminals", test_terminals},
         {0},
     });

@@ -61,5 +61,8 @@ int main(int argc, char **argv)
     };
     lks_zone_local(environment("TZ"), &cli.zone);
     lks_term_of(stdout, &cli.term);
-    return lks_cli_run(&cli, argc, argv);
+    int status = lks_cli_run(&cli, argc, argv);
+    if (cli.at_once)
+        _exit(status);
+    return status;
 }

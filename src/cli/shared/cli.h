@@ -44,7 +44,8 @@ struct lks_cli {
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
     const char *commit;  /* of this build, or NULL: unknown */
     const struct lks_command *command; /* the one that runs */
-    bool no;                           /* the command worked and its answer is no: exit status 1 */
+    bool at_once; /* a thread still waits for an answer: end without handlers of exit() */
+    bool no;      /* the command worked and its answer is no: exit status 1 */
 };
 
 /* What a person wants to do: help, completion and the pages list commands by it. */

@@ -10,7 +10,6 @@
 
 enum {
     TOKEN_MAX = 4096,
-    TIMEOUT_MS = 60 * 1000,
     PAGE = 1000,
     QUESTION_MAX = 1 << 20, /* as much as lockstepd takes */
     PATH_BYTES = LKS_REMOTE_PATH_MAX
@@ -69,7 +68,7 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
     struct lks_client_options options = {
         .server = lks_remote_server(cli, args),
         .ca = given(args, "--ca", cli->ca),
-        .timeout_ms = TIMEOUT_MS,
+        .timeout_ms = LKS_REMOTE_TIMEOUT_MS,
     };
     bool distant = strncmp(options.server, "https://", strlen("https://")) == 0;
     if (distant && options.ca == NULL)

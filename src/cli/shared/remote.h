@@ -32,7 +32,8 @@
 /* Whether an option of a command is one of these. */
 bool lks_remote_is_option(const struct lks_option *option);
 
-#define LKS_REMOTE_PATH_MAX 8192
+#define LKS_REMOTE_PATH_MAX   8192
+#define LKS_REMOTE_TIMEOUT_MS 60000 /* of a request, until its whole answer came */
 
 struct lks_remote {
     struct lks_client *client;

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 1000,      /* rows, as many as lockstepd gives */
-    RETRY_MS = 1000,  /* after a request without an answer */
-    LEAVE_MS = 200,   /* that a request gets to end when the program does */
+    PAGE = 1000,     /* rows, as many as lockstepd gives */
+    RETRY_MS = 1000, /* after a request without an answer */
+    LEAVE_MS = 200,  /* that a request for data gets to end when the program does */
+    PAUSES_MAX = 16, /* that wait for lockstepd */
+    INTERRUPT_MS = 100,
     LONG_LIST = 2000, /* rows of a list that is asked for less often, */
     LONG_EVERY = 5,   /* by this factor */
     BODY_BYTES = 4096,
@@ -25,17 +27,22 @@ struct item {
     lks_ms due;
 };
 
+struct pause {
+    uint64_t change;
+    char reason[LKS_TOP_TEXT_MAX];
+};
+
 struct lks_top_fetch {
-    struct lks_remote remote; /* the thread's */
+    struct lks_remote data, acts; /* each is one thread's */
     lks_ms interval;
     int fd;
-    pthread_t thread;
+    pthread_t reader, pauser;
     pthread_mutex_t lock; /* of everything below */
-    pthread_cond_t changed;
+    pthread_cond_t changed, queued, acknowledged;
     struct item items[LKS_TOP_WANTS_MAX];
     size_t item_count;
-    uint64_t pause; /* the change to pause; 0: none */
-    char reason[LKS_TOP_TEXT_MAX];
+    struct pause pauses[PAUSES_MAX]; /* the first is sent, the others wait */
+    size_t pause_count;
     struct lks_top_event *first, *last;
     bool stop, lost;
 };
@@ -58,7 +65,7 @@ void lks_top_fetch_event_free(struct lks_top_event **e)
 /* Events ------------------------------------------------------------------------------------ */
 
 /* With the lock held. What `answer` owns is the event's. */
-static void push(struct lks_top_fetch *f, enum lks_top_event_kind kind,
+static void push(struct lks_top_fetch *f, enum lks_top_event_kind kind, enum lks_code code,
                  struct lks_top_answer *answer, const char *text)
 {
     struct lks_top_event *e = calloc(1, sizeof(*e));
@@ -68,6 +75,7 @@ static void push(struct lks_top_fetch *f, enum lks_top_event_kind kind,
         return;
     }
     e->kind = kind;
+    e->code = code;
     if (answer != NULL)
         e->answer = LKS_MOVE(*answer);
     (void)snprintf(e->text, sizeof(e->text), "%s", text);
@@ -114,7 +122,7 @@ static enum lks_code get_page(struct lks_top_fetch *f, const struct lks_top_want
     }
     if (cursor->len > 0)
         lks_remote_path_query(&path, "after", lks_buf_view(cursor));
-    if (lks_remote_call(&f->remote, "GET", &path, NULL, LKS_STR(""), out, err) != LKS_OK)
+    if (lks_remote_call(&f->data, "GET", &path, NULL, LKS_STR(""), out, err) != LKS_OK)
         return err->code;
     return lks_remote_object(out, err);
 }
@@ -180,7 +188,7 @@ static void ask(struct lks_top_fetch *f, struct item *item)
     if (code != LKS_OK && lks_err_code_info(code)->transient) {
         f->lost = true;
         all_due(f, clock_ms() + RETRY_MS, true);
-        push(f, LKS_TOP_EVENT_LOST, NULL, err.msg);
+        push(f, LKS_TOP_EVENT_LOST, code, NULL, err.msg);
         return;
     }
     if (code != LKS_OK)
@@ -188,7 +196,7 @@ static void ask(struct lks_top_fetch *f, struct item *item)
     if (f->lost)
         all_due(f, 0, false);
     f->lost = false;
-    push(f, LKS_TOP_EVENT_ANSWER, &a, "");
+    push(f, LKS_TOP_EVENT_ANSWER, code, &a, "");
 }
 
 /* The same request as that of `change pause`. */
@@ -209,49 +217,78 @@ static enum lks_code send_pause(struct lks_top_fetch *f, uint64_t change, const 
     lks_json_end(&w, '}');
     if (lks_buf_check(&json, err) != LKS_OK)
         return err->code;
-    return lks_remote_call(&f->remote, "POST", &path, "application/json", lks_buf_view(&json), &a,
+    return lks_remote_call(&f->acts, "POST", &path, "application/json", lks_buf_view(&json), &a,
                            err);
 }
 
-static void do_pause(struct lks_top_fetch *f)
+/* With the lock held: how the pause of a change ended. */
+static void push_pause(struct lks_top_fetch *f, uint64_t change, enum lks_code code,
+                       const char *why)
 {
-    char reason[LKS_TOP_TEXT_MAX], text[2 * LKS_TOP_TEXT_MAX];
-    uint64_t change = f->pause;
-    struct lks_err err = {0};
-    f->pause = 0;
-    memcpy(reason, f->reason, sizeof(reason));
-    pthread_mutex_unlock(&f->lock);
-    bool done = send_pause(f, change, reason, &err) == LKS_OK;
+    char text[2 * LKS_TOP_TEXT_MAX];
+    bool done = code == LKS_OK;
     if (done)
         (void)snprintf(text, sizeof(text),
                        "change %" PRIu64 " is paused; go on with: lockstep change resume %" PRIu64
                        " --reason TEXT",
                        change, change);
     else
-        (void)snprintf(text, sizeof(text), "not paused: %.*s", LKS_TOP_TEXT_MAX, err.msg);
-    pthread_mutex_lock(&f->lock);
-    push(f, done ? LKS_TOP_EVENT_DONE : LKS_TOP_EVENT_REFUSED, NULL, text);
-    all_due(f, 0, false);
+        (void)snprintf(text, sizeof(text), "change %" PRIu64 " was not paused: %.*s", change,
+                       LKS_TOP_TEXT_MAX, why);
+    push(f, done ? LKS_TOP_EVENT_DONE : LKS_TOP_EVENT_REFUSED, code, NULL, text);
 }
 
-static void *run(void *arg)
+/* With the lock held, which is not while lockstepd is asked. */
+static void do_pause(struct lks_top_fetch *f)
+{
+    const struct pause p = f->pauses[0];
+    struct lks_err err = {0};
+    pthread_mutex_unlock(&f->lock);
+    enum lks_code code = send_pause(f, p.change, p.reason, &err);
+    pthread_mutex_lock(&f->lock);
+    if (f->stop) /* it was given up, and reported so */
+        return;
+    LKS_VEC_REMOVE(f->pauses, f->pause_count, 0);
+    push_pause(f, p.change, code, err.msg);
+    all_due(f, 0, false);
+    pthread_cond_signal(&f->changed);
+    pthread_cond_signal(&f->acknowledged);
+}
+
+static void *run_pauses(void *arg)
+{
+    struct lks_top_fetch *f = arg;
+    pthread_mutex_lock(&f->lock);
+    while (!f->stop) {
+        if (f->pause_count > 0)
+            do_pause(f);
+        else
+            pthread_cond_wait(&f->queued, &f->lock);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}
+
+static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, lks_ms when)
+{
+    const struct timespec until = {.tv_sec = (time_t)(when / LKS_SECOND),
+                                   .tv_nsec = (long)(when % LKS_SECOND) * 1000000};
+    (void)pthread_cond_timedwait(cond, lock, &until);
+}
+
+static void *run_reads(void *arg)
 {
     struct lks_top_fetch *f = arg;
     pthread_mutex_lock(&f->lock);
     while (!f->stop) {
         lks_ms when, now = clock_ms();
         struct item *item = due_item(f, &when);
-        if (f->pause != 0) {
-            do_pause(f);
-        } else if (item != NULL && when <= now) {
+        if (item != NULL && when <= now)
             ask(f, item);
-        } else if (item == NULL) {
+        else if (item == NULL)
             pthread_cond_wait(&f->changed, &f->lock);
-        } else {
-            const struct timespec until = {.tv_sec = (time_t)(when / LKS_SECOND),
-                                           .tv_nsec = (long)(when % LKS_SECOND) * 1000000};
-            (void)pthread_cond_timedwait(&f->changed, &f->lock, &until);
-        }
+        else
+            wait_until(&f->changed, &f->lock, when);
     }
     pthread_mutex_unlock(&f->lock);
     return NULL;
@@ -283,13 +320,20 @@ void lks_top_fetch_want(struct lks_top_fetch *f, const struct lks_top_want *want
 void lks_top_fetch_pause(struct lks_top_fetch *f, uint64_t change, const char *reason)
 {
     pthread_mutex_lock(&f->lock);
-    f->pause = change;
-    (void)snprintf(f->reason, sizeof(f->reason), "%s", reason);
-    pthread_cond_signal(&f->changed);
+    if (LKS_VEC_FIND(f->pauses, f->pause_count, it, it->change == change) != NULL) {
+        /* its answer is on the way */
+    } else if (f->pause_count == PAUSES_MAX) {
+        push_pause(f, change, LKS_E_LIMIT, "16 pauses wait for an answer; try again");
+    } else {
+        struct pause *p = &f->pauses[f->pause_count++];
+        p->change = change;
+        (void)snprintf(p->reason, sizeof(p->reason), "%s", reason);
+        pthread_cond_signal(&f->queued);
+    }
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Start and end ----------------------------------------------------------------------------- */
+/* Start ------------------------------------------------------------------------------------- */
 
 static void release(struct lks_top_fetch *f)
 {
@@ -300,29 +344,68 @@ static void release(struct lks_top_fetch *f)
     }
     if (f->fd >= 0)
         (void)close(f->fd);
-    lks_remote_fini(&f->remote);
+    lks_remote_fini(&f->data);
+    lks_remote_fini(&f->acts);
     (void)pthread_cond_destroy(&f->changed);
+    (void)pthread_cond_destroy(&f->queued);
+    (void)pthread_cond_destroy(&f->acknowledged);
     (void)pthread_mutex_destroy(&f->lock);
     free(f);
+}
+
+/* With the lock held. */
+static void stop_threads(struct lks_top_fetch *f)
+{
+    f->stop = true;
+    pthread_cond_signal(&f->changed);
+    pthread_cond_signal(&f->queued);
+}
+
+static enum lks_code start_threads(struct lks_top_fetch *f, struct lks_err *err)
+{
+    int failed = pthread_create(&f->reader, NULL, run_reads, f);
+    if (failed != 0)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "cannot start a thread: %s", strerror(failed));
+    failed = pthread_create(&f->pauser, NULL, run_pauses, f);
+    if (failed == 0)
+        return LKS_OK;
+    pthread_mutex_lock(&f->lock);
+    stop_threads(f);
+    pthread_mutex_unlock(&f->lock);
+    (void)pthread_join(f->reader, NULL);
+    return lks_fail(err, LKS_E_UNAVAILABLE, "cannot start a thread: %s", strerror(failed));
+}
+
+static void init_locks(struct lks_top_fetch *f)
+{
+    pthread_condattr_t attr;
+    (void)pthread_mutex_init(&f->lock, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&f->changed, &attr);
+    (void)pthread_cond_init(&f->queued, &attr);
+    (void)pthread_cond_init(&f->acknowledged, &attr);
+    (void)pthread_condattr_destroy(&attr);
 }
 
 enum lks_code lks_top_fetch_start(struct lks_cli *cli, const struct lks_args *args, lks_ms interval,
                                   struct lks_top_fetch **out, struct lks_err *err)
 {
     struct lks_top_fetch *f = calloc(1, sizeof(*f));
-    pthread_condattr_t attr;
     if (f == NULL)
         return lks_fail_nomem(err);
     f->interval = interval;
+    init_locks(f);
     f->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    (void)pthread_mutex_init(&f->lock, NULL);
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&f->changed, &attr);
-    (void)pthread_condattr_destroy(&attr);
-    enum lks_code code = lks_remote_open(cli, args, &f->remote, err);
-    if (code == LKS_OK && (f->fd < 0 || pthread_create(&f->thread, NULL, run, f) != 0))
-        code = lks_fail(err, LKS_E_UNAVAILABLE, "cannot start a thread: %s", strerror(errno));
+    enum lks_code code = LKS_OK;
+    if (f->fd < 0)
+        code = lks_fail(err, LKS_E_IO, "eventfd: %s", strerror(errno));
+    if (code == LKS_OK)
+        code = lks_remote_open(cli, args, &f->data, err);
+    if (code == LKS_OK)
+        code = lks_remote_open(cli, args, &f->acts, err);
+    if (code == LKS_OK)
+        code = start_threads(f, err);
     if (code != LKS_OK)
         release(f);
     else
@@ -330,22 +413,65 @@ enum lks_code lks_top_fetch_start(struct lks_cli *cli, const struct lks_args *ar
     return code;
 }
 
-void lks_top_fetch_stop(struct lks_top_fetch **f)
+/* End --------------------------------------------------------------------------------------- */
+
+/* With the lock held. Each pause gets the time that a request has. */
+static void await_pauses(struct lks_top_fetch *f, struct lks_cli *cli,
+                         const volatile sig_atomic_t *interrupted)
 {
+    for (size_t i = 0; i < f->pause_count; i++)
+        fprintf(cli->err, "pausing change %" PRIu64 " ...\n", f->pauses[i].change);
+    (void)fflush(cli->err);
+    lks_ms until = clock_ms() + LKS_REMOTE_TIMEOUT_MS;
+    for (size_t left = f->pause_count; f->pause_count > 0 && !*interrupted;) {
+        lks_ms now = clock_ms();
+        if (f->pause_count < left)
+            until = now + LKS_REMOTE_TIMEOUT_MS;
+        left = f->pause_count;
+        if (now >= until)
+            break;
+        wait_until(&f->acknowledged, &f->lock, now + INTERRUPT_MS);
+    }
+    for (size_t i = 0; i < f->pause_count; i++)
+        push_pause(f, f->pauses[i].change, LKS_E_TIMEOUT,
+                   *interrupted ? "interrupted" : "no answer in time");
+}
+
+/* What no screen showed any more of how pauses ended. */
+static enum lks_code report(struct lks_top_fetch *f, struct lks_cli *cli, struct lks_err *err)
+{
+    enum lks_code code = LKS_OK;
+    for (struct lks_top_event *e; (e = lks_top_fetch_take(f)) != NULL;
+         lks_top_fetch_event_free(&e)) {
+        if (e->kind == LKS_TOP_EVENT_DONE)
+            fprintf(cli->err, "%s\n", e->text);
+        if (e->kind != LKS_TOP_EVENT_REFUSED)
+            continue;
+        if (code != LKS_OK)
+            fprintf(cli->err, "lockstep: %s\n", err->msg);
+        code = lks_fail(err, e->code, "%s", e->text);
+    }
+    return code;
+}
+
+enum lks_code lks_top_fetch_stop(struct lks_top_fetch **fetch, struct lks_cli *cli,
+                                 const volatile sig_atomic_t *interrupted, struct lks_err *err)
+{
+    struct lks_top_fetch *f = *fetch;
     struct timespec until;
-    if (*f == NULL)
-        return;
-    pthread_mutex_lock(&(*f)->lock);
-    (*f)->stop = true;
-    pthread_cond_signal(&(*f)->changed);
-    pthread_mutex_unlock(&(*f)->lock);
+    pthread_mutex_lock(&f->lock);
+    await_pauses(f, cli, interrupted);
+    stop_threads(f);
+    pthread_mutex_unlock(&f->lock);
+    enum lks_code code = report(f, cli, err);
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += (long)LEAVE_MS * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    if (pthread_timedjoin_np((*f)->thread, NULL, &until) == 0)
-        release(*f);
-    else
-        (void)pthread_detach((*f)->thread); /* it still uses what it has */
-    *f = NULL;
+    cli->at_once = pthread_timedjoin_np(f->reader, NULL, &until) != 0;
+    cli->at_once = pthread_timedjoin_np(f->pauser, NULL, &until) != 0 || cli->at_once;
+    if (!cli->at_once) /* else a thread still uses it */
+        release(f);
+    *fetch = NULL;
+    return code;
 }

@@ -107,6 +107,30 @@ static unsigned put(const struct lks_top_draw *d, unsigned row, unsigned column,
     return lks_top_picture_put(d->p, row, column, d->p->width, style, lks_str_from(text));
 }
 
+static bool known(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* "context prod (https://ctl:7443)", where it fits, or the name alone. */
+static void draw_origin(const struct lks_top_draw *d, unsigned from, unsigned to, unsigned style)
+{
+    const struct lks_top_model *m = d->m;
+    enum { GAP = 2 };
+    for (int with_server = 1; with_server >= 0; with_server--) {
+        char text[4 * LKS_TOP_TEXT_MAX] = "";
+        bool server = with_server && known(m->server), context = known(m->context);
+        (void)snprintf(text, sizeof(text), "%s%s%s%s%s", context ? "context " : "",
+                       context ? m->context : "", context && server ? " (" : "",
+                       server ? m->server : "", context && server ? ")" : "");
+        size_t columns = lks_term_columns(lks_str_from(text));
+        if (columns > 0 && from + GAP + columns + 1 <= to) {
+            (void)put(d, 0, to - (unsigned)columns - 1, style, "%s", text);
+            return;
+        }
+    }
+}
+
 /* "fleet prod > pool train > node gpu007", and at the right whether lockstepd answers. */
 static void draw_title(const struct lks_top_draw *d)
 {
@@ -129,6 +153,7 @@ static void draw_title(const struct lks_top_draw *d)
     else
         lks_top_rows_text(" row {seq#} ", fleet_of(m), right, sizeof(right));
     size_t len = strlen(right);
+    draw_origin(d, column, d->p->width - (len < d->p->width ? (unsigned)len : 0), style);
     if (len < d->p->width)
         (void)put(d, 0, d->p->width - (unsigned)len,
                   m->lost ? style | LKS_TOP_STRONG | LKS_RED : style, "%s", right);
@@ -193,8 +218,10 @@ static void draw_foot(const struct lks_top_draw *d, unsigned row)
         (void)put(d, row, column + 3, LKS_DIM, "Enter keeps the filter, Esc clears it");
         break;
     case LKS_TOP_CONFIRM:
-        column = put(d, row, 1, LKS_YELLOW, "Pause %s?", m->change_text);
-        (void)put(d, row, column + 1, LKS_TOP_STRONG, "y, or any other key for no");
+        column = put(d, row, 1, LKS_YELLOW, "Pause %s%s%s?", m->change_text,
+                     known(m->context) ? ", in context " : "", known(m->context) ? m->context : "");
+        column = put(d, row, column + 1, LKS_TOP_STRONG, "y, or any other key for no");
+        (void)put(d, row, column + 2, LKS_DIM, "%s", known(m->server) ? m->server : "");
         break;
     case LKS_TOP_REASON:
         column = put(d, row, 1, LKS_YELLOW, "Reason, for the record: ");

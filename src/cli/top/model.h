@@ -117,6 +117,8 @@ struct lks_top_model {
     const struct lks_doc *facts; /* the document of its facts; NULL: not known, and why not: */
     char refusal[LKS_TOP_TEXT_MAX];
 
+    const char *context, *server; /* whose fleet it is; NULL or "": not known, or no context */
+
     lks_ms answered; /* the last answer; 0: none yet */
     bool lost;       /* no answer since then, and why: */
     char why[2 * LKS_TOP_TEXT_MAX];

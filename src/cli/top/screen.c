@@ -4,6 +4,7 @@
 #include "cli/top/layout.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
@@ -30,16 +31,18 @@ struct screen {
     struct lks_top_model model;
     struct lks_top_picture picture;
     struct lks_top_fetch *fetch;
+    bool saved; /* how signals were handled before */
 };
 
 /* Signals ----------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stopped, interrupted;
 
 static void on_stop(int signal)
 {
-    (void)signal;
     stopped = 1;
+    if (signal == SIGINT)
+        interrupted = 1;
 }
 
 /* What a crash writes to leave the terminal usable: the modes as they were, and the strings that
@@ -83,19 +86,29 @@ static const struct {
 
 static struct sigaction before[LKS_COUNT(handlers)];
 
+/* Before newterm(), which has handlers of its own. */
+static void save_signals(struct screen *s)
+{
+    for (size_t i = 0; i < LKS_COUNT(handlers); i++)
+        (void)sigaction(handlers[i].signal, NULL, &before[i]);
+    s->saved = true;
+}
+
+/* A signal that our parent had ignored, as nohup does, stays ignored. */
 static void catch_signals(void)
 {
     for (size_t i = 0; i < LKS_COUNT(handlers); i++) {
         struct sigaction action = {.sa_handler = handlers[i].handle};
         if (handlers[i].handle == on_crash)
             action.sa_flags = (int)SA_RESETHAND;
-        (void)sigaction(handlers[i].signal, &action, &before[i]);
+        if (handlers[i].handle == on_crash || before[i].sa_handler != SIG_IGN)
+            (void)sigaction(handlers[i].signal, &action, NULL);
     }
 }
 
-static void release_signals(void)
+static void release_signals(const struct screen *s)
 {
-    for (size_t i = 0; i < LKS_COUNT(handlers); i++)
+    for (size_t i = 0; s->saved && i < LKS_COUNT(handlers); i++)
         (void)sigaction(handlers[i].signal, &before[i], NULL);
 }
 
@@ -123,13 +136,12 @@ static bool open_terminal(struct screen *s, struct lks_cli *cli)
     s->picture.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (tcgetattr(STDIN_FILENO, &restore.modes) != 0)
         return false;
+    save_signals(s);
     s->terminal = newterm(NULL, cli->out, stdin);
     if (s->terminal == NULL)
         return false;
-    if (cursor_address == NULL) {
-        (void)endwin();
+    if (cursor_address == NULL)
         return false;
-    }
     add_restore(exit_attribute_mode);
     add_restore(cursor_normal);
     add_restore(keypad_local);
@@ -145,14 +157,17 @@ static bool open_terminal(struct screen *s, struct lks_cli *cli)
     return true;
 }
 
+static void close_terminal(struct screen *s)
+{
+    if (s->terminal == NULL)
+        return;
+    (void)endwin();
+    delscreen(s->terminal);
+    s->terminal = NULL;
+}
+
 static void screen_fini(struct screen *s)
 {
-    if (s->terminal != NULL) {
-        (void)endwin();
-        release_signals();
-        delscreen(s->terminal);
-    }
-    lks_top_fetch_stop(&s->fetch);
     lks_top_model_fini(&s->model);
     lks_top_picture_fini(&s->picture);
 }
@@ -286,6 +301,14 @@ static void tell_wants(struct screen *s, bool now)
     lks_top_fetch_want(s->fetch, wants, count, now);
 }
 
+static void pause_change(struct screen *s)
+{
+    char text[LKS_TOP_TEXT_MAX];
+    (void)snprintf(text, sizeof(text), "pausing change %" PRIu64 " ...", s->model.change);
+    lks_top_model_say(&s->model, LKS_YELLOW, text);
+    lks_top_fetch_pause(s->fetch, s->model.change, s->model.input);
+}
+
 /* True: the person quits. */
 static bool read_keys(struct screen *s)
 {
@@ -295,7 +318,7 @@ static bool read_keys(struct screen *s)
         if (act == LKS_TOP_QUIT)
             return true;
         if (act == LKS_TOP_PAUSE)
-            lks_top_fetch_pause(s->fetch, s->model.change, s->model.input);
+            pause_change(s);
         now = now || act == LKS_TOP_REFRESH;
     }
     tell_wants(s, now);
@@ -335,21 +358,43 @@ static bool rest(struct screen *s)
     return (ways[0].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
 }
 
+static enum lks_code watch(struct screen *s, struct lks_err *err)
+{
+    tell_wants(s, true);
+    do {
+        take_events(s);
+        if (paint(s, err) != LKS_OK)
+            return err->code;
+    } while (rest(s) && !stopped && !read_keys(s));
+    return LKS_OK;
+}
+
+/* The terminal is the shell's again before pauses are waited for, and signals are still caught: a
+ * second SIGHUP ends no wait. SIGINT does. */
+static enum lks_code leave(struct screen *s, struct lks_cli *cli, struct lks_err *err)
+{
+    close_terminal(s);
+    interrupted = 0;
+    enum lks_code code = lks_top_fetch_stop(&s->fetch, cli, &interrupted, err);
+    release_signals(s);
+    return code;
+}
+
 enum lks_code lks_top_screen_run(struct lks_cli *cli, const struct lks_args *args, lks_ms interval,
                                  bool *unfit, struct lks_err *err)
 {
     LKS_CLEANUP(screen_fini) struct screen s = {0};
+    struct lks_err lost = {0};
     lks_top_model_init(&s.model);
+    cli->context.shown = true; /* by the screen: the error stream is the same terminal */
+    s.model.context = cli->context.name;
+    s.model.server = lks_remote_server(cli, args);
     if (lks_top_fetch_start(cli, args, interval, &s.fetch, err) != LKS_OK)
         return err->code;
     *unfit = !open_terminal(&s, cli);
-    if (*unfit)
-        return LKS_OK;
-    tell_wants(&s, true);
-    do {
-        take_events(&s);
-        if (paint(&s, err) != LKS_OK)
-            return err->code;
-    } while (rest(&s) && !stopped && !read_keys(&s));
-    return LKS_OK;
+    enum lks_code code = *unfit ? LKS_OK : watch(&s, err);
+    if (leave(&s, cli, &lost) == LKS_OK)
+        return code;
+    *err = lost; /* a pause that was not acknowledged matters more */
+    return err->code;
 }
