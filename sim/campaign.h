@@ -266,7 +266,7 @@ struct cam_machine {
     lks_ms kept;       /* time of the last row by which a change was over for it */
     lks_ms flash_ends; /* wall: the deadline of an update in progress; 0: there is none */
     uint64_t switch_failed[CAM_AXES]; /* the change whose switch of banks failed last; 0: none */
-    unsigned asked_by;                /* for a reset of it: cam_votes_holder() + 1; 0: nobody */
+    unsigned asked_by;                /* for a reset of it: cam_votes_holder() + 1; 0: no person */
     char owner[32];
 };
 

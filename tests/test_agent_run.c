@@ -646,7 +646,7 @@ static const struct {
     const char *says;
 } refusals[] = {
     {"a token nobody gave", "ca.crt", "other-token", FAKE_NODE, 5, "refuses the token"},
-    {"a token of several nodes nobody gave", "ca.crt", "nodes-token", FAKE_NODE, 5,
+    {"a token of several nodes that was never given", "ca.crt", "nodes-token", FAKE_NODE, 5,
      "refuses the token"},
     {"a token of several nodes, for no name", "ca.crt", "nodes-token", "a b", 3,
      "give another with --node NAME"},

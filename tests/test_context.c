@@ -285,7 +285,8 @@ static void test_asked(void)
     }
 }
 
-/* Shown once, before something is changed. Nobody listens: the line comes first. */
+/* Shown once, before something is changed. No server answers here: the line is printed before the
+ * request. */
 static void test_shown(void)
 {
     LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
@@ -315,7 +316,7 @@ static const struct {
     {"an unknown key", "contexts: []\ncolour: red\n", "f:2:1: colour: unknown"},
     {"a token in the file", "contexts: [{name: a, server: 'unix:/a', token: x}]", "token"},
     {"no server", "contexts: [{name: a}]\n", "server"},
-    {"a server that nobody can ask", "contexts: [{name: a, server: 'http://a'}]\n",
+    {"a server of an unknown scheme", "contexts: [{name: a, server: 'http://a'}]\n",
      "not https://HOST:PORT or unix:/PATH"},
     {"a path from wherever one stands", "contexts: [{name: a, server: 'unix:/a', ca: ca.crt}]\n",
      "not a path from the root"},

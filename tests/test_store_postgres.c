@@ -39,9 +39,9 @@ static void test_connections(void)
     }
 }
 
-/* Nobody is there: it may be tried again, and the line says where. The library's own message has
+/* No server answers: it may be tried again, and the line says where. The library's own message has
  * several lines and ends with one. */
-static void test_nobody(void)
+static void test_no_server(void)
 {
     static const enum lks_store_mode modes[] = {LKS_STORE_CREATE, LKS_STORE_OWN, LKS_STORE_READ};
     for (size_t i = 0; i < LKS_COUNT(modes); i++) {
@@ -58,7 +58,7 @@ static void test_nobody(void)
 
 static const struct lks_test tests[] = {
     {"connections", test_connections},
-    {"nobody", test_nobody},
+    {"nobody", test_no_server},
     {0},
 };
 

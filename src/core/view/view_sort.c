@@ -48,8 +48,10 @@ void lks_view_sort_put_cursor(const struct lks_view_sort *sort, const struct lks
     char number[24];
     snprintf(number, sizeof(number), "%" PRIu64, key->number);
     struct lks_str value = sort->text ? key->text : lks_str_from(number);
-    lks_buf_addf(out, LKS_VIEW_CURSOR "%" LKS_STR_FMT " %zu %" LKS_STR_FMT " %" LKS_STR_FMT,
-                 LKS_STR_ARG(sort->asked), value.len, LKS_STR_ARG(value), LKS_STR_ARG(position));
+    lks_buf_addf(out, LKS_VIEW_CURSOR "%" LKS_STR_FMT " %zu ", LKS_STR_ARG(sort->asked), value.len);
+    lks_buf_add(out, value); /* as bytes: printf would stop at one that is 0 */
+    lks_buf_addc(out, ' ');
+    lks_buf_add(out, position);
 }
 
 bool lks_view_sort_read_cursor(const struct lks_view_sort *sort, struct lks_str text,
