@@ -8,7 +8,7 @@
  * seen; a release is asked for only where the last look showed our own drain; what comes out of it
  * can be printed.
  */
-#include "lab/sched/sched_drivers.h"
+#include "drivers/sched/sched_drivers.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -130,7 +130,7 @@ static void converse(const struct lks_sched_driver *driver, void *value, struct 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct stream s = {data, data + size};
-    const struct lks_sched_driver *driver = &lks_sched_simulated;
+    const struct lks_sched_driver *driver = &lks_sched_bridge;
     uint8_t how = next_byte(&s);
     const struct lks_sched_wish wish = {
         .verb = (enum lks_sched_verb)(how % LKS_SCHED_VERB_COUNT),

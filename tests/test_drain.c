@@ -69,7 +69,7 @@ static const struct {
     bool in_file;
     enum lks_drain_sched leave;
 } scheds[] = {
-    {"none", true, LKS_DRAIN_AGENT},         {"slurm", true, LKS_DRAIN_NOT_YET},
+    {"none", true, LKS_DRAIN_AGENT},         {"slurm", true, LKS_DRAIN_DRIVEN},
     {"kubernetes", true, LKS_DRAIN_NOT_YET}, {"simulated", false, LKS_DRAIN_DRIVEN},
     {"Slurm", false, LKS_DRAIN_NOT_YET},     {"lsf", false, LKS_DRAIN_NOT_YET},
 };

@@ -152,9 +152,9 @@ static const struct {
      "pools:\n" POOL("train", "") "nodes: [{hosts: g1, pool: train, class: l40s-pcie-8}]\n" A B,
      NULL, "train", "refused: g1 is of class l40s-pcie-8, which b is not for\n"},
     {"a scheduler that nobody can ask",
-     HEAD "pools:\n" POOL("train", ", sched: slurm") "nodes:\n" GROUP("g1", "train", "") A B, NULL,
+     HEAD "pools:\n" POOL("train", ", sched: kubernetes") "nodes:\n" GROUP("g1", "train", "") A B, NULL,
      "train",
-     "refused: g1 is in pool train, whose scheduler (slurm) cannot be asked to drain it yet\n"},
+     "refused: g1 is in pool train, whose scheduler (kubernetes) cannot be asked to drain it yet\n"},
     {"a domain that is more than a pool can spare",
      HEAD "pools:\n" POOL("train", ", headroom: 3") "domains: {d1: {}}\nnodes:\n" GROUP(
          "x[1-4]", "train", ", domain: d1") A B,

@@ -6,7 +6,7 @@
  * befalls; what the model knows to be true is held against what the driver says.
  */
 #include "core/plan/drain.h"
-#include "lab/sched/sched_drivers.h"
+#include "drivers/sched/sched_drivers.h"
 #include "lab/sched/schedsim.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
@@ -602,7 +602,7 @@ static const struct {
     const char *owner;
 } nexts[] = {
     {"without a scheduler nobody is asked", "none", OURS, NULL, NULL, ""},
-    {"nor one that has no driver", "slurm", OURS, NULL, NULL, ""},
+    {"nor one that has no driver", "kubernetes", OURS, NULL, NULL, ""},
     {"nothing is known yet", "simulated", "", NULL, "look", ""},
     {"it is open and should be", "simulated", "", &open_node, NULL, ""},
     {"it is open and should not be", "simulated", OURS, &open_node, "drain", OURS},
@@ -710,6 +710,38 @@ static void test_event(void)
     CHECK_STR(event.sched.owner, "");
 }
 
+/* A controller that does not lead any more changes nothing, and is told so. */
+static void test_epochs(void)
+{
+    static const struct {
+        const char *name;
+        uint64_t first, second;
+        enum lks_code code;
+        const char *after; /* whose drain the node has then */
+    } rows[] = {
+        {"the same leader goes on", 8, 8, LKS_OK, ""},
+        {"a newer leader goes on", 8, 9, LKS_OK, ""},
+        {"an older leader is refused", 9, 8, LKS_E_REFUSED, OURS},
+    };
+    for (size_t i = 0; i < LKS_COUNT(sides); i++) {
+        for (size_t j = 0; j < LKS_COUNT(rows); j++) {
+            struct rig r;
+            lks_test_case("%s: %s", sides[i].name, rows[j].name);
+            rig_init(&r, &sides[i], IDLE);
+            struct lks_sched_wish wish = wish_of(&r, LKS_SCHED_DRAIN, OURS);
+            wish.epoch = rows[j].first;
+            CHECK_CODE(ask_wish(&r, &wish), LKS_OK);
+            wish.verb = LKS_SCHED_RELEASE;
+            wish.epoch = rows[j].second;
+            CHECK_CODE(ask_wish(&r, &wish), rows[j].code);
+            CHECK_STR(lks_str_from(sides[i].truth(r.model).owner), rows[j].after);
+            if (rows[j].code != LKS_OK)
+                CHECK(strstr(r.err.msg, "epoch 9") != NULL);
+            rig_fini(&r);
+        }
+    }
+}
+
 /* Plans and drivers agree about who can be asked. */
 static void test_tables(void)
 {
@@ -734,6 +766,7 @@ int main(void)
         {"faults of the scheduler", test_faults},
         {"deadlines", test_deadline},
         {"stale answers", test_stale},
+        {"epochs of leaders", test_epochs},
         {"what is to be asked", test_next},
         {"somebody keeps asking", test_keeps_asking},
         {"what becomes of an answer", test_event},

@@ -28,7 +28,7 @@ codec: format notation time package program machine
 model: record schema facts tuple manifest
 core: stats compat check conform agentlink rows state entity fold registry gate admission
 core: governance firmware plan exposure view decision actions campaign procedure rules
-drivers: store depot verify http bmc service
+drivers: store depot verify http bmc service sched
 probe: root platform package kernel library gpu network run
 server: base call form auth api threads http start
 agent: state reading helper loop

@@ -14,6 +14,8 @@
  * accepted request nor a lost answer says what became of it. So a value needs no save(): after a
  * restart it is begun again, and looks first. Values hold no pointers.
  *
+ * Writes carry the epoch of the controller that leads; a scheduler's bridge refuses an older one.
+ *
  * A scheduler does not report when the last job ends, and may forget a drain when it restarts. So
  * the caller asks again while it matters; lks_sched_next() (core/actions/sched.h) says what.
  */
@@ -31,7 +33,6 @@
 #define LKS_SCHED_TURNS_MAX 4                  /* others were faster: it is begun anew so often */
 
 struct lks_sched_driver {
-    const char *name; /* the word of a pool's `sched` */
     const struct lks_conversation_ops *talk;
     /* INVALID for what no scheduler could be asked. */
     enum lks_code (*begin)(void *value, const struct lks_sched_wish *wish, struct lks_err *err);

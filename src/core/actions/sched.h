@@ -21,6 +21,7 @@ struct lks_sched_wish {
     struct lks_str reason; /* DRAIN: for people who look there */
     bool checkpoint;       /* DRAIN: a job that writes checkpoints may be stopped behind the next */
     uint64_t revision;     /* answers from before it are stale; 0: none was seen */
+    uint64_t epoch;        /* of the leader that asks: older ones cannot write any more */
     lks_ms deadline;       /* wall */
 };
 
@@ -31,10 +32,12 @@ struct lks_sched_said {
     bool lockstep;     /* a drain that lockstep made, for whichever change */
     bool ours;         /* a drain of the wish's owner */
     bool rotation;     /* a service still sends requests there */
+    bool down;         /* it cannot run anything, drained or not */
     uint32_t jobs;     /* that run there */
     uint32_t requests; /* of services, that are not answered yet */
     uint64_t revision;
     lks_ms since;                        /* closed: its clock; 0: it does not tell */
+    lks_ms ends;                         /* jobs: the last may run until then; 0: unknown */
     char owner[LKS_SCHED_OWNER_MAX + 1]; /* closed: of whom; ours without the driver's mark */
     char text[LKS_SCHED_REASON_MAX + 1]; /* one line for people: what is waited for */
 };

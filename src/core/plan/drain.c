@@ -9,7 +9,7 @@ static const struct lks_str_named scheds[] = {
     {"", LKS_DRAIN_AGENT},
     {"none", LKS_DRAIN_AGENT},
     {"simulated", LKS_DRAIN_DRIVEN},
-    {"slurm", LKS_DRAIN_NOT_YET},
+    {"slurm", LKS_DRAIN_DRIVEN},
     {"kubernetes", LKS_DRAIN_NOT_YET},
 };
 

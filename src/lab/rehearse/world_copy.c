@@ -1,7 +1,7 @@
 /* The copy of a fleet, and the change in it. */
 #include "core/campaign/state_apply.h"
-#include "core/plan/drain.h"
 #include "core/rows/change.h"
+#include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/state/state.h"
 #include "engine/journal.h"
@@ -87,11 +87,14 @@ bool lks_world_flush(struct lks_world *w, void (*fn)(struct lks_world *, const s
 
 /* A journal's -------------------------------------------------------------------------------- */
 
-/* Endpoints are not read again while nothing happens to them. */
+/* Endpoints are not read again while nothing happens to them, and schedulers are never asked: the
+ * agents' idle check is used for every pool. */
 static enum lks_code relax(struct lks_state *s, struct lks_err *err)
 {
     struct lks_limits limits = s->limits;
     limits.outband_age = UINT64_MAX / 4;
+    for (uint32_t i = 0; i < s->pool_count; i++)
+        s->pools[i].sched = 0; /* its text is freed with the copy */
     struct lks_record record = {.kind = LKS_RECORD_LIMITS,
                                 .limits = lks_limits_record(&limits, s->yeses_until)};
     return lks_state_apply(s, s->seq, s->clock, &record, err);
@@ -180,12 +183,11 @@ enum lks_code lks_world_of_snapshot(struct lks_str bytes, struct lks_store *stor
 
 /* A file's ------------------------------------------------------------------------------------ */
 
-/* For a scheduler that cannot be asked, the agents' idle check is used. */
+/* No scheduler is asked: the agents' idle check is used. */
 static void stand_in(struct lks_fleet *fleet)
 {
     for (size_t i = 0; i < fleet->pool_count; i++)
-        if (lks_drain_sched(fleet->pools[i].sched) == LKS_DRAIN_NOT_YET)
-            fleet->pools[i].sched = LKS_STR("none");
+        fleet->pools[i].sched = LKS_STR("none");
 }
 
 static enum lks_code enroll(struct lks_world *w, uint32_t node, struct lks_err *err)

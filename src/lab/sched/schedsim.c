@@ -392,6 +392,26 @@ static bool matches(const struct asking *a)
     return lks_str_find(lks_buf_view(&a->request->head), lks_str_from(want)) >= 0;
 }
 
+/* The epoch that the request names; false: none. */
+static bool epoch_of(const struct asking *a, uint64_t *out)
+{
+    static const char name[] = "Lockstep-Epoch: ";
+    struct lks_str head = lks_buf_view(&a->request->head);
+    ptrdiff_t at = lks_str_find(head, lks_str_from(name));
+    if (at < 0)
+        return false;
+    *out = strtoull(head.ptr + at + sizeof(name) - 1, NULL, 10); /* a line ends behind it */
+    return true;
+}
+
+static void refuse_epoch(struct asking *a)
+{
+    struct lks_json_writer w = {.out = &a->out->body};
+    lks_buf_truncate(&a->out->body, 0);
+    a->out->status = 409;
+    lks_json_write(&w, "{'error': 'an older epoch', 'epoch': %lu}", a->m->epoch);
+}
+
 static const struct {
     const char *verb, *method;
     void (*answer)(struct asking *a);
@@ -399,6 +419,8 @@ static const struct {
 
 static void answer(struct asking *a)
 {
+    uint64_t epoch = 0;
+    bool dated = epoch_of(a, &epoch);
     for (size_t i = 0; i < LKS_COUNT(routes); i++) {
         if (!lks_str_is(a->verb, routes[i].verb) ||
             strcmp(a->request->method, routes[i].method) != 0)
@@ -407,10 +429,16 @@ static void answer(struct asking *a)
             edit(a->m, a->node);
         if (i > 0 && (a->given == NULL || lks_doc_text(a->given, "owner").len == 0))
             refuse(a, 400, "no owner");
+        else if (i > 0 && !dated)
+            refuse(a, 400, "no epoch");
+        else if (i > 0 && epoch < a->m->epoch)
+            refuse_epoch(a);
         else if (i > 0 && !matches(a))
             refuse(a, 409, "another revision");
         else
             routes[i].answer(a);
+        if (epoch > a->m->epoch)
+            a->m->epoch = epoch;
         return;
     }
     refuse(a, 405, "not here");

@@ -1,6 +1,6 @@
 /*
  * A scheduler that is simulated: nodes, what runs on them, and drains with their owners. It is
- * asked as lab/sched/sched_simulated.c asks, one request in, one reply out; nothing waits, time is
+ * asked as drivers/sched/sched_bridge.c asks, one request in, one reply out; nothing waits, time is
  * what it is told. Training jobs write checkpoints and may be stopped behind one; services have
  * requests in flight and a minimum of nodes; batch and dev jobs run to their end.
  *
@@ -8,8 +8,9 @@
  *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint}    If-Match: "REVISION"
  *     POST /v1/nodes/NAME/release  {owner}                        If-Match: "REVISION"
  *
- * Revisions of a node only rise, also over a restart. What goes wrong is drawn by chance or said
- * before, by the number of the request it befalls; the truth can be asked for at any time.
+ * Both writes name the leader's epoch (Lockstep-Epoch: N); an older one is refused. Revisions of a
+ * node only rise, also over a restart. What goes wrong is drawn by chance or said before, by the
+ * number of the request it befalls; the truth can be asked for at any time.
  */
 #ifndef LKS_LAB_SCHEDSIM_H
 #define LKS_LAB_SCHEDSIM_H
@@ -87,8 +88,9 @@ struct lks_schedsim {
     uint32_t node_room;
     struct lks_schedsim_job *jobs;
     uint32_t job_count, job_room;
-    uint32_t free; /* a place in `jobs` that is free + 1; 0: none */
-    lks_ms next;   /* nothing happens by itself before */
+    uint32_t free;  /* a place in `jobs` that is free + 1; 0: none */
+    lks_ms next;    /* nothing happens by itself before */
+    uint64_t epoch; /* the highest of a leader that wrote */
 
     /* Jobs that come by themselves: on a node that is open and was idle for `gap`; 0: none come.
      * `may` is asked before, where there is one. */

@@ -9,13 +9,13 @@
 #include "server/api/events.h"
 #include "server/auth/audit.h"
 #include "server/auth/authz.h"
+#include "server/auth/decision_writer.h"
 #include "server/auth/oidc.h"
 #include "server/base/daemon_parts.h"
 #include "server/base/intake.h"
 #include "server/call/call.h"
 #include "server/call/fair_queue.h"
 #include "server/threads/client_thread.h"
-#include "server/threads/decision_writer.h"
 
 #include <stdatomic.h>
 

@@ -1,4 +1,4 @@
-#include "server/threads/decision_writer.h"
+#include "server/auth/decision_writer.h"
 
 #include "server/base/daemon.h"
 

@@ -1,10 +1,17 @@
 /*
- * The simulated scheduler's protocol (lab/sched/schedsim.h). Every verb is LOOK first; where
- * something is to be changed, ACT, for the revision that was seen; then LOOK again. An answer that
- * did not come, and another client that was faster, lead back to LOOK.
+ * The protocol of a scheduler's bridge, which the simulated scheduler speaks too. Every verb is
+ * LOOK first; where something is to be changed, ACT, for the revision that was seen; then LOOK
+ * again. An answer that did not come, and another client that was faster, lead back to LOOK.
+ *
+ *     GET  /v1/nodes/NAME          {node, revision, as_of, accepts, drain, jobs, rotation,
+ *                                  requests, down}
+ *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint}
+ *     POST /v1/nodes/NAME/release  {owner}
+ *
+ * Writes have If-Match: "REVISION" and Lockstep-Epoch: N.
  */
 #include "codec/format/json.h"
-#include "lab/sched/sched_drivers.h"
+#include "drivers/sched/sched_drivers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,8 +30,9 @@ struct talking {
     char reason[LKS_SCHED_REASON_MAX + 1];
     bool checkpoint;
     uint64_t least; /* answers of an earlier revision are stale */
-    uint32_t acts;  /* that were begun */
-    bool acted;     /* and one of them was said to be done */
+    uint64_t epoch;
+    uint32_t acts; /* that were begun */
+    bool acted;    /* and one of them was said to be done */
     struct lks_sched_said said;
 };
 
@@ -53,6 +61,7 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
     lks_buf_add(&out->path, drain ? LKS_STR("/drain") : LKS_STR("/release"));
     lks_http_request_header(out, "Content-Type", "application/json");
     lks_http_request_header(out, "If-Match", "\"%" PRIu64 "\"", t->said.revision);
+    lks_http_request_header(out, "Lockstep-Epoch", "%" PRIu64, t->epoch);
     lks_json_write(&w, "{'owner': '" MARK "%s'", t->owner);
     if (drain)
         lks_json_write(&w, "'reason': '%s', 'checkpoint': %s", t->reason,
@@ -94,16 +103,35 @@ static void read_owner(const struct talking *t, struct lks_str owner, struct lks
     keep(out->owner, sizeof(out->owner), owner);
 }
 
+/* For people: the jobs that are waited for. A time is a moment and not how long it is until then,
+ * so that the text is the same each time it is asked for. */
+static void say_jobs(struct lks_sched_said *s, const struct lks_doc *job)
+{
+    char until[LKS_TIME_TEXT_SIZE], id[32] = "", of[64] = "", end[LKS_TIME_TEXT_SIZE + 16] = "";
+    struct lks_str user = lks_doc_text(job, "user");
+    const struct lks_doc *number = lks_doc_member(job, "id");
+    if (number != NULL && number->kind == LKS_DOC_TEXT)
+        snprintf(id, sizeof(id), "%" LKS_STR_FMT, LKS_STR_ARG(number->text));
+    else
+        snprintf(id, sizeof(id), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(job, "kind")));
+    if (user.len > 0)
+        snprintf(of, sizeof(of), " of %" LKS_STR_FMT, LKS_STR_ARG(user));
+    if (s->ends > 0)
+        snprintf(end, sizeof(end), s->jobs == 1 ? ", until %s" : ", the last until %s",
+                 lks_time_text(s->ends, until));
+    snprintf(s->text, sizeof(s->text), "%" PRIu32 " job%s there, the first is %s%s%s", s->jobs,
+             s->jobs == 1 ? " runs" : "s run", id, of, end);
+}
+
 /* For people: what it waits for, or who has it. */
-static void say(struct lks_sched_said *s, struct lks_str job, struct lks_str reason)
+static void say(struct lks_sched_said *s, const struct lks_doc *job, struct lks_str reason)
 {
     char *out = s->text;
     size_t size = sizeof(s->text);
     if (s->closed && !s->lockstep)
         snprintf(out, size, "drained by '%s': %" LKS_STR_FMT, s->owner, LKS_STR_ARG(reason));
     else if (s->jobs > 0)
-        snprintf(out, size, "%" PRIu32 " job%s there, the first is %" LKS_STR_FMT, s->jobs,
-                 s->jobs == 1 ? " runs" : "s run", LKS_STR_ARG(job));
+        say_jobs(s, job);
     else if (s->rotation)
         snprintf(out, size, "a service sends requests there");
     else if (s->requests > 0)
@@ -112,6 +140,19 @@ static void say(struct lks_sched_said *s, struct lks_str job, struct lks_str rea
     else
         snprintf(out, size, "%s", s->closed ? "drained" : "idle, and open for work");
     lks_str_make_printable(out);
+}
+
+/* The moment at which the last of the jobs ends; 0: one of them does not say when. */
+static lks_ms read_ends(const struct lks_doc *jobs)
+{
+    lks_ms last = 0;
+    for (const struct lks_doc *job = jobs->first; job != NULL; job = job->next) {
+        lks_ms ends = 0;
+        if (job->kind != LKS_DOC_MAP || !number(job, "ends", LKS_TIME_MAX, &ends))
+            return 0;
+        last = ends > last ? ends : last;
+    }
+    return last;
 }
 
 static bool read_node(const struct talking *t, const struct lks_doc *doc,
@@ -138,8 +179,9 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
     s.requests = (uint32_t)requests;
     if (drained)
         read_owner(t, lks_doc_text(drain, "owner"), &s);
-    say(&s, jobs->count > 0 ? lks_doc_text(jobs->first, "kind") : LKS_STR(""),
-        lks_doc_text(drain, "reason"));
+    s.ends = read_ends(jobs);
+    (void)truth(doc, "down", &s.down); /* one that does not say it is up */
+    say(&s, jobs->first, lks_doc_text(drain, "reason"));
     *out = s;
     return true;
 }
@@ -203,21 +245,39 @@ static void hear_look(struct talking *t, lks_ms now, const struct lks_http_respo
     judge(t, now);
 }
 
+/* A refusal of our epoch: another controller leads, and this one may not write any more. */
+static bool is_outdated(struct talking *t, const struct lks_doc *body)
+{
+    uint64_t epoch = 0;
+    if (!number(body, "epoch", LKS_DOC_NUMBER_MAX, &epoch) || epoch <= t->epoch)
+        return false;
+    lks_conversation_fail(&t->head, LKS_E_REFUSED,
+                          "node '%s': a controller with epoch %" PRIu64
+                          " wrote to the scheduler; this one has %" PRIu64,
+                          t->node, epoch, t->epoch);
+    return true;
+}
+
 /* 422: it would leave a service with too few. That is no failure: it is asked again later. */
 static void hear_act(struct talking *t, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
-    if (answer != NULL && answer->status == 422) {
-        struct lks_str why = LKS_STR("");
-        if (lks_docs_init(&docs, "scheduler", &err) == LKS_OK &&
-            lks_json_parse(answer->body, &docs, &err) == LKS_OK)
-            why = lks_doc_text(docs.first, "error");
+    int status = answer != NULL ? answer->status : 0;
+    bool refused = status == 409 || status == 422;
+    const struct lks_doc *body = NULL;
+    if (refused && lks_docs_init(&docs, "scheduler", &err) == LKS_OK &&
+        lks_json_parse(answer->body, &docs, &err) == LKS_OK)
+        body = docs.first;
+    if (status == 422) {
+        struct lks_str why = lks_doc_text(body, "error");
         keep(t->said.text, sizeof(t->said.text), why.len > 0 ? why : LKS_STR("not now"));
         lks_conversation_end(&t->head);
         return;
     }
-    t->acted = t->acted || (answer != NULL && answer->status == 200);
+    if (status == 409 && is_outdated(t, body))
+        return;
+    t->acted = t->acted || status == 200;
     lks_conversation_go(&t->head, LOOK, now);
 }
 
@@ -252,7 +312,7 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
 }
 
 static const struct lks_conversation_ops talk_ops = {
-    .name = "sched-simulated",
+    .name = "sched-bridge",
     .size = sizeof(struct talking),
     .ask = ask,
     .hear = hear,
@@ -268,6 +328,7 @@ static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struc
         .verb = wish->verb,
         .checkpoint = wish->checkpoint,
         .least = wish->revision,
+        .epoch = wish->epoch,
     };
     keep(t->node, sizeof(t->node), wish->node);
     keep(t->owner, sizeof(t->owner), wish->owner);
@@ -281,8 +342,7 @@ static void said(const void *value, struct lks_sched_said *out)
     *out = t->said;
 }
 
-const struct lks_sched_driver lks_sched_simulated = {
-    .name = "simulated",
+const struct lks_sched_driver lks_sched_bridge = {
     .talk = &talk_ops,
     .begin = begin,
     .said = said,

@@ -1,0 +1,17 @@
+#include "drivers/sched/sched_drivers.h"
+
+/* One row for each value of a pool's `sched` that can be asked; core/plan/drain.c has the same for
+ * plans. The simulated scheduler speaks the protocol of bridges. */
+static const struct {
+    const char *sched;
+    const struct lks_sched_driver *driver;
+} drivers[] = {{"simulated", &lks_sched_bridge}, {"slurm", &lks_sched_bridge}};
+
+const struct lks_sched_driver *lks_sched_driver(struct lks_str sched)
+{
+    for (size_t i = 0; i < LKS_COUNT(drivers); i++) {
+        if (lks_str_is(sched, drivers[i].sched))
+            return drivers[i].driver;
+    }
+    return NULL;
+}
