@@ -45,7 +45,8 @@ for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.co
     share/bash-completion/completions/lockstep share/fish/vendor_completions.d/lockstep.fish \
     share/zsh/site-functions/_lockstep \
     share/lockstep/examples/agent.conf share/lockstep/examples/executors.enabled \
-    share/man/man1/lockstep.1 share/man/man5/lockstepd.yaml.5; do
+    share/man/man1/lockstep.1 share/man/man5/lockstepd.yaml.5 \
+    share/man/man8/lockstepd.8 share/man/man8/lockstep-agent.8 share/man/man8/lockstep-helper.8; do
     has "$file is installed" test -s "$prefix/$file"
 done
 
@@ -60,6 +61,15 @@ while read -r command; do
     has "'$command' has an example" grep -q "^lockstep $written" "$page"
     has "'$command' is in lockstep(1)" grep -q "^.fB$written.fR" "$prefix/share/man/man1/lockstep.1"
 done <"$scratch/commands"
+
+# Each option, file and signal that --help of a daemon lists is on its page, and so is each exit status.
+for program in lockstepd lockstep-agent lockstep-helper; do
+    "$prefix/bin/$program" --help | sed -n 's/^  \([^ ]*\).*/\1/p' | sed 's/-/\\-/g' >"$scratch/names"
+    has "$program: --help lists options" grep -q '^.-.-help$' "$scratch/names"
+    while IFS= read -r name; do
+        has "$program(8) has $name" grep -qF "\\fB$name" "$prefix/share/man/man8/$program.8"
+    done <"$scratch/names"
+done
 
 # The pages are well formed, as far as a program is here that can tell.
 for page in "$prefix"/share/man/man?/*; do

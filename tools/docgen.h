@@ -22,7 +22,8 @@ void lks_docgen_entities(struct lks_buf *page);
 /* docgen_states.c */
 void lks_docgen_states(struct lks_buf *page);
 
-/* docgen_man.c: write manual pages to DIR/man1 and DIR/man5; false, with a message, if it fails. */
+/* docgen_man.c: write manual pages to DIR/man1, man5 and man8; false, with a message, if it fails.
+ */
 bool lks_docgen_man(const char *dir);
 
 #endif

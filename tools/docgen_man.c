@@ -1,8 +1,12 @@
-/* Manual pages: lockstep(1), one for each first word of a command, and lockstepd.yaml(5). */
+/* Manual pages: lockstep(1), one for each first word of a command, lockstepd.yaml(5), and the
+ * programs of controllers and nodes in section 8. */
+#include "agent/helper/about.h"
+#include "agent/loop/about.h"
 #include "base/file.h"
 #include "cli/shared/cli.h"
 #include "cli/shared/remote.h"
 #include "server/base/config.h"
+#include "server/start/about.h"
 #include "tools/docgen.h"
 
 #include <errno.h>
@@ -59,14 +63,19 @@ static void put_usage(struct lks_buf *page, const char *usage)
     }
 }
 
-static void put_title(struct lks_buf *page, const char *name, int section)
+static void put_upper(struct lks_buf *page, const char *text)
 {
-    lks_buf_addf(page, ".\\\" Generated from the tables of the program. Do not edit.\n.TH ");
-    for (const char *c = name; *c != '\0'; c++) {
+    for (const char *c = text; *c != '\0'; c++) {
         if (*c == '-')
             lks_buf_addc(page, '\\');
         lks_buf_addc(page, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
     }
+}
+
+static void put_title(struct lks_buf *page, const char *name, int section)
+{
+    lks_buf_addf(page, ".\\\" Generated from the tables of the program. Do not edit.\n.TH ");
+    put_upper(page, name);
     lks_buf_addf(page, " %d \"\" \"lockstep " LKS_VERSION "\" \"lockstep\"\n.SH NAME\n", section);
 }
 
@@ -267,7 +276,7 @@ static void put_program_page(struct lks_buf *page)
             continue;
         lks_buf_addf(page, ".BR lockstep\\-%" LKS_STR_FMT " (1),\n", LKS_STR_ARG(first_word(c)));
     }
-    lks_buf_addf(page, ".BR lockstepd.yaml (5)\n");
+    lks_buf_addf(page, ".BR lockstepd.yaml (5),\n.BR lockstepd (8),\n.BR lockstep\\-agent (8)\n");
 }
 
 /* lockstepd.yaml(5) --------------------------------------------------------------------------- */
@@ -295,7 +304,48 @@ static void put_config_page(struct lks_buf *page)
         }
         lks_buf_addc(page, '\n');
     }
-    lks_buf_addf(page, ".SH SEE ALSO\n.BR lockstep (1)\n");
+    lks_buf_addf(page, ".SH SEE ALSO\n.BR lockstepd (8), lockstep (1)\n");
+}
+
+/* Programs of controllers and nodes ----------------------------------------------------------- */
+
+static void put_rows(struct lks_buf *page, const char *title, const struct lks_manual_row *rows)
+{
+    lks_buf_addf(page, ".SH %s\n", title);
+    for (; rows->name != NULL; rows++) {
+        lks_buf_addf(page, ".TP\n");
+        put_bold(page, lks_str_from(rows->name));
+        lks_buf_addc(page, '\n');
+        put_line(page, rows->about);
+    }
+}
+
+static void put_daemon_page(struct lks_buf *page, const struct lks_manual *program)
+{
+    put_title(page, program->name, 8);
+    put_text(page, lks_str_from(program->name));
+    lks_buf_addf(page, " \\- ");
+    put_line(page, program->summary);
+    lks_buf_addf(page, ".SH SYNOPSIS\n");
+    for (size_t i = 0; i < LKS_MANUAL_USAGES && program->usages[i] != NULL; i++) {
+        put_paragraph(page);
+        put_bold(page, lks_str_from(program->name));
+        put_usage(page, program->usages[i]);
+        lks_buf_addc(page, '\n');
+    }
+    lks_buf_addf(page, ".SH DESCRIPTION\n");
+    put_line(page, program->about);
+    for (size_t i = 0; i < LKS_MANUAL_PARTS && program->parts[i].title != NULL; i++) {
+        lks_buf_addf(page, ".SH \"");
+        put_upper(page, program->parts[i].title);
+        lks_buf_addf(page, "\"\n");
+        put_options(page, program->parts[i].options, false);
+    }
+    put_rows(page, "FILES", program->files);
+    put_rows(page, "SIGNALS", program->signals);
+    put_rows(page, "EXIT STATUS", lks_manual_exits);
+    lks_buf_addf(page, ".SH SEE ALSO\n");
+    put_line(page, program->see);
 }
 
 /* Files --------------------------------------------------------------------------------------- */
@@ -330,6 +380,12 @@ bool lks_docgen_man(const char *dir)
         snprintf(name, sizeof(name), "lockstep-%" LKS_STR_FMT, LKS_STR_ARG(first_word(c)));
         put_commands_page(&page, first_word(c));
         good = write_page(dir, name, 1, &page) && good;
+    }
+    const struct lks_manual *const programs[] = {&lks_about_lockstepd, &lks_about_agent,
+                                                  &lks_about_helper};
+    for (size_t i = 0; i < LKS_COUNT(programs); i++) {
+        put_daemon_page(&page, programs[i]);
+        good = write_page(dir, programs[i]->name, 8, &page) && good;
     }
     put_config_page(&page);
     return write_page(dir, "lockstepd.yaml", 5, &page) && good;

@@ -1,7 +1,6 @@
+#include "agent/helper/about.h"
 #include "agent/helper/helper.h"
 #include "base/commit.h"
-#include "base/process/args.h"
-#include "base/term/term.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,26 +17,9 @@
 
 enum { TIMEOUT_MAX_S = 24 * 3600, NODE_SIZE = 256, HANDED_FD = 3 };
 
-static const struct lks_option options[] = {
-    {"--socket PATH", "socket for the agent; not needed when systemd passes the socket"},
-    {"--executors DIR", "directory of the executors, writable by root only"},
-    {"--enabled FILE", "names of the executors that may run here, one per line"},
-    {"--command-key FILE", "public key of signed commands (command.pub of lockstepd)"},
-    {"--user UID", "user of the agent, by number or name; other users are refused"},
-    {"--state DIR", "folder for the ledger (/var/lib/lockstep-helper)"},
-    {"--node NAME", "name of this node in the controller (the host name)"},
-    {"--reader PROGRAM", "program that reads the machine (/usr/bin/lockstep-agent)"},
-    {"--depot DIR", "folder of the agent's artifacts: depot in its state folder"},
-    {"--timeout SECONDS", "time limit for an executor, in seconds (until its command expires)"},
-    {"--version", "print the version and exit"},
-    {"--help", "print this help and exit"},
-    {0},
-};
-
 static void print_help(void)
 {
-    printf("lockstep-helper [options]: runs signed commands as root, if they are enabled here\n\n");
-    lks_args_print(options, LKS_TERM_TEXT_COLUMNS, stdout);
+    lks_manual_help(&lks_about_helper, stdout);
 }
 
 static int64_t wall(void)
@@ -133,7 +115,7 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
     struct lks_helper_options o = {0};
     struct lks_args args;
     char node[NODE_SIZE] = "";
-    if (lks_args_read(argc - 1, argv + 1, options, &args, err) != LKS_OK)
+    if (lks_args_read(argc - 1, argv + 1, lks_about_helper_options, &args, err) != LKS_OK)
         return err->code;
     if (args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "'%s' is not an option", args.positional[0]);

@@ -1,13 +1,12 @@
 /* The agent's command line, and what each way to start it does. */
 #include "agent/loop/start.h"
 
+#include "agent/loop/about.h"
 #include "agent/loop/agent.h"
 #include "agent/reading/hazards.h"
 #include "agent/reading/idle.h"
 #include "agent/reading/inventory.h"
 #include "base/file.h"
-#include "base/process/args.h"
-#include "base/term/term.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -26,44 +25,13 @@ enum {
     IDLE_LINE_MAX = 256
 };
 
-static const struct lks_option options[] = {
-    {"--state DIR", "folder for this node's key, spool and ledger"},
-    {"--controller URL", "first start: lockstepd's address for people, https://host:7443"},
-    {"--ca FILE", "first start: CA certificate of lockstepd (ca.crt of lockstepd init)"},
-    {"--token-file FILE", "first start: the token of lockstep node enroll; removed once used"},
-    {"--agents URLS",
-     "controllers to report to, separated by blanks, instead of those that enrolment gave"},
-    {"--node NAME", "required name of this node; with a token of several nodes its name, which is "
-                    "the host name by default"},
-    {"--root DIR", "act as the captured machine in DIR; only lockstep-agentsim changes it"},
-    {"--helper SOCKET", "socket of the root helper, which runs executors and reads what needs "
-                        "root"},
-    {"--inventory-seconds N", "seconds between readings of the machine (300)"},
-    {"--quick", "skip the search for copies of libraries, and hashing"},
-    {"--log-level LEVEL", "debug, info, warning or error (info)"},
-    {"--read", "read the machine, print the result, and exit"},
-    {"--idle", "exit with a failure if a process uses the GPUs"},
-    {"--hazards", "exit with a failure if the next boot would leave the node broken"},
-    {"--cache FILE", "with --read: file that caches what was found inside libraries"},
-    {"--depot-bytes N", "disk space for artifacts of commands, in bytes (34359738368)"},
-    {"--fetch DIGESTS", "fetch artifacts into the state folder, separated by blanks, and exit"},
-    {"--servers URLS", "with --fetch: servers to ask, in this order"},
-    {"--certificate NAME", "with --fetch: client certificate, a file in the state folder,"},
-    {"--key NAME", "and its key"},
-    {"--version", "print the version and exit"},
-    {"--help", "print this help and exit"},
-    {0},
-};
-
 static const char *const level_words[] = {"debug", "info", "warning", "error"};
 
-static void print_help(const char *program)
+static void print_help(const char *name)
 {
-    printf("%s --state DIR [options]: the agent of one node\n\n", program);
-    lks_args_print(options, LKS_TERM_TEXT_COLUMNS, stdout);
-    printf("\nSIGTERM ends the agent, SIGHUP makes it read the machine again. Exit status: 0 done, "
-           "1 refused,\n"
-           "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal.\n");
+    struct lks_manual program = lks_about_agent;
+    program.name = name;
+    lks_manual_help(&program, stdout);
 }
 
 static enum lks_code read_numbers(const struct lks_args *args, struct lks_agent_options *out,
@@ -170,7 +138,7 @@ static enum lks_code check_captured(const struct lks_agent_options *o, struct lk
 static enum lks_code run(int argc, char **argv, const struct lks_start *how, struct lks_err *err)
 {
     struct lks_args args;
-    if (lks_args_read(argc - 1, argv + 1, options, &args, err) != LKS_OK)
+    if (lks_args_read(argc - 1, argv + 1, lks_about_agent_options, &args, err) != LKS_OK)
         return err->code;
     if (args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "'%s' is not an option", args.positional[0]);

@@ -1,8 +1,8 @@
 #include "base/commit.h"
 #include "base/process/args.h"
-#include "base/term/term.h"
 #include "server/base/config.h"
 #include "server/base/daemon.h"
+#include "server/start/about.h"
 #include "server/start/init.h"
 #include "server/start/selfcheck.h"
 
@@ -11,67 +11,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct lks_option init_options[] = {
-    {"--data DIR", "data directory to create"},
-    {"--people ADDRESS:PORT", "listening address for people (127.0.0.1:7443)"},
-    {"--agents ADDRESS:PORT", "listening address for agents (127.0.0.1:7444)"},
-    {"--socket PATH", "Unix socket (DIR/lockstepd.sock)"},
-    {"--seal-key FILE", "use this key instead of a new one: 64 hexadecimal digits"},
-    {"--postgres CONNINFO", "keep the journal in this database, for several controllers"},
-    {"--join DIR", "copy of another controller's data directory; share its keys and its "
-                   "database"},
-    {"--help", "print this help"},
-    {0},
-};
-
-static const struct lks_option run_options[] = {
-    {"--config FILE", "configuration file"},
-    {"--dump-config", "print every value in effect, and exit"},
-    {"--check", "read the configuration, the keys and every secret file that it names, and exit"},
-    {"--accept-lost-rows",
-     "start although known rows of the journal are missing, and freeze the fleet"},
-    {"--version", "print the version"},
-    {"--help", "print this help"},
-    {0},
-};
-
 static void print_help(void)
 {
-    printf("usage: lockstepd init --data DIR [--name HOST]... [OPTION...]\n"
-           "       lockstepd [run] --config FILE\n\ninit:\n"
-           "  --name HOST              a name or address of this host; may be repeated\n");
-    lks_args_print(init_options, LKS_TERM_TEXT_COLUMNS, stdout);
-    printf("\nrun:\n");
-    lks_args_print(run_options, LKS_TERM_TEXT_COLUMNS, stdout);
-}
-
-/* --name may be given many times, unlike all others: it is taken out first. */
-static size_t take_names(int *argc, char **argv, struct lks_str *names, size_t most)
-{
-    size_t count = 0;
-    int kept = 0;
-    for (int i = 0; i < *argc; i++) {
-        bool joined = strncmp(argv[i], "--name=", strlen("--name=")) == 0;
-        bool apart = strcmp(argv[i], "--name") == 0 && i + 1 < *argc;
-        if ((joined || apart) && count < most)
-            names[count++] = lks_str_from(joined ? argv[i] + strlen("--name=") : argv[++i]);
-        else
-            argv[kept++] = argv[i];
-    }
-    *argc = kept;
-    return count;
+    lks_manual_help(&lks_about_lockstepd, stdout);
 }
 
 static enum lks_code run_init(int argc, char **argv, struct lks_err *err)
 {
     static struct lks_args args;
     struct lks_str names[LKS_CONFIG_NAMES_MAX];
-    size_t count = take_names(&argc, argv, names, LKS_COUNT(names));
-    if (lks_args_read(argc, argv, init_options, &args, err) != LKS_OK)
+    size_t count = 0, at = 0;
+    if (lks_args_read(argc, argv, lks_about_init_options, &args, err) != LKS_OK)
         return err->code;
     if (lks_args_has(&args, "--help")) {
         print_help();
         return LKS_OK;
+    }
+    for (const char *name; (name = lks_args_next(&args, "--name", &at)) != NULL;) {
+        if (count == LKS_COUNT(names))
+            return lks_fail(err, LKS_E_USAGE, "--name: more than %zu names", LKS_COUNT(names));
+        names[count++] = lks_str_from(name);
     }
     struct lks_init_options options = {
         .data = lks_args_get(&args, "--data"),
@@ -113,7 +72,7 @@ static enum lks_code check(const char *path, struct lks_err *err)
 static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
 {
     static struct lks_args args;
-    if (lks_args_read(argc, argv, run_options, &args, err) != LKS_OK)
+    if (lks_args_read(argc, argv, lks_about_run_options, &args, err) != LKS_OK)
         return err->code;
     const char *config = lks_args_get(&args, "--config");
     if (lks_args_about(&args, print_help, "lockstepd", LKS_COMMIT))
