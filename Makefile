@@ -94,8 +94,9 @@ soak: build $(SANITIZE)/build.ninja ## the tests SOAK_REPEAT (20) times, kills e
 
 # Hours on two cores, and resumable. The parser is a package of Debian's own python3.
 mutants: ## plant MUTANTS (400) small faults by SEED (1), and report in docs/mutants.md those that no test finds
-	@tools/setup.sh build mutants
-	@SEED=$(or $(SEED),1) MUTANTS=$(or $(MUTANTS),400) CC_LD=gold /usr/bin/python3 -B tools/mutants.py
+	@tools/setup.sh build test mutants
+	@SEED=$(or $(SEED),1) MUTANTS=$(or $(MUTANTS),400) CC_LD=gold CLANG='$(CLANG)' \
+		SANITIZED="$(SANITIZED) -Doptimization=1" /usr/bin/python3 -B tools/mutants.py
 
 portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line and all of a node: need glibc and nothing else
 	@$(call ninja,$(PORTABLE),lockstep $(NODE))

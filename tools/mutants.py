@@ -8,10 +8,14 @@ that is on comes from the environment. Each test runs once without a mutant, whi
 reaches. Then it runs with each of these that no faster test found: a mutant is found if a test fails or hangs.
 
 The state is in CACHE (~/.cache/lockstep/mutants): a run that was stopped continues where it was, and after
-a change of the tree a pair of mutant and test runs again only if the test's program changed. Further
-variables: JOBS (tests at a time), LIMIT (seconds: slower tests are left out), FRESH=1 (forget the results),
+a change of the tree a pair of mutant and test runs again only if the test's program changed. The test that
+found each mutant is in ROOT/tests/mutants/found.csv, and comes first in the next run, on any machine.
+
+Further variables: JOBS (tests at a time), LIMIT (seconds: slower tests are left out), FRESH=1 (forget the results),
 TIME (seconds: then no further test starts, and the page says how many mutants are not run to the end),
-TESTS (a pattern: only tests with such a name; the page says so), SOURCES (words for the page: of which commit).
+TESTS (a pattern: only tests with such a name; the page says so), ONLY (ids of the page: only these mutants run),
+KEPT=1 (mutants in found.csv count as found and do not run; the page says how many), SANITIZED (options of a
+second build, in which tests run with the mutants that are left), SOURCES (words for the page: of which commit).
 Needs python3-clang; docs/decisions/0104-mutants.md has the reasons.
 """
 import concurrent.futures
@@ -23,6 +27,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -71,23 +76,24 @@ def copy(root, tree, skipped):
     names |= {f"{name}.h" for name in skipped}
     for path in tree.rglob("*"):
         name = str(path.relative_to(tree))
-        if not path.is_dir() and name not in names and not name.startswith((".git/", "build/")):
+        if not path.is_dir() and name not in names and not name.startswith((".git/", "build/", "build-sanitized/")):
             path.unlink()
     if not (tree / ".git").exists():  # for the files that tests ask git for
         subprocess.run(["git", "init", "-q", tree], check=True)
 
 
-def quietly(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def quietly(*command, **variables):
+    env = dict(os.environ, **variables)
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         sys.stdout.write(done.stdout.decode(errors="replace")[-4000:])
         raise SystemExit(f"mutants: {command[0]} failed")
 
 
-def set_up(tree, build):
+def set_up(tree, build, *options, **variables):
     """A build directory with the options of all files and the generated headers, which a parser needs."""
     if not (build / "build.ninja").exists():
-        quietly("meson", "setup", str(build), str(tree))
+        quietly("meson", "setup", str(build), str(tree), *options, **variables)
     quietly("ninja", "-C", str(build), "build.ninja")
     listed = subprocess.check_output(["ninja", "-C", build, "-t", "targets", "all"]).decode()
     generated = re.findall(r"^(.*\.h): CUSTOM_COMMAND", listed, flags=re.M)
@@ -111,10 +117,11 @@ class Test:
     reached: frozenset = frozenset()
     problem: str = ""
     learned: bool = False
+    sanitized: bool = False
 
 
-def tests_of(build, jobs):
-    """The tests, and what they need is built."""
+def tests_of(build, jobs, names=None):
+    """The tests, or those of these names, and what they need is built."""
 
     def introspect(what):
         return json.loads(subprocess.check_output(["meson", "introspect", build, what]))
@@ -123,6 +130,9 @@ def tests_of(build, jobs):
     listed = introspect("--tests")
     listed = [t for t in listed if SUITES & {s.split(":")[-1] for s in t["suite"]} or t["name"] in REAL]
     listed = [t for t in listed if re.search(os.environ.get("TESTS", ""), t["name"])]
+    listed = [t for t in listed if names is None or t["name"] in names]
+    if not listed:
+        return []
     parts = {t["name"]: [t["cmd"][0], *(f for id_ in t["depends"] for f in files[id_])] for t in listed}
     built = sorted({os.path.relpath(f, build) for some in parts.values() for f in some})
     quietly("ninja", "-C", str(build), "-j", str(jobs), *built)
@@ -136,9 +146,10 @@ def tests_of(build, jobs):
     return tests
 
 
-def limits():
+def limits(sanitized):
     """Soft ones: a test may set its own and take them back."""
-    for what, most in (("CORE", 0), ("DATA", MEMORY), ("FSIZE", FILE_SIZE)):
+    # ASan maps more than any limit of data; it has a limit of its own.
+    for what, most in (("CORE", 0), ("FSIZE", FILE_SIZE), *([] if sanitized else [("DATA", MEMORY)])):
         kind = getattr(resource, f"RLIMIT_{what}")
         resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
 
@@ -160,6 +171,8 @@ def run(test, seconds, mutant=None, reached=None):
     os.chmod(scratch, 0o1777)  # as /tmp is: PostgreSQL runs as another user
     mark = f"LKS_MUTANTS_RUN={scratch}"
     env = dict(os.environ, **test.env, TMPDIR=scratch, LKS_MUTANTS_RUN=scratch)
+    if test.sanitized:
+        env["ASAN_OPTIONS"] = f"hard_rss_limit_mb={MEMORY >> 20}"
     if mutant is not None:
         env["LKS_MUTANT"] = str(mutant)
     if reached:
@@ -167,7 +180,8 @@ def run(test, seconds, mutant=None, reached=None):
     start = time.monotonic()
     try:
         done = subprocess.run(
-            test.command, env=env, cwd=test.workdir, timeout=seconds, preexec_fn=limits, start_new_session=True,
+            test.command, env=env, cwd=test.workdir, timeout=seconds, start_new_session=True,
+            preexec_fn=lambda: limits(test.sanitized),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
         result = "passed" if done.returncode in (0, 77) else "failed"
     except subprocess.TimeoutExpired:
@@ -232,9 +246,9 @@ def attempt(test, number):
 class Results:
     """What the log knows of these tests: pairs that passed, mutants found, and those found before a change."""
 
-    def __init__(self, log, tests):
+    def __init__(self, log, tests, before):
         now = {(t.name, t.digest) for t in tests}
-        self.log, self.found, self.passed, self.before = log, {}, {}, set()
+        self.log, self.found, self.passed, self.before = log, {}, {}, set(before)
         for row in log.read():
             if (row["test"], row["digest"]) in now and row["result"] == "passed":
                 self.passed.setdefault(row["mutant"], set()).add(row["test"])
@@ -254,26 +268,46 @@ class Results:
             self.found[name] = (result, test.name)
 
 
-def judge(mutants, numbers, tests, same, state, jobs, limit, until):
+@dataclasses.dataclass
+class Run:
+    """What all tests of a run have in common. Before: the pairs of mutant and test of an earlier run's finds."""
+
+    mutants: list
+    numbers: dict
+    same: dict
+    before: set
+    state: pathlib.Path
+    jobs: int
+    limit: float
+    until: float
+
+
+def learn_all(run_, tests):
+    """Times and reach of the tests, as far as there is time."""
+    log = Log(run_.state / "reached.jsonl")
+    known = {(r["test"], r["digest"]): r for r in log.read()}
+    times = {r["test"]: r["seconds"] for r in known.values()}
+
+    def learned(test):
+        if time.monotonic() < run_.until:
+            learn(test, len(run_.numbers), run_.limit, run_.state, log, known)
+
+    with concurrent.futures.ThreadPoolExecutor(run_.jobs) as pool:
+        list(pool.map(learned, sorted(tests, key=lambda t: times.get(t.name, 0))))
+
+
+def judge(run_, tests):
     """The mutants that tests find, {name: (how, test)}, and the names of those that were not run to the end.
 
     The next pair of mutant and test is the one that most likely finds something in its time, so a run that is
     stopped has found most of what it can find: a test that found the mutant before a change of the tree, then fast
     tests and mutants that few tests have missed. Equivalent mutants come last.
     """
-    log, results = Log(state / "reached.jsonl"), Results(Log(state / "results.jsonl"), tests)
-    known = {(r["test"], r["digest"]): r for r in log.read()}
-    times = {r["test"]: r["seconds"] for r in known.values()}
-
-    def learned(test):
-        if time.monotonic() < until:
-            learn(test, len(mutants), limit, state, log, known)
-
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(learned, sorted(tests, key=lambda t: times.get(t.name, 0))))
+    results = Results(Log(run_.state / "results.jsonl"), tests, run_.before)
+    numbers, until = run_.numbers, run_.until
     pairs = [
         (m, t)
-        for m in mutants
+        for m in run_.mutants
         for t in tests
         if numbers[m.name()] in t.reached and not t.problem and results.is_open(m.name(), t)
     ]
@@ -282,7 +316,7 @@ def judge(mutants, numbers, tests, same, state, jobs, limit, until):
     def cost(pair):
         name = pair[0].name()
         missed = len(results.passed.get(name, ()))
-        return (name, pair[1].name) not in results.before, pair[0].key() in same, pair[1].seconds * (1 + missed)
+        return (name, pair[1].name) not in results.before, pair[0].key() in run_.same, pair[1].seconds * (1 + missed)
 
     def work(_):
         while time.monotonic() < until:
@@ -298,9 +332,9 @@ def judge(mutants, numbers, tests, same, state, jobs, limit, until):
                 print(f"{result or 'unclear':8} {m.file}:{m.line} {m.was} -> {m.now or 'nothing'}"
                       f" {test.name}"[:160], flush=True)  # fmt: skip
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(work, range(jobs)))
-    return results.found, left(mutants, numbers, tests, results)
+    with concurrent.futures.ThreadPoolExecutor(run_.jobs) as pool:
+        list(pool.map(work, range(run_.jobs)))
+    return results.found, left(run_.mutants, numbers, tests, results)
 
 
 def left(mutants, numbers, tests, results):
@@ -316,6 +350,23 @@ def left(mutants, numbers, tests, results):
     return {m.name() for m in mutants if m.name() not in results.found and is_left(m.name())}
 
 
+def judge_sanitized(run_, tests, tree, found):
+    """As judge(), for the mutants that are left, in a build that sees reads past an array and leaks."""
+    left_ = [m for m in run_.mutants if m.name() not in found and m.key() not in run_.same]
+    reach = {run_.numbers[m.name()] for m in left_}
+    plain = {t.name: t for t in tests if reach & t.reached and not t.problem}
+    build = tree / "build-sanitized"
+    if not plain or time.monotonic() > run_.until:
+        return {}, {m.name() for m in left_ if plain}
+    set_up(tree, build, *shlex.split(os.environ["SANITIZED"]), CC=os.environ.get("CLANG", "clang"))
+    again = tests_of(build, run_.jobs, plain)
+    for test in again:  # what a test reaches is known, and sanitizers take about three times as long
+        test.seconds, test.reached = 3 * plain[test.name].seconds, plain[test.name].reached
+        test.sanitized = test.learned = True
+    hits, unfinished = judge(dataclasses.replace(run_, mutants=left_), again)
+    return {name: ("sanitized", test) for name, (_, test) in hits.items() if name not in found}, unfinished
+
+
 # --- the report -----------------------------------------------------------------------------------------
 
 
@@ -325,6 +376,28 @@ def equivalents(root):
         return {}
     with path.open(newline="") as lines:
         return {(r["file"], r["function"], r["was"], r["now"], r["nth"]): r["reason"] for r in csv.DictReader(lines)}
+
+
+def kept(root, mutants):
+    """The finds of earlier runs, {name: (how, test)}."""
+    path = root / "tests/mutants/found.csv"
+    if not path.exists():
+        return {}
+    with path.open(newline="") as lines:
+        rows = {r["id"]: (r["how"], r["test"]) for r in csv.DictReader(lines)}
+    return {m.name(): rows[m.id()] for m in mutants if m.id() in rows}
+
+
+def keep(root, mutants, found):
+    """Write the finds of this run and of earlier ones."""
+    path = root / "tests/mutants/found.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as out:
+        rows = csv.writer(out, lineterminator="\n")
+        rows.writerow(["file", "function", "id", "how", "test"])
+        for m in sorted(mutants, key=Mutant.key):
+            if m.name() in found:
+                rows.writerow([m.file, m.function, m.id(), *found[m.name()]])
 
 
 def cell(text, width=100):
@@ -350,45 +423,80 @@ def partial(total):
     )
 
 
-def report(seed, mutants, pool, found, unfinished, same, tests, numbers):
-    """The page, from what is known; the same results give the same page."""
+@dataclasses.dataclass
+class Outcome:
+    """What is known in the end. Old: the names of the mutants that only an earlier run found."""
+
+    found: dict
+    unfinished: set
+    old: set
+
+
+def counted(mutants, end, same):
+    """The rows of the folders and of all: mutants, equivalent, not run, found, survived."""
     rows, total = [], [0] * 5
     for folder in FOLDERS:
         here = [m for m in mutants if m.file.split("/")[1] == folder]
         equal = sum(m.key() in same for m in here)
-        open_ = sum(m.name() in unfinished and m.key() not in same for m in here)
-        hits = sum(m.name() in found and m.key() not in same for m in here)
+        open_ = sum(m.name() in end.unfinished and m.key() not in same for m in here)
+        hits = sum(m.name() in end.found and m.key() not in same for m in here)
         counts = [len(here), equal, open_, hits, len(here) - equal - open_ - hits]
         total = [a + b for a, b in zip(total, counts)]
         rows.append([f"`src/{folder}`", *counts, percent(hits, hits + counts[4])])
     rows.append(["all", *total, percent(total[3], total[3] + total[4])])
+    return rows, total
+
+
+def notes(end, total, tests):
+    """Sentences on how the run was restricted."""
+    if total[2]:
+        yield partial(total)
+    if end.old:
+        yield (
+            f"{len(end.old)} of those found are rows of `tests/mutants/found.csv` from an earlier run, and did not run"
+            " in this one."
+        )
+    if os.environ.get("SOURCES"):
+        yield f"Sources: {os.environ['SOURCES']}."
+    if os.environ.get("TESTS"):
+        yield f"`TESTS` named {len(tests)} of the tests; mutants that these do not reach did not run."
+
+
+def report(seed, mutants, pool, end, same, tests, numbers):
+    """The page, from what is known; the same results give the same page."""
+    rows, total = counted(mutants, end, same)
     reached = {n for t in tests if not t.problem for n in t.reached}
-    settled = found.keys() | unfinished
-    alive = sorted((m for m in mutants if m.name() not in settled and m.key() not in same), key=Mutant.key)
-    hung = sum(1 for m in mutants if found.get(m.name(), ("",))[0] == "hung")
-    places_of = [
-        [f"`{m.file}`", f"`{m.function}`", cell(m.was), cell(m.now), "" if numbers[m.name()] in reached else "no"]
-        for m in alive
-    ]
+    unequal = sorted((m for m in mutants if m.name() not in end.found and m.key() not in same), key=Mutant.key)
+
+    def listed(some):
+        return [
+            [m.id(), f"`{m.file}`", f"`{m.function}`", cell(m.was), cell(m.now),
+             "" if numbers[m.name()] in reached else "no"]
+            for m in some
+        ]  # fmt: skip
+
+    head = ["id", "file", "function", "was", "now", "reached"]
+    alive = listed(m for m in unequal if m.name() not in end.unfinished)
+    open_ = listed(m for m in unequal if m.name() in end.unfinished)
     equal = [
         [f"`{m.file}`", f"`{m.function}`", cell(m.was), cell(m.now), same[m.key()]]
         for m in sorted(mutants, key=Mutant.key)
         if m.key() in same
     ]
+    hows = [end.found[m.name()][0] for m in mutants if m.name() in end.found]
     left_out = [[t.name, t.problem] for t in tests if t.problem]
     parts = [
         "# Mutants",
         "Written by `make mutants` (`tools/mutants.py`). A mutant is one small fault in a copy of the\n"
         "sources; a test finds the mutant if it fails or hangs. [0104](decisions/0104-mutants.md) has the reasons.",
-        f"Seed {seed}: {len(mutants)} of {pool} places. A test that hung found {hung} of the mutants.\n"
+        f"Seed {seed}: {len(mutants)} of {pool} places. A test that hung found {hows.count('hung')} of the mutants, and\n"
+        f"a test with sanitizers {hows.count('sanitized')} that it does not find without them.\n"
         f"{percent(total[1], total[0])} are called equivalent: no test can tell them from the original.",
         table(["folder", "mutants", "equivalent", "not run", "found", "survived", "found of those run"], rows),
-        *([partial(total)] if total[2] else []),
-        *([f"Sources: {os.environ['SOURCES']}."] if os.environ.get("SOURCES") else []),
-        *([f"`TESTS` named {len(tests)} of the tests; mutants that these do not reach did not run."]
-          if os.environ.get("TESTS") else []),
+        *notes(end, total, tests),
         "## Survivors",
-        table(["file", "function", "was", "now", "reached"], places_of) if alive else "None.",
+        table(head, alive) if alive else "None.",
+        *(["## Not run to the end", table(head, open_)] if open_ else []),
         "## Equivalent",
         "From `tests/mutants/equivalent.csv`.",
         table(["file", "function", "was", "now", "reason"], equal) if equal else "None.",
@@ -434,6 +542,39 @@ def plan(seed, count, root, tree, build, state, jobs):
     return chosen, pool
 
 
+def planted_tree(root, tree, mutants, numbers):
+    """The copy with all mutants, each behind its switch."""
+    files = {m.file for m in mutants}
+    copy(root, tree, files)
+    for name in files:
+        here = [m for m in mutants if m.file == name]
+        data = mutants_places.planted((root / name).read_bytes(), here, numbers, name, len(mutants))
+        update(tree / f"{name}.h", data)
+        update(tree / name, (mutants_places.INCLUDE % pathlib.Path(name).name).encode())
+
+
+def asked(mutants, old):
+    """The mutants that run: all, those that ONLY names, or with KEPT those that no earlier run found."""
+    ids = set(re.split(r"[ ,]+", os.environ["ONLY"])) if os.environ.get("ONLY") else None
+    unknown = (ids or set()) - {m.id() for m in mutants}
+    if unknown:
+        raise SystemExit(f"mutants: ONLY: no mutant of this seed has the id {min(unknown)}")
+    skipped = old if os.environ.get("KEPT") else {}
+    return [m for m in mutants if (ids is None or m.id() in ids) and m.name() not in skipped]
+
+
+def outcome(run_, tests, tree, mutants, old):
+    """Both stages, and what an earlier run found of the mutants that are not run."""
+    learn_all(run_, tests)
+    found, unfinished = judge(run_, tests)
+    if os.environ.get("SANITIZED"):
+        more, again = judge_sanitized(run_, tests, tree, found)
+        found, unfinished = {**found, **more}, (unfinished | again) - more.keys()
+    skipped = {m.name() for m in mutants} - {m.name() for m in run_.mutants}
+    counted_old = {n: old[n] for n in skipped & old.keys()} if os.environ.get("KEPT") else {}
+    return Outcome({**counted_old, **found}, unfinished | (skipped - counted_old.keys()), set(counted_old))
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     seed, count = int(os.environ.get("SEED", "1")), int(os.environ.get("MUTANTS", "400"))
@@ -447,22 +588,21 @@ def main():
             (state / name).unlink(missing_ok=True)
     mutants, pool = plan(seed, count, root, tree, build, state, jobs)
     numbers = {m.name(): n for n, m in enumerate(mutants)}
-    files = {m.file for m in mutants}
-    copy(root, tree, files)
-    for name in files:
-        here = [m for m in mutants if m.file == name]
-        data = mutants_places.planted((root / name).read_bytes(), here, numbers, name, len(mutants))
-        update(tree / f"{name}.h", data)
-        update(tree / name, (mutants_places.INCLUDE % pathlib.Path(name).name).encode())
+    old, same = kept(root, mutants), equivalents(root)
+    running = asked(mutants, old)
+    planted_tree(root, tree, mutants, numbers)
     print(f"building {len(mutants)} mutants", flush=True)
     set_up(tree, build)
-    tests, same = tests_of(build, jobs), equivalents(root)
+    tests = tests_of(build, jobs)
     until = time.monotonic() + float(os.environ.get("TIME", "inf"))
-    found, unfinished = judge(mutants, numbers, tests, same, state, jobs, limit, until)
+    before = {(name, test) for name, (_, test) in old.items()}
+    end = outcome(Run(running, numbers, same, before, state, jobs, limit, until), tests, tree, mutants, old)
     for m in mutants:
-        if m.key() in same and m.name() in found:
-            print(f"mutants: {m.file}: {m.was}: called equivalent, and {found[m.name()][1]} finds it")
-    page = report(seed, mutants, pool, found, unfinished, same, tests, numbers)
+        if m.key() in same and m.name() in end.found:
+            print(f"mutants: {m.file}: {m.was}: called equivalent, and {end.found[m.name()][1]} finds it")
+    survived = {m.name() for m in running} - end.found.keys() - end.unfinished
+    keep(root, mutants, {n: row for n, row in {**old, **end.found}.items() if n not in survived})
+    page = report(seed, mutants, pool, end, same, tests, numbers)
     (root / "docs").mkdir(exist_ok=True)
     (root / "docs/mutants.md").write_text(page)
     print(re.search(r"\| all .*", page).group(0))

@@ -76,6 +76,10 @@ class Mutant:
     def name(self):
         return "\0".join(self.key())
 
+    def id(self):
+        """The name for people: the number of a mutant is another one in each cache."""
+        return hashlib.sha256(self.name().encode()).hexdigest()[:10]
+
 
 def flat(text):
     """The text as one line; comments are /* */."""
