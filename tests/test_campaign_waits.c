@@ -1,6 +1,7 @@
 /* What people are told of a node that waits, wherever it does. */
 #include "core/campaign/campaign.h"
 #include "core/registry/book.h"
+#include "core/rows/command.h"
 #include "core/state/lookup.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
@@ -95,6 +96,19 @@ static void on_the_way(void)
     campaign_end(&w);
 }
 
+/* A step that was put off says why, until it is asked for again. */
+static void put_off(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1});
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_READING, HOUR));
+    w.a.state.commands_open += LKS_STATE_COMMANDS_MAX;
+    CHECK(!campaign_run(&w, 10 * MINUTE));
+    check_waits(&w, "n1", "100000 commands wait for answers, which is the most");
+    w.a.state.commands_open -= LKS_STATE_COMMANDS_MAX;
+    campaign_end(&w);
+}
+
 /* It was done, and the rollback does not reach it yet. */
 static void on_the_way_back(void)
 {
@@ -156,6 +170,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"before it begins", before_it_begins},
         {"on the way", on_the_way},
+        {"put off", put_off},
         {"on the way back", on_the_way_back},
         {"beside another change", beside_another_change},
         {"beside an unresolved update", beside_an_unresolved_update},

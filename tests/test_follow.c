@@ -1,5 +1,4 @@
-/* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
- */
+/* One leads, others follow: what they take over, what they refuse, and how the lead moves. */
 #include "core/entity/entity.h"
 #include "core/registry/book.h"
 #include "core/state/barred.h"
@@ -528,6 +527,12 @@ static void drop(struct bench *t, uint64_t last)
     lks_memory_disk_drop(t->disk, last - 1);
 }
 
+static void drop_both(struct bench *t, uint64_t last)
+{
+    drop(t, last);
+    drop(t, last + 1);
+}
+
 /* A row that no engine of ours wrote, and a head signed with `key`. */
 static void append_other(struct bench *t, const struct lks_key *key)
 {
@@ -590,20 +595,22 @@ static void sign_otherwise(struct bench *t, uint64_t last)
     append_other(t, &other);
 }
 
+struct spoiled {
+    const char *name;
+    void (*spoil)(struct bench *t, uint64_t last);
+    enum lks_code code;
+    const char *says;
+};
+
 /* The follower has read up to two rows before the last. */
 static void test_what_is_wrong_is_not_followed(void)
 {
-    static const struct {
-        const char *name;
-        void (*spoil)(struct bench *t, uint64_t last);
-        enum lks_code code;
-        const char *says;
-    } cases[] = {
+    static const struct spoiled cases[] = {
         {"a row was edited", edit, LKS_E_INVALID, "is not what was written"},
         {"a row is missing", drop, LKS_E_INVALID, "is missing"},
+        {"all rows are missing", drop_both, LKS_E_INVALID, "row 8 was committed and is not there"},
         {"rows that were seen are gone", lose, LKS_E_REFUSED, "lost what was acknowledged"},
-        {"another row stands in the place of the last seen", replace, LKS_E_REFUSED,
-         "another history"},
+        {"another row has the last one's place", replace, LKS_E_REFUSED, "another history"},
         {"another chain goes on behind it", rewrite, LKS_E_INVALID, "is not what was written"},
         {"a head is signed with another key", sign_otherwise, LKS_E_INVALID, "not signed"},
     };
@@ -631,14 +638,10 @@ static void test_what_is_wrong_is_not_followed(void)
 /* What a controller remembers of the journal over a restart. */
 static void test_a_place_that_was_seen_has_to_be_there(void)
 {
-    static const struct {
-        const char *name;
-        void (*spoil)(struct bench *t, uint64_t last);
-        enum lks_code code;
-    } cases[] = {
-        {"it is there", NULL, LKS_OK},
-        {"it is gone", lose, LKS_E_REFUSED},
-        {"it is another", rewrite, LKS_E_REFUSED},
+    static const struct spoiled cases[] = {
+        {"it is there", NULL, LKS_OK, ""},
+        {"it is gone", lose, LKS_E_REFUSED, "lost what was acknowledged"},
+        {"it is another", rewrite, LKS_E_REFUSED, "another history"},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
         LKS_CLEANUP(bench_fini) struct bench t = {0};
@@ -649,8 +652,8 @@ static void test_a_place_that_was_seen_has_to_be_there(void)
         if (cases[i].spoil != NULL)
             cases[i].spoil(&t, lks_engine_seq(t.a.engine));
         CHECK_CODE(lks_engine_place_check(&t.b.store, &t.b.place, &err), cases[i].code);
-        struct lks_engine_place nothing = {0};
-        CHECK_CODE(lks_engine_place_check(&t.b.store, &nothing, &err), LKS_OK);
+        CHECK_HAS(lks_str_from(err.msg), cases[i].says);
+        CHECK_CODE(lks_engine_place_check(&t.b.store, &(struct lks_engine_place){0}, &err), LKS_OK);
     }
 }
 
@@ -773,8 +776,7 @@ static void test_deadlines_count_anew(void)
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
-        {"follow: a follower knows what the leader wrote",
-         test_a_follower_knows_what_the_leader_wrote},
+        {"a follower knows what the leader wrote", test_a_follower_knows_what_the_leader_wrote},
         {"a follower bars what the leader bars", test_a_follower_bars_what_the_leader_bars},
         {"follow: a start while another leads", test_a_start_while_another_leads},
         {"follow: rows without a head are not followed", test_rows_without_a_head_are_not_followed},

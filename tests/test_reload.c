@@ -9,6 +9,7 @@
 #include "core/rows/credential.h"
 #include "core/rows/deviation.h"
 #include "core/rows/registry.h"
+#include "core/rows/verdict.h"
 #include "core/state/state.h"
 #include "model/record/record.h"
 #include "model/record/record_words.h"
@@ -302,6 +303,18 @@ static void test_lists_past_their_maximum(void)
     CHECK(l.seen > 25);
 }
 
+/* Readings have the verdicts that are based on them in a list. */
+static void test_a_verdict_without_readings(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&s, 1, &err), LKS_OK);
+    CHECK_CODE(LKS_VEC_RESERVE(s.verdicts, s.verdict_room, 2, &err), LKS_OK);
+    s.verdict_count = 2;
+    CHECK_CODE(lks_state_index(&s, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg), "a verdict has no readings");
+}
+
 static const struct lks_test tests[] = {
     {"states", test_states},
     {"lists past their maximum", test_lists_past_their_maximum},
@@ -309,6 +322,7 @@ static const struct lks_test tests[] = {
     {"deviations that name too many nodes", test_deviations_that_name_too_many},
     {"rows of few bytes", test_rows_of_few_bytes},
     {"a unit without members", test_empty_unit},
+    {"a verdict without readings", test_a_verdict_without_readings},
     {NULL, NULL},
 };
 
