@@ -63,6 +63,7 @@ static const struct {
     {"daemon_login", "logout"},
     {"daemon_login", "login"},
     {"daemon_login", "loginCallback"},
+    {"daemon_can", "can"},
     {"daemon_access", "renewToken"},
     {"daemon_access", "renewCertificate"},
     {"daemon_access", "endCertificate"},

@@ -455,6 +455,7 @@ static const struct row json_rows[] = {
     {"access token", ARGS("lee", "lee"), 0, NULL, NULL},
     {"access ls", {NULL}, 0, NULL, NULL},
     {"whoami", {NULL}, 0, NULL, NULL},
+    {"access can-i", ARGS("hold", "node", "--as", "lee"), 1, NULL, NULL},
     {"access revoke", ARGS("lee", "viewer"), 0, NULL, NULL},
     {"alarm ls", {NULL}, 0, NULL, NULL},
     {"top", {NULL}, 0, NULL, NULL},

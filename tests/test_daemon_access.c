@@ -363,6 +363,8 @@ static void test_certificates(void)
     crew_fine(s.crew.admin, "endCertificate", path, NULL, &t);
     crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "not known, or has expired");
     crew_fine(again, "whoami", "/v1/whoami", NULL, &t);
+    CHECK_STR(crew_text(&t, "by"), "certificate");
+    CHECK_INT(hours_left(t.doc), 24);
     crew_refused(s.crew.admin, "endCertificate", path, NULL, 404, "no certificate '");
     crew_refused(s.crew.admin, "renewCertificate", "/v1/certificates/renew", "{\"request\":\"x\"}",
                  400, "show the certificate that is to be renewed");

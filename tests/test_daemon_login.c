@@ -146,6 +146,9 @@ static void check_roles(struct scene *s, struct lks_client *kim, const char *id)
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     crew_fine(kim, "whoami", "/v1/whoami", NULL, &t);
     CHECK_STR(crew_text(&t, "identity"), "user:kim@x.org");
+    CHECK_STR(crew_text(&t, "by"), "login");
+    CHECK_STR(crew_text(&t, "issuer"), s->provider.issuer);
+    CHECK(crew_text(&t, "expires").len > 0);
     CHECK_INT(crew_count(&t, "bindings"), 2);
     CHECK_STR(lks_doc_text(crew_item(&t, "bindings", 0), "role"), "approver");
     CHECK_STR(lks_doc_text(crew_item(&t, "bindings", 0), "pool"), "train");
@@ -163,6 +166,19 @@ static void check_roles(struct scene *s, struct lks_client *kim, const char *id)
         CHECK_STR(lks_doc_member(listed, "roles")->first->text, "approver@train");
         CHECK(lks_doc_text(listed, "expires").len > 0);
     }
+}
+
+/* An admin asks what kim may: as long as a login lasts, what it gives. */
+static void check_can(struct scene *s, const char *question, bool yes, const char *id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char path[160];
+    snprintf(path, sizeof(path), "/v1/access/can?%s&identity=user:kim@x.org", question);
+    lks_test_case("%s", question);
+    crew_fine(s->crew.admin, "can", path, NULL, &t);
+    CHECK(crew_truth(&t, "yes") == yes);
+    if (yes)
+        CHECK_STR(lks_doc_text(crew_item(&t, "grants", 0), "login"), id);
 }
 
 /* The roles of a login are its token's: another credential of the same identity has none. */
@@ -204,6 +220,7 @@ static void test_login(void)
     CHECK(strcmp(id, again) != 0);
     check_roles(&s, kim, id);
     check_others(&s);
+    check_can(&s, "act=unfreeze", false, "");
     CHECK(crew_again(&s.crew)); /* a login survives a restart: it is in the journal */
     lks_client_free(kim);
     lks_client_free(too);
@@ -212,9 +229,13 @@ static void test_login(void)
     snprintf(path, sizeof(path), "/v1/tokens/%s", id);
     crew_fine(s.crew.admin, "endToken", path, NULL, &t);
     crew_refused(s.crew.admin, "endToken", path, NULL, 404, "no token");
+    snprintf(path, sizeof(path), "/v1/tokens/%s", again);
+    crew_fine(s.crew.admin, "endToken", path, NULL, &t);
     kim = log_in(&s, KIM, id);
+    check_can(&s, "act=unfreeze&pool=train", true, id);
     crew_fine(kim, "logout", "/v1/logout", NULL, &t);
     crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "has expired");
+    check_can(&s, "act=unfreeze&pool=train", false, "");
     lks_client_free(kim);
     scene_end(&s);
 }

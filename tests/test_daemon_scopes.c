@@ -119,6 +119,22 @@ static const struct {
     {"an unknown pool", "pool", "nope", 404, "no pool 'nope'"},
 };
 
+/* The answer before the act: of a list its names, of a pool all of it. A body's list may have
+ * unknown names, and the act alone says so. */
+static void check_can(struct lks_client *who, const char *act, bool pool, const char *name,
+                      int status)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char path[160];
+    (void)snprintf(path, sizeof(path), "/v1/access/can?act=%s&%s=%s", act, pool ? "pool" : "name",
+                   name);
+    int can = crew_ask(who, "GET", path, NULL, &t);
+    if (can == 404)
+        CHECK_INT(status, 404);
+    else if (CHECK_INT(can, 200))
+        CHECK(crew_truth(&t, "yes") == (status != 403));
+}
+
 static void check_wishes(struct scene *s)
 {
     for (size_t i = 0; i < LKS_COUNT(wishes); i++) {
@@ -127,6 +143,8 @@ static void check_wishes(struct scene *s)
         (void)snprintf(body, sizeof(body), "{\"stack\":\"cooler\",\"%s\":\"%s\",\"reason\":\"r\"}",
                        wishes[i].key, wishes[i].value);
         lks_test_case("%s", wishes[i].name);
+        check_can(s->operators[TRAIN], "propose", wishes[i].key[0] == 'p', wishes[i].value,
+                  wishes[i].status);
         if (wishes[i].status != 200)
             crew_refused(s->operators[TRAIN], "propose", "/v1/changes", body, wishes[i].status,
                          wishes[i].detail);
@@ -188,6 +206,7 @@ static void check_routes(const struct scene *s)
             (void)snprintf(path, sizeof(path), "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(head),
                            lists[k].nodes, LKS_STR_ARG(tail));
             const char *body = strcmp(r->method, "GET") != 0 ? "{}" : NULL;
+            check_can(person_for(s, r->permission), r->id, false, lists[k].nodes, lists[k].status);
             CHECK_INT(crew_ask(person_for(s, r->permission), r->method, path, body, &t),
                       lists[k].status);
         }

@@ -132,6 +132,36 @@ static struct lks_client *connect_with(const struct ctl *c, const char *token)
     return client;
 }
 
+/* Whether the same person is told that they may, of the thing that the path of the act names, or of
+ * gpu1 where its body would name a node. An act whose body would name a pool is asked for train. */
+static void check_can(struct lks_client *client, const struct lks_route *r, enum lks_role role,
+                      const struct where *where, int status)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(ANSWER_MAX);
+    bool by_id = strstr(r->path, "{id}") != NULL, by_pool = r->scope == LKS_SCOPE_POOL;
+    bool in_body = r->scope == LKS_SCOPE_NODE || r->scope == LKS_SCOPE_ASKED ||
+                   r->scope == LKS_SCOPE_WISH || by_pool;
+    char path[256];
+    if (r->listener != LKS_LISTENER_PEOPLE)
+        return;
+    snprintf(path, sizeof(path), "/v1/access/can?act=%s&%s", r->id,
+             by_pool                                        ? "pool=train"
+             : strstr(r->path, "{name}") != NULL || in_body ? "name=gpu1"
+             : by_id                                        ? "name=999999"
+                                                            : "");
+    if (path[strlen(path) - 1] == '&')
+        path[strlen(path) - 1] = '\0';
+    int can = ctl_ask(client, "GET", path, NULL, &answer);
+    if (status == 404) {
+        CHECK_INT(can, 404);
+        return;
+    }
+    bool at = by_pool ? where->everywhere || where->pool[0] == 't' : where->at_node;
+    bool may = in_body ? lks_access_role_may(role, r->permission) && at : status != 403;
+    CHECK_INT(can, 200);
+    CHECK_HAS(lks_buf_view(&answer), may ? "\"yes\":true" : "\"yes\":false");
+}
+
 static void walk(const struct ctl *c, const char *token, enum lks_role role,
                  const struct where *where)
 {
@@ -144,6 +174,7 @@ static void walk(const struct ctl *c, const char *token, enum lks_role role,
         lks_test_case("%s %s as %s %s", r->method, path, lks_role_words[role], where->name);
         int status = ctl_ask(client, r->method, path, harmless_body(r), &answer);
         CHECK_INT(status, expected(r, role, where));
+        check_can(client, r, role, where, status);
     }
     lks_client_free(client);
 }

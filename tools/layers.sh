@@ -47,9 +47,9 @@ hidden='engine:drivers engine:probe'
 # How many sources may see a header, by themselves or through others: what many see rebuilds them all,
 # and hides what each depends on. A header does not include the whole state; a source does.
 reach='
-core/state/state.h:161
+core/state/state.h:162
 core/rows/change.h:90
-core/decision/event.h:140
+core/decision/event.h:141
 core/plan/plan.h:50
 '
 whole='core/state/state.h'

@@ -75,18 +75,52 @@ enum lks_code lks_cmd_access_ls(struct lks_cli *cli, const struct lks_args *args
 
 static const struct lks_listing_fact me[] = {
     {"identity", "{identity}", NULL},
+    {"authenticated",
+     "[{by=socket}as a user of the controller's machine, by its Unix socket|{by=token}by API token "
+     "{credential}|{by=login}by a login with {issuer}, token {credential}|{by=certificate}by a "
+     "client certificate[, serial {credential}]]",
+     NULL},
+    {"expires", "{expires}", NULL},
     {"role", "{role}[ in site {site}[, pool {pool}]| in pool {pool}]", "bindings"},
+    {"context", "{context}", NULL},
+    {"server", "{server}", NULL},
+    {"controller", "{controller}", NULL},
 };
+
+/* Members of the answer, as they came. */
+static enum lks_code put_members(struct lks_json_writer *w, const struct lks_doc *map,
+                                 struct lks_err *err)
+{
+    for (const struct lks_doc *m = map->first; m != NULL; m = m->next) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf value = LKS_BUF(LKS_DOC_BYTES_MAX);
+        char key[64];
+        (void)snprintf(key, sizeof(key), "%" LKS_STR_FMT, LKS_STR_ARG(m->key));
+        if (lks_json_canonical(m, &value, err) != LKS_OK)
+            return err->code;
+        lks_json_raw(w, key, lks_buf_view(&value));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code show_me(struct lks_cli *cli, const struct lks_args *args,
+                             const struct lks_doc *doc, struct lks_err *err)
+{
+    (void)args;
+    return lks_listing_facts(cli, me, LKS_COUNT(me), doc, err);
+}
 
 enum lks_code lks_cmd_whoami(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     if (lks_ask_get(cli, args, "/v1/whoami", NULL, &q, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &q.answer, err);
-    lks_context_show(cli);
-    return lks_listing_facts(cli, me, LKS_COUNT(me), q.answer.doc, err);
+    struct lks_json_writer *w = lks_output_begin(&o);
+    if (put_members(w, q.answer.doc, err) != LKS_OK)
+        return err->code;
+    lks_json_some(w, "context", lks_str_from(cli->context.name));
+    lks_json_cstr(w, "server", lks_remote_server(cli, args));
+    return lks_output_show(cli, args, &o, show_me, err);
 }
 
 /* Certificates of people -------------------------------------------------------------------- */

@@ -199,6 +199,8 @@ const struct lks_example lks_examples[] = {
     PARSED("logout --token-file kim.token", "End a login", "needs an OpenID provider"),
     SERVER("access grant kim operator --pool serve", "Let kim operate one pool"),
     SERVER("access token kim-laptop kim --ttl 30d", "Create an API token for kim"),
+    SERVER("access can-i hold node --pool serve", "Ask whether you may hold nodes of a pool"),
+    SERVER("access can-i hold node --pool serve --as kim", "Ask the same for kim"),
     SERVER("access ls", "List roles, tokens and certificates"),
     PARSED("access renew --token-file kim.token", "Renew the token in a file", "needs a token"),
     SERVER("access revoke kim operator --pool serve", "Revoke a role"),

@@ -20,6 +20,14 @@ const struct lks_option lks_access_revoke_options[] = {
     {0},
 };
 
+const struct lks_option lks_access_can_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site NAME", "on all nodes of this site"},
+    {"--pool NAME", "on all nodes of this pool"},
+    {"--as IDENTITY", "ask for another person, such as user:kim; only admins may"},
+    {0},
+};
+
 const struct lks_option lks_access_token_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--ttl SPAN",

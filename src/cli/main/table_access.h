@@ -5,7 +5,8 @@
 #include "cli/shared/commands.h"
 
 extern const struct lks_option lks_login_options[], lks_access_grant_options[],
-    lks_access_revoke_options[], lks_access_token_options[], lks_config_set_options[];
+    lks_access_revoke_options[], lks_access_token_options[], lks_access_can_options[],
+    lks_config_set_options[];
 
 /* clang-format off */
 #define LKS_ACCESS_COMMANDS                                                                        \
@@ -53,11 +54,23 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, "        \
      "expires, minter?, minters?: []}]}",                                                          \
      lks_cmd_access_ls},                                                                           \
+    {LKS_LOOK, "access can-i", "VERB [OBJECT] [NAME]", 1, 3, lks_access_can_options,               \
+     "Ask whether you, or another person, may do something",                                       \
+     "VERB and OBJECT are the words of a command in either order: 'start change' is 'change "      \
+     "start'. NAME is what it would act on: nodes, or the ID of a change. Without NAME, --pool "   \
+     "and --site, the question is about the whole fleet. lockstepd answers by the rules that it "  \
+     "applies to the command itself, with the roles that give the permission, or with the "        \
+     "command that would grant it. Only roles count: a freeze or a missing approval is not "       \
+     "considered. Exit status 0 if yes, 1 if no.",                                                 \
+     "{act, yes, identity, permission, where, root, grants: [{role, site?, pool?, login?, "        \
+     "expires?}], role?, command?}", lks_cmd_access_can_i},                                        \
     {LKS_LOOK, "whoami", "", 0, 0, lks_login_options, "Show your identity and your roles",         \
-     "The identity is the one that the journal records for your requests. A role without a site "  \
-     "or a pool holds for the whole fleet; 'access grant' explains the roles. The context, if "    \
-     "the command has one, is printed on standard error.",                                         \
-     "{identity, bindings: [{role, site?, pool?}]}", lks_cmd_whoami},                              \
+     "The identity is the one that the journal records for your requests. Shows how you were "     \
+     "authenticated, until when that holds, your roles, the context and the controller that "      \
+     "answered. A role without a site or a pool holds for the whole fleet; 'access grant' "        \
+     "explains the roles, and 'access can-i' asks for one act.",                                   \
+     "{identity, by, credential?, issuer?, expires?, controller, bindings: [{role, site?, "        \
+     "pool?}], context?, server}", lks_cmd_whoami},                                                \
     {LKS_ADMINISTER, "config ls", "", 0, 0, NULL, "List the contexts: controllers by name",        \
      "Contexts are in $XDG_CONFIG_HOME/lockstep/contexts.yaml, else "                              \
      "~/.config/lockstep/contexts.yaml. --context wins over $LOCKSTEP_CONTEXT, and that over the " \

@@ -139,14 +139,21 @@ static struct lks_sight sight_of(const struct lks_state *s, struct lks_str ident
     return sight;
 }
 
-/* Whether a login gives the permission at a pool; `anywhere`: at some. */
-static bool login_may(const struct lks_sight *sight, lks_text pool, bool anywhere)
+/* Whether a role of a login is the person's and gives the permission at a pool; `anywhere`: at
+ * some. */
+static bool role_gives(const struct lks_sight *sight, const struct lks_api_token *t, uint32_t role,
+                       lks_text pool, bool anywhere)
+{
+    const struct lks_login_role *r = &t->roles[role];
+    return t->identity == sight->identity && lks_access_role_may(r->role, sight->permission) &&
+           (anywhere || r->pool == 0 || r->pool == pool);
+}
+
+static bool login_may(const struct lks_sight *sight, lks_text pool)
 {
     for (uint32_t i = 0; i < sight->login_count; i++) {
-        const struct lks_api_token *t = &sight->logins[i];
-        for (uint32_t k = 0; t->identity == sight->identity && k < t->role_count; k++) {
-            if (lks_access_role_may(t->roles[k].role, sight->permission) &&
-                (anywhere || t->roles[k].pool == 0 || t->roles[k].pool == pool))
+        for (uint32_t k = 0; k < sight->logins[i].role_count; k++) {
+            if (role_gives(sight, &sight->logins[i], k, pool, false))
                 return true;
         }
     }
@@ -162,26 +169,61 @@ static lks_text text_of(const struct lks_state *s, struct lks_str name)
 
 /* Questions --------------------------------------------------------------------------------- */
 
+static bool next_binding(const struct lks_state *s, const struct lks_sight *sight,
+                         const struct lks_scope *at, struct lks_access_walk *walk,
+                         struct lks_access_grant *out)
+{
+    while (walk->binding < sight->count) {
+        const struct lks_binding *b = &sight->bindings[walk->binding++];
+        if (!lks_access_role_may(b->role, sight->permission) ||
+            (at != NULL && !(within(lks_state_text(s, b->site), at->site) &&
+                             within(lks_state_text(s, b->pool), at->pool))))
+            continue;
+        *out = (struct lks_access_grant){.role = b->role, .site = b->site, .pool = b->pool};
+        return true;
+    }
+    return false;
+}
+
+static bool next_role(const struct lks_state *s, const struct lks_sight *sight,
+                      const struct lks_scope *at, struct lks_access_walk *walk,
+                      struct lks_access_grant *out)
+{
+    lks_text pool = at != NULL && sight->login_count > 0 ? text_of(s, at->pool) : 0;
+    for (; walk->login < sight->login_count; walk->login++, walk->role = 0) {
+        const struct lks_api_token *t = &sight->logins[walk->login];
+        while (walk->role < t->role_count) {
+            uint32_t role = walk->role++;
+            if (!role_gives(sight, t, role, pool, at == NULL))
+                continue;
+            *out = (struct lks_access_grant){
+                .role = t->roles[role].role, .pool = t->roles[role].pool, .login = t};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lks_access_grant_next(const struct lks_state *s, const struct lks_sight *sight,
+                           const struct lks_scope *at, struct lks_access_walk *walk,
+                           struct lks_access_grant *out)
+{
+    return next_binding(s, sight, at, walk, out) || next_role(s, sight, at, walk, out);
+}
+
 /* `at` may be NULL: anywhere. */
 static bool may(const struct lks_state *s, struct lks_str identity, struct lks_str credential,
                 enum lks_permission permission, const struct lks_scope *at)
 {
+    struct lks_access_walk walk = {0};
+    struct lks_access_grant grant;
     if (permission == LKS_MAY_NOTHING)
         return true;
     if (identity.len == 0 || permission == LKS_MAY_KNOW)
         return identity.len > 0;
     struct lks_sight sight = sight_of(s, identity, credential, permission);
-    for (uint32_t i = 0; i < sight.count; i++) {
-        const struct lks_binding *b = &sight.bindings[i];
-        if (lks_access_role_may(b->role, permission) &&
-            (at == NULL || (within(lks_state_text(s, b->site), at->site) &&
-                            within(lks_state_text(s, b->pool), at->pool))))
-            return true;
-    }
-    if (sight.login_count > 0 &&
-        login_may(&sight, at != NULL ? text_of(s, at->pool) : 0, at == NULL))
-        return true;
-    return node_may(s, identity, permission, at);
+    return lks_access_grant_next(s, &sight, at, &walk, &grant) ||
+           node_may(s, identity, permission, at);
 }
 
 bool lks_access_may_by(const struct lks_state *s, struct lks_str identity,
@@ -233,7 +275,7 @@ bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, u
             (b->site == 0 || b->site == n->site) && (b->pool == 0 || b->pool == pool))
             return true;
     }
-    return login_may(sight, pool, false);
+    return login_may(sight, pool);
 }
 
 bool lks_access_same_person(struct lks_str a, struct lks_str b)

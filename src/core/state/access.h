@@ -73,6 +73,21 @@ struct lks_sight lks_access_sight(const struct lks_state *s, struct lks_str iden
 /* The same answer as lks_access_may() at the node's scope; an agent's own node is not looked at. */
 bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, uint32_t node);
 
+/* The grants of a sight that give its permission at `at`, or anywhere where that is NULL: bindings
+ * first, then roles of logins. The answers above are "there is one"; an agent's own node has none.
+ * False: there is no further one. */
+struct lks_access_walk {
+    uint32_t binding, login, role;
+};
+struct lks_access_grant {
+    enum lks_role role;
+    lks_text site, pool;               /* 0: any */
+    const struct lks_api_token *login; /* that brings it; NULL: a binding does */
+};
+bool lks_access_grant_next(const struct lks_state *s, const struct lks_sight *sight,
+                           const struct lks_scope *at, struct lks_access_walk *walk,
+                           struct lks_access_grant *out);
+
 /* What the ids of a person's logins begin with: "login.kim_x.org." of user:kim@x.org. False: it
  * does not fit. */
 bool lks_access_login_id(struct lks_str identity, char out[LKS_TOKEN_ID_MAX + 1]);

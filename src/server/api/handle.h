@@ -11,8 +11,8 @@ typedef void lks_handler(struct lks_authz *authz, struct lks_call *call);
 /* handle_fleet.c */
 lks_preparer lks_handle_fleet_prepare;
 lks_handler lks_handle_health, lks_handle_ready, lks_handle_openapi, lks_handle_whoami,
-    lks_handle_metrics, lks_handle_fleet, lks_handle_fleet_manifest, lks_handle_apply,
-    lks_handle_pools;
+    lks_handle_can, lks_handle_metrics, lks_handle_fleet, lks_handle_fleet_manifest,
+    lks_handle_apply, lks_handle_pools;
 /* handle_nodes.c */
 lks_handler lks_handle_past;
 lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_history, lks_handle_at,

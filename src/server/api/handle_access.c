@@ -2,6 +2,7 @@
 #include "core/state/state.h"
 #include "server/api/handle.h"
 #include "server/api/issue.h"
+#include "server/api/routes.h"
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
@@ -48,6 +49,55 @@ void lks_handle_access(struct lks_authz *authz, struct lks_call *call)
     }
     lks_json_end(&w, ']');
     lks_json_end(&w, '}');
+}
+
+/* Whether a person may do something ---------------------------------------------------------- */
+
+static const struct lks_route *route_called(struct lks_str id)
+{
+    for (size_t i = 0; i < lks_route_count; i++) {
+        if (lks_str_is(id, lks_routes[i].id) && lks_routes[i].listener == LKS_LISTENER_PEOPLE)
+            return &lks_routes[i];
+    }
+    return NULL;
+}
+
+/* False, and the answer written, where the question makes no sense or is about another person and
+ * the caller is no admin. */
+static bool check_question(const struct lks_authz *authz, struct lks_call *call,
+                           const struct lks_authz_act *act)
+{
+    const struct lks_query_can *ask = LKS_ASKED(call, lks_query_can);
+    if (act->route == NULL)
+        lks_call_problem(call, LKS_E_NOT_FOUND,
+                         "there is no act '%" LKS_STR_FMT "'; an act is the operationId of a route",
+                         LKS_STR_ARG(ask->act));
+    else if (act->name.len > 0 && (act->pool.len > 0 || act->site.len > 0))
+        lks_call_problem(call, LKS_E_INVALID,
+                         "query: `name` says where it is; `pool` and `site` do not go with it");
+    else if (act->site.len > 0 && act->route->scope == LKS_SCOPE_POOL)
+        lks_call_problem(call, LKS_E_INVALID,
+                         "query: site: this act is for a pool or for the fleet, not for a site");
+    else if (act->identity.len > 0 &&
+             !lks_authz_may(authz, call, LKS_MAY_ADMIN, (struct lks_scope){0}))
+        lks_call_problem(call, LKS_E_DENIED,
+                         "%s may not ask what others may do: that needs the role admin",
+                         call->identity);
+    return call->status == 0;
+}
+
+void lks_handle_can(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_query_can *ask = LKS_ASKED(call, lks_query_can);
+    struct lks_authz_act act = {
+        .route = route_called(ask->act),
+        .identity = ask->identity,
+        .name = ask->name,
+        .pool = ask->pool,
+        .site = ask->site,
+    };
+    if (check_question(authz, call, &act))
+        lks_authz_can(authz, call, &act);
 }
 
 static void change_role(struct lks_authz *authz, struct lks_call *call, enum lks_event_kind kind)

@@ -64,12 +64,37 @@ static void put_login_roles(struct lks_json_writer *w, const struct lks_state *s
     }
 }
 
+/* How the caller was authenticated, and until when that holds. */
+static void put_credential(struct lks_json_writer *w, const struct lks_state *s,
+                           const struct lks_call *call)
+{
+    struct lks_str kind, id = {0};
+    (void)lks_str_cut(lks_str_from(call->shown), ':', &kind, &id);
+    const struct lks_api_token *token = lks_str_is(kind, "token") ? lks_state_token(s, id) : NULL;
+    bool login = token != NULL && token->issuer != 0;
+    lks_ms expires = 0;
+    if (token != NULL)
+        expires = token->expires;
+    else if (call->credential.kind == LKS_CREDENTIAL_CERTIFICATE)
+        expires = (lks_ms)call->credential.certificate.not_after * LKS_SECOND;
+    lks_json_cstr(w, "by",
+                  login                                                 ? "login"
+                  : token != NULL                                       ? "token"
+                  : call->credential.kind == LKS_CREDENTIAL_CERTIFICATE ? "certificate"
+                                                                        : "socket");
+    lks_view_text(w, "credential", id);
+    lks_view_text(w, "issuer", login ? lks_state_text(s, token->issuer) : LKS_STR(""));
+    lks_view_time(w, "expires", expires);
+}
+
 void lks_handle_whoami(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
     struct lks_str me = lks_str_from(call->identity);
     struct lks_json_writer w = lks_call_json(call);
     lks_json_text(&w, "identity", me);
+    put_credential(&w, s, call);
+    lks_json_cstr(&w, "controller", lks_daemon_name(authz->daemon));
     lks_json_begin(&w, "bindings", '[');
     if (call->root) {
         lks_json_begin(&w, NULL, '{');

@@ -459,6 +459,11 @@ const struct lks_route lks_routes[] = {
      .answer = &lks_form_access, .flags = LKS_ROUTE_ETAG | LKS_ROUTE_SENSITIVE,
      .handle = lks_handle_access,
      .about = "Roles, API tokens and certificates of people"},
+    {.method = "GET", .path = "/v1/access/can", .id = "can",
+     .permission = LKS_MAY_KNOW, .scope = LKS_SCOPE_NONE, .query = &lks_query_can,
+     .answer = &lks_form_can, .handle = lks_handle_can,
+     .about = "Whether the caller, or for admins another person, may do what a route does. Roles "
+              "decide; a freeze or a missing approval is not considered"},
     {.method = "POST", .path = "/v1/access", .id = "grant",
      .permission = LKS_MAY_ADMIN, .scope = LKS_SCOPE_EVERYWHERE,
      .body = &lks_ask_binding, .body_max = 64 * KIB,

@@ -114,6 +114,17 @@ void lks_handle_admit_observe(struct lks_authz *authz, bool now);
 bool lks_authz_may(const struct lks_authz *authz, const struct lks_call *call,
                    enum lks_permission permission, struct lks_scope scope);
 
+/* Answer a call with whether a person may do something that is not done: yes or no, the roles that
+ * give it, and the command that would give it. The rules are those of the act itself; what an act
+ * refuses for other reasons, such as a freeze or a vote that does not count, is not asked. */
+struct lks_authz_act {
+    const struct lks_route *route;
+    struct lks_str identity; /* of another person; empty: the caller */
+    struct lks_str name;     /* what the path or the body would name; empty: a place as a whole, */
+    struct lks_str pool, site; /* this one; empty: the fleet */
+};
+void lks_authz_can(struct lks_authz *authz, struct lks_call *call, const struct lks_authz_act *act);
+
 /* Where the permission of a route has to hold, for the reference page; "" where it has no place. */
 const char *lks_authz_where(enum lks_route_scope scope);
 

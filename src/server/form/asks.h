@@ -67,6 +67,10 @@ struct lks_query_alarms {
     int open;
 };
 
+struct lks_query_can {
+    struct lks_str act, name, pool, site, identity;
+};
+
 /* The journal. */
 struct lks_query_past {
     lks_ms time;

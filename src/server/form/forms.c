@@ -1,3 +1,4 @@
+#include "core/state/access.h"
 #include "server/form/forms_words.h"
 
 enum {
@@ -61,6 +62,13 @@ const struct lks_form lks_query_binding = ASK(ask_binding, "BindingQuery", "Whic
     NEEDS(ask_binding, role, WORDS(lks_role_words), "which role"),
     TAKES(ask_binding, site, TEXT, "bound to this site"),
     TAKES(ask_binding, pool, TEXT, "bound to this pool"));
+const struct lks_form lks_query_can = ASK(query_can, "CanQuery", "A person and an act",
+    NEEDS(query_can, act, TEXT, "the operationId of a route, such as holdNode"),
+    TAKES(query_can, name, LINES(LKS_HOSTS_QUERY_MAX),
+        "what its path or its body would name: nodes, a change"),
+    TAKES(query_can, pool, TEXT, "or everything in this pool"),
+    TAKES(query_can, site, TEXT, "and in this site"),
+    TAKES(query_can, identity, TEXT, "of another person; only admins ask that"));
 const struct lks_form lks_query_journal = ASK(query_journal, "JournalQuery", "Which rows",
     TAKES_OR(query_journal, from, COUNT, 1, "the first row (1)"),
     TAKES_OR(query_journal, limit, LKS_NUMBERS(1, LKS_ROWS_MAX), JOURNAL_ROWS,
@@ -154,7 +162,32 @@ static const struct lks_form bound = FORM_OF("Bound", "A role and where it holds
     lks_view_bindings, LKS_USE_SHOWN);
 const struct lks_form lks_form_whoami = FORM("Whoami", "The caller",
     MUST("identity", TEXT, "as bindings name it"),
+    MUST("by", LKS_ONE_OF("socket", "token", "certificate", "login"),
+        "how the caller was authenticated: the user of a process on this machine, an API token, a "
+        "client certificate, or a login with the OpenID provider"),
+    MAY("credential", TEXT, "the ID of the token, or the serial number of the certificate"),
+    MAY("issuer", TEXT, "the provider of the login"),
+    MAY("expires", TIME, "the end of the credential; absent: it has none"),
+    MUST("controller", TEXT, "the controller that answered"),
     MUST("bindings", LKS_LIST(LKS_FORM(bound)), "what they may do, and where"));
+
+static const struct lks_form grant = FORM("Grant", "A role that gives a permission",
+    MUST("role", WORDS(lks_role_words), "the role"),
+    MAY("site", TEXT, "only there"),
+    MAY("pool", TEXT, "only there"),
+    MAY("login", TEXT, "the login whose groups give it; absent: it was granted"),
+    MAY("expires", TIME, "the end of that login"));
+const struct lks_form lks_form_can = FORM("Can", "Whether a person may do something",
+    MUST("act", TEXT, "the operationId of the route"),
+    MUST("yes", TRUTH, "whether they may"),
+    MUST("identity", TEXT, "who"),
+    MUST("permission", WORDS(lks_permission_words), "what the route asks for,"),
+    MUST("where", TEXT, "and where it has to hold"),
+    MUST("root", TRUTH, "on the controller's own socket everything is permitted"),
+    MUST("grants", LKS_LIST(LKS_FORM(grant)),
+        "roles that give the permission; of a no, those at other places"),
+    MAY("role", WORDS(lks_role_words), "of a no: the role that gives it,"),
+    MAY("command", TEXT, "and the command of an admin"));
 
 static const struct lks_form liveness = FORM("Liveness", "How many nodes are heard",
     MUST("live", COUNT, "in time"),

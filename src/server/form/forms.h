@@ -23,9 +23,9 @@ extern const char *const lks_differs_words[];
 /* Query parameters. */
 extern const struct lks_form lks_query_apply, lks_query_page, lks_query_login, lks_query_nodes,
     lks_query_history, lks_query_at, lks_query_past, lks_query_reason, lks_query_alarms,
-    lks_query_binding, lks_query_journal, lks_query_events, lks_query_drift, lks_query_deviations,
-    lks_query_holder, lks_query_admissions, lks_query_stacks, lks_query_publish, lks_query_image,
-    lks_query_cve, lks_query_one_cve;
+    lks_query_can, lks_query_binding, lks_query_journal, lks_query_events, lks_query_drift,
+    lks_query_deviations, lks_query_holder, lks_query_admissions, lks_query_stacks,
+    lks_query_publish, lks_query_image, lks_query_cve, lks_query_one_cve;
 
 extern const struct lks_form lks_query_part, lks_query_artifact, lks_query_artifacts,
     lks_query_images, lks_query_keys, lks_query_bundles, lks_query_overrides;
@@ -49,16 +49,16 @@ extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_releas
 
 /* Answers. */
 extern const struct lks_form lks_form_artifacts, lks_form_part, lks_form_stored, lks_form_collected;
-extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_fleet,
-    lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_at, lks_form_past,
-    lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_released, lks_form_commanded,
-    lks_form_command, lks_form_alarms, lks_form_access, lks_form_token, lks_form_token_renewed,
-    lks_form_login_device, lks_form_login, lks_form_certificate, lks_form_head, lks_form_enrolled,
-    lks_form_beat, lks_form_mail, lks_form_renewed, lks_form_problem, lks_form_drift,
-    lks_form_deviations, lks_form_numbered, lks_form_leases, lks_form_sweeps, lks_form_done,
-    lks_form_admit, lks_form_overrides, lks_form_admissions, lks_form_observed, lks_form_stacks,
-    lks_form_stack, lks_form_published, lks_form_images, lks_form_advisories, lks_form_lifecycle,
-    lks_form_remedies;
+extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_can,
+    lks_form_fleet, lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_at,
+    lks_form_past, lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_released,
+    lks_form_commanded, lks_form_command, lks_form_alarms, lks_form_access, lks_form_token,
+    lks_form_token_renewed, lks_form_login_device, lks_form_login, lks_form_certificate,
+    lks_form_head, lks_form_enrolled, lks_form_beat, lks_form_mail, lks_form_renewed,
+    lks_form_problem, lks_form_drift, lks_form_deviations, lks_form_numbered, lks_form_leases,
+    lks_form_sweeps, lks_form_done, lks_form_admit, lks_form_overrides, lks_form_admissions,
+    lks_form_observed, lks_form_stacks, lks_form_stack, lks_form_published, lks_form_images,
+    lks_form_advisories, lks_form_lifecycle, lks_form_remedies;
 
 /* Bundles and keys. */
 extern const struct lks_form lks_ask_bundle, lks_ask_key;

@@ -1,0 +1,344 @@
+/* `access can-i` and `whoami` against the real daemon: the answer to "may I" is the answer of the
+ * act, for people, acts and places, and the command that it names gives what is missing. */
+#include "tests/crew.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define WHY "{\"reason\":\"r\"}"
+
+static const char config[] = "rate: {people_per_s: 100000, burst: 1000000}\n";
+
+static const char fleet[] =
+    "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"
+    "pools: {train: {posture: batch}, serve: {posture: batch}, empty: {posture: batch}}\n"
+    "nodes:\n"
+    "  - {hosts: \"gpu[1-2]\", pool: train, class: hgx-h200-8, site: east}\n"
+    "  - {hosts: \"inf[1-2]\", pool: serve, class: hgx-h200-8, site: west}\n"
+    "  - {hosts: \"inf3\", pool: serve, class: hgx-h200-8, site: east}\n";
+
+enum person { VIEWER, TRAIN, EAST, OPERATOR, APPROVER, ADMIN, PERSONS };
+
+static const struct {
+    const char *role, *pool, *site, *identity;
+} people[PERSONS] = {
+    [VIEWER] = {"viewer", "", NULL, "viewer-"},
+    [TRAIN] = {"operator", "train", NULL, "operator-train"},
+    [EAST] = {"operator", NULL, "east", "operator-east"},
+    [OPERATOR] = {"operator", "", NULL, "operator-"},
+    [APPROVER] = {"approver", "train", NULL, "approver-train"},
+    [ADMIN] = {"admin", "", NULL, "admin-"},
+};
+
+struct scene {
+    struct crew crew;
+    struct lks_client *clients[PERSONS];
+};
+
+static bool scene_begin(struct scene *s)
+{
+    *s = (struct scene){0};
+    if (!crew_begin(&s->crew, config) || !crew_fleet(&s->crew, fleet))
+        return false;
+    for (size_t i = 0; i < PERSONS; i++) {
+        s->clients[i] = people[i].site != NULL
+                            ? crew_person_at(&s->crew, people[i].role, people[i].site)
+                            : crew_person(&s->crew, people[i].role, people[i].pool);
+        if (s->clients[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void scene_end(struct scene *s)
+{
+    for (size_t i = 0; i < PERSONS; i++)
+        lks_client_free(s->clients[i]);
+    crew_end(&s->crew);
+}
+
+/* A person, the question, and the act: whether it is permitted. An act that is permitted may still
+ * be refused for another reason, with another status than 403. */
+#define HOLD(node)   "POST", "/v1/nodes/" node "/hold", WHY
+#define FREEZE(more) "POST", "/v1/freeze", "{" more "\"reason\":\"r\"}"
+#define PROPOSE(key, value)                                                                        \
+    "POST", "/v1/changes", "{\"stack\":\"x\",\"" key "\":\"" value "\",\"reason\":\"r\"}"
+static const struct row {
+    const char *name;
+    enum person who;
+    const char *query;
+    const char *method, *path, *body;
+    bool yes;
+} rows[] = {
+    {"a viewer holds", VIEWER, "act=holdNode&name=gpu1", HOLD("gpu1"), false},
+    {"a viewer reads", VIEWER, "act=node&name=gpu1", "GET", "/v1/nodes/gpu1", NULL, true},
+    {"in their pool", TRAIN, "act=holdNode&name=gpu1", HOLD("gpu1"), true},
+    {"in another pool", TRAIN, "act=holdNode&name=inf1", HOLD("inf1"), false},
+    {"a list", TRAIN, "act=holdNode&name=gpu%5B1-2%5D", HOLD("gpu%5B1-2%5D"), true},
+    {"a list over two pools", TRAIN, "act=holdNode&name=gpu1,inf1", HOLD("gpu1,inf1"), false},
+    {"all of their pool", TRAIN, "act=holdNode&pool=train", HOLD("gpu%5B1-2%5D"), true},
+    {"all of another pool", TRAIN, "act=holdNode&pool=serve", HOLD("inf%5B1-3%5D"), false},
+    {"all nodes", TRAIN, "act=holdNode", HOLD("gpu%5B1-2%5D,inf%5B1-3%5D"), false},
+    {"all of their pool, and none of another, is a site", TRAIN, "act=holdNode&site=east",
+     HOLD("gpu%5B1-2%5D,inf3"), false},
+    {"all of their site", EAST, "act=holdNode&site=east", HOLD("gpu%5B1-2%5D,inf3"), true},
+    {"a pool that is all in their site", EAST, "act=holdNode&pool=train", HOLD("gpu%5B1-2%5D"),
+     true},
+    {"a pool that is partly in their site", EAST, "act=holdNode&pool=serve", HOLD("inf%5B1-3%5D"),
+     false},
+    {"the part of it", EAST, "act=holdNode&pool=serve&site=east", HOLD("inf3"), true},
+    {"all nodes, by a role without a place", OPERATOR, "act=holdNode",
+     HOLD("gpu%5B1-2%5D,inf%5B1-3%5D"), true},
+    {"freeze their pool", TRAIN, "act=freeze&pool=train", FREEZE("\"pool\":\"train\","), true},
+    {"freeze it by its name", TRAIN, "act=freeze&name=train", FREEZE("\"pool\":\"train\","), true},
+    {"freeze another pool", TRAIN, "act=freeze&pool=serve", FREEZE("\"pool\":\"serve\","), false},
+    {"freeze the fleet", TRAIN, "act=freeze", FREEZE(""), false},
+    {"freeze a pool by a role at a site", EAST, "act=freeze&pool=train",
+     FREEZE("\"pool\":\"train\","), false},
+    {"unfreeze, as an operator", TRAIN, "act=unfreeze&pool=train", "POST", "/v1/unfreeze",
+     "{\"pool\":\"train\",\"reason\":\"r\"}", false},
+    {"unfreeze, as an approver", APPROVER, "act=unfreeze&pool=train", "POST", "/v1/unfreeze",
+     "{\"pool\":\"train\",\"reason\":\"r\"}", true},
+    {"propose for their pool", TRAIN, "act=propose&pool=train", PROPOSE("pool", "train"), true},
+    {"propose for another", TRAIN, "act=propose&pool=serve", PROPOSE("pool", "serve"), false},
+    {"propose for their site", EAST, "act=propose&site=east", PROPOSE("nodes", "gpu[1-2],inf3"),
+     true},
+    {"propose for another site", EAST, "act=propose&site=west", PROPOSE("nodes", "inf[1-2]"),
+     false},
+    {"propose for a node", EAST, "act=propose&name=inf3", PROPOSE("nodes", "inf3"), true},
+    {"propose for the fleet", EAST, "act=propose", PROPOSE("nodes", "gpu[1-2],inf[1-3]"), false},
+    {"the fleet's file, as an operator", OPERATOR, "act=grant", "POST", "/v1/access", "{}", false},
+    {"the fleet's file, as an admin", ADMIN, "act=grant", "POST", "/v1/access", "{}", true},
+    {"an admin does not approve", ADMIN, "act=unfreeze&pool=train", "POST", "/v1/unfreeze",
+     "{\"pool\":\"train\",\"reason\":\"r\"}", false},
+    {"a role for the fleet that is wanted, in a pool", TRAIN, "act=fleetManifest&pool=train", "GET",
+     "/v1/fleet/manifest", NULL, false},
+    {"a pool without nodes", TRAIN, "act=freeze&pool=empty", FREEZE("\"pool\":\"empty\","), false},
+};
+
+static void path_of(const struct row *row, const char *as, char out[256])
+{
+    (void)snprintf(out, 256, "/v1/access/can?%s%s%s", row->query, as[0] != '\0' ? "&identity=" : "",
+                   as);
+}
+
+static bool can(struct scene *s, const struct row *row, const char *as, struct crew_told *t)
+{
+    char path[256];
+    path_of(row, as, path);
+    struct lks_client *who = as[0] != '\0' ? s->clients[ADMIN] : s->clients[row->who];
+    return crew_fine(who, "can", path, NULL, t) && crew_truth(t, "yes");
+}
+
+static bool permits(struct scene *s, const struct row *row)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    return crew_ask(s->clients[row->who], row->method, row->path, row->body, &t) != 403;
+}
+
+/* The role, and "pool" and "site" behind it, of "lockstep access grant IDENTITY ROLE --pool NAME"
+ * as a body of a grant; `gone` is the same as a query. */
+static void grant_of(const struct crew_told *t, char body[256], char gone[256])
+{
+    struct lks_str command = crew_text(t, "command"), word;
+    const char *key = NULL;
+    size_t at = 0;
+    int len = 0, past = 0;
+    for (bool more = true; more; at++) {
+        more = lks_str_cut(command, ' ', &word, &command);
+        if (at == 3 || at == 4)
+            key = at == 3 ? "identity" : "role";
+        if (at < 3 || lks_str_starts(word, "--")) {
+            key = lks_str_is(word, "--pool") ? "pool" : "site";
+            continue;
+        }
+        len += snprintf(body + len, 256 - (size_t)len, "%s\"%s\":\"%" LKS_STR_FMT "\"",
+                        len > 0 ? "," : "{", key, LKS_STR_ARG(word));
+        past += snprintf(gone + past, 256 - (size_t)past, "%s%s=%" LKS_STR_FMT,
+                         past > 0 ? "&" : "/v1/access?", key, LKS_STR_ARG(word));
+    }
+    (void)snprintf(body + len, 256 - (size_t)len, "}");
+}
+
+/* The command of a no gives exactly this: can-i and the act both change their answer. */
+static void check_command(struct scene *s, const struct row *row, const struct crew_told *no)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char body[256], gone[256];
+    if (!CHECK_HAS(crew_text(no, "command"), people[row->who].identity))
+        return;
+    if (lks_str_find(crew_text(no, "command"), LKS_STR("[")) >= 0)
+        return; /* nodes of several pools: the admin chooses */
+    grant_of(no, body, gone);
+    crew_fine(s->crew.root, "grant", "/v1/access", body, &t);
+    CHECK(can(s, row, "", &t));
+    CHECK(permits(s, row));
+    CHECK_INT(crew_ask(s->crew.root, "DELETE", gone, NULL, &t), 200);
+}
+
+static void test_agrees(void)
+{
+    struct scene s;
+    if (CHECK(scene_begin(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+            LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+            const struct row *row = &rows[i];
+            lks_test_case("%s", row->name);
+            CHECK(can(&s, row, people[row->who].identity, &t) == row->yes);
+            CHECK(can(&s, row, "", &t) == row->yes);
+            CHECK_STR(crew_text(&t, "identity"), people[row->who].identity);
+            CHECK(permits(&s, row) == row->yes);
+            CHECK((crew_text(&t, "command").len > 0) != row->yes);
+            if (row->yes)
+                CHECK_STR(lks_doc_text(crew_item(&t, "grants", 0), "role"), people[row->who].role);
+            else
+                check_command(&s, row, &t);
+        }
+    }
+    scene_end(&s);
+}
+
+/* Questions that are none ------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum person who;
+    const char *query;
+    int status;
+    const char *detail;
+} questions[] = {
+    {"an unknown act", TRAIN, "act=hold", 404, "there is no act 'hold'"},
+    {"an act of agents", TRAIN, "act=beat", 404, "there is no act 'beat'"},
+    {"an unknown node", TRAIN, "act=holdNode&name=nope", 404, "no node 'nope'"},
+    {"an unknown pool", TRAIN, "act=holdNode&pool=nope", 404, "there is no pool 'nope'"},
+    {"an unknown pool of an act for pools", TRAIN, "act=freeze&pool=nope", 404, "no pool 'nope'"},
+    {"an unknown site", EAST, "act=holdNode&site=nope", 404, "there is no site 'nope'"},
+    {"an unknown site of a change", EAST, "act=propose&site=nope", 404, "there is no site 'nope'"},
+    {"a site of an act for pools", EAST, "act=freeze&site=east", 400, "not for a site"},
+    {"an unknown change", TRAIN, "act=startChange&name=99", 404, "there is no change '99'"},
+    {"a name and a place", TRAIN, "act=holdNode&name=gpu1&pool=train", 400, "do not go with it"},
+    {"about another person", OPERATOR, "act=node&identity=kim", 403, "needs the role admin"},
+    {"without an act", OPERATOR, "", 400, "act"},
+};
+
+static void test_questions(void)
+{
+    struct scene s;
+    if (CHECK(scene_begin(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(questions); i++) {
+            char path[256];
+            lks_test_case("%s", questions[i].name);
+            (void)snprintf(path, sizeof(path), "/v1/access/can%s%s",
+                           questions[i].query[0] != '\0' ? "?" : "", questions[i].query);
+            crew_refused(s.clients[questions[i].who], "can", path, NULL, questions[i].status,
+                         questions[i].detail);
+        }
+        /* A person without the permission anywhere does not learn what is there. */
+        LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+        lks_test_case("an unknown pool, to a viewer");
+        crew_fine(s.clients[VIEWER], "can", "/v1/access/can?act=holdNode&pool=nope", NULL, &t);
+        CHECK(!crew_truth(&t, "yes"));
+        lks_test_case("root on the socket");
+        crew_fine(s.crew.root, "can", "/v1/access/can?act=applyFleet", NULL, &t);
+        CHECK(crew_truth(&t, "yes") && crew_truth(&t, "root"));
+        lks_test_case("root on the socket, asked about");
+        crew_fine(s.clients[ADMIN], "can", "/v1/access/can?act=unfreeze&identity=unix:0", NULL, &t);
+        CHECK(crew_truth(&t, "yes") && crew_truth(&t, "root"));
+        lks_test_case("a user of the machine");
+        crew_fine(s.clients[ADMIN], "can", "/v1/access/can?act=unfreeze&identity=unix:4711", NULL,
+                  &t);
+        CHECK(!crew_truth(&t, "yes"));
+    }
+    scene_end(&s);
+}
+
+/* Commands ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    const char *const words[8];
+    int status;
+    const char *said;
+} commands[] = {
+    {"a verb and an object", {"hold", "node", "--pool", "train"}, 0, "yes: unix:"},
+    {"as the command is called", {"node", "hold", "gpu1"}, 0, "yes: unix:"},
+    {"one word", {"freeze", "--pool", "serve"}, 0, "yes: unix:"},
+    {"one word and a name", {"freeze", "serve"}, 0, "yes: unix:"},
+    {"of another person",
+     {"hold", "node", "gpu1", "--as", "operator-train"},
+     0,
+     "by: operator in pool train"},
+    {"no, and the command",
+     {"hold", "node", "inf1", "--as", "operator-train"},
+     1,
+     "an admin can run: lockstep access grant operator-train operator --pool serve"},
+    {"no, and where yes",
+     {"hold", "node", "inf1", "--as", "operator-train"},
+     1,
+     "elsewhere: operator in pool train"},
+    {"no such command", {"hold", "nod"}, 2, "did you mean 'node hold'?"},
+    {"a command that asks nobody", {"lint", "stack"}, 2, "there is no command"},
+    {"too many words", {"freeze", "a", "b"}, 2, "there is no command"},
+    {"no such node", {"hold", "node", "nope"}, 3, "no node 'nope'"},
+};
+
+static void test_commands(void)
+{
+    struct scene s;
+    if (CHECK(scene_begin(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(commands); i++) {
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
+            const char *line[16] = {LKS_CLI_PROGRAM, "access", "can-i", "--server",
+                                    s.crew.c.socket};
+            size_t count = 5;
+            for (size_t k = 0; k < 8 && commands[i].words[k] != NULL; k++)
+                line[count++] = commands[i].words[k];
+            lks_test_case("%s", commands[i].name);
+            CHECK_INT(ctl_run(line, &said), commands[i].status);
+            CHECK_HAS(lks_buf_view(&said), commands[i].said);
+        }
+    }
+    scene_end(&s);
+}
+
+static void test_whoami(void)
+{
+    struct scene s;
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    if (CHECK(scene_begin(&s))) {
+        lks_test_case("the socket");
+        crew_fine(s.crew.root, "whoami", "/v1/whoami", NULL, &t);
+        CHECK_STR(crew_text(&t, "by"), "socket");
+        CHECK_STR(crew_text(&t, "expires"), "");
+        CHECK(crew_text(&t, "controller").len > 0);
+        lks_test_case("a token");
+        crew_fine(s.clients[TRAIN], "whoami", "/v1/whoami", NULL, &t);
+        CHECK_STR(crew_text(&t, "by"), "token");
+        CHECK_HAS(crew_text(&t, "credential"), "train");
+        CHECK(crew_text(&t, "expires").len > 0);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
+        const char *const line[] = {LKS_CLI_PROGRAM, "whoami", "--server", s.crew.c.socket, NULL};
+        lks_test_case("the command");
+        CHECK_INT(ctl_run(line, &said), 0);
+        CHECK_HAS(lks_buf_view(&said), "by its Unix socket");
+        CHECK_HAS(lks_buf_view(&said), s.crew.c.socket);
+    }
+    scene_end(&s);
+}
+
+static void test_covered(void)
+{
+    crew_all_covered("daemon_can");
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"the answer is that of the act", test_agrees},
+        {"questions that are none", test_questions},
+        {"access can-i", test_commands},
+        {"whoami", test_whoami},
+        {"every route was asked", test_covered},
+        {0},
+    });
+}
