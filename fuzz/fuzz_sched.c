@@ -31,7 +31,7 @@ static uint8_t next_byte(struct stream *s)
     return s->at < s->end ? *s->at++ : 0;
 }
 
-#define NODE         "{\"node\":\"g1\",\"revision\":%u,\"as_of\":1763200000000,\"accepts\":"
+#define NODE         "{\"node\":\"g1\",\"revision\":%u,\"age\":20,\"accepts\":"
 #define REST         ",\"rotation\":false,\"requests\":0,\"jobs\":["
 #define DRAIN(owner) "false,\"drain\":{\"owner\":\"" owner "\",\"reason\":\"r\",\"since\":1}" REST
 

@@ -152,9 +152,10 @@ static const struct {
      "pools:\n" POOL("train", "") "nodes: [{hosts: g1, pool: train, class: l40s-pcie-8}]\n" A B,
      NULL, "train", "refused: g1 is of class l40s-pcie-8, which b is not for\n"},
     {"a scheduler that nobody can ask",
-     HEAD "pools:\n" POOL("train", ", sched: kubernetes") "nodes:\n" GROUP("g1", "train", "") A B, NULL,
-     "train",
-     "refused: g1 is in pool train, whose scheduler (kubernetes) cannot be asked to drain it yet\n"},
+     HEAD "pools:\n" POOL("train", ", sched: kubernetes") "nodes:\n" GROUP("g1", "train", "") A B,
+     NULL, "train",
+     "refused: g1 is in pool train, whose scheduler (kubernetes) cannot be asked to drain it "
+     "yet\n"},
     {"a domain that is more than a pool can spare",
      HEAD "pools:\n" POOL("train", ", headroom: 3") "domains: {d1: {}}\nnodes:\n" GROUP(
          "x[1-4]", "train", ", domain: d1") A B,
@@ -257,6 +258,43 @@ static void test_held(void)
     (void)CHECK_HAS(plans_tell(&p, PLANS_NOTES),
                     "warning: on hold by a person, and waited for before they start: g2\n");
     plans_end(&p);
+}
+
+/* A scheduler is asked through the bridge of the node's site: without one there is no plan. */
+static void test_bridges(void)
+{
+    static const struct lks_str fra[] = {LKS_STR_C("fra")}, oslo[] = {LKS_STR_C("oslo")},
+                                every[] = {LKS_STR_C("*")};
+    static const char refused[] = "refused: g1 drains through slurm, and no bridge to it is "
+                                  "configured for site 'fra'; add one to slurm.bridges in "
+                                  "lockstepd.yaml\n";
+    static const struct {
+        const char *name;
+        const struct lks_str *sites;
+        size_t count;
+        const char *told;
+    } bridged[] = {
+        {"every scheduler can be asked", NULL, 0, "wave 0"},
+        {"that of its site", fra, 1, "wave 0"},
+        {"that of every site", every, 1, "wave 0"},
+        {"that of another site", oslo, 1, refused},
+        {"none", oslo, 0, refused},
+    };
+    for (size_t i = 0; i < LKS_COUNT(bridged); i++) {
+        struct plans p;
+        lks_test_case("%s", bridged[i].name);
+        plans_begin(&p, HEAD
+                    "sites: {fra: {}}\npools:\n" POOL("train", ", sched: slurm") "nodes:\n" GROUP(
+                        "g1", "train", ", site: fra") A B);
+        const struct lks_plan_wish wish = {.pool = LKS_STR("train"),
+                                           .stack = LKS_STR("b"),
+                                           .hook = LKS_STR("site"),
+                                           .sched_sites = bridged[i].sites,
+                                           .sched_site_count = bridged[i].count};
+        (void)plans_make(&p, &wish);
+        (void)CHECK_HAS(plans_tell(&p, PLANS_WAVES | PLANS_NOTES), bridged[i].told);
+        plans_end(&p);
+    }
 }
 
 /* How many may be out together, by what the fleet's file says of pool and zones. */
@@ -587,6 +625,7 @@ int main(void)
         {"plan: rows", test_rows},
         {"plan: from what a node truly runs", test_sources},
         {"plan: who is held", test_held},
+        {"plan: schedulers that can be asked", test_bridges},
         {"plan: widths", test_widths},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},

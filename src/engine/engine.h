@@ -97,6 +97,9 @@ const struct lks_book *lks_engine_book(const struct lks_engine *e);
  * It is the wall's unless that was set back. */
 struct lks_now lks_engine_now(const struct lks_engine *e, struct lks_now now);
 
+/* Of the lease by which it leads; 0: there is none, the store has no other writer. */
+uint64_t lks_engine_epoch(const struct lks_engine *e);
+
 /* Take note of a heartbeat and, where there is something to decide, make a turn of it. */
 enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t node,
                               const struct lks_beat *beat, struct lks_err *err) LKS_MUST_CHECK;

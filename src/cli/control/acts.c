@@ -48,6 +48,7 @@ const struct lks_act lks_acts[] = {
     {"nodeCondition", "node condition", NULL},
     {"readOutband", "sweep put", NULL},
     {"endOutband", "sweep end", NULL},
+    {"schedulers", "scheduler ls", NULL},
     {"sweeps", "sweep ls", NULL},
     {"leaseSweeps", "sweep lease", NULL},
     {"failSweep", "sweep fail", NULL},

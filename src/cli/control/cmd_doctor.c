@@ -382,6 +382,7 @@ const struct lks_doctor_check lks_doctor_checks[] = {
     {"alarms", LKS_DOCTOR_CONTROLLER, lks_doctor_alarms, "No alarm is open."},
     {"readings", LKS_DOCTOR_CONTROLLER, lks_doctor_readings,
      "Age of the oldest report of an agent."},
+    {"schedulers", LKS_DOCTOR_CONTROLLER, lks_doctor_schedulers, "The schedulers of pools answer."},
     {"sweeps", LKS_DOCTOR_CONTROLLER, lks_doctor_sweeps,
      "Management endpoints are read as often as configured."},
     {"endpoints", LKS_DOCTOR_CONTROLLER, lks_doctor_endpoints,

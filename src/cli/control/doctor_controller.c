@@ -290,6 +290,34 @@ static const char *more(const struct look *l)
     return l->found > NAMED_MOST ? ", ..." : "";
 }
 
+static enum lks_code look_at_sched(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct look *l = ctx;
+    (void)err;
+    l->all++;
+    if (lks_render_number(item, "failing") > 0)
+        name_row(l, item, "{pool} ({failing#node}: {text})");
+    return LKS_OK;
+}
+
+void lks_doctor_schedulers(struct lks_doctor *d)
+{
+    LKS_CLEANUP(look_fini)
+    struct look l = {.d = d, .names = LKS_BUF(LKS_DOCTOR_TEXT_MAX / 2)};
+    struct lks_err err = {0};
+    if (d->remote.client == NULL || !walk(&l, "/v1/schedulers", look_at_sched, &err) || l.all == 0)
+        return;
+    if (l.found == 0) {
+        lks_doctor_say(d, "schedulers", GOOD, "no scheduler fails to answer");
+        return;
+    }
+    lks_doctor_fix(d, "lockstep scheduler ls");
+    lks_doctor_say(d, "schedulers", BAD,
+                   "schedulers do not answer, so these nodes are neither drained nor returned to "
+                   "service: %s%s",
+                   l.names.ptr, more(&l));
+}
+
 static enum lks_code look_at_sweep(void *ctx, const struct lks_doc *item, struct lks_err *err)
 {
     struct look *l = ctx;

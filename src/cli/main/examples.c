@@ -135,6 +135,7 @@ const struct lks_example lks_examples[] = {
            "Trust the key of a replaced BMC", "needs a management endpoint"),
     PARSED("endpoint distrust gpu001 --reason 'stolen key'", "Send nothing to an endpoint",
            "needs a management endpoint"),
+    SERVER("scheduler ls", "Whether schedulers answer, and their drains, by pool"),
     SERVER("sweep ls", "Ages of out-of-band readings, by pool"),
     SERVER("sweep lease --holder rack-reader --max 10 --ttl 5m",
            "Lease endpoints for a reader of your own"),

@@ -69,6 +69,12 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "Forget the certificate of a node's management endpoint",                                     \
      "lockstepd sends nothing to the endpoint until 'endpoint trust' records another one.",        \
      "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
+    {LKS_LOOK, "scheduler ls", "", 0, 0, lks_acts_plain_options,                                   \
+     "Show whether schedulers answer, and the drains they have, by pool",                          \
+     "Only pools with 'sched: slurm' are listed. lockstepd asks the bridges of slurm.bridges in "  \
+     "lockstepd.yaml.",                                                                            \
+     "{items: [{pool, scheduler, nodes, draining, drained, failing, text?}]}",                     \
+     lks_cmd_scheduler_ls},                                                                        \
     {LKS_LOOK, "sweep ls", "", 0, 0, lks_acts_plain_options,                                       \
      "Show how well management endpoints are read, by pool", "",                                   \
      "{items: [{pool, endpoints, never, oldest_ms, every}]}", lks_cmd_sweep_ls},                   \

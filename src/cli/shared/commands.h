@@ -28,6 +28,7 @@ lks_command_fn lks_cmd_flash_ls;
 lks_command_fn lks_cmd_flash_show;
 lks_command_fn lks_cmd_flash_start;
 lks_command_fn lks_cmd_endpoint_ls;
+lks_command_fn lks_cmd_scheduler_ls;
 lks_command_fn lks_cmd_sweep_ls;
 lks_command_fn lks_cmd_sweep_lease;
 lks_command_fn lks_cmd_sweep_put;

@@ -1,5 +1,6 @@
 #include "core/actions/sched.h"
 
+#include "core/decision/event.h"
 #include "core/plan/drain.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"

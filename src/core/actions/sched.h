@@ -3,9 +3,12 @@
 #ifndef LKS_CORE_SCHED_H
 #define LKS_CORE_SCHED_H
 
-#include "core/decision/event.h"
+#include "base/err.h"
+#include "base/time.h"
 
+struct lks_event;
 struct lks_facts;
+struct lks_state;
 
 #define LKS_SCHED_OWNER_MAX  127
 #define LKS_SCHED_REASON_MAX 255

@@ -50,7 +50,10 @@ void lks_campaign_late_leave(struct lks_deciding *d, const struct lks_look *k)
         lks_campaign_member_fail(d, k, LKS_FAILURE_BUSY, false,
                                  lks_campaign_look_sched(k) == LKS_DRAIN_DRIVEN &&
                                          k->m->state == LKS_MEMBER_ASKED
-                                     ? LKS_STR("its scheduler did not drain it in time")
+                                     ? lks_decision_text(d,
+                                                         "its scheduler did not drain it in time: "
+                                                         "%" LKS_STR_FMT,
+                                                         LKS_STR_ARG(lks_look_text(k, k->m->text)))
                                      : LKS_STR("it was not found empty within its time"));
 }
 

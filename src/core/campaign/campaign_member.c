@@ -545,6 +545,17 @@ void lks_campaign_member_tick(struct lks_deciding *d, uint32_t node)
 
 /* Schedulers -------------------------------------------------------------------------------- */
 
+/* What it waits for, as its scheduler has it now: people see it, and an end by its limit names it.
+ */
+static void note_wait(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+{
+    if (text.len == 0 || lks_str_eq(text, lks_look_text(k, k->m->text)))
+        return;
+    struct lks_rec_member r = lks_campaign_member_record(k);
+    r.text = text;
+    lks_campaign_member_list(d, k, r);
+}
+
 /* A scheduler says of a node that it takes no new work and that nothing runs there, by the drain
  * that is recorded, ours or one that was there before; or that this is not so any more. */
 void lks_campaign_sched(struct lks_deciding *d)
@@ -560,8 +571,11 @@ void lks_campaign_sched(struct lks_deciding *d)
     bool drained = e->sched.drained && k.n->drained_by != 0 &&
                    lks_str_eq(e->sched.owner, lks_state_text(s, k.n->drained_by));
     bool asked = m->state == LKS_MEMBER_ASKED;
-    if (k.step == NULL || k.step->kind != LKS_DO_LEAVE || m->state == LKS_MEMBER_WAITING ||
-        drained != asked)
+    if (k.step == NULL || k.step->kind != LKS_DO_LEAVE || m->state == LKS_MEMBER_WAITING)
+        return;
+    if (asked && !drained)
+        note_wait(d, &k, e->sched.text);
+    if (drained != asked || e->sched.unknown)
         return;
     struct lks_rec_member r = lks_campaign_member_record(&k);
     r.state = drained ? LKS_MEMBER_READING : LKS_MEMBER_ASKED;

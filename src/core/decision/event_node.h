@@ -91,6 +91,7 @@ struct lks_event_set {
 };
 
 struct lks_event_sched {
+    bool unknown; /* the scheduler did not answer: `text` says why, the rest nothing */
     bool drained; /* the scheduler starts no job on it, and none runs */
     uint32_t jobs;
     struct lks_str owner, text;

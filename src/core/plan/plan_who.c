@@ -87,6 +87,43 @@ static uint32_t assets_beside(const struct lks_planning *p, uint32_t node)
     return domain == 0 || p->state->nodes[node].asset != 0 ? 0 : p->beside[domain - 1];
 }
 
+/* Whether the scheduler of a node's site can be asked. */
+static bool is_reached(const struct lks_planning *p, uint32_t node)
+{
+    const struct lks_plan_wish *wish = &p->wish;
+    struct lks_str at = lks_state_text(p->state, p->state->nodes[node].site);
+    if (wish->sched_sites == NULL)
+        return true;
+    for (size_t i = 0; i < wish->sched_site_count; i++) {
+        if (lks_str_is(wish->sched_sites[i], "*") || lks_str_eq(wish->sched_sites[i], at))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the node can be drained at all. */
+static enum lks_code check_sched(struct lks_planning *p, uint32_t node,
+                                 const struct lks_state_pool *pool)
+{
+    const struct lks_state *s = p->state;
+    struct lks_str sched = lks_state_text(s, pool->sched);
+    enum lks_drain_sched how = lks_drain_sched(sched);
+    if (how == LKS_DRAIN_NOT_YET)
+        return lks_fail(p->err, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " is in pool %" LKS_STR_FMT
+                        ", whose scheduler (%" LKS_STR_FMT ") cannot be asked to drain it yet",
+                        LKS_STR_ARG(lks_state_name(s, node)),
+                        LKS_STR_ARG(lks_state_text(s, pool->name)), LKS_STR_ARG(sched));
+    if (how == LKS_DRAIN_DRIVEN && !is_reached(p, node))
+        return lks_fail(p->err, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " drains through %" LKS_STR_FMT
+                        ", and no bridge to it is configured for site '%" LKS_STR_FMT
+                        "'; add one to %" LKS_STR_FMT ".bridges in lockstepd.yaml",
+                        LKS_STR_ARG(lks_state_name(s, node)), LKS_STR_ARG(sched),
+                        LKS_STR_ARG(lks_state_text(s, s->nodes[node].site)), LKS_STR_ARG(sched));
+    return LKS_OK;
+}
+
 /* How it drains: as its pool's posture does, unless the pool says how long. */
 static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_plan_kind *kind)
 {
@@ -99,15 +136,9 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
     kind->leave = lks_drain_longest(rule.limit, rule.retries);
     if (said != NULL && said->drain_minutes > 0)
         kind->leave = (lks_ms)said->drain_minutes * LKS_PLAN_MINUTE;
-    if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT ||
-        lks_drain_sched(lks_state_text(p->state, pool->sched)) != LKS_DRAIN_NOT_YET)
+    if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT)
         return LKS_OK;
-    return lks_fail(p->err, LKS_E_REFUSED,
-                    "%" LKS_STR_FMT " is in pool %" LKS_STR_FMT ", whose scheduler (%" LKS_STR_FMT
-                    ") cannot be asked to drain it yet",
-                    LKS_STR_ARG(lks_state_name(p->state, node)),
-                    LKS_STR_ARG(lks_state_text(p->state, pool->name)),
-                    LKS_STR_ARG(lks_state_text(p->state, pool->sched)));
+    return check_sched(p, node, pool);
 }
 
 static enum lks_code source_of(struct lks_planning *p, uint32_t node, struct lks_plan_kind *kind)

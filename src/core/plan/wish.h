@@ -26,6 +26,9 @@ struct lks_plan_wish {
     struct lks_str windows;  /* codec/time/windows.h */
     struct lks_str class;    /* class of change; never below the class that the plan needs */
     struct lks_str advisory; /* the published vulnerability that it is to close */
+    /* Sites whose scheduler can be asked, "*": every one; NULL: all can. */
+    const struct lks_str *sched_sites;
+    size_t sched_site_count;
 };
 
 /* Commands to a change. */

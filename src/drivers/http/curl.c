@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#define UNIX "unix:"
+
 enum {
     KEPT = 16,
     SPARE_MAX = 64,           /* handles that are used again */
@@ -111,6 +113,8 @@ enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *er
         return lks_fail(err, LKS_E_INVALID,
                         "an endpoint is named by https://HOST[:PORT], without a user or a password "
                         "in it; credentials are given by reference");
+    if (plain && lks_str_starts(all, UNIX "/"))
+        return LKS_OK;
     if (!tls && !bare)
         return lks_fail(err, LKS_E_INVALID, "%s: an endpoint is named by https://HOST[:PORT]", url);
     bool good = cut_host(skip_scheme(all), &host, &rest);
@@ -267,6 +271,20 @@ static CURLcode set_trust(const struct lks_curl_exchange *x, const struct lks_cu
     return code;
 }
 
+/* Who we are, for peers that ask; and the way to one on this machine. */
+static CURLcode set_way(const struct lks_curl_exchange *x, const struct lks_curl_peer *peer)
+{
+    const struct lks_curl_lib *lib = x->owner->lib;
+    CURLcode code = CURLE_OK;
+    if (lks_str_starts(lks_str_from(peer->url), UNIX))
+        code = lib->easy_setopt(x->easy, CURLOPT_UNIX_SOCKET_PATH, peer->url + strlen(UNIX));
+    if (code == CURLE_OK && peer->certificate != NULL)
+        code = lib->easy_setopt(x->easy, CURLOPT_SSLCERT, peer->certificate);
+    if (code == CURLE_OK && peer->key != NULL)
+        code = lib->easy_setopt(x->easy, CURLOPT_SSLKEY, peer->key);
+    return code;
+}
+
 static bool has_body(const struct lks_http_request *r)
 {
     return strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0 ||
@@ -318,7 +336,8 @@ static enum lks_code set_up(struct lks_curl_exchange *x, const struct lks_curl_p
 {
     const struct lks_curl_lib *lib = x->owner->lib;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf url = LKS_BUF(LKS_CURL_URL_MAX + LKS_HTTP_PATH_MAX);
-    lks_buf_addf(&url, "%s%s", x->url, x->request.path.ptr);
+    bool local = lks_str_starts(lks_str_from(x->url), UNIX);
+    lks_buf_addf(&url, "%s%s", local ? "http://localhost" : x->url, x->request.path.ptr);
     if (lks_buf_check(&url, err) != LKS_OK || make_lines(x, err) != LKS_OK)
         return err->code;
     CURLcode code = lks_curl_common(lib, x->easy, timeout);
@@ -333,6 +352,8 @@ static enum lks_code set_up(struct lks_curl_exchange *x, const struct lks_curl_p
         code = lib->easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->lines);
     if (code == CURLE_OK)
         code = set_trust(x, peer);
+    if (code == CURLE_OK)
+        code = set_way(x, peer);
     if (code == CURLE_OK)
         code = set_method(x);
     if (code == CURLE_OK)

@@ -3,10 +3,11 @@
  * which is loaded when the first client is made, so that no program needs it to start.
  *
  * An endpoint is known by a certificate authority or by the fingerprint of its public key, which
- * are held against what it shows before a byte of a request leaves; there is no third way. Nothing
- * is followed: no redirect, no proxy, no cookie, no other protocol. An exchange that is not safe to
- * repeat (all but GET, HEAD and DELETE) has a connection of its own, since libcurl would otherwise
- * send it again on its own account where a kept connection turns out to be dead.
+ * are held against what it shows before a byte of a request leaves; a program of this machine by
+ * the path of its socket. There is no other way. Nothing is followed: no redirect, no proxy, no
+ * cookie, no other protocol. An exchange that is not safe to repeat (all but GET, HEAD and DELETE)
+ * has a connection of its own, since libcurl would otherwise send it again on its own account where
+ * a kept connection turns out to be dead.
  *
  * An answer is whole or there is none; only of one that names no length at all the end of the
  * connection is its end, and JSON that is cut there does not parse. Messages name the endpoint and
@@ -25,10 +26,13 @@
 
 /* Whom to talk to. */
 struct lks_curl_peer {
-    const char *url;         /* "https://HOST[:PORT]" and nothing behind it */
-    const char *ca;          /* PEM file of the authorities that may certify it, or NULL */
+    const char *url; /* "https://HOST[:PORT]" and nothing behind it; or "unix:/PATH", a socket that
+                        a program of this machine listens at */
+    const char *ca;  /* PEM file of the authorities that may certify it, or NULL */
     const char *fingerprint; /* "sha256:HEX" of its public key, or NULL; one of the two at least */
-    bool plain;              /* "http://" will do, on this machine alone */
+    const char *certificate; /* PEM file that shows who we are, or NULL; `key` then is its key */
+    const char *key;
+    bool plain; /* "http://" and "unix:" will do, on this machine alone */
 };
 
 struct lks_curl_options {

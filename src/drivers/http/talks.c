@@ -52,7 +52,7 @@ struct lks_dialog {
     enum state state;
     struct peer *peer;
     uint32_t site;
-    char *ca, *fingerprint;
+    char *ca, *fingerprint, *certificate, *key;
     bool plain, impatient;
     const struct lks_conversation_ops *ops;
     void *value;
@@ -263,6 +263,8 @@ static void free_dialog(struct lks_dialog *d)
     lks_conversation_talk_fini(&d->talk);
     free(d->ca);
     free(d->fingerprint);
+    free(d->certificate);
+    free(d->key);
     free(d);
 }
 
@@ -314,7 +316,9 @@ enum lks_code lks_talks_add(struct lks_talks *t, const struct lks_dialog_options
         d->peer->dialogs++;
     d->value = calloc(1, options->ops->size);
     if (d->peer == NULL || d->value == NULL || !copy_text(options->peer.ca, &d->ca) ||
-        !copy_text(options->peer.fingerprint, &d->fingerprint)) {
+        !copy_text(options->peer.fingerprint, &d->fingerprint) ||
+        !copy_text(options->peer.certificate, &d->certificate) ||
+        !copy_text(options->peer.key, &d->key)) {
         free_dialog(d);
         return lks_fail_nomem(err);
     }
@@ -458,8 +462,12 @@ static void on_done(void *ctx, const struct lks_http_response *answer, const str
 static void send_request(struct lks_dialog *d, lks_ms now)
 {
     struct lks_err err = {0};
-    const struct lks_curl_peer peer = {
-        .url = d->peer->url, .ca = d->ca, .fingerprint = d->fingerprint, .plain = d->plain};
+    const struct lks_curl_peer peer = {.url = d->peer->url,
+                                       .ca = d->ca,
+                                       .fingerprint = d->fingerprint,
+                                       .certificate = d->certificate,
+                                       .key = d->key,
+                                       .plain = d->plain};
     lks_ms timeout = d->talk.until > now ? d->talk.until - now : 1;
     d->length = lks_http_request_length(&d->talk.request);
     d->state = SENDING;

@@ -3,7 +3,7 @@
  * LOOK first; where something is to be changed, ACT, for the revision that was seen; then LOOK
  * again. An answer that did not come, and another client that was faster, lead back to LOOK.
  *
- *     GET  /v1/nodes/NAME          {node, revision, as_of, accepts, drain, jobs, rotation,
+ *     GET  /v1/nodes/NAME          {node, revision, age, accepts, drain, jobs, rotation,
  *                                  requests, down}
  *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint}
  *     POST /v1/nodes/NAME/release  {owner}
@@ -156,7 +156,7 @@ static lks_ms read_ends(const struct lks_doc *jobs)
 }
 
 static bool read_node(const struct talking *t, const struct lks_doc *doc,
-                      struct lks_sched_said *out, lks_ms *as_of)
+                      struct lks_sched_said *out, lks_ms *age)
 {
     const struct lks_doc *jobs = lks_doc_member(doc, "jobs"), *drain = lks_doc_member(doc, "drain");
     struct lks_sched_said s = {.known = true};
@@ -164,7 +164,7 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
     bool accepts = false;
     if (!lks_str_is(lks_doc_text(doc, "node"), t->node) || drain == NULL ||
         !number(doc, "revision", LKS_DOC_NUMBER_MAX, &s.revision) ||
-        !number(doc, "as_of", LKS_TIME_MAX, as_of) || !truth(doc, "accepts", &accepts) ||
+        !number(doc, "age", LKS_TIME_MAX, age) || !truth(doc, "accepts", &accepts) ||
         !truth(doc, "rotation", &s.rotation) ||
         !number(doc, "requests", LKS_SCHED_JOBS_MAX, &requests) || jobs == NULL ||
         jobs->kind != LKS_DOC_LIST || jobs->count > LKS_SCHED_JOBS_MAX)
@@ -231,12 +231,12 @@ static void hear_look(struct talking *t, lks_ms now, const struct lks_http_respo
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_sched_said said;
     struct lks_err err = {0};
-    lks_ms as_of = 0;
+    lks_ms age = 0; /* by the bridge's own clock: ours may differ */
     if (answer == NULL || answer->status != 200 ||
         lks_docs_init(&docs, "scheduler", &err) != LKS_OK ||
         lks_json_parse(answer->body, &docs, &err) != LKS_OK ||
-        !read_node(t, docs.first, &said, &as_of) || said.revision < t->least ||
-        (as_of < now && now - as_of > LKS_SCHED_STALE)) {
+        !read_node(t, docs.first, &said, &age) || said.revision < t->least ||
+        age > LKS_SCHED_STALE) {
         again(t, now);
         return;
     }

@@ -316,8 +316,8 @@ static void show(struct asking *a)
     lks_buf_truncate(&a->out->body, 0);
     a->out->status = 200;
     struct lks_str node = lks_intern_text(&m->names, a->node);
-    lks_json_write(&w, "{'node': '%.*s', 'revision': %lu, 'as_of': %lu, 'accepts': %s",
-                   LKS_STR_ARG(node), v->revision, stale ? v->as_of : m->now,
+    lks_json_write(&w, "{'node': '%.*s', 'revision': %lu, 'age': %lu, 'accepts': %s",
+                   LKS_STR_ARG(node), v->revision, stale ? m->now - v->as_of : 0,
                    LKS_JSON_TRUTH(!v->closed));
     if (v->closed)
         lks_json_write(&w, "'drain': {'owner': '%s', 'reason': '%s', 'since': %lu}", v->owner,

@@ -19,6 +19,12 @@ lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_hist
     lks_handle_enroll_node, lks_handle_hold, lks_handle_release, lks_handle_set, lks_handle_replace,
     lks_handle_remove, lks_handle_command, lks_handle_command_get, lks_handle_reset,
     lks_handle_reset_approve;
+struct lks_json_writer;
+
+/* handle_sched.c; of a node: nothing where its scheduler was not asked. */
+lks_handler lks_handle_scheds;
+void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct lks_json_writer *w);
+
 /* handle_alarms.c */
 lks_handler lks_handle_alarms, lks_handle_alarm_release;
 /* handle_access.c */

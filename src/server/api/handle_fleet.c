@@ -138,6 +138,8 @@ void lks_handle_metrics(struct lks_authz *authz, struct lks_call *call)
             .behind = authz->behind,
             .aside = lks_buf_view(&call->aside),
             .bmc = lks_daemon_bmc(authz->daemon),
+            .sched_asked = authz->sched.asked,
+            .sched_failed = authz->sched.failed,
         };
         lks_metrics_put(&authz->metrics, s, &about, &call->out);
     }

@@ -121,6 +121,7 @@ void lks_handle_node(struct lks_authz *authz, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     struct lks_now now = lks_engine_now(authz->engine, authz->now);
     lks_view_node(&w, authz->state, node, now, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE);
+    lks_handle_node_sched(authz, node, &w);
     lks_json_end(&w, '}');
 }
 

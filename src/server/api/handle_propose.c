@@ -210,17 +210,30 @@ static void record(struct lks_authz *authz, struct lks_call *call, struct lks_ev
         tell(authz, call, &k, c);
 }
 
+/* Sites with a bridge to their scheduler; their number. */
+static size_t sched_sites(const struct lks_authz *authz, struct lks_str sites[LKS_CONFIG_NAMES_MAX])
+{
+    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
+    struct lks_str url;
+    for (size_t i = 0; i < all->count; i++)
+        (void)lks_str_cut(all->items[i], '=', &sites[i], &url);
+    return all->count;
+}
+
 void lks_handle_propose(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_ask_change *ask = LKS_ASKED(call, lks_ask_change);
     if (lks_handle_propose_wants_manifests(authz, call))
         return;
     struct lks_bundle_set known = lks_handle_propose_known(authz, call);
+    struct lks_str sites[LKS_CONFIG_NAMES_MAX];
     struct lks_event event = {
         .kind = LKS_EVENT_PROPOSE,
         .reason = ask->reason,
         .propose = {.wish = wish_of(ask), .known = &known},
     };
+    event.propose.wish.sched_sites = sites;
+    event.propose.wish.sched_site_count = sched_sites(authz, sites);
     if (ask->dry_run)
         show(authz, call, &event);
     else

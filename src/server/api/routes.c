@@ -211,6 +211,10 @@ const struct lks_route lks_routes[] = {
      .answer = &lks_form_seq, .flags = LKS_ROUTE_WRITE, .handle = lks_handle_outband_gone,
      .about = "End the validity of out-of-band readings: after a reset, a power cycle, an update, "
               "another part"},
+    {.method = "GET", .path = "/v1/schedulers", .id = "schedulers",
+     .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
+     .answer = &lks_form_scheds, .handle = lks_handle_scheds,
+     .about = "Whether schedulers answer, and the drains they have, by pool"},
     {.method = "GET", .path = "/v1/sweeps", .id = "sweeps",
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
      .answer = &lks_form_sweeps, .handle = lks_handle_sweeps,

@@ -48,6 +48,7 @@ void lks_authz_fini(struct lks_authz *authz)
     lks_decisions_fini(&authz->decisions);
     lks_metrics_fini(&authz->metrics);
     lks_arena_fini(&authz->sweeps.arena);
+    lks_sched_book_fini(&authz->sched);
     free(authz->observed);
     authz->observed = NULL;
     free(authz->drafts);

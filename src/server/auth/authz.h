@@ -5,6 +5,7 @@
 #ifndef LKS_SERVER_AUTHZ_H
 #define LKS_SERVER_AUTHZ_H
 
+#include "core/actions/sched_book.h"
 #include "core/view/view_row.h"
 #include "engine/engine.h"
 #include "server/auth/decisions.h"
@@ -59,6 +60,7 @@ struct lks_authz {
     uint64_t questions; /* that were counted */
     lks_ms observed_at; /* mono, when it was last recorded */
     struct lks_authz_sweeps sweeps;
+    struct lks_sched_book sched; /* what schedulers said, while this controller leads */
     lks_ms *drafts; /* owned; by pool: mono, when a change was last to be drafted; 0: never */
     uint32_t draft_room;
     uint64_t epoch;     /* counts up when a certificate may have ended */

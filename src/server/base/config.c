@@ -147,6 +147,15 @@ const struct lks_config_key lks_config_keys[] = {
      "query for GPU-seconds under load; empty: load is not asked for"},
     {"metrics.every_ms", LKS_CONFIG_NUMBER, "60000", 100, DAY_MS, NULL, true, AT(metrics_every_ms),
      "how often it is queried while a gate evaluates a wave"},
+    {"slurm.bridges", LKS_CONFIG_BRIDGES, "", 0, 0, NULL, true, AT(slurm_bridges),
+     "bridges to Slurm (lockstep-slurm-bridge): SITE=https://HOST:PORT or SITE=unix:/PATH; '*' is "
+     "every site; two of a site are asked in turn"},
+    {"slurm.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(slurm_ca),
+     "CA certificates (PEM) that bridges are known by"},
+    {"slurm.certificate", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(slurm_certificate),
+     "certificate (PEM) that lockstepd shows to bridges"},
+    {"slurm.key", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(slurm_key),
+     "private key (PEM) of that certificate"},
     {"cadence.every_ms", LKS_CONFIG_NUMBER, "600000", 100, DAY_MS, NULL, true,
      AT(cadence_every_ms), "how often pools are compared with what is released"},
     {"tickets.secret", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(tickets_secret),
@@ -361,6 +370,15 @@ static bool is_mirror(struct lks_str s)
            memchr(url.ptr, ' ', url.len) == NULL;
 }
 
+/* SITE=https://HOST:PORT or SITE=unix:/PATH */
+static bool is_bridge(struct lks_str s)
+{
+    struct lks_str site, url;
+    return is_mirror(s) ||
+           (s.len <= TEXT_MAX && lks_str_printable(s) && lks_str_cut(s, '=', &site, &url) &&
+            site.len > 0 && lks_str_starts(url, "unix:/") && memchr(url.ptr, ' ', url.len) == NULL);
+}
+
 /* kim@example.com=user:kim. What stands behind the last '=' is who that is here. */
 static bool is_person(struct lks_str s)
 {
@@ -385,6 +403,8 @@ static const char *item_fault(const struct lks_config_key *key, const struct lks
     bool text = item->kind == LKS_DOC_TEXT && item->text.len > 0;
     if (key->type == LKS_CONFIG_MIRRORS)
         return text && is_mirror(item->text) ? NULL : "SITE=https://HOST:PORT";
+    if (key->type == LKS_CONFIG_BRIDGES)
+        return text && is_bridge(item->text) ? NULL : "SITE=https://HOST:PORT or SITE=unix:/PATH";
     if (key->type == LKS_CONFIG_PEOPLE)
         return text && is_person(item->text) ? NULL : "NAME=IDENTITY, such as kim@x.org=user:kim";
     if (key->type == LKS_CONFIG_ROLES)
@@ -403,10 +423,11 @@ static enum lks_code set_list(struct lks_config_reader *r, const struct lks_conf
     if (doc->kind != LKS_DOC_LIST || doc->count < least || doc->count > LKS_CONFIG_NAMES_MAX)
         return LKS_CONFIG_FAIL(
             r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
-            least > 0                        ? "host names or addresses"
-            : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
-            : key->type == LKS_CONFIG_ROLES  ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
-                                             : "mirrors, SITE=https://HOST:PORT each");
+            least > 0                         ? "host names or addresses"
+            : key->type == LKS_CONFIG_PEOPLE  ? "people, NAME=IDENTITY each"
+            : key->type == LKS_CONFIG_BRIDGES ? "bridges, SITE=https://HOST:PORT each"
+            : key->type == LKS_CONFIG_ROLES   ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
+                                              : "mirrors, SITE=https://HOST:PORT each");
     struct lks_config_list *list = lks_config_place(r->out, key);
     struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)

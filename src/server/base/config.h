@@ -51,6 +51,8 @@ struct lks_config {
     struct lks_str metrics_ca, metrics_credentials, metrics_label, metrics_load;
     uint64_t metrics_login, metrics_every_ms;
     uint64_t cadence_every_ms;
+    struct lks_config_list slurm_bridges; /* SITE=URL; empty: there is no Slurm */
+    struct lks_str slurm_ca, slurm_certificate, slurm_key;
     struct lks_str tickets_url; /* empty: no notifications */
     struct lks_str tickets_ca, tickets_secret;
     struct lks_config_list tickets_people; /* EXTERNAL=IDENTITY */
@@ -79,6 +81,7 @@ enum lks_config_type {
     LKS_CONFIG_WORD,    /* one of `words`, kept as its place */
     LKS_CONFIG_HOSTS,   /* a list of host names and addresses */
     LKS_CONFIG_MIRRORS, /* a list of SITE=URL */
+    LKS_CONFIG_BRIDGES, /* a list of SITE=URL or SITE=unix:/PATH; "*": every site */
     LKS_CONFIG_PEOPLE,  /* a list of NAME=IDENTITY */
     LKS_CONFIG_ROLES,   /* a list of GROUP=ROLE or GROUP=ROLE@POOL */
 };

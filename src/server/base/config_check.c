@@ -70,6 +70,26 @@ static enum lks_code check_metrics(struct lks_config_reader *r, const struct lks
     return LKS_OK;
 }
 
+/* Whether bridges can be known, and we to them; a socket of this machine needs no certificate. */
+static enum lks_code check_bridges(struct lks_config_reader *r, const struct lks_doc *top)
+{
+    const struct lks_config *c = r->out;
+    const struct lks_doc *at = lks_doc_member(top, "slurm");
+    struct lks_str site, url;
+    struct lks_err why = {0};
+    for (size_t i = 0; i < c->slurm_bridges.count; i++) {
+        if (!lks_str_cut(c->slurm_bridges.items[i], '=', &site, &url))
+            continue; /* the form was checked */
+        if (lks_curl_url_check(url.ptr, true, &why) != LKS_OK)
+            return LKS_CONFIG_FAIL(r, at, "bridges: %s", why.msg);
+        bool tls = lks_str_starts(url, "https:");
+        if (tls && (c->slurm_ca.len == 0 || c->slurm_certificate.len == 0 || c->slurm_key.len == 0))
+            return LKS_CONFIG_FAIL(
+                r, at, "ca, certificate and key: needed for a bridge with an https:// url");
+    }
+    return LKS_OK;
+}
+
 static struct lks_str outside_name(struct lks_str person)
 {
     return (struct lks_str){person.ptr, person.len - lks_str_last(person, '=').len - 1};
@@ -212,7 +232,7 @@ enum lks_code lks_config_check(struct lks_config_reader *r, const struct lks_doc
 {
     if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK ||
         check_tickets(r, top) != LKS_OK || check_oidc(r, top) != LKS_OK ||
-        check_pull(r, top) != LKS_OK)
+        check_pull(r, top) != LKS_OK || check_bridges(r, top) != LKS_OK)
         return r->err->code;
     return check_sockets(r, top);
 }

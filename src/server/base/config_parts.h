@@ -33,7 +33,8 @@ static inline void *lks_config_place(struct lks_config *c, const struct lks_conf
 static inline bool lks_config_is_list(const struct lks_config_key *key)
 {
     return key->type == LKS_CONFIG_HOSTS || key->type == LKS_CONFIG_MIRRORS ||
-           key->type == LKS_CONFIG_PEOPLE || key->type == LKS_CONFIG_ROLES;
+           key->type == LKS_CONFIG_BRIDGES || key->type == LKS_CONFIG_PEOPLE ||
+           key->type == LKS_CONFIG_ROLES;
 }
 
 #endif

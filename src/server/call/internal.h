@@ -8,21 +8,24 @@
 #ifndef LKS_SERVER_INTERNAL_H
 #define LKS_SERVER_INTERNAL_H
 
+#include "core/actions/sched.h"
 #include "core/gate/gate_round.h"
 #include "server/call/call.h"
 
 enum lks_internal_kind {
-    LKS_INTERNAL_LEASE,    /* endpoints that are due */
-    LKS_INTERNAL_FAILED,   /* one could not be read */
-    LKS_INTERNAL_READ,     /* what was read of one */
-    LKS_INTERNAL_SAVED,    /* how far an update is */
-    LKS_INTERNAL_ENDED,    /* how it ended */
-    LKS_INTERNAL_WATCH,    /* what gates want measured */
-    LKS_INTERNAL_MEASURED, /* what was */
-    LKS_INTERNAL_CADENCE,  /* pools that are behind what is released */
-    LKS_INTERNAL_HEARD,    /* what heartbeats tell of it */
-    LKS_INTERNAL_TELL,     /* what a ticket system is to be told next */
-    LKS_INTERNAL_TOLD,     /* that it was */
+    LKS_INTERNAL_LEASE,      /* endpoints that are due */
+    LKS_INTERNAL_FAILED,     /* one could not be read */
+    LKS_INTERNAL_READ,       /* what was read of one */
+    LKS_INTERNAL_SAVED,      /* how far an update is */
+    LKS_INTERNAL_ENDED,      /* how it ended */
+    LKS_INTERNAL_WATCH,      /* what gates want measured */
+    LKS_INTERNAL_MEASURED,   /* what was */
+    LKS_INTERNAL_CADENCE,    /* pools that are behind what is released */
+    LKS_INTERNAL_HEARD,      /* what heartbeats tell of it */
+    LKS_INTERNAL_TELL,       /* what a ticket system is to be told next */
+    LKS_INTERNAL_TOLD,       /* that it was */
+    LKS_INTERNAL_SCHED,      /* nodes whose scheduler is to be asked */
+    LKS_INTERNAL_SCHED_SAID, /* what it answered about one */
     LKS_INTERNAL_COUNT
 };
 
@@ -34,17 +37,29 @@ struct lks_internal_endpoint {
     bool unleased;                             /* it is read out of its turn */
 };
 
+/* What a scheduler is to be asked about a node. */
+struct lks_internal_wish {
+    struct lks_str site, sched; /* of the node, and the name of its pool's */
+    uint32_t failures;          /* one after the other, before it */
+    struct lks_sched_wish wish;
+};
+
 struct lks_internal {
     enum lks_internal_kind kind;
     uint64_t job;           /* the client thread's number of whatever asks; 0: the sweeper */
     struct lks_arena arena; /* owns all texts */
-    /* LEASE: how many and for how long; then which. */
+    /* LEASE, SCHED: how many, and LEASE for how long; then which. */
     size_t max;
     lks_ms lasts;
     struct lks_internal_endpoint *endpoints;
+    struct lks_internal_wish *wishes; /* SCHED */
     size_t count;
     bool full;                 /* there may be more that are due; CADENCE: the same */
-    struct lks_str name, text; /* FAILED */
+    struct lks_str name, text; /* FAILED; SCHED_SAID: the node */
+    struct {
+        struct lks_err why; /* code LKS_OK: it answered */
+        struct lks_sched_said said;
+    } sched; /* SCHED_SAID */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;
     struct lks_gate_round *round;  /* WATCH, MEASURED; owned. NULL: nothing is wanted */

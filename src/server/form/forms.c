@@ -232,8 +232,19 @@ const struct lks_form lks_form_pools = LIST("Pools", "A list of pools", pool, "p
 static const struct lks_form node_row = FORM_OF("NodeRow", "A node in a list",
     lks_view_nodes, LKS_USE_LISTED);
 const struct lks_form lks_form_nodes = LIST("Nodes", "A list of nodes", node_row, "nodes");
-const struct lks_form lks_form_node = FORM_OF("Node", "All there is to know about a node",
-    lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE);
+static const struct lks_form node_sched = FORM("NodeScheduler", "A node as its scheduler has it",
+    MUST("name", TEXT, "the scheduler"),
+    MUST("state", TEXT, "in service, draining, drained, drained by another, down, unknown node or "
+         "no answer"),
+    MUST("jobs", COUNT, "jobs that run there"),
+    MAY("owner", TEXT, "the owner of the drain"),
+    MAY("text", TEXT, "what is waited for, or why there is no answer"),
+    MAY("ends", TIME, "when the last of the jobs ends at the latest"),
+    MAY("heard", TIME, "when the scheduler answered last"),
+    MAY("failing", TIME, "since when it does not"));
+const struct lks_form lks_form_node = FORM_AND("Node", "All there is to know about a node",
+    lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE,
+    MAY("scheduler", LKS_FORM(node_sched), "its scheduler's answer, where that was asked"));
 const struct lks_form lks_form_at = FORM_AND("NodeAt", "A node as it was",
     lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN,
     MUST("node", TEXT, "its name"),

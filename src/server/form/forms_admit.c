@@ -109,6 +109,15 @@ static const struct lks_form sweep = FORM("Sweep", "How well a pool is read",
     MUST("every", COUNT, "how often they should be read, in ms"));
 const struct lks_form lks_form_sweeps = LIST("Sweeps", "How well management endpoints are read",
     sweep, "pools");
+static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a pool",
+    MUST("pool", TEXT, "the pool"),
+    MUST("scheduler", TEXT, "its scheduler"),
+    MUST("nodes", COUNT, "nodes of the pool"),
+    MUST("draining", COUNT, "of those, closed for new jobs while something runs there"),
+    MUST("drained", COUNT, "closed, and nothing runs there"),
+    MUST("failing", COUNT, "the scheduler does not answer about them"),
+    MAY("text", TEXT, "the reason of the first of these"));
+const struct lks_form lks_form_scheds = LIST("Schedulers", "Schedulers of pools", sched, "pools");
 const struct lks_form lks_form_done = FORM("Done", "Taken note of",
     MUST("done", TRUTH, "it is; false: the lease was not the holder's any more"));
 

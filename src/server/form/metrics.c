@@ -246,6 +246,9 @@ static void put_endpoints(const struct lks_state *s, const struct lks_metrics_no
                  "lockstep_sweeps_total{result=\"read\"} %" PRIu64 "\n"
                  "lockstep_sweeps_total{result=\"failed\"} %" PRIu64 "\n",
                  about->bmc.read, about->bmc.failed);
+    put_counter(out, "lockstep_sched_conversations",
+                "Conversations with schedulers about nodes that were started.", about->sched_asked);
+    put_counter(out, "lockstep_sched_failures", "Those that failed.", about->sched_failed);
     put_counter(out, "lockstep_bmc_requests", "Requests that management endpoints answered.",
                 about->bmc.requests);
 }

@@ -48,6 +48,7 @@ struct lks_metrics_now {
     lks_ms behind;
     struct lks_str aside; /* text of the server thread's */
     struct lks_metrics_bmc bmc;
+    uint64_t sched_asked, sched_failed; /* conversations with schedulers */
 };
 
 /* Everything but what is counted by node. */

@@ -441,6 +441,7 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
     if (own->job == 0) {
         lks_sweeper_take(c, call, mono_now());
         lks_metrics_poller_take(c, call, mono_now());
+        lks_sched_runner_take(c, call, mono_now());
         lks_change_drafter_take(c, call, mono_now());
         lks_ticket_notifier_take(c, call, mono_now());
     }
@@ -515,6 +516,7 @@ static void run(void *arg)
         go_on(c, mono_now());
         lks_sweeper_tick(c, mono_now());
         lks_metrics_poller_tick(c, mono_now());
+        lks_sched_runner_tick(c, mono_now());
         lks_change_drafter_tick(c, mono_now());
         lks_ticket_notifier_tick(c, mono_now());
         if (!c->stopping)
@@ -524,6 +526,7 @@ static void run(void *arg)
     while (c->jobs != NULL)
         lks_client_job_free(c->jobs);
     lks_metrics_poller_fini(c);
+    lks_sched_runner_fini(c);
     lks_ticket_notifier_fini(c);
     lks_pulls_fini(c);
     lks_talks_free(c->talks);

@@ -18,6 +18,7 @@
 #include "server/threads/change_drafter.h"
 #include "server/threads/metrics_poller.h"
 #include "server/threads/pulls.h"
+#include "server/threads/sched_runner.h"
 #include "server/threads/sweeper.h"
 #include "server/threads/ticket_notifier.h"
 
@@ -53,6 +54,7 @@ struct lks_client_thread {
     uint64_t next_job;
     struct lks_sweeper sweeper;
     struct lks_metrics_poller poller;
+    struct lks_sched_runner sched;
     struct lks_change_drafter drafter;
     struct lks_ticket_notifier notifier;
     struct lks_pulls pulls;

@@ -6,6 +6,7 @@
 #include "server/call/internal.h"
 #include "server/threads/change_drafter.h"
 #include "server/threads/metrics_poller.h"
+#include "server/threads/sched_runner.h"
 #include "server/threads/threads.h"
 #include "server/threads/ticket_notifier.h"
 
@@ -64,6 +65,8 @@ static const struct lks_route routes[LKS_INTERNAL_COUNT] = {
                               .path = "/own/cadence",
                               .prepare = lks_handle_propose_prepare,
                               .handle = lks_change_drafter_cadence},
+    [LKS_INTERNAL_SCHED] = OWN("sched", lks_sched_runner_due),
+    [LKS_INTERNAL_SCHED_SAID] = OWN("sched-said", lks_sched_runner_said),
     [LKS_INTERNAL_HEARD] = OWN("heard", lks_metrics_poller_heard),
 };
 

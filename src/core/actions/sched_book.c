@@ -1,0 +1,116 @@
+#include "core/actions/sched_book.h"
+
+#include "base/vec.h"
+#include "core/decision/event.h"
+#include "core/state/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DOUBLINGS_MAX 4                  /* of what is waited after failures */
+#define ASKED_MAX     (300 * LKS_SECOND) /* longer than a conversation lasts */
+
+void lks_sched_book_fini(struct lks_sched_book *b)
+{
+    for (uint32_t i = 0; i < b->room; i++)
+        free(b->entries[i]);
+    free(b->entries);
+    *b = (struct lks_sched_book){0};
+}
+
+const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node)
+{
+    return node < b->room ? b->entries[node] : NULL;
+}
+
+/* False: no memory. */
+static bool note_asked(struct lks_sched_book *b, uint32_t node, enum lks_sched_verb verb,
+                       lks_ms mono)
+{
+    struct lks_sched_entry *e = b->entries[node];
+    if (e == NULL)
+        e = b->entries[node] = calloc(1, sizeof(*e));
+    if (e == NULL)
+        return false;
+    e->asked_until = mono + ASKED_MAX;
+    e->verb = verb;
+    b->asked++;
+    return true;
+}
+
+/* A request that differs from the last one does not wait: a node is drained and released at once.
+ */
+static bool waits(const struct lks_sched_entry *e, enum lks_sched_verb verb, lks_ms mono)
+{
+    return e != NULL &&
+           (mono < e->asked_until || (mono < e->due && (e->failures > 0 || verb == e->verb)));
+}
+
+enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
+                                 const struct lks_facts *facts, lks_ms mono, uint32_t max,
+                                 struct lks_sched_due *out, uint32_t *count, struct lks_err *err)
+{
+    *count = 0;
+    if (LKS_VEC_RESERVE(b->entries, b->room, s->node_count, err) != LKS_OK)
+        return err->code;
+    for (uint32_t i = 0; i < s->node_count && *count < max; i++) {
+        uint32_t node = b->next < s->node_count ? b->next : 0;
+        const struct lks_sched_entry *e = b->entries[node];
+        struct lks_sched_due *due = &out[*count];
+        b->next = node + 1;
+        if (!lks_sched_next(s, facts, node, e != NULL && e->heard ? &e->said : NULL, &due->wish) ||
+            waits(e, due->wish.verb, mono))
+            continue;
+        due->node = node;
+        due->failures = e != NULL ? e->failures : 0;
+        if (!note_asked(b, node, due->wish.verb, mono))
+            return lks_fail_nomem(err);
+        ++*count;
+    }
+    return LKS_OK;
+}
+
+void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
+                          const struct lks_sched_said *said, struct lks_now now, uint64_t speed)
+{
+    struct lks_sched_entry *e = node < b->room ? b->entries[node] : NULL;
+    if (e == NULL)
+        return;
+    lks_ms pause = said->lockstep && lks_sched_drained(said) ? LKS_SCHED_CALM : LKS_SCHED_POLL;
+    *e = (struct lks_sched_entry){.heard = true,
+                                  .verb = e->verb,
+                                  .due = now.mono + pause / speed,
+                                  .heard_at = now.wall,
+                                  .said = *said};
+}
+
+void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const char *why,
+                           struct lks_now now, uint64_t speed)
+{
+    struct lks_sched_entry *e = node < b->room ? b->entries[node] : NULL;
+    if (e == NULL)
+        return;
+    lks_ms pause = LKS_SCHED_POLL << (e->failures < DOUBLINGS_MAX ? e->failures : DOUBLINGS_MAX);
+    e->asked_until = 0;
+    e->failures++;
+    e->failing_since = e->failing_since != 0 ? e->failing_since : now.wall;
+    e->due = now.mono + (pause < LKS_SCHED_RETRY_MAX ? pause : LKS_SCHED_RETRY_MAX) / speed;
+    (void)snprintf(e->trouble, sizeof(e->trouble), "%s", why);
+    b->failed++;
+}
+
+bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct lks_event *out)
+{
+    const struct lks_sched_entry *e = lks_sched_book_find(b, node);
+    if (e == NULL || (e->failures > 0 && e->failures < LKS_SCHED_UNHEARD))
+        return false;
+    if (e->failures == 0) {
+        lks_sched_event(node, &e->said, out);
+        return true;
+    }
+    *out = (struct lks_event){
+        .kind = LKS_EVENT_SCHED,
+        .node = node,
+        .sched = {.unknown = true, .owner = LKS_STR(""), .text = lks_str_from(e->trouble)}};
+    return true;
+}

@@ -1,0 +1,66 @@
+/*
+ * What schedulers reported of nodes, in the memory of the controller that leads: which node is
+ * asked next, and what people are shown. Nothing of it is journaled: after a restart each node is
+ * asked again, and so a drain that was left over is found.
+ */
+#ifndef LKS_CORE_SCHED_BOOK_H
+#define LKS_CORE_SCHED_BOOK_H
+
+#include "core/actions/sched.h"
+#include "core/rows/now.h"
+
+#define LKS_SCHED_POLL      (5 * LKS_SECOND)  /* a node that drains is asked again after */
+#define LKS_SCHED_CALM      (30 * LKS_SECOND) /* the same, of one that is drained */
+#define LKS_SCHED_UNHEARD   3                 /* failures in a row that are news */
+#define LKS_SCHED_RETRY_MAX (60 * LKS_SECOND) /* a node whose scheduler fails is, at the latest */
+
+struct lks_sched_entry {
+    lks_ms asked_until;       /* mono: a conversation about it is in progress, until then at most */
+    bool heard;               /* `said` is an answer */
+    enum lks_sched_verb verb; /* that it was asked last */
+    lks_ms due;               /* mono: it is not asked the same again before */
+    lks_ms heard_at;          /* wall: when it was */
+    lks_ms failing_since;     /* wall: since when nothing was heard; 0: the last one was answered */
+    uint32_t failures;        /* one after the other */
+    struct lks_sched_said said;
+    char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last failure */
+};
+
+/* All zero is the beginning. */
+struct lks_sched_book {
+    struct lks_sched_entry **entries; /* owned; by node. NULL: nothing is known of it */
+    uint32_t room;
+    uint32_t next;  /* where the search for nodes goes on */
+    uint64_t asked; /* conversations that began, and */
+    uint64_t failed;
+};
+void lks_sched_book_fini(struct lks_sched_book *b);
+
+struct lks_sched_due {
+    uint32_t node;
+    uint32_t failures; /* before it */
+    struct lks_sched_wish wish;
+};
+
+/* Nodes whose scheduler is to be asked now, at most `max`: they count as asked until
+ * lks_sched_book_heard() or lks_sched_book_failed(). Texts are views of the state and of the book;
+ * epoch and deadline are the caller's. NOMEM: none are. */
+enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
+                                 const struct lks_facts *facts, lks_ms mono, uint32_t max,
+                                 struct lks_sched_due *out, uint32_t *count,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+
+/* What was heard of a node that was asked; `speed` divides what is waited until it is again. */
+void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
+                          const struct lks_sched_said *said, struct lks_now now, uint64_t speed);
+void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const char *why,
+                           struct lks_now now, uint64_t speed);
+
+/* The event that carries what is known of the node now to the engine. False: there is none: the
+ * last conversations failed, but not so many that it is news. Texts are views of the book. */
+bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct lks_event *out);
+
+/* What is known of a node; NULL: nothing. */
+const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node);
+
+#endif

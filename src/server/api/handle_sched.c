@@ -1,0 +1,115 @@
+/* What schedulers report: of a node, and how well they answer, by pool. */
+#include "core/plan/drain.h"
+#include "core/rows/pool.h"
+#include "core/state/lookup.h"
+#include "core/state/state.h"
+#include "core/view/view.h"
+#include "server/api/handle.h"
+#include "server/auth/authz.h"
+#include "server/form/asks.h"
+
+/* Nodes that one request looks at. */
+enum { SCAN_MAX = 1000000 };
+
+/* In the order of what a person wants to know first. */
+static const char *state_of(const struct lks_sched_entry *e)
+{
+    if (e->failures > 0 || !e->heard)
+        return "no answer";
+    if (!e->said.known)
+        return "unknown node";
+    if (!e->said.closed)
+        return e->said.down ? "down" : "in service";
+    if (!e->said.lockstep)
+        return "drained by another";
+    return lks_sched_drained(&e->said) ? "drained" : "draining";
+}
+
+void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct lks_json_writer *w)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, node);
+    uint32_t pool = s->nodes[node].pool;
+    if (e == NULL || pool >= s->pool_count)
+        return;
+    lks_json_begin(w, "scheduler", '{');
+    lks_json_text(w, "name", lks_state_text(s, s->pools[pool].sched));
+    lks_json_cstr(w, "state", state_of(e));
+    lks_json_int(w, "jobs", e->said.jobs);
+    lks_view_text(w, "owner", lks_str_from(e->said.owner));
+    lks_view_text(w, "text", lks_str_from(e->failures > 0 ? e->trouble : e->said.text));
+    if (e->said.ends > 0)
+        lks_view_time(w, "ends", e->said.ends);
+    if (e->heard)
+        lks_view_time(w, "heard", e->heard_at);
+    if (e->failing_since > 0)
+        lks_view_time(w, "failing", e->failing_since);
+    lks_json_end(w, '}');
+}
+
+struct tally {
+    uint32_t nodes, draining, drained, failing;
+    const char *text; /* of the first that fails */
+};
+
+static struct tally count_pool(const struct lks_authz *authz, uint32_t pool)
+{
+    const struct lks_state *s = authz->state;
+    struct tally t = {0};
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, i);
+        if (s->nodes[i].pool != pool || !s->nodes[i].placed || s->nodes[i].asset != 0)
+            continue;
+        t.nodes++;
+        if (e == NULL)
+            continue;
+        bool failing = e->failures > 0, drained = e->heard && lks_sched_drained(&e->said);
+        t.failing += failing;
+        t.drained += !failing && drained;
+        t.draining += !failing && !drained && e->heard && e->said.closed;
+        if (failing && t.text == NULL)
+            t.text = e->trouble;
+    }
+    return t;
+}
+
+static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz, uint32_t pool)
+{
+    const struct lks_state *s = authz->state;
+    struct tally t = count_pool(authz, pool);
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "pool", lks_state_text(s, s->pools[pool].name));
+    lks_json_text(w, "scheduler", lks_state_text(s, s->pools[pool].sched));
+    lks_json_int(w, "nodes", t.nodes);
+    lks_json_int(w, "draining", t.draining);
+    lks_json_int(w, "drained", t.drained);
+    lks_json_int(w, "failing", t.failing);
+    lks_view_text(w, "text", lks_str_from(t.text != NULL ? t.text : ""));
+    lks_json_end(w, '}');
+}
+
+void lks_handle_scheds(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_ask_page *page = &LKS_ASKED(call, lks_query_page)->page;
+    struct lks_str after = page->after, last = {0};
+    uint32_t i = after.len > 0 ? lks_state_pool(s, after) : 0;
+    if (i == UINT32_MAX) {
+        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+        return;
+    }
+    uint64_t looked = 0, left = page->limit;
+    struct lks_json_writer w = lks_call_list(call);
+    for (i += after.len > 0; i < s->pool_count && left > 0 && looked < SCAN_MAX; i++) {
+        const struct lks_state_pool *p = &s->pools[i];
+        struct lks_scope scope = {.pool = lks_state_text(s, p->name)};
+        if (!p->known || lks_drain_sched(lks_state_text(s, p->sched)) != LKS_DRAIN_DRIVEN ||
+            !lks_authz_may(authz, call, LKS_MAY_READ, scope))
+            continue;
+        last = scope.pool;
+        looked += s->node_count;
+        left--;
+        put_pool(&w, authz, i);
+    }
+    lks_call_list_end_at(&w, i < s->pool_count ? last : LKS_STR(""));
+}

@@ -1,0 +1,35 @@
+/*
+ * Asking schedulers. Where a scheduler is configured the client thread asks the state again and
+ * again which nodes are due (core/actions/sched_book.h), has the conversation about each with the
+ * bridge of its site, and reports the answer or that none came. Only the leader's state has nodes
+ * that are due; its epoch travels with every write.
+ */
+#ifndef LKS_SERVER_SCHED_RUNNER_H
+#define LKS_SERVER_SCHED_RUNNER_H
+
+#include "server/call/internal.h"
+
+struct lks_client_thread;
+struct lks_sched_talk;
+
+struct lks_sched_runner {
+    bool asked;                   /* which nodes are due */
+    lks_ms due;                   /* mono: when to ask again */
+    unsigned open;                /* conversations in progress, */
+    struct lks_sched_talk *talks; /* which are these; owned */
+};
+
+/* Ask which nodes are due, where it is time for that. */
+void lks_sched_runner_tick(struct lks_client_thread *c, lks_ms mono);
+
+/* Here they are. */
+void lks_sched_runner_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono);
+
+/* Before the dialogs end. */
+void lks_sched_runner_fini(struct lks_client_thread *c);
+
+/* The state thread's part, without a listener. */
+void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call);
+void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * The order in which schedulers are asked about nodes: a table of what happens one after the other,
+ * and whether the node is asked then.
+ */
+#include "core/actions/sched_book.h"
+#include "core/decision/event.h"
+#include "core/state/state.h"
+#include "tests/facts.h"
+#include "tests/fleet.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define OURS "change:17"
+
+enum happens {
+    NOTHING,
+    DRAIN,   /* the state wants the node drained */
+    UNDRAIN, /* and not any more */
+    OPEN,    /* the scheduler answers that the node is open, */
+    BUSY,    /* that it drains it and a job runs there, */
+    EMPTY,   /* that nothing runs there, */
+    ANOTHER, /* that another owner drained it, */
+    FAILS,   /* or does not answer */
+};
+
+static const struct lks_sched_said answers[] = {
+    [OPEN] = {.known = true},
+    [BUSY] = {.known = true, .closed = true, .lockstep = true, .owner = OURS, .jobs = 1},
+    [EMPTY] = {.known = true, .closed = true, .lockstep = true, .owner = OURS},
+    [ANOTHER] = {.known = true, .closed = true, .owner = "kim", .text = "drained by 'kim'"},
+};
+
+struct step {
+    enum happens happens;
+    lks_ms after;     /* this long after the step before */
+    const char *asks; /* NULL: it is not asked */
+};
+
+#define STEPS_MAX 12
+
+static const struct {
+    const char *name;
+    struct step steps[STEPS_MAX]; /* ends with one that has neither event nor time nor verb */
+} stories[] = {
+    {"a node in service is asked about once",
+     {{NOTHING, 1, "look"}, {OPEN, 1, NULL}, {NOTHING, 10 * LKS_SCHED_RETRY_MAX, NULL}}},
+    {"a drain does not wait, and is asked about until nothing runs there",
+     {{NOTHING, 1, "look"},
+      {OPEN, 1, NULL},
+      {DRAIN, 1, "drain"},
+      {BUSY, 1, "look"},
+      {BUSY, 1, NULL},
+      {NOTHING, LKS_SCHED_POLL, "look"},
+      {EMPTY, 1, NULL},
+      {NOTHING, LKS_SCHED_POLL, NULL},
+      {NOTHING, LKS_SCHED_CALM, "look"}}},
+    {"nor does a release",
+     {{DRAIN, 1, "look"},
+      {OPEN, 1, "drain"},
+      {EMPTY, 1, "look"},
+      {EMPTY, 1, NULL},
+      {UNDRAIN, 1, "release"},
+      {OPEN, 1, NULL}}},
+    {"one conversation about a node at a time",
+     {{DRAIN, 1, "look"}, {NOTHING, 60 * LKS_SECOND, NULL}, {OPEN, 1, "drain"}}},
+    {"one that is never answered is over at last",
+     {{NOTHING, 1, "look"}, {NOTHING, 600 * LKS_SECOND, "look"}}},
+    {"a failure is repeated ever later, whatever is wanted",
+     {{NOTHING, 1, "look"},
+      {FAILS, 1, NULL},
+      {DRAIN, 1, NULL},
+      {NOTHING, LKS_SCHED_POLL, "look"},
+      {FAILS, 1, NULL},
+      {NOTHING, LKS_SCHED_POLL, NULL},
+      {NOTHING, LKS_SCHED_POLL, "look"},
+      {OPEN, 1, "drain"}}},
+    {"another owner's drain is asked about again, not at once",
+     {{DRAIN, 1, "look"},
+      {ANOTHER, 1, "drain"},
+      {ANOTHER, 1, NULL},
+      {NOTHING, LKS_SCHED_POLL, "drain"}}},
+};
+
+static void set_up(struct lks_asked *a)
+{
+    lks_asked_init(a);
+    lks_asked_apply(a, &(struct lks_record){.kind = LKS_RECORD_POOL,
+                                            .pool = {.name = LKS_STR("train"),
+                                                     .posture = LKS_STR("pre-training"),
+                                                     .enforce = LKS_STR("observe"),
+                                                     .sched = LKS_STR("slurm")}});
+    lks_fleet_place(a, "g1", "train");
+}
+
+static void happen(struct lks_asked *a, struct lks_sched_book *b, enum happens what, lks_ms mono)
+{
+    const struct lks_record drained = {.kind = LKS_RECORD_DRAINED,
+                                       .drained = {.node = LKS_STR("g1"),
+                                                   .owner = LKS_STR(OURS),
+                                                   .reason = LKS_STR("why")}},
+                            undrained = {.kind = LKS_RECORD_UNDRAINED,
+                                         .undrained = {.node = LKS_STR("g1"),
+                                                       .owner = LKS_STR(OURS),
+                                                       .reason = LKS_STR("done")}};
+    uint32_t node = lks_fleet_node(a, "g1");
+    struct lks_now now = {.wall = mono, .mono = mono};
+    if (what == DRAIN || what == UNDRAIN)
+        lks_asked_apply(a, what == DRAIN ? &drained : &undrained);
+    else if (what == FAILS)
+        lks_sched_book_failed(b, node, "no route to host", now, 1);
+    else if (what != NOTHING)
+        lks_sched_book_heard(b, node, &answers[what], now, 1);
+}
+
+static void test_order(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(stories); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        struct lks_sched_book book = {0};
+        lks_ms mono = 1000;
+        set_up(&a);
+        for (size_t k = 0; k < STEPS_MAX && stories[i].steps[k].after > 0; k++) {
+            const struct step *step = &stories[i].steps[k];
+            struct lks_sched_due due[2];
+            struct lks_err err = {0};
+            uint32_t count = 0;
+            lks_test_case("%s: step %zu", stories[i].name, k + 1);
+            mono += step->after;
+            happen(&a, &book, step->happens, mono);
+            CHECK_CODE(
+                lks_sched_book_due(&book, &a.state, lks_test_facts(), mono, 2, due, &count, &err),
+                LKS_OK);
+            CHECK_INT(count, step->asks != NULL);
+            if (count > 0 && step->asks != NULL)
+                CHECK_STR(lks_str_from(lks_sched_verb_words[due[0].wish.verb]), step->asks);
+        }
+        lks_sched_book_fini(&book);
+    }
+}
+
+/* Every node gets its turn, however few are asked at a time. */
+static void test_turns(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_sched_book book = {0};
+    struct lks_err err = {0};
+    set_up(&a);
+    lks_fleet_place(&a, "g[2-7]", "train");
+    for (uint32_t left = 7; left > 0;) {
+        struct lks_sched_due due[2];
+        uint32_t count = 0;
+        CHECK_CODE(lks_sched_book_due(&book, &a.state, lks_test_facts(), 1, 2, due, &count, &err),
+                   LKS_OK);
+        CHECK_INT(count, left < 2 ? left : 2);
+        if (count == 0)
+            break;
+        left -= count;
+    }
+    lks_sched_book_fini(&book);
+}
+
+/* The engine hears of failures when there are some, one after the other. */
+static void test_event(void)
+{
+    static const bool news[] = {false, false, true, true};
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_sched_book book = {0};
+    struct lks_sched_due due[1];
+    struct lks_err err = {0};
+    struct lks_event event = {0};
+    uint32_t count = 0;
+    set_up(&a);
+    uint32_t node = lks_fleet_node(&a, "g1");
+    CHECK(!lks_sched_book_event(&book, node, &event));
+    for (size_t i = 0; i < LKS_COUNT(news); i++) {
+        lks_test_case("failure %zu", i + 1);
+        CHECK_CODE(lks_sched_book_due(&book, &a.state, lks_test_facts(),
+                                      (i + 1) * 1000 * LKS_SECOND, 1, due, &count, &err),
+                   LKS_OK);
+        happen(&a, &book, FAILS, (i + 1) * 1000 * LKS_SECOND);
+        CHECK_INT(lks_sched_book_event(&book, node, &event), news[i]);
+    }
+    CHECK(event.sched.unknown);
+    CHECK(!event.sched.drained);
+    CHECK_STR(event.sched.text, "no route to host");
+    CHECK_INT(lks_sched_book_find(&book, node)->failing_since, 1000 * LKS_SECOND);
+    happen(&a, &book, EMPTY, 9000 * LKS_SECOND);
+    CHECK(lks_sched_book_event(&book, node, &event));
+    CHECK(event.sched.drained);
+    CHECK(!event.sched.unknown);
+    CHECK_INT(lks_sched_book_find(&book, node)->failing_since, 0);
+    lks_sched_book_fini(&book);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"the order of questions", test_order},
+        {"every node gets its turn", test_turns},
+        {"what the engine hears", test_event},
+        {NULL, NULL},
+    });
+}
