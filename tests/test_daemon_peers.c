@@ -158,7 +158,8 @@ struct pair {
     struct thing large, small;
 };
 
-static bool pair_begin(struct pair *p, const char *more)
+/* With a third file, or NULL. */
+static bool pair_begin_with(struct pair *p, const struct thing *third, const char *more)
 {
     *p = (struct pair){.large = thing_new(3 * MIB + 5), .small = thing_new(100)};
     ctl_init(&p->a, QUICK);
@@ -166,9 +167,16 @@ static bool pair_begin(struct pair *p, const char *more)
         return false;
     put(&p->a, &p->large);
     put(&p->a, &p->small);
+    if (third != NULL)
+        put(&p->a, third);
     CHECK_INT(ctl_stop(&p->a), 0);
     copy_of(&p->b, &p->a, more);
     return ctl_start(&p->a);
+}
+
+static bool pair_begin(struct pair *p, const char *more)
+{
+    return pair_begin_with(p, NULL, more);
 }
 
 /* All end before the first is removed: that waits for every program of the test. */
@@ -294,6 +302,27 @@ static void test_killed(void)
     pair_end(&p, NULL);
 }
 
+/* Files come in the order of their digests. The one that is asked for comes next, and the one that
+ * waited before it comes all the same, without another look. */
+static void test_asked_for(void)
+{
+    struct thing third = thing_new(219);
+    struct pair p;
+    if (pair_begin_with(&p, &third, QUICK "depot: {look_s: 3600, rate_bytes_per_s: 1048576}\n") &&
+        start_beside(&p.b, &p.a, NULL) && await_part(&p.b, &p.large, MIB)) {
+        CHECK(strcmp(p.large.digest, p.small.digest) < 0 &&
+              strcmp(p.small.digest, third.digest) < 0);
+        await_status(&p.b, &third, 200);
+        for (struct lks_wait w = {0};
+             access(file_of(&p.b, &p.small, false), F_OK) != 0 && lks_wait(&w);) {
+        }
+        check_has(&p.b, &p.small);
+        check_has(&p.b, &p.large);
+    }
+    pair_end(&p, NULL);
+    free(third.bytes);
+}
+
 /* What would leave too little of the disk is not begun, and comes when there is room. */
 static void test_full(void)
 {
@@ -366,6 +395,7 @@ int main(void)
         {"a controller that lies", test_lied},
         {"no controller has it", test_nowhere},
         {"killed while fetching", test_killed},
+        {"asked for while another comes", test_asked_for},
         {"no room", test_full},
         {"a controller's certificate", test_certificate},
         {0},

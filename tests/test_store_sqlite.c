@@ -564,10 +564,14 @@ static void test_lost_tail(void)
 {
     LKS_CLEANUP(place_free) struct place p = place_new();
     LKS_CLEANUP(lks_store_close) struct lks_store store = open_ok(p.path, LKS_STORE_OWN);
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
     raw(p.path, "INSERT INTO journal VALUES (6, 0, 0, 0, x'', x'')");
     CHECK_CODE(put(&store, 6, 1), LKS_E_INVALID);
     raw(p.path, "DELETE FROM tail");
     CHECK_CODE(put(&store, 6, 1), LKS_E_INVALID);
+    CHECK_CODE(store.ops->tail(store.self, &tail, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "where the journal ends cannot be read");
 }
 
 /* What is in the file runs nothing of its own. */
