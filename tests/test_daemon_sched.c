@@ -1,0 +1,243 @@
+/*
+ * The real daemon and a scheduler that the test plays behind a socket, with the model of
+ * lab/sched/schedsim.h: each node is asked about, a drain that no change wants any more is
+ * released, that of another owner is not; and a scheduler that is gone is named until it is back.
+ */
+#include "lab/sched/schedsim.h"
+#include "tests/controller.h"
+#include "tests/test.h"
+#include "tests/wait.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REQUEST_MAX = 1 << 16, LOOK_MS = 20 };
+
+/* The scheduler ----------------------------------------------------------------------------- */
+
+struct sched {
+    struct lks_schedsim model;
+    pthread_mutex_t lock; /* of the model */
+    char path[108];
+    int fd; /* -1: it does not run */
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+static lks_ms wall(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
+}
+
+/* The request as the model takes it. Bodies arrive with the head or behind it; the connection ends
+ * with the answer. */
+static void take(struct sched *s, struct lks_str text, struct lks_schedsim_reply *reply)
+{
+    struct lks_http_request request;
+    struct lks_str line, rest, method, path, version;
+    lks_http_request_init(&request);
+    ptrdiff_t end = lks_str_find(text, LKS_STR("\r\n\r\n"));
+    if (end >= 0 && lks_str_cut(text, '\r', &line, &rest) &&
+        lks_str_cut(line, ' ', &method, &path) && lks_str_cut(path, ' ', &path, &version)) {
+        request.method = lks_str_is(method, "PUT")    ? "PUT"
+                         : lks_str_is(method, "POST") ? "POST"
+                                                      : "GET";
+        lks_buf_add(&request.path, path);
+        lks_buf_add(&request.head, (struct lks_str){text.ptr, (size_t)end + 2});
+        lks_buf_add(&request.body,
+                    (struct lks_str){text.ptr + end + 4, text.len - (size_t)end - 4});
+        pthread_mutex_lock(&s->lock);
+        lks_schedsim_pass(&s->model, wall());
+        lks_schedsim_take(&s->model, &request, reply);
+        pthread_mutex_unlock(&s->lock);
+    }
+    lks_http_request_fini(&request);
+}
+
+/* As many bytes behind the head as that says. */
+static bool is_whole(struct lks_str text)
+{
+    static const char name[] = "\r\nContent-Length: ";
+    ptrdiff_t head = lks_str_find(text, LKS_STR("\r\n\r\n"));
+    ptrdiff_t at = lks_str_find(text, lks_str_from(name));
+    size_t body = at >= 0 ? strtoul(text.ptr + at + sizeof(name) - 1, NULL, 10) : 0;
+    return head >= 0 && text.len >= (size_t)head + 4 + body;
+}
+
+static void serve(struct sched *s, int fd)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf heard = LKS_BUF(REQUEST_MAX);
+    struct lks_schedsim_reply reply;
+    char piece[4096], head[128];
+    ssize_t got = 1;
+    while (!is_whole(lks_buf_view(&heard)) && got > 0) {
+        got = read(fd, piece, sizeof(piece));
+        if (got > 0)
+            lks_buf_add(&heard, (struct lks_str){piece, (size_t)got});
+    }
+    lks_schedsim_reply_init(&reply);
+    take(s, lks_buf_view(&heard), &reply);
+    int len = snprintf(head, sizeof(head),
+                       "HTTP/1.1 %d X\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+                       reply.status, reply.body.len);
+    if (reply.status != 0 && send(fd, head, (size_t)len, MSG_NOSIGNAL) == len && reply.body.len > 0)
+        (void)!send(fd, reply.body.ptr, reply.body.len, MSG_NOSIGNAL);
+    lks_schedsim_reply_fini(&reply);
+    close(fd);
+}
+
+static void *run(void *arg)
+{
+    struct sched *s = arg;
+    while (!s->stop) {
+        struct pollfd p = {.fd = s->fd, .events = POLLIN};
+        int fd = poll(&p, 1, LOOK_MS) == 1 ? accept(s->fd, NULL, NULL) : -1;
+        if (fd >= 0)
+            serve(s, fd);
+    }
+    return NULL;
+}
+
+static bool start(struct sched *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof(at.sun_path), "%s", s->path);
+    s->stop = false;
+    s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return CHECK(s->fd >= 0) && CHECK(bind(s->fd, (struct sockaddr *)&at, sizeof(at)) == 0) &&
+           CHECK(listen(s->fd, 16) == 0) && CHECK(pthread_create(&s->thread, NULL, run, s) == 0);
+}
+
+static void stop(struct sched *s)
+{
+    s->stop = true;
+    (void)pthread_join(s->thread, NULL);
+    close(s->fd);
+    (void)unlink(s->path);
+}
+
+/* What the model has of a node, by the truth. */
+static bool is_closed(struct sched *s, const char *node)
+{
+    pthread_mutex_lock(&s->lock);
+    bool closed = s->model.nodes[lks_schedsim_find(&s->model, lks_str_from(node))].now.closed;
+    pthread_mutex_unlock(&s->lock);
+    return closed;
+}
+
+/* The daemon -------------------------------------------------------------------------------- */
+
+/* Until an answer has the text. */
+static bool comes(const struct ctl *c, const char *path, const char *text)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
+        if (ctl_once(c, "GET", path, NULL, &answer) == 200 &&
+            lks_str_find(lks_buf_view(&answer), lks_str_from(text)) >= 0)
+            return true;
+    }
+    printf("%s: %s\n", path, answer.ptr);
+    return CHECK(false);
+}
+
+static void set_up(struct sched *s, const struct ctl *c)
+{
+    static const struct {
+        const char *node, *owner;
+    } drains[] = {{"n1", "lockstep:change:16"}, {"n2", "kim"}};
+    *s = (struct sched){.lock = PTHREAD_MUTEX_INITIALIZER};
+    snprintf(s->path, sizeof(s->path), "%s", ctl_path(c, "slurm.sock"));
+    lks_schedsim_init(&s->model, 1, wall());
+    for (unsigned i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "n%u", i);
+        (void)lks_schedsim_add(&s->model, name, LKS_SCHEDSIM_BATCH);
+    }
+    for (size_t i = 0; i < LKS_COUNT(drains); i++)
+        lks_schedsim_other(&s->model, lks_schedsim_find(&s->model, lks_str_from(drains[i].node)),
+                           drains[i].owner);
+}
+
+static void test_asked(void)
+{
+    struct ctl c = {0};
+    struct sched s;
+    char more[256];
+    ctl_init(&c, "");
+    set_up(&s, &c);
+    snprintf(more, sizeof(more), "slurm: {bridges: [\"lab=unix:%s\"]}\nbmc: {speed: 50}\n", s.path);
+    ctl_configure(&c, more);
+    if (start(&s) && ctl_start(&c)) {
+        ctl_apply(&c, 4); /* n3 is not known to the scheduler */
+        CHECK(comes(&c, "/v1/nodes/n0", "\"state\":\"in service\""));
+        CHECK(comes(&c, "/v1/nodes/n2", "\"state\":\"drained by another\""));
+        CHECK(comes(&c, "/v1/nodes/n3", "\"state\":\"unknown node\""));
+        CHECK(comes(&c, "/v1/nodes/n1", "\"state\":\"in service\""));
+        CHECK(!is_closed(&s, "n1"));
+        CHECK(is_closed(&s, "n2"));
+        CHECK(comes(&c, "/v1/schedulers", "\"pool\":\"p\",\"scheduler\":\"slurm\",\"nodes\":4,"));
+        ctl_stop(&c);
+    }
+    stop(&s);
+    lks_schedsim_fini(&s.model);
+    ctl_fini(&c);
+}
+
+/* A scheduler that is gone is named, and nothing else waits for it. */
+static void test_gone(void)
+{
+    struct ctl c = {0};
+    struct sched s;
+    char more[256];
+    ctl_init(&c, "");
+    set_up(&s, &c);
+    snprintf(more, sizeof(more), "slurm: {bridges: [\"lab=unix:%s\"]}\nbmc: {speed: 50}\n", s.path);
+    ctl_configure(&c, more);
+    if (ctl_start(&c)) {
+        ctl_apply(&c, 2);
+        CHECK(comes(&c, "/v1/nodes/n0", "\"state\":\"no answer\""));
+        CHECK(comes(&c, "/v1/schedulers", "\"failing\":2,"));
+        CHECK(comes(&c, "/metrics", "lockstep_sched_failures_total "));
+        CHECK_HAS(ctl_log(&c), "a scheduler does not answer for a node");
+        if (start(&s)) {
+            CHECK(comes(&c, "/v1/nodes/n0", "\"state\":\"in service\""));
+            CHECK(comes(&c, "/v1/schedulers", "\"failing\":0"));
+            stop(&s);
+        }
+        ctl_stop(&c);
+    }
+    lks_schedsim_fini(&s.model);
+    ctl_fini(&c);
+}
+
+/* Without a bridge for its site a node is not forgotten. */
+static void test_unconfigured(void)
+{
+    struct ctl c = {0};
+    ctl_init(&c, "slurm: {bridges: [\"elsewhere=unix:/run/slurm-bridge.sock\"]}\n");
+    if (ctl_start(&c)) {
+        ctl_apply(&c, 1);
+        CHECK(comes(&c, "/v1/nodes/n0", "no bridge to slurm is configured for site 'lab'"));
+        ctl_stop(&c);
+    }
+    ctl_fini(&c);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"each node is asked about", test_asked},
+        {"a scheduler that is gone", test_gone},
+        {"a site without a bridge", test_unconfigured},
+        {NULL, NULL},
+    });
+}
