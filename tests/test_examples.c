@@ -158,8 +158,8 @@ static const struct {
      "6:11: pools.train.posture: no posture 'pretraining'; there are pre-training, post-training, "
      "online-inference, batch, dev"},
     {"lint-unknown-site", "8:59: nodes[1].site: no 'osl1' under sites"},
-    {"lint-unknown-value", "16:3: settings.compute_mode: no such value 'exclusive'; one of: "
-                           "default, exclusive-process, prohibited"},
+    {"lint-unknown-value", "16:3: settings.compute_mode: no such value 'exclusive'; did "
+                           "you mean 'exclusive-process'?"},
     {"lint-unquoted-text", "10:12: components.driver.version: a version needs quotes, or 12.10 "
                            "would be read as 12.1: \"v580\""},
     {"lint-unquoted-version", "11:19: 13.0 needs quotes (\"13.0\"): it would be read as a number, "

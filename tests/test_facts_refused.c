@@ -286,8 +286,8 @@ static const struct {
     {"sxid: a number twice", "sxid.csv", "\n10002,", "\n10001,",
      "site/sxid.csv: line 7: sxid: the same as in line 6"},
     {"sxid: an action that is not there", "sxid.csv", ",non-fatal,IGNORE,", ",non-fatal,IGNOR,",
-     "site/sxid.csv: line 6: recommended_action: no action 'IGNOR' in xid-actions.csv; did you "
-     "mean 'IGNORE'?"},
+     "site/sxid.csv: line 6: recommended_action: no action 'IGNOR' in xid-actions.csv; 2 names "
+     "start with it: IGNORE, IGNORE_SYMPATHETIC"},
     {"actions: one twice", "xid-actions.csv", "\nRESTART_APP,", "\nIGNORE,",
      "site/xid-actions.csv: line 6: action: the same as in line 5"},
     {"actions: disruption", "xid-actions.csv", ",by-bits,", ",by-bit,",
@@ -371,7 +371,8 @@ static const struct {
     {"requires: an id twice", "requires.csv", "\nctk-docker,", "\nctk-containerd,",
      "site/requires.csv: line 8: id: the same as in line 7"},
     {"requires: a blank in a family", "requires.csv", ",RTX-PRO-6000,", ",RTX PRO 6000,",
-     "site/requires.csv: line 17: gpus: no GPU family 'RTX' in gpus.csv"},
+     "site/requires.csv: line 17: gpus: no GPU family 'RTX' in gpus.csv; 2 names start with it: "
+     "RTX-PRO-6000, RTX-PRO-4500"},
     {"advisories: an id twice", "advisories.yaml", "CVE-2022-42265", "CVE-2023-0208",
      "site/advisories.yaml:22:5: advisories[2].id: the same as in line 7"},
     {"advisories: a component", "advisories.yaml", "    component: dcgm\n", "    component: dgcm\n",

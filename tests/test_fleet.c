@@ -60,9 +60,8 @@ static const struct {
     {"no such pool", HEAD POOLS "nodes: [{hosts: g1, pool: rain, class: hgx-h100-8}]\n",
      "f.yaml:5:21: nodes[1].pool: no 'rain' under pools; did you mean 'train'?"},
     {"no such class", HEAD POOLS "nodes: [{hosts: g1, pool: train, class: hgx}]\n",
-     "f.yaml:5:34: nodes[1].class: no hardware class 'hgx'; 'lockstep stack classes' lists those "
-     "built "
-     "in; write others in the same file, after '---'"},
+     "f.yaml:5:34: nodes[1].class: no hardware class 'hgx'; 4 names start with it: hgx-h100-8, "
+     "hgx-h200-8, hgx-a100-8 and 1 more"},
     {"no such site", HEAD POOLS "nodes: [{hosts: g1, pool: train, class: hgx-h100-8, site: fra}]\n",
      "f.yaml:5:53: nodes[1].site: no 'fra' under sites"},
     {"no such domain", FLEET "assets: [{hosts: sw1, class: switch-tray, domain: r1}]\n",

@@ -2,7 +2,9 @@
 
 #include "tests/test.h"
 
-static const char *const names[] = {"gpu", "nccl", "driver", "container-toolkit", "cuda"};
+static const char *const names[] = {"gpu",     "nccl",    "driver",  "container-toolkit",
+                                    "cuda",    "rack-a1", "rack-a2", "rack-a3",
+                                    "rack-a4", "rack-a5", "serving", "driver"};
 
 static const struct {
     const char *wanted;
@@ -17,6 +19,11 @@ static const struct {
     {"pug", ""}, /* two slips are too many for three letters */
     {"kernel", ""},
     {"", ""},
+    {"serv", "; did you mean 'serving'?"},
+    {"container", "; did you mean 'container-toolkit'?"},
+    {"rack-a", "; 5 names start with it: rack-a1, rack-a2, rack-a3 and 2 more"},
+    {"dr", "; did you mean 'driver'?"}, /* a name that is tried twice counts once */
+    {"c", ""},                          /* one letter is not a start */
 };
 
 static void test_hints(void)

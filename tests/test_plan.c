@@ -118,8 +118,10 @@ static const struct {
     /* No. */
     {"nobody", HEAD TEN, NULL, NULL, "invalid: name either hosts or a pool\n"},
     {"both", HEAD TEN, "g1", "train", "invalid: name either hosts or a pool\n"},
-    {"no such node", HEAD TEN, "g[8-10]", NULL, "not-found: no node 'g10' in the fleet\n"},
-    {"no such pool", HEAD TEN, NULL, "trian", "not-found: no pool 'trian' in the fleet\n"},
+    {"no such node", HEAD TEN, "g[8-10]", NULL,
+     "not-found: no node 'g10' in the fleet; did you mean 'g0'?\n"},
+    {"no such pool", HEAD TEN, NULL, "trian",
+     "not-found: no pool 'trian' in the fleet; did you mean 'train'?\n"},
     {"a bad list", HEAD TEN, "g[1", NULL,
      "invalid: hosts: character 2: this bracket is never closed\n"},
     {"half a domain",

@@ -125,6 +125,21 @@ static enum lks_code fail_family(const char *family, const char *word, struct lk
     return lks_help_see(code, err, "help", lks_str_from(family));
 }
 
+/* The command that is nearest to `given`. Behind the name of a family, its commands alone are
+ * compared: "change halt" is far from "change start". */
+static struct lks_near near_command(const char *given, size_t family)
+{
+    struct lks_near near = lks_near_to(lks_str_from(given + family));
+    for (size_t i = 0; i < lks_command_count; i++) {
+        const char *name = lks_commands[i].name;
+        if (family == 0 || strncmp(name, given, family) == 0)
+            lks_near_try(&near, lks_str_from(name + family));
+    }
+    if (near.best.len > 0)
+        near.best = (struct lks_str){near.best.ptr - family, near.best.len + family};
+    return near;
+}
+
 enum lks_code lks_help_fail(const char *const *words, int count, struct lks_err *err)
 {
     char given[128], hint[LKS_NEAR_HINT_SIZE];
@@ -133,18 +148,17 @@ enum lks_code lks_help_fail(const char *const *words, int count, struct lks_err 
     if (words[0][0] == '-')
         return lks_fail(err, LKS_E_USAGE, "options follow the command: '%s'", words[0]);
     /* What follows the command may be its arguments: both readings are tried. */
-    struct lks_near whole = lks_near_to(lks_str_from(given));
-    struct lks_near first = lks_near_to(lks_str_from(words[0]));
-    for (size_t i = 0; i < lks_command_count; i++) {
-        lks_near_try(&whole, lks_str_from(lks_commands[i].name));
-        lks_near_try(&first, lks_str_from(lks_commands[i].name));
-    }
+    bool family = is_family(words[0]) && count > 1 && strlen(given) > strlen(words[0]);
+    struct lks_near whole = near_command(given, family ? strlen(words[0]) + 1 : 0);
+    struct lks_near first = near_command(words[0], 0);
     if (is_family(words[0]) && (count == 1 || whole.best.len == 0))
         return fail_family(words[0], count > 1 ? words[1] : NULL, err);
     if (find_group(words[0]) != NULL && !is_family(words[0]))
         return lks_fail(err, LKS_E_USAGE, "'%s' is a group of commands; see 'lockstep help %s'",
                         words[0], words[0]);
-    const struct lks_near *near = whole.distance <= first.distance ? &whole : &first;
+    const struct lks_near *near = family || whole.distance <= first.distance ? &whole : &first;
+    if (near->started > 1 && near->distance > 0)
+        return lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint));
     if (near->best.len > 0)
         return lks_help_see(
             lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint)), err,

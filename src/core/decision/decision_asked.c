@@ -91,10 +91,7 @@ bool lks_decision_pool(struct lks_deciding *d, struct lks_str name, uint32_t *ou
         return true;
     struct lks_near near = lks_near_to(name);
     char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t i = 0; i < s->pool_count; i++) {
-        if (s->pools[i].known)
-            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
-    }
+    lks_state_near_pools(s, &near);
     lks_decision_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet%s",
                         LKS_STR_ARG(name), lks_near_hint(&near, hint));
     return false;
@@ -102,19 +99,9 @@ bool lks_decision_pool(struct lks_deciding *d, struct lks_str name, uint32_t *ou
 
 void lks_decision_no_node(struct lks_deciding *d, struct lks_str name)
 {
-    /* Enough to find a slip of the finger in most fleets; in a large one the search would keep
-     * others waiting. */
-    enum { TRIES_MAX = 2000 };
-    const struct lks_state *s = d->state;
     struct lks_near near = lks_near_to(name);
     char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t n = 0, tries = 0; n < s->node_count && tries < TRIES_MAX && near.distance > 1;
-         n++) {
-        if (!s->nodes[n].placed)
-            continue;
-        lks_near_try(&near, lks_state_name(s, n));
-        tries++;
-    }
+    lks_state_near_nodes(d->state, &near);
     lks_decision_refuse(d, LKS_E_NOT_FOUND, "no node '%" LKS_STR_FMT "' in the fleet%s",
                         LKS_STR_ARG(name), lks_near_hint(&near, hint));
 }

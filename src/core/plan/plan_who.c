@@ -1,4 +1,5 @@
 /* Whom a plan is about: nodes, the assets of their domains, and the units they change in. */
+#include "base/near.h"
 #include "core/conform/basis.h"
 #include "core/plan/drain.h"
 #include "core/plan/plan_work.h"
@@ -244,6 +245,16 @@ struct crowd {
     size_t count;
 };
 
+static enum lks_code fail_unknown(struct lks_planning *p, const char *what, struct lks_str name,
+                                  void (*look)(const struct lks_state *s, struct lks_near *near))
+{
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    look(p->state, &near);
+    return lks_fail(p->err, LKS_E_NOT_FOUND, "no %s '%" LKS_STR_FMT "' in the fleet%s", what,
+                    LKS_STR_ARG(name), lks_near_hint(&near, hint));
+}
+
 static enum lks_code name_hosts(struct lks_planning *p, struct crowd *c)
 {
     struct lks_hostlist hosts = {0};
@@ -252,8 +263,7 @@ static enum lks_code name_hosts(struct lks_planning *p, struct crowd *c)
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(p->state, hosts.names[i]);
         if (node == LKS_NO_NODE)
-            return lks_fail(p->err, LKS_E_NOT_FOUND, "no node '%" LKS_STR_FMT "' in the fleet",
-                            LKS_STR_ARG(hosts.names[i]));
+            return fail_unknown(p, "node", hosts.names[i], lks_state_near_nodes);
         c->named[node] = true;
     }
     return LKS_OK;
@@ -263,8 +273,7 @@ static enum lks_code name_pool(struct lks_planning *p, struct crowd *c)
 {
     uint32_t pool = lks_state_pool(p->state, p->wish.pool);
     if (pool == LKS_PLAN_NONE)
-        return lks_fail(p->err, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet",
-                        LKS_STR_ARG(p->wish.pool));
+        return fail_unknown(p, "pool", p->wish.pool, lks_state_near_pools);
     for (uint32_t n = 0; n < p->state->node_count; n++) {
         const struct lks_node *node = &p->state->nodes[n];
         c->named[n] = node->placed && node->asset == 0 && node->pool == pool;

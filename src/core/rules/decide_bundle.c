@@ -2,6 +2,7 @@
  * looked at before, where that may take its time; what is decided here is whether the key it is by
  * is still trusted now. What was good stays good when its key goes; only a revocation ends it, and
  * that is final. */
+#include "base/near.h"
 #include "core/rows/registry.h"
 #include "core/rules/decide_rules.h"
 #include "core/state/state.h"
@@ -72,8 +73,12 @@ void lks_decide_key_gone(struct lks_deciding *d)
     if (!lks_decision_reason(d))
         return;
     if (lks_state_key(d->state, e->name) == NULL) {
-        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no key '%" LKS_STR_FMT "' is pinned",
-                            LKS_STR_ARG(e->name));
+        struct lks_near near = lks_near_to(e->name);
+        char hint[LKS_NEAR_HINT_SIZE];
+        for (uint32_t i = 0; i < d->state->key_count; i++)
+            lks_near_try(&near, lks_state_text(d->state, d->state->keys[i].name));
+        lks_decision_refuse(d, LKS_E_NOT_FOUND, "no key '%" LKS_STR_FMT "' is pinned%s",
+                            LKS_STR_ARG(e->name), lks_near_hint(&near, hint));
         return;
     }
     lks_decision_add(d, LKS_RECORD_KEY_GONE)->key_gone =

@@ -21,6 +21,7 @@ struct lks_freeze;
 struct lks_gate_look;
 struct lks_measure;
 struct lks_member;
+struct lks_near;
 struct lks_proven;
 struct lks_rec_member;
 struct lks_state;
@@ -56,6 +57,10 @@ uint32_t lks_state_node(const struct lks_state *s,
                         struct lks_str name); /* LKS_NO_NODE; placed only */
 struct lks_str lks_state_name(const struct lks_state *s, uint32_t node);
 uint32_t lks_state_pool(const struct lks_state *s, struct lks_str name); /* UINT32_MAX */
+/* Try the names of nodes, or of pools, for a message about one that is not there. Of a large fleet
+ * the first nodes are enough for most slips; others wait meanwhile. */
+void lks_state_near_nodes(const struct lks_state *s, struct lks_near *near);
+void lks_state_near_pools(const struct lks_state *s, struct lks_near *near);
 const struct lks_state_alarm *lks_state_alarm(const struct lks_state *s, uint64_t id);
 const struct lks_state_command *lks_state_command(const struct lks_state *s, uint64_t id);
 const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lks_str id);

@@ -1,5 +1,6 @@
 #include "core/state/state.h"
 
+#include "base/near.h"
 #include "base/vec.h"
 #include "codec/format/base64.h"
 #include "codec/format/digest.h"
@@ -163,6 +164,25 @@ uint32_t lks_state_pool(const struct lks_state *s, struct lks_str name)
 {
     uint32_t id = 0;
     return lks_intern_find(&s->pool_names, name, &id) && s->pools[id].known ? id : LKS_NO_POOL;
+}
+
+void lks_state_near_nodes(const struct lks_state *s, struct lks_near *near)
+{
+    enum { TRIES_MAX = 2000 };
+    for (uint32_t n = 0, tries = 0; n < s->node_count && tries < TRIES_MAX; n++) {
+        if (!s->nodes[n].placed)
+            continue;
+        lks_near_try(near, lks_state_name(s, n));
+        tries++;
+    }
+}
+
+void lks_state_near_pools(const struct lks_state *s, struct lks_near *near)
+{
+    for (uint32_t i = 0; i < s->pool_count; i++) {
+        if (s->pools[i].known)
+            lks_near_try(near, lks_state_text(s, s->pools[i].name));
+    }
 }
 
 const struct lks_state_alarm *lks_state_alarm(const struct lks_state *s, uint64_t id)

@@ -19,11 +19,11 @@ struct search {
 
 static void look(struct search *x)
 {
-    unsigned before = x->near.distance;
+    const char *before = x->near.best.ptr;
     struct lks_str name = lks_buf_view(&x->name);
     x->found = x->found || lks_str_eq(name, x->subject);
     lks_near_try(&x->near, name);
-    if (x->near.distance == before)
+    if (x->near.best.ptr == before)
         return;
     lks_buf_truncate(x->best, 0);
     lks_buf_add(x->best, name);

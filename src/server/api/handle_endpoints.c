@@ -86,6 +86,9 @@ static bool list_one(void *ctx, struct lks_str name, const struct lks_endpoint *
 void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_query_endpoints *ask = LKS_ASKED(call, lks_query_endpoints);
+    uint32_t node = LKS_NO_NODE;
+    if (!lks_lookup_node(authz, call, ask->node, &node))
+        return;
     struct lks_json_writer w = lks_call_list(call);
     LKS_CLEANUP(listing_fini)
     struct listing l = {

@@ -114,12 +114,7 @@ void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
 
 static bool begin_flashes(struct lks_rows_walk *walk)
 {
-    struct lks_str node = LKS_ASKED(walk->call, lks_query_flashes)->node;
-    uint32_t id;
-    if (node.len == 0 || lks_intern_find(&walk->authz->state->names, node, &id))
-        return true; /* one that left the fleet had updates, too */
-    lks_lookup_no_node(walk->authz, walk->call, node);
-    return false;
+    return lks_lookup_ever(walk->authz, walk->call, LKS_ASKED(walk->call, lks_query_flashes)->node);
 }
 
 static bool shows_flash(struct lks_rows_walk *walk, const void *row)

@@ -3,6 +3,7 @@
 #include "engine/select.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
+#include "server/auth/lookup.h"
 #include "server/auth/reads.h"
 #include "server/base/daemon.h"
 
@@ -11,8 +12,9 @@ static void problem_at(struct lks_call *call, const char *key, const struct lks_
     lks_call_problem(call, LKS_E_INVALID, "query: %s: %s", key, err->msg);
 }
 
-/* A host list of the query into call->hosts; absent: none. */
-static bool read_nodes(struct lks_call *call, const char *key, struct lks_str text)
+/* A host list of the query into call->hosts; absent: none. The fleet has or had each of them. */
+static bool read_nodes(const struct lks_authz *authz, struct lks_call *call, const char *key,
+                       struct lks_str text)
 {
     struct lks_err err = {0};
     size_t count = 0;
@@ -22,18 +24,23 @@ static bool read_nodes(struct lks_call *call, const char *key, struct lks_str te
                         count, LKS_AUTHZ_HOSTS_MAX);
     if (code == LKS_OK)
         code = lks_hostlist_parse(text, &call->asked.arena, &call->hosts, &err);
-    if (code != LKS_OK)
+    if (code != LKS_OK) {
         problem_at(call, key, &err);
-    return code == LKS_OK;
+        return false;
+    }
+    for (size_t i = 0; i < call->hosts.count; i++) {
+        if (!lks_lookup_ever(authz, call, call->hosts.names[i]))
+            return false;
+    }
+    return true;
 }
 
 void lks_handle_journal(struct lks_authz *authz, struct lks_call *call)
 {
-    (void)authz;
     const struct lks_query_journal *ask = LKS_ASKED(call, lks_query_journal);
     struct lks_select *select = &call->select;
     struct lks_err err = {0};
-    if (!read_nodes(call, "node", ask->node))
+    if (!read_nodes(authz, call, "node", ask->node))
         return;
     if (ask->kind.len > 0 && lks_select_kind(ask->kind, &select->kind, &err) != LKS_OK) {
         problem_at(call, "kind", &err);
@@ -71,10 +78,13 @@ static bool may_past(const struct lks_authz *authz, struct lks_call *call, struc
 void lks_handle_past(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_query_past *ask = LKS_ASKED(call, lks_query_past);
-    if (!read_nodes(call, "nodes", ask->nodes))
+    uint32_t pool = 0; /* one that is no longer there had nodes then */
+    if (!read_nodes(authz, call, "nodes", ask->nodes))
         return;
     if ((call->hosts.count > 0) == (ask->pool.len > 0))
         lks_call_problem(call, LKS_E_INVALID, "query: name `nodes` or a `pool`, and not both");
+    else if (ask->pool.len > 0 && !lks_intern_find(&authz->state->pool_names, ask->pool, &pool))
+        lks_lookup_no_pool(authz, call, ask->pool);
     else if (may_past(authz, call, ask->pool))
         call->work = lks_read_past;
 }

@@ -31,6 +31,22 @@ static void end_nodes(void *own)
     free(((struct filter *)own)->seen);
 }
 
+/* Whether it is no component of the facts, but nearly one; the answer is written then. Stacks may
+ * pin components that the facts do not have. */
+static bool is_misspelled(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
+{
+    const struct lks_facts *facts = lks_engine_book(authz->engine)->facts;
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (size_t i = 0; i < facts->components.count; i++)
+        lks_near_try(&near, facts->components.rows[i].name);
+    if (near.best.len == 0 || lks_str_eq(near.best, name))
+        return false;
+    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no component '%" LKS_STR_FMT "'%s",
+                     LKS_STR_ARG(name), lks_near_hint(&near, hint));
+    return true;
+}
+
 static bool begin_nodes(struct lks_rows_walk *walk)
 {
     struct lks_call *call = walk->call;
@@ -42,6 +58,8 @@ static bool begin_nodes(struct lks_rows_walk *walk)
     }
     if (ask->component.len == 0)
         return true;
+    if (is_misspelled(walk->authz, call, ask->component))
+        return false;
     f->bases = lks_intern_count(&walk->authz->state->basis_digests) + 1;
     f->seen = calloc(f->bases, 1);
     if (f->seen == NULL)

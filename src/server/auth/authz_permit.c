@@ -11,6 +11,7 @@
 #include "core/rows/pool.h"
 #include "core/state/state.h"
 #include "server/auth/authz_parts.h"
+#include "server/auth/lookup.h"
 
 /* A question whether a job may start counts for more the longer it is: it is read and answered
  * where everything is decided. */
@@ -81,13 +82,13 @@ static bool deny(struct lks_call *call)
 }
 
 /* Only a caller with the permission at some place learns that a thing is not there. */
-static bool missing(const struct lks_authz *authz, struct lks_call *call, const char *what,
-                    struct lks_str name)
+static bool missing(const struct lks_authz *authz, struct lks_call *call, struct lks_str name,
+                    void (*answer)(const struct lks_authz *authz, struct lks_call *call,
+                                   struct lks_str name))
 {
     if (!may_somewhere(authz, call))
         return deny(call);
-    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'", what,
-                     LKS_STR_ARG(name));
+    answer(authz, call, name);
     return false;
 }
 
@@ -327,7 +328,7 @@ static bool permit_nodes(struct lks_authz *authz, struct lks_call *call)
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(authz->state, hosts.names[i]);
         if (node == LKS_NO_NODE)
-            return missing(authz, call, "node", hosts.names[i]);
+            return missing(authz, call, hosts.names[i], lks_lookup_no_node);
         if (!may_at(authz, call, node))
             return deny(call);
     }
@@ -341,7 +342,7 @@ static bool permit_node(struct lks_authz *authz, struct lks_call *call)
     if (call->failed.code != LKS_OK)
         return permit_somewhere(authz, call); /* the failure is answered next */
     if (node == LKS_NO_NODE)
-        return missing(authz, call, "node", name);
+        return missing(authz, call, name, lks_lookup_no_node);
     return may_at(authz, call, node) || deny(call);
 }
 
@@ -395,7 +396,7 @@ static uint32_t named_pool(const struct lks_authz *authz, struct lks_call *call)
     uint32_t pool = lks_state_pool(authz->state, name);
     if (pool < authz->state->pool_count && authz->state->pools[pool].known)
         return pool;
-    (void)missing(authz, call, "pool", name);
+    (void)missing(authz, call, name, lks_lookup_no_pool);
     return UINT32_MAX;
 }
 
@@ -471,11 +472,13 @@ static bool permit_wish(struct lks_authz *authz, struct lks_call *call)
 
 /* Things that {id} names. */
 static const struct object {
-    const char *name;
+    const char *name, *hint;
     const void *(*find)(const struct lks_authz *authz, const struct lks_call *call);
-} alarms = {"alarm", find_alarm}, commands = {"command", find_command},
-  flashes = {"update", find_flash}, deviations = {"deviation", find_deviation},
-  changes = {"change", find_change};
+} alarms = {"alarm", "; 'lockstep alarm ls --all' lists them", find_alarm},
+  commands = {"command", "", find_command},
+  flashes = {"update", "; 'lockstep flash ls --all' lists them", find_flash},
+  deviations = {"deviation", "; 'lockstep deviation ls --all' lists them", find_deviation},
+  changes = {"change", "; 'lockstep change ls --all' lists them", find_change};
 
 /* A row permits all (`always`), holds the object that {id} names against the caller's roles
  * (`holds`), or writes its own answers (`permit`). */
@@ -515,6 +518,14 @@ const char *lks_authz_where(enum lks_route_scope scope)
     return rules[scope].where;
 }
 
+static void no_object(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
+{
+    const struct object *object = rules[call->route->scope].object;
+    (void)authz;
+    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'%s", object->name,
+                     LKS_STR_ARG(name), object->hint);
+}
+
 bool lks_authz_permits(struct lks_authz *authz, struct lks_call *call)
 {
     const struct rule *rule = &rules[call->route->scope];
@@ -523,7 +534,7 @@ bool lks_authz_permits(struct lks_authz *authz, struct lks_call *call)
     LKS_ASSERT(rule->object != NULL);
     const void *object = rule->object->find(authz, call);
     if (object == NULL)
-        return missing(authz, call, rule->object->name, call->named);
+        return missing(authz, call, call->named, no_object);
     return rule->holds(authz, call, object) || deny(call);
 }
 

@@ -1,5 +1,6 @@
 #include "server/auth/lookup.h"
 
+#include "base/bitset.h"
 #include "base/near.h"
 #include "core/registry/named.h"
 #include "core/rows/pool.h"
@@ -9,11 +10,15 @@
 
 #include <string.h>
 
-static void refuse(struct lks_call *call, const char *what, const struct lks_near *near)
+/* Where no name is near, the command that lists them is named instead. */
+static void refuse(struct lks_call *call, const char *what, const struct lks_near *near,
+                   const char *list)
 {
     char hint[LKS_NEAR_HINT_SIZE];
-    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'%s", what,
-                     LKS_STR_ARG(near->wanted), lks_near_hint(near, hint));
+    bool none = lks_near_hint(near, hint)[0] == '\0';
+    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'%s%s%s", what,
+                     LKS_STR_ARG(near->wanted), hint, none ? "; see lockstep " : "",
+                     none ? list : "");
 }
 
 static lks_text text_of(const struct lks_column *c, const struct lks_node *n)
@@ -28,20 +33,26 @@ static bool find_text(const struct lks_authz *authz, struct lks_call *call,
     const struct lks_state *s = authz->state;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(text);
-    lks_text wanted = 0, last = 0;
+    LKS_CLEANUP(lks_bitset_fini) struct lks_bitset tried = {0};
+    struct lks_err err = {0};
+    lks_text wanted = 0;
     bool known = lks_intern_find(&s->texts, text, &wanted);
+    if (lks_bitset_init(&tried, (size_t)lks_intern_count(&s->texts) + 1, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return false;
+    }
     for (uint32_t i = 0; i < s->node_count; i++) {
         lks_text has = text_of(c, &s->nodes[i]);
-        if (has == 0 || has == last || !lks_authz_sees(&sight, i))
+        if (has == 0 || lks_bitset_test(&tried, has) || !lks_authz_sees(&sight, i))
             continue;
         if (known && has == wanted) {
             *out = wanted;
             return true;
         }
         lks_near_try(&near, lks_state_text(s, has));
-        last = has;
+        lks_bitset_set(&tried, has);
     }
-    refuse(call, lks_view_row_key(c), &near);
+    refuse(call, lks_view_row_key(c), &near, "node ls");
     return false;
 }
 
@@ -89,20 +100,26 @@ static bool sees_pool(const struct lks_authz *authz, const struct lks_call *call
     return false;
 }
 
+void lks_lookup_no_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
+{
+    const struct lks_state *s = authz->state;
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    struct lks_near near = lks_near_to(name);
+    for (uint32_t i = 0; i < s->pool_count; i++)
+        if (s->pools[i].known && sees_pool(authz, call, &sight, i))
+            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
+    refuse(call, "pool", &near, "fleet show");
+}
+
 bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
                      bool *given, uint32_t *out)
 {
     const struct lks_state *s = authz->state;
-    struct lks_authz_view sight = lks_authz_sight(authz, call);
-    struct lks_near near = lks_near_to(text);
     *given = text.len > 0;
     *out = *given ? lks_state_pool(s, text) : 0;
     if (!*given || (*out < s->pool_count && s->pools[*out].known))
         return true; /* of one that the caller does not see, the list is cut to nothing */
-    for (uint32_t i = 0; i < s->pool_count; i++)
-        if (s->pools[i].known && sees_pool(authz, call, &sight, i))
-            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
-    refuse(call, "pool", &near);
+    lks_lookup_no_pool(authz, call, text);
     return false;
 }
 
@@ -114,7 +131,16 @@ void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, st
     for (uint32_t i = 0; i < s->node_count; i++)
         if (s->nodes[i].placed && lks_authz_sees(&sight, i))
             lks_near_try(&near, lks_state_name(s, i));
-    refuse(call, "node", &near);
+    refuse(call, "node", &near, "node ls");
+}
+
+bool lks_lookup_ever(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
+{
+    uint32_t id = 0;
+    if (name.len == 0 || lks_intern_find(&authz->state->names, name, &id))
+        return true;
+    lks_lookup_no_node(authz, call, name);
+    return false;
 }
 
 bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,

@@ -49,5 +49,10 @@ bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
 
 /* "there is no node 'n9'; did you mean 'n8'?" of what the caller sees, as the answer. */
 void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
+void lks_lookup_no_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
+
+/* Whether the fleet has or had a node or asset of this name, whose past is asked for; empty: true.
+ * False, and the answer written, where it never had one. */
+bool lks_lookup_ever(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 
 #endif
