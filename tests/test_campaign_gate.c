@@ -332,7 +332,7 @@ static void count_of_all(void)
     CHECK_WAVE(&w, 0, LKS_WAVE_PASSED);
     CHECK_WAVE(&w, 1, LKS_WAVE_HALTED);
     check_gate(&w, "failure count", "halt",
-               "2 nodes failed in this change, and at most 1 may; the first is n1: ");
+               "2 nodes failed in this change, which tolerates 1 failure; the first is n1: ");
     campaign_end(&w);
 }
 

@@ -303,7 +303,7 @@ static const struct {
     {"aborted when it is over",
      LKS_CHANGE_REJECTED,
      {BY("user:ann"), .move = {.change = 1, .order = LKS_ORDERED_ABORT}},
-     "refused: abort: change 1 is rejected, and that is its end"},
+     "refused: abort: change 1 is rejected; it has ended"},
     {"without a reason",
      LKS_CHANGE_RUNNING,
      {NO_REASON("user:ann"), .move = {.change = 1, .order = LKS_ORDERED_ABORT}},

@@ -242,7 +242,7 @@ static const struct {
     {"no way back",
      "g1",
      {UPDATE_OF("psu")},
-     "refused: psu is irreversible (spare); acknowledge that with one_way"},
+     "refused: psu is irreversible (spare); acknowledge that with --one-way (one_way in the API)"},
     {"no way back, acknowledged",
      "g1",
      {UPDATE_OF("psu"), .one_way = true},

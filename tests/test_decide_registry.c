@@ -142,9 +142,11 @@ static const struct {
     {"the second", LKS_STEP_CANARY, "rack 7, a week", "ann",
      "stepped digest=* step=canary evidence=rack 7, a week by=ann\n"},
     {"released by whoever published it", LKS_STEP_RELEASED, "fine", "kim",
-     "refused: stack 'gold' was published by kim, so another person releases it"},
+     "refused: stack 'gold' was published by kim, so another person with the role approver "
+     "releases it"},
     {"by another name", LKS_STEP_RELEASED, "fine", "user:Kim",
-     "refused: stack 'gold' was published by kim, so another person releases it"},
+     "refused: stack 'gold' was published by kim, so another person with the role approver "
+     "releases it"},
     {"released by another", LKS_STEP_RELEASED, "fine", "ann",
      "stepped digest=* step=released evidence=fine by=ann\n"},
     {"once more", LKS_STEP_LAB, "fine", "ann",
@@ -189,7 +191,7 @@ static void test_root(void)
                  .to = LKS_STEP_RELEASED,
                  .evidence = LKS_STR("x")},
     };
-    CHECK_HAS(lks_asked(&a, &e), "so another person releases it");
+    CHECK_HAS(lks_asked(&a, &e), "so another person with the role approver releases it");
     e.root = true;
     check_told(lks_asked(&a, &e), &gold,
                "stepped digest=* step=released evidence=x by=unix:1000\n");

@@ -94,8 +94,10 @@ static const struct row {
     {"without that image there is no way back", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
      BUNDLE(IMAGE("a", "cpld", "2", "")), false, false,
-     "refused: firmware/cpld from 1 to 2 on hgx-h100-8 is irreversible; acknowledge that with "
-     "one_way\n"},
+     "refused: firmware/cpld from 1 to 2 on hgx-h100-8 could not be rolled back: no verified "
+     "bundle "
+     "of the depot has 1; push one with 'lockstep bundle push', or do without the rollback: "
+     "--one-way (one_way in the API)\n"},
     {"and where that is meant there are spares", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
      BUNDLE(IMAGE("a", "cpld", "2", "")), false, true,
@@ -115,7 +117,7 @@ static const struct row {
      STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", ",\"one_way\":true")),
      false, false,
      "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible; acknowledge that with "
-     "one_way\n"},
+     "--one-way (one_way in the API)\n"},
     {"layers by the table: what others wait for goes first", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("bios", "1") ", " OF("bmc", "1") ", " OF("hmc", "1"))),
      STACK("b", NEW, FW(OF("bios", "2") ", " OF("bmc", "2") ", " OF("hmc", "2"))),
@@ -420,13 +422,13 @@ static const struct {
      LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_UPDATE, SHA("b")},
     {"it runs another, whose image nobody has", "", "firmware/bmc\t\t\t=\t1\n",
      BUNDLE(IMAGE("a", "bmc", "2", "")),
-     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible", NULL, 0, NULL},
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 could not be rolled back", NULL, 0, NULL},
     {"no switch is offered, and the image before is there", FW(OF("bmc", "1")),
      "firmware/bmc\t\t\t=\t1\n", BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "bmc", "1", "")),
      LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_UPDATE, SHA("b")},
     {"no switch is offered, and no image before", FW(OF("bmc", "1")),
      "backup/bmc\t\t\t=\t1\nfirmware/bmc\t\t\t=\t1\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
-     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible", NULL, 0, NULL},
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 could not be rolled back", NULL, 0, NULL},
     {"a switch is offered", FW(OF("bmc", "1")),
      "firmware/bmc\t\t\t=\t1\nswitch/bmc\t\t\t=\toffered\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
      LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_SWITCH, ""},

@@ -32,6 +32,7 @@ struct lks_evidence_ask {
     const struct lks_bundle *bundle; /* the manifest, parsed */
     const struct lks_trusted *trusted;
     size_t trusted_count;
+    const char *state; /* the folder of the state where keys are pinned; NULL: in lockstepd */
 };
 
 struct lks_evidence_answer {

@@ -30,7 +30,8 @@ static const struct lks_listing_part notes = {"notes", LKS_PART_COLUMNS(note_col
     LKS_PLAIN_RIGHT("wave", "{wave#}"), LKS_PLAIN_LEFT("kind", "kind"),                            \
         LKS_PLAIN_WRAP("pool", "pool")
 #define WAVE_STANDS                                                                                \
-    {"state", "state", 0, "[{.=passed}green|{.=halted}red|{.=held}yellow]"},                       \
+    {"state", "[{state=passed}{members.reverted?}reverted (had passed)|{state}]", 0,               \
+     "[{.=passed}green|{.=halted}red|{.=held}yellow]"},                                            \
         LKS_PLAIN_WRAP("progress", LKS_CHANGE_PROGRESS)
 
 static const struct lks_listing_column wave_columns[] = {
@@ -122,6 +123,10 @@ static const struct lks_listing_fact head[] = {
     {"state", "{state}[: {moved_reason}][{frozen?} (frozen: no further node is changed)]", NULL},
     {"cannot start", "{cannot_start}", NULL},
     {"to", "{name} {stack}", NULL},
+    {"withdraw",
+     "[{state=rolled back}{kind=stack}the stack keeps its stage in the registry: 'lockstep stack "
+     "retire {name} --evidence TEXT' withdraws it]",
+     NULL},
     {"for", LKS_ASK_CHANGE_SIZE, NULL},
     /* When it is given up, and when its nodes may begin. */
     {"halts",

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,14 +61,21 @@ void lks_bundledir_fini(struct lks_bundledir *b)
     *b = (struct lks_bundledir){0};
 }
 
-void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted, size_t count)
+void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted, size_t count,
+                          const char *dir)
 {
+    char state[PATH_MAX];
+    struct lks_str folder = lks_str_from(dir != NULL ? dir : "");
+    if (lks_str_ends(folder, "/trust"))
+        folder.len -= strlen("/trust");
+    snprintf(state, sizeof(state), "%" LKS_STR_FMT, LKS_STR_ARG(folder));
     struct lks_evidence_ask ask = {
         .manifest = lks_buf_view(&b->manifest),
         .signature = b->signature.ptr != NULL ? lks_buf_view(&b->signature) : LKS_STR(""),
         .bundle = &b->bundle,
         .trusted = trusted,
         .trusted_count = count,
+        .state = dir != NULL ? state : NULL,
     };
     lks_verifier_run(&ask, &b->verdict);
 }
@@ -83,7 +92,7 @@ enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, co
         lks_trustdir_path(cli, state, dir, err) != LKS_OK ||
         lks_trustdir_read(dir, &trusted, &count, err) != LKS_OK)
         return err->code;
-    lks_bundledir_verify(&b, trusted, count);
+    lks_bundledir_verify(&b, trusted, count, dir);
     free(trusted);
     if (b.verdict.verdict != LKS_EVIDENCE_GOOD)
         return lks_fail(err, LKS_E_REFUSED, "%s: %s", path, b.verdict.line);

@@ -19,8 +19,10 @@ enum lks_code lks_bundledir_read(const char *path, const struct lks_facts *facts
                                  struct lks_bundledir *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_bundledir_fini(struct lks_bundledir *b);
 
-/* Look at its evidence; the verdict is in `b`. */
-void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted, size_t count);
+/* Look at its evidence; the verdict is in `b`. `dir` is the folder that the keys are from; NULL:
+ * they are lockstepd's. */
+void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted, size_t count,
+                          const char *dir);
 
 /* Both, for a caller that is to use it: REFUSED, with a line that says what to do, unless it is
  * good by the keys that are pinned on this machine. `state` is the folder of --state, or NULL. */

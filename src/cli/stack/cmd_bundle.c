@@ -34,12 +34,12 @@ static void looked_fini(struct looked *l)
     *l = (struct looked){0};
 }
 
-/* Whom to believe: the key that was given, or those that are pinned on this machine. */
+/* Whom to believe: the key that was given, or those that are pinned on this machine, in `dir`. */
 static enum lks_code read_trusted(struct lks_cli *cli, const struct lks_args *args,
-                                  struct lks_trusted **out, size_t *count, struct lks_err *err)
+                                  char dir[PATH_MAX], struct lks_trusted **out, size_t *count,
+                                  struct lks_err *err)
 {
     const char *key = lks_args_get(args, "--key"), *state = lks_args_get(args, "--state");
-    char dir[PATH_MAX];
     if (key == NULL) {
         if (lks_trustdir_path(cli, state, dir, err) != LKS_OK)
             return err->code;
@@ -86,11 +86,12 @@ static enum lks_code look(struct lks_cli *cli, const struct lks_args *args, stru
 {
     struct lks_trusted *trusted = NULL;
     size_t count = 0;
+    char dir[PATH_MAX] = "";
     if (lks_input_facts(cli->data_dir, &out->facts, err) != LKS_OK ||
         lks_bundledir_read(args->positional[0], &out->facts, &out->dir, err) != LKS_OK ||
-        read_trusted(cli, args, &trusted, &count, err) != LKS_OK)
+        read_trusted(cli, args, dir, &trusted, &count, err) != LKS_OK)
         return err->code;
-    lks_bundledir_verify(&out->dir, trusted, count);
+    lks_bundledir_verify(&out->dir, trusted, count, dir[0] != '\0' ? dir : NULL);
     free(trusted);
     out->good = out->dir.verdict.verdict == LKS_EVIDENCE_GOOD;
     return look_at_files(out, err);

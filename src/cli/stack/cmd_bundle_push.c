@@ -59,7 +59,7 @@ static enum lks_code check_evidence(struct pushing *p, struct lks_err *err)
     enum lks_code code =
         lks_remote_list(&p->upload.remote, &path, "after", 0, take_key, trust, err);
     if (code == LKS_OK)
-        lks_bundledir_verify(&p->dir, trust->keys, trust->count);
+        lks_bundledir_verify(&p->dir, trust->keys, trust->count, NULL);
     free(trust);
     if (code == LKS_OK && p->dir.verdict.verdict != LKS_EVIDENCE_GOOD)
         return lks_fail(err, LKS_E_REFUSED, "%s", p->dir.verdict.line);

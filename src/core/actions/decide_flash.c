@@ -63,7 +63,7 @@ static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
         return true;
     lks_decision_refuse(d, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " is irreversible (%" LKS_STR_FMT
-                        "); acknowledge that with one_way",
+                        "); acknowledge that with --one-way (one_way in the API)",
                         LKS_STR_ARG(f->component), LKS_STR_ARG(known->revert));
     return false;
 }
@@ -170,7 +170,7 @@ static bool check_said(struct lks_deciding *d, uint32_t node, const struct lks_r
     if (a->one_way && needs[f->act].one_way && !f->one_way)
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "the bundle declares as irreversible: %" LKS_STR_FMT " %" LKS_STR_FMT
-                            "; acknowledge that with one_way",
+                            "; acknowledge that with --one-way (one_way in the API)",
                             LKS_STR_ARG(f->component), LKS_STR_ARG(f->version));
     else if (a->from != NULL && needs[f->act].image && !f->force && !may_follow(d, node, a))
         lks_decision_refuse(d, LKS_E_REFUSED,

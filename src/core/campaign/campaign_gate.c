@@ -109,12 +109,14 @@ static struct lks_gate_said failure_count(const struct lks_state *s,
     if (f.count <= w->failures_max && all <= c->failures_max)
         return pass();
     bool here = f.count > w->failures_max;
-    char count[LKS_COUNT_TEXT_SIZE];
+    uint32_t most = here ? w->failures_max : c->failures_max;
+    char count[LKS_COUNT_TEXT_SIZE], tolerated[LKS_COUNT_TEXT_SIZE];
     return say(
         arena, LKS_GATE_HALT,
-        "%s failed %s, and at most %u may; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
+        "%s failed %s, which tolerates %s; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
         lks_str_count_text(here ? f.count : all, "node", count),
-        here ? "in this wave" : "in this change", here ? w->failures_max : c->failures_max,
+        here ? "in this wave" : "in this change",
+        most == 0 ? "none" : lks_str_count_text(most, "failure", tolerated),
         LKS_STR_ARG(f.first != NULL ? lks_state_name(s, f.first->node)
                                     : LKS_STR("of an earlier wave")),
         LKS_STR_ARG(f.first != NULL ? lks_state_text(s, f.first->text) : LKS_STR("see there")));

@@ -195,8 +195,9 @@ static enum lks_code prepare_flash(struct lks_plan_cook *k, size_t layer)
         flash->image_back = back.artifact->digest;
     }
     flash->staged = is_staged_early(work->update);
-    work->one_way = is_one_way(c, work->update) || there.artifact->one_way ||
-                    (flash->revert == LKS_BMC_UPDATE && back.artifact == NULL);
+    bool never = is_one_way(c, work->update) || there.artifact->one_way;
+    work->lacks = !never && flash->revert == LKS_BMC_UPDATE && back.artifact == NULL;
+    work->one_way = never || work->lacks;
     return LKS_OK;
 }
 
@@ -224,10 +225,15 @@ static enum lks_code prepare_orders(struct lks_plan_cook *k, size_t layer)
     if (lks_plan_orders(&asked, &p->out->memory, k->made[layer].told, &k->made[layer].told_count,
                         p->err) != LKS_OK)
         return p->err->code;
-    for (size_t i = 0; i < k->made[layer].told_count; i++)
-        work->one_way |= k->made[layer].told[i].step.order_back.len == 0;
-    if (work->update != NULL)
-        work->one_way |= is_one_way(lks_plan_component_of(k, work->list[0]), work->update);
+    bool never =
+        work->update != NULL && is_one_way(lks_plan_component_of(k, work->list[0]), work->update);
+    for (size_t i = 0; i < k->made[layer].told_count; i++) {
+        const struct lks_plan_told *told = &k->made[layer].told[i];
+        work->lacks |= told->lacks;
+        never |= told->step.order_back.len == 0 && !told->lacks;
+    }
+    work->one_way |= never || work->lacks;
+    work->lacks &= !never;
     return LKS_OK;
 }
 
@@ -248,6 +254,26 @@ static enum lks_code prepare_firmware(struct lks_plan_cook *k, size_t layer)
                     LKS_STR_ARG(work->list[0]->subject), LKS_STR_ARG(transport));
 }
 
+static enum lks_code refuse_one_way(struct lks_plan_cook *k, const struct lks_plan_work *work)
+{
+    const struct lks_difference *d = work->list[0];
+    struct lks_str from = d->from.len > 0 ? d->from : LKS_STR("none");
+    struct lks_str class = lks_plan_class(k);
+    if (work->lacks)
+        return lks_fail(k->p->err, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
+                        " on %" LKS_STR_FMT " could not be rolled back: no verified bundle of the "
+                        "depot has %" LKS_STR_FMT "; push one with 'lockstep bundle push', or "
+                        "do without the rollback: --one-way (one_way in the API)",
+                        LKS_STR_ARG(d->subject), LKS_STR_ARG(from), LKS_STR_ARG(d->to),
+                        LKS_STR_ARG(class), LKS_STR_ARG(from));
+    return lks_fail(k->p->err, LKS_E_REFUSED,
+                    "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT " on %" LKS_STR_FMT
+                    " is irreversible; acknowledge that with --one-way (one_way in the API)",
+                    LKS_STR_ARG(d->subject), LKS_STR_ARG(from), LKS_STR_ARG(d->to),
+                    LKS_STR_ARG(class));
+}
+
 /* An irreversible step is acknowledged, and there is a spare part for the day it fails. */
 static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_plan_work *work)
 {
@@ -256,12 +282,7 @@ static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_pla
     struct lks_str class = lks_plan_class(k);
     k->recipe->one_way = true;
     if (!p->wish.one_way)
-        return lks_fail(p->err, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
-                        " on %" LKS_STR_FMT " is irreversible; acknowledge that with one_way",
-                        LKS_STR_ARG(d->subject),
-                        LKS_STR_ARG(d->from.len > 0 ? d->from : LKS_STR("none")),
-                        LKS_STR_ARG(d->to), LKS_STR_ARG(class));
+        return refuse_one_way(k, work);
     if (work->update == NULL)
         return lks_plan_note(p, LKS_PLAN_ONE_WAY,
                              "software of %" LKS_STR_FMT " is irreversible: no bundle has "

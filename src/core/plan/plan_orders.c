@@ -33,6 +33,7 @@ struct way {
     struct lks_order_item *items;
     size_t count, room;
     bool closed;
+    bool lacks; /* closed for want of files alone */
 };
 
 struct maker {
@@ -257,9 +258,12 @@ static enum lks_code move_files(struct maker *m, enum lks_order_kind kind, const
         add_files(m, &ways[1], move, comes ? there : back, move->from, move->to) != LKS_OK)
         return m->err->code;
     bool none = (comes ? there : back)->count == 0;
-    if (none || any_one_way(there) || !follows(m, back, move->to) ||
-        (comes && kind == LKS_ORDER_FIRMWARE))
+    bool never =
+        any_one_way(there) || !follows(m, back, move->to) || (comes && kind == LKS_ORDER_FIRMWARE);
+    if (none || never) {
+        ways[1].lacks = !never && (!ways[1].closed || ways[1].lacks);
         ways[1].closed = true;
+    }
     return LKS_OK;
 }
 
@@ -386,8 +390,10 @@ static enum lks_code tell_agent(struct maker *m)
                               .to = m->layer->agent};
     if (move_component(m, &move) != LKS_OK)
         return m->err->code;
-    for (size_t i = 0; move.from.len == 0 && i < LKS_ORDER_KIND_COUNT; i++)
+    for (size_t i = 0; move.from.len == 0 && i < LKS_ORDER_KIND_COUNT; i++) {
         m->ways[i][1].closed = true; /* an agent that goes could not tell that it went */
+        m->ways[i][1].lacks = false;
+    }
     return LKS_OK;
 }
 
@@ -479,6 +485,7 @@ static enum lks_code write_kind(struct maker *m, enum lks_order_kind kind,
     if (!m->ways[kind][1].closed && write_way(m, kind, true, &step->order_back, &told.text_back,
                                               &step->artifacts_back) != LKS_OK)
         return m->err->code;
+    told.lacks = m->ways[kind][1].lacks;
     *out = told;
     return LKS_OK;
 }

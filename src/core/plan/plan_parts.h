@@ -30,6 +30,7 @@ struct lks_plan_told {
      * (empty: nothing does), and of the artifacts of both. The rest is not set. */
     struct lks_rec_plan_step step;
     struct lks_str text, text_back; /* the orders */
+    bool lacks;   /* nothing reverts it for this alone: no bundle has the files from before */
     bool reboots; /* the node restarts by itself in the course of it, as with another image */
 };
 

@@ -126,6 +126,7 @@ struct lks_plan_work {
     size_t count;
     const struct lks_firmware_update *update; /* NULL: software and settings */
     bool one_way;
+    bool lacks;     /* one way for this alone: no verified bundle of the depot has what runs now */
     uint64_t after; /* bits: layers that go first */
 };
 struct lks_plan_layers {

@@ -222,7 +222,7 @@ static const char *instead(enum lks_change_order_word order, const struct lks_st
     if (order == LKS_ORDERED_ROLLBACK && c->state == LKS_CHANGE_DONE)
         return "; propose a change of its nodes to the stack before";
     if (lks_change_over(c))
-        return ", and that is its end";
+        return "; it has ended";
     if (c->state == LKS_CHANGE_PROPOSED)
         return "; an approver has to approve it first";
     if (c->state == LKS_CHANGE_APPROVED)

@@ -17,6 +17,8 @@ static void set(struct lks_evidence_answer *out, enum lks_evidence verdict, cons
 static void refuse(const struct lks_evidence_ask *ask, const struct lks_signature *s,
                    struct lks_evidence_answer *out)
 {
+    const char *with = ask->state != NULL ? " --state " : "";
+    const char *state = ask->state != NULL ? ask->state : "";
     out->verdict = LKS_EVIDENCE_BAD;
     memcpy(out->key, s->key, sizeof(out->key));
     for (size_t i = 0; i < ask->trusted_count && s->key[0] != '\0'; i++) {
@@ -31,12 +33,13 @@ static void refuse(const struct lks_evidence_ask *ask, const struct lks_signatur
     if (ask->trusted_count == 0)
         snprintf(out->line, sizeof(out->line),
                  "no key is pinned to check its signature with; pin its signer's: lockstep trust "
-                 "add NAME KEYFILE");
+                 "add NAME KEYFILE%s%s",
+                 with, state);
     else
         snprintf(out->line, sizeof(out->line),
                  "its signature%s%s is of none of the %zu pinned keys; if you know its signer, pin "
-                 "that key: lockstep trust add NAME KEYFILE",
-                 s->key[0] != '\0' ? " by " : "", s->key, ask->trusted_count);
+                 "that key: lockstep trust add NAME KEYFILE%s%s",
+                 s->key[0] != '\0' ? " by " : "", s->key, ask->trusted_count, with, state);
 }
 
 static void verify(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out)
