@@ -45,6 +45,7 @@ NODES = "name,pool,class\ngpu001,train,hgx-h200-8\ngpu002,train,hgx-h200-8\ngpu0
 STATUSES = {
     "lockstep conform --stack stack.yaml --root reference": (1,),
     "lockstep stack diff stack.yaml next.yaml": (1,),
+    "lockstep stack diff h200-train next.yaml": (1,),
     "lockstep advisories stack.yaml": (1,),
     "lockstep fleet apply fleet.yaml --dry-run": (1,),
     # ... or depends on this machine, ...

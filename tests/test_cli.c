@@ -77,7 +77,7 @@ static const struct {
     {"one file of two", ARGS("stack", "diff", H200), 2, "",
      "lockstep: usage: lockstep stack diff OLD NEW; see 'lockstep help stack diff'\n"},
     {"two files of one", ARGS("stack", "show", H100, H200), 2, "",
-     "lockstep: usage: lockstep stack show FILE; see 'lockstep help stack show'\n"},
+     "lockstep: usage: lockstep stack show STACK; see 'lockstep help stack show'\n"},
     {"an argument too many", ARGS("version", "now"), 2, "",
      "lockstep: usage: lockstep version; see 'lockstep help version'\n"},
     {"no number", ARGS("xid"), 2, "",

@@ -105,9 +105,10 @@ static struct lks_str answer(struct lks_buf *text, const char *type, const char 
 {
     lks_buf_init(text, OUT_MAX);
     lks_buf_addf(text,
-                 "HTTP/1.1 200 x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                 "HTTP/1.1 %d x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                  "Connection: close\r\n\r\n%s",
-                 type, strlen(body), body);
+                 strcmp(type, "application/problem+json") == 0 ? 404 : 200, type, strlen(body),
+                 body);
     return lks_buf_view(text);
 }
 
@@ -210,6 +211,61 @@ static void test_question(void)
     }
 }
 
+/* A name that is cut short ------------------------------------------------------------------- */
+
+#define UNKNOWN                                                                                    \
+    "{\"type\":\"urn:lockstep:problem:not-found\",\"title\":\"not found\",\"status\":404,"         \
+    "\"detail\":\"there is no node 'gpu01'; did you mean 'gpu017'?\"}"
+
+/* An act on the only name that starts so is done after a yes, with the whole name. */
+static const struct {
+    const char *name, *typed, *nodes;
+    bool asked, sent;
+    int exit;
+    const char *said;
+} shorts[] = {
+    {"yes", "y\n", "{\"items\":[{\"name\":\"gpu001\"},{\"name\":\"gpu017\"}]}", true, true, 0,
+     "gpu017: held"},
+    {"no", "\n", "{\"items\":[{\"name\":\"gpu001\"},{\"name\":\"gpu017\"}]}", true, false, 1,
+     "not done, as the answer was no"},
+    {"two start so", NULL, "{\"items\":[{\"name\":\"gpu011\"},{\"name\":\"gpu017\"}]}", false,
+     false, 3, "there is no node 'gpu01'; did you mean"},
+};
+
+static void test_short(void)
+{
+    static const char *const words[] = {"node", "hold", "gpu01", "--reason", "x", NULL};
+    for (size_t i = 0; i < LKS_COUNT(shorts); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf unknown = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf nodes = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf done = {0};
+        struct lks_liar liar = {.path = path, .turn_count = shorts[i].sent ? 3 : 2};
+        struct seat s = {0};
+        lks_test_case("%s", shorts[i].name);
+        liar.turns[0] = (struct lks_liar_turn){
+            LKS_LIAR_CLOSE, answer(&unknown, "application/problem+json", UNKNOWN)};
+        liar.turns[1] = (struct lks_liar_turn){LKS_LIAR_CLOSE,
+                                               answer(&nodes, "application/json", shorts[i].nodes)};
+        liar.turns[2] = (struct lks_liar_turn){LKS_LIAR_CLOSE,
+                                               answer(&done, "application/json", "{\"seq\":7}")};
+        (void)unlink(path);
+        lks_liar_start(&liar);
+        if (seat_start(&s, words)) {
+            if (shorts[i].asked &&
+                seat_sees(&s, "'gpu01' is 'gpu017'. Run 'node hold' with 'gpu017'? [y/N] "))
+                seat_type(&s, shorts[i].typed);
+            seat_end(&s);
+            CHECK(WIFEXITED(s.status) && WEXITSTATUS(s.status) == shorts[i].exit);
+            CHECK_HAS(lks_buf_view(&s.seen), shorts[i].said);
+        }
+        lks_liar_join(&liar);
+        bool sent = lks_str_find(lks_buf_view(&liar.heard), LKS_STR("nodes/gpu017/hold")) >= 0;
+        CHECK(sent == shorts[i].sent);
+        lks_buf_fini(&s.seen);
+        lks_liar_fini(&liar);
+    }
+}
+
 /* Ctrl-C ------------------------------------------------------------------------------------ */
 
 static void test_interrupt(void)
@@ -243,6 +299,7 @@ int main(void)
     snprintf(path, sizeof(path), "%s/sock", tree.path);
     int code = lks_test_main((const struct lks_test[]){
         {"cli terminal: the question of fleet apply", test_question},
+        {"cli terminal: a name that is cut short", test_short},
         {"cli terminal: Ctrl-C of a change that is followed", test_interrupt},
         {0},
     });

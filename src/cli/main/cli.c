@@ -2,6 +2,7 @@
 
 #include "cli/main/complete.h"
 #include "cli/main/help.h"
+#include "cli/main/prefix.h"
 #include "cli/shared/commands.h"
 #include "core/view/view.h"
 
@@ -107,6 +108,20 @@ static bool has_empty(const struct lks_args *args)
     return false;
 }
 
+/* Run the command, again where lockstepd does not know a name, which may be cut short. */
+static enum lks_code run_named(struct lks_cli *cli, struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_prefix_fini) struct lks_prefix names = {0};
+    enum lks_code code = cli->command->run(cli, args, err);
+    while (code == LKS_E_NOT_FOUND && cli->missed != LKS_CLI_MISSED_NOTHING) {
+        if (lks_prefix_complete(cli, args, &names, err) != LKS_OK)
+            return err->code;
+        cli->missed = LKS_CLI_MISSED_NOTHING;
+        code = cli->command->run(cli, args, err);
+    }
+    return code;
+}
+
 static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
                                  char **argv, struct lks_err *err)
 {
@@ -131,7 +146,7 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     if (lks_args_has(&args, "--data"))
         cli->data_dir = lks_args_get(&args, "--data");
     cli->command = command;
-    return command->run(cli, &args, err);
+    return run_named(cli, &args, err);
 }
 
 /* Whether a group's help is asked for, with nothing else that would need a command to judge it. */

@@ -373,27 +373,6 @@ static void offer_value(struct place *p, struct lks_cli *cli, struct lks_str nam
     }
 }
 
-/* "NODES" of "[NODES...]". */
-static struct lks_str bare(struct lks_str value)
-{
-    while (value.len > 0 && strchr("[", value.ptr[0]) != NULL)
-        value = (struct lks_str){value.ptr + 1, value.len - 1};
-    while (value.len > 0 && strchr(".]", value.ptr[value.len - 1]) != NULL)
-        value.len--;
-    return value;
-}
-
-/* What stands for the argument of that number; false: there is none. */
-static bool argument_at(const struct lks_command *command, size_t number, struct lks_str *out)
-{
-    struct lks_str rest = lks_str_from(command->args), last = {0}, word;
-    size_t count = 0;
-    for (; count <= number && lks_str_word(&rest, &word); count++)
-        last = word;
-    *out = bare(last);
-    return count > number || (count > 0 && lks_str_find(last, LKS_STR("...")) >= 0);
-}
-
 static void offer_argument(struct place *p, struct lks_cli *cli)
 {
     struct lks_str value;
@@ -402,7 +381,7 @@ static void offer_argument(struct place *p, struct lks_cli *cli)
         offer_options(p, lks_common_options);
         return;
     }
-    if (argument_at(p->command, p->argument, &value)) {
+    if (lks_complete_table_argument(p->command, p->argument, &value)) {
         offer_value(p, cli, LKS_STR(""), value);
     } else if (p->word.len == 0 && !p->options_ended) {
         offer_options(p, p->command->options);
@@ -470,8 +449,7 @@ static void complete_words(struct place *p, struct lks_cli *cli)
     }
     walk(p);
     if (p->option != NULL && lks_args_value(p->option) != NULL)
-        offer_value(p, cli, lks_args_name(p->option),
-                    bare(lks_str_from(lks_args_value(p->option))));
+        offer_value(p, cli, lks_args_name(p->option), lks_complete_table_value(p->option));
     else if (p->option == NULL)
         offer_argument(p, cli);
 }

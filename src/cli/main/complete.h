@@ -48,6 +48,12 @@ const struct lks_complete_source *lks_complete_table_find(const struct lks_comma
                                                           struct lks_str name, struct lks_str value,
                                                           size_t *count);
 
+/* What stands for the value of an option in usage lines: "NODES" of "--nodes NODES..."; empty: it
+ * takes none. The same for the argument of that number; false: there is none. */
+struct lks_str lks_complete_table_value(const struct lks_option *option);
+bool lks_complete_table_argument(const struct lks_command *command, size_t number,
+                                 struct lks_str *out);
+
 /* Names of a list, a line each as above, sorted: from the cache, which lives for some seconds, or
  * from lockstepd. Nothing where it does not answer. `typed` has --server and --context of the line.
  */

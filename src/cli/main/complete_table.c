@@ -109,6 +109,8 @@ static const struct lks_complete_source sources[] = {
     LIVE("flash show", "ID", flashes),
     LIVE("node ls", "--class", classes),
     LIVE("rehearse", "CHANGE", changes),
+    LIVE("stack show", "STACK", stacks),
+    OF("stack show", "STACK", LKS_COMPLETE_FILES),
     LIVE("stack ls", "--name", stacks),
     LIVE("trust rm", "NAME", keys),
     NONE("conform", "--pool"), /* of a data directory that lockstepd may not have */
@@ -131,7 +133,9 @@ static const struct lks_complete_source sources[] = {
     OF(NULL, "FILE", LKS_COMPLETE_FILES),
     OF(NULL, "KEYFILE", LKS_COMPLETE_FILES),
     OF(NULL, "KEY", LKS_COMPLETE_FILES),
+    LIVE(NULL, "OLD", stacks),
     OF(NULL, "OLD", LKS_COMPLETE_FILES),
+    LIVE(NULL, "NEW", stacks),
     OF(NULL, "NEW", LKS_COMPLETE_FILES),
     OF(NULL, "PLACE", LKS_COMPLETE_FILES),
     OF(NULL, "DIR", LKS_COMPLETE_FOLDERS),
@@ -203,4 +207,31 @@ const struct lks_complete_source *lks_complete_table_find(const struct lks_comma
         return s;
     }
     return NULL;
+}
+
+/* "NODES" of "[NODES...]". */
+static struct lks_str bare(struct lks_str value)
+{
+    while (value.len > 0 && strchr("[", value.ptr[0]) != NULL)
+        value = (struct lks_str){value.ptr + 1, value.len - 1};
+    while (value.len > 0 && strchr(".]", value.ptr[value.len - 1]) != NULL)
+        value.len--;
+    return value;
+}
+
+struct lks_str lks_complete_table_value(const struct lks_option *option)
+{
+    const char *value = lks_args_value(option);
+    return value != NULL ? bare(lks_str_from(value)) : LKS_STR("");
+}
+
+bool lks_complete_table_argument(const struct lks_command *command, size_t number,
+                                 struct lks_str *out)
+{
+    struct lks_str rest = lks_str_from(command->args), last = {0}, word;
+    size_t count = 0;
+    for (; count <= number && lks_str_word(&rest, &word); count++)
+        last = word;
+    *out = bare(last);
+    return count > number || (count > 0 && lks_str_find(last, LKS_STR("...")) >= 0);
 }

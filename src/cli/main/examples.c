@@ -56,6 +56,8 @@ const struct lks_example lks_examples[] = {
     SERVER("stack publish stack.yaml --reason 'baseline of November'",
            "Publish a stack to the registry"),
     SERVER("stack ls", "List the stacks in the registry, with their stage"),
+    SERVER("stack show h200-train", "Show all pins of a stack of the registry"),
+    SERVER("stack diff h200-train next.yaml", "Compare a stack of the registry with a file"),
     SERVER("stack promote h200-train lab --evidence CHG-1201",
            "Record that a stack passed the lab"),
     PARSED("stack retire h200-train --evidence CHG-1202",

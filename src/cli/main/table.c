@@ -18,12 +18,13 @@
         "--stack NAME", "name of the stack, if the file holds several"                             \
     }
 
-static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
+static const struct lks_option show_options[] = {STACK_OPTIONS, LKS_REMOTE_OPTIONS, {0}};
 
 static const struct lks_option diff_options[] = {
     {"--class FILE", "hardware classes of your own, as manifests"},
     {"--stack NAME", "stack of OLD, if it holds several; also of NEW unless --to is given"},
     {"--to NAME", "stack of NEW; default: the only one in the file"},
+    LKS_REMOTE_OPTIONS,
     {0},
 };
 
@@ -393,6 +394,10 @@ static const struct lks_option sim_options[] = {
     "held?, "                                                                                      \
     "intake?, drained?, deviation?, domain?, disagrees?, posture?, stack?, image?, behind?"
 
+#define STACKS_NAMED                                                                               \
+    "STACK is a file if it has a slash, ends in .yaml, .yml or .json, or exists. Else it is a "    \
+    "stack of the registry: NAME, NAME@VERSION, a digest or the start of one. "
+
 #define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
 #define ACTION   "{action, meaning?, disruption?}"
 
@@ -435,12 +440,15 @@ const struct lks_command lks_commands[] = {
      "Files with the same meaning have the same digest: spelling, order, comments, descriptions "
      "and evidence do not count.",
      "{name, version, digest}", lks_cmd_stack_digest},
-    {LKS_LOOK, "stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
+    {LKS_LOOK, "stack show", "STACK", 1, 1, show_options, "Show what a stack pins",
+     STACKS_NAMED
      "Each value of a setting is a row, by its dotted name. In JSON, 'identity' is the content "
      "that the digest covers.",
-     "{name, version, digest, identity}", lks_cmd_stack_show},
+     "{name, version, digest, identity, step?, pools?, rolled_back?}", lks_cmd_stack_show},
     {LKS_LOOK, "stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what moving from one stack to another involves",
+     "OLD and NEW may be files or stacks of the registry, in any mixture, as STACK of 'stack "
+     "show'. "
      "Each difference comes with its update class, the disruption and whether it can be reverted. "
      "The firmware updates follow in their order, then advisories closed and opened, and the class "
      "of change. If NEW holds a single stack, that stack is compared, whatever its name. Exit "
@@ -465,8 +473,11 @@ const struct lks_command lks_commands[] = {
      "and are promoted stage by stage ('stack promote'). Production pools accept only released "
      "stacks, as a pin and as the target of a change; pools of posture dev accept any.",
      "{digest, name, step, seq}", lks_cmd_stack_publish},
-    {LKS_LOOK, "stack ls", "", 0, 0, stacks_options, "List the stacks in the registry", "",
-     "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
+    {LKS_LOOK, "stack ls", "", 0, 0, stacks_options, "List the stacks in the registry",
+     "A stack keeps its stage when a change to it is rolled back; rolled_back is that change. "
+     "'stack retire' withdraws the stack.",
+     "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, rolled_back?, "
+     "evidence?}]}",
      lks_cmd_stack_ls},
     {LKS_PLAN, "stack promote", "STACK STAGE", 2, 2, step_options,
      "Promote a stack to its next stage",

@@ -116,13 +116,19 @@ enum lks_code lks_input_private(const char *path, const char *what, struct lks_e
     return LKS_OK;
 }
 
-enum lks_code lks_input_load(struct lks_cli *cli, const struct lks_args *args, const char *path,
-                             struct lks_input *out, struct lks_err *err)
+enum lks_code lks_input_begin(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_input *out, struct lks_err *err)
 {
     const char *classes = lks_args_get(args, "--class");
     if (lks_input_facts(cli->data_dir, &out->facts, err) != LKS_OK)
         return err->code;
-    if (classes != NULL && read_manifest(classes, &out->facts, NULL, &out->library, err) != LKS_OK)
+    return classes != NULL ? read_manifest(classes, &out->facts, NULL, &out->library, err) : LKS_OK;
+}
+
+enum lks_code lks_input_load(struct lks_cli *cli, const struct lks_args *args, const char *path,
+                             struct lks_input *out, struct lks_err *err)
+{
+    if (lks_input_begin(cli, args, out, err) != LKS_OK)
         return err->code;
     return read_manifest(path, &out->facts, &out->library, &out->manifest, err);
 }
@@ -138,6 +144,12 @@ enum lks_code lks_input_manifest(const struct lks_input *input, const char *path
                                  struct lks_manifest *out, struct lks_err *err)
 {
     return read_manifest(path, &input->facts, &input->library, out, err);
+}
+
+enum lks_code lks_input_text(const struct lks_input *input, const char *source, struct lks_str text,
+                             struct lks_manifest *out, struct lks_err *err)
+{
+    return lks_manifest_parse(source, text, &input->facts, &input->library, out, err);
 }
 
 enum lks_code lks_input_stack(const struct lks_manifest *manifest, struct lks_str name,

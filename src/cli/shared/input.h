@@ -36,6 +36,14 @@ enum lks_code lks_input_load_stack(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_input_manifest(const struct lks_input *input, const char *path,
                                  struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same for a manifest that is not a file: `source` names it in messages. */
+enum lks_code lks_input_text(const struct lks_input *input, const char *source, struct lks_str text,
+                             struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The facts and the classes of --class alone; the caller owes lks_input_fini(). */
+enum lks_code lks_input_begin(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_input *out, struct lks_err *err) LKS_MUST_CHECK;
+
 /* The one stack of `manifest`, or the one called `name` (empty: there may be only one). */
 enum lks_code lks_input_stack(const struct lks_manifest *manifest, struct lks_str name,
                               const struct lks_stack **out, struct lks_err *err) LKS_MUST_CHECK;

@@ -250,17 +250,25 @@ enum lks_code lks_remote_get(struct lks_remote *remote, const char *where,
     return lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), out, err);
 }
 
+/* `cli` is NULL for a command that asks on its own account, such as doctor. */
+static void note_missed(struct lks_remote *remote, bool reads, enum lks_code code)
+{
+    if (code == LKS_E_NOT_FOUND && remote->cli != NULL)
+        remote->cli->missed = reads ? LKS_CLI_MISSED_READ : LKS_CLI_MISSED_ACT;
+}
+
 enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
                               const struct lks_remote_path *path, const char *type,
                               struct lks_str body, const char *head, struct lks_remote_answer *out,
                               struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
+    bool reads = strcmp(method, "GET") == 0;
     if (lks_buf_check(&path->text, err) != LKS_OK)
         return lks_wrap(err, "the question");
     if (lks_docs_init(&a.docs, "lockstepd", err) != LKS_OK)
         return err->code;
-    if (strcmp(method, "GET") != 0)
+    if (!reads)
         lks_context_show(remote->cli);
     if (lks_client_exchange(remote->client, method, path->text.ptr, type, body, head, &a.http,
                             err) != LKS_OK)
@@ -270,12 +278,16 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
             return lks_wrap(err, "the answer");
         a.doc = a.docs.first;
     }
-    if (a.http.status >= 400)
-        return fail_with(&a, err);
+    if (a.http.status >= 400) {
+        note_missed(remote, reads, fail_with(&a, err));
+        return err->code;
+    }
     if (a.http.status >= 300)
         return lks_fail(err, LKS_E_INVALID,
                         "the answer has status %d; is it lockstepd that --server names?",
                         a.http.status);
+    if (!reads && remote->cli != NULL)
+        remote->cli->wrote = true;
     *out = LKS_MOVE(a);
     return LKS_OK;
 }

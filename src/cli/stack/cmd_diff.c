@@ -3,6 +3,7 @@
 #include "cli/shared/input.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/stack/stackref.h"
 #include "core/compat/stackdiff.h"
 
 static const struct lks_listing_column difference_columns[] = {
@@ -156,13 +157,15 @@ enum lks_code lks_cmd_stack_diff(struct lks_cli *cli, const struct lks_args *arg
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
-    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest other = {0};
+    LKS_CLEANUP(lks_stackref_fini) struct lks_stackref old = {0}, new = {0};
     LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
     const struct lks_stack *from, *to;
-    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-        lks_input_manifest(&input, args->positional[1], &other, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &from, err) != LKS_OK ||
-        find_next(args, &other, &to, err) != LKS_OK ||
+    if (lks_input_begin(cli, args, &input, err) != LKS_OK ||
+        lks_stackref_read(cli, args, &input, args->positional[0], &old, &from, err) != LKS_OK ||
+        lks_stackref_read(cli, args, &input, args->positional[1], &new, &to, err) != LKS_OK ||
+        (from == NULL &&
+         lks_input_stack(&old.manifest, lks_args_str(args, "--stack"), &from, err) != LKS_OK) ||
+        (to == NULL && find_next(args, &new.manifest, &to, err) != LKS_OK) ||
         lks_stackdiff_make(&input.facts, from, to, &diff, err) != LKS_OK)
         return err->code;
     cli->no = !diff.same;

@@ -42,7 +42,7 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
 {
     const struct lks_listing stacks = {
         .path = "/v1/stacks",
-        .shown = "name,digest,step,published,by,pools",
+        .shown = "name,digest,step,published,by,pools,rolled_back",
         .filters = LKS_WORDS("--name"),
         .empty = lks_args_has(args, "--name") || lks_args_has(args, "--step")
                      ? "no such stack"

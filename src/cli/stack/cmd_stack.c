@@ -2,6 +2,8 @@
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
+#include "cli/stack/stackref.h"
 #include "cli/stack/stackwarn.h"
 #include "core/check/check.h"
 
@@ -221,8 +223,21 @@ static enum lks_code show_settings(struct lks_cli *cli, const struct lks_stack *
     return lks_output_table(cli, &t, err);
 }
 
+static void put_entry(struct lks_json_writer *w, const struct lks_doc *entry)
+{
+    const struct lks_doc *pools = lks_doc_member(entry, "pools");
+    lks_json_some(w, "step", lks_doc_text(entry, "step"));
+    lks_json_begin(w, "pools", '[');
+    for (const struct lks_doc *p = pools != NULL ? pools->first : NULL; p != NULL; p = p->next)
+        lks_json_text(w, NULL, p->text);
+    lks_json_end(w, ']');
+    if (lks_render_truth(entry, "rolled_back"))
+        lks_json_int(w, "rolled_back", (int64_t)lks_render_number(entry, "rolled_back"));
+}
+
+/* `entry` is what the registry knows of the stack; NULL: it is of a file. */
 static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stack,
-                               struct lks_err *err)
+                               const struct lks_doc *entry, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
@@ -232,6 +247,8 @@ static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stac
     lks_json_write(w, "'name'?: '%.*s', 'version'?: '%.*s', 'digest': '%s', 'identity': %.*s",
                    LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version), stack->digest,
                    LKS_STR_ARG(lks_buf_view(&identity)));
+    if (entry != NULL)
+        put_entry(w, entry);
     return lks_output_end(cli, &o, err);
 }
 
@@ -239,17 +256,28 @@ enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *arg
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_stackref_fini) struct lks_stackref ref = {0};
     const struct lks_stack *stack;
-    if (lks_input_load_stack(cli, args, &input, &stack, err) != LKS_OK)
+    if (lks_input_begin(cli, args, &input, err) != LKS_OK ||
+        lks_stackref_read(cli, args, &input, args->positional[0], &ref, &stack, err) != LKS_OK ||
+        (stack == NULL &&
+         lks_input_stack(&ref.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK))
         return err->code;
     if (lks_args_has(args, "--json"))
-        return show_json(cli, stack, err);
+        return show_json(cli, stack, ref.entry.doc, err);
     fprintf(cli->out, "%.*s %.*s (%s)\n%s\nhardware:", LKS_STR_ARG(stack->name),
             LKS_STR_ARG(stack->version), lks_facts_vendor_name(stack->vendor), stack->digest);
     for (size_t i = 0; i < stack->class_count; i++)
         fprintf(cli->out, " %.*s (%lld x %.*s)", LKS_STR_ARG(stack->classes[i]->name),
                 (long long)stack->classes[i]->gpus, LKS_STR_ARG(stack->classes[i]->gpu));
-    fprintf(cli->out, "\n\n");
+    fprintf(cli->out, "\n");
+    if (ref.entry.doc != NULL)
+        lks_render_print(cli->out,
+                         "registry: {step}[, pinned by {pools}][\nrolled back by change "
+                         "{rolled_back}; 'lockstep stack retire {name} --evidence TEXT' withdraws "
+                         "it]\n",
+                         ref.entry.doc);
+    fprintf(cli->out, "\n");
     if (show_components(cli, &input.facts, stack, err) != LKS_OK)
         return err->code;
     return show_settings(cli, stack, err);

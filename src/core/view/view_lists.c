@@ -1,5 +1,6 @@
 /* Computed members of answers about rows of the state's lists. */
 #include "core/registry/artifacts.h"
+#include "core/rows/change.h"
 #include "core/rows/deviation.h"
 #include "core/rows/flash.h"
 #include "core/rows/pool.h"
@@ -53,6 +54,23 @@ static void put_pools(struct lks_json_writer *w, const struct lks_view_of *of)
     lks_json_end(w, ']');
 }
 
+/* The newest change to the stack that was rolled back after the last one that was done; a change
+ * that is done shows that the stack works after all. */
+static void put_rolled_back(struct lks_json_writer *w, const struct lks_view_of *of)
+{
+    const struct lks_state *s = of->s;
+    const struct lks_state_stack *stack = of->row;
+    for (uint32_t i = s->change_count; i-- > 0;) {
+        const struct lks_state_change *c = &s->changes[i];
+        if (c->kind != LKS_CHANGE_STACK || c->stack != stack->digest)
+            continue;
+        if (c->state == LKS_CHANGE_ROLLED_BACK)
+            lks_json_int(w, "rolled_back", (int64_t)c->id);
+        if (c->state == LKS_CHANGE_ROLLED_BACK || c->state == LKS_CHANGE_DONE)
+            return;
+    }
+}
+
 static void put_needed(struct lks_json_writer *w, const struct lks_view_of *of)
 {
     const struct lks_state_artifact *a = of->row;
@@ -63,6 +81,8 @@ static void put_needed(struct lks_json_writer *w, const struct lks_view_of *of)
 static const struct lks_view_computed stack[] = {
     {MUST("pools", LKS_LIST(TEXT), "The pools that are pinned to it."),
      LISTED, LKS_VIEW_END, put_pools},
+    {MAY("rolled_back", COUNT, "The last change to it that ended, if that was rolled back."),
+     LISTED, LKS_VIEW_END, put_rolled_back},
 };
 static const struct lks_view_computed artifact[] = {
     {MUST("needed", TRUTH, "Whether a stack, a bundle or work in progress refers to it."),

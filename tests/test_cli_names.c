@@ -1,0 +1,150 @@
+/* Names of things that lockstepd has, as people type them: unknown ones, starts of names, stacks of
+ * the registry. Against the real daemon, one row after the other. */
+#include "tests/controller.h"
+#include "tests/run_cli.h"
+
+#include <time.h>
+
+enum { WORDS_MAX = 12, WORD_MAX = 512 };
+
+static struct ctl controller;
+
+#define FLEET                                                                                      \
+    "lockstep: 1\nkind: Fleet\nname: f\nsites: {oslo: {}}\n"                                       \
+    "pools: {train: {posture: dev}, serve: {posture: dev}, serving: {posture: dev}}\n"             \
+    "nodes:\n"                                                                                     \
+    "  - {hosts: 'gpu[001-012]', pool: train, class: hgx-h200-8, rack: rack-a, site: oslo}\n"      \
+    "  - {hosts: 'web01', pool: serve, class: hgx-h200-8, rack: rack-b, site: oslo}\n"
+#define STACK  "examples/h200-train.yaml"
+#define DIGEST "sha256:775bf7c2743e58b9e3318b4f18617138896b3cbe19c15cb16f8fce8e2532f303"
+
+#define ARGS(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+struct row {
+    const char *args[WORDS_MAX];
+    int exit;
+    const char *out, *err; /* what is said; an empty `err` of exit status 0: nothing */
+};
+
+#define NO_POOL(name, rest) "there is no pool '" name "'" rest
+#define NO_NODE(name, rest) "there is no node '" name "'" rest
+#define WHOLE(command)      "? " command " takes the whole name where there is no terminal\n"
+
+static const struct row rows[] = {
+    {ARGS("fleet", "apply", "DIR/fleet.yaml", "--accept"), 0, "applied", ""},
+
+    /* What is unknown is an error with the nearest name, in filters ... */
+    {ARGS("node", "ls", "--pool", "trian"), 3, "", NO_POOL("trian", "; did you mean 'train'?")},
+    {ARGS("node", "ls", "--pool", "lab"), 3, "", NO_POOL("lab", "; see lockstep fleet show")},
+    {ARGS("node", "ls", "--rack", "rakc-a"), 3, "", "no rack 'rakc-a'; did you mean 'rack-a'?"},
+    {ARGS("node", "ls", "--rack", "rack"), 3, "", "2 names start with it: rack-a, rack-b\n"},
+    {ARGS("node", "ls", "--site", "osl0"), 3, "", "there is no site 'osl0'; did you mean 'oslo'?"},
+    {ARGS("node", "ls", "--component", "drivr"), 3, "", "did you mean 'driver'?"},
+    {ARGS("drift", "--pool", "trian"), 3, "", NO_POOL("trian", "; did you mean 'train'?")},
+    {ARGS("drift", "--node", "gpu01"), 3, "",
+     NO_NODE("gpu01", "; 3 names start with it: gpu010, gpu011, gpu012\n")},
+    {ARGS("flash", "ls", "--node", "wep01"), 3, "", NO_NODE("wep01", "; did you mean 'web01'?")},
+    {ARGS("endpoint", "ls", "--node", "wep01"), 3, "", NO_NODE("wep01", "; did you mean 'web01'?")},
+    {ARGS("journal", "export", "--node", "wep01"), 3, "", NO_NODE("wep01", "; did you mean")},
+    {ARGS("journal", "at", "now", "--node", "wep01"), 3, "", NO_NODE("wep01", "; did you mean")},
+    {ARGS("journal", "at", "now", "--pool", "trian"), 3, "", NO_POOL("trian", "; did you mean")},
+    /* ... and in acts. */
+    {ARGS("node", "hold", "gpu1", "--reason=x"), 3, "", NO_NODE("gpu1", "; did you mean")},
+    {ARGS("node", "hold", "gpu0", "--reason=x"), 3, "",
+     NO_NODE("gpu0", "; 12 names start with it: gpu001, gpu002, gpu003 and 9 more\n")},
+    {ARGS("node", "hold", "nobody", "--reason=x"), 3, "", NO_NODE("nobody", "; see lockstep node")},
+    {ARGS("freeze", "--pool=trian", "--reason=x"), 3, "", NO_POOL("trian", "; did you mean")},
+    {ARGS("change", "propose", "--to=a", "--pool=trian", "--reason=x"), 3, "",
+     NO_POOL("trian", "; did you mean 'train'?")},
+    {ARGS("access", "grant", "kim", "viewer", "--site=osl0"), 3, "",
+     "no site 'osl0' in the fleet; did you mean 'oslo'?"},
+    {ARGS("change", "pause", "9", "--reason=x"), 3, "",
+     "there is no change '9'; 'lockstep change ls --all' lists them"},
+    {ARGS("alarm", "release", "9", "--reason=x"), 3, "", "'lockstep alarm ls --all' lists them"},
+
+    /* The start of a name is enough to read, ... */
+    {ARGS("node", "show", "web"), 0, "web01", "lockstep: 'web' is 'web01'\n"},
+    {ARGS("node", "ls", "--pool", "tr"), 0, "gpu012", "lockstep: 'tr' is 'train'\n"},
+    {ARGS("node", "ls", "--pool", "serve"), 0, "web01", ""}, /* a whole name is no start */
+    {ARGS("node", "ls", "--pool", "serv"), 3, "", "2 names start with it: serve, serving\n"},
+    {ARGS("node", "show", "w"), 3, "", NO_NODE("w", "; see lockstep node ls")},
+    /* ... and not for an act without a terminal. */
+    {ARGS("node", "hold", "web", "--reason=x"), 3, "", WHOLE("node hold")},
+    {ARGS("freeze", "--pool=tr", "--reason=x"), 3, "", WHOLE("freeze")},
+    {ARGS("freeze", "--list"), 0, "nothing is frozen", ""},
+
+    /* Stacks of the registry. */
+    {ARGS("stack", "publish", STACK), 0, "candidate", ""},
+    {ARGS("stack", "ls", "--name", "h200"), 0, DIGEST, "lockstep: 'h200' is 'h200-train'\n"},
+    {ARGS("stack", "show", "h200-train"), 0, "registry: candidate\n", ""},
+    {ARGS("stack", "show", "h200-train", "--json"), 0, "\"step\":\"candidate\",\"pools\":[]", ""},
+    {ARGS("stack", "show", "h200"), 0, "h200-train 2026.03.2", "'h200' is 'h200-train'"},
+    {ARGS("stack", "show", "775b"), 0, "h200-train 2026.03.2", ""},
+    {ARGS("stack", "show", "h200-train@2026.03.2"), 0, DIGEST, ""},
+    {ARGS("stack", "show", "h200-train@1"), 3, "",
+     "stack 'h200-train' has no version '1'; it has: 2026.03.2"},
+    {ARGS("stack", "show", "h200-trian"), 3, "",
+     "'h200-trian' is not a file; registry: there is no stack 'h200-trian'; did you mean "
+     "'h200-train'?"},
+    {ARGS("stack", "show", "./h200-train"), 3, "", "./h200-train: No such file"},
+    {ARGS("stack", "diff", STACK, "h200-train"), 0, "the stacks are the same", ""},
+    {ARGS("stack", "diff", "775b", "examples/h100-train.yaml"), 1, "change class", ""},
+    {ARGS("stack", "retire", "h200", "--evidence", "x"), 3, "", WHOLE("stack retire")},
+};
+
+static struct lks_run run_row(const struct row *row)
+{
+    char file[WORD_MAX];
+    const char *args[WORDS_MAX + 4];
+    size_t count = 0;
+    snprintf(file, sizeof(file), "%s", ctl_path(&controller, "fleet.yaml"));
+    for (; row->args[count] != NULL; count++)
+        args[count] = strcmp(row->args[count], "DIR/fleet.yaml") == 0 ? file : row->args[count];
+    args[count] = "--server";
+    args[count + 1] = controller.socket;
+    args[count + 2] = NULL;
+    return lks_run(args);
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("row %zu: %s %s %s", i, rows[i].args[0], rows[i].args[1],
+                      rows[i].args[2] != NULL ? rows[i].args[2] : "");
+        struct lks_run run = run_row(&rows[i]);
+        CHECK_INT(run.exit, rows[i].exit);
+        CHECK_HAS(run.out, rows[i].out);
+        if (rows[i].err[0] == '\0' && rows[i].exit == 0)
+            CHECK_STR(run.err, "");
+        else
+            CHECK_HAS(run.err, rows[i].err);
+        lks_run_fini(&run);
+    }
+}
+
+static void test_begin(void)
+{
+    lks_run_now = (int64_t)time(NULL);
+    ctl_init(&controller, "");
+    CHECK(ctl_start(&controller));
+    lks_tree_file(&controller.tree, "/fleet.yaml", FLEET);
+}
+
+static void test_end(void)
+{
+    CHECK_INT(ctl_stop(&controller), 0);
+    ctl_fini(&controller);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"a controller starts", test_begin},
+        {"names that people type", test_rows},
+        {"it ends", test_end},
+        {0},
+    });
+}
