@@ -75,6 +75,50 @@ static void test_the_first_row_is_what_a_command_is_for(void)
     }
 }
 
+/* Commands that write and keep no reason. */
+static const struct {
+    const char *command, *why;
+} silent[] = {
+    {"admit", "--override is the reason; without it a scheduler asks"},
+    {"backup", "a copy changes nothing"},
+    {"login", "a person gets a credential of their own"},
+    {"logout", "a person ends a credential of their own"},
+    {"access renew", "a person renews a credential of their own"},
+    {"rehearse", "a forecast is no act on the fleet"},
+    {"artifact put", "no record but its digest and name; a bundle gives it meaning"},
+    {"artifact collect", "lockstepd does it by itself once a day"},
+    {"sweep lease", "programs read endpoints again and again"},
+    {"sweep put", "programs read endpoints again and again"},
+};
+
+static bool has_option(const struct lks_command *command, const char *name)
+{
+    for (const struct lks_option *o = command->options; o != NULL && o->usage != NULL; o++) {
+        if (lks_str_is(lks_args_name(o), name))
+            return true;
+    }
+    return false;
+}
+
+static void test_every_act_takes_a_reason(void)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < lks_command_count; i++) {
+        const struct lks_act *act = lks_acts_of_command(lks_commands[i].name);
+        bool is_silent = false;
+        if (act == NULL || !writes(act->route))
+            continue;
+        lks_test_case("%s", lks_commands[i].name);
+        for (size_t s = 0; s < LKS_COUNT(silent); s++)
+            is_silent |= strcmp(silent[s].command, lks_commands[i].name) == 0;
+        bool gives = has_option(&lks_commands[i], "--reason") ||
+                     has_option(&lks_commands[i], "--evidence"); /* of a stack's stage */
+        used += is_silent;
+        CHECK(gives != is_silent);
+    }
+    CHECK_INT(used, LKS_COUNT(silent));
+}
+
 /* "/v1/nodes/{}/hold", of a route or of a row of requests. */
 static void blank(const char *path, char out[PATH_SIZE])
 {
@@ -153,6 +197,7 @@ static void test_requests_send_what_their_routes_take(void)
 static const struct lks_test tests[] = {
     {"every route has a command", test_every_route_has_a_command},
     {"every row is of a route", test_every_row_is_of_a_route},
+    {"every act takes a reason", test_every_act_takes_a_reason},
     {"the first row is what a command is for", test_the_first_row_is_what_a_command_is_for},
     {"requests are the routes they are named for", test_requests_are_the_routes_they_are_named_for},
     {"requests send what their routes take", test_requests_send_what_their_routes_take},

@@ -95,34 +95,71 @@ static const struct row rows[] = {
     {ARGS("stack", "retire", "h200", "--evidence", "x"), 3, "", WHOLE("stack retire")},
 };
 
+/* Acts whose reason may be left out, and the records that keep it. */
+static const struct row reasons[] = {
+    {ARGS("fleet", "apply", "DIR/other.yaml", "--reason", "why 1"), 0, "applied", ""},
+    {ARGS("access", "grant", "kim", "viewer", "--reason", "why 2"), 0, "kim: viewer", ""},
+    {ARGS("access", "revoke", "kim", "viewer", "--reason", "why 3"), 0, "revoked", ""},
+    {ARGS("access", "token", "ci", "kim", "--reason", "why 4"), 0, "lks_api_ci_", ""},
+    {ARGS("access", "revoke", "ci", "--token", "--reason", "why 5"), 0, "revoked", ""},
+    {ARGS("node", "enroll", "gpu001", "--reason", "why 6"), 0, "lks_node_gpu001_", ""},
+    {ARGS("image", "add", "r.io/a:1", "--nccl", "2.28.3", "--reason", "why 7"), 0, "known", ""},
+    {ARGS("access", "certificate", "kim", "--output", "DIR/kim", "--reason", "why 8"), 0, "good",
+     ""},
+    {ARGS("access", "grant", "kim", "viewer"), 0, "kim: viewer", ""}, /* and without one */
+    {ARGS("journal", "export", "--kind", "fleet"), 0, "\"reason\":\"why 1\"", ""},
+    {ARGS("journal", "export", "--kind", "granted"), 0, "\"reason\":\"why 2\"", ""},
+    {ARGS("journal", "export", "--kind", "ungranted"), 0, "\"reason\":\"why 3\"", ""},
+    {ARGS("journal", "export", "--kind", "api-token"), 0, "\"reason\":\"why 4\"", ""},
+    {ARGS("journal", "export", "--kind", "api-token-gone"), 0, "\"reason\":\"why 5\"", ""},
+    {ARGS("journal", "export", "--kind", "token"), 0, "\"reason\":\"why 6\"", ""},
+    {ARGS("journal", "export", "--kind", "image"), 0, "\"reason\":\"why 7\"", ""},
+    {ARGS("journal", "export", "--kind", "person-certified"), 0, "\"reason\":\"why 8\"", ""},
+};
+
 static struct lks_run run_row(const struct row *row)
 {
+    static const char dir[] = "DIR/";
     char file[WORD_MAX];
     const char *args[WORDS_MAX + 4];
     size_t count = 0;
-    snprintf(file, sizeof(file), "%s", ctl_path(&controller, "fleet.yaml"));
-    for (; row->args[count] != NULL; count++)
-        args[count] = strcmp(row->args[count], "DIR/fleet.yaml") == 0 ? file : row->args[count];
+    for (; row->args[count] != NULL; count++) {
+        args[count] = row->args[count];
+        if (strncmp(args[count], dir, strlen(dir)) != 0)
+            continue;
+        snprintf(file, sizeof(file), "%s", ctl_path(&controller, args[count] + strlen(dir)));
+        args[count] = file;
+    }
     args[count] = "--server";
     args[count + 1] = controller.socket;
     args[count + 2] = NULL;
     return lks_run(args);
 }
 
-static void test_rows(void)
+static void check_rows(const struct row *table, size_t count)
 {
-    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        lks_test_case("row %zu: %s %s %s", i, rows[i].args[0], rows[i].args[1],
-                      rows[i].args[2] != NULL ? rows[i].args[2] : "");
-        struct lks_run run = run_row(&rows[i]);
-        CHECK_INT(run.exit, rows[i].exit);
-        CHECK_HAS(run.out, rows[i].out);
-        if (rows[i].err[0] == '\0' && rows[i].exit == 0)
+    for (const struct row *row = table; row < table + count; row++) {
+        lks_test_case("row %zu: %s %s %s", (size_t)(row - table), row->args[0], row->args[1],
+                      row->args[2] != NULL ? row->args[2] : "");
+        struct lks_run run = run_row(row);
+        CHECK_INT(run.exit, row->exit);
+        CHECK_HAS(run.out, row->out);
+        if (row->err[0] == '\0' && row->exit == 0)
             CHECK_STR(run.err, "");
         else
-            CHECK_HAS(run.err, rows[i].err);
+            CHECK_HAS(run.err, row->err);
         lks_run_fini(&run);
     }
+}
+
+static void test_rows(void)
+{
+    check_rows(rows, LKS_COUNT(rows));
+}
+
+static void test_reasons(void)
+{
+    check_rows(reasons, LKS_COUNT(reasons));
 }
 
 static void test_begin(void)
@@ -131,6 +168,7 @@ static void test_begin(void)
     ctl_init(&controller, "");
     CHECK(ctl_start(&controller));
     lks_tree_file(&controller.tree, "/fleet.yaml", FLEET);
+    lks_tree_file(&controller.tree, "/other.yaml", FLEET "description: another\n");
 }
 
 static void test_end(void)
@@ -144,6 +182,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"a controller starts", test_begin},
         {"names that people type", test_rows},
+        {"reasons are recorded", test_reasons},
         {"it ends", test_end},
         {0},
     });

@@ -383,7 +383,7 @@ static void test_reason(void)
     lks_asked_fleet(&a, SMALL, NULL);
     e.reason = LKS_STR("row 7 is here");
     check_told(lks_asked_fleet(&a, HEAD POOLS(TRAIN) NODES(GROUP("g[2-4]", "train")), &e),
-               R_FLEET R_PLACED("g4", "train") BY
+               "fleet name=f manifest=* by=kim reason=row 7 is here\n" R_PLACED("g4", "train") BY
                "accepted hosts=g[2-4] by=kim reason=row 7 is here\n"
                "removed hosts=g1 by=kim reason=row 7 is here\n");
     e.reason = LKS_STR("two\nlines");

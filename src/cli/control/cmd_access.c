@@ -26,12 +26,17 @@ static const struct lks_ask revoke_binding = {
     .method = "DELETE",
     .path = "/v1/access",
     .members = LKS_ASK_MEMBERS(LKS_ASK_OPTION("identity", "1"), LKS_ASK_OPTION("role", "2"),
-                               LKS_ASK_OPTION("site", "--site"), LKS_ASK_OPTION("pool", "--pool")),
+                               LKS_ASK_OPTION("site", "--site"), LKS_ASK_OPTION("pool", "--pool"),
+                               LKS_ASK_REASON_MAY),
     .done = "{1}: {2}" LKS_ASK_WHERE " is revoked"};
-static const struct lks_ask revoke_token = {
-    .method = "DELETE", .path = "/v1/tokens/{1}", .done = "{1}: revoked"};
-static const struct lks_ask revoke_certificate = {
-    .method = "DELETE", .path = "/v1/certificates/{1}", .done = "{1}: revoked"};
+static const struct lks_ask revoke_token = {.method = "DELETE",
+                                            .path = "/v1/tokens/{1}",
+                                            .members = LKS_ASK_MEMBERS(LKS_ASK_REASON_MAY),
+                                            .done = "{1}: revoked"};
+static const struct lks_ask revoke_certificate = {.method = "DELETE",
+                                                  .path = "/v1/certificates/{1}",
+                                                  .members = LKS_ASK_MEMBERS(LKS_ASK_REASON_MAY),
+                                                  .done = "{1}: revoked"};
 
 enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
@@ -140,8 +145,10 @@ static enum lks_code keep_pair(const char *path, struct lks_str key, const char 
 static enum lks_code certify(struct lks_cli *cli, const struct lks_args *args, struct lks_str key,
                              struct lks_question *q, struct lks_err *err)
 {
-    static const struct lks_ask_member members[] = {
-        LKS_ASK_OPTION("name", "1"), {"ttl_seconds", "--ttl", LKS_ASK_SPAN, 0, NULL}, LKS_ASK_END};
+    static const struct lks_ask_member members[] = {LKS_ASK_OPTION("name", "1"),
+                                                    {"ttl_seconds", "--ttl", LKS_ASK_SPAN, 0, NULL},
+                                                    LKS_ASK_REASON_MAY,
+                                                    LKS_ASK_END};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     if (lks_x509_request(key, lks_str_from(args->positional[0]), &request, err) != LKS_OK)
         return err->code;

@@ -265,6 +265,7 @@ static enum lks_code write_image(struct lks_json_writer *w, const struct lks_arg
     enum lks_code code = write_libraries(w, args, sbom, err);
     lks_json_some(w, "digest", digest.len > 0 ? digest : sbom->digest);
     lks_json_cstr(w, "source", lks_args_has(args, "--sbom") ? "sbom" : "hand");
+    lks_json_some(w, "reason", lks_args_str(args, "--reason"));
     lks_json_end(w, '}');
     return code;
 }

@@ -50,9 +50,10 @@ static enum lks_code send(struct lks_cli *cli, const struct lks_args *args,
         lks_render(&gpus, "{gpus#}", &(struct lks_render){.doc = confirmed});
         lks_remote_path_query(&q->path, "nodes", lks_buf_view(&nodes));
         lks_remote_path_query(&q->path, "gpus", lks_buf_view(&gpus));
-        lks_remote_path_options(&q->path, args, LKS_WORDS("--accept"));
+        lks_remote_path_options(&q->path, args, LKS_WORDS("--accept", "--reason"));
     } else {
-        lks_remote_path_options(&q->path, args, LKS_WORDS("--accept", "--nodes", "--gpus"));
+        lks_remote_path_options(&q->path, args,
+                                LKS_WORDS("--accept", "--nodes", "--gpus", "--reason"));
     }
     if (plan->known)
         lks_remote_path_query(&q->path, "from", lks_str_from(plan->from));

@@ -71,7 +71,7 @@ static const struct lks_option advisories_options[] = {
 static const struct lks_option publish_options[] = {
     STACK_OPTIONS,
     LKS_REMOTE_OPTIONS,
-    {"--reason TEXT", "purpose of the stack; optional, recorded"},
+    LKS_REMOTE_REASON,
     {0},
 };
 
@@ -154,6 +154,7 @@ static const struct lks_option image_options[] = {
     {"--rccl V", "RCCL version in the image"},
     {"--cudnn V", "cuDNN version in the image"},
     {"--cuda V", "CUDA version in the image"},
+    LKS_REMOTE_REASON,
     {0},
 };
 
@@ -222,6 +223,7 @@ static const struct lks_option pldm_build_options[] = {
 };
 
 static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS, {0}};
+static const struct lks_option push_options[] = {LKS_REMOTE_OPTIONS, LKS_REMOTE_REASON, {0}};
 static const struct lks_option list_options[] = {LKS_REMOTE_OPTIONS, LKS_LISTING_OPTIONS, {0}};
 
 static const struct lks_option apply_options[] = {
@@ -234,6 +236,7 @@ static const struct lks_option apply_options[] = {
     {"--nodes N", "number of enrolled nodes affected, required above limits.call_nodes (10). "
                   "Confirms the number and selects no nodes"},
     {"--gpus N", "number of GPUs of these nodes, required with --nodes"},
+    LKS_REMOTE_REASON,
     {0},
 };
 
@@ -297,6 +300,7 @@ static const struct lks_option enroll_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--ttl SPAN",
      "lifetime of the token, such as 30m or 7d (24h); for a host list 1h, at most 24h"},
+    LKS_REMOTE_REASON,
     {0},
 };
 
@@ -504,7 +508,7 @@ const struct lks_command lks_commands[] = {
      "$LOCKSTEP_SERVER or the context revoked the bundle. Revocation is not checked without one of "
      "them, nor if that lockstepd does not answer, which a message on standard error states.",
      BUNDLE_JSON, lks_cmd_bundle_verify},
-    {LKS_PLAN, "bundle push", "DIR", 1, 1, remote_options, "Upload a bundle to lockstepd",
+    {LKS_PLAN, "bundle push", "DIR", 1, 1, push_options, "Upload a bundle to lockstepd",
      "Stores the files in the depot by digest; an interrupted upload resumes. Refused unless a key "
      "pinned there signed the bundle.",
      "{digest, name, version, signer, key, site, seq}", lks_cmd_bundle_push},

@@ -8,6 +8,7 @@ const struct lks_option lks_access_grant_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--site NAME", "only in this site"},
     {"--pool NAME", "only in this pool"},
+    LKS_REMOTE_REASON,
     {0},
 };
 
@@ -17,6 +18,7 @@ const struct lks_option lks_access_revoke_options[] = {
     {"--pool NAME", "the binding for this pool"},
     {"--token", "the argument is the ID of an API token"},
     {"--certificate", "the argument is the serial number of a person's certificate"},
+    LKS_REMOTE_REASON,
     {0},
 };
 
@@ -32,6 +34,7 @@ const struct lks_option lks_access_token_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--ttl SPAN",
      "lifetime of the token, such as 30m or 7d (tls.user_hours, 24h); at most tls.user_days (90)"},
+    LKS_REMOTE_REASON,
     {0},
 };
 

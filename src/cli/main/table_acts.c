@@ -100,5 +100,6 @@ const struct lks_option lks_acts_certificate_options[] = {
      "file for the private key (mode 0600), required; the certificate goes to FILE.crt"},
     {"--ttl SPAN", "lifetime of the certificate, such as 12h or 7d (tls.user_hours, 24h); at most "
                    "tls.user_days (90)"},
+    LKS_REMOTE_REASON,
     {0},
 };

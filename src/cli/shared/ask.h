@@ -55,6 +55,8 @@ struct lks_ask {
     }
 #define LKS_ASK_WHY    "why; it is recorded for ever"
 #define LKS_ASK_REASON LKS_ASK_NEEDED("reason", "--reason", LKS_ASK_WHY)
+/* One that may be left out. */
+#define LKS_ASK_REASON_MAY LKS_ASK_OPTION("reason", "--reason")
 
 /* ": 3 nodes, 24 GPUs", if the answer has these numbers. */
 #define LKS_ASK_SIZE "[{nodes?}: {nodes#node}, {gpus#GPU}]"

@@ -14,6 +14,12 @@
 /* Where lockstepd listens as the packages start it. */
 #define LKS_REMOTE_DEFAULT "unix:/run/lockstep/lockstepd.sock"
 
+/* Of an act whose reason may be left out. */
+#define LKS_REMOTE_REASON                                                                          \
+    {                                                                                              \
+        "--reason TEXT", "reason; optional, recorded"                                              \
+    }
+
 /* The options of every command that asks lockstepd. */
 #define LKS_REMOTE_OPTIONS                                                                         \
     {"--context NAME",                                                                             \

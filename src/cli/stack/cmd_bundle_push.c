@@ -16,6 +16,7 @@ struct pushing {
     struct lks_bundledir dir;
     struct lks_facts facts;
     struct lks_upload upload;
+    struct lks_str reason;
 };
 
 static void pushing_fini(struct pushing *p)
@@ -106,6 +107,7 @@ static enum lks_code bring(struct pushing *p, struct lks_remote_answer *answer, 
     lks_json_begin(&w, NULL, '{');
     lks_json_text(&w, "manifest", lks_buf_view(&p->dir.manifest));
     lks_json_text(&w, "signature", lks_buf_view(&signature));
+    lks_json_some(&w, "reason", p->reason);
     lks_json_end(&w, '}');
     if (lks_buf_check(&signature, err) != LKS_OK || lks_buf_check(&body, err) != LKS_OK)
         return err->code;
@@ -117,7 +119,7 @@ static enum lks_code bring(struct pushing *p, struct lks_remote_answer *answer, 
 enum lks_code lks_cmd_bundle_push(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
-    LKS_CLEANUP(pushing_fini) struct pushing p = {0};
+    LKS_CLEANUP(pushing_fini) struct pushing p = {.reason = lks_args_str(args, "--reason")};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     const char *dir = args->positional[0];
     if (lks_input_facts(cli->data_dir, &p.facts, err) != LKS_OK ||

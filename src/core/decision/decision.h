@@ -43,6 +43,9 @@ void lks_decision_alarm_over(struct lks_deciding *d, enum lks_alarm_kind kind,
  * long; else it is refused. */
 bool lks_decision_reason(struct lks_deciding *d);
 
+/* The same where a reason may be left out: false only if it is given and refused. */
+bool lks_decision_reason_fits(struct lks_deciding *d);
+
 /* The same for another text that a person or a program has to give; `what` is how messages call
  * it. */
 bool lks_decision_line(struct lks_deciding *d, const char *what, struct lks_str text, size_t max);

@@ -22,6 +22,11 @@ bool lks_decision_reason(struct lks_deciding *d)
     return false;
 }
 
+bool lks_decision_reason_fits(struct lks_deciding *d)
+{
+    return lks_str_trim(d->event->reason).len == 0 || lks_decision_reason(d);
+}
+
 bool lks_decision_line(struct lks_deciding *d, const char *what, struct lks_str text, size_t max)
 {
     if (text.len == 0)

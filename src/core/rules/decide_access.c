@@ -139,7 +139,7 @@ void lks_decide_grant(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
-    if (!lks_decide_access_identity(d, e->grant.identity))
+    if (!lks_decide_access_identity(d, e->grant.identity) || !lks_decision_reason_fits(d))
         return;
     if (d->state->fleet_manifest != 0 &&
         (!check_site(d, e->grant.site) || !check_pool(d, e->grant.pool)))
@@ -158,7 +158,8 @@ void lks_decide_grant(struct lks_deciding *d)
                                  .pool = e->grant.pool,
                                  .by = e->by,
                                  .minters = lks_decision_backing(d).minters,
-                                 .root = e->root};
+                                 .root = e->root,
+                                 .reason = lks_str_trim(e->reason)};
 }
 
 static uint32_t admins_everywhere(const struct lks_state *s)
@@ -176,6 +177,8 @@ void lks_decide_ungrant(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
     bool everywhere = e->grant.site.len == 0 && e->grant.pool.len == 0;
+    if (!lks_decision_reason_fits(d))
+        return;
     if (!has_binding(d->state, e)) {
         lks_decision_refuse(d, LKS_E_NOT_FOUND,
                             "'%" LKS_STR_FMT "' is not %s %s; see lockstep access ls",
@@ -195,7 +198,8 @@ void lks_decide_ungrant(struct lks_deciding *d)
                                    .role = e->grant.role,
                                    .site = e->grant.site,
                                    .pool = e->grant.pool,
-                                   .by = e->by};
+                                   .by = e->by,
+                                   .reason = lks_str_trim(e->reason)};
 }
 
 /* Alarms ------------------------------------------------------------------------------------ */

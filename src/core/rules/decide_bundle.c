@@ -129,7 +129,7 @@ static bool check_artifacts(struct lks_deciding *d)
 void lks_decide_bundle(struct lks_deciding *d)
 {
     const struct lks_rec_bundle *bundle = &d->event->bundle;
-    if (!lks_decision_digest(d, "bundle", bundle->digest) ||
+    if (!lks_decision_reason_fits(d) || !lks_decision_digest(d, "bundle", bundle->digest) ||
         !lks_decision_digest(d, "manifest", bundle->manifest) ||
         !lks_decision_line(d, "bundle's name", bundle->name, BUNDLE_TEXT_MAX) ||
         !lks_decision_line(d, "bundle's version", bundle->version, BUNDLE_TEXT_MAX))
@@ -147,6 +147,7 @@ void lks_decide_bundle(struct lks_deciding *d)
     struct lks_rec_bundle *record = &lks_decision_add(d, LKS_RECORD_BUNDLE)->bundle;
     *record = *bundle;
     record->by = d->event->by;
+    record->reason = lks_str_trim(d->event->reason);
 }
 
 void lks_decide_bundle_revoke(struct lks_deciding *d)

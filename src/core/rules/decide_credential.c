@@ -35,7 +35,8 @@ static void add_token(struct lks_deciding *d)
                                        .by = e->by,
                                        .minters = minters,
                                        .root = e->root,
-                                       .life = e->api_token.life};
+                                       .life = e->api_token.life,
+                                       .reason = lks_str_trim(e->reason)};
 }
 
 void lks_decide_api_token(struct lks_deciding *d)
@@ -43,6 +44,8 @@ void lks_decide_api_token(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     struct lks_str id = e->api_token.id;
     LKS_ASSERT(e->api_token.hash.len > 0);
+    if (!lks_decision_reason_fits(d))
+        return;
     if (!lks_decide_access_is_name(id))
         lks_decision_refuse(d, LKS_E_INVALID,
                             "'%" LKS_STR_FMT "' is no name for a token: letters, digits, '.', "
@@ -79,9 +82,12 @@ void lks_decide_api_token_gone(struct lks_deciding *d)
 {
     const struct lks_state *s = d->state;
     struct lks_str id = d->event->api_token.id;
+    if (!lks_decision_reason_fits(d))
+        return;
     if (lks_state_token(s, id) != NULL) {
         lks_decision_add(d, LKS_RECORD_API_TOKEN_GONE)->api_token_gone =
-            (struct lks_rec_api_token_gone){.id = id, .by = d->event->by};
+            (struct lks_rec_api_token_gone){
+                .id = id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
         return;
     }
     struct lks_near near = lks_near_to(id);
@@ -205,9 +211,10 @@ void lks_decide_certify(struct lks_deciding *d)
                                             .expires = e->certify.expires,
                                             .life = e->certify.life,
                                             .renews = e->certify.renews,
-                                            .by = e->by};
+                                            .by = e->by,
+                                            .reason = lks_str_trim(e->reason)};
     LKS_ASSERT(lks_str_starts(e->certify.identity, "user:"));
-    if (!lks_decide_access_identity(d, e->certify.identity))
+    if (!lks_decide_access_identity(d, e->certify.identity) || !lks_decision_reason_fits(d))
         return;
     if (e->certify.renews.len > 0 && !renews(d, &made))
         return;
@@ -227,6 +234,8 @@ void lks_decide_certify(struct lks_deciding *d)
 void lks_decide_certify_gone(struct lks_deciding *d)
 {
     struct lks_str serial = d->event->certify.serial;
+    if (!lks_decision_reason_fits(d))
+        return;
     if (lks_state_person(d->state, serial) == NULL)
         lks_decision_refuse(d, LKS_E_NOT_FOUND,
                             "no certificate '%" LKS_STR_FMT "' of a person; 'lockstep access ls' "
@@ -234,5 +243,6 @@ void lks_decide_certify_gone(struct lks_deciding *d)
                             LKS_STR_ARG(serial));
     else
         lks_decision_add(d, LKS_RECORD_PERSON_REVOKED)->person_revoked =
-            (struct lks_rec_person_revoked){.serial = serial, .by = d->event->by};
+            (struct lks_rec_person_revoked){
+                .serial = serial, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
 }

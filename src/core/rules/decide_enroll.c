@@ -26,6 +26,7 @@ static void add_token(struct lks_deciding *d, uint32_t node)
         .hash = e->token.hash,
         .expires = e->token.expires,
         .by = e->by,
+        .reason = lks_str_trim(e->reason),
     };
 }
 
@@ -75,6 +76,8 @@ void lks_decide_token(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     bool one = lks_hostlist_is_name(e->name);
     uint32_t node = LKS_NO_NODE;
+    if (!lks_decision_reason_fits(d))
+        return;
     if (one && (!lks_decision_node(d, &node) || !has_agent(d, node)))
         return;
     if (e->token.hash.len == 0 || e->token.expires <= d->now.wall)

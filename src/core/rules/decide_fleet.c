@@ -677,7 +677,7 @@ void lks_decide_fleet(struct lks_deciding *d)
         return;
     }
     struct lks_str reason = lks_str_trim(d->event->reason);
-    if (reason.len > 0 && !lks_decision_reason(d))
+    if (!lks_decision_reason_fits(d))
         return;
     LKS_CLEANUP(work_fini)
     struct work w = {.d = d, .manifest = manifest, .fleet = &manifest->fleets[0], .reason = reason};
@@ -685,8 +685,8 @@ void lks_decide_fleet(struct lks_deciding *d)
         return;
     if (!lks_str_eq(lks_state_text(s, s->fleet_manifest), digest) ||
         !lks_str_eq(lks_state_text(s, s->fleet_name), w.fleet->name))
-        lks_decision_add(d, LKS_RECORD_FLEET)->fleet =
-            (struct lks_rec_fleet){.name = w.fleet->name, .manifest = digest, .by = d->event->by};
+        lks_decision_add(d, LKS_RECORD_FLEET)->fleet = (struct lks_rec_fleet){
+            .name = w.fleet->name, .manifest = digest, .by = d->event->by, .reason = reason};
     if (!decide_pools(&w) || !decide_nodes(&w) || !decide_removals(&w))
         return;
     count_touched(&w);

@@ -61,7 +61,7 @@ void lks_decide_publish(struct lks_deciding *d)
     const struct lks_stack *stack = e->publish.stack;
     struct lks_str digest = lks_str_from(stack->digest), reason = lks_str_trim(e->reason);
     const struct lks_state_stack *known = lks_state_stack(d->state, digest);
-    if (reason.len > 0 && !lks_decision_reason(d))
+    if (!lks_decision_reason_fits(d))
         return;
     if (known != NULL) {
         publish_again(d, known);
@@ -247,7 +247,7 @@ static bool is_same_image(const struct lks_deciding *d, const struct lks_state_i
 void lks_decide_image(struct lks_deciding *d)
 {
     const struct lks_rec_image *image = &d->event->image;
-    if (!check_ref(d, image->ref) || !check_libraries(d) ||
+    if (!lks_decision_reason_fits(d) || !check_ref(d, image->ref) || !check_libraries(d) ||
         !lks_decision_line(d, "source", image->source, LKS_REASON_MAX) ||
         (image->digest.len > 0 && !lks_decision_digest(d, "image", image->digest)))
         return;
@@ -260,6 +260,7 @@ void lks_decide_image(struct lks_deciding *d)
     struct lks_rec_image *record = &lks_decision_add(d, LKS_RECORD_IMAGE)->image;
     *record = *image;
     record->by = d->event->by;
+    record->reason = lks_str_trim(d->event->reason);
 }
 
 /* A reason is given, and what is to go is there. */

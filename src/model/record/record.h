@@ -167,7 +167,7 @@ struct lks_rec_signing {
     uint64_t earlier; /* rows right before it that no head covered */
 };
 struct lks_rec_fleet {
-    struct lks_str name, manifest, by;
+    struct lks_str name, manifest, by, reason;
 };
 struct lks_rec_pool {
     struct lks_str name, posture;
@@ -194,7 +194,7 @@ struct lks_rec_removed {
 struct lks_rec_token {
     struct lks_str node, hash;
     lks_ms expires;
-    struct lks_str by;
+    struct lks_str by, reason;
 };
 struct lks_rec_enrolled {
     struct lks_str node, fingerprint, serial;
@@ -319,11 +319,12 @@ struct lks_rec_granted {
     uint64_t role;
     struct lks_str site, pool, by, minters;
     bool root;
+    struct lks_str reason;
 };
 struct lks_rec_ungranted {
     struct lks_str identity;
     uint64_t role;
-    struct lks_str site, pool, by;
+    struct lks_str site, pool, by, reason;
 };
 struct lks_rec_api_token {
     struct lks_str id, identity, hash;
@@ -333,9 +334,10 @@ struct lks_rec_api_token {
     uint64_t life;         /* ms that a renewal is good for; 0: it cannot be renewed */
     struct lks_str issuer; /* of a login: the identity provider; empty: a token that was made */
     struct lks_str grants; /* of a login: "ROLE" or "ROLE@POOL" each, with blanks between */
+    struct lks_str reason;
 };
 struct lks_rec_api_token_gone {
-    struct lks_str id, by;
+    struct lks_str id, by, reason;
 };
 struct lks_rec_token_renewed {
     struct lks_str id;
@@ -349,9 +351,10 @@ struct lks_rec_person_certified {
     bool root;                      /* of `minter` */
     uint64_t life;                  /* ms that a renewal is good for */
     struct lks_str renews, by;      /* the serial of the one before; empty: none */
+    struct lks_str reason;
 };
 struct lks_rec_person_revoked {
-    struct lks_str serial, by;
+    struct lks_str serial, by, reason;
 };
 struct lks_rec_command {
     uint64_t id;
@@ -407,7 +410,7 @@ struct lks_rec_stepped {
     struct lks_str evidence, by, credential;
 };
 struct lks_rec_image {
-    struct lks_str ref, digest, nccl, rccl, cudnn, cuda, source, by;
+    struct lks_str ref, digest, nccl, rccl, cudnn, cuda, source, by, reason;
 };
 struct lks_rec_image_gone {
     struct lks_str ref, by, reason;
@@ -448,7 +451,7 @@ struct lks_rec_bundle {
     struct lks_str key;       /* and that key's fingerprint */
     struct lks_str artifacts; /* digests, separated by blanks */
     bool site;                /* signed by the site, for a vendor that does not sign */
-    struct lks_str by;
+    struct lks_str by, reason;
 };
 struct lks_rec_bundle_revoked {
     struct lks_str digest, by, reason;

@@ -24,6 +24,7 @@
 #define WORD(rec, member, words, about) FIELD(rec, member, #member, WORD, words, about)
 #define BY(rec)                         TEXT(rec, by, "The actor; lockstepd itself if missing.")
 #define REASON(rec)                     TEXT(rec, reason, "Why, in their words.")
+#define REASON_SINCE(version, rec)      SINCE(version, rec, reason, TEXT, "Why, in their words.")
 #define NODE(rec)                       TEXT(rec, node, "The node.")
 #define MINTERS(version, rec)                                                                      \
     SINCE(version, rec, minters, TEXT,                                                             \
@@ -88,6 +89,7 @@ static const struct lks_record_field fleet_fields[] = {
     TEXT(fleet, name, "The fleet."),
     TEXT(fleet, manifest, "The digest of the manifest that was applied."),
     BY(fleet),
+    REASON_SINCE(2, fleet),
 };
 static const struct lks_record_field pool_fields[] = {
     TEXT(pool, name, "The pool."),
@@ -133,6 +135,7 @@ static const struct lks_record_field token_fields[] = {
     HIDDEN(token, hash, "The digest of the token's secret."),
     TIME(token, expires, "Until when it is good."),
     BY(token),
+    REASON_SINCE(2, token),
 };
 static const struct lks_record_field enrolled_fields[] = {
     NODE(enrolled),
@@ -338,6 +341,7 @@ static const struct lks_record_field image_fields[] = {
     TEXT(image, cuda, "The CUDA in it."),
     TEXT(image, source, "How that is known."),
     BY(image),
+    REASON_SINCE(2, image),
 };
 static const struct lks_record_field image_gone_fields[] = {
     TEXT(image_gone, ref, "The reference that jobs used."),
@@ -397,6 +401,7 @@ static const struct lks_record_field bundle_fields[] = {
     TEXT(bundle, artifacts, "The artifacts it names, separated by blanks."),
     TRUTH(bundle, site, "The site signed it itself."),
     BY(bundle),
+    REASON_SINCE(2, bundle),
 };
 static const struct lks_record_field bundle_revoked_fields[] = {
     TEXT(bundle_revoked, digest, "The bundle's digest."),

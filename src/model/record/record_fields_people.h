@@ -19,6 +19,7 @@ static const struct lks_record_field granted_fields[] = {
     BY(granted),
     MINTERS(2, granted),
     ROOT(2, granted),
+    REASON_SINCE(3, granted),
 };
 static const struct lks_record_field ungranted_fields[] = {
     TEXT(ungranted, identity, "The identity that loses the role."),
@@ -26,6 +27,7 @@ static const struct lks_record_field ungranted_fields[] = {
     TEXT(ungranted, site, "At this site only."),
     TEXT(ungranted, pool, "In this pool only."),
     BY(ungranted),
+    REASON_SINCE(2, ungranted),
 };
 static const struct lks_record_field api_token_fields[] = {
     TEXT(api_token, id, "The token's name."),
@@ -43,10 +45,12 @@ static const struct lks_record_field api_token_fields[] = {
         3, api_token, grants, TEXT,
         "Roles that the login gives, by the groups of its holder: ROLE or ROLE@POOL, separated by "
         "blanks."),
+    REASON_SINCE(4, api_token),
 };
 static const struct lks_record_field api_token_gone_fields[] = {
     TEXT(api_token_gone, id, "The token that is no longer taken."),
     BY(api_token_gone),
+    REASON_SINCE(2, api_token_gone),
 };
 static const struct lks_record_field token_renewed_fields[] = {
     TEXT(token_renewed, id, "The token's name."),
@@ -68,10 +72,12 @@ static const struct lks_record_field person_certified_fields[] = {
            "How long one is good that its holder has it renewed by, in milliseconds."),
     TEXT(person_certified, renews, "The serial number of the one that it renews."),
     BY(person_certified),
+    REASON_SINCE(2, person_certified),
 };
 static const struct lks_record_field person_revoked_fields[] = {
     TEXT(person_revoked, serial, "The certificate that is no longer taken."),
     BY(person_revoked),
+    REASON_SINCE(2, person_revoked),
 };
 static const struct lks_record_field deviation_fields[] = {
     NUMBER(deviation, id, "The deviation's number."),

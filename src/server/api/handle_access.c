@@ -105,6 +105,7 @@ static void change_role(struct lks_authz *authz, struct lks_call *call, enum lks
     const struct lks_ask_binding *ask = LKS_ASKED(call, lks_ask_binding);
     struct lks_event event = {
         .kind = kind,
+        .reason = ask->reason,
         .grant = {.identity = ask->identity,
                   .site = ask->site,
                   .pool = ask->pool,
@@ -139,6 +140,7 @@ void lks_handle_token(struct lks_authz *authz, struct lks_call *call)
     }
     struct lks_event event = {
         .kind = LKS_EVENT_API_TOKEN,
+        .reason = ask->reason,
         .api_token = {.id = ask->id,
                       .identity = ask->identity,
                       .hash = lks_str_from(hash),
@@ -157,6 +159,7 @@ void lks_handle_token_gone(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_API_TOKEN_GONE,
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
         .api_token = {.id = call->named},
     };
     lks_authz_record(authz, call, &event);
@@ -205,12 +208,13 @@ void lks_handle_certificate_prepare(struct lks_call *call)
 
 /* It leaves once the journal has it: what is not there is not taken. */
 static void certify(struct lks_authz *authz, struct lks_call *call, struct lks_str identity,
-                    struct lks_str renews)
+                    struct lks_str renews, struct lks_str reason)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     lks_ms expires = (lks_ms)call->about.not_after * LKS_SECOND;
     struct lks_event event = {
         .kind = LKS_EVENT_CERTIFY,
+        .reason = reason,
         .certify = {.identity = identity,
                     .fingerprint = lks_str_from(call->about.fingerprint),
                     .serial = lks_str_from(call->about.serial),
@@ -231,9 +235,9 @@ static void certify(struct lks_authz *authz, struct lks_call *call, struct lks_s
 void lks_handle_certificate(struct lks_authz *authz, struct lks_call *call)
 {
     char identity[LKS_CALL_IDENTITY_SIZE];
-    struct lks_str name = LKS_ASKED(call, lks_ask_certificate)->name;
-    (void)snprintf(identity, sizeof(identity), "user:%" LKS_STR_FMT, LKS_STR_ARG(name));
-    certify(authz, call, lks_str_from(identity), LKS_STR(""));
+    const struct lks_ask_certificate *ask = LKS_ASKED(call, lks_ask_certificate);
+    (void)snprintf(identity, sizeof(identity), "user:%" LKS_STR_FMT, LKS_STR_ARG(ask->name));
+    certify(authz, call, lks_str_from(identity), LKS_STR(""), ask->reason);
 }
 
 /* Only once the state said how long the one before was made for. */
@@ -251,7 +255,7 @@ void lks_handle_recertify(struct lks_authz *authz, struct lks_call *call)
     if (!shown_as(call, "certificate", "certificate", &serial))
         return;
     if (call->life > 0) {
-        certify(authz, call, lks_str_from(call->identity), serial);
+        certify(authz, call, lks_str_from(call->identity), serial, LKS_STR(""));
         return;
     }
     const struct lks_state_person *before = lks_state_person(authz->state, serial);
@@ -266,6 +270,7 @@ void lks_handle_certificate_gone(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_CERTIFY_GONE,
+        .reason = LKS_ASKED(call, lks_ask_reason)->reason,
         .certify = {.serial = call->named},
     };
     lks_authz_record(authz, call, &event);

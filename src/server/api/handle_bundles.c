@@ -241,6 +241,7 @@ void lks_handle_bundle_put(struct lks_authz *authz, struct lks_call *call)
     memcpy(blob.digest, b->bundle.digest, sizeof(blob.digest));
     struct lks_event event = {
         .kind = LKS_EVENT_BUNDLE,
+        .reason = LKS_ASKED(call, lks_ask_bundle)->reason,
         .bundle = {.digest = digest,
                    .name = b->bundle.name,
                    .version = b->bundle.version,

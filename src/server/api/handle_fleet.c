@@ -391,6 +391,7 @@ void lks_handle_apply(struct lks_authz *authz, struct lks_call *call)
     const struct lks_query_apply *ask = LKS_ASKED(call, lks_query_apply);
     struct lks_event event = {
         .kind = LKS_EVENT_FLEET,
+        .reason = ask->reason,
         .fleet = {.manifest = call->manifest,
                   .give = call->manifest, /* it was read for us, and is not read again */
                   .digest = lks_str_from(call->digest),

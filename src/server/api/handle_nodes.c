@@ -195,6 +195,7 @@ void lks_handle_enroll_node(struct lks_authz *authz, struct lks_call *call)
     struct lks_event event = {
         .kind = LKS_EVENT_TOKEN,
         .name = name,
+        .reason = LKS_ASKED(call, lks_ask_enroll_node)->reason,
         .token = {.hash = lks_str_from(hash), .expires = expires},
     };
     if (!lks_authz_turn(authz, call, &event, NULL, &d))

@@ -237,6 +237,7 @@ void lks_handle_image(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = {
         .kind = LKS_EVENT_IMAGE,
+        .reason = LKS_ASKED(call, lks_rec_image)->reason,
         .image = *LKS_ASKED(call, lks_rec_image),
     };
     lks_authz_record(authz, call, &event);

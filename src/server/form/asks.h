@@ -31,6 +31,7 @@ struct lks_ask_where {
 struct lks_query_apply {
     bool dry_run, accept;
     uint64_t nodes, gpus;
+    struct lks_str reason;
     struct lks_str from; /* empty: whatever the fleet is */
 };
 struct lks_query_nodes {
@@ -48,6 +49,7 @@ struct lks_ask_reason {
     struct lks_str reason;
 };
 struct lks_ask_enroll_node {
+    struct lks_str reason;
     uint64_t ttl_seconds;
 };
 struct lks_ask_release {
@@ -88,15 +90,15 @@ struct lks_query_events {
 
 /* Access. */
 struct lks_ask_binding {
-    struct lks_str identity, site, pool;
+    struct lks_str reason, identity, site, pool;
     int role;
 };
 struct lks_ask_token {
-    struct lks_str id, identity;
+    struct lks_str reason, id, identity;
     uint64_t ttl_seconds;
 };
 struct lks_ask_certificate {
-    struct lks_str name, request;
+    struct lks_str reason, name, request;
     uint64_t ttl_seconds;
 };
 struct lks_ask_certify {
@@ -190,7 +192,7 @@ struct lks_ask_cve {
     struct lks_str cve;
 };
 struct lks_ask_bundle {
-    struct lks_str manifest, signature;
+    struct lks_str reason, manifest, signature;
 };
 struct lks_ask_key {
     struct lks_str reason, name, key;

@@ -22,7 +22,8 @@ const struct lks_form lks_query_apply = ASK(query_apply, "ApplyQuery", "How a fl
     TAKES(query_apply, nodes, COUNT, "how many enrolled nodes it reaches, where these are many"),
     TAKES(query_apply, gpus, COUNT, "and how many GPUs they have, where these are many"),
     TAKES(query_apply, from, DIGEST,
-        "of the fleet's manifest when the changes were read; refused if it differs now"));
+        "of the fleet's manifest when the changes were read; refused if it differs now"),
+    REASON_MAY(query_apply));
 const struct lks_form lks_query_page = ASK(query_page, "PageQuery", "A part of a list",
     PAGE(query_page));
 #define ROWS(name, about, view) ASK(query_page, name, about, PAGE_OF(query_page, view))
@@ -53,6 +54,8 @@ const struct lks_form lks_query_past = ASK(query_past, "PastQuery", "Which nodes
     TAKES(query_past, readings, TRUTH, "also what they ran (false)"));
 const struct lks_form lks_query_reason = ASK(ask_reason, "ReasonQuery", "Why",
     REASON(ask_reason));
+const struct lks_form lks_query_maybe_reason = ASK(ask_reason, "OptionalReasonQuery", "Why",
+    REASON_MAY(ask_reason));
 const struct lks_form lks_query_alarms = ASK_AND(query_alarms, "AlarmsQuery", "Which alarms",
     lks_view_alarms, LKS_USE_FILTER,
     PAGE_OF(query_alarms, lks_view_alarms),
@@ -61,7 +64,8 @@ const struct lks_form lks_query_binding = ASK(ask_binding, "BindingQuery", "Whic
     NEEDS(ask_binding, identity, TEXT, "whose"),
     NEEDS(ask_binding, role, WORDS(lks_role_words), "which role"),
     TAKES(ask_binding, site, TEXT, "bound to this site"),
-    TAKES(ask_binding, pool, TEXT, "bound to this pool"));
+    TAKES(ask_binding, pool, TEXT, "bound to this pool"),
+    REASON_MAY(ask_binding));
 const struct lks_form lks_query_can = ASK(query_can, "CanQuery", "A person and an act",
     NEEDS(query_can, act, TEXT, "the operationId of a route, such as holdNode"),
     TAKES(query_can, name, LINES(LKS_HOSTS_QUERY_MAX),
@@ -92,7 +96,7 @@ const struct lks_form lks_query_events = ASK(query_events, "EventsQuery", "From 
 
 const struct lks_form lks_ask_enroll_node = ASK(ask_enroll_node, "EnrollNode",
     "A token with which a node enrols once",
-    TTL(ask_enroll_node, 0));
+    TTL(ask_enroll_node, 0), REASON_MAY(ask_enroll_node));
 const struct lks_form lks_ask_reason = ASK(ask_reason, "Reason", "Why", REASON(ask_reason));
 const struct lks_form lks_ask_release = ASK(ask_release, "Release", "Return to service",
     REASON(ask_release),
@@ -112,15 +116,17 @@ const struct lks_form lks_ask_binding = ASK(ask_binding, "Binding",
     NEEDS(ask_binding, identity, TEXT, "user:NAME, unix:UID, or what an API token was made for"),
     NEEDS(ask_binding, role, WORDS(lks_role_words), "what they may do"),
     TAKES(ask_binding, site, TEXT, "only there"),
-    TAKES(ask_binding, pool, TEXT, "only there"));
+    TAKES(ask_binding, pool, TEXT, "only there"),
+    REASON_MAY(ask_binding));
 const struct lks_form lks_ask_token = ASK(ask_token, "TokenWish", "An API token",
     NEEDS(ask_token, id, NAME, "what the token is called"),
-    NEEDS(ask_token, identity, TEXT, "who shows it"), TTL(ask_token, 0));
+    NEEDS(ask_token, identity, TEXT, "who shows it"), TTL(ask_token, 0),
+    REASON_MAY(ask_token));
 const struct lks_form lks_ask_certificate = ASK(ask_certificate, "CertificateWish",
     "A person's certificate",
     NEEDS(ask_certificate, name, NAME, "the person; their identity is user:NAME"),
     REQUEST(ask_certificate),
-    TTL(ask_certificate, 0));
+    TTL(ask_certificate, 0), REASON_MAY(ask_certificate));
 const struct lks_form lks_ask_recertify = ASK(ask_certify, "CertificateRenewal",
     "The next certificate of the caller",
     REQUEST(ask_certify));

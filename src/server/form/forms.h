@@ -22,9 +22,9 @@ extern const char *const lks_differs_words[];
 
 /* Query parameters. */
 extern const struct lks_form lks_query_apply, lks_query_page, lks_query_login, lks_query_nodes,
-    lks_query_history, lks_query_at, lks_query_past, lks_query_reason, lks_query_alarms,
-    lks_query_can, lks_query_binding, lks_query_journal, lks_query_events, lks_query_drift,
-    lks_query_deviations, lks_query_holder, lks_query_admissions, lks_query_stacks,
+    lks_query_history, lks_query_at, lks_query_past, lks_query_reason, lks_query_maybe_reason,
+    lks_query_alarms, lks_query_can, lks_query_binding, lks_query_journal, lks_query_events,
+    lks_query_drift, lks_query_deviations, lks_query_holder, lks_query_admissions, lks_query_stacks,
     lks_query_publish, lks_query_image, lks_query_cve, lks_query_one_cve;
 
 extern const struct lks_form lks_query_part, lks_query_artifact, lks_query_artifacts,

@@ -184,7 +184,8 @@ const struct lks_form lks_ask_image = ASK(rec_image, "ImageWish", "The libraries
     NEEDS(rec_image, ref, AT_MOST(LKS_ADMIT_REF_MAX), "registry/name:tag"),
     TAKES(rec_image, digest, DIGEST, "of the image"),
     BRINGS(nccl), BRINGS(rccl), BRINGS(cudnn), BRINGS(cuda),
-    NEEDS(rec_image, source, TEXT, "how that is known: an SBOM, a scan"));
+    NEEDS(rec_image, source, TEXT, "how that is known: an SBOM, a scan"),
+    REASON_MAY(rec_image));
 
 /* Admission: answers ------------------------------------------------------------------------ */
 

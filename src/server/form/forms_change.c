@@ -398,7 +398,8 @@ const struct lks_form lks_ask_bundle = ASK(ask_bundle, "BundleWish",
     "A bundle whose artifacts are in the depot",
     NEEDS(ask_bundle, manifest, LINES(LKS_BUNDLE_BYTES_MAX), "bundle.json, byte for byte"),
     NEEDS(ask_bundle, signature, LINES(LKS_SIGNATURE_TEXT_MAX),
-        "bundle.sig: its JSON, or a signature in base64"));
+        "bundle.sig: its JSON, or a signature in base64"),
+    REASON_MAY(ask_bundle));
 const struct lks_form lks_ask_key = ASK(ask_key, "KeyWish", "A public key to trust",
     NEEDS(ask_key, name, NAME, "how it is called here"),
     NEEDS(ask_key, key, LINES(LKS_PIN_TEXT_MAX), "one line as GET shows it, or PEM"),

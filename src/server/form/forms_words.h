@@ -46,6 +46,7 @@
 #define SORT_OF(view) {.type = LKS_TYPE_SORT,                                       \
     .form = &(const struct lks_form)FORM_OF("Sort", "Columns", view, LKS_USE_SORT)}
 #define REASON(s) NEEDS(s, reason, WHY, "why, for the journal")
+#define REASON_MAY(s) TAKES(s, reason, WHY, "why, for the journal; may be left out")
 #define NEXT   MAY("next", TEXT, "`after` of the next page")
 #define BY                                                                          \
     MAY("by", TEXT, "by whom"),                                                     \
