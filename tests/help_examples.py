@@ -33,6 +33,14 @@ nodes:
   - {hosts: "gpu[001-004]", pool: train, class: hgx-h200-8}
   - {hosts: "gpu017", pool: serve, class: hgx-h200-8}
 """
+PINNED = """lockstep: 1
+kind: Fleet
+name: lab
+pools: {train: {posture: dev, stack: earlier}, serve: {posture: dev}}
+nodes:
+  - {hosts: "gpu001", pool: train, class: hgx-h200-8}
+  - {hosts: "gpu017", pool: serve, class: hgx-h200-8}
+"""
 BUNDLE = """lockstep: 1
 kind: Bundle
 name: hotfix
@@ -48,12 +56,16 @@ STATUSES = {
     "lockstep stack diff h200-train next.yaml": (1,),
     "lockstep advisories stack.yaml": (1,),
     "lockstep fleet apply fleet.yaml --dry-run": (1,),
-    # ... or depends on this machine, ...
+    # ... or depends on this machine.
     "lockstep doctor": (0, 1),
-    # ... or the plan is refused, as the pool of the imported fleet is pinned to no stack.
-    "lockstep change propose --to h200-train --pool train --reason CHG-1205 --dry-run": (1,),
-    "lockstep change propose --to h200-train --pool train --reason CHG-1205": (1,),
-    "lockstep rehearse --to h200-train --pool train": (1,),
+}
+# What is typed before an example: a change needs a pool that is pinned to another stack.
+BEFORE = {
+    "lockstep change propose --to h200-train --pool train --reason CHG-1205 --dry-run": (
+        "sed 's/^name: h200-train$/name: earlier/; s/persistence: true/persistence: false/' stack.yaml >earlier.yaml",
+        "{ echo --- && cat earlier.yaml; } >>pinned.yaml",
+        "lockstep fleet apply pinned.yaml --yes",
+    ),
 }
 
 
@@ -71,6 +83,7 @@ def prepare(folder):
         shutil.copy(file, folder)
     shutil.copytree(SOURCE / "tests/roots/h200", folder / "reference", symlinks=True)
     (folder / "fleet.yaml").write_text(FLEET)
+    (folder / "pinned.yaml").write_text(PINNED)
     (folder / "bundle.yaml").write_text(BUNDLE)
     (folder / "nodes.csv").write_text(NODES)
 
@@ -144,7 +157,7 @@ def story(build, columns):
         prepare(folder)
         daemon = start_controller(folder, env)
         try:
-            for _, line in examples():
+            for line in (step for _, example in examples() for step in (*BEFORE.get(example, ()), example)):
                 status, said = type_line(line, columns, env, folder)
                 text = said.decode(errors="replace")
                 bad = status not in STATUSES.get(line, (0,)) or (not columns and "\x1b" in text)
