@@ -1,9 +1,10 @@
 /* What a step asks for cannot be asked for now: it waits, and did not fail. And whose number the
- * work of a member is. */
+ * work of a member is, and what the registry shows of a change to a stack. */
 #include "core/campaign/campaign.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
 #include "core/state/lookup.h"
+#include "core/view/view.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
@@ -110,12 +111,45 @@ static void whose_number(void)
     campaign_end(&w);
 }
 
+/* The registry names the change by which a stack was rolled back, until a later one is done. */
+static void rolled_back_in_the_registry(void)
+{
+    static const struct {
+        bool back;
+        const char *shown;
+    } rows[] = {{true, "\"rolled_back\":1"}, {false, "\"pools\":["}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
+        struct lks_json_writer json = {.out = &text};
+        lks_test_case("%s", rows[i].back ? "rolled back" : "done");
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .soak = CAMPAIGN_HOUR});
+        campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_PUBLISHED,
+                                                 .published = {.digest = lks_str_from(w.stack_b),
+                                                               .name = LKS_STR("silver")}});
+        CHECK(!campaign_run(&w, 30 * CAMPAIGN_MINUTE));
+        if (rows[i].back)
+            campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        CHECK(campaign_run(&w, 2 * CAMPAIGN_HOUR));
+        CHECK_CHANGE(&w, rows[i].back ? LKS_CHANGE_ROLLED_BACK : LKS_CHANGE_DONE);
+        const struct lks_view_of of = {.s = &w.a.state,
+                                       .row = lks_state_stack(&w.a.state, lks_str_from(w.stack_b))};
+        lks_json_begin(&json, NULL, '{');
+        lks_view_row_put(&json, &lks_view_stacks, LKS_USE_LISTED, &of);
+        lks_json_end(&json, '}');
+        CHECK_HAS(lks_buf_view(&text), rows[i].shown);
+        CHECK(rows[i].back == (lks_str_find(lks_buf_view(&text), LKS_STR("rolled_back")) >= 0));
+        campaign_end(&w);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"campaign asks: as many as there may be wait for answers", as_many_as_there_may_be},
         {"campaign asks: for a day at the most", for_a_day_at_the_most},
         {"campaign asks: whose number the work is", whose_number},
+        {"rolled back in the registry", rolled_back_in_the_registry},
         {0},
     });
 }

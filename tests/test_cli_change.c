@@ -123,6 +123,11 @@ static void read_file(const char *name, struct lks_buf *out)
 #define SIZE                                                                                       \
     "{\"id\":7,\"state\":\"approved\",\"nodes\":58,\"gpus\":392,\"assets\":9,"                     \
     "\"waves\":[]}"
+#define BACK                                                                                       \
+    "{\"id\":7,\"kind\":\"stack\",\"name\":\"gold\",\"state\":\"rolled "                           \
+    "back\",\"nodes\":1,\"gpus\":8,"                                                               \
+    "\"waves\":[{\"wave\":0,\"kind\":\"canary\",\"state\":\"passed\",\"units\":1,\"nodes\":1,"     \
+    "\"members\":{\"reverted\":1}}]}"
 #define PROBLEM(text)                                                                              \
     "{\"type\":\"urn:lockstep:problem:refused\",\"title\":\"refused\",\"status\":409,"             \
     "\"detail\":\"" text "\"}"
@@ -233,6 +238,10 @@ static const struct {
      "POST /v1/changes/7/abort", 0, "aborting", ""},
     {"rollback", ARGS("change", "rollback", "7", "--reason=w"), MOVED("rolling back"),
      "POST /v1/changes/7/rollback", 0, "change 7 is rolling back: ", ""},
+    {"a wave of a rollback", ARGS("change", "show", "7"), BACK, "GET /v1/changes/7", 0,
+     "reverted (had passed)", ""},
+    {"how to withdraw the stack", ARGS("change", "show", "7"), BACK, "GET /v1/changes/7", 0,
+     "the stack keeps its stage in the registry", ""},
     {"nodes again", ARGS("change", "resume", "7", "--reason=w", "--nodes=n[1-2]"), MOVED("running"),
      "{\"reason\":\"w\",\"nodes\":\"n[1-2]\",\"act\":\"again\"}", 0, "running", ""},
     {"nodes as they are", ARGS("change", "resume", "7", "--reason=w", "--nodes=n1", "--as-is"),

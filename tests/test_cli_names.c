@@ -76,6 +76,24 @@ static const struct row rows[] = {
     {ARGS("freeze", "--pool=tr", "--reason=x"), 3, "", WHOLE("freeze")},
     {ARGS("freeze", "--list"), 0, "nothing is frozen", ""},
 
+    /* Host lists where one node is meant: a request for each, and a summary of failures. */
+    {ARGS("node", "show", "gpu[001-002]"), 0, "\n\ngpu002:\n", ""},
+    {ARGS("node", "show", "gpu[001-002]", "--json"), 0, "}\n{\"name\":\"gpu002\"", ""},
+    {ARGS("node", "show", "gpu[011-014],web01"), 3, "\nweb01:\n", NO_NODE("gpu014", "; did you")},
+    {ARGS("node", "show", "gpu[011-014],web01"), 3, "", "2 of 5 nodes failed: gpu[013-014]\n"},
+    {ARGS("node", "show", "gpu[001-"), 3, "", "node show: "},
+    {ARGS("node", "history", "gpu[001-002]"), 0, "gpu002:\n", ""},
+    {ARGS("node", "resolve", "gpu[001-002]"), 2, "", "lockstep: --reason"},
+    {ARGS("node", "resolve", "gpu[001-002]", "--reason=x"), 1, "",
+     "2 of 2 nodes failed: gpu[001-002]\n"},
+    {ARGS("node", "resolve", "gpu[001-011]", "--reason=x"), 1, "",
+     "these are 11 nodes, and one command acts on 10; more belongs in a change"},
+    {ARGS("flash", "ls", "--node", "gpu[001-012]"), 0, "no update", ""},
+    {ARGS("flash", "ls", "--node", "gpu[012-013]"), 3, "", NO_NODE("gpu013", "; did you mean")},
+    {ARGS("endpoint", "ls", "--node", "gpu[001-012]"), 0, "no management endpoints", ""},
+    {ARGS("endpoint", "ls", "--node", "gpu[012-013]"), 3, "", NO_NODE("gpu013", "; did you mean")},
+    {ARGS("drift", "--node", "gpu[012-013]"), 3, "", NO_NODE("gpu013", "; did you mean")},
+
     /* Stacks of the registry. */
     {ARGS("stack", "publish", STACK), 0, "candidate", ""},
     {ARGS("stack", "ls", "--name", "h200"), 0, DIGEST, "lockstep: 'h200' is 'h200-train'\n"},

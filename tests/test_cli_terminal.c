@@ -266,6 +266,22 @@ static void test_short(void)
     }
 }
 
+/* An act on several nodes states their number and asks. */
+static void test_several(void)
+{
+    static const char *const words[] = {"node", "resolve", "gpu[1-3]", "--reason", "x", NULL};
+    struct seat s = {0};
+    (void)unlink(path); /* no lockstepd: nothing is sent */
+    if (seat_start(&s, words) &&
+        seat_sees(&s, "Run 'node resolve' on 3 nodes (gpu[1-3])? [y/N] ")) {
+        seat_type(&s, "n\n");
+        seat_end(&s);
+        CHECK(WIFEXITED(s.status) && WEXITSTATUS(s.status) == 1);
+        CHECK_HAS(lks_buf_view(&s.seen), "not done, as the answer was no");
+    }
+    lks_buf_fini(&s.seen);
+}
+
 /* Ctrl-C ------------------------------------------------------------------------------------ */
 
 static void test_interrupt(void)
@@ -300,6 +316,7 @@ int main(void)
     int code = lks_test_main((const struct lks_test[]){
         {"cli terminal: the question of fleet apply", test_question},
         {"cli terminal: a name that is cut short", test_short},
+        {"cli terminal: an act on several nodes", test_several},
         {"cli terminal: Ctrl-C of a change that is followed", test_interrupt},
         {0},
     });

@@ -1,6 +1,7 @@
 #include "cli/shared/cli.h"
 
 #include "cli/main/complete.h"
+#include "cli/main/each.h"
 #include "cli/main/help.h"
 #include "cli/main/prefix.h"
 #include "cli/shared/commands.h"
@@ -112,6 +113,8 @@ static bool has_empty(const struct lks_args *args)
 static enum lks_code run_named(struct lks_cli *cli, struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_prefix_fini) struct lks_prefix names = {0};
+    if (lks_each_applies(cli, args))
+        return lks_each_run(cli, args, err);
     enum lks_code code = cli->command->run(cli, args, err);
     while (code == LKS_E_NOT_FOUND && cli->missed != LKS_CLI_MISSED_NOTHING) {
         if (lks_prefix_complete(cli, args, &names, err) != LKS_OK)

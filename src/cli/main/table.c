@@ -657,8 +657,8 @@ const struct lks_command lks_commands[] = {
      "{node, token, expires}", lks_ask_cmd},
     {LKS_LOOK, "node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
      "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
-    {LKS_LOOK, "node show", "NODE", 1, 1, node_show_options, "Show everything known about a node",
-     "",
+    {LKS_LOOK, "node show", "NODES", 1, 1, node_show_options, "Show everything known about a node",
+     "Several nodes follow each other; with --json there is a line for each.",
      NODE_JSON
      " and {boot?, stack?, stack_digest?, drifted, unmeasured, first?, cause?, since?, text?, "
      "evidence?, rows: [{subject, cause, pinned, actual, of?, deviation?}], drained?: {by, "
@@ -668,8 +668,9 @@ const struct lks_command lks_commands[] = {
      "commands: [{id, node, executor, ended, outcome?, text?, sent, expires}]}; with --tuple what "
      "'inventory' prints",
      lks_cmd_node_show},
-    {LKS_LOOK, "node history", "NODE", 1, 1, history_options, "Show the journal records of a node",
-     "", "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
+    {LKS_LOOK, "node history", "NODES", 1, 1, history_options, "Show the journal records of a node",
+     "Several nodes follow each other; with --json there is a line for each.",
+     "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
     LKS_NODE_COMMANDS,
     LKS_ACCESS_COMMANDS,
     {LKS_LOOK, "alarm ls", "", 0, 0, alarm_options, "List open alarms", "",

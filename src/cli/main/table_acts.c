@@ -37,7 +37,7 @@ const struct lks_option lks_acts_override_options[] = {
 const struct lks_option lks_acts_flash_ls_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", "include updates that ended"},
-    {"--node NODE", "only updates of this node or asset"},
+    {"--node NODES", "only updates of these nodes or assets"},
     {"--act ACT", "only this act: update, stage, activate, abort or switch"},
     {"--outcome OUTCOME",
      "with --all, only this outcome: open, done, staged, same, refused, failed or unknown"},
@@ -69,7 +69,7 @@ const struct lks_option lks_acts_flash_start_options[] = {
 
 const struct lks_option lks_acts_endpoint_ls_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--node NODE", "only the endpoint of this node or asset"},
+    {"--node NODES", "only the endpoints of these nodes or assets"},
     {"--url URL", "only the endpoint with this address"},
     {0},
 };

@@ -65,7 +65,7 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "Replaces the recorded fingerprint, for example after the BMC was replaced. Compare "         \
      "FINGERPRINT first with what 'bmc trust URL --json' shows on a network that you trust.",      \
      "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
-    {LKS_OPERATE, "endpoint distrust", "NODE", 1, 1, lks_acts_reason_options,                      \
+    {LKS_OPERATE, "endpoint distrust", "NODES", 1, 1, lks_acts_reason_options,                     \
      "Forget the certificate of a node's management endpoint",                                     \
      "lockstepd sends nothing to the endpoint until 'endpoint trust' records another one.",        \
      "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
@@ -86,7 +86,7 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "Record what a management endpoint reported",                                                 \
      "FILE is a tuple in JSON with out-of-band readings; '-' is standard input.",                  \
      "{seq, nodes, gpus}", lks_cmd_sweep_put},                                                     \
-    {LKS_OPERATE, "sweep fail", "NODE", 1, 1, lks_acts_sweep_fail_options,                         \
+    {LKS_OPERATE, "sweep fail", "NODES", 1, 1, lks_acts_sweep_fail_options,                        \
      "Report that a leased management endpoint could not be read",                                 \
      "lockstepd leases the endpoint again later.", "{done}", lks_ask_cmd},                         \
     {LKS_OPERATE, "sweep end", "NODES", 1, 1, lks_acts_reason_options,                             \

@@ -33,26 +33,27 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "256 bytes; the journal records it. A value has no effect on admission or changes. 'node "    \
      "replace' keeps the value; 'node rm' clears it. COLUMN is one of:"                            \
      LKS_SETTABLE_NODE(LKS_NODE_COLUMN) ".", "{seq, nodes, gpus}", lks_cmd_node_set},              \
-    {LKS_OPERATE, "node command", "NODE EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,    \
+    {LKS_OPERATE, "node command", "NODES EXECUTOR [DIGEST...]", 2, 34, lks_node_command_options,   \
      "Run an executor on a node by hand",                                                          \
      "EXECUTOR is idle or inventory, which only read, or one that is enabled on the node: "        \
      "accept, apt, dnf, firmware, hook, image, reboot or settings. DIGEST is an artifact for "     \
      "it; a verified bundle must name it, in every pool. Unless the pool has posture dev, the "    \
      "node must be on hold ('node hold') or in a change, and 'node command NODE idle' must "       \
      "have found no GPU process since then, within the last 10 minutes; jobs without a GPU "       \
-     "process are not detected.",                                                                  \
+     "process are not detected. NODES are at most 10, with a question on a terminal; if a node "   \
+     "fails, the others follow, and the failed ones are named at the end.",                        \
      "{id, seq, nodes, gpus}; with --wait {id, node, executor, ended, outcome?, text?, ...}; "     \
      "with --wedged {seq, nodes, gpus}", lks_cmd_node_command},                                    \
-    {LKS_OPERATE, "node approve", "NODE", 1, 1, lks_node_reason_options,                           \
+    {LKS_OPERATE, "node approve", "NODES", 1, 1, lks_node_reason_options,                          \
      "Approve the reboot of a wedged node that another person requested",                          \
      "The node reboots, and an alarm is raised that only 'node review' closes.",                   \
      "{id, seq, nodes, gpus}", lks_ask_cmd},                                                       \
-    {LKS_OPERATE, "node review", "NODE", 1, 1, lks_node_reason_options,                            \
+    {LKS_OPERATE, "node review", "NODES", 1, 1, lks_node_reason_options,                           \
      "Review the reboot of a wedged node, and close its alarm",                                    \
      "Records what you found about the reboot. Needs the role approver; the operator who "         \
      "requested the reboot may not review it.", "{seq, nodes, gpus}",                              \
      lks_ask_cmd},                                                                                 \
-    {LKS_OPERATE, "node resolve", "NODE", 1, 1, lks_node_reason_options,                           \
+    {LKS_OPERATE, "node resolve", "NODES", 1, 1, lks_node_reason_options,                          \
      "Mark an update with unknown outcome as resolved",                                            \
      "Use it after you inspected the device. Until then the node stays out of service, and no "    \
      "other update runs on it. The command closes the alarm; it sends nothing to the device, "     \

@@ -44,37 +44,6 @@ static void walk_free(void *memory)
     free(walk);
 }
 
-static bool want_hosts(const struct lks_authz *authz, struct lks_call *call, struct walk *walk)
-{
-    const struct lks_state *s = authz->state;
-    struct lks_str text = LKS_ASKED(call, lks_query_drift)->node;
-    struct lks_hostlist hosts = {0};
-    struct lks_err err = {0};
-    size_t count = 0;
-    if (text.len == 0)
-        return true;
-    enum lks_code code = lks_hostlist_count(text, &count, &err);
-    if (code == LKS_OK && count > LKS_AUTHZ_HOSTS_MAX)
-        code = lks_fail(&err, LKS_E_INVALID, "more than %d", LKS_AUTHZ_HOSTS_MAX);
-    if (code == LKS_OK)
-        code = lks_hostlist_parse(text, &call->asked.arena, &hosts, &err);
-    if (code == LKS_OK)
-        code = lks_bitset_init(&walk->hosts, (size_t)s->node_count + 1, &err);
-    if (code != LKS_OK) {
-        lks_call_problem(call, code, "query: node: %s", err.msg);
-        return false;
-    }
-    for (size_t i = 0; i < hosts.count; i++) {
-        uint32_t node = lks_state_node(s, hosts.names[i]);
-        if (node == LKS_NO_NODE || !s->nodes[node].placed || s->nodes[node].asset != 0) {
-            lks_lookup_no_node(authz, call, hosts.names[i]);
-            return false;
-        }
-        lks_bitset_set(&walk->hosts, node);
-    }
-    return true;
-}
-
 static bool walk_begin(const struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_state *s = authz->state;
@@ -96,7 +65,7 @@ static bool walk_begin(const struct lks_authz *authz, struct lks_call *call)
     }
     walk->from += after.len > 0;
     return lks_lookup_pool(authz, call, ask->pool, &walk->by_pool, &walk->pool) &&
-           want_hosts(authz, call, walk);
+           lks_lookup_hosts(authz, call, "node", ask->node, LKS_LOOKUP_NODES, &walk->hosts);
 }
 
 static void put_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,

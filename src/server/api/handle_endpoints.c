@@ -1,4 +1,5 @@
 /* Management endpoints of the fleet, and the certificates they are known by. */
+#include "base/bitset.h"
 #include "core/actions/drained.h"
 #include "core/firmware/endpoint.h"
 #include "core/rows/flash.h"
@@ -13,7 +14,8 @@ struct listing {
     const struct lks_authz *authz;
     struct lks_authz_view sight;
     struct lks_json_writer *w;
-    struct lks_str node, url, after;
+    struct lks_bitset nodes; /* empty: all */
+    struct lks_str url, after;
     struct lks_buf address;
     uint64_t left;
     bool begun;          /* behind `after` */
@@ -23,6 +25,7 @@ struct listing {
 
 static void listing_fini(struct listing *l)
 {
+    lks_bitset_fini(&l->nodes);
     lks_buf_fini(&l->address);
 }
 
@@ -31,7 +34,7 @@ static bool is_wanted(struct listing *l, struct lks_str name, const struct lks_e
     uint32_t node = lks_state_node(l->authz->state, name);
     lks_endpoint_url(endpoint->url, name, &l->address);
     return node != LKS_NO_NODE && lks_authz_sees(&l->sight, node) &&
-           (l->node.len == 0 || lks_str_eq(l->node, name)) &&
+           (l->nodes.words == NULL || lks_bitset_test(&l->nodes, node)) &&
            (l->url.len == 0 || lks_str_eq(l->url, lks_buf_view(&l->address)));
 }
 
@@ -86,20 +89,19 @@ static bool list_one(void *ctx, struct lks_str name, const struct lks_endpoint *
 void lks_handle_endpoints(struct lks_authz *authz, struct lks_call *call)
 {
     const struct lks_query_endpoints *ask = LKS_ASKED(call, lks_query_endpoints);
-    uint32_t node = LKS_NO_NODE;
-    if (!lks_lookup_node(authz, call, ask->node, &node))
-        return;
-    struct lks_json_writer w = lks_call_list(call);
+    struct lks_json_writer w = {0};
     LKS_CLEANUP(listing_fini)
     struct listing l = {
         .authz = authz,
         .sight = lks_authz_sight(authz, call),
         .w = &w,
-        .node = ask->node,
         .url = ask->url,
         .after = ask->page.after,
         .left = ask->page.limit,
     };
+    if (!lks_lookup_hosts(authz, call, "node", ask->node, LKS_LOOKUP_ALL, &l.nodes))
+        return;
+    w = lks_call_list(call);
     l.begun = l.after.len == 0;
     lks_buf_init(&l.address, LKS_ENDPOINT_URL_MAX);
     lks_endpoint_each(lks_engine_book(authz->engine), list_one, &l);

@@ -1,4 +1,5 @@
 /* Updates by management endpoints: asked for, looked at, and looked after by a person. */
+#include "base/bitset.h"
 #include "core/registry/named.h"
 #include "core/rows/flash.h"
 #include "core/rows/registry.h"
@@ -114,17 +115,24 @@ void lks_handle_flash(struct lks_authz *authz, struct lks_call *call)
 
 static bool begin_flashes(struct lks_rows_walk *walk)
 {
-    return lks_lookup_ever(walk->authz, walk->call, LKS_ASKED(walk->call, lks_query_flashes)->node);
+    return lks_lookup_hosts(walk->authz, walk->call, "node",
+                            LKS_ASKED(walk->call, lks_query_flashes)->node, LKS_LOOKUP_PAST,
+                            walk->own);
+}
+
+static void end_flashes(void *own)
+{
+    lks_bitset_fini(own);
 }
 
 static bool shows_flash(struct lks_rows_walk *walk, const void *row)
 {
     const struct lks_query_flashes *ask = LKS_ASKED(walk->call, lks_query_flashes);
     const struct lks_state_flash *f = row;
+    const struct lks_bitset *nodes = walk->own;
     walk->work++;
     return (ask->open < 0 || (f->outcome == LKS_BMC_OPEN) == ask->open) &&
-           (ask->node.len == 0 ||
-            lks_str_eq(ask->node, lks_state_name(walk->authz->state, f->node))) &&
+           (nodes->words == NULL || lks_bitset_test(nodes, f->node)) &&
            lks_authz_sees(&walk->sight, f->node);
 }
 
@@ -132,6 +140,8 @@ void lks_handle_flashes(struct lks_authz *authz, struct lks_call *call)
 {
     static const struct lks_rows flashes = {.view = &lks_view_flashes,
                                             .begin = begin_flashes,
+                                            .end = end_flashes,
+                                            .own = sizeof(struct lks_bitset),
                                             .shows = shows_flash,
                                             .work_max = SCAN_MAX};
     lks_rows_page(authz, call, &flashes);

@@ -2,6 +2,7 @@
 
 #include "base/bitset.h"
 #include "base/near.h"
+#include "codec/notation/hostlist.h"
 #include "core/registry/named.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
@@ -143,15 +144,47 @@ bool lks_lookup_ever(const struct lks_authz *authz, struct lks_call *call, struc
     return false;
 }
 
-bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
-                     uint32_t *out)
+static bool is_of(const struct lks_authz *authz, struct lks_str name, enum lks_lookup_of of,
+                  const struct lks_authz_view *sight, uint32_t *id)
+{
+    const struct lks_state *s = authz->state;
+    if (!lks_intern_find(&s->names, name, id))
+        return false;
+    if (of == LKS_LOOKUP_PAST)
+        return true;
+    return s->nodes[*id].placed && lks_authz_sees(sight, *id) &&
+           (of == LKS_LOOKUP_ALL || s->nodes[*id].asset == 0);
+}
+
+bool lks_lookup_hosts(const struct lks_authz *authz, struct lks_call *call, const char *key,
+                      struct lks_str text, enum lks_lookup_of of, struct lks_bitset *out)
 {
     struct lks_authz_view sight = lks_authz_sight(authz, call);
-    *out = text.len > 0 ? lks_state_node(authz->state, text) : LKS_NO_NODE;
-    if (text.len == 0 || (*out != LKS_NO_NODE && lks_authz_sees(&sight, *out)))
+    struct lks_hostlist hosts = {0};
+    struct lks_err err = {0};
+    size_t count = 0;
+    if (text.len == 0)
         return true;
-    lks_lookup_no_node(authz, call, text);
-    return false;
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && count > LKS_AUTHZ_HOSTS_MAX)
+        code = lks_fail(&err, LKS_E_INVALID, "more than %d", LKS_AUTHZ_HOSTS_MAX);
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->asked.arena, &hosts, &err);
+    if (code == LKS_OK)
+        code = lks_bitset_init(out, (size_t)lks_intern_count(&authz->state->names) + 1, &err);
+    if (code != LKS_OK) {
+        lks_call_problem(call, code, "query: %s: %s", key, err.msg);
+        return false;
+    }
+    for (size_t i = 0; i < hosts.count; i++) {
+        uint32_t id = 0;
+        if (!is_of(authz, hosts.names[i], of, &sight, &id)) {
+            lks_lookup_no_node(authz, call, hosts.names[i]);
+            return false;
+        }
+        lks_bitset_set(out, id);
+    }
+    return true;
 }
 
 static bool find_value(const struct lks_authz *authz, struct lks_call *call,

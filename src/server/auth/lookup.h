@@ -9,6 +9,7 @@
 #include "core/entity/entity.h"
 #include "server/auth/authz.h"
 
+struct lks_bitset;
 struct lks_view;
 
 #define LKS_LOOKUP_TERMS_MAX 32
@@ -32,9 +33,15 @@ bool lks_lookup_fits(const struct lks_lookup_filter *f, const void *row);
 bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
                      bool *given, uint32_t *out);
 
-/* A node or asset; LKS_NO_NODE where `text` is empty. */
-bool lks_lookup_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
-                     uint32_t *out);
+/* The nodes of a host list in the parameter `key`, as bits of `out`, which the caller owes
+ * lks_bitset_fini(); without a list it stays empty (`words` is NULL). */
+enum lks_lookup_of {
+    LKS_LOOKUP_NODES, /* of the fleet, without assets */
+    LKS_LOOKUP_ALL,   /* nodes and assets of the fleet */
+    LKS_LOOKUP_PAST,  /* those that it had, too */
+};
+bool lks_lookup_hosts(const struct lks_authz *authz, struct lks_call *call, const char *key,
+                      struct lks_str text, enum lks_lookup_of of, struct lks_bitset *out);
 
 /* `out` names a "stack" or a "bundle" (`what`) and becomes its digest; empty: it stays so. A name
  * that is not known stays as it is, since the fleet's own file may have it, or the decision refuses

@@ -11,7 +11,7 @@ const char *const lks_differs_words[] = {"drift", "unmeasured", "deviation", NUL
 const struct lks_form lks_query_drift = ASK(query_drift, "DriftQuery", "Which nodes",
     PAGE(query_drift),
     TAKES(query_drift, pool, TEXT, "of this pool"),
-    TAKES(query_drift, node, TEXT, "of this host list"),
+    TAKES(query_drift, node, LINES(LKS_HOSTS_QUERY_MAX), "of this host list"),
     TAKES(query_drift, cause, WORDS(lks_drift_words), "that drift for this cause"),
     TAKES(query_drift, judged, WORDS(lks_differs_words), "that differ in this way"));
 const struct lks_form lks_query_deviations = ASK(query_deviations, "DeviationsQuery",

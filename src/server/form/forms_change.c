@@ -431,12 +431,14 @@ const struct lks_form lks_form_taken = FORM("BundleTaken", "The bundle is verifi
 const struct lks_form lks_query_flashes = ASK_AND(query_flashes, "FlashesQuery", "Which updates",
     lks_view_flashes, LKS_USE_FILTER,
     PAGE_OF(query_flashes, lks_view_flashes),
-    TAKES(query_flashes, node, TEXT, "of this node or asset"),
+    TAKES(query_flashes, node, LINES(LKS_HOSTS_QUERY_MAX),
+        "of these nodes or assets, a host list"),
     TAKES(query_flashes, open, TRUTH, "only those in progress, or only those that ended"));
 const struct lks_form lks_query_endpoints = ASK(query_endpoints, "EndpointsQuery",
     "Which endpoints",
     PAGE(query_endpoints),
-    TAKES(query_endpoints, node, TEXT, "of this node or asset"),
+    TAKES(query_endpoints, node, LINES(LKS_HOSTS_QUERY_MAX),
+        "of these nodes or assets, a host list"),
     TAKES(query_endpoints, url, TEXT, "at this address"));
 
 /* Updates and endpoints: requests ----------------------------------------------------------- */
