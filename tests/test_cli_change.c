@@ -289,6 +289,8 @@ static const struct {
      "{\"items\":[{\"node\":\"n1\",\"judged\":\"deviation\"}]}", "GET /v1/drift", 0, "n1", ""},
     {"a page of something else", ARGS("whoami"), "<html></html>", "GET /v1/whoami", 3, "",
      "the answer is no JSON object; is it lockstepd that --server names?"},
+    {"the fleet on a page of something else", ARGS("top", "--rounds", "1"), "<html></html>",
+     "GET /v1/fleet", 3, "", "the answer is no JSON object"},
     {"a change on a page of something else", ARGS("change", "show", "7"), "<html></html>",
      "GET /v1/changes/7", 3, "", "the answer is no JSON object"},
     {"a redirection", ARGS("change", "show", "7"), ">", "GET /v1/changes/7", 3, "",
@@ -571,7 +573,44 @@ static const struct {
      "wave 1 ring p: passe\n"
      "change 7 done: 4/4 d\n",
      ""},
+    {"on a terminal that is lower than the picture, in plain lines",
+     ARGS(BEGINS, PASSES, IS_DONE),
+     {.cursor = true, .width = 80, .height = 3},
+     0,
+     "change 7 running: 0/4 done, 1 in progress\n"
+     "wave 0 canary: begun, 0/2 done, 1 in progress\n"
+     "wave 0 canary: passed, 2/2 done\n"
+     "wave 1 ring p: begun, 0/2 done, 1 in progress\n"
+     "change 7 done: 4/4 done\n"
+     "wave 1 ring p: passed, 2/2 done\n",
+     ""},
 };
+
+/* Without a terminal `top` prints all that waits for a person, too. */
+static void test_top_lines(void)
+{
+    static const char *const words[] = {"top", "--rounds=1", NULL};
+    LKS_CLEANUP(asked_fini) struct asked a = {0};
+    ask(&a, words,
+        (const char *const[]){
+            "{\"name\":\"prod\",\"seq\":9,\"pools\":[{\"name\":\"p\",\"nodes\":4,"
+            "\"liveness\":{\"live\":4}}]}",
+            "{\"items\":[{\"id\":7,\"name\":\"dec\",\"state\":\"running\",\"total\":4,\"waves\":2,"
+            "\"passed\":1,\"members\":{\"done\":2,\"pending\":2}}]}",
+            "{\"items\":[{\"id\":3,\"text\":\"a clock is off\"}]}",
+            "{\"frozen\":true,\"by\":\"kim\",\"reason\":\"storage\",\"pools\":[{\"pool\":\"p\","
+            "\"by\":\"lee\",\"reason\":\"audit\"}],\"days\":[{\"from\":\"2026-12-19\","
+            "\"until\":\"2027-01-04\",\"now\":false}]}",
+            NULL},
+        &(struct lks_term){0});
+    CHECK_INT(a.run.exit, 0);
+    CHECK_HAS(a.run.out, "4 nodes, 4 live\n"
+                         "change 7 to dec: running, 2/4 done, 1 of 2 waves passed\n"
+                         "alarm 3 a clock is off\n"
+                         "freeze of the fleet by kim: storage\n"
+                         "freeze of pool p by lee: audit\n");
+    CHECK(memmem(a.run.out.ptr, a.run.out.len, "2026-12-19", strlen("2026-12-19")) == NULL);
+}
 
 static void test_follow(void)
 {
@@ -659,6 +698,7 @@ int main(void)
         {"following a change", test_follow},
         {"following it as a program", test_follow_json},
         {"starting and following it", test_start_follow},
+        {"lines of top", test_top_lines},
         {"a fleet file that is behind a change", test_stale},
         {"bytes that drive a terminal", test_bytes},
         {0},

@@ -377,19 +377,24 @@ static void test_lost(void)
         const char *name;
         bool begun, lost, back;
         const char *has;
+        lks_ms patience;
     } rows[] = {
-        {"before the first answer", false, false, false, "asking lockstepd ..."},
-        {"none ever", false, true, false, "lockstepd does not answer; trying again"},
-        {"and why", false, true, false, "connection refused"},
-        {"lost: since when", true, true, false, "no answer since 12 s"},
-        {"lost: the last data stays", true, true, false, "> train"},
-        {"back", true, true, true, "row 442"},
+        {"a request that waits for longer than it should", true, false, false,
+         "no answer since 12 s", 5 * LKS_SECOND},
+        {"and one that may still wait", true, false, false, "row 442", 20 * LKS_SECOND},
+        {"before the first answer", false, false, false, "asking lockstepd ...", 0},
+        {"none ever", false, true, false, "lockstepd does not answer; trying again", 0},
+        {"and why", false, true, false, "connection refused", 0},
+        {"lost: since when", true, true, false, "no answer since 12 s", 0},
+        {"lost: the last data stays", true, true, false, "> train", 0},
+        {"back", true, true, true, "row 442", 0},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(BYTES_MAX);
         lks_test_case("%s", rows[i].name);
         lks_top_model_fini(&m);
         lks_top_model_init(&m);
+        m.patience = rows[i].patience;
         if (rows[i].begun)
             serve(&m);
         if (rows[i].lost)
@@ -413,6 +418,10 @@ static void test_refused(void)
     draw(&m, &p, 80, 24, NOW);
     text_of(&p, &text);
     CHECK_HAS(lks_buf_view(&text), "EXPOSURE  kim needs viewer");
+    give(&m, "/v1/alarms?open=true", "{\"unexpected\":1}");
+    draw(&m, &p, 80, 24, NOW);
+    text_of(&p, &text);
+    CHECK_HAS(lks_buf_view(&text), "ALARMS  cannot be read: the answer has no list");
     (void)press(&m, "/nowhere\r");
     draw(&m, &p, 80, 24, NOW);
     text_of(&p, &text);

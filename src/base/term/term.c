@@ -117,11 +117,10 @@ void lks_term_clean(struct lks_buf *out, struct lks_str s)
     }
 }
 
-static unsigned terminal_width(int fd)
+static unsigned terminal_width(const struct winsize *size)
 {
-    struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
+    if (size->ws_col > 0)
+        return size->ws_col;
     const char *columns = getenv("COLUMNS");
     uint64_t width;
     if (columns != NULL && lks_str_number(lks_str_from(columns), WIDTH_MAX, &width) && width > 0)
@@ -147,9 +146,12 @@ void lks_term_of(FILE *stream, struct lks_term *out)
     int fd = fileno(stream);
     *out = (struct lks_term){.tty = fd >= 0 && isatty(fd)};
     if (out->tty) {
+        struct winsize size = {0};
+        (void)ioctl(fd, TIOCGWINSZ, &size);
         out->cursor = takes_escapes();
         out->colour = out->cursor && colour_wanted();
-        out->width = terminal_width(fd);
+        out->width = terminal_width(&size);
+        out->height = size.ws_row;
     }
 }
 

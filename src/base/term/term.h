@@ -10,8 +10,9 @@
 struct lks_term {
     bool tty;
     bool colour;
-    bool cursor;    /* can be told where to write, and to erase */
-    unsigned width; /* columns; 0 is without limit */
+    bool cursor;     /* can be told where to write, and to erase */
+    unsigned width;  /* columns; 0 is without limit */
+    unsigned height; /* lines; 0 is not known */
 };
 
 enum lks_colour { LKS_PLAIN, LKS_GREEN, LKS_YELLOW, LKS_RED, LKS_BOLD, LKS_DIM, LKS_COLOUR_COUNT };

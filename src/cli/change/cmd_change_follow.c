@@ -40,6 +40,7 @@ struct follow {
     bool json;
     char state[24];       /* of the change, as last said */
     size_t drawn;         /* lines that are to be drawn over */
+    bool low;             /* the terminal is lower than the picture: lines from then on */
     uint64_t passed;      /* waves that were said to be passed, for good */
     struct said *said;    /* owned; by wave */
     struct lks_buf last;  /* the answer that was shown last */
@@ -217,10 +218,6 @@ static void draw(struct follow *f, const struct lks_doc *change)
     struct lks_cli *cli = f->cli;
     uint64_t at = 0, left = 0;
     size_t lines = 1;
-    if (cli->term.tty) /* it may be wider now */
-        lks_term_of(cli->out, &cli->term);
-    if (f->drawn > 0)
-        fprintf(cli->out, "\033[%zuA\033[J", f->drawn);
     for (const struct lks_doc *w = waves_of(change); w != NULL; w = w->next, at++) {
         if (at == f->passed && lks_str_is(lks_doc_text(w, "state"), "passed")) {
             print_wave(cli, w, false);
@@ -294,6 +291,33 @@ static void tell(struct follow *f, const struct lks_doc *change)
         (void)print_waits(f, change);
 }
 
+/* The picture is drawn over itself, which no terminal can that is lower than it: there, lines are
+ * printed, as in a pipe. */
+static void draw_or_tell(struct follow *f, const struct lks_doc *change)
+{
+    struct lks_cli *cli = f->cli;
+    FILE *out = cli->out;
+    size_t len = 0, before = f->drawn;
+    char *picture = NULL;
+    if (cli->term.tty) /* the size may be another now */
+        lks_term_of(out, &cli->term);
+    if (before > 0)
+        fprintf(out, "\033[%zuA\033[J", before);
+    f->drawn = 0;
+    cli->out = open_memstream(&picture, &len);
+    if (cli->out != NULL) {
+        draw(f, change);
+        fclose(cli->out);
+    }
+    cli->out = out;
+    f->low = f->drawn == 0 || (cli->term.height > 0 && f->drawn >= cli->term.height);
+    if (f->low)
+        tell(f, change);
+    else
+        fwrite(picture, 1, len, out);
+    free(picture);
+}
+
 /* Whether it is another answer than the last time. */
 static bool is_other(struct follow *f, const struct lks_remote_answer *answer)
 {
@@ -313,8 +337,8 @@ static void show(struct follow *f, const struct lks_remote_answer *answer)
         return;
     if (f->json)
         fprintf(f->cli->out, "%.*s\n", LKS_STR_ARG(lks_buf_view(&answer->http.body)));
-    else if (f->cli->term.cursor)
-        draw(f, answer->doc);
+    else if (f->cli->term.cursor && !f->low)
+        draw_or_tell(f, answer->doc);
     else
         tell(f, answer->doc);
     fflush(f->cli->out);

@@ -1,4 +1,5 @@
 /* top: the fleet as it is, again and again. */
+#include "cli/change/cmd_change.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/render.h"
@@ -168,6 +169,43 @@ static void print_alarms(struct lks_cli *cli, const struct lks_doc *alarms)
         fprintf(cli->out, "and %zu more alarms\n", shown - ALARMS_SHOWN);
 }
 
+/* A line by a form; a form that gives nothing gives no line. */
+static void print_item(struct lks_cli *cli, const struct lks_doc *item, const char *form,
+                       enum lks_colour colour)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
+    struct line l = {.cli = cli};
+    lks_render(&text, form, &(struct lks_render){.doc = item});
+    if (text.len == 0)
+        return;
+    put(&l, colour, "%.*s", LKS_STR_ARG(lks_buf_view(&text)));
+    end_line(&l);
+}
+
+static void print_items(struct lks_cli *cli, const struct lks_doc *list, const char *form,
+                        enum lks_colour colour)
+{
+    for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next)
+        print_item(cli, i, form, colour);
+}
+
+static void print_changes(struct lks_cli *cli, const struct lks_doc *changes)
+{
+    print_items(cli, lks_doc_member(changes, "items"),
+                "change {id}[ to {name}]: {state}, " LKS_CHANGE_PROGRESS
+                ", {passed#} of {waves#wave} passed",
+                LKS_PLAIN);
+}
+
+static void print_freezes(struct lks_cli *cli, const struct lks_doc *freezes)
+{
+    print_item(cli, freezes, "[{frozen?}freeze of the fleet[ by {by}][: {reason}]]", LKS_YELLOW);
+    print_items(cli, lks_doc_member(freezes, "pools"),
+                "freeze of pool {pool}[ by {by}][: {reason}]", LKS_YELLOW);
+    print_items(cli, lks_doc_member(freezes, "days"),
+                "[{now?}freeze from {from} to {until}[ of {pools}][: {description}]]", LKS_YELLOW);
+}
+
 static void print_head(struct lks_cli *cli, const struct lks_doc *fleet)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
@@ -178,13 +216,26 @@ static void print_head(struct lks_cli *cli, const struct lks_doc *fleet)
     end_line(&l);
 }
 
+/* A page of another server, such as a proxy's, is no answer, whatever its status. */
+static enum lks_code get_object(struct lks_remote *remote, const char *path,
+                                struct lks_remote_answer *out, struct lks_err *err)
+{
+    if (lks_remote_get(remote, path, out, err) != LKS_OK)
+        return err->code;
+    return lks_remote_object(out, err);
+}
+
 static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, bool anew,
                           struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer changes = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer alarms = {0};
-    if (lks_remote_get(remote, "/v1/fleet", &fleet, err) != LKS_OK ||
-        lks_remote_get(remote, "/v1/alarms?open=true", &alarms, err) != LKS_OK)
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer freezes = {0};
+    if (get_object(remote, "/v1/fleet", &fleet, err) != LKS_OK ||
+        get_object(remote, "/v1/changes?open=true", &changes, err) != LKS_OK ||
+        get_object(remote, "/v1/alarms?open=true", &alarms, err) != LKS_OK ||
+        get_object(remote, "/v1/freeze", &freezes, err) != LKS_OK)
         return err->code;
     if (cli->term.tty) /* it may be wider now */
         lks_term_of(cli->out, &cli->term);
@@ -194,7 +245,9 @@ static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, bool a
     const struct lks_doc *pools = lks_doc_member(fleet.doc, "pools");
     for (const struct lks_doc *p = pools != NULL ? pools->first : NULL; p != NULL; p = p->next)
         print_pool(cli, p);
+    print_changes(cli, changes.doc);
     print_alarms(cli, alarms.doc);
+    print_freezes(cli, freezes.doc);
     fflush(cli->out);
     return LKS_OK;
 }

@@ -131,6 +131,13 @@ static void draw_origin(const struct lks_top_draw *d, unsigned from, unsigned to
     }
 }
 
+/* Whether lockstepd does not answer: a request failed, or waits for longer than it should. */
+static bool is_quiet(const struct lks_top_draw *d)
+{
+    const struct lks_top_model *m = d->m;
+    return m->lost || (m->patience > 0 && m->answered > 0 && d->now > m->answered + m->patience);
+}
+
 /* "fleet prod > pool train > node gpu007", and at the right whether lockstepd answers. */
 static void draw_title(const struct lks_top_draw *d)
 {
@@ -146,9 +153,10 @@ static void draw_title(const struct lks_top_draw *d)
                      kind[0] != '\0' ? " " : "", m->places[i].subject);
     }
     lks_top_rows_span(d->now > m->answered ? d->now - m->answered : 0, span);
-    if (m->lost && m->answered > 0)
+    bool quiet = is_quiet(d);
+    if (quiet && m->answered > 0)
         (void)snprintf(right, sizeof(right), " no answer since %s ", span);
-    else if (m->lost)
+    else if (quiet)
         (void)snprintf(right, sizeof(right), " no answer yet ");
     else
         lks_top_rows_text(" row {seq#} ", fleet_of(m), right, sizeof(right));
@@ -156,7 +164,7 @@ static void draw_title(const struct lks_top_draw *d)
     draw_origin(d, column, d->p->width - (len < d->p->width ? (unsigned)len : 0), style);
     if (len < d->p->width)
         (void)put(d, 0, d->p->width - (unsigned)len,
-                  m->lost ? style | LKS_TOP_STRONG | LKS_RED : style, "%s", right);
+                  quiet ? style | LKS_TOP_STRONG | LKS_RED : style, "%s", right);
 }
 
 /* Nodes of the whole fleet by status, and what waits for a person. */

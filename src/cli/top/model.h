@@ -49,6 +49,7 @@ struct lks_top_rows {
     size_t count;
     size_t all; /* before the search */
     bool more;
+    bool unread; /* the answer has no list where the rows should be */
 };
 
 struct lks_top_pick {
@@ -119,6 +120,7 @@ struct lks_top_model {
 
     const char *context, *server; /* whose fleet it is; NULL or "": not known, or no context */
 
+    lks_ms patience; /* after which data without a further answer counts as old; 0: never */
     lks_ms answered; /* the last answer; 0: none yet */
     bool lost;       /* no answer since then, and why: */
     char why[2 * LKS_TOP_TEXT_MAX];

@@ -172,11 +172,14 @@ static void put_empty(const struct lks_top_draw *d, const struct grid *g, size_t
 {
     const char *refusal = lks_top_model_refusal(d->m, i);
     const char *text = g->rows->all > 0 ? "no match" : g->pane->empty;
+    bool known = refusal[0] == '\0' && !g->rows->unread;
     if (refusal[0] != '\0')
         text = refusal;
     else if (g->rows->doc == NULL)
         text = "...";
-    (void)lks_top_picture_put(d->p, row, column + 2, end, refusal[0] != '\0' ? LKS_YELLOW : LKS_DIM,
+    else if (g->rows->unread)
+        text = "cannot be read: the answer has no list";
+    (void)lks_top_picture_put(d->p, row, column + 2, end, known ? LKS_DIM : LKS_YELLOW,
                               lks_str_from(text));
 }
 

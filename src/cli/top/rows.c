@@ -103,8 +103,12 @@ static void add_list(const struct search *s, const struct lks_doc *doc, struct l
     struct lks_str part, rest;
     bool nested = lks_str_cut(path, '.', &part, &rest);
     const struct lks_doc *list = lks_doc_find(doc, part);
-    if (list == NULL || list->kind != LKS_DOC_LIST)
+    if (list == NULL || list->kind != LKS_DOC_LIST) {
+        /* Lists of a row or of a single thing may be left out; those of a route are not. */
+        s->out->unread =
+            s->out->unread || lks_str_is(part, "items") || lks_str_is(part, s->pane->items);
         return;
+    }
     for (const struct lks_doc *i = list->first; i != NULL; i = i->next) {
         if (nested)
             add_list(s, i, rest);
@@ -118,6 +122,7 @@ void lks_top_rows_find(const struct lks_top_pane *pane, const struct lks_top_ans
 {
     const struct search s = {pane, lks_str_from(search), out};
     out->count = out->all = 0;
+    out->unread = false;
     out->doc = answer != NULL && answer->count > 0 ? answer->pages[0].doc : NULL;
     out->more = answer != NULL && answer->more;
     for (uint32_t p = 0; out->doc != NULL && p < answer->count; p++) {

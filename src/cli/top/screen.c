@@ -21,6 +21,8 @@
 #include <curses.h>
 #include <term.h>
 
+enum { QUIET_MS = 4000 }; /* that lockstepd gets for an answer before the screen says so */
+
 enum { ESCAPE_MS = 50, SIZE_MAX_CELLS = 1000, RESTORE_BYTES = 256, ESCAPE = 0x1b, DELETE = 0x7f };
 
 /* The colours of base/term/term.h are pairs of the same number, and one more is for titles. */
@@ -387,6 +389,7 @@ enum lks_code lks_top_screen_run(struct lks_cli *cli, const struct lks_args *arg
     struct lks_err lost = {0};
     lks_top_model_init(&s.model);
     cli->context.shown = true; /* by the screen: the error stream is the same terminal */
+    s.model.patience = interval + QUIET_MS;
     s.model.context = cli->context.name;
     s.model.server = lks_remote_server(cli, args);
     if (lks_top_fetch_start(cli, args, interval, &s.fetch, err) != LKS_OK)
