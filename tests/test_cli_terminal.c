@@ -168,7 +168,7 @@ static void check_question(size_t i, struct lks_liar *liar, struct seat *s)
         return;
     if (questions[i].pipe)
         fill_pipe(file);
-    if (questions[i].asked && seat_sees(s, "Apply? [y/N] ")) {
+    if (questions[i].asked && seat_sees(s, "sock? [y/N] ")) {
         (void)unlink(file);
         lks_tree_file(&tree, "/fleet.yaml", SAVED);
         seat_type(s, questions[i].typed);
@@ -178,6 +178,8 @@ static void check_question(size_t i, struct lks_liar *liar, struct seat *s)
     CHECK(WIFEXITED(s->status));
     CHECK_INT(WEXITSTATUS(s->status), questions[i].exit);
     CHECK_HAS(lks_buf_view(&s->seen), questions[i].said);
+    CHECK(!questions[i].asked ||
+          CHECK_HAS(lks_buf_view(&s->seen), "\r\nApply to unix:/")); /* the controller */
     /* Yellow, and field by field. */
     CHECK_HAS(lks_buf_view(&s->seen), "\033[33m~ pool p\r\n");
     CHECK_HAS(lks_buf_view(&s->seen), "~ posture: batch -> dev");
@@ -284,29 +286,126 @@ static void test_several(void)
 
 /* Ctrl-C ------------------------------------------------------------------------------------ */
 
-static void test_interrupt(void)
+#define RUNNING                                                                                    \
+    "{\"id\":17,\"state\":\"running\",\"total\":1,\"members\":{\"pending\":1},\"waves\":[]}"
+
+/* The command, the answers (then there is none), the text after which Ctrl-C is typed, and what is
+ * said then. */
+static const struct {
+    const char *name;
+    const char *words[6];
+    const char *answers[2], *type;
+    const char *after, *said;
+} interrupts[] = {
+    {"a change that is followed",
+     {"change", "show", "17", "--follow"},
+     {RUNNING},
+     "application/json",
+     "change 17 running",
+     "\r\nchange 17 goes on; to pause it: lockstep change pause 17 --reason TEXT\r\n"},
+    {"drift --watch",
+     {"drift", "--watch"},
+     {"{\"items\":[]}"},
+     "application/json",
+     "no node",
+     "\r\nthe controller goes on; to list the drift there is: lockstep drift\r\n"},
+    {"the question of fleet apply",
+     {"fleet", "apply", "FILE"},
+     {APPLIED("false"), NOW},
+     "application/yaml",
+     "? [y/N] ",
+     "\r\nnothing was changed\r\n"},
+};
+
+/* The first answer is JSON; the second is of the row's type. */
+static void check_interrupt(size_t row)
 {
-    static const char *const words[] = {"change", "show", "17", "--follow", NULL};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf running = {0};
-    struct lks_liar liar = {.path = path, .turn_count = 1}; /* then it does not answer */
+    struct lks_buf texts[2] = {{0}};
+    struct lks_liar liar = {.path = path};
     struct seat s = {0};
-    liar.turns[0] = (struct lks_liar_turn){
-        LKS_LIAR_CLOSE,
-        answer(&running, "application/json",
-               "{\"id\":17,\"state\":\"running\",\"total\":1,\"members\":{\"pending\":1},"
-               "\"waves\":[]}")};
+    char file[PATH_SIZE];
+    const char *words[WORDS_MAX] = {0};
+    for (size_t i = 0; i < 2 && interrupts[row].answers[i] != NULL; i++)
+        liar.turns[liar.turn_count++] = (struct lks_liar_turn){
+            LKS_LIAR_CLOSE, answer(&texts[i], i == 0 ? "application/json" : interrupts[row].type,
+                                   interrupts[row].answers[i])};
+    snprintf(file, sizeof(file), "%s/fleet.yaml", tree.path);
+    (void)unlink(file);
+    lks_tree_file(&tree, "/fleet.yaml", FILED);
+    for (size_t i = 0; interrupts[row].words[i] != NULL; i++)
+        words[i] = strcmp(interrupts[row].words[i], "FILE") == 0 ? file : interrupts[row].words[i];
     (void)unlink(path);
     lks_liar_start(&liar);
-    if (seat_start(&s, words) && seat_sees(&s, "change 17 running")) {
+    if (seat_start(&s, words) && seat_sees(&s, interrupts[row].after)) {
         seat_type(&s, "\003");
         seat_end(&s);
         CHECK(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT);
-        CHECK_HAS(lks_buf_view(&s.seen),
-                  "\r\nchange 17 goes on; to pause it: lockstep change pause 17 --reason TEXT\r\n");
+        CHECK_HAS(lks_buf_view(&s.seen), interrupts[row].said);
     }
     lks_buf_fini(&s.seen);
     lks_liar_join(&liar);
     lks_liar_fini(&liar);
+    lks_buf_fini(&texts[0]);
+    lks_buf_fini(&texts[1]);
+}
+
+static void test_interrupt(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(interrupts); i++) {
+        lks_test_case("%s", interrupts[i].name);
+        check_interrupt(i);
+    }
+}
+
+/* The prompt of login ----------------------------------------------------------------------- */
+
+#define SECRET "lks_api_kim-1_SECRET"
+
+static const struct {
+    const char *name, *typed;
+    int exit;
+    const char *said;
+} prompts[] = {
+    {"a token", SECRET "\n", 0, "kim is logged in"},
+    {"nothing", "\n", 3, "no token was typed; nothing was stored"},
+    {"Ctrl-C", "lks_api\003\n", 3, "no token was typed; nothing was stored"},
+    {"the end of input", "\004", 3, "no token was typed; nothing was stored"},
+};
+
+/* The terminal does not show what is typed, and shows it again afterwards. */
+static void test_prompt(void)
+{
+    char file[PATH_SIZE];
+    snprintf(file, sizeof(file), "%s/token", tree.path);
+    const char *const words[] = {"login", "--with-token", "-", "--token-file", file, NULL};
+    for (size_t i = 0; i < LKS_COUNT(prompts); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf me = {0};
+        bool asked = prompts[i].exit == 0;
+        struct lks_liar liar = {.path = path, .turn_count = asked ? 1 : 0};
+        struct seat s = {0};
+        lks_test_case("%s", prompts[i].name);
+        liar.turns[0] = (struct lks_liar_turn){
+            LKS_LIAR_CLOSE,
+            answer(&me, "application/json",
+                   "{\"identity\":\"kim\",\"by\":\"token\",\"controller\":\"c\",\"bindings\":[]}")};
+        (void)unlink(path);
+        (void)unlink(file);
+        lks_liar_start(&liar);
+        if (seat_start(&s, words) && seat_sees(&s, "API token: ")) {
+            seat_type(&s, prompts[i].typed);
+            seat_end(&s);
+            CHECK(WIFEXITED(s.status));
+            CHECK_INT(WEXITSTATUS(s.status), prompts[i].exit);
+            CHECK_HAS(lks_buf_view(&s.seen), prompts[i].said);
+            CHECK(lks_str_find(lks_buf_view(&s.seen), LKS_STR("lks_api")) < 0);
+            CHECK((access(file, F_OK) == 0) == asked);
+        }
+        lks_liar_join(&liar);
+        if (asked)
+            CHECK_HAS(lks_buf_view(&liar.heard), "Bearer " SECRET);
+        lks_buf_fini(&s.seen);
+        lks_liar_fini(&liar);
+    }
 }
 
 int main(void)
@@ -317,7 +416,8 @@ int main(void)
         {"cli terminal: the question of fleet apply", test_question},
         {"cli terminal: a name that is cut short", test_short},
         {"cli terminal: an act on several nodes", test_several},
-        {"cli terminal: Ctrl-C of a change that is followed", test_interrupt},
+        {"cli terminal: Ctrl-C", test_interrupt},
+        {"cli terminal: the prompt of login", test_prompt},
         {0},
     });
     lks_tree_free(&tree);

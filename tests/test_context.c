@@ -6,12 +6,14 @@
 #include "tests/test.h"
 #include "tests/tree.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 12, TEXT_MAX = 1 << 16 };
+enum { WORDS_MAX = 12, TEXT_MAX = 1 << 16, OTHER_GROUP = 54321 };
 
 /* The user: a home, and what the environment has. */
 struct user {
@@ -71,6 +73,20 @@ static const struct {
      "lockstep: --server has to say where lockstepd is: https://HOST:PORT or unix:/PATH\n", NULL},
     {"config set prod --server ctl1:7443", 2,
      "lockstep: --server: 'ctl1:7443' is not https://HOST:PORT or unix:/PATH\n", NULL},
+#define NO_ADDRESS(address)                                                                        \
+    {                                                                                              \
+        "config set odd --server " address, 2,                                                     \
+            "lockstep: --server: '" address "' is not https://HOST:PORT or unix:/PATH\n", NULL     \
+    }
+    NO_ADDRESS("https://"),
+    NO_ADDRESS("https://:7443"),
+    NO_ADDRESS("https://ctl1:0"),
+    NO_ADDRESS("https://ctl1:70000"),
+    NO_ADDRESS("https://ctl1:http"),
+    NO_ADDRESS("https://ctl1:7443/v1"),
+    NO_ADDRESS("https://kim@ctl1"),
+    NO_ADDRESS("https://[::1"),
+    NO_ADDRESS("unix:lockstepd.sock"),
     {"config set Prod --server https://ctl1:7443", 2,
      "lockstep: 'Prod' is no name for a context: lower-case letters, digits, '.', '-' and '_'\n",
      NULL},
@@ -359,7 +375,7 @@ static void test_others(void)
                  {FILE_NAME, 0620, 0600},
                  {"/.config/lockstep", 0770, 0700},
                  {"/.config", 0777, 0700},
-                 {"", 0770, 0700}};
+                 {"", 0777, 0700}};
     LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
     const struct user u = {.home = home.path};
     char path[PATH_MAX + sizeof(FILE_NAME)], offline[256];
@@ -376,6 +392,30 @@ static void test_others(void)
     snprintf(path, sizeof(path), "%s" FILE_NAME, home.path);
     CHECK_INT(chmod(path, 0622), 0);
     check_run(&u, offline, 0, "");
+}
+
+/* A group that is the user's own, as many systems make one, may write the folders above; another
+ * group may not, and none may write the folder of the contexts. */
+static void test_own_group(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    const struct passwd *user = getpwuid(geteuid());
+    const struct group *group = getgrgid(user != NULL ? user->pw_gid : 0);
+    bool own = user != NULL && group != NULL && strcmp(user->pw_name, group->gr_name) == 0 &&
+               (group->gr_mem[0] == NULL || strcmp(group->gr_mem[0], user->pw_name) == 0);
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/.config", home.path);
+    check_run(&u, "config set lab --server unix:/nonexistent/lab.sock", 0, "");
+    if (user != NULL)
+        CHECK_INT(chown(path, (uid_t)-1, user->pw_gid), 0);
+    CHECK_INT(chmod(path, 0775), 0);
+    check_run(&u, "node ls", own ? 4 : 3, own ? "/nonexistent/lab.sock" : "others can write there");
+    check_run(&u, "config ls", own ? 0 : 3, "lab");
+    if (chown(path, (uid_t)-1, OTHER_GROUP) == 0) { /* as root alone */
+        CHECK_INT(chmod(path, 0775), 0);
+        check_run(&u, "node ls", 3, "others can write there");
+    }
 }
 
 /* A file that cannot be opened is no reason to ask the socket of this machine. */
@@ -447,6 +487,7 @@ int main(void)
         {"context: shown before an act", test_shown},
         {"context: files", test_files},
         {"context: a file that others can write", test_others},
+        {"context: the user's own group", test_own_group},
         {"context: links", test_links},
         {"context: a folder that is a link", test_folder_link},
         {"context: commands at the same time", test_parallel},

@@ -2,6 +2,7 @@
 #include "cli/change/cmd_rehearse.h"
 
 #include "base/file.h"
+#include "base/process/interrupt.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/controller.h"
 #include "cli/shared/input.h"
@@ -311,6 +312,7 @@ static enum lks_code rehearse(struct lks_cli *cli, const struct lks_args *args, 
     enum lks_code code =
         one ? one_story(cli, w, seed, quiet, &faults, &runs, err)
             : lks_rehearse_many(cli, w, 1, seeds, (unsigned)jobs, &faults, &runs, err);
+    lks_interrupt_end();
     if (code == LKS_OK)
         code = show(cli, args, &runs, &about, err);
     free(runs.list);
@@ -354,6 +356,7 @@ enum lks_code lks_cmd_rehearse(struct lks_cli *cli, const struct lks_args *args,
     struct lks_world *w = NULL;
     uint64_t cost = 0;
     enum lks_code code = check_words(args, err);
+    lks_interrupt_note("the rehearsal has no result; the fleet was not changed");
     if (code == LKS_OK)
         code = check_picture(args, err);
     if (code == LKS_OK)

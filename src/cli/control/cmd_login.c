@@ -1,5 +1,6 @@
-/* login, logout: a token for a person whom the site's OpenID provider knows. */
+/* login: a token for a person whom the site's OpenID provider knows. */
 #include "base/file.h"
+#include "cli/control/login.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/context.h"
@@ -9,14 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    SLOWER_S = 5, /* as RFC 8628 has it, where it is asked too often */
-    JSON_BYTES = 1 << 16,
-};
+enum { SLOWER_S = 5 }; /* as RFC 8628 has it, where it is asked too often */
 
 struct login {
     struct lks_cli *cli;
-    const char *file; /* that the token goes to */
+    struct lks_login_place place; /* that the token goes to */
     struct lks_remote remote;
     struct lks_remote_answer begun; /* owns the next */
     struct lks_str code;
@@ -47,31 +45,12 @@ static enum lks_code take_line(const struct lks_doc *doc, const char *key, bool 
     return LKS_OK;
 }
 
-/* Neither an option nor the context or the environment names the file of the token. */
-static enum lks_code fail_without_file(const struct lks_cli *cli, const char *command,
-                                       struct lks_err *err)
-{
-    const char *context = cli->context.name;
-    if (context[0] != '\0')
-        return lks_fail(err, LKS_E_USAGE,
-                        "%s: context %s names no file for the token; name one: lockstep config set "
-                        "%s --token-file FILE",
-                        command, context, context);
-    return lks_fail(err, LKS_E_USAGE,
-                    "%s: --token-file or $LOCKSTEP_TOKEN_FILE has to name the file of the token",
-                    command);
-}
-
 /* Where the token goes is known to be writable before anybody types a code. */
 static enum lks_code find_file(struct login *l, const struct lks_args *args, struct lks_err *err)
 {
-    const char *given = lks_args_get(args, "--token-file");
-    if (lks_context_apply(l->cli, args, err) != LKS_OK)
+    if (lks_login_place_find(l->cli, args, "login", &l->place, err) != LKS_OK)
         return err->code;
-    l->file = given != NULL ? given : l->cli->token_file;
-    if (l->file == NULL)
-        return fail_without_file(l->cli, "login", err);
-    return lks_file_replaceable(l->file, err);
+    return lks_file_replaceable(l->place.file, err);
 }
 
 static enum lks_code begin(struct login *l, struct lks_err *err)
@@ -131,17 +110,12 @@ static enum lks_code wait_for(struct login *l, struct lks_remote_answer *out, st
 
 static enum lks_code keep(const struct login *l, const struct lks_doc *done, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(JSON_BYTES);
     struct lks_str token, ignored;
     if (take_line(done, "token", true, &token, err) != LKS_OK ||
         take_line(done, "identity", true, &ignored, err) != LKS_OK ||
         take_line(done, "expires", true, &ignored, err) != LKS_OK)
         return err->code;
-    lks_buf_add(&line, token);
-    lks_buf_addc(&line, '\n');
-    if (lks_buf_check(&line, err) != LKS_OK)
-        return err->code;
-    return lks_file_replace(l->file, lks_buf_view(&line), err);
+    return lks_login_keep_token(l->cli, &l->place, token, err);
 }
 
 /* The token is not shown: it is in the file. */
@@ -157,13 +131,13 @@ static enum lks_code show(const struct login *l, const struct lks_args *args,
         lks_json_text(w, NULL, r->text);
     lks_json_end(w, ']');
     lks_json_text(w, "expires", lks_doc_text(done, "expires"));
-    lks_json_cstr(w, "token_file", l->file);
+    lks_json_cstr(w, "token_file", l->place.file);
     return lks_output_form(
         l->cli, args, &o, "{identity} is logged in until {expires}; the token is in {token_file}\n",
         err);
 }
 
-enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+static enum lks_code log_in(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(login_fini) struct login l = {.cli = cli};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer done = {0};
@@ -174,20 +148,16 @@ enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, st
     return show(&l, args, done.doc, err);
 }
 
-/* The file goes when the login is over, and stays when that could not be said to lockstepd. */
-enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
-    const char *given = lks_args_get(args, "--token-file");
-    if (lks_context_apply(cli, args, err) != LKS_OK)
-        return err->code;
-    const char *file = given != NULL ? given : cli->token_file;
-    if (file == NULL)
-        return fail_without_file(cli, "logout", err);
-    if (lks_ask_send(cli, args, &(struct lks_ask){.method = "POST", .path = "/v1/logout"}, &q,
-                     err) != LKS_OK)
-        return err->code;
-    if (unlink(file) != 0)
-        return lks_file_fail(err, file);
-    return lks_listing_done(cli, args, &q.answer, err, "logged out; %s is gone", file);
+    bool token = lks_args_has(args, "--with-token");
+    bool certificate = lks_args_has(args, "--certificate") || lks_args_has(args, "--key");
+    if (token && certificate)
+        return lks_fail(err, LKS_E_USAGE,
+                        "login: --with-token and --certificate are two ways; choose one");
+    if (certificate && !(lks_args_has(args, "--certificate") && lks_args_has(args, "--key")))
+        return lks_fail(err, LKS_E_USAGE, "login: --certificate and --key go together");
+    return token         ? lks_login_with_token(cli, args, err)
+           : certificate ? lks_login_with_certificate(cli, args, err)
+                         : log_in(cli, args, err);
 }

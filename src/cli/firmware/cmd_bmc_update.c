@@ -1,6 +1,7 @@
 /* bmc update. */
 #include "cli/firmware/cmd_bmc_update.h"
 
+#include "base/process/interrupt.h"
 #include "base/term/confirm.h"
 #include "cli/shared/bundledir.h"
 #include "cli/shared/commands.h"
@@ -501,7 +502,10 @@ static enum lks_code plan(struct lks_cli *cli, const struct lks_args *args,
     print_plan(out, args, u, b, artifact);
     if (lks_args_has(args, "--yes"))
         return LKS_OK;
-    return lks_confirm(cli->err, "Do it?", "--yes does it without a question", err);
+    lks_interrupt_note("nothing was changed");
+    enum lks_code code = lks_confirm(cli->err, "Do it?", "--yes does it without a question", err);
+    lks_interrupt_end();
+    return code;
 }
 
 static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,

@@ -1,4 +1,5 @@
 /* drift; deviation add, ls. */
+#include "base/process/interrupt.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
@@ -111,6 +112,8 @@ static enum lks_code watch(struct lks_cli *cli, const struct lks_args *args, str
 
 enum lks_code lks_cmd_drift(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
+    if (lks_args_has(args, "--watch"))
+        lks_interrupt_note("the controller goes on; to list the drift there is: lockstep drift");
     if (lks_args_has(args, "--watch") && lks_args_has(args, "--json"))
         return watch(cli, args, err);
     if (list(cli, args, err) != LKS_OK)

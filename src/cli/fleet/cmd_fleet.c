@@ -1,4 +1,5 @@
 /* fleet apply, export, show. */
+#include "base/process/interrupt.h"
 #include "base/term/confirm.h"
 #include "cli/fleet/fleet_plan.h"
 #include "cli/shared/ask.h"
@@ -89,6 +90,23 @@ static enum lks_code try_file(struct lks_cli *cli, const struct lks_args *args,
     return err->code;
 }
 
+/* The question names the controller: the line that did is far up after a long list. */
+static enum lks_code confirm(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    const char *context = cli->context.name, *server = lks_remote_server(cli, args);
+    char question[LKS_CLI_ADDRESS_SIZE + 160];
+    if (context[0] != '\0')
+        (void)snprintf(question, sizeof(question), "\nApply to context %s (%.*s)?", context,
+                       LKS_CLI_ADDRESS_SIZE, server);
+    else
+        (void)snprintf(question, sizeof(question), "\nApply to %.*s?", LKS_CLI_ADDRESS_SIZE,
+                       server);
+    lks_interrupt_note("nothing was changed");
+    enum lks_code code = lks_confirm(cli->err, question, "--yes applies without a question", err);
+    lks_interrupt_end();
+    return code;
+}
+
 enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
@@ -109,7 +127,7 @@ enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *ar
     }
     bool ask = other && !json && !lks_args_has(args, "--yes") && lks_confirm_possible(&cli->term);
     fflush(cli->out); /* before the question, which is on the other stream */
-    if (ask && lks_confirm(cli->err, "\nApply?", "--yes applies without a question", err) != LKS_OK)
+    if (ask && confirm(cli, args, err) != LKS_OK)
         return err->code;
     if (send(cli, args, &plan, false, ask ? tried.answer.doc : NULL, &q, err) != LKS_OK)
         return err->code;

@@ -199,6 +199,10 @@ const struct lks_example lks_examples[] = {
     /* People and the journal. */
     PARSED("login --token-file kim.token", "Log in with the OpenID provider of the site",
            "needs an OpenID provider"),
+    PARSED("login --with-token kim.token --context prod", "Log in with an API token",
+           "needs a context"),
+    PARSED("login --certificate kim.key.crt --key kim.key --context prod",
+           "Log in with a client certificate", "needs a context"),
     PARSED("logout --token-file kim.token", "End a login", "needs an OpenID provider"),
     SERVER("access grant kim operator --pool serve", "Let kim operate one pool"),
     SERVER("access token kim-laptop kim --ttl 30d", "Create an API token for kim"),

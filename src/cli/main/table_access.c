@@ -4,6 +4,15 @@
 
 const struct lks_option lks_login_options[] = {LKS_REMOTE_OPTIONS, {0}};
 
+const struct lks_option lks_login_with_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--with-token FILE", "log in with the API token in FILE; '-' is standard input, which is "
+                          "prompted for without echo on a terminal"},
+    {"--certificate FILE", "log in with this client certificate (PEM); needs --key"},
+    {"--key FILE", "the private key of --certificate, readable for you alone"},
+    {0},
+};
+
 const struct lks_option lks_access_grant_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--site NAME", "only in this site"},

@@ -4,20 +4,26 @@
 
 #include "cli/shared/commands.h"
 
-extern const struct lks_option lks_login_options[], lks_access_grant_options[],
-    lks_access_revoke_options[], lks_access_token_options[], lks_access_can_options[],
-    lks_config_set_options[];
+extern const struct lks_option lks_login_options[], lks_login_with_options[],
+    lks_access_grant_options[], lks_access_revoke_options[], lks_access_token_options[],
+    lks_access_can_options[], lks_config_set_options[];
 
 /* clang-format off */
 #define LKS_ACCESS_COMMANDS                                                                        \
-    {LKS_ADMINISTER, "login", "", 0, 0, lks_login_options,                                         \
-     "Log in with the site's OpenID provider",                                                     \
+    {LKS_ADMINISTER, "login", "", 0, 0, lks_login_with_options,                                    \
+     "Log in with the site's OpenID provider, a token or a certificate",                           \
      "Prints an address and a code to enter there, waits for the confirmation, and writes a token "\
-     "to --token-file. Roles come from your groups (oidc.roles) and end with the login, after "    \
-     "oidc.session_hours (12).",                                                                   \
-     "{identity, roles: [], expires, token_file}", lks_cmd_login},                                 \
-    {LKS_ADMINISTER, "logout", "", 0, 0, lks_login_options, "End the login of --token-file",       \
-     "Votes cast with the login stay valid. The file is removed.", "{seq}", lks_cmd_logout},       \
+     "to --token-file, else to the file of the context, else to NAME.token beside the contexts. "  \
+     "Roles come from your groups (oidc.roles) and end with the login, after oidc.session_hours "  \
+     "(12). With --with-token, or --certificate and --key, no provider is asked: lockstepd "       \
+     "verifies the credential, and the context has it from then on, in a file for you alone.",     \
+     "{identity, roles?: [], expires?, token_file?, certificate_file?}", lks_cmd_login},           \
+    {LKS_ADMINISTER, "logout", "", 0, 0, lks_login_options,                                        \
+     "End the login, and remove its token or certificate",                                         \
+     "The file that 'login' wrote is removed. A login ends at the controller as well; votes cast " \
+     "with it stay valid. An API token and a certificate stay valid until their end: 'access "     \
+     "revoke' revokes them.",                                                                      \
+     "{seq?, removed?}", lks_cmd_logout},                                                          \
     {LKS_ADMINISTER, "access grant", "IDENTITY ROLE", 2, 2, lks_access_grant_options,              \
      "Grant a role to an identity: viewer, operator, approver or admin",                           \
      "Without --site and --pool the role holds for the whole fleet. viewer reads; operator "       \
@@ -76,13 +82,15 @@ extern const struct lks_option lks_login_options[], lks_access_grant_options[],
      "~/.config/lockstep/contexts.yaml. --context wins over $LOCKSTEP_CONTEXT, and that over the " \
      "current context. --server and $LOCKSTEP_SERVER name a controller without a context. "        \
      "With a context, $LOCKSTEP_CA and $LOCKSTEP_TOKEN_FILE are not used.",                        \
-     "{items: [{name, server, ca?, token_file?, current}], file}", lks_cmd_config_ls},             \
+     "{items: [{name, server, ca?, token_file?, certificate_file?, current}], file}",              \
+     lks_cmd_config_ls},                                                                           \
     {LKS_ADMINISTER, "config set", "NAME", 1, 1, lks_config_set_options,                           \
      "Add a context, or change one",                                                               \
      "A setting whose option is not given stays as it is, but a new --server removes the CA and "  \
      "the token file of the old one. The first context becomes the current one. 'login' then "     \
      "writes the token.",                                                                          \
-     "{name, server, current, removed_ca?, removed_token_file?, file}", lks_cmd_config_set},       \
+     "{name, server, current, removed_ca?, removed_token_file?, removed_certificate_file?, file}", \
+     lks_cmd_config_set},                                                                          \
     {LKS_ADMINISTER, "config use", "NAME", 1, 1, NULL, "Choose the current context",               \
      "Commands then ask this controller. A command that changes something prints the context "     \
      "first, on standard error. For one command use --context, for one shell $LOCKSTEP_CONTEXT.",  \

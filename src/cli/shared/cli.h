@@ -21,6 +21,7 @@ struct lks_view;
 struct lks_cli_context {
     char name[128]; /* empty: none */
     char server[LKS_CLI_ADDRESS_SIZE], ca[PATH_MAX], token_file[PATH_MAX];
+    char certificate_file[PATH_MAX];
     bool chosen; /* whether there is one, and which, is decided */
     bool shown;
 };
@@ -38,6 +39,7 @@ struct lks_cli {
     struct lks_zone zone;                 /* of times that are written without one */
     const char *data_dir;                 /* tables that replace built-in ones, or NULL */
     const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
+    const char *certificate_file;         /* of the context, with its key, or NULL */
     const char *context_name;             /* $LOCKSTEP_CONTEXT, or NULL */
     struct lks_cli_context context;
     const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */

@@ -4,6 +4,7 @@
 #include "base/near.h"
 #include "cli/shared/path.h"
 #include "codec/format/yaml.h"
+#include "drivers/http/client.h"
 #include "model/schema/tables.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ static const struct lks_field context_fields[] = {
     {"server", LKS_OF(TEXT), LKS_REQUIRED, NULL, "Address of lockstepd."},
     {"ca", LKS_OF(TEXT), 0, NULL, "File with the CA certificate of the server."},
     {"token_file", LKS_OF(TEXT), 0, NULL, "File with an API token."},
+    {"certificate_file", LKS_OF(TEXT), 0, NULL, "File with a client certificate and its key."},
 };
 static const struct lks_form context_form = {
     .name = "Context", .about = "A controller", LKS_FIELDS(context_fields)};
@@ -37,8 +39,12 @@ static const struct lks_form file_form = {
 
 bool lks_context_address(struct lks_str address)
 {
-    return address.len <= ADDRESS_MAX && lks_str_printable(address) &&
-           (lks_str_starts(address, "https://") || lks_str_starts(address, "unix:/"));
+    char text[LKS_CLI_ADDRESS_SIZE];
+    struct lks_err ignored = {0};
+    if (address.len > ADDRESS_MAX || !lks_str_printable(address))
+        return false;
+    (void)snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(address));
+    return lks_client_address(text, &ignored) == LKS_OK;
 }
 
 static const struct lks_doc *find(const struct lks_doc *file, struct lks_str name)
@@ -54,7 +60,7 @@ static const struct lks_doc *find(const struct lks_doc *file, struct lks_str nam
 static enum lks_code check_context(const struct lks_docs *docs, const struct lks_doc *context,
                                    struct lks_err *err)
 {
-    static const char *const files[] = {"ca", "token_file"};
+    static const char *const files[] = {"ca", "token_file", "certificate_file"};
     struct lks_str name = lks_doc_text(context, "name");
     if (find(docs->first, name) != context)
         return lks_doc_fail(docs, context, err, "two contexts are called '%" LKS_STR_FMT "'",
@@ -250,6 +256,8 @@ static enum lks_code use(struct lks_cli *cli, const struct lks_contexts *context
     take(context, "server", to->server, sizeof(to->server), &cli->server);
     take(context, "ca", to->ca, sizeof(to->ca), &cli->ca);
     take(context, "token_file", to->token_file, sizeof(to->token_file), &cli->token_file);
+    take(context, "certificate_file", to->certificate_file, sizeof(to->certificate_file),
+         &cli->certificate_file);
     return LKS_OK;
 }
 

@@ -3,6 +3,8 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,11 +105,30 @@ enum lks_code lks_path_mine(const char *path, const struct stat *st, struct lks_
     return open && !sticky ? fail_others(path, err) : LKS_OK;
 }
 
+/* A group that is named after the user, is theirs at login and has no other member: many systems
+ * make one for each user, with a umask that lets it write. */
+static bool is_own_group(gid_t gid)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    const struct group *group = getgrgid(gid);
+    if (user == NULL || group == NULL || user->pw_gid != gid ||
+        strcmp(user->pw_name, group->gr_name) != 0)
+        return false;
+    for (char **member = group->gr_mem; *member != NULL; member++) {
+        if (strcmp(*member, user->pw_name) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The folder that holds the file is the user's alone. Those above it may also be writable for the
+ * user's own group: its members could rename the folder, and there are none. */
 enum lks_code lks_path_folders(const char *path, const char *base, struct lks_err *err)
 {
     char above[PATH_MAX];
     struct stat st;
     size_t end = strlen(base);
+    bool holds = true;
     while (end > 1 && base[end - 1] == '/')
         end--;
     (void)snprintf(above, sizeof(above), "%s", path);
@@ -117,8 +138,11 @@ enum lks_code lks_path_folders(const char *path, const char *base, struct lks_er
             break;
         if (stat(above, &st) != 0)
             return lks_file_fail(err, above);
+        if (!holds && (st.st_mode & S_IWOTH) == 0 && is_own_group(st.st_gid))
+            st.st_mode &= ~(mode_t)S_IWGRP;
         if (lks_path_mine(above, &st, err) != LKS_OK)
             return err->code;
+        holds = false;
     }
     return LKS_OK;
 }

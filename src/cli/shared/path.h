@@ -36,7 +36,8 @@ enum lks_code lks_path_config_base(const struct lks_cli *cli, char out[PATH_MAX]
 enum lks_code lks_path_mine(const char *path, const struct stat *st,
                             struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same for each folder of `path` up to `base` and with it. */
+/* The same for each folder of `path` up to `base` and with it. Above the first, the user's own
+ * group may write. */
 enum lks_code lks_path_folders(const char *path, const char *base,
                                struct lks_err *err) LKS_MUST_CHECK;
 

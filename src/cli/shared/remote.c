@@ -10,6 +10,7 @@
 
 enum {
     TOKEN_MAX = 4096,
+    PATH_SHOWN = 200,
     PAGE = 1000,
     QUESTION_MAX = 1 << 20, /* as much as lockstepd takes */
     PATH_BYTES = LKS_REMOTE_PATH_MAX
@@ -29,12 +30,17 @@ const char *lks_remote_server(const struct lks_cli *cli, const struct lks_args *
 }
 
 /* The token in `path`, without the line end that an editor leaves. */
-static enum lks_code read_token(const char *path, struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_remote_token(const char *path, struct lks_buf *out, struct lks_err *err)
 {
     lks_buf_init(out, TOKEN_MAX);
     if (lks_input_private(path, "token", err) != LKS_OK)
         return err->code;
-    if (lks_file_read(path, out, err) != LKS_OK)
+    enum lks_code code = strcmp(path, "-") == 0 ? lks_file_read(path, out, err)
+                                                : lks_file_read_plain(path, out, err);
+    if (code == LKS_E_NOT_FOUND)
+        return lks_fail(err, code, "%.*s: there is no token; 'lockstep login' writes one",
+                        PATH_SHOWN, path);
+    if (code != LKS_OK)
         return lks_wrap(err, "the token");
     struct lks_str token = lks_buf_view(out);
     while (token.len > 0 && strchr("\r\n ", token.ptr[token.len - 1]) != NULL)
@@ -60,9 +66,14 @@ static enum lks_code fail_without_ca(const struct lks_cli *cli, const char *serv
                     server);
 }
 
-/* The server, the CA and `token_file` are those after lks_context_apply(). */
+/* Ours: a token, or where there is none a certificate with its key in the same file. */
+struct ours {
+    const char *token, *token_file, *certificate, *key;
+};
+
+/* The server and the CA are those after lks_context_apply(). */
 static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
-                               const char *token_file, struct lks_remote *out, struct lks_err *err)
+                               const struct ours *ours, struct lks_remote *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
     struct lks_client_options options = {
@@ -73,10 +84,16 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
     bool distant = strncmp(options.server, "https://", strlen("https://")) == 0;
     if (distant && options.ca == NULL)
         return fail_without_ca(cli, options.server, err);
-    if (token_file != NULL) {
-        if (read_token(token_file, &token, err) != LKS_OK)
+    options.token = ours->token;
+    if (ours->token_file != NULL) {
+        if (lks_remote_token(ours->token_file, &token, err) != LKS_OK)
             return err->code;
         options.token = token.ptr;
+    } else if (ours->certificate != NULL) {
+        if (lks_input_private(ours->key, "key", err) != LKS_OK)
+            return err->code;
+        options.certificate = ours->certificate;
+        options.key = ours->key;
     }
     out->cli = cli;
     return lks_client_new(&options, &out->client, err);
@@ -87,7 +104,20 @@ enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
 {
     if (lks_context_apply(cli, args, err) != LKS_OK)
         return err->code;
-    return open_with(cli, args, given(args, "--token-file", cli->token_file), out, err);
+    const struct ours ours = {.token_file = given(args, "--token-file", cli->token_file),
+                              .certificate = cli->certificate_file,
+                              .key = cli->certificate_file};
+    return open_with(cli, args, &ours, out, err);
+}
+
+enum lks_code lks_remote_open_as(struct lks_cli *cli, const struct lks_args *args,
+                                 const char *token, const char *certificate, const char *key,
+                                 struct lks_remote *out, struct lks_err *err)
+{
+    const struct ours ours = {.token = token, .certificate = certificate, .key = key};
+    if (lks_context_apply(cli, args, err) != LKS_OK)
+        return err->code;
+    return open_with(cli, args, &ours, out, err);
 }
 
 enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
@@ -95,7 +125,7 @@ enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args
 {
     if (lks_context_apply(cli, args, err) != LKS_OK)
         return err->code;
-    return open_with(cli, args, NULL, out, err);
+    return open_with(cli, args, &(struct ours){0}, out, err);
 }
 
 static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS};

@@ -55,7 +55,16 @@ enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
 /* The same without the token, which may not be there yet. */
 enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
                                       struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
+/* The same with a token, or else with a certificate and its key, which are files. */
+enum lks_code lks_remote_open_as(struct lks_cli *cli, const struct lks_args *args,
+                                 const char *token, const char *certificate, const char *key,
+                                 struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_remote_fini(struct lks_remote *remote);
+
+/* The token in a plain file ("-": standard input) that others cannot read, without the line end
+ * that an editor leaves. `out` is initialised here. */
+enum lks_code lks_remote_token(const char *path, struct lks_buf *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* Refuse the options above, for a command that was given a directory to work on instead. */
 enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err) LKS_MUST_CHECK;

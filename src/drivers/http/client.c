@@ -576,6 +576,15 @@ static enum lks_code read_address(struct lks_client *c, const char *server, stru
     return LKS_OK;
 }
 
+enum lks_code lks_client_address(const char *server, struct lks_err *err)
+{
+    struct lks_client c = {0};
+    if (strncmp(server, "unix:", 5) == 0)
+        return read_unix(&c, server, err);
+    return strncmp(server, "https://", 8) == 0 ? read_address(&c, server, err)
+                                               : fail_server(server, err);
+}
+
 static void wipe(struct lks_buf *b)
 {
     OPENSSL_cleanse(b->ptr, b->cap);

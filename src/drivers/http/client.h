@@ -26,6 +26,10 @@ struct lks_client_options {
 
 struct lks_client;
 
+/* Whether a server can be asked at this address, as far as its form tells; INVALID says what is
+ * wrong with it. */
+enum lks_code lks_client_address(const char *server, struct lks_err *err) LKS_MUST_CHECK;
+
 /* Checks the address and reads the files; nothing is sent yet. Texts are copied. */
 enum lks_code lks_client_new(const struct lks_client_options *options, struct lks_client **out,
                              struct lks_err *err) LKS_MUST_CHECK;
