@@ -356,8 +356,9 @@ def judge_sanitized(run_, tests, tree, found):
     reach = {run_.numbers[m.name()] for m in left_}
     plain = {t.name: t for t in tests if reach & t.reached and not t.problem}
     build = tree / "build-sanitized"
-    if not plain or time.monotonic() > run_.until:
-        return {}, {m.name() for m in left_ if plain}
+    if not build.exists() and time.monotonic() > run_.until:
+        reached = {n for t in plain.values() for n in t.reached}
+        return {}, {m.name() for m in left_ if run_.numbers[m.name()] in reached}
     set_up(tree, build, *shlex.split(os.environ["SANITIZED"]), CC=os.environ.get("CLANG", "clang"))
     again = tests_of(build, run_.jobs, plain)
     for test in again:  # what a test reaches is known, and sanitizers take about three times as long

@@ -321,7 +321,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_resets(s, out);
     put_counter(out, "lockstep_heartbeats", "Heartbeats that were heard.", m->beats);
     put_counter(out, "lockstep_calls", "Requests that were decided.", m->calls);
-    put_counter(out, "lockstep_calls_refused", "Admissions that were refused.", m->refused);
+    put_counter(out, "lockstep_calls_refused", "Requests that were refused.", m->refused);
     put_counter(out, "lockstep_journal_stalls", "Times the journal could not be written.",
                 m->stalls);
     put_counter(out, "lockstep_snapshots", "Snapshots of the state.", m->snapshots);
