@@ -100,6 +100,20 @@ static const struct {
      "n[4-8] by recipe 0\npart of wave 4: x[1-4] by recipe 0, domain rack1\ncapacity: pool "
      "train: at least 8 of 12 nodes stay in service; the largest gang on one stack is 4 at the "
      "least, after about 4 h\n"},
+    {"a domain with the name of a node that is not in it",
+     HEAD "pools:\n" POOL("train", "") "domains: {n1: {}}\nnodes:\n" GROUP("n[1-2]", "train", "")
+         GROUP("a1,x1", "train", ", domain: n1") A B,
+     NULL, "train",
+     "part of wave 0: n1 by recipe 0, proves\n"
+     "part of wave 1: a1,x1 by recipe 0, domain n1\n"
+     "part of wave 2: n2 by recipe 0\n"},
+    {"a domain whose nodes come behind the node of its name",
+     HEAD "pools:\n" POOL("train", "") "domains: {n1: {}}\nnodes:\n" GROUP("n[1-2]", "train", "")
+         GROUP("x[1-2]", "train", ", domain: n1") A B,
+     NULL, "train",
+     "part of wave 0: n1 by recipe 0, proves\n"
+     "part of wave 1: x[1-2] by recipe 0, domain n1\n"
+     "part of wave 2: n2 by recipe 0\n"},
     {"a planned stop is used",
      HEAD "outages: [{hosts: 'g[7-8]', from: '2030-01-01T00:00:00Z', until: "
           "'2030-01-02T00:00:00Z'}, {hosts: g6, from: '1970-01-01T00:00:00Z', until: "

@@ -240,6 +240,7 @@ struct crowd {
         struct lks_str name; /* of its domain, or its own */
         struct lks_str own;
         uint32_t node;
+        bool together; /* with its domain, which may have the name of a node outside of it */
         bool asset;
     } * list;
     size_t count;
@@ -509,6 +510,7 @@ static void take(struct lks_planning *p, struct crowd *c, uint32_t node)
     c->list[c->count++] =
         (struct named){.name = together ? lks_state_text(p->state, n->domain) : own,
                        .own = own,
+                       .together = together,
                        .node = node,
                        .asset = n->asset != 0};
 }
@@ -517,6 +519,8 @@ static int by_name(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
     int order = lks_str_cmp(a->name, b->name);
+    if (order == 0 && a->together != b->together)
+        return a->together ? 1 : -1;
     if (order == 0 && a->asset != b->asset)
         return a->asset ? 1 : -1;
     return order != 0 ? order : lks_str_cmp(a->own, b->own);
