@@ -32,6 +32,7 @@ static const struct {
     const char *id, *why;
 } unasked[] = {
     {"login", "an OpenID provider answers"},
+    {"can", "it has no rows; tests/test_daemon_can.c compares it with the acts"},
     {"loginCallback", "an OpenID provider answers"},
     {"openapi", "it says what docs/reference/api.md says, and changes with every route"},
     {"metrics", "most of it is of this process"},
@@ -400,6 +401,7 @@ static const struct {
     {"Node", "inband_age_ms skew_ms heard_ms_ago", "heartbeats are of the process"},
     {"Endpoint", "failed failure", "leases are in the store beside the journal"},
     {"Admissions", "next", "the log of admissions is of the process"},
+    {"Whoami", "issuer controller", "no login asks, and the process has no name"},
     {"ChangeGate", "estimate worst best", "they need more nodes than the journal has"},
 };
 

@@ -75,7 +75,7 @@ extern const struct lks_option lks_login_options[], lks_login_with_options[],
      "authenticated, until when that holds, your roles, the context and the controller that "      \
      "answered. A role without a site or a pool holds for the whole fleet; 'access grant' "        \
      "explains the roles, and 'access can-i' asks for one act.",                                   \
-     "{identity, by, credential?, issuer?, expires?, controller, bindings: [{role, site?, "        \
+     "{identity, by, credential?, issuer?, expires?, controller?, bindings: [{role, site?, "       \
      "pool?}], context?, server}", lks_cmd_whoami},                                                \
     {LKS_ADMINISTER, "config ls", "", 0, 0, NULL, "List the contexts: controllers by name",        \
      "Contexts are in $XDG_CONFIG_HOME/lockstep/contexts.yaml, else "                              \

@@ -94,7 +94,7 @@ void lks_handle_whoami(struct lks_authz *authz, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_text(&w, "identity", me);
     put_credential(&w, s, call);
-    lks_json_cstr(&w, "controller", lks_daemon_name(authz->daemon));
+    lks_json_some(&w, "controller", lks_str_from(lks_daemon_name(authz->daemon)));
     lks_json_begin(&w, "bindings", '[');
     if (call->root) {
         lks_json_begin(&w, NULL, '{');

@@ -174,7 +174,7 @@ const struct lks_form lks_form_whoami = FORM("Whoami", "The caller",
     MAY("credential", TEXT, "the ID of the token, or the serial number of the certificate"),
     MAY("issuer", TEXT, "the provider of the login"),
     MAY("expires", TIME, "the end of the credential; absent: it has none"),
-    MUST("controller", TEXT, "the controller that answered"),
+    MAY("controller", TEXT, "the controller that answered"),
     MUST("bindings", LKS_LIST(LKS_FORM(bound)), "what they may do, and where"));
 
 static const struct lks_form grant = FORM("Grant", "A role that gives a permission",
