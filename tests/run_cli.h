@@ -126,20 +126,13 @@ static inline bool lks_run_has_own_test(const char *command)
  * those that have a test program of their own. */
 static inline bool lks_run_needs_controller(const char *command)
 {
-    static const char *const groups[] = {"fleet ",       "node ",
-                                         "access ",      "whoami",
-                                         "alarm ",       "journal ",
-                                         "backup",       "restore",
-                                         "doctor",       "top",
-                                         "sim ",         "drift",
-                                         "deviation ",   "admit",
-                                         "image ",       "stack publish",
-                                         "stack ls",     "stack promote",
-                                         "stack retire", "command ",
-                                         "override ",    "flash ",
-                                         "endpoint ",    "sweep ",
-                                         "artifact ",    "stack rollbacks",
-                                         "bundle show"};
+    static const char *const groups[] = {
+        "fleet ",        "node ",           "access ",       "whoami",       "alarm ",
+        "journal ",      "backup",          "restore",       "doctor",       "top",
+        "sim ",          "drift",           "deviation ",    "admit",        "image ",
+        "stack publish", "stack ls",        "stack promote", "stack retire", "command ",
+        "override ",     "flash ",          "endpoint ",     "sweep ",       "artifact ",
+        "scheduler ",    "stack rollbacks", "bundle show"};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

@@ -1,6 +1,7 @@
 /* The command line as a whole: what it answers, where it says it, and with which exit status. */
 #include "base/term/term.h"
 #include "cli/shared/cli.h"
+#include "cli/shared/selector.h"
 #include "core/view/view_row.h"
 #include "tests/manifests.h"
 #include "tests/run_cli.h"
@@ -627,15 +628,18 @@ static bool has_option(const struct lks_command *c, const char *name)
     return false;
 }
 
-/* A command that lists rows of the state takes every filter of their table as an option. */
+/* A command that lists rows takes the options of lists; for rows of the state, every filter of
+ * their table is one. */
 static void test_lists(void)
 {
     for (size_t i = 0; i < lks_command_count; i++) {
         const struct lks_view *view = lks_cli_view(&lks_commands[i]);
+        struct lks_selector_of of;
         struct lks_field field;
         lks_test_case("%s", lks_commands[i].name);
-        CHECK(has_option(&lks_commands[i], "--sort-by") == (view != NULL));
-        CHECK(has_option(&lks_commands[i], "--columns") == (view != NULL));
+        static const char *const options[] = {"--sort-by", "--columns", "--selector", "--limit"};
+        for (size_t k = 0; k < LKS_COUNT(options); k++)
+            CHECK(has_option(&lks_commands[i], options[k]) == lks_cli_rows(&lks_commands[i], &of));
         for (size_t k = 0; view != NULL && lks_view_row_field(view, LKS_USE_FILTER, k, &field);
              k++) {
             char option[64];

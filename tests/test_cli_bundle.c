@@ -156,7 +156,7 @@ static const struct row making[] = {
     {"a version that none of them has",
      ARGS("bundle", "build", "DIR/in/many.yaml", "--output", "DIR/many"), 0, "with 1 file",
      "report version 7, which no image of the package has: 1 (1.0), 2 (2.0), 3 (3.0), 4 (4.0), 5 "
-     "(5.0), 6 (6.0) and 54 more\n"},
+     "(5.0), 6 (6.0) and 54 more; 'lockstep pldm inspect FILE' lists all\n"},
     {"half a package", ARGS("bundle", "build", "DIR/in/cut.yaml", "--output", "DIR/cut"), 0,
      "with 1 file", "note: sub/cut.fwpkg: not a PLDM package, although it starts as one: "},
     {"half a package that has to say its version", BUILD("cutoff.yaml"), 3, "",

@@ -1,102 +1,14 @@
 /* The commands of changes as a user has them. lockstepd's answers are written down here, so that
  * every state a change can be in is shown, at any width. */
 #include "base/file.h"
-#include "tests/liar.h"
-#include "tests/run_cli.h"
+#include "tests/run_asked.h"
 #include "tests/tree.h"
-
-#include <unistd.h>
 
 enum { WORDS_MAX = 14, FILE_MAX = 1 << 20 };
 
 #define GOLDEN "tests/golden/change/"
 
 static struct lks_tree tree;
-
-/* What lockstepd says, once: a status and a body, of JSON unless it starts as Markdown or a
- * manifest does. */
-static struct lks_str answer(int status, const char *body)
-{
-    static struct lks_buf texts[LKS_LIAR_TURNS];
-    static size_t at;
-    struct lks_buf *text = &texts[at++ % LKS_LIAR_TURNS];
-    lks_buf_fini(text);
-    lks_buf_init(text, FILE_MAX);
-    lks_buf_addf(text,
-                 "HTTP/1.1 %d x\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-                 "Connection: close\r\n\r\n%s",
-                 status,
-                 body[0] == '#'                     ? "text/markdown"
-                 : body[0] == 'l'                   ? "application/yaml"
-                 : body[0] == '<' || body[0] == '>' ? "text/html"
-                 : status < 400                     ? "application/json"
-                                                    : "application/problem+json",
-                 strlen(body), body);
-    return lks_buf_view(text);
-}
-
-/* The program on a terminal, with the answers of `l`, one for each time it asks. */
-struct asked {
-    struct lks_liar liar;
-    struct lks_run run;
-};
-
-static void asked_fini(struct asked *a)
-{
-    lks_run_fini(&a->run);
-    lks_liar_fini(&a->liar);
-}
-
-static struct lks_run run_on(const char *const *words, const struct lks_term *term)
-{
-    char *argv[LKS_RUN_ARGS_MAX + 4] = {(char *)(uintptr_t) "lockstep"};
-    char server[128];
-    char *out = NULL, *err = NULL;
-    size_t out_len = 0, err_len = 0;
-    int argc = 1;
-    snprintf(server, sizeof(server), "unix:%s/sock", tree.path);
-    for (; words[argc - 1] != NULL; argc++)
-        argv[argc] = (char *)(uintptr_t)words[argc - 1];
-    struct lks_cli cli = {
-        .out = open_memstream(&out, &out_len),
-        .err = open_memstream(&err, &err_len),
-        .term = *term,
-        .server = server,
-        .now = 1794700800, /* 2026-11-15 */
-    };
-    struct lks_run run = {.exit = lks_cli_run(&cli, argc, argv)};
-    fclose(cli.out);
-    fclose(cli.err);
-    run.out = (struct lks_str){out, out_len};
-    run.err = (struct lks_str){err, err_len};
-    return run;
-}
-
-/* Answers of the rows of a script, up to NULL; "" is a connection that ends without one. */
-static void ask(struct asked *a, const char *const *words, const char *const *script,
-                const struct lks_term *term)
-{
-    char path[128];
-    *a = (struct asked){0};
-    snprintf(path, sizeof(path), "%s/sock", tree.path);
-    (void)unlink(path);
-    a->liar.path = path;
-    for (size_t i = 0; i < LKS_LIAR_TURNS && script[i] != NULL; i++) {
-        bool no = strncmp(script[i], "{\"type\"", 7) == 0;
-        a->liar.turns[a->liar.turn_count++] =
-            script[i][0] == '\0'
-                ? (struct lks_liar_turn){LKS_LIAR_CUT, LKS_STR("")}
-                : (struct lks_liar_turn){LKS_LIAR_CLOSE, answer(no                    ? 409
-                                                                : script[i][0] == '>' ? 307
-                                                                                      : 200,
-                                                                script[i])};
-    }
-    if (a->liar.turn_count > 0)
-        lks_liar_start(&a->liar);
-    a->run = run_on(words, term);
-    if (a->liar.turn_count > 0)
-        lks_liar_join(&a->liar);
-}
 
 static void read_file(const char *name, struct lks_buf *out)
 {
@@ -305,10 +217,10 @@ static const struct {
 static void test_asked(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
         lks_test_case("%s", rows[i].name);
-        ask(&a, rows[i].words, (const char *const[]){rows[i].says, NULL},
-            &(struct lks_term){.width = 100});
+        lks_run_ask(&a, tree.path, rows[i].words, (const char *const[]){rows[i].says, NULL},
+                    &(struct lks_term){.width = 100});
         CHECK_INT(a.run.exit, rows[i].exit);
         CHECK_HAS(a.run.out, rows[i].out);
         CHECK_HAS(a.run.err, rows[i].err);
@@ -352,7 +264,7 @@ static void check_width(struct lks_str text, unsigned width)
 static void test_shown(void)
 {
     for (size_t i = 0; i < LKS_COUNT(views); i++) {
-        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf says = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf shows = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf waiting = {0};
@@ -361,8 +273,9 @@ static void test_shown(void)
         read_file(views[i].shows, &shows);
         read_file("waiting.json", &waiting);
         bool waits = strcmp(views[i].says, "change.json") == 0;
-        ask(&a, views[i].words, (const char *const[]){says.ptr, waits ? waiting.ptr : NULL, NULL},
-            &(struct lks_term){.width = views[i].width});
+        lks_run_ask(&a, tree.path, views[i].words,
+                    (const char *const[]){says.ptr, waits ? waiting.ptr : NULL, NULL},
+                    &(struct lks_term){.width = views[i].width});
         CHECK_INT(a.run.exit, 0);
         CHECK_STR(a.run.err, "");
         if (!CHECK(lks_str_eq(a.run.out, lks_buf_view(&shows))))
@@ -387,7 +300,7 @@ static void test_json(void)
         {"freeze", NULL, ARGS("freeze", "--reason=r", "--json")},
     };
     for (size_t i = 0; i < LKS_COUNT(commands); i++) {
-        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf says = {0};
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         lks_test_case("%s", commands[i].command);
@@ -395,9 +308,9 @@ static void test_json(void)
             read_file(commands[i].says, &says);
         const char *plain =
             strcmp(commands[i].command, "freeze") == 0 ? "{\"seq\":9}" : MOVED("approved");
-        ask(&a, commands[i].words,
-            (const char *const[]){commands[i].says != NULL ? says.ptr : plain, NULL},
-            &(struct lks_term){0});
+        lks_run_ask(&a, tree.path, commands[i].words,
+                    (const char *const[]){commands[i].says != NULL ? says.ptr : plain, NULL},
+                    &(struct lks_term){0});
         CHECK_INT(a.run.exit, 0);
         const struct lks_doc *doc = lks_run_json(&a.run, &docs);
         if (CHECK(doc != NULL))
@@ -590,8 +503,9 @@ static const struct {
 static void test_top_lines(void)
 {
     static const char *const words[] = {"top", "--rounds=1", NULL};
-    LKS_CLEANUP(asked_fini) struct asked a = {0};
-    ask(&a, words,
+    LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
+    lks_run_ask(
+        &a, tree.path, words,
         (const char *const[]){
             "{\"name\":\"prod\",\"seq\":9,\"pools\":[{\"name\":\"p\",\"nodes\":4,"
             "\"liveness\":{\"live\":4}}]}",
@@ -616,9 +530,9 @@ static void test_follow(void)
 {
     static const char *const words[] = {"change", "show", "7", "--follow", NULL};
     for (size_t i = 0; i < LKS_COUNT(follows); i++) {
-        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
         lks_test_case("%s", follows[i].name);
-        ask(&a, words, follows[i].script, &follows[i].term);
+        lks_run_ask(&a, tree.path, words, follows[i].script, &follows[i].term);
         CHECK_INT(a.run.exit, follows[i].exit);
         CHECK_STR(a.run.out, follows[i].out);
         CHECK_HAS(a.run.err, follows[i].err);
@@ -628,9 +542,9 @@ static void test_follow(void)
 static void test_follow_json(void)
 {
     static const char *const words[] = {"change", "show", "7", "--follow", "--json", NULL};
-    LKS_CLEANUP(asked_fini) struct asked a = {0};
-    ask(&a, words, (const char *const[]){BEGINS, BEGINS, HALTS("false"), NULL},
-        &(struct lks_term){0});
+    LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
+    lks_run_ask(&a, tree.path, words, (const char *const[]){BEGINS, BEGINS, HALTS("false"), NULL},
+                &(struct lks_term){0});
     CHECK_INT(a.run.exit, 1);
     CHECK_STR(a.run.out, BEGINS "\n" HALTS("false") "\n");
 }
@@ -639,8 +553,9 @@ static void test_start_follow(void)
 {
     static const char *const words[] = {"change",     "start",      "7",        "--reason=go",
                                         "--nodes=58", "--gpus=392", "--follow", NULL};
-    LKS_CLEANUP(asked_fini) struct asked a = {0};
-    ask(&a, words, (const char *const[]){MOVED("running"), IS_DONE, NULL}, &(struct lks_term){0});
+    LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
+    lks_run_ask(&a, tree.path, words, (const char *const[]){MOVED("running"), IS_DONE, NULL},
+                &(struct lks_term){0});
     CHECK_INT(a.run.exit, 0);
     CHECK_HAS(a.run.out, "change 7 is running: 58 nodes, 392 GPUs\nchange 7 done: 4/4 done\n");
 }
@@ -654,13 +569,13 @@ static void test_stale(void)
 {
     char path[128];
     const char *const words[] = {"fleet", "apply", path, NULL};
-    LKS_CLEANUP(asked_fini) struct asked a = {0};
+    LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
     snprintf(path, sizeof(path), "%s/fleet.yaml", tree.path);
     lks_tree_file(&tree, "/fleet.yaml", FLEET_OF("\n    # by hand\n    stack: gold"));
-    ask(&a, words,
-        (const char *const[]){PROBLEM("pool 'p' is pinned to 'silver'"),
-                              FLEET_OF("\n    stack: silver"), NULL},
-        &(struct lks_term){0});
+    lks_run_ask(&a, tree.path, words,
+                (const char *const[]){PROBLEM("pool 'p' is pinned to 'silver'"),
+                                      FLEET_OF("\n    stack: silver"), NULL},
+                &(struct lks_term){0});
     CHECK_INT(a.run.exit, 1);
     CHECK_HAS(a.run.err,
               "fleet.yaml:7: pool p: stack: gold -> silver (edit this line; to move the pool "
@@ -680,9 +595,10 @@ static void test_bytes(void)
     static const char shown[] = "# a\t?]0;x????\303\274\n";
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
         for (int tty = 0; tty < 2; tty++) {
-            LKS_CLEANUP(asked_fini) struct asked a = {0};
+            LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
             lks_test_case("%s %s, tty %d", words[i][0], words[i][1], tty);
-            ask(&a, words[i], (const char *const[]){sent, NULL}, &(struct lks_term){.tty = tty});
+            lks_run_ask(&a, tree.path, words[i], (const char *const[]){sent, NULL},
+                        &(struct lks_term){.tty = tty});
             CHECK_STR(a.run.err, "");
             CHECK_HAS(a.run.out, tty ? shown : sent);
         }

@@ -1,5 +1,5 @@
-/* The program on a terminal, as a person has it: questions, and Ctrl-C. lockstepd's answers are
- * written down here. */
+/* The program on a terminal, as a person has it: questions, Ctrl-C, and the pager. lockstepd's
+ * answers are written down here. */
 #include "base/buf.h"
 #include "tests/liar.h"
 #include "tests/test.h"
@@ -28,7 +28,9 @@ struct seat {
     int status; /* as waitpid() has it */
 };
 
-static void run_child(const char *tty, char *const *argv, const char *server)
+/* `variables` are "NAME=VALUE" for the program, up to NULL; or NULL: none. */
+static void run_child(const char *tty, char *const *argv, const char *server,
+                      const char *const *variables)
 {
     int fd = setsid() >= 0 ? open(tty, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) != 0)
@@ -40,11 +42,15 @@ static void run_child(const char *tty, char *const *argv, const char *server)
     setenv("LOCKSTEP_SERVER", server, 1);
     setenv("TERM", "xterm", 1);
     unsetenv("NO_COLOR");
+    unsetenv("LOCKSTEP_PAGER");
+    setenv("PAGER", "cat", 1);
+    for (; variables != NULL && *variables != NULL; variables++)
+        putenv((char *)(uintptr_t)*variables);
     execv(argv[0], argv);
     _exit(99);
 }
 
-static bool seat_start(struct seat *s, const char *const *words)
+static bool seat_start(struct seat *s, const char *const *words, const char *const *variables)
 {
     char *argv[WORDS_MAX] = {(char *)(uintptr_t)LKS_CLI_PROGRAM};
     char server[PATH_SIZE];
@@ -58,7 +64,7 @@ static bool seat_start(struct seat *s, const char *const *words)
         return false;
     s->pid = fork();
     if (s->pid == 0)
-        run_child(ptsname(s->fd), argv, server);
+        run_child(ptsname(s->fd), argv, server, variables);
     return CHECK(s->pid > 0);
 }
 
@@ -164,7 +170,7 @@ static void check_question(size_t i, struct lks_liar *liar, struct seat *s)
     snprintf(file, sizeof(file), "%s/fleet.yaml", tree.path);
     const char *words[] = {"fleet", "apply", file, questions[i].option, NULL};
     give_file(i, file);
-    if (!seat_start(s, words))
+    if (!seat_start(s, words, NULL))
         return;
     if (questions[i].pipe)
         fill_pipe(file);
@@ -252,7 +258,7 @@ static void test_short(void)
                                                answer(&done, "application/json", "{\"seq\":7}")};
         (void)unlink(path);
         lks_liar_start(&liar);
-        if (seat_start(&s, words)) {
+        if (seat_start(&s, words, NULL)) {
             if (shorts[i].asked &&
                 seat_sees(&s, "'gpu01' is 'gpu017'. Run 'node hold' with 'gpu017'? [y/N] "))
                 seat_type(&s, shorts[i].typed);
@@ -274,7 +280,7 @@ static void test_several(void)
     static const char *const words[] = {"node", "resolve", "gpu[1-3]", "--reason", "x", NULL};
     struct seat s = {0};
     (void)unlink(path); /* no lockstepd: nothing is sent */
-    if (seat_start(&s, words) &&
+    if (seat_start(&s, words, NULL) &&
         seat_sees(&s, "Run 'node resolve' on 3 nodes (gpu[1-3])? [y/N] ")) {
         seat_type(&s, "n\n");
         seat_end(&s);
@@ -336,7 +342,7 @@ static void check_interrupt(size_t row)
         words[i] = strcmp(interrupts[row].words[i], "FILE") == 0 ? file : interrupts[row].words[i];
     (void)unlink(path);
     lks_liar_start(&liar);
-    if (seat_start(&s, words) && seat_sees(&s, interrupts[row].after)) {
+    if (seat_start(&s, words, NULL) && seat_sees(&s, interrupts[row].after)) {
         seat_type(&s, "\003");
         seat_end(&s);
         CHECK(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT);
@@ -391,7 +397,7 @@ static void test_prompt(void)
         (void)unlink(path);
         (void)unlink(file);
         lks_liar_start(&liar);
-        if (seat_start(&s, words) && seat_sees(&s, "API token: ")) {
+        if (seat_start(&s, words, NULL) && seat_sees(&s, "API token: ")) {
             seat_type(&s, prompts[i].typed);
             seat_end(&s);
             CHECK(WIFEXITED(s.status));
@@ -408,6 +414,126 @@ static void test_prompt(void)
     }
 }
 
+/* The pager --------------------------------------------------------------------------------- */
+
+#define ARGS(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/* A terminal has 24 rows. The heading and 23 nodes leave no row for the prompt of the shell. */
+enum { FITS = 22, TOO_LONG = 23 };
+#define MARKS "LOCKSTEP_PAGER=sed s/^/P:/"
+
+static const struct {
+    const char *name;
+    const char *words[WORDS_MAX];
+    const char *variables[3];
+    int nodes; /* 0: lockstepd is not asked */
+    int exit;
+    const char *seen, *unseen;
+} paged[] = {
+    {"a list that fits", ARGS("node", "ls"), ARGS(MARKS), FITS, 0, "\r\nn022 ", "P:"},
+    {"a list that does not", ARGS("node", "ls"), ARGS(MARKS), TOO_LONG, 0, "\r\nP:n023 ", "\r\nn"},
+    {"colours stay", ARGS("node", "ls"), ARGS(MARKS), TOO_LONG, 0, "\033[32mlive\033[0m", "\r\nn"},
+    {"$PAGER", ARGS("node", "ls"), ARGS("PAGER=sed s/^/Q:/"), TOO_LONG, 0, "\r\nQ:n023 ", "P:"},
+    {"our own comes first", ARGS("node", "ls"), ARGS(MARKS, "PAGER=sed s/^/Q:/"), TOO_LONG, 0,
+     "\r\nP:n023 ", "Q:"},
+    {"--no-pager", ARGS("node", "ls", "--no-pager"), ARGS(MARKS), TOO_LONG, 0, "\r\nn023 ", "P:"},
+    {"none by an empty variable", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER="), TOO_LONG, 0,
+     "\r\nn023 ", "P:"},
+    {"a terminal without a cursor", ARGS("node", "ls"), ARGS(MARKS, "TERM=dumb"), TOO_LONG, 0,
+     "\r\nn023 ", "P:"},
+    {"a pager that is missing", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=/nonexistent/pager -x"),
+     TOO_LONG, 0, "\r\nn023 ", "P:"},
+    {"a pager that is no program", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=/dev/null"), TOO_LONG,
+     0, "\r\nn023 ", "P:"},
+    {"a pager that dies", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=echo P:; kill -9 $$"), TOO_LONG,
+     0, "P:", "n023"},
+    {"a pager that fails", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=echo P:; exit 3"), TOO_LONG, 0,
+     "P:", "n023"},
+    {"a reader that quits early", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=head -n 2"), TOO_LONG, 0,
+     "\r\nn001 ", "n002"},
+    {"the exit status is the command's", ARGS("drift", "--json", "-o", "json"),
+     ARGS("LOCKSTEP_PAGER=echo P:; exit 3"), 2000, 1, "P:", "n023"},
+    {"an error behind the pager", ARGS("help", "nonsense"), ARGS(MARKS), 0, 2, "lockstep: ", "P:"},
+    {"help", ARGS("node", "ls", "--help"), ARGS(MARKS), 0, 0, "P:usage: lockstep node ls", "\r\nu"},
+    {"help of a family", ARGS("change", "--help"), ARGS(MARKS), 0, 0, "P:usage: lockstep change",
+     "\r\nu"},
+    {"explain", ARGS("explain", "node"), ARGS(MARKS), 0, 0, "P:", "\r\nn"},
+    {"YAML", ARGS("explain", "node", "-o", "yaml"), ARGS(MARKS), 0, 0, "P:items:\r\nP:- ", "\r\ni"},
+    {"a locale that does not exist", ARGS("node", "ls"), ARGS(MARKS, "LC_ALL=xx_YY.nonsense"),
+     TOO_LONG, 0, "P:\xe7\xaf\x80-023 ", "?"},
+    {"a locale of bytes", ARGS("node", "ls"), ARGS(MARKS, "LC_ALL=C"), TOO_LONG, 0,
+     "P:\xe7\xaf\x80-023 ", "?"},
+    {"no pager for what goes on", ARGS("drift", "--watch", "--json"), ARGS(MARKS), 0, 4,
+     "lockstep: ", "P:"},
+};
+
+/* A list of nodes, with characters of three bytes in a name where the row is about locales. */
+static void list_nodes(int count, const char *name, struct lks_buf *out)
+{
+    lks_buf_init(out, OUT_MAX);
+    lks_buf_addf(out, "{\"items\":[");
+    for (int i = 1; i <= count; i++)
+        lks_buf_addf(out,
+                     "%s{\"name\":\"%s%03d\",\"node\":\"n\",\"pool\":\"p\",\"liveness\":\"live\","
+                     "\"judged\":\"drift\"}",
+                     i > 1 ? "," : "", name, i);
+    lks_buf_addf(out, "]}");
+}
+
+static void check_paged(size_t i)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    struct lks_liar liar = {.path = path, .turn_count = 1};
+    struct seat s = {0};
+    list_nodes(paged[i].nodes, strstr(paged[i].name, "locale") != NULL ? "\xe7\xaf\x80-" : "n",
+               &body);
+    liar.turns[0] =
+        (struct lks_liar_turn){LKS_LIAR_CLOSE, answer(&list, "application/json", body.ptr)};
+    (void)unlink(path);
+    if (paged[i].nodes > 0)
+        lks_liar_start(&liar);
+    if (seat_start(&s, paged[i].words, paged[i].variables)) {
+        seat_end(&s);
+        CHECK(WIFEXITED(s.status));
+        CHECK_INT(WEXITSTATUS(s.status), paged[i].exit);
+        CHECK_HAS(lks_buf_view(&s.seen), paged[i].seen);
+        CHECK(lks_str_find(lks_buf_view(&s.seen), lks_str_from(paged[i].unseen)) < 0);
+    }
+    if (paged[i].nodes > 0)
+        lks_liar_join(&liar);
+    lks_buf_fini(&s.seen);
+    lks_liar_fini(&liar);
+}
+
+static void test_pager(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(paged); i++) {
+        lks_test_case("%s", paged[i].name);
+        check_paged(i);
+    }
+}
+
+/* A person who presses Ctrl-C means the pager, which may go on: the command waits for it. */
+static void test_pager_interrupt(void)
+{
+    static const char *const words[] = {"explain", "node", NULL};
+    static const char *const variables[] = {
+        "LOCKSTEP_PAGER=trap 'echo caught; exit' INT; echo there; while :; do sleep 0.1; done",
+        NULL};
+    struct seat s = {0};
+    if (seat_start(&s, words, variables) && seat_sees(&s, "there")) {
+        seat_type(&s, "\003");
+        seat_end(&s);
+        CHECK(WIFEXITED(s.status) && WEXITSTATUS(s.status) == 0);
+        CHECK_HAS(lks_buf_view(&s.seen), "caught");
+    }
+    lks_buf_fini(&s.seen);
+}
+
 int main(void)
 {
     tree = lks_tree_new();
@@ -418,6 +544,8 @@ int main(void)
         {"cli terminal: an act on several nodes", test_several},
         {"cli terminal: Ctrl-C", test_interrupt},
         {"cli terminal: the prompt of login", test_prompt},
+        {"cli terminal: the pager", test_pager},
+        {"cli terminal: Ctrl-C in the pager", test_pager_interrupt},
         {0},
     });
     lks_tree_free(&tree);

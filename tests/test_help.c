@@ -50,7 +50,7 @@ static void test_examples_parse(void)
         int count = split(e->line, storage, words), named = 2;
         for (const char *c = command->name; *c != '\0'; c++)
             named += *c == ' ';
-        const struct lks_option *tables[] = {lks_common_options, command->options, NULL};
+        const struct lks_option *tables[] = {lks_cli_common(command), command->options, NULL};
         struct lks_args args;
         struct lks_err err = {0};
         CHECK_CODE(lks_args_parse(count - named, words + named, tables, &args, &err), LKS_OK);
@@ -126,7 +126,7 @@ static void check_help(const struct lks_command *command, const char *const *arg
     CHECK_STR(run.err, "");
     struct lks_str said = in_a_line(run.out, &text);
     CHECK_HAS(said, command->summary);
-    const struct lks_option *tables[] = {lks_common_options, command->options};
+    const struct lks_option *tables[] = {lks_cli_common(command), command->options};
     for (size_t i = 0; i < LKS_COUNT(tables); i++) {
         for (const struct lks_option *o = tables[i]; o != NULL && o->usage != NULL; o++) {
             CHECK_HAS(said, o->usage);

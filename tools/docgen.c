@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "cli/control/doctor.h"
 #include "cli/shared/cli.h"
+#include "cli/shared/selector.h"
 #include "core/check/check.h"
 #include "core/conform/consistency.h"
 #include "model/manifest/bundle.h"
@@ -84,10 +85,11 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
     put_options(page, command->options);
     if (strcmp(command->name, "doctor") == 0)
         put_checks(page);
-    if (lks_cli_view(command) == NULL)
+    struct lks_selector_of rows;
+    if (!lks_cli_rows(command, &rows))
         return;
     lks_buf_addf(page, "\n");
-    lks_cli_columns(lks_cli_view(command), page);
+    lks_cli_columns(command, page);
     lks_buf_addf(page, "\n");
 }
 
@@ -100,6 +102,9 @@ static void put_commands(struct lks_buf *page)
                        "an option is given once. The exit\nstatuses are in [errors.md](errors.md)."
                        "\n\nEvery command takes:\n");
     put_options(page, lks_common_options);
+    lks_buf_addf(page,
+                 "\nA command that writes a file has an `--output` of its own instead of the "
+                 "first one.\n[lists.md](../lists.md) is about formats, lists and the pager.\n");
     lks_buf_addf(page,
                  "\nUnder each command stand the members of its answer in JSON; `?` marks one "
                  "that is left out where there is\nnothing to say. No member is ever null or "

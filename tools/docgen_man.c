@@ -85,6 +85,10 @@ static void put_options(struct lks_buf *page, const struct lks_option *o, bool r
         if (lks_remote_is_option(o) != remote)
             continue;
         lks_buf_addf(page, ".TP\n");
+        if (lks_args_short(o).len > 0) {
+            put_bold(page, lks_args_short(o));
+            lks_buf_addf(page, ", ");
+        }
         put_bold(page, lks_args_name(o));
         if (lks_args_value(o) != NULL) {
             lks_buf_addf(page, " \\fI");
@@ -149,9 +153,9 @@ static void put_command(struct lks_buf *page, const struct lks_command *c)
     lks_buf_addf(page, ".\n");
     if (c->about[0] != '\0')
         put_line(page, c->about);
-    if (lks_cli_view(c) != NULL) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf columns = LKS_BUF(MAN_MAX);
-        lks_cli_columns(lks_cli_view(c), &columns);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf columns = LKS_BUF(MAN_MAX);
+    lks_cli_columns(c, &columns);
+    if (columns.len > 0) {
         lks_buf_addf(page, ".PP\n");
         put_line(page, columns.ptr);
     }
@@ -234,6 +238,8 @@ static const struct {
     {"LOCKSTEP_TOKEN_FILE", "file with an API token; not used with a context"},
     {"LOCKSTEP_CONTEXT", "context to use instead of the current one; LOCKSTEP_SERVER must not be "
                          "set (exit status 2)"},
+    {"LOCKSTEP_PAGER", "command that shows output that is longer than the terminal; else PAGER, "
+                       "else less -FRX. Empty or cat: no pager"},
     {"LOCKSTEP_DATA", "folder with tables of facts that replace the built-in ones"},
     {"XDG_CONFIG_HOME", "folder of contexts, in lockstep below it; else ~/.config"},
     {"XDG_STATE_HOME", "folder of trusted keys, in lockstep below it; else ~/.local/state"},

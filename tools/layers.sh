@@ -33,7 +33,7 @@ probe: root platform package kernel library gpu network run
 server: base call form auth api threads http start
 agent: state reading helper loop
 lab: pldm bmcsim bmcd sched agent rehearse
-cli: shared machine change stack firmware fleet top control sim main
+cli: shared output machine change stack firmware fleet top control sim main
 '
 
 # Those whose code takes the world as arguments; a folder stands for all its rooms.

@@ -5,14 +5,35 @@
 
 #include <string.h>
 
+enum { SHORT_LEN = 2 }; /* "-o" */
+
+/* The usage behind the short name. */
+static const char *long_usage(const struct lks_option *option)
+{
+    return lks_args_short(option).len > 0 ? option->usage + SHORT_LEN + strlen(", ")
+                                          : option->usage;
+}
+
 struct lks_str lks_args_name(const struct lks_option *option)
 {
-    return (struct lks_str){option->usage, strcspn(option->usage, " ")};
+    const char *usage = long_usage(option);
+    return (struct lks_str){usage, strcspn(usage, " ")};
+}
+
+struct lks_str lks_args_short(const struct lks_option *option)
+{
+    return (struct lks_str){option->usage, option->usage[1] != '-' ? SHORT_LEN : 0};
+}
+
+bool lks_args_is(const struct lks_option *option, struct lks_str name)
+{
+    return name.len > 0 &&
+           (lks_str_eq(name, lks_args_name(option)) || lks_str_eq(name, lks_args_short(option)));
 }
 
 const char *lks_args_value(const struct lks_option *option)
 {
-    const char *blank = strchr(option->usage, ' ');
+    const char *blank = strchr(long_usage(option), ' ');
     return blank != NULL ? blank + 1 : NULL;
 }
 
@@ -21,7 +42,7 @@ static const struct lks_option *find_option(const struct lks_option *const *tabl
 {
     for (; *tables != NULL; tables++) {
         for (const struct lks_option *o = *tables; o->usage != NULL; o++) {
-            if (lks_str_eq(name, lks_args_name(o)))
+            if (lks_args_is(o, name))
                 return o;
         }
     }
@@ -63,18 +84,31 @@ static bool may_repeat(const struct lks_option *option)
     return lks_str_ends(lks_str_from(option->usage), "...");
 }
 
+/* "--gpu=H100", "-o=json" and "-ojson" have their value in the same word. */
+static bool cut_option(const struct lks_option *const *tables, const char *word,
+                       struct lks_str *name, struct lks_str *value)
+{
+    struct lks_str first = {word, SHORT_LEN};
+    const struct lks_option *option = word[1] != '-' ? find_option(tables, first) : NULL;
+    if (option == NULL || lks_args_value(option) == NULL || word[SHORT_LEN] == '\0')
+        return lks_str_cut(lks_str_from(word), '=', name, value);
+    *name = first;
+    *value = lks_str_from(word + SHORT_LEN + (word[SHORT_LEN] == '='));
+    return true;
+}
+
 /* Read the option at argv[*at]; its value may be the next word. */
 static enum lks_code add_option(int argc, char **argv, int *at,
                                 const struct lks_option *const *tables, struct lks_args *args,
                                 struct lks_err *err)
 {
     struct lks_str name, value;
-    bool joined = lks_str_cut(lks_str_from(argv[*at]), '=', &name, &value);
+    bool joined = cut_option(tables, argv[*at], &name, &value);
     const struct lks_option *option = find_option(tables, name);
     if (option == NULL)
         return fail_unknown(tables, name, err);
     const char *wanted = lks_args_value(option);
-    if (lks_args_given(args, name) && !may_repeat(option))
+    if (lks_args_given(args, lks_args_name(option)) && !may_repeat(option))
         return lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT " is given twice", LKS_STR_ARG(name));
     if (args->given_count == LKS_ARGS_MAX)
         return lks_fail(err, LKS_E_USAGE, "more than %d options", LKS_ARGS_MAX);

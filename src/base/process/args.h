@@ -9,12 +9,18 @@
 #include <stdio.h>
 
 struct lks_option {
-    const char *usage; /* "--gpu NAME", or "--json" for a plain switch */
+    const char *usage; /* "--gpu NAME", "-o, --output FORMAT", or "--json" for a plain switch */
     const char *about;
 };
 
 /* "--gpu" of "--gpu NAME". */
 struct lks_str lks_args_name(const struct lks_option *option);
+
+/* "-o" of "-o, --output FORMAT"; empty: the option has no short name. */
+struct lks_str lks_args_short(const struct lks_option *option);
+
+/* Whether `name` is the name or the short name of the option. */
+bool lks_args_is(const struct lks_option *option, struct lks_str name);
 
 /* "NAME" of "--gpu NAME"; NULL for a plain switch. */
 const char *lks_args_value(const struct lks_option *option);
@@ -32,9 +38,9 @@ struct lks_args {
 };
 
 /* Read `argv`, `argc` long. `tables` are lists of options, `NULL` behind the last. `--opt VALUE`
- * and
- * `--opt=VALUE` both work, `--` ends the options, and an option may be given once, unless the name
- * of its value ends in "...". */
+ * and `--opt=VALUE` both work, as do `-o VALUE`, `-oVALUE` and `-o=VALUE` for a short name. `--`
+ * ends the options, and an option may be given once, unless the name of its value ends in "...".
+ */
 enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *const *tables,
                              struct lks_args *out, struct lks_err *err) LKS_MUST_CHECK;
 

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/term/term.h"
 
-#define LKS_TABLE_COLUMNS_MAX 16
+#define LKS_TABLE_COLUMNS_MAX 40
 
 enum {
     LKS_COLUMN_WRAP = 1,  /* may become narrower than its content */

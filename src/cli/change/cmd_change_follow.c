@@ -237,7 +237,7 @@ static void draw(struct follow *f, const struct lks_doc *change)
         }
     }
     if (left > 0) {
-        fprintf(cli->out, "and %" PRIu64 " more\n", left);
+        fprintf(cli->out, "and %" PRIu64 " more: lockstep change show %s\n", left, f->id);
         lines++;
     }
     f->drawn = lines + print_waits(f, change);

@@ -1,10 +1,10 @@
 /* journal verify: on a data directory, without lockstepd. */
 #include "cli/control/cmd_journal.h"
+#include "cli/control/witnesses.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/controller.h"
 #include "cli/shared/output.h"
 #include "cli/shared/render.h"
-#include "cli/shared/witnesses.h"
 #include "engine/journal.h"
 
 #include <unistd.h>

@@ -312,7 +312,7 @@ static void show_notes(struct lks_cli *cli, const struct lks_pldm_package *p)
     for (size_t i = 0; i < p->note_count; i++)
         fprintf(cli->out, "%snote:%s %" LKS_STR_FMT "\n", on, off, LKS_STR_ARG(p->notes[i].text));
     if (p->more_notes > 0)
-        fprintf(cli->out, "%snote:%s and %zu more\n", on, off, p->more_notes);
+        fprintf(cli->out, "%snote:%s and %zu more, which are not listed\n", on, off, p->more_notes);
 }
 
 static enum lks_code inspect_text(struct lks_cli *cli, struct page *page,

@@ -9,6 +9,7 @@
 #include "codec/package/sbom.h"
 #include "core/view/view.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum {
@@ -164,11 +165,19 @@ static enum lks_code print_reasons(struct lks_cli *cli, const struct lks_doc *li
 static enum lks_code print_list(struct lks_cli *cli, const struct lks_doc *answer, const char *key,
                                 const char *title, struct lks_err *err)
 {
+    char total[32];
     const struct lks_doc *list = lks_doc_member(answer, key);
     if (list == NULL || list->kind != LKS_DOC_LIST || list->count == 0)
         return LKS_OK;
     fprintf(cli->out, "%s\n", title);
-    return print_reasons(cli, list, err);
+    if (print_reasons(cli, list, err) != LKS_OK)
+        return err->code;
+    snprintf(total, sizeof(total), "%s_total", key);
+    uint64_t all = lks_render_number(answer, total);
+    if (all > list->count)
+        fprintf(cli->out, "and %" PRIu64 " more: ask about fewer nodes, with --nodes\n",
+                all - list->count);
+    return LKS_OK;
 }
 
 static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *answer,

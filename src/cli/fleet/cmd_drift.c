@@ -36,7 +36,9 @@ static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *ar
     lks_render_print(cli->out,
                      "{counts.nodes#} nodes: {counts.conforms#} conform, {counts.drift#} drift, "
                      "{counts.deviating#} run a deviation, {counts.unmeasured#} are not measured, "
-                     "{counts.unjudged#} were never evaluated\n",
+                     "{counts.unjudged#} were never evaluated\n"
+                     "[{counts.drift?}'lockstep node show NODE' lists every difference of a "
+                     "node\n]",
                      q.answer.doc);
     return LKS_OK;
 }

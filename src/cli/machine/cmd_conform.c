@@ -1,7 +1,7 @@
 /* conform, stack init: a machine against a stack, and a stack from a machine. */
+#include "cli/machine/machine.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
-#include "cli/shared/machine.h"
 #include "cli/shared/output.h"
 #include "core/conform/conform.h"
 #include "core/conform/draft.h"

@@ -1,8 +1,8 @@
 /* inventory: what this machine really runs. */
 #include "base/time.h"
+#include "cli/machine/machine.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
-#include "cli/shared/machine.h"
 #include "cli/shared/output.h"
 #include "core/conform/consistency.h"
 

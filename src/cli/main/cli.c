@@ -4,40 +4,76 @@
 #include "cli/main/each.h"
 #include "cli/main/help.h"
 #include "cli/main/prefix.h"
+#include "cli/output/format.h"
+#include "cli/output/pager.h"
 #include "cli/shared/commands.h"
+#include "cli/shared/selector.h"
 #include "core/view/view.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 
+/* --output is the first: see lks_cli_common(). */
 const struct lks_option lks_common_options[] = {
+    {"-o, --output FORMAT", "format of the answer: table, wide (every column with a value), json "
+                            "(as --json), yaml, or name (one name a line)"},
     {"--json", "print the answer as JSON"},
+    {"--no-pager", "never show long output with $LOCKSTEP_PAGER, $PAGER or less"},
     {"--data DIR", "tables of facts that replace the built-in ones of the same name; not the data "
                    "directory of lockstepd"},
     {"--help", "explain the command"},
     {0},
 };
 
-/* Lists of rows of the state. */
+const struct lks_option *lks_cli_common(const struct lks_command *command)
+{
+    return lks_common_options + (lks_format_writes_file(command) ? 1 : 0);
+}
+
+/* Lists: rows of the state, by their view, and others, by the members of the answer that are lists
+ * ("items" if none is named). */
 static const struct {
     const char *command;
     const struct lks_view *view;
+    const char *const *lists;
 } lists[] = {
-    {"node ls", &lks_view_nodes},         {"alarm ls", &lks_view_alarms},
-    {"stack ls", &lks_view_stacks},       {"deviation ls", &lks_view_deviations},
-    {"image ls", &lks_view_images},       {"bundle ls", &lks_view_bundles},
-    {"flash ls", &lks_view_flashes},      {"override ls", &lks_view_overrides},
-    {"artifact ls", &lks_view_artifacts},
+    {"node ls", &lks_view_nodes, NULL},
+    {"alarm ls", &lks_view_alarms, NULL},
+    {"stack ls", &lks_view_stacks, NULL},
+    {"deviation ls", &lks_view_deviations, NULL},
+    {"image ls", &lks_view_images, NULL},
+    {"bundle ls", &lks_view_bundles, NULL},
+    {"flash ls", &lks_view_flashes, NULL},
+    {"override ls", &lks_view_overrides, NULL},
+    {"artifact ls", &lks_view_artifacts, NULL},
+    {"access ls", NULL, LKS_WORDS("bindings", "tokens", "certificates")},
+    {"change ls", NULL, NULL},
+    {"drift", NULL, NULL},
+    {"endpoint ls", NULL, NULL},
+    {"fleet show", NULL, LKS_WORDS("pools")},
+    {"node history", NULL, NULL},
+    {"scheduler ls", NULL, NULL},
+    {"stack rollbacks", NULL, NULL},
+    {"sweep ls", NULL, NULL},
+    {"trust ls", NULL, NULL},
 };
+
+bool lks_cli_rows(const struct lks_command *command, struct lks_selector_of *out)
+{
+    for (size_t i = 0; i < LKS_COUNT(lists); i++) {
+        if (strcmp(lists[i].command, command->name) != 0)
+            continue;
+        *out = (struct lks_selector_of){lists[i].view, command->json, lists[i].lists};
+        return true;
+    }
+    return false;
+}
 
 const struct lks_view *lks_cli_view(const struct lks_command *command)
 {
-    for (size_t i = 0; i < LKS_COUNT(lists); i++) {
-        if (strcmp(lists[i].command, command->name) == 0)
-            return lists[i].view;
-    }
-    return NULL;
+    struct lks_selector_of rows;
+    return lks_cli_rows(command, &rows) ? rows.view : NULL;
 }
 
 static bool is_example_of(const struct lks_example *example, const struct lks_command *command)
@@ -67,13 +103,18 @@ const struct lks_command_group_name lks_command_groups[] = {
 };
 const size_t lks_command_group_count = LKS_COUNT(lks_command_groups);
 
-void lks_cli_columns(const struct lks_view *view, struct lks_buf *out)
+void lks_cli_columns(const struct lks_command *command, struct lks_buf *out)
 {
+    struct lks_selector_of rows;
+    if (!lks_cli_rows(command, &rows))
+        return;
     lks_buf_addf(out, "Columns: ");
-    lks_view_row_names(view, LKS_USE_LISTED, out);
-    lks_buf_addf(out, ". Columns for --sort-by: ");
-    lks_view_row_names(view, LKS_USE_SORT, out);
-    lks_buf_addf(out, ".");
+    lks_selector_names(&rows, out);
+    lks_buf_addf(out, rows.view != NULL ? ". Columns for --sort-by: " : ".");
+    if (rows.view != NULL) {
+        lks_view_row_names(rows.view, LKS_USE_SORT, out);
+        lks_buf_addf(out, ".");
+    }
 }
 
 /* Dispatch ---------------------------------------------------------------------------------- */
@@ -125,31 +166,56 @@ static enum lks_code run_named(struct lks_cli *cli, struct lks_args *args, struc
     return code;
 }
 
-static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
-                                 char **argv, struct lks_err *err)
+/* The answer itself, or help. */
+static enum lks_code answer(struct lks_cli *cli, const struct lks_command *command,
+                            struct lks_args *args, struct lks_err *err)
 {
-    const struct lks_option *tables[3] = {lks_common_options, command->options, NULL};
-    struct lks_args args;
-    if (lks_args_parse(argc, argv, tables, &args, err) != LKS_OK)
-        return lks_help_see(lks_wrap(err, "%s", command->name), err, "help",
-                            lks_str_from(command->name));
-    if (lks_args_has(&args, "--help"))
-        return lks_help_command(cli, command, lks_args_has(&args, "--json"), err);
-    int given = (int)args.positional_count;
+    if (lks_args_has(args, "--help"))
+        return lks_help_command(cli, command, lks_args_has(args, "--json"), err);
+    int given = (int)args->positional_count;
     if (given < command->args_min || given > command->args_max)
         return lks_help_see(lks_fail(err, LKS_E_USAGE, "usage: lockstep %s%s%s", command->name,
                                      command->args[0] != '\0' ? " " : "", command->args),
                             err, "help", lks_str_from(command->name));
-    if (has_empty(&args))
+    if (has_empty(args))
         return lks_fail(err, LKS_E_USAGE, "%s: an argument is empty: %s", command->name,
                         command->args);
-    if (count_stdin(&args) > 1)
+    if (count_stdin(args) > 1)
         return lks_fail(err, LKS_E_USAGE, "%s: '-', standard input, can be read only once",
                         command->name);
-    if (lks_args_has(&args, "--data"))
-        cli->data_dir = lks_args_get(&args, "--data");
+    if (lks_args_has(args, "--data"))
+        cli->data_dir = lks_args_get(args, "--data");
     cli->command = command;
-    return run_named(cli, &args, err);
+    return run_named(cli, args, err);
+}
+
+/* An answer, or help about the commands that `word` lists, in the format that is asked for; on a
+ * terminal by a pager. */
+static enum lks_code show(struct lks_cli *cli, const struct lks_command *command, const char *word,
+                          struct lks_args *args, struct lks_err *err)
+{
+    struct lks_pager pager;
+    struct lks_format format;
+    lks_pager_begin(&pager, cli, command, args);
+    enum lks_code code = lks_format_begin(&format, cli, command, args, err);
+    if (code == LKS_OK) {
+        code = command != NULL ? answer(cli, command, args, err)
+                               : lks_help_list(cli, word, lks_args_has(args, "--json"), err);
+        code = lks_format_end(&format, code, err);
+    }
+    lks_pager_end(&pager, cli);
+    return code;
+}
+
+static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
+                                 char **argv, struct lks_err *err)
+{
+    const struct lks_option *tables[3] = {lks_cli_common(command), command->options, NULL};
+    struct lks_args args;
+    if (lks_args_parse(argc, argv, tables, &args, err) != LKS_OK)
+        return lks_help_see(lks_wrap(err, "%s", command->name), err, "help",
+                            lks_str_from(command->name));
+    return show(cli, command, NULL, &args, err);
 }
 
 /* Whether a group's help is asked for, with nothing else that would need a command to judge it. */
@@ -179,7 +245,7 @@ static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct
             ? lks_help_find((const char *const[]){"version"}, 1, &used)
             : lks_help_find((const char *const *)argv + 1, argc - 1, &used);
     if (command == NULL && asks_group(argc, argv, &args))
-        return lks_help_list(cli, argv[1], lks_args_has(&args, "--json"), err);
+        return show(cli, NULL, argv[1], &args, err);
     if (command == NULL)
         return lks_help_fail((const char *const *)argv + 1, argc - 1, err);
     return run_command(cli, command, argc - 1 - used, argv + 1 + used, err);

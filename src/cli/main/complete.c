@@ -5,6 +5,7 @@
 #include "cli/shared/context.h"
 #include "cli/shared/output.h"
 #include "cli/shared/remote.h"
+#include "cli/shared/selector.h"
 #include "core/view/view.h"
 #include "model/record/record.h"
 
@@ -190,7 +191,7 @@ static const struct lks_command *command_of(const char *const *words, size_t cou
 static const struct lks_option *option_in(const struct lks_option *o, struct lks_str name)
 {
     for (; o != NULL && o->usage != NULL; o++) {
-        if (lks_str_eq(lks_args_name(o), name))
+        if (lks_args_is(o, name))
             return o;
     }
     return NULL;
@@ -199,7 +200,7 @@ static const struct lks_option *option_in(const struct lks_option *o, struct lks
 static const struct lks_option *option_of(const struct lks_command *command, struct lks_str name)
 {
     const struct lks_option *own = option_in(command->options, name);
-    return own != NULL ? own : option_in(lks_common_options, name);
+    return own != NULL ? own : option_in(lks_cli_common(command), name);
 }
 
 /* An option is given once, unless its value ends in "...". */
@@ -211,7 +212,7 @@ static bool is_given(const struct place *p, const struct lks_option *option)
     for (size_t i = 0; i < p->count; i++) {
         struct lks_str name, rest;
         lks_str_cut(lks_str_from(p->words[i]), '=', &name, &rest);
-        if (lks_str_eq(name, lks_args_name(option)))
+        if (lks_args_is(option, name))
             return true;
     }
     return false;
@@ -233,14 +234,22 @@ static void offer_words(struct place *p, const char *const *words)
         offer(p, lks_str_from(*words), LKS_STR(""));
 }
 
-static void offer_columns(struct place *p, unsigned use)
+/* Rows of the state can be sorted by some of their columns, others by all. */
+static void offer_columns(struct place *p, unsigned use, const char *behind)
 {
-    const struct lks_view *view = lks_cli_view(p->command);
-    struct lks_field field;
+    struct lks_selector_of rows;
+    struct lks_field field = {0};
+    struct lks_str name;
     bool reversed = use == LKS_USE_SORT && lks_str_starts(p->word, "-");
-    for (size_t i = 0; view != NULL && lks_view_row_field(view, use, i, &field); i++) {
+    bool listed = lks_cli_rows(p->command, &rows), viewed = listed && rows.view != NULL;
+    for (size_t i = 0; listed && (viewed ? lks_view_row_field(rows.view, use, i, &field)
+                                         : lks_selector_member(&rows, i, &name));
+         i++) {
         char word[128];
-        snprintf(word, sizeof(word), "%s%s", reversed ? "-" : "", field.key);
+        if (viewed)
+            name = lks_str_from(field.key);
+        snprintf(word, sizeof(word), "%s%" LKS_STR_FMT "%s", reversed ? "-" : "", LKS_STR_ARG(name),
+                 behind);
         offer(p, lks_str_from(word), lks_str_from(field.about != NULL ? field.about : ""));
     }
 }
@@ -320,10 +329,13 @@ static void offer_kind(struct place *p, struct lks_cli *cli,
         offer_live(p, cli, source->list);
         break;
     case LKS_COMPLETE_COLUMNS:
-        offer_columns(p, LKS_USE_LISTED);
+        offer_columns(p, LKS_USE_LISTED, "");
+        break;
+    case LKS_COMPLETE_SELECTOR:
+        offer_columns(p, LKS_USE_LISTED, "=");
         break;
     case LKS_COMPLETE_SORTS:
-        offer_columns(p, LKS_USE_SORT);
+        offer_columns(p, LKS_USE_SORT, "");
         break;
     case LKS_COMPLETE_RECORDS:
         offer_records(p);
@@ -378,14 +390,14 @@ static void offer_argument(struct place *p, struct lks_cli *cli)
     struct lks_str value;
     if (!p->options_ended && lks_str_starts(p->word, "-")) {
         offer_options(p, p->command->options);
-        offer_options(p, lks_common_options);
+        offer_options(p, lks_cli_common(p->command));
         return;
     }
     if (lks_complete_table_argument(p->command, p->argument, &value)) {
         offer_value(p, cli, LKS_STR(""), value);
     } else if (p->word.len == 0 && !p->options_ended) {
         offer_options(p, p->command->options);
-        offer_options(p, lks_common_options);
+        offer_options(p, lks_cli_common(p->command));
     }
 }
 

@@ -20,6 +20,7 @@ enum lks_complete_kind {
     LKS_COMPLETE_WORDS,
     LKS_COMPLETE_LIVE,     /* names that lockstepd knows */
     LKS_COMPLETE_COLUMNS,  /* of the rows that the command lists */
+    LKS_COMPLETE_SELECTOR, /* the same, with '=' behind each */
     LKS_COMPLETE_SORTS,    /* those that it can sort by */
     LKS_COMPLETE_RECORDS,  /* kinds of records */
     LKS_COMPLETE_COMMANDS, /* the words of a command */

@@ -119,12 +119,14 @@ static const struct lks_complete_source sources[] = {
     {NULL, "--columns", LKS_COMPLETE_COLUMNS, NULL, NULL, true},
     OF(NULL, "--context", LKS_COMPLETE_CONTEXTS),
     OF(NULL, "--sort-by", LKS_COMPLETE_SORTS),
+    {NULL, "--selector", LKS_COMPLETE_SELECTOR, NULL, NULL, true},
     LIVE(NULL, "--pool", pools),
     LIVE(NULL, "--site", sites),
     LIVE(NULL, "--rack", racks),
     LIVE(NULL, "--domain", domains),
 
     /* By what stands for the value. */
+    WORDS(NULL, "FORMAT", WORDS_OF("table", "wide", "json", "yaml", "name")),
     LIVE(NULL, "NODE", nodes),
     SEVERAL(NULL, "NODES", nodes),
     LIVE(NULL, "STACK", stacks),

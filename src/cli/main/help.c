@@ -295,7 +295,7 @@ static void command_json(struct lks_json_writer *w, const struct lks_command *c)
     lks_json_cstr(w, "json", c->json);
     lks_json_begin(w, "options", '[');
     options_json(w, c->options);
-    options_json(w, lks_common_options);
+    options_json(w, lks_cli_common(c));
     lks_json_end(w, ']');
     examples_json(w, c);
     lks_json_end(w, '}');
@@ -361,12 +361,12 @@ static void print_options(struct lks_cli *cli, const struct lks_option *options,
     }
 }
 
-static void print_columns(struct lks_cli *cli, const struct lks_view *view)
+static void print_columns(struct lks_cli *cli, const struct lks_command *command)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
-    if (view == NULL)
+    lks_cli_columns(command, &text);
+    if (text.len == 0)
         return;
-    lks_cli_columns(view, &text);
     fputc('\n', cli->out);
     print_text(cli, text.ptr);
 }
@@ -399,8 +399,8 @@ enum lks_code lks_help_command(struct lks_cli *cli, const struct lks_command *co
     fprintf(cli->out, "\nOptions:\n");
     print_options(cli, command->options, false);
     print_options(cli, command->options, true);
-    lks_args_print(lks_common_options, lks_help_columns(cli), cli->out);
-    print_columns(cli, lks_cli_view(command));
+    lks_args_print(lks_cli_common(command), lks_help_columns(cli), cli->out);
+    print_columns(cli, command);
     print_examples(cli, command);
     fputc('\n', cli->out);
     print_text(cli, "Members of the answer with --json: docs/reference/commands.md. 'lockstep "

@@ -1,4 +1,5 @@
 #include "base/commit.h"
+#include "cli/output/pager.h"
 #include "cli/shared/cli.h"
 
 #include <fcntl.h>
@@ -56,6 +57,7 @@ int main(int argc, char **argv)
         .home = environment("HOME"),
         .cache_home = environment("XDG_CACHE_HOME"),
         .patience_ms = PATIENCE_MS,
+        .pager = lks_pager_choose(getenv("LOCKSTEP_PAGER"), getenv("PAGER"), getenv("PATH")),
         .program = argc > 0 ? argv[0] : NULL,
         .commit = LKS_COMMIT,
     };

@@ -1,6 +1,7 @@
 /* Everything the program can do: dispatch, argument checks, help and the reference page read this.
  */
 #include "cli/firmware/cmd_bmc.h"
+#include "cli/machine/machine.h"
 #include "cli/main/table_access.h"
 #include "cli/main/table_acts.h"
 #include "cli/main/table_change.h"
@@ -9,7 +10,6 @@
 #include "cli/main/table_node.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/listing.h"
-#include "cli/shared/machine.h"
 #include "cli/shared/remote.h"
 
 #define STACK_OPTIONS                                                                              \
@@ -109,6 +109,7 @@ static const struct lks_option bundle_look_options[] = {
 static const struct lks_option trust_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--state DIR", LOCAL_TRUST},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 
@@ -273,7 +274,6 @@ static const struct lks_option node_ls_options[] = {
     {"--component NAME", "only nodes that run this component; see --version"},
     {"--version V", "with --component, only nodes that run this version of it"},
     {"--tuple DIGEST", "only nodes whose tuple has this digest, or one that starts so"},
-    {"--limit N", "at most N entries (no limit)"},
     LKS_LISTING_OPTIONS,
     {0},
 };
@@ -286,7 +286,8 @@ static const struct lks_option node_show_options[] = {
 
 static const struct lks_option history_options[] = {
     LKS_REMOTE_OPTIONS,
-    {"--limit N", "at most N records, newest first (100)"},
+    LKS_LISTING_ROWS,
+    {"--limit N", "at most N records, newest first; 0 means all (100)"},
     {0},
 };
 
@@ -531,7 +532,7 @@ const struct lks_command lks_commands[] = {
      "'trust ls' and 'trust rm' choose the place in the same way.",
      "{seq?, name?, fingerprint?, place?}", lks_cmd_trust_add},
     {LKS_LOOK, "trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
-     "{items: [{name, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
+     "{items: [{name, kind?, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
     {LKS_ADMINISTER, "trust rm", "NAME", 1, 1, trust_change_options, "Unpin a public key",
      "Bundles already verified with the key stay valid. If the key was stolen, also revoke "
      "them ('bundle revoke').",
@@ -613,8 +614,8 @@ const struct lks_command lks_commands[] = {
      "answers the question. If a change moved a pin since FILE was written, the line to edit is "
      "shown. Applying the same file again changes nothing.",
      "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
-    {LKS_LOOK, "fleet show", "", 0, 0, remote_options, "Show pools and the status of their nodes",
-     "", FLEET_JSON, lks_cmd_fleet_show},
+    {LKS_LOOK, "fleet show", "", 0, 0, list_options, "Show pools and the status of their nodes", "",
+     FLEET_JSON, lks_cmd_fleet_show},
     {LKS_LOOK, "fleet export", "", 0, 0, remote_options,
      "Write the manifest of the fleet as it is now",
      "The manifest that was applied last, as YAML, with each pool pinned to the stack that changes "

@@ -1,8 +1,10 @@
 #include "cli/main/table_access.h"
 
+#include "cli/shared/listing.h"
 #include "cli/shared/remote.h"
 
 const struct lks_option lks_login_options[] = {LKS_REMOTE_OPTIONS, {0}};
+const struct lks_option lks_access_ls_options[] = {LKS_REMOTE_OPTIONS, LKS_LISTING_OPTIONS, {0}};
 
 const struct lks_option lks_login_with_options[] = {
     LKS_REMOTE_OPTIONS,

@@ -5,8 +5,8 @@
 #include "cli/shared/commands.h"
 
 extern const struct lks_option lks_login_options[], lks_login_with_options[],
-    lks_access_grant_options[], lks_access_revoke_options[], lks_access_token_options[],
-    lks_access_can_options[], lks_config_set_options[];
+    lks_access_ls_options[], lks_access_grant_options[], lks_access_revoke_options[],
+    lks_access_token_options[], lks_access_can_options[], lks_config_set_options[];
 
 /* clang-format off */
 #define LKS_ACCESS_COMMANDS                                                                        \
@@ -54,7 +54,7 @@ extern const struct lks_option lks_login_options[], lks_login_with_options[],
      "The new lifetime starts now and is as long as the original one. The recorded creator stays " \
      "the same.",                                                                                  \
      "{id, expires}", lks_ask_cmd},                                                                \
-    {LKS_LOOK, "access ls", "", 0, 0, lks_login_options,                                           \
+    {LKS_LOOK, "access ls", "", 0, 0, lks_access_ls_options,                                       \
      "List roles, API tokens and certificates, with creator and expiry", "",                       \
      "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "    \
      "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, "        \

@@ -71,6 +71,7 @@ const struct lks_option lks_acts_endpoint_ls_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--node NODES", "only the endpoints of these nodes or assets"},
     {"--url URL", "only the endpoint with this address"},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 

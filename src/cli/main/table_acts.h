@@ -69,13 +69,13 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "Forget the certificate of a node's management endpoint",                                     \
      "lockstepd sends nothing to the endpoint until 'endpoint trust' records another one.",        \
      "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
-    {LKS_LOOK, "scheduler ls", "", 0, 0, lks_acts_plain_options,                                   \
+    {LKS_LOOK, "scheduler ls", "", 0, 0, lks_acts_list_options,                                    \
      "Show whether schedulers answer, and the drains they have, by pool",                          \
      "Only pools with 'sched: slurm' are listed. lockstepd asks the bridges of slurm.bridges in "  \
      "lockstepd.yaml.",                                                                            \
      "{items: [{pool, scheduler, nodes, draining, drained, failing, text?}]}",                     \
      lks_cmd_scheduler_ls},                                                                        \
-    {LKS_LOOK, "sweep ls", "", 0, 0, lks_acts_plain_options,                                       \
+    {LKS_LOOK, "sweep ls", "", 0, 0, lks_acts_list_options,                                        \
      "Show how well management endpoints are read, by pool", "",                                   \
      "{items: [{pool, endpoints, never, oldest_ms, every}]}", lks_cmd_sweep_ls},                   \
     {LKS_OPERATE, "sweep lease", "", 0, 0, lks_acts_lease_options,                                 \
@@ -112,7 +112,7 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "Remove files from the depot that nothing refers to",                                         \
      "lockstepd does this once a day by itself.", "{gone, files, parts, bytes, missing}",          \
      lks_ask_cmd},                                                                                 \
-    {LKS_LOOK, "stack rollbacks", "", 0, 0, lks_acts_plain_options,                                \
+    {LKS_LOOK, "stack rollbacks", "", 0, 0, lks_acts_list_options,                                 \
      "List rollbacks that were exercised, by hardware class and stacks",                           \
      "A change exercises the rollback on one node of each hardware class first, unless it is "     \
      "in this list.",                                                                              \

@@ -1,5 +1,6 @@
 #include "cli/main/table_change.h"
 
+#include "cli/shared/listing.h"
 #include "cli/shared/remote.h"
 
 #define WHY                                                                                        \
@@ -84,6 +85,7 @@ const struct lks_option lks_change_procedure_options[] = {
 const struct lks_option lks_change_ls_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", "include finished changes"},
+    LKS_LISTING_OPTIONS,
     {0},
 };
 

@@ -9,7 +9,7 @@ const struct lks_option lks_drift_options[] = {
     {"--node NODES", "only these nodes"},
     {"--cause CAUSE", "only drift with this cause, such as 'package manager'"},
     {"--judged VERDICT", "only this verdict: drift, unmeasured or deviation"},
-    {"--limit N", "at most N entries (no limit)"},
+    LKS_LISTING_OPTIONS,
     {"--watch", "keep running, and print a line when drift starts or ends"},
     {0},
 };

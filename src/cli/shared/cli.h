@@ -14,6 +14,7 @@
 
 struct lks_command;
 struct lks_buf;
+struct lks_selector_of;
 struct lks_view;
 
 /* The context in use, and what it says: see cli/shared/context.h. */
@@ -50,9 +51,11 @@ struct lks_cli {
     const char *commit;  /* of this build, or NULL: unknown */
     const struct lks_command *command; /* the one that runs */
     enum lks_cli_missed missed;
-    bool wrote;   /* lockstepd did what a request other than a GET asked for */
-    bool at_once; /* a thread still waits for an answer: end without handlers of exit() */
-    bool no;      /* the command worked and its answer is no: exit status 1 */
+    const char *pager; /* the command line that shows long output on a terminal; NULL: none */
+    bool wide;         /* --output wide: tables have every column with a value */
+    bool wrote;        /* lockstepd did what a request other than a GET asked for */
+    bool at_once;      /* a thread still waits for an answer: end without handlers of exit() */
+    bool no;           /* the command worked and its answer is no: exit status 1 */
 };
 
 /* What a person wants to do: help, completion and the pages list commands by it. */
@@ -105,14 +108,21 @@ extern const size_t lks_example_count;
 const struct lks_example *lks_cli_example(const struct lks_command *command,
                                           const struct lks_example *after);
 
-/* The view of the rows that a command lists; NULL: none. Help adds the names of its columns. */
+/* The members of the rows that a command lists, if it takes the options of lists; false: it does
+ * not. */
+bool lks_cli_rows(const struct lks_command *command, struct lks_selector_of *out);
+
+/* The view of these rows; NULL: they are no rows of the state. */
 const struct lks_view *lks_cli_view(const struct lks_command *command);
 
-/* The sentences about the columns of a view, for help and the reference page. */
-void lks_cli_columns(const struct lks_view *view, struct lks_buf *out);
+/* The sentences about the columns of these rows, for help and the reference page; nothing for a
+ * command without. */
+void lks_cli_columns(const struct lks_command *command, struct lks_buf *out);
 
-/* Options that every command takes. */
+/* Options that every command takes, and those of one: a command that writes a file has an --output
+ * of its own. */
 extern const struct lks_option lks_common_options[];
+const struct lks_option *lks_cli_common(const struct lks_command *command);
 
 int lks_cli_run(struct lks_cli *cli, int argc, char **argv);
 

@@ -1,10 +1,10 @@
 #include "cli/shared/listing.h"
 
+#include "cli/shared/listing_query.h"
 #include "cli/shared/output.h"
 #include "cli/shared/render.h"
 #include "codec/format/json.h"
 #include "codec/time/moment.h"
-#include "core/view/view_sort.h"
 #include "model/record/record.h"
 
 #include <inttypes.h>
@@ -14,7 +14,6 @@ enum {
     ROWS_BYTES = 256 << 20,
     LINE_MAX_BYTES = 4096,
     DONE_MAX_BYTES = 1 << 20,
-    LIMIT_MAX = 1000000, /* of --limit */
 };
 
 /* Values ------------------------------------------------------------------------------------ */
@@ -163,61 +162,147 @@ static enum lks_code print_rows(struct lks_cli *cli, struct rows *r, const char 
 /* Lists ------------------------------------------------------------------------------------- */
 
 struct page {
+    struct lks_remote remote;
+    struct lks_listing_query query;
     struct rows rows;
     struct lks_buf json;
     struct lks_json_writer writer;
-    bool as_json;
+    size_t count;   /* rows that were wanted */
+    uint64_t limit; /* of them; 0: all */
+    bool as_json;   /* rows are kept as JSON: to print it, or to have all of them at once */
     struct lks_str_pair no;
     bool said_no;
 };
 
 static void page_fini(struct page *p)
 {
+    lks_remote_fini(&p->remote);
     rows_fini(&p->rows);
     lks_buf_fini(&p->json);
+}
+
+static enum lks_code put_item(struct lks_json_writer *w, const struct lks_doc *item,
+                              struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
+    if (lks_json_canonical(item, &text, err) != LKS_OK)
+        return err->code;
+    lks_json_raw(w, NULL, lks_buf_view(&text));
+    return LKS_OK;
 }
 
 static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_err *err)
 {
     struct page *p = ctx;
+    if (!lks_selector_wants(&p->query.selector, item))
+        return LKS_OK;
     if (p->no.name != NULL && lks_str_is(lks_doc_text(item, p->no.name), p->no.value))
         p->said_no = true;
-    if (!p->as_json) {
-        add_item_row(&p->rows, item);
-        return LKS_OK;
-    }
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
-    if (lks_json_canonical(item, &text, err) != LKS_OK)
-        return err->code;
-    lks_json_raw(&p->writer, NULL, lks_buf_view(&text));
+    p->remote.enough = ++p->count == p->limit;
+    if (p->as_json)
+        return put_item(&p->writer, item, err);
+    add_item_row(&p->rows, item);
     return LKS_OK;
+}
+
+static enum lks_code write_items(struct lks_json_writer *w, const char *key,
+                                 const struct lks_listing_items *items, struct lks_err *err)
+{
+    lks_json_begin(w, key, '[');
+    for (size_t i = 0; i < items->count; i++) {
+        if (put_item(w, items->items[i], err) != LKS_OK)
+            return err->code;
+    }
+    lks_json_end(w, ']');
+    return LKS_OK;
+}
+
+static enum lks_code print_items(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_listing *listing, struct lks_listing_query *q,
+                                 const struct lks_listing_items *items, struct lks_err *err)
+{
+    if (lks_args_has(args, "--json")) {
+        LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+        if (write_items(lks_output_begin(&o), "items", items, err) != LKS_OK)
+            return err->code;
+        return lks_output_end(cli, &o, err);
+    }
+    LKS_CLEANUP(rows_fini) struct rows r = {0};
+    if (q->wide)
+        lks_listing_query_widen(q, items);
+    rows_init(&r, q->columns, q->column_count);
+    for (size_t i = 0; i < items->count; i++)
+        add_item_row(&r, items->items[i]);
+    return print_rows(cli, &r, listing->empty, err);
+}
+
+/* The rows that were kept, all at once. */
+static enum lks_code print_kept(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_listing *listing, struct page *p,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_listing_query_items_fini) struct lks_listing_items items = {0};
+    if (lks_buf_check(&p->json, err) != LKS_OK || lks_docs_init(&docs, "the list", err) != LKS_OK)
+        return err->code;
+    lks_docs_large(&docs);
+    if (lks_json_parse(lks_buf_view(&p->json), &docs, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *list = lks_doc_member(docs.first, "items");
+    if (lks_listing_query_items(&p->query, &list, 1, &items, err) != LKS_OK)
+        return err->code;
+    return print_items(cli, args, listing, &p->query, &items, err);
+}
+
+static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args,
+                           const struct lks_listing *listing, const struct lks_remote_path *path,
+                           struct page *p, struct lks_err *err)
+{
+    bool collects = lks_listing_query_collects(&p->query);
+    bool filters = p->query.selector.count > 0;
+    p->as_json = collects || lks_args_has(args, "--json");
+    p->no = listing->no;
+    p->limit = p->query.sort.len > 0 ? 0 : p->query.limit;
+    rows_init(&p->rows, p->query.columns, p->query.column_count);
+    lks_buf_init(&p->json, LKS_OUTPUT_BYTES_MAX);
+    p->writer.out = &p->json;
+    lks_json_begin(&p->writer, NULL, '{');
+    lks_json_begin(&p->writer, "items", '[');
+    if (lks_remote_open(cli, args, &p->remote, err) != LKS_OK ||
+        lks_remote_list(&p->remote, path, listing->cursor != NULL ? listing->cursor : "after",
+                        filters ? 0 : p->limit, add_item, p, err) != LKS_OK)
+        return err->code;
+    lks_json_end(&p->writer, ']');
+    lks_json_end(&p->writer, '}');
+    cli->no = cli->no || p->said_no;
+    return LKS_OK;
+}
+
+static enum lks_code print_pages(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_listing *listing,
+                                 const struct lks_remote_path *path, struct page *p,
+                                 struct lks_err *err)
+{
+    if (fetch(cli, args, listing, path, p, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = lks_listing_query_collects(&p->query)
+                             ? print_kept(cli, args, listing, p, err)
+                         : p->as_json ? lks_output_json(cli, &p->json, err)
+                                      : print_rows(cli, &p->rows, listing->empty, err);
+    if (code == LKS_OK && p->remote.more && !lks_args_has(args, "--limit") &&
+        !lks_args_has(args, "--json"))
+        fprintf(cli->out, "and more: --limit 0 shows all\n");
+    return code;
 }
 
 enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *args,
                                    const struct lks_listing *listing,
                                    const struct lks_remote_path *path, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    uint64_t limit = 0;
-    if (lks_listing_number(args, "--limit", LIMIT_MAX, listing->limit, &limit, err) != LKS_OK)
+    LKS_CLEANUP(page_fini) struct page p = {0};
+    if (lks_listing_query_read(cli, args, listing, NULL, &p.query, err) != LKS_OK)
         return err->code;
-    LKS_CLEANUP(page_fini)
-    struct page p = {.as_json = lks_args_has(args, "--json"), .no = listing->no};
-    rows_init(&p.rows, listing->columns, listing->column_count);
-    lks_buf_init(&p.json, LKS_OUTPUT_BYTES_MAX);
-    p.writer.out = &p.json;
-    lks_json_begin(&p.writer, NULL, '{');
-    lks_json_begin(&p.writer, "items", '[');
-    if (lks_remote_open(cli, args, &remote, err) != LKS_OK ||
-        lks_remote_list(&remote, path, listing->cursor != NULL ? listing->cursor : "after", limit,
-                        add_item, &p, err) != LKS_OK)
-        return err->code;
-    lks_json_end(&p.writer, ']');
-    lks_json_end(&p.writer, '}');
-    cli->no = cli->no || p.said_no;
-    if (p.as_json)
-        return lks_output_json(cli, &p.json, err);
-    return print_rows(cli, &p.rows, listing->empty, err);
+    return print_pages(cli, args, listing, path, &p, err);
 }
 
 /* The items of the list at `path`, and of the lists of lists on the way. */
@@ -234,11 +319,29 @@ static void add_list(struct rows *r, const struct lks_doc *doc, struct lks_str p
     }
 }
 
+/* Columns for the members of the same items that have none. */
+static void widen_list(struct lks_listing_query *q, const struct lks_doc *doc, struct lks_str path)
+{
+    struct lks_str part, rest;
+    bool last = !lks_str_cut(path, '.', &part, &rest);
+    const struct lks_doc *list = lks_doc_find(doc, part);
+    for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next) {
+        if (last)
+            lks_listing_query_widen(q, &(struct lks_listing_items){&i, 1});
+        else
+            widen_list(q, i, rest);
+    }
+}
+
 enum lks_code lks_listing_part(struct lks_cli *cli, const struct lks_listing_part *part,
                                const struct lks_doc *doc, struct lks_err *err)
 {
     LKS_CLEANUP(rows_fini) struct rows r = {0};
-    rows_init(&r, part->columns, part->column_count);
+    struct lks_listing_query query = {
+        .columns = part->columns, .column_count = part->column_count, .wide = cli->wide};
+    if (cli->wide)
+        widen_list(&query, doc, lks_str_from(part->path));
+    rows_init(&r, query.columns, query.column_count);
     add_list(&r, doc, lks_str_from(part->path));
     if (r.count > 0 && part->title != NULL)
         lks_render_print(cli->out, part->title, doc);
@@ -278,124 +381,80 @@ enum lks_code lks_listing_facts(struct lks_cli *cli, const struct lks_listing_fa
     return lks_output_table(cli, &r.table, err);
 }
 
-/* The lists of an answer that is one page, as one table. */
+/* An answer with lists of which only some rows are wanted. */
+static enum lks_code print_some(struct lks_cli *cli, const struct lks_listing *listing,
+                                const struct lks_listing_query *query, const struct lks_doc *doc,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
+    struct lks_json_writer *w = lks_output_begin(&o);
+    for (const struct lks_doc *m = doc->first; m != NULL; m = m->next) {
+        LKS_CLEANUP(lks_listing_query_items_fini) struct lks_listing_items items = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
+        char key[LKS_LISTING_NAME_SIZE];
+        uint64_t ignored;
+        bool list = lks_record_word_find(listing->members, m->key, &ignored);
+        snprintf(key, sizeof(key), "%" LKS_STR_FMT, LKS_STR_ARG(m->key));
+        if (list ? lks_listing_query_items(query, &m, 1, &items, err) != LKS_OK ||
+                       write_items(w, key, &items, err) != LKS_OK
+                 : lks_json_canonical(m, &text, err) != LKS_OK)
+            return err->code;
+        if (!list)
+            lks_json_raw(w, key, lks_buf_view(&text));
+    }
+    return lks_output_end(cli, &o, err);
+}
+
+/* The lists of the document, as one table. */
+static enum lks_code print_lists(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_listing *listing, struct lks_listing_query *query,
+                                 const struct lks_doc *doc, struct lks_err *err)
+{
+    enum { LISTS_MAX = 8 };
+    const struct lks_doc *lists[LISTS_MAX];
+    size_t count = 0;
+    LKS_CLEANUP(lks_listing_query_items_fini) struct lks_listing_items items = {0};
+    for (; listing->members[count] != NULL; count++) {
+        LKS_ASSERT(count < LISTS_MAX);
+        lists[count] = lks_doc_member(doc, listing->members[count]);
+    }
+    if (lks_listing_query_items(query, lists, count, &items, err) != LKS_OK)
+        return err->code;
+    return print_items(cli, args, listing, query, &items, err);
+}
+
+enum lks_code lks_listing_print_doc(struct lks_cli *cli, const struct lks_args *args,
+                                    const struct lks_listing *listing, const struct lks_doc *doc,
+                                    struct lks_err *err)
+{
+    struct lks_listing_query query;
+    if (lks_listing_query_read(cli, args, listing, NULL, &query, err) != LKS_OK)
+        return err->code;
+    return lks_args_has(args, "--json") ? print_some(cli, listing, &query, doc, err)
+                                        : print_lists(cli, args, listing, &query, doc, err);
+}
+
+/* The lists of an answer that is one page. */
 static enum lks_code print_members(struct lks_cli *cli, const struct lks_args *args,
                                    const struct lks_listing *listing, struct lks_question *q,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(rows_fini) struct rows r = {0};
-    rows_init(&r, listing->columns, listing->column_count);
-    if (lks_remote_question_ask(cli, args, q, err) != LKS_OK)
+    struct lks_listing_query query;
+    if (lks_listing_query_read(cli, args, listing, NULL, &query, err) != LKS_OK ||
+        lks_remote_question_ask(cli, args, q, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &q->answer, err);
-    for (size_t i = 0; listing->members[i] != NULL; i++)
-        add_list(&r, q->answer.doc, lks_str_from(listing->members[i]));
-    return print_rows(cli, &r, listing->empty, err);
-}
-
-/* Columns of a view ------------------------------------------------------------------------- */
-
-/* A name that the table does not have is refused here: the message names the option. */
-static enum lks_code fail_column(const struct lks_view *view, unsigned use, const char *option,
-                                 struct lks_str name, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(LINE_MAX_BYTES);
-    lks_view_row_names(view, use, &names);
-    return lks_fail(err, LKS_E_USAGE,
-                    "%s: no column '%" LKS_STR_FMT "'; give one of: %" LKS_STR_FMT, option,
-                    LKS_STR_ARG(name), LKS_STR_ARG(lks_buf_view(&names)));
-}
-
-/* Numbers are at the right. What may be long is broken over lines: a digest, or a text that is the
- * last column. The name of a row is headed by what the row is. */
-static struct lks_listing_column column_of(const struct lks_view *view,
-                                           const struct lks_field *field, bool last)
-{
-    enum lks_type type = field->shape.type;
-    bool text = type == LKS_TYPE_TEXT || type == LKS_TYPE_LIST;
-    bool wraps = type == LKS_TYPE_SHA256 || type == LKS_TYPE_LINES || (last && text);
-    return (struct lks_listing_column){
-        .header = strcmp(field->key, "name") == 0 ? view->entity->name : field->key,
-        .key = field->key,
-        .flags = type == LKS_TYPE_NUMBER ? LKS_COLUMN_RIGHT
-                 : wraps                 ? LKS_COLUMN_WRAP
-                                         : 0,
-    };
-}
-
-/* The columns that --columns names, or those of the listing. */
-static enum lks_code choose_columns(const struct lks_args *args, const struct lks_listing *listing,
-                                    struct lks_listing_column *columns, size_t *count,
-                                    struct lks_err *err)
-{
-    const struct lks_form members = {
-        .more = lks_view_row_field, .of = listing->view, .use = LKS_USE_LISTED};
-    struct lks_str rest = lks_args_str(args, "--columns"), name;
-    *count = 0;
-    if (rest.len == 0)
-        rest = lks_str_from(listing->shown);
-    for (bool more = true; more;) {
-        struct lks_field field;
-        more = lks_str_cut(rest, ',', &name, &rest);
-        if (!lks_schema_field(&members, name, &field))
-            return fail_column(listing->view, LKS_USE_LISTED, "--columns", name, err);
-        if (*count == LKS_TABLE_COLUMNS_MAX)
-            return lks_fail(err, LKS_E_USAGE, "--columns: more than %d columns",
-                            LKS_TABLE_COLUMNS_MAX);
-        columns[(*count)++] = column_of(listing->view, &field, !more);
-    }
-    return LKS_OK;
-}
-
-/* Options that are filters have the name of their query parameter, with '-' for '_'. */
-static void filter_by(const struct lks_args *args, const struct lks_view *view,
-                      struct lks_remote_path *path)
-{
-    struct lks_field field;
-    for (size_t i = 0; lks_view_row_field(view, LKS_USE_FILTER, i, &field); i++) {
-        char option[64];
-        snprintf(option, sizeof(option), "--%s", field.key);
-        for (char *c = option; *c != '\0'; c++)
-            *c = *c == '_' ? '-' : *c;
-        lks_remote_path_options(path, args, (const char *const[]){option, NULL});
-    }
-}
-
-static enum lks_code sort_by(const struct lks_args *args, const struct lks_listing *listing,
-                             struct lks_remote_path *path, struct lks_err *err)
-{
-    struct lks_str sort = lks_args_str(args, "--sort-by");
-    struct lks_view_sort ignored;
-    if (sort.len == 0)
-        return LKS_OK;
-    if (!lks_view_sort_by(listing->view, sort, &ignored))
-        return fail_column(listing->view, LKS_USE_SORT, "--sort-by", sort, err);
-    lks_remote_path_query(path, "sort", sort);
-    return LKS_OK;
-}
-
-static enum lks_code print_view(struct lks_cli *cli, const struct lks_args *args,
-                                const struct lks_listing *listing, struct lks_remote_path *path,
-                                struct lks_err *err)
-{
-    struct lks_listing_column columns[LKS_TABLE_COLUMNS_MAX];
-    struct lks_listing chosen = *listing;
-    if (sort_by(args, listing, path, err) != LKS_OK)
-        return err->code;
-    if (listing->shown != NULL || lks_args_has(args, "--columns")) {
-        chosen.columns = columns;
-        if (choose_columns(args, listing, columns, &chosen.column_count, err) != LKS_OK)
-            return err->code;
-    }
-    filter_by(args, listing->view, path);
-    return lks_listing_print_at(cli, args, &chosen, path, err);
+    bool all = query.selector.count == 0 && query.sort.len == 0 && query.limit == 0;
+    if (!lks_args_has(args, "--json"))
+        return print_lists(cli, args, listing, &query, q->answer.doc, err);
+    return all ? lks_listing_thing(cli, args, &q->answer, err)
+               : print_some(cli, listing, &query, q->answer.doc, err);
 }
 
 enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_listing *listing, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(page_fini) struct page p = {0};
     lks_remote_question_init(&q, "GET", listing->path);
     if (listing->part != NULL) {
         lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
@@ -404,11 +463,11 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
     lks_remote_path_options(&q.path, args, listing->filters);
     if (listing->open_only && !lks_args_has(args, "--all"))
         lks_remote_path_query(&q.path, "open", LKS_STR("true"));
-    if (listing->view != NULL)
-        return print_view(cli, args, listing, &q.path, err);
     if (listing->members != NULL)
         return print_members(cli, args, listing, &q, err);
-    return lks_listing_print_at(cli, args, listing, &q.path, err);
+    if (lks_listing_query_read(cli, args, listing, &q.path, &p.query, err) != LKS_OK)
+        return err->code;
+    return print_pages(cli, args, listing, &q.path, &p, err);
 }
 
 /* Things ------------------------------------------------------------------------------------ */

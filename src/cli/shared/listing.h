@@ -61,11 +61,18 @@ struct lks_listing {
     struct lks_str_pair no; /* a row with this member and value: the answer is no, exit status 1 */
 };
 
-/* For a listing with a view. */
-#define LKS_LISTING_OPTIONS                                                                        \
-    {"--sort-by COLUMN", "sort by a column; '-COLUMN' sorts in reverse order"},                    \
+/* For every listing. */
+#define LKS_LISTING_ROWS                                                                           \
+    {"-l, --selector SELECTOR",                                                                    \
+     "only rows with these values: COLUMN=VALUE or COLUMN!=VALUE, separated by commas"},           \
+        {"--sort-by COLUMN", "sort by a column; '-COLUMN' sorts in reverse order"},                \
     {                                                                                              \
         "--columns COLUMNS", "show these columns, separated by commas, in this order"              \
+    }
+#define LKS_LISTING_OPTIONS                                                                        \
+    LKS_LISTING_ROWS,                                                                              \
+    {                                                                                              \
+        "--limit N", "at most N rows; 0, the default, means all"                                   \
     }
 
 #define LKS_PART_COLUMNS(array) (array), LKS_COUNT(array)
@@ -81,6 +88,11 @@ enum lks_code lks_listing_print_at(struct lks_cli *cli, const struct lks_args *a
                                    const struct lks_listing *listing,
                                    const struct lks_remote_path *path,
                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* Print the lists of a document; what the listing says of paths and filters is not used. */
+enum lks_code lks_listing_print_doc(struct lks_cli *cli, const struct lks_args *args,
+                                    const struct lks_listing *listing, const struct lks_doc *doc,
+                                    struct lks_err *err) LKS_MUST_CHECK;
 
 /* Print an answer: with --json as it came, else a line for each member, those of members
  * by dotted names. */

@@ -54,8 +54,7 @@ void lks_output_fini(struct lks_output *o)
     lks_docs_fini(&o->docs);
 }
 
-/* The object as a document. */
-static enum lks_code read_back(struct lks_output *o, struct lks_err *err)
+enum lks_code lks_output_read(struct lks_output *o, struct lks_err *err)
 {
     lks_json_end(&o->w, '}');
     if (lks_buf_check(&o->json, err) != LKS_OK || lks_docs_init(&o->docs, "output", err) != LKS_OK)
@@ -68,7 +67,7 @@ enum lks_code lks_output_show(struct lks_cli *cli, const struct lks_args *args,
 {
     if (lks_args_has(args, "--json"))
         return lks_output_end(cli, o, err);
-    return read_back(o, err) == LKS_OK ? view(cli, args, o->docs.first, err) : err->code;
+    return lks_output_read(o, err) == LKS_OK ? view(cli, args, o->docs.first, err) : err->code;
 }
 
 enum lks_code lks_output_form(struct lks_cli *cli, const struct lks_args *args,
@@ -76,7 +75,7 @@ enum lks_code lks_output_form(struct lks_cli *cli, const struct lks_args *args,
 {
     if (lks_args_has(args, "--json"))
         return lks_output_end(cli, o, err);
-    if (read_back(o, err) != LKS_OK)
+    if (lks_output_read(o, err) != LKS_OK)
         return err->code;
     lks_render_print(cli->out, form, o->docs.first);
     return LKS_OK;

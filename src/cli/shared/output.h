@@ -37,6 +37,9 @@ enum lks_code lks_output_end(struct lks_cli *cli, struct lks_output *o,
                              struct lks_err *err) LKS_MUST_CHECK;
 void lks_output_fini(struct lks_output *o);
 
+/* End the object, and read it as a document. */
+enum lks_code lks_output_read(struct lks_output *o, struct lks_err *err) LKS_MUST_CHECK;
+
 /* End the object. With --json it is printed; people get what `view`, or a form of render.h, makes
  * of the same object. */
 typedef enum lks_code lks_output_view(struct lks_cli *cli, const struct lks_args *args,

@@ -416,6 +416,7 @@ enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote
                               struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf place = LKS_BUF(PATH_BYTES);
+    remote->enough = remote->more = false;
     if (lks_buf_check(&path->text, err) != LKS_OK)
         return lks_wrap(err, "the question");
     for (uint64_t seen = 0;;) {
@@ -427,13 +428,15 @@ enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote
         const struct lks_doc *items = lks_doc_member(a.doc, "items");
         if (items == NULL || items->kind != LKS_DOC_LIST)
             return lks_fail(err, LKS_E_INVALID, "the answer has no list of items");
+        struct lks_str next = lks_doc_text(a.doc, "next");
         for (const struct lks_doc *i = items->first; i != NULL; i = i->next) {
-            if (limit > 0 && seen++ == limit)
-                return LKS_OK;
             if (fn(ctx, i, err) != LKS_OK)
                 return err->code;
+            remote->enough = remote->enough || (limit > 0 && ++seen == limit);
+            remote->more = i->next != NULL || next.len > 0;
+            if (remote->enough)
+                return LKS_OK;
         }
-        struct lks_str next = lks_doc_text(a.doc, "next");
         if (next.len == 0 || lks_str_eq(next, lks_buf_view(&place)))
             return LKS_OK;
         lks_buf_truncate(&place, 0);

@@ -44,6 +44,8 @@ bool lks_remote_is_option(const struct lks_option *option);
 struct lks_remote {
     struct lks_client *client;
     struct lks_cli *cli;
+    bool enough; /* of lks_remote_list(): set by its function, so that no more items come */
+    bool more;   /* the list has further items */
 };
 
 /* Where it is, after lks_context_apply(): "unix:PATH" or "https://HOST:PORT". */

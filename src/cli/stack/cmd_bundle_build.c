@@ -161,7 +161,7 @@ static enum lks_code read_source(const char *given, struct building *b, struct l
 
 /* Versions from a PLDM package -------------------------------------------------------------- */
 
-/* "10 (1.2.3), 20 (4.5) and 3 more" */
+/* "10 (1.2.3), 20 (4.5) and 3 more; ..." */
 static void list_images(struct lks_pldm_package *p, struct lks_buf *out)
 {
     size_t listed = p->component_count < IMAGES_LISTED ? p->component_count : IMAGES_LISTED;
@@ -171,7 +171,8 @@ static void list_images(struct lks_pldm_package *p, struct lks_buf *out)
                      version.len < VERSION_LISTED ? (int)version.len : VERSION_LISTED, version.ptr);
     }
     if (p->component_count > listed)
-        lks_buf_addf(out, " and %zu more", p->component_count - listed);
+        lks_buf_addf(out, " and %zu more; 'lockstep pldm inspect FILE' lists all",
+                     p->component_count - listed);
 }
 
 /* The image of the package that the file is about: the one it names, or the only one. */

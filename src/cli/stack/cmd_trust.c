@@ -105,44 +105,34 @@ static enum lks_code list_remote(struct lks_cli *cli, const struct lks_args *arg
     return lks_listing_print(cli, args, &keys_pinned, err);
 }
 
-static enum lks_code list_json(struct lks_cli *cli, const struct lks_trusted *keys, size_t count,
-                               struct lks_err *err)
+static const struct lks_listing_column local_columns[] = {
+    LKS_LEFT("name", "name"),
+    LKS_LEFT("kind", "kind"),
+    LKS_WRAP("fingerprint", "fingerprint"),
+};
+
+static enum lks_code list_local(struct lks_cli *cli, const struct lks_args *args, const char *dir,
+                                const struct lks_trusted *keys, size_t count, struct lks_err *err)
 {
     LKS_CLEANUP(lks_output_fini) struct lks_output o = {0};
     struct lks_json_writer *w = lks_output_begin(&o);
+    char empty[PATH_MAX + 128];
+    snprintf(empty, sizeof(empty),
+             "no key is pinned in %s: 'lockstep trust add NAME KEYFILE' does it", dir);
+    const struct lks_listing listing = {LKS_COLUMNS(local_columns), .members = LKS_WORDS("items"),
+                                        .empty = empty};
     lks_json_begin(w, "items", '[');
     for (size_t i = 0; i < count; i++) {
         char line[LKS_PIN_LINE_SIZE];
         lks_signature_pin_text(&keys[i].pin, line);
-        lks_json_begin(w, NULL, '{');
-        lks_json_cstr(w, "name", keys[i].name);
-        lks_json_cstr(w, "key", line);
-        lks_json_cstr(w, "fingerprint", keys[i].pin.fingerprint);
-        lks_json_end(w, '}');
+        lks_json_write(w, "{'name': '%s', 'kind': '%s', 'key': '%s', 'fingerprint': '%s'}",
+                       keys[i].name, lks_pin_kind_words[keys[i].pin.kind], line,
+                       keys[i].pin.fingerprint);
     }
     lks_json_end(w, ']');
-    return lks_output_end(cli, &o, err);
-}
-
-static enum lks_code list_table(struct lks_cli *cli, const char *dir,
-                                const struct lks_trusted *keys, size_t count, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    if (count == 0) {
-        fprintf(cli->out, "no key is pinned in %s: 'lockstep trust add NAME KEYFILE' does it\n",
-                dir);
-        return LKS_OK;
-    }
-    lks_table_init(&table, TABLE_MAX);
-    lks_table_column(&table, "name", 0);
-    lks_table_column(&table, "kind", 0);
-    lks_table_column(&table, "fingerprint", LKS_COLUMN_WRAP);
-    for (size_t i = 0; i < count; i++) {
-        lks_table_cell(&table, LKS_PLAIN, lks_str_from(keys[i].name));
-        lks_table_cell(&table, LKS_PLAIN, lks_str_from(lks_pin_kind_words[keys[i].pin.kind]));
-        lks_table_cell(&table, LKS_PLAIN, lks_str_from(keys[i].pin.fingerprint));
-    }
-    return lks_output_table(cli, &table, err);
+    if (lks_output_read(&o, err) != LKS_OK)
+        return err->code;
+    return lks_listing_print_doc(cli, args, &listing, o.docs.first, err);
 }
 
 enum lks_code lks_cmd_trust_ls(struct lks_cli *cli, const struct lks_args *args,
@@ -158,8 +148,7 @@ enum lks_code lks_cmd_trust_ls(struct lks_cli *cli, const struct lks_args *args,
         return list_remote(cli, args, err);
     if (lks_trustdir_read(dir, &keys, &count, err) != LKS_OK)
         return err->code;
-    enum lks_code code = lks_args_has(args, "--json") ? list_json(cli, keys, count, err)
-                                                      : list_table(cli, dir, keys, count, err);
+    enum lks_code code = list_local(cli, args, dir, keys, count, err);
     free(keys);
     return code;
 }

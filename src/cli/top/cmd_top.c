@@ -166,7 +166,7 @@ static void print_alarms(struct lks_cli *cli, const struct lks_doc *alarms)
         end_line(&l);
     }
     if (shown > ALARMS_SHOWN)
-        fprintf(cli->out, "and %zu more alarms\n", shown - ALARMS_SHOWN);
+        fprintf(cli->out, "and %zu more alarms: lockstep alarm ls\n", shown - ALARMS_SHOWN);
 }
 
 /* A line by a form; a form that gives nothing gives no line. */

@@ -23,6 +23,12 @@ enum lks_code lks_docs_init(struct lks_docs *docs, const char *source, struct lk
     return LKS_OK;
 }
 
+void lks_docs_large(struct lks_docs *docs)
+{
+    docs->large = true;
+    docs->arena.max = LKS_DOC_LARGE_MEMORY_MAX;
+}
+
 void lks_docs_fini(struct lks_docs *docs)
 {
     lks_arena_fini(&docs->arena);

@@ -52,6 +52,7 @@ struct lks_docs {
     struct lks_doc *last;
     size_t count;
     bool kept;      /* it was accepted before, by the rules of its time */
+    bool large;     /* lks_docs_large() was called */
     bool fractions; /* all numbers of JSON are read, and lks_schema_check() refuses those that are
                        not whole: it knows what is expected in their place */
 };
@@ -59,10 +60,17 @@ struct lks_docs {
 #define LKS_DOC_BYTES_MAX  ((size_t)8 << 20)
 #define LKS_DOC_MEMORY_MAX ((size_t)256 << 20)
 
+/* For documents of our own making, such as an answer that is shown in another format. */
+#define LKS_DOC_LARGE_BYTES_MAX  ((size_t)1 << 30)
+#define LKS_DOC_LARGE_MEMORY_MAX ((size_t)16 << 30)
+
 /* `source` is copied. */
 enum lks_code lks_docs_init(struct lks_docs *docs, const char *source,
                             struct lks_err *err) LKS_MUST_CHECK;
 void lks_docs_fini(struct lks_docs *docs);
+
+/* Raise the limits of an empty set to those of documents of our own making. */
+void lks_docs_large(struct lks_docs *docs);
 
 /* Add an empty value of `kind` at the end of `parent`'s children, or as a new document where
  * `parent` is NULL; NULL when the arena is full. */

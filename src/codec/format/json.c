@@ -172,9 +172,10 @@ size_t lks_json_values(struct lks_str text)
 
 enum lks_code lks_json_parse(struct lks_str text, struct lks_docs *docs, struct lks_err *err)
 {
-    if (text.len > LKS_DOC_BYTES_MAX)
+    size_t most = docs->large ? LKS_DOC_LARGE_BYTES_MAX : LKS_DOC_BYTES_MAX;
+    if (text.len > most)
         return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %zu bytes",
-                        LKS_STR_ARG(docs->source), LKS_DOC_BYTES_MAX);
+                        LKS_STR_ARG(docs->source), most);
     if (check_zero(docs, text, err) != LKS_OK)
         return err->code;
     json_error_t error;

@@ -1,4 +1,4 @@
-#include "cli/shared/witnesses.h"
+#include "cli/control/witnesses.h"
 
 #include "base/file.h"
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-#include "cli/shared/machine.h"
+#include "cli/machine/machine.h"
 
 #include "base/file.h"
 #include "cli/shared/input.h"

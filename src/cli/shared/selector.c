@@ -1,0 +1,182 @@
+#include "cli/shared/selector.h"
+
+#include "base/near.h"
+#include "cli/shared/render.h"
+
+#include <string.h>
+
+enum { NAMES_MAX = 4096, VALUE_MAX = 1 << 20 };
+
+/* Names of members -------------------------------------------------------------------------- */
+
+/* "..." stands for members that depend on the row. */
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_."
+#define ANY          "..."
+
+/* Behind "LIST: [{" in the text from `at` on; NULL: the list does not occur there. */
+static const char *find_items(const char *at, const char *list)
+{
+    size_t len = strlen(list);
+    while ((at = strstr(at, list)) != NULL) {
+        bool starts = strchr("{ ", at[-1]) != NULL;
+        at += len;
+        if (starts && strncmp(at, ": [{", strlen(": [{")) == 0)
+            return at + strlen(": [{");
+    }
+    return NULL;
+}
+
+/* The next name of an object that is documented as "a, b?, c: {...}, d | e}"; false at its end.
+ * `*at` is behind it then. */
+static bool next_name(const char **at, struct lks_str *name)
+{
+    unsigned depth = 0;
+    for (const char *c = *at; *c != '\0'; c++) {
+        size_t len = strspn(c, NAME_LETTERS);
+        bool begins = depth == 0 && len > 0 && strchr("{ ", c[-1]) != NULL && c[len] != '\0' &&
+                      !(c[-1] == ' ' && c[-2] == ':');
+        if (begins) {
+            *name = (struct lks_str){c, len};
+            *at = c + len;
+            return true;
+        }
+        if ((*c == '}' || *c == ']') && depth-- == 0)
+            return false;
+        depth += *c == '{' || *c == '[';
+        c += len > 0 ? len - 1 : 0;
+    }
+    return false;
+}
+
+/* Member `*i` of the items of a list, wherever `json` documents it; else `*i` is less by the
+ * members there are. */
+static bool documented(const char *json, const char *list, size_t *i, struct lks_str *name)
+{
+    /* The first character is a brace: a list cannot begin before it. */
+    for (const char *at = find_items(json + 1, list); at != NULL; at = find_items(at, list)) {
+        while (next_name(&at, name)) {
+            if ((*i)-- == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool lks_selector_member(const struct lks_selector_of *of, size_t i, struct lks_str *name)
+{
+    static const char *const items[] = {"items", NULL};
+    struct lks_field field;
+    if (of->view != NULL) {
+        bool found = lks_view_row_field(of->view, LKS_USE_LISTED, i, &field);
+        *name = lks_str_from(found ? field.key : "");
+        return found;
+    }
+    for (const char *const *list = of->lists != NULL ? of->lists : items; *list != NULL; list++) {
+        if (documented(of->json, *list, &i, name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_known(const struct lks_selector_of *of, size_t count, struct lks_str name)
+{
+    struct lks_str known;
+    for (size_t i = 0; i < count && lks_selector_member(of, i, &known); i++) {
+        if (lks_str_eq(known, name))
+            return true;
+    }
+    return false;
+}
+
+void lks_selector_names(const struct lks_selector_of *of, struct lks_buf *out)
+{
+    struct lks_str name;
+    for (size_t i = 0; lks_selector_member(of, i, &name); i++) {
+        if (!is_known(of, i, name) && !lks_str_is(name, ANY))
+            lks_buf_addf(out, "%s%" LKS_STR_FMT, i > 0 ? ", " : "", LKS_STR_ARG(name));
+    }
+}
+
+enum lks_code lks_selector_check(const struct lks_selector_of *of, const char *option,
+                                 struct lks_str name, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(NAMES_MAX);
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(name);
+    struct lks_str whole, rest, known;
+    lks_str_cut(name, '.', &whole, &rest);
+    if (is_known(of, SIZE_MAX, whole) || (name.len > 0 && is_known(of, SIZE_MAX, LKS_STR(ANY))))
+        return LKS_OK;
+    for (size_t i = 0; lks_selector_member(of, i, &known); i++)
+        lks_near_try(&near, known);
+    lks_selector_names(of, &names);
+    return lks_fail(err, LKS_E_USAGE,
+                    "%s: no column '%" LKS_STR_FMT "'; give one of: %" LKS_STR_FMT "%s", option,
+                    LKS_STR_ARG(name), LKS_STR_ARG(lks_buf_view(&names)),
+                    lks_near_hint(&near, hint));
+}
+
+/* Selectors --------------------------------------------------------------------------------- */
+
+/* "key=value", "key==value" or "key!=value". */
+static enum lks_code read_term(struct lks_str text, struct lks_selector_term *out,
+                               struct lks_err *err)
+{
+    struct lks_selector_term term = {0};
+    if (!lks_str_cut(text, '=', &term.key, &term.value))
+        return lks_fail(err, LKS_E_USAGE,
+                        "--selector: '%" LKS_STR_FMT
+                        "' is neither COLUMN=VALUE nor COLUMN!=VALUE, such as pool=train",
+                        LKS_STR_ARG(text));
+    term.differs = lks_str_ends(term.key, "!");
+    term.key.len -= term.differs;
+    if (!term.differs && lks_str_starts(term.value, "="))
+        term.value = (struct lks_str){term.value.ptr + 1, term.value.len - 1};
+    *out = term;
+    return LKS_OK;
+}
+
+enum lks_code lks_selector_parse(struct lks_str text, const struct lks_selector_of *of,
+                                 struct lks_selector *out, struct lks_err *err)
+{
+    struct lks_selector s = {0};
+    struct lks_str part;
+    for (bool more = text.len > 0; more;) {
+        more = lks_str_cut(text, ',', &part, &text);
+        if (s.count == LKS_SELECTOR_TERMS_MAX)
+            return lks_fail(err, LKS_E_USAGE, "--selector: more than %d terms",
+                            LKS_SELECTOR_TERMS_MAX);
+        if (read_term(part, &s.terms[s.count], err) != LKS_OK ||
+            lks_selector_check(of, "--selector", s.terms[s.count].key, err) != LKS_OK)
+            return err->code;
+        s.count++;
+    }
+    *out = s;
+    return LKS_OK;
+}
+
+static bool is_value(const struct lks_doc *member, struct lks_str value)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(VALUE_MAX);
+    if (member != NULL && member->kind == LKS_DOC_BOOL &&
+        lks_str_is(value, member->truth ? "true" : "false"))
+        return true;
+    for (const struct lks_doc *i = member != NULL && member->kind == LKS_DOC_LIST ? member->first
+                                                                                  : NULL;
+         i != NULL; i = i->next) {
+        if (is_value(i, value))
+            return true;
+    }
+    lks_render_value(&text, member);
+    return lks_str_eq(lks_buf_view(&text), value);
+}
+
+bool lks_selector_wants(const struct lks_selector *s, const struct lks_doc *row)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct lks_selector_term *t = &s->terms[i];
+        if (!t->asked && is_value(lks_render_find(row, t->key), t->value) == t->differs)
+            return false;
+    }
+    return true;
+}
