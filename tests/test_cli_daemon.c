@@ -302,7 +302,7 @@ static const struct row rows[] = {
     {"endpoint trust", ARGS("n0", DIGEST, "--reason", "x"), 1, "", "n0"},
     {"endpoint trust", ARGS("n0", "abc", "--reason", "x"), 3, "", "fingerprint"},
     {"endpoint distrust", ARGS("n0", "--reason", "x"), 1, "", "n0"},
-    {"scheduler ls", {NULL}, 0, "no pool has a scheduler", ""},
+    {"scheduler ls", {NULL}, 0, "p     slurm ", ""},
     {"sweep ls", {NULL}, 0, "p ", ""},
     {"sweep lease", ARGS("--holder", "me", "--max", "2", "--ttl", "1m"), 0, "no endpoint is due",
      ""},
