@@ -289,7 +289,7 @@ def learn_all(run_, tests):
     times = {r["test"]: r["seconds"] for r in known.values()}
 
     def learned(test):
-        if time.monotonic() < run_.until:
+        if (test.name, test.digest) in known or time.monotonic() < run_.until:
             learn(test, len(run_.numbers), run_.limit, run_.state, log, known)
 
     with concurrent.futures.ThreadPoolExecutor(run_.jobs) as pool:
@@ -454,8 +454,8 @@ def notes(end, total, tests):
         yield partial(total)
     if end.old:
         yield (
-            f"{len(end.old)} of those found are rows of `tests/mutants/found.csv` from an earlier run, and did not run"
-            " in this one."
+            f"{len(end.old)} of those found are rows of `tests/mutants/found.csv`, from runs before the one that\n"
+            "wrote this page."
         )
     if os.environ.get("SOURCES"):
         yield f"Sources: {os.environ['SOURCES']}."
@@ -490,8 +490,8 @@ def report(seed, mutants, pool, end, same, tests, numbers):
         "# Mutants",
         "Written by `make mutants` (`tools/mutants.py`). A mutant is one small fault in a copy of the\n"
         "sources; a test finds the mutant if it fails or hangs. [0104](decisions/0104-mutants.md) has the reasons.",
-        f"Seed {seed}: {len(mutants)} of {pool} places. A test that hung found {hows.count('hung')} of the mutants, and\n"
-        f"a test with sanitizers {hows.count('sanitized')} that it does not find without them.\n"
+        f"Seed {seed}: {len(mutants)} of {pool} places. A test that hung found {hows.count('hung')} of the mutants.\n"
+        f"Sanitizers found {hows.count('sanitized')} that no test finds without them.\n"
         f"{percent(total[1], total[0])} are called equivalent: no test can tell them from the original.",
         table(["folder", "mutants", "equivalent", "not run", "found", "survived", "found of those run"], rows),
         *notes(end, total, tests),
@@ -573,7 +573,8 @@ def outcome(run_, tests, tree, mutants, old):
         found, unfinished = {**found, **more}, (unfinished | again) - more.keys()
     skipped = {m.name() for m in mutants} - {m.name() for m in run_.mutants}
     counted_old = {n: old[n] for n in skipped & old.keys()} if os.environ.get("KEPT") else {}
-    return Outcome({**counted_old, **found}, unfinished | (skipped - counted_old.keys()), set(counted_old))
+    found = {**counted_old, **found}  # results of tests that did not change count without a run
+    return Outcome(found, (unfinished | skipped) - found.keys(), set(counted_old))
 
 
 def main():
