@@ -54,6 +54,7 @@ asking = LKS_SANITIZED=$(abspath $(SANITIZE))/lockstepd \
 
 test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose formats we read
 	@tools/setup.sh real
+	@[ -x $(BUILD)/lockstep-slurm-bridge ] || { $(call meson,$(BUILD),--reconfigure) && $(call ninja,$(BUILD)); }
 	@$(call ninja,$(SANITIZE),lockstepd)
 	@$(asking) tools/test.sh real $(BUILD)
 
@@ -105,7 +106,8 @@ portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line an
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-bmcsim lockstep-agentsim packaging/man1 $(NODE))
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-bmcsim lockstep-agentsim packaging/man1 $(NODE) \
+		$$(ninja -C $(RELEASE) -t targets all | sed -n 's/^\(lockstep-slurm-bridge\):.*/\1/p'))
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built

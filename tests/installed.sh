@@ -39,6 +39,8 @@ for file in \
     has "$file is a program" test -x "$prefix/$file"
 done
 for file in packaging/*.service.in; do
+    # The bridge is built where libslurm is.
+    [ "$file" != packaging/lockstep-slurm-bridge.service.in ] || [ -x "$build/lockstep-slurm-bridge" ] || continue
     has "$file is installed" test -s "$prefix/lib/systemd/system/$(basename "$file" .in)"
 done
 for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.conf lib/tmpfiles.d/lockstep.conf \
@@ -46,7 +48,8 @@ for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.co
     share/zsh/site-functions/_lockstep \
     share/lockstep/examples/agent.conf share/lockstep/examples/executors.enabled \
     share/man/man1/lockstep.1 share/man/man5/lockstepd.yaml.5 \
-    share/man/man8/lockstepd.8 share/man/man8/lockstep-agent.8 share/man/man8/lockstep-helper.8; do
+    share/man/man8/lockstepd.8 share/man/man8/lockstep-agent.8 share/man/man8/lockstep-helper.8 \
+    share/man/man8/lockstep-slurm-bridge.8; do
     has "$file is installed" test -s "$prefix/$file"
 done
 
@@ -63,7 +66,8 @@ while read -r command; do
 done <"$scratch/commands"
 
 # Each option, file and signal that --help of a daemon lists is on its page, and so is each exit status.
-for program in lockstepd lockstep-agent lockstep-helper; do
+for program in lockstepd lockstep-agent lockstep-helper lockstep-slurm-bridge; do
+    [ -x "$prefix/bin/$program" ] || [ "$program" != lockstep-slurm-bridge ] || continue
     "$prefix/bin/$program" --help | sed -n 's/^  \([^ ]*\).*/\1/p' | sed 's/-/\\-/g' >"$scratch/names"
     has "$program: --help lists options" grep -q '^.-.-help$' "$scratch/names"
     while IFS= read -r name; do

@@ -17,7 +17,7 @@ pldm
 drivers
 probe
 engine
-server agent executors
+server agent executors bridge
 lab
 cli
 '
@@ -32,12 +32,13 @@ drivers: store depot verify http bmc service sched
 probe: root platform package kernel library gpu network run
 server: base call form auth api threads http start
 agent: state reading helper loop
+bridge: view slurm serve
 lab: pldm bmcsim bmcd sched agent rehearse
 cli: shared output machine change stack firmware fleet top control sim main
 '
 
 # Those whose code takes the world as arguments; a folder stands for all its rooms.
-pure='codec model trust core port pldm drivers lab/pldm lab/bmcsim lab/sched lab/rehearse'
+pure='codec model trust core port pldm drivers bridge/view lab/pldm lab/bmcsim lab/sched lab/rehearse'
 # Rooms of them that own a piece of the world.
 owners='drivers/http drivers/store drivers/depot'
 

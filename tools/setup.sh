@@ -12,8 +12,11 @@ libraries='libcurl4-openssl-dev libjansson-dev liblzma-dev libncurses-dev libsql
 # The daemon's own; it is not part of the portable build.
 daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
 
+# A cluster of a real Slurm, and the library that its bridge is built with.
+slurm='libslurm-dev munge slurm-wlm-basic-plugins slurm-wlm-jwt-plugin slurmctld slurmd slurmrestd'
+
 # Packages that bring a service of their name.
-services='postgresql prometheus prometheus-node-exporter'
+services='munge postgresql prometheus prometheus-node-exporter slurmctld slurmd slurmrestd'
 
 packages_of() {
     case $1 in
@@ -22,8 +25,8 @@ packages_of() {
     test) echo clang fish git libclang-rt-14-dev man-db mandoc patch tmux tzdata zsh ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     mutants) echo git python3-clang ;;
-    real) echo curl git grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
-        redfishtool rpm slurm-client ;;
+    real) echo curl git grub-common openssl postgresql prometheus python3-jsonschema python3-sushy python3-venv \
+        python3-yaml redfishtool rpm slurm-client "$slurm" ;;
     vm) echo dosfstools e2fsprogs fdisk mmdebstrap ovmf python3 qemu-system-x86 qemu-utils ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |

@@ -1,0 +1,265 @@
+/* Writes: decided on what slurmctld says now, sent in groups, and read again. */
+#include "bridge/serve/clock.h"
+#include "bridge/serve/worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BODY_MAX  ((size_t)16 << 20) /* a node with all its jobs */
+#define HOSTS_MAX ((size_t)1 << 20)
+#define RETRY     " Read the node again before the next request."
+
+enum { FEW = 8, DONE = 200, CONFLICT = 409, UNKNOWN = 504 };
+
+/* Answers ----------------------------------------------------------------------------------- */
+
+static void say(struct lks_worker_task *t, int status, const char *error, const char *member,
+                uint64_t number)
+{
+    struct lks_json_writer w = {.out = &t->body};
+    lks_buf_truncate(&t->body, 0);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "error", error);
+    if (member != NULL)
+        lks_json_int(&w, member, (int64_t)number);
+    lks_json_end(&w, '}');
+    t->status = status;
+    t->sends = false;
+}
+
+static void say_failure(struct lks_worker_task *t, int status, const struct lks_err *err)
+{
+    say(t, status, err->msg, NULL, 0);
+}
+
+static void log_task(struct lks_worker *w, const struct lks_worker_task *t)
+{
+    char epoch[24], status[8];
+    const struct lks_bridge_request *r = &t->request;
+    snprintf(epoch, sizeof(epoch), "%" PRIu64, r->epoch);
+    snprintf(status, sizeof(status), "%d", t->status);
+    bool job = r->verb == LKS_BRIDGE_SIGNAL || r->verb == LKS_BRIDGE_REQUEUE;
+    struct lks_log_field fields[] = {
+        {job ? "job" : "node", lks_str_from(r->name)},
+        {"status", lks_str_from(status)},
+        {"epoch", lks_str_from(epoch)},
+        {"owner", lks_str_from(r->owner)},
+        {"answer", t->status == DONE ? LKS_STR("") : lks_buf_view(&t->body)},
+    };
+    lks_log_event(w->log, t->status == DONE ? LKS_LEVEL_INFO : LKS_LEVEL_WARNING,
+                  lks_bridge_request_words[r->verb], fields, LKS_COUNT(fields));
+}
+
+/* The epoch --------------------------------------------------------------------------------- */
+
+/* A controller of an earlier epoch is refused; a later epoch is durable before it is acted on. */
+static bool admit(struct lks_worker *w, struct lks_worker_task *t)
+{
+    struct lks_err err = {0};
+    uint64_t epoch = t->request.epoch;
+    if (epoch < w->durable.epoch) {
+        say(t, CONFLICT, "a controller of a later epoch has written: this one no longer leads",
+            "epoch", w->durable.epoch);
+        return false;
+    }
+    if (epoch == w->durable.epoch)
+        return true;
+    if (lks_durable_keep(&w->durable, epoch, w->durable.ceiling, &err) != LKS_OK) {
+        enum lks_code code =
+            lks_wrap(&err, "the epoch cannot be kept, and nothing was sent to Slurm");
+        say_failure(t, lks_err_code_info(code)->http, &err);
+        return false;
+    }
+    uv_mutex_lock(&w->lock);
+    w->epoch = epoch;
+    uv_mutex_unlock(&w->lock);
+    return true;
+}
+
+/* Jobs -------------------------------------------------------------------------------------- */
+
+static void act_on_job(struct lks_worker_task *t)
+{
+    struct lks_err err = {0};
+    const struct lks_bridge_request *r = &t->request;
+    enum lks_code code = r->verb == LKS_BRIDGE_SIGNAL
+                             ? lks_slurm_signal(r->name, r->signal, r->batch, &err)
+                             : lks_slurm_requeue(r->name, &err);
+    if (code == LKS_OK) {
+        t->status = DONE;
+        lks_buf_addf(&t->body, "{\"id\":\"%s\"}", r->name);
+    } else {
+        say_failure(t, code == LKS_E_UNAVAILABLE ? UNKNOWN : lks_err_code_info(code)->http, &err);
+    }
+}
+
+/* Nodes ------------------------------------------------------------------------------------- */
+
+/* Read the nodes of all tasks that are still to be sent, or were: one by one where they are few. A
+ * reading that fails is each task's answer. */
+static void read_nodes(struct lks_worker *w, struct lks_worker_task *const *tasks, size_t count,
+                       bool sent)
+{
+    struct lks_err err = {0};
+    bool few = count <= FEW;
+    enum lks_code code = few ? LKS_OK : lks_worker_read(w, &err);
+    for (size_t i = 0; i < count; i++) {
+        struct lks_worker_task *t = tasks[i];
+        if (!t->sends)
+            continue;
+        if (few)
+            code = lks_worker_read_node(w, t->request.name, &err);
+        if (code != LKS_OK && sent)
+            say(t, UNKNOWN, "Slurm was asked, and the outcome is unknown." RETRY, NULL, 0);
+        else if (code != LKS_OK)
+            say_failure(t, lks_err_code_info(code)->http, &err);
+    }
+}
+
+static void answer_node(const struct lks_worker *w, struct lks_worker_task *t)
+{
+    struct lks_str name = lks_str_from(t->request.name);
+    const struct lks_bridge_entry *e = lks_bridge_book_find(&w->book, name);
+    if (e == NULL) {
+        say(t, lks_err_code_info(LKS_E_NOT_FOUND)->http, "Slurm has no node of this name", NULL, 0);
+        return;
+    }
+    t->status = DONE;
+    lks_buf_truncate(&t->body, 0);
+    lks_bridge_book_node(&w->book, name, e, lks_clock_steady(), &t->body);
+}
+
+static void refuse_owner(struct lks_worker_task *t, const struct lks_bridge_entry *e)
+{
+    char text[LKS_ERR_MSG_MAX];
+    if (e->failing && !e->drained)
+        snprintf(text, sizeof(text), "the node is in state FAIL, which a drain would end");
+    else if (!e->drained)
+        snprintf(text, sizeof(text), "the node is not drained");
+    else
+        snprintf(text, sizeof(text), "the node is drained by '%" LKS_STR_FMT "'",
+                 LKS_STR_ARG(e->owner));
+    say(t, CONFLICT, text, "revision", e->revision);
+}
+
+/* Whether the request may be sent, now that the node was read. Without one, t->sends is false and
+ * the answer is there. */
+static void decide(const struct lks_worker *w, struct lks_worker_task *t)
+{
+    const struct lks_bridge_request *r = &t->request;
+    const struct lks_bridge_entry *e = lks_bridge_book_find(&w->book, lks_str_from(r->name));
+    bool drain = r->verb == LKS_BRIDGE_DRAIN;
+    if (e == NULL) {
+        answer_node(w, t);
+        t->sends = false;
+        return;
+    }
+    bool ours = e->drained && lks_str_is(e->owner, r->owner);
+    if (e->revision != r->revision) {
+        say(t, CONFLICT, "the node is at another revision", "revision", e->revision);
+    } else if (drain && ours) {
+        answer_node(w, t); /* it is so already */
+        t->sends = false;
+    } else if (drain ? e->drained || e->failing : !ours) {
+        refuse_owner(t, e);
+    } else if (drain) {
+        lks_bridge_drain_reason(lks_str_from(r->owner), lks_str_from(r->reason),
+                                e->down ? e->reason : LKS_STR(""), t->reason);
+    } else {
+        struct lks_str before = lks_bridge_drain_before(e->reason, e->own);
+        snprintf(t->reason, sizeof(t->reason), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(e->down ? before : LKS_STR("")));
+    }
+}
+
+static enum lks_code change(const struct lks_worker *w, const struct lks_worker_task *like,
+                            const char *nodes, struct lks_err *err)
+{
+    if (like->request.verb == LKS_BRIDGE_DRAIN)
+        return lks_slurm_drain(w->slurm, nodes, like->reason, err);
+    return lks_slurm_undrain(w->slurm, nodes, like->reason[0] != '\0' ? like->reason : NULL, err);
+}
+
+static bool is_alike(const struct lks_worker_task *a, const struct lks_worker_task *b)
+{
+    return b->sends && a->request.verb == b->request.verb && strcmp(a->reason, b->reason) == 0;
+}
+
+/* All tasks like the first, as one request; and one by one where Slurm refuses that. */
+static void send_group(const struct lks_worker *w, struct lks_worker_task *const *tasks,
+                       size_t count, bool *sent)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hosts = LKS_BUF(HOSTS_MAX);
+    struct lks_err err = {0};
+    size_t members = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (sent[i] || !is_alike(tasks[0], tasks[i]))
+            continue;
+        lks_buf_addf(&hosts, "%s%s", members++ > 0 ? "," : "", tasks[i]->request.name);
+    }
+    bool together = members > 1 && lks_buf_check(&hosts, &err) == LKS_OK &&
+                    change(w, tasks[0], hosts.ptr, &err) == LKS_OK;
+    for (size_t i = count; i-- > 0;) { /* the first, which the others are compared with, at last */
+        if (sent[i] || !is_alike(tasks[0], tasks[i]))
+            continue;
+        sent[i] = true;
+        if (!together && change(w, tasks[i], tasks[i]->request.name, &tasks[i]->err) == LKS_OK)
+            tasks[i]->err = (struct lks_err){0};
+    }
+}
+
+/* What was read behind the request decides, not what Slurm said to it: slurmctld ends the drain of
+ * a node in state UNKNOWN and calls that an error, and an answer that was lost says nothing. */
+static void answer_sent(const struct lks_worker *w, struct lks_worker_task *t)
+{
+    const struct lks_bridge_request *r = &t->request;
+    const struct lks_bridge_entry *e = lks_bridge_book_find(&w->book, lks_str_from(r->name));
+    bool ours = e != NULL && e->drained && lks_str_is(e->owner, r->owner);
+    bool holds = e != NULL && (r->verb == LKS_BRIDGE_DRAIN ? ours : !ours);
+    if (t->err.code == LKS_OK || holds)
+        answer_node(w, t);
+    else if (t->err.code == LKS_E_UNAVAILABLE)
+        say(t, UNKNOWN, "slurmctld did not answer, and nothing has changed so far." RETRY, NULL, 0);
+    else
+        say_failure(t, lks_err_code_info(t->err.code)->http, &t->err);
+}
+
+static void act_on_nodes(struct lks_worker *w, struct lks_worker_task *const *tasks, size_t count)
+{
+    bool sent[LKS_WORKER_BATCH] = {false};
+    read_nodes(w, tasks, count, false);
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i]->sends)
+            decide(w, tasks[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i]->sends && !sent[i])
+            send_group(w, tasks + i, count - i, sent + i);
+    }
+    read_nodes(w, tasks, count, true);
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i]->sends)
+            answer_sent(w, tasks[i]);
+    }
+}
+
+void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks, size_t count)
+{
+    struct lks_worker_task *nodes[LKS_WORKER_BATCH] = {NULL};
+    size_t node_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct lks_worker_task *t = tasks[i];
+        lks_buf_init(&t->body, BODY_MAX);
+        t->sends = true;
+        if (!admit(w, t))
+            continue;
+        if (t->request.verb == LKS_BRIDGE_SIGNAL || t->request.verb == LKS_BRIDGE_REQUEUE)
+            act_on_job(t);
+        else
+            nodes[node_count++] = t;
+    }
+    act_on_nodes(w, nodes, node_count);
+    for (size_t i = 0; i < count; i++)
+        log_task(w, tasks[i]);
+}

@@ -1,0 +1,190 @@
+#include "bridge/slurm/slurm_client.h"
+
+#include "bridge/slurm/slurm_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX ((size_t)64 << 20)
+
+enum lks_code lks_slurm_fail(const char *what, struct lks_err *err)
+{
+    static const struct {
+        int number;
+        enum lks_code code;
+    } codes[] = {
+        {ESLURM_INVALID_NODE_NAME, LKS_E_NOT_FOUND},
+        {ESLURM_INVALID_JOB_ID, LKS_E_NOT_FOUND},
+        {ESLURM_ACCESS_DENIED, LKS_E_DENIED},
+        {ESLURM_USER_ID_MISSING, LKS_E_DENIED},
+        {ESLURM_INVALID_NODE_STATE, LKS_E_REFUSED},
+        {ESLURM_ALREADY_DONE, LKS_E_REFUSED},
+        {ESLURM_JOB_PENDING, LKS_E_REFUSED},
+        {ESLURM_BATCH_ONLY, LKS_E_REFUSED},
+        {ESLURM_DISABLED, LKS_E_REFUSED},
+        {ESLURM_JOB_NOT_RUNNING, LKS_E_REFUSED},
+    };
+    int number = errno;
+    enum lks_code code = LKS_E_UNAVAILABLE;
+    for (size_t i = 0; i < LKS_COUNT(codes); i++) {
+        if (codes[i].number == number)
+            code = codes[i].code;
+    }
+    return lks_fail(err, code, "%s: %s", what, slurm_strerror(number));
+}
+
+enum lks_code lks_slurm_new(uid_t own, struct lks_slurm **out, struct lks_err *err)
+{
+    struct lks_slurm *s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return lks_fail_nomem(err);
+    slurm_init(NULL);
+    s->own = own;
+    lks_intern_init(&s->names, NAMES_MAX);
+    lks_intern_init(&s->users, NAMES_MAX);
+    *out = s;
+    return LKS_OK;
+}
+
+void lks_slurm_free(struct lks_slurm *s)
+{
+    if (s == NULL)
+        return;
+    slurm_free_node_info_msg(s->node_msg);
+    slurm_free_job_info_msg(s->job_msg);
+    slurm_free_reservation_info_msg(s->reservation_msg);
+    lks_arena_fini(&s->arena);
+    lks_intern_fini(&s->names);
+    lks_intern_fini(&s->users);
+    free(s->user_names);
+    free(s->places);
+    free(s->links);
+    free(s);
+    slurm_fini();
+}
+
+/* Reading ----------------------------------------------------------------------------------- */
+
+/* What a call that was given the time of the last data came to: new data, the old data, or none. */
+static enum lks_code loaded(int failed, const char *what, bool *fresh, struct lks_err *err)
+{
+    *fresh = failed == 0;
+    if (failed != 0 && errno != SLURM_NO_CHANGE_IN_DATA)
+        return lks_slurm_fail(what, err);
+    return LKS_OK;
+}
+
+static enum lks_code load_nodes(struct lks_slurm *s, bool *fresh, struct lks_err *err)
+{
+    node_info_msg_t *got = NULL;
+    time_t since = s->node_msg != NULL ? s->node_msg->last_update : 0;
+    int failed = slurm_load_node(since, &got, SHOW_ALL);
+    if (loaded(failed, "cannot read the nodes", fresh, err) != LKS_OK || !*fresh)
+        return err->code;
+    slurm_free_node_info_msg(s->node_msg);
+    s->node_msg = got;
+    return LKS_OK;
+}
+
+static enum lks_code load_jobs(struct lks_slurm *s, bool *fresh, struct lks_err *err)
+{
+    job_info_msg_t *jobs = NULL;
+    reserve_info_msg_t *reservations = NULL;
+    bool fresh_jobs = false, fresh_reservations = false;
+    time_t since = s->job_msg != NULL ? s->job_msg->last_update : 0;
+    int failed = slurm_load_jobs(since, &jobs, SHOW_ALL);
+    if (loaded(failed, "cannot read the jobs", &fresh_jobs, err) != LKS_OK)
+        return err->code;
+    if (fresh_jobs) {
+        slurm_free_job_info_msg(s->job_msg);
+        s->job_msg = jobs;
+    }
+    since = s->reservation_msg != NULL ? s->reservation_msg->last_update : 0;
+    failed = slurm_load_reservations(since, &reservations);
+    enum lks_code code = loaded(failed, "cannot read the reservations", &fresh_reservations, err);
+    if (fresh_reservations) {
+        slurm_free_reservation_info_msg(s->reservation_msg);
+        s->reservation_msg = reservations;
+    }
+    s->stale = s->stale || fresh_jobs || fresh_reservations; /* also where the second failed */
+    if (code != LKS_OK || !s->stale)
+        return code;
+    *fresh = true;
+    s->stale = false;
+    return lks_slurm_index(s, err);
+}
+
+enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out, bool *changed,
+                             struct lks_err *err)
+{
+    bool nodes = false, jobs = false;
+    if (load_nodes(s, &nodes, err) != LKS_OK || load_jobs(s, &jobs, err) != LKS_OK)
+        return err->code;
+    s->unread = s->unread || nodes || jobs;
+    *changed = s->unread;
+    if (!s->unread)
+        return LKS_OK;
+    out->all_nodes = true;
+    for (uint32_t i = 0; i < s->node_msg->record_count; i++) {
+        const node_info_t *node = &s->node_msg->node_array[i];
+        if (node->name == NULL || node->name[0] == '\0')
+            continue; /* a place that a node had */
+        if (lks_slurm_index_add(s, node, out, err) != LKS_OK)
+            return err->code;
+    }
+    if (lks_bridge_reading_jobs(out, s->jobs, s->job_count, err) != LKS_OK)
+        return err->code;
+    s->unread = false;
+    return LKS_OK;
+}
+
+void lks_slurm_read_lost(struct lks_slurm *s)
+{
+    s->unread = true;
+}
+
+static void free_nodes(node_info_msg_t **msg)
+{
+    slurm_free_node_info_msg(*msg);
+}
+
+enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
+                                  struct lks_bridge_reading *out, struct lks_err *err)
+{
+    LKS_CLEANUP(free_nodes) node_info_msg_t *got = NULL;
+    bool jobs = false;
+    char *asked = strdup(name); /* the library wants one that it could change */
+    if (asked == NULL)
+        return lks_fail_nomem(err);
+    int failed = slurm_load_node_single(&got, asked, SHOW_ALL);
+    free(asked);
+    if (failed != 0)
+        return lks_slurm_fail("cannot read the node", err);
+    if (load_jobs(s, &jobs, err) != LKS_OK)
+        return err->code;
+    s->unread = s->unread || jobs;
+    for (uint32_t i = 0; i < got->record_count; i++) {
+        const node_info_t *node = &got->node_array[i];
+        if (node->name != NULL && strcmp(node->name, name) == 0)
+            return lks_slurm_index_add(s, node, out, err);
+    }
+    return lks_fail(err, LKS_E_NOT_FOUND, "Slurm has no node '%s'", name);
+}
+
+enum lks_code lks_slurm_about(struct lks_slurm_about *out, struct lks_err *err)
+{
+    slurm_conf_t *conf = NULL;
+    if (slurm_load_ctl_conf(0, &conf) != 0)
+        return lks_slurm_fail("cannot read the configuration", err);
+    *out = (struct lks_slurm_about){.controllers = conf->control_cnt};
+    snprintf(out->cluster, sizeof(out->cluster), "%s", conf->cluster_name);
+    snprintf(out->version, sizeof(out->version), "%s", conf->version);
+    slurm_free_ctl_conf(conf);
+    return LKS_OK;
+}
+
+bool lks_slurm_ping(unsigned controller)
+{
+    return slurm_ping((int)controller) == 0;
+}

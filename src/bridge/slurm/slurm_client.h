@@ -1,0 +1,61 @@
+/*
+ * slurmctld, as the bridge's one thread sees it. Calls wait for slurmctld as long as libslurm does
+ * (MessageTimeout, more while it retries); nothing else is waited for. Data that has not changed
+ * since the last call is not sent again.
+ *
+ * Nodes are read before jobs: a node that is drained when it is read gets no job afterwards, so
+ * that a job which is not among those read later does not run there.
+ */
+#ifndef LKS_BRIDGE_SLURM_CLIENT_H
+#define LKS_BRIDGE_SLURM_CLIENT_H
+
+#include "bridge/view/book.h"
+
+#include <sys/types.h>
+
+struct lks_slurm;
+
+struct lks_slurm_about {
+    char cluster[128], version[64];
+    uint32_t controllers; /* 1: no backup */
+};
+
+/* Reads slurm.conf; libslurm ends the process where there is none. `own` is the user whose drains
+ * count as the bridge's. */
+enum lks_code lks_slurm_new(uid_t own, struct lks_slurm **out, struct lks_err *err) LKS_MUST_CHECK;
+void lks_slurm_free(struct lks_slurm *s);
+
+/* Everything that changed: `changed` is false where nothing did, and `out` is empty then. */
+enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out, bool *changed,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* The last reading was not taken in: the next one has everything. */
+void lks_slurm_read_lost(struct lks_slurm *s);
+
+/* One node. NOT_FOUND: Slurm has none of this name. */
+enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
+                                  struct lks_bridge_reading *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+enum lks_code lks_slurm_about(struct lks_slurm_about *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Whether the controller of this number answers; 0 is the primary. */
+bool lks_slurm_ping(unsigned controller);
+
+/* Writes. `nodes` is a host list. NOT_FOUND, DENIED, REFUSED by Slurm, or UNAVAILABLE: then the
+ * outcome is unknown. */
+enum lks_code lks_slurm_drain(const struct lks_slurm *s, const char *nodes, const char *reason,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* End a drain, and nothing else: a node that is down stays down. `reason` is for such a node, NULL:
+ * as it is. */
+enum lks_code lks_slurm_undrain(const struct lks_slurm *s, const char *nodes, const char *reason,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* `job` is an id as Slurm prints it. A signal is for the job's steps, and with `batch` for its
+ * script as well. */
+enum lks_code lks_slurm_signal(const char *job, int number, bool batch,
+                               struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_slurm_requeue(const char *job, struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

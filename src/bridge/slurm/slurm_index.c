@@ -1,0 +1,151 @@
+/* Which jobs and which reservation a node has: from lists of hosts to lists of a node. */
+#include "bridge/slurm/slurm_parts.h"
+
+#include "base/vec.h"
+#include "codec/notation/hostlist.h"
+
+#include <string.h>
+
+#define ARENA_MAX ((size_t)1 << 30)
+#define HOSTS_MAX ((size_t)256 << 20)
+#define LINKS_MAX ((uint32_t)20000000)
+
+enum { ON_NODE_MAX = 4096 }; /* jobs of one node that are listed */
+
+static enum lks_code place(struct lks_slurm *s, struct lks_str name, struct lks_slurm_place **out,
+                           struct lks_err *err)
+{
+    uint32_t id = 0, before = lks_intern_count(&s->names);
+    if (LKS_VEC_RESERVE(s->places, s->place_room, before + (size_t)1, err) != LKS_OK ||
+        lks_intern_id(&s->names, name, &id, err) != LKS_OK)
+        return err->code;
+    if (id == before)
+        s->places[id] = (struct lks_slurm_place){0};
+    *out = &s->places[id];
+    return LKS_OK;
+}
+
+static enum lks_code put_job(struct lks_slurm *s, struct lks_slurm_place *at, uint32_t job,
+                             struct lks_err *err)
+{
+    struct lks_slurm_link link = {.job = job, .next = at->jobs};
+    if (LKS_VEC_ADD(s->links, s->link_room, s->link_count, LINKS_MAX, link, err) != LKS_OK)
+        return err->code;
+    at->jobs = s->link_count;
+    return LKS_OK;
+}
+
+static enum lks_code put_reservation(struct lks_slurm *s, struct lks_slurm_place *at,
+                                     uint32_t reservation, struct lks_err *err)
+{
+    (void)err;
+    const struct lks_bridge_reservation *all = s->reservations;
+    if (at->reservation == 0 || all[reservation].from < all[at->reservation - 1].from)
+        at->reservation = reservation + 1;
+    return LKS_OK;
+}
+
+/* Put job or reservation `which` to each of the nodes. */
+static enum lks_code put_all(struct lks_slurm *s, struct lks_str nodes, uint32_t which,
+                             enum lks_code (*put)(struct lks_slurm *, struct lks_slurm_place *,
+                                                  uint32_t, struct lks_err *),
+                             struct lks_err *err)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = HOSTS_MAX};
+    struct lks_hostlist hosts = {0};
+    struct lks_slurm_place *at = NULL;
+    if (lks_hostlist_parse(nodes, &arena, &hosts, err) != LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < hosts.count; i++) {
+        if (place(s, hosts.names[i], &at, err) != LKS_OK || put(s, at, which, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+static bool is_open(const slurm_job_info_t *job)
+{
+    return (job->job_state & JOB_STATE_BASE) < JOB_COMPLETE ||
+           (job->job_state & JOB_COMPLETING) != 0;
+}
+
+static enum lks_code convert(struct lks_slurm *s, struct lks_err *err)
+{
+    uint32_t jobs = s->job_msg != NULL ? s->job_msg->record_count : 0;
+    uint32_t reservations = s->reservation_msg != NULL ? s->reservation_msg->record_count : 0;
+    lks_arena_fini(&s->arena);
+    lks_arena_init(&s->arena, ARENA_MAX);
+    s->job_count = s->reservation_count = 0;
+    s->jobs = lks_arena_array(&s->arena, jobs + (size_t)1, sizeof(*s->jobs));
+    s->reservations =
+        lks_arena_array(&s->arena, reservations + (size_t)1, sizeof(*s->reservations));
+    if (s->jobs == NULL || s->reservations == NULL)
+        return lks_arena_fail(&s->arena, err);
+    for (uint32_t i = 0; i < jobs; i++) {
+        if (is_open(&s->job_msg->job_array[i]))
+            lks_slurm_convert_job(s, &s->job_msg->job_array[i], &s->jobs[s->job_count++]);
+    }
+    for (uint32_t i = 0; i < reservations; i++)
+        lks_slurm_convert_reservation(&s->reservation_msg->reservation_array[i],
+                                      &s->reservations[s->reservation_count++]);
+    return LKS_OK;
+}
+
+enum lks_code lks_slurm_index(struct lks_slurm *s, struct lks_err *err)
+{
+    if (convert(s, err) != LKS_OK)
+        return err->code;
+    s->link_count = 0;
+    if (s->places != NULL)
+        memset(s->places, 0, lks_intern_count(&s->names) * sizeof(*s->places));
+    for (uint32_t i = s->job_count; i-- > 0;) { /* so that the lists are in Slurm's order */
+        const struct lks_bridge_job *job = &s->jobs[i];
+        if (job->runs && put_all(s, job->nodes, i, put_job, err) != LKS_OK)
+            return lks_wrap(err, "nodes of job %" LKS_STR_FMT, LKS_STR_ARG(job->id));
+    }
+    for (uint32_t i = 0; i < s->reservation_count; i++) {
+        const struct lks_bridge_reservation *r = &s->reservations[i];
+        if (put_all(s, r->nodes, i, put_reservation, err) != LKS_OK)
+            return lks_wrap(err, "nodes of reservation %" LKS_STR_FMT, LKS_STR_ARG(r->name));
+    }
+    return LKS_OK;
+}
+
+/* A node that Slurm has given away without a job that it lists is not free: jobs may be hidden from
+ * the bridge, or end at this moment. */
+static const struct lks_bridge_job unlisted = {.id = LKS_STR_C("?"),
+                                               .name = LKS_STR_C("a job that Slurm does not list"),
+                                               .node_count = 1,
+                                               .runs = true,
+                                               .gpus = LKS_BRIDGE_UNKNOWN};
+
+static bool is_busy(uint32_t state)
+{
+    uint32_t base = state & NODE_STATE_BASE;
+    return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
+           (state & NODE_STATE_COMPLETING) != 0;
+}
+
+enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
+                                  struct lks_bridge_reading *out, struct lks_err *err)
+{
+    const struct lks_bridge_job *jobs[ON_NODE_MAX];
+    char state[LKS_SLURM_STATE_MAX];
+    struct lks_bridge_node made;
+    const struct lks_bridge_reservation *reservation = NULL;
+    uint32_t id = 0;
+    size_t count = 0;
+    lks_slurm_convert_node(s, node, state, &made);
+    if (lks_intern_find(&s->names, made.name, &id)) {
+        const struct lks_slurm_place *here = &s->places[id];
+        for (uint32_t at = here->jobs; at > 0 && count < ON_NODE_MAX; at = s->links[at - 1].next)
+            jobs[count++] = &s->jobs[s->links[at - 1].job];
+        if (here->reservation > 0)
+            reservation = &s->reservations[here->reservation - 1];
+    }
+    if (count == 0 && is_busy(node->node_state))
+        jobs[count++] = &unlisted;
+    const struct lks_bridge_load load = {
+        .jobs = jobs, .job_count = count, .reservation = reservation};
+    return lks_bridge_reading_add(out, &made, &load, err);
+}

@@ -1,0 +1,65 @@
+/* What the files of this room share. */
+#ifndef LKS_BRIDGE_SLURM_PARTS_H
+#define LKS_BRIDGE_SLURM_PARTS_H
+
+#include "bridge/slurm/slurm_client.h"
+#include "bridge/slurm/slurm_version.h"
+
+/* Jobs of a node, as a list. */
+struct lks_slurm_link {
+    uint32_t job, next; /* place in `jobs`; of the next link + 1, 0: none */
+};
+
+struct lks_slurm {
+    uid_t own;
+    /* As slurmctld sent them last; NULL: not yet. */
+    node_info_msg_t *node_msg;
+    job_info_msg_t *job_msg;
+    reserve_info_msg_t *reservation_msg;
+    bool stale;  /* what is below was not made of the last two yet */
+    bool unread; /* something came that no reading of all nodes has had */
+    /* Made of the last two, with texts in them and in the arena. */
+    struct lks_arena arena;
+    struct lks_bridge_job *jobs;
+    uint32_t job_count;
+    struct lks_bridge_reservation *reservations;
+    uint32_t reservation_count;
+    /* Which job and which reservation is where: by the id of the node's name. */
+    struct lks_intern names;
+    struct lks_slurm_place {
+        uint32_t jobs;        /* the first link + 1, 0: none */
+        uint32_t reservation; /* + 1, 0: none: the one that has the node now or has it next */
+    } * places;
+    uint32_t place_room;
+    struct lks_slurm_link *links;
+    uint32_t link_count, link_room;
+    struct lks_intern users; /* names of users, by the text of their number */
+    struct lks_str *user_names;
+    uint32_t user_room;
+};
+
+/* Jobs and reservations, and the index of jobs, from the messages. */
+enum lks_code lks_slurm_index(struct lks_slurm *s, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Add a node to a reading, with what runs on it. */
+enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
+                                  struct lks_bridge_reading *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* The name of a user, or the number where there is none. Stays for good. */
+struct lks_str lks_slurm_user(struct lks_slurm *s, uid_t uid);
+
+/* The node as it is shown. The text of its state is written to `state`. */
+#define LKS_SLURM_STATE_MAX 256
+void lks_slurm_convert_node(struct lks_slurm *s, const node_info_t *from,
+                            char state[LKS_SLURM_STATE_MAX], struct lks_bridge_node *out);
+
+/* NULL arena memory leaves the id empty. */
+void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
+                           struct lks_bridge_job *out);
+void lks_slurm_convert_reservation(const reserve_info_t *from, struct lks_bridge_reservation *out);
+
+/* The failure that libslurm left in errno. */
+enum lks_code lks_slurm_fail(const char *what, struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

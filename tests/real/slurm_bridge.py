@@ -1,0 +1,550 @@
+#!/usr/bin/env python3
+"""lockstep-slurm-bridge against a real Slurm: drains and their owners, jobs, epochs, and slurmctld going away.
+
+    slurm_bridge.py BUILD_DIR [PART...]      all parts, or these: reads, drains, jobs, ...
+"""
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from slurm_cluster import Cluster  # pylint: disable=wrong-import-position
+
+OURS = "lockstep:change:17"
+OTHER = "lockstep:change:18"
+STALE = 4  # seconds: how long the bridge answers without slurmctld
+HELD = 600  # tenths of a second that an epilog may be held
+
+passed = failed = 0
+
+
+def check(name, ok, why=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    print(("ok   " if ok else "FAIL ") + name + ("" if ok else ": " + str(why)), flush=True)
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("bridge", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def ask_on(connection, method, path, body=None, revision=None, epoch=1, headers=None):
+    headers = dict(headers or {})
+    if revision is not None:
+        headers["If-Match"] = f'"{revision}"'
+    if method != "GET" and epoch is not None:
+        headers["Lockstep-Epoch"] = str(epoch)
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read() or b"null"), answer.headers
+    finally:
+        connection.close()
+
+
+class Bridge:
+    def __init__(self, build, folder, conf, more=()):
+        self.program = os.path.join(build, "lockstep-slurm-bridge")
+        self.folder, self.conf, self.more = folder, conf, list(more)
+        self.socket = os.path.join(folder, "bridge.sock")
+        self.process, self.ready = None, []
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.folder, "bridge.log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [self.program, "--state", os.path.join(self.folder, "bridge"), "--listen", "unix:" + self.socket,
+                 "--slurm-conf", self.conf, "--stale", str(STALE)] + self.more,
+                stdout=subprocess.PIPE, stderr=log, text=True)
+        self.ready = self.process.stdout.readline().split()
+        assert self.ready[:1] == ["ready"], "the bridge did not start: see " + log.name
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        code = self.process.wait(120)
+        self.process.stdout.close()
+        return code
+
+    def ask(self, method, path, body=None, **how):
+        return ask_on(UnixConnection(self.socket), method, path, body, **how)[:2]
+
+    def node(self, name):
+        return self.ask("GET", "/v1/nodes/" + name)[1]
+
+    def write(self, method, name, verb, body, revision, **how):
+        """For the revision that is given, or as lockstepd does: the node is read again where it has changed since."""
+        for _ in range(10):
+            at = self.node(name).get("revision", 1) if revision is None else revision
+            answer = self.ask(method, f"/v1/nodes/{name}/{verb}", body, revision=at, **how)
+            if revision is not None or answer[0] != 409 or "another revision" not in answer[1]["error"]:
+                break
+        return answer
+
+    def drain(self, name, owner=OURS, reason="driver 580", revision=None, **how):
+        return self.write("PUT", name, "drain", {"owner": owner, "reason": reason, "checkpoint": False}, revision, **how)
+
+    def release(self, name, owner=OURS, revision=None, **how):
+        return self.write("POST", name, "release", {"owner": owner}, revision, **how)
+
+    def settled(self, c, name):
+        """The node once the bridge shows what Slurm's own command does: a reading may be a second old."""
+        def agree():
+            status, n = self.ask("GET", "/v1/nodes/" + name)
+            return status == 200 and bool(n["drain"]) == ("DRAIN" in c.node(name)["State"]) and n
+        return c.wait(name + " is shown as it is", agree, 60)
+
+
+def submit(c, *how, script="exec sleep 5"):
+    """The id of a batch job."""
+    return c.run("sbatch", "--parsable", "-o", "/dev/null", "-D", "/", *how, "--wrap", script).stdout.split(";")[0].strip()
+
+
+def job_state(c, job):
+    words = c.run("scontrol", "-o", "show", "job", job, check=False).stdout.split()
+    return next((w.split("=")[1] for w in words if w.startswith("JobState=")), "")
+
+
+# What holds.
+
+def reads(c, b):
+    c.wait("slurmctld was pinged", lambda: b.ask("GET", "/v1/health")[1]["primary"])
+    status, health = b.ask("GET", "/v1/health")
+    check("health: the cluster and its controllers", status == 200 and health["cluster"] == "real" and
+          health["slurm"].startswith(c.run("scontrol", "--version").stdout.split()[-1]) and health["backup"] is None,
+          health)
+    status, all_nodes = b.ask("GET", "/v1/nodes")
+    check("all nodes are listed", [n["node"] for n in all_nodes["nodes"]] == c.nodes, all_nodes)
+    n = b.node("n1")
+    check("an idle node", n["accepts"] and n["drain"] is None and n["jobs"] == [] and n["state"] == "idle" and
+          not n["down"] and n["responding"] and n["features"] == ["stack_a", "stack_b"], n)
+    check("its GPUs", n["gres"] == (f"gpu:h200:{c.gpus}" if c.gpus else ""), n["gres"])
+    check("a node that Slurm does not have", b.ask("GET", "/v1/nodes/n99")[0] == 404)
+    revision = b.node("n1")["revision"]
+    time.sleep(1.2)
+    check("a revision stays while nothing changes", b.node("n1")["revision"] == revision)
+    for method, path, want in (("GET", "/v1/nothing", 404), ("PUT", "/v1/nodes/n1", 405), ("GET", "/v1/nodes/-x", 400)):
+        check(f"{method} {path} is refused", b.ask(method, path)[0] == want)
+
+
+def drains(c, b):
+    first = b.node("n1")
+    status, n = b.drain("n1", reason="driver 580 -> 590")
+    check("drain an idle node", status == 200 and n["drain"]["owner"] == OURS and not n["accepts"] and
+          n["drain"]["reason"] == "driver 580 -> 590" and n["revision"] > first["revision"], n)
+    shown = c.node("n1")
+    check("Slurm shows the drain and its owner", shown["State"] == "IDLE+DRAIN" and
+          shown["Reason"].startswith(OURS + " driver 580 -> 590"), shown)
+    status, again = b.drain("n1")
+    check("the same drain again is done already", status == 200 and again["revision"] == n["revision"], again)
+    status, why = b.drain("n1", owner=OTHER)
+    check("a drain of another change is refused", status == 409 and OURS in why["error"], why)
+    status, why = b.release("n1", owner=OTHER)
+    check("another change does not end it", status == 409 and c.node("n1")["State"] == "IDLE+DRAIN", why)
+    status, why = b.release("n1", revision=first["revision"])
+    check("a stale revision is refused, and told the new one", status == 409 and
+          why["revision"] == b.node("n1")["revision"] and c.node("n1")["State"] == "IDLE+DRAIN", why)
+    status, n = b.release("n1")
+    check("its owner ends it", status == 200 and n["drain"] is None, n)
+    c.wait("n1 is idle again", lambda: b.node("n1")["accepts"])
+    status, why = b.release("n1")
+    check("a node that is not drained is not released", status == 409, why)
+    check("an unknown node cannot be drained", b.drain("n99")[0] == 404)
+
+
+def foreign_drains(c, b):
+    c.run("scontrol", "update", "nodename=n2", "state=drain", "reason=bad fan")
+    n = c.wait("the foreign drain is seen", lambda: (b.node("n2")["drain"] and b.node("n2")))
+    user = c.run("id", "-un").stdout.strip()
+    check("a person's drain is the person's", n["drain"]["owner"] == user and n["drain"]["reason"] == "bad fan", n)
+    check("it is not taken over", b.drain("n2")[0] == 409 and c.node("n2")["Reason"].startswith("bad fan"))
+    for owner in (OURS, user):
+        check(f"nor released as {owner}", b.release("n2", owner=owner)[0] in (400, 409) and
+              c.node("n2")["State"] == "IDLE+DRAIN")
+    c.run("scontrol", "update", "nodename=n2", "state=resume")
+    c.run("scontrol", "update", "nodename=n2", "state=fail", "reason=bad cable")
+    c.wait("the state is seen", lambda: "fail" in b.node("n2")["state"])
+    check("a node in FAIL is left alone", b.drain("n2")[0] == 409 and "FAIL" in c.node("n2")["State"])
+    c.run("scontrol", "update", "nodename=n2", "state=resume")
+    c.run("scontrol", "update", "nodename=n2", "state=down", "reason=bad DIMM")
+    n = c.wait("down is seen", lambda: (b.node("n2")["down"] and b.node("n2")))
+    check("a node that is down is not drained", n["drain"] is None and not n["accepts"] and n["reason"] == "bad DIMM", n)
+    status, n = b.drain("n2")
+    check("it can be drained", status == 200 and n["down"] and n["drain"]["owner"] == OURS, n)
+    status, n = b.release("n2")
+    shown = c.node("n2")
+    check("the end of the drain leaves it down, for its old reason", status == 200 and n["down"] and
+          n["drain"] is None and shown["State"].startswith("DOWN") and shown["Reason"].startswith("bad DIMM ["), shown)
+    c.run("scontrol", "update", "nodename=n2", "state=resume")
+    c.wait_idle()
+
+
+def reasons(c, b):
+    for name, given in (("quotes and UTF-8", "it's \"new\" für ü"), ("a long one", "x" * 250), ("empty", "")):
+        status, n = b.drain("n3", reason=given)
+        kept = n["drain"]["reason"]
+        check(f"a reason: {name}", status == 200 and n["drain"]["owner"] == OURS and given.startswith(kept) and
+              (len(given) > 200 or kept == given), n)
+        b.release("n3")
+    status, n = b.drain("n3", reason="a\nb\x1b[31m")
+    check("control characters do not reach Slurm", status == 200 and n["drain"]["reason"] == "a?b?[31m", n)
+    b.release("n3")
+    check("too long for Slurm", b.drain("n3", reason="x" * 256)[0] == 400)
+    for owner in ("change:17", "lockstep:", "lockstep:a b", ""):
+        check(f"an owner '{owner}' is refused", b.drain("n3", owner=owner)[0] == 400)
+    c.wait_idle()
+
+
+def jobs(c, b):
+    gpus = ["--gres=gpu:4"] if c.gpus else []
+    job = submit(c, "-w", "n4,n5", "-N2", "-t", "10", "-J", "train", *gpus)
+    n = c.wait("the job runs", lambda: (job_state(c, job) == "RUNNING" and b.node("n4")["jobs"] and b.node("n4")))
+    on = n["jobs"][0]
+    now = time.time() * 1000
+    check("a job on its node", on["id"] == job and on["kind"] == "batch" and on["name"] == "train" and on["nodes"] == 2 and
+          abs(on["started"] - now) < 600000 and on["ends"] - on["started"] == 600000 and on["requeue"], on)
+    if c.gpus:
+        check("its GPUs, on both nodes", on["gpus"] == 8, on)
+    listed = [j for j in b.ask("GET", "/v1/jobs")[1]["jobs"] if j["id"] == job]
+    check("in the list of jobs", listed and listed[0]["nodes"] == "n[4-5]" and listed[0]["state"] == "running" and
+          listed[0]["partition"] == "main", listed)
+    status, n = b.drain("n4")
+    check("a node with a job is drained, and the job goes on", status == 200 and n["drain"]["owner"] == OURS and
+          n["jobs"][0]["id"] == job and not n["accepts"] and job_state(c, job) == "RUNNING", n)
+    c.wait("the job ends by itself", lambda: job_state(c, job) == "COMPLETED")
+    c.wait("nothing runs there", lambda: b.node("n4")["jobs"] == [])
+    check("the drain is still ours", b.node("n4")["drain"]["owner"] == OURS)
+    late = submit(c, "-w", "n4", script="exit 0")
+    time.sleep(3)
+    check("no new job starts on the drained node", job_state(c, late) == "PENDING", job_state(c, late))
+    b.release("n4")
+    c.wait("it starts behind the drain", lambda: job_state(c, late) == "COMPLETED")
+
+
+def job_names(c, b):
+    array = submit(c, "-w", "n6", "--array=3-4", script="exec sleep 60")
+    het = submit(c, "-w", "n7", "-N1", ":", "-w", "n8", "-N1", script="exec sleep 60")
+    c.wait("they run", lambda: len(b.node("n6")["jobs"]) == 2 and b.node("n7")["jobs"] and b.node("n8")["jobs"])
+    squeue = lambda node: sorted(c.run("squeue", "-h", "-w", node, "-o", "%i").stdout.split())
+    for node in ("n6", "n7", "n8"):
+        mine = sorted(j["id"] for j in b.node(node)["jobs"])
+        check(f"ids as Slurm prints them: {mine}", mine == squeue(node), squeue(node))
+    c.run("scancel", array, het)
+    c.wait("they are gone", lambda: not any(b.node(n)["jobs"] for n in ("n6", "n7", "n8")))
+
+
+def completing(c, b):
+    hold = c.path("hold")
+    with open(hold, "w", encoding="utf-8"):
+        pass
+    job = submit(c, "-w", "n6", script="exit 0")
+    n = c.wait("the job is completing", lambda: ("completing" in b.node("n6")["state"] and b.node("n6")))
+    check("a job whose epilog runs still runs", [j["id"] for j in n["jobs"]] == [job], n)
+    os.unlink(hold)
+    c.wait("it has ended", lambda: b.node("n6")["jobs"] == [])
+
+
+def signals(c, b):
+    mark = c.path("marked")
+    job = submit(c, "-w", "n5", script=f"trap 'echo > {mark}; exit 0' USR1; while true; do sleep 0.2; done")
+    c.wait("the job runs", lambda: job_state(c, job) == "RUNNING")
+    time.sleep(1)
+    status, why = b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "USR1", "batch": True})
+    check("a signal to a job", status == 200, why)
+    c.wait("the job got it", lambda: os.path.exists(mark))
+    check("KILL is not offered", b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "KILL"})[0] == 400)
+    check("a job that is not there", b.ask("POST", "/v1/jobs/999999/signal", {"signal": "USR1"})[0] == 404)
+    job = submit(c, "-w", "n5", script="exec sleep 60")
+    c.wait("the job runs", lambda: job_state(c, job) == "RUNNING")
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue")
+    check("a job is requeued", status == 200, why)
+    c.wait("it waits again", lambda: job_state(c, job) == "PENDING")
+    check("it was restarted once", "Restarts=1" in c.run("scontrol", "-o", "show", "job", job).stdout)
+    c.run("scancel", job)
+
+
+def reservations(c, b):
+    c.run("scontrol", "create", "reservation", "reservationname=window", "nodes=n8", "users=root", "starttime=now",
+          "duration=30", "flags=maint,ignore_jobs")
+    n = c.wait("the reservation is seen", lambda: (b.node("n8")["reservation"] and b.node("n8")))
+    r = n["reservation"]
+    check("a reservation of the node", r["name"] == "window" and r["maint"] and r["users"] == ["root"] and
+          r["until"] - r["from"] == 1800000, r)
+    check("of no other node", b.node("n7")["reservation"] is None)
+    c.run("scontrol", "delete", "reservationname=window")
+    c.wait("it is gone", lambda: b.node("n8")["reservation"] is None)
+
+
+def epochs(c, b):
+    check("no epoch, no write", b.drain("n1", epoch=None)[0] == 400)
+    check("a later epoch", b.drain("n1", epoch=7)[0] == 200)
+    status, why = b.release("n1", epoch=6)
+    check("an earlier one is refused", status == 409 and why["epoch"] == 7, why)
+    before = b.node("n1")["revision"]
+    b.end()
+    b.start()
+    check("the drain is ours behind a restart", b.node("n1")["drain"]["owner"] == OURS)
+    check("revisions rise over it", b.node("n1")["revision"] > before)
+    status, why = b.release("n1", epoch=6)
+    check("the epoch is kept over it", status == 409 and why["epoch"] == 7 and
+          b.ask("GET", "/v1/health")[1]["epoch"] == 7, why)
+    check("and the one that leads writes", b.release("n1", epoch=7)[0] == 200)
+    second = subprocess.run([b.program, "--state", os.path.join(b.folder, "bridge"), "--slurm-conf", c.conf,
+                             "--listen", "unix:" + b.socket + "2"], stderr=subprocess.PIPE, text=True, timeout=60,
+                            check=False)
+    check("a second bridge with this state does not start", second.returncode == 1 and
+          "another lockstep-slurm-bridge" in second.stderr, second.stderr)
+    c.wait_idle()
+
+
+def many(c, b):
+    """All nodes at once: one request to slurmctld drains them."""
+    def at_once(verb, epoch=7):
+        answers = {}
+
+        def one(node):
+            answers[node] = verb(node, epoch=epoch)
+        threads = [threading.Thread(target=one, args=(node,)) for node in c.nodes]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        return answers
+    answers = at_once(b.drain)
+    good = [n for n, (status, body) in answers.items() if status == 200 and body["node"] == n and body["drain"]["owner"] == OURS]
+    check("all nodes are drained at once", sorted(good) == c.nodes, answers)
+    check("as Slurm sees it", set(c.run("sinfo", "-h", "-N", "-o", "%T").stdout.split()) == {"drained"})
+    answers = at_once(b.release)
+    check("and released", all(status == 200 and body["drain"] is None for status, body in answers.values()), answers)
+    c.wait_idle()
+
+
+def controller_lost(c, b):
+    """slurmctld is killed while drains are asked for, and comes back with what it saved."""
+    seen, stop = [], threading.Event()
+
+    def toggle():
+        while not stop.is_set():
+            status, n = b.ask("GET", "/v1/nodes/n3")
+            if status == 200:
+                act = b.release if n["drain"] else b.drain
+                status = act("n3", revision=n["revision"], epoch=7)[0]
+            seen.append(status)
+    thread = threading.Thread(target=toggle)
+    thread.start()
+    time.sleep(1)
+    c.stop("slurmctld", signal.SIGKILL)
+    time.sleep(2)
+    c.start_slurmctld()
+    c.wait("slurmctld answers", lambda: c.run("scontrol", "ping", check=False).returncode == 0)
+    c.wait("the bridge does", lambda: seen and seen[-1] == 200)
+    stop.set()
+    thread.join()
+    check("only answers that say so", set(seen) <= {200, 409, 503, 504}, set(seen))
+    n = b.settled(c, "n3")
+    check("a drain that is there is ours", not n["drain"] or n["drain"]["owner"] == OURS, n)
+    c.run("scancel", "-u", c.run("id", "-un").stdout.strip())  # one that has ended may run again in what was saved
+    if n["drain"]:
+        check("and ends its drain", b.release("n3", epoch=7)[0] == 200)
+    c.wait_idle()
+
+
+def controller_hangs(c, b):
+    before = b.node("n1")
+    c.daemons["slurmctld"].send_signal(signal.SIGSTOP)
+    try:
+        time.sleep(1.2)
+        began = time.monotonic()
+        status, n = b.ask("GET", "/v1/nodes/n1")
+        check("a read answers from what was seen last, with its time", status == 200 and
+              n["as_of"] - before["as_of"] < 1500 and n["revision"] == before["revision"], n)
+        status, why = b.drain("n1", revision=before["revision"], epoch=7)
+        check("a write says that slurmctld is silent", status in (503, 504), why)
+        c.wait("the reading is too old", lambda: b.ask("GET", "/v1/nodes/n1")[0] == 503)
+        connection = UnixConnection(b.socket)
+        status, why, headers = ask_on(connection, "GET", "/v1/nodes/n1")
+        check("then reads say so", status == 503 and why["error"] and headers["Retry-After"], why)
+        check("health answers all the while", b.ask("GET", "/v1/health")[0] == 200)
+        check("no read waits long", time.monotonic() - began < 600)
+    finally:
+        c.daemons["slurmctld"].send_signal(signal.SIGCONT)
+    c.wait("the bridge reads again", lambda: b.ask("GET", "/v1/nodes/n1")[0] == 200)
+    time.sleep(2)  # what was sent before the silence may come through now
+    n = b.settled(c, "n1")
+    check("it shows what became of the write", not n["drain"] or n["drain"]["owner"] == OURS, n)
+    if n["drain"]:
+        b.release("n1", epoch=7)
+    c.wait_idle()
+
+
+def bridge_killed(c, b):
+    rng = random.Random(7)
+    last = 0
+    for i in range(12):
+        n = b.node("n6")
+        thread = threading.Thread(target=lambda r=n["revision"]: quiet(lambda: b.drain("n6", revision=r, epoch=7)))
+        thread.start()
+        time.sleep(rng.uniform(0, 0.02))
+        b.end(signal.SIGKILL)
+        thread.join()
+        b.start()
+        n = b.settled(c, "n6")
+        ok = n["revision"] > last and (not n["drain"] or n["drain"]["owner"] == OURS)
+        last = n["revision"]
+        status, after = b.drain("n6", epoch=7)
+        ok = ok and status == 200 and after["drain"]["owner"] == OURS
+        ok = ok and b.release("n6", epoch=7)[0] == 200
+        if not ok:
+            break
+    check("a bridge that is killed in the middle of a drain", ok, (i, n, after))
+    c.wait_idle()
+
+
+def quiet(act):
+    try:
+        act()
+    except (OSError, http.client.HTTPException, ValueError, KeyError):
+        pass
+
+
+def reconfigured(c, b):
+    b.drain("n7", epoch=7)
+    c.run("scontrol", "reconfigure")
+    n = c.wait("a reading behind it", lambda: (b.ask("GET", "/v1/nodes/n7")[0] == 200 and b.node("n7")))
+    check("a drain stays over scontrol reconfigure", n["drain"] and n["drain"]["owner"] == OURS, n)
+    check("and is ended", b.release("n7", epoch=7)[0] == 200)
+    with open(c.conf, encoding="utf-8") as f:
+        text = f.read()
+    c.write("slurm.conf", "\n".join(line for line in text.splitlines() if not line.startswith("NodeName=n8 ")).replace(
+        ",n8 ", " ") + "\n")
+    c.stop("slurmd-n8")
+    c.stop("slurmctld")
+    c.start_slurmctld()
+    c.wait("slurmctld answers", lambda: c.run("scontrol", "ping", check=False).returncode == 0)
+    c.wait("a node that was removed is not found", lambda: b.ask("GET", "/v1/nodes/n8")[0] == 404)
+    check("the others are", b.node("n7")["node"] == "n7")
+
+
+# Who may ask.
+
+STRANGER = """
+import http.client, os, socket, sys
+os.setgid(65534); os.setuid(65534)
+s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1])
+s.sendall(b"GET /v1/nodes HTTP/1.1\\r\\nHost: b\\r\\nConnection: close\\r\\n\\r\\n")
+print(s.recv(4096).split()[1].decode())
+"""
+
+
+def strangers(c, b):
+    if os.getuid() != 0:
+        print("skipped: another user needs root")
+        return
+    answer = c.run(sys.executable, "-c", STRANGER, b.socket, check=False)
+    check("another user is refused at the socket", answer.stdout.strip() == "403", answer)
+
+
+def make_certificates(folder):
+    def openssl(*args):
+        subprocess.run(["openssl", *args], cwd=folder, check=True, timeout=60, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    os.makedirs(folder)
+    for ca in ("ca", "strange"):
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-subj", "/CN=" + ca, "-keyout", ca + ".key", "-out", ca + ".pem")
+    for name, ca, subject, use, names in (
+            ("server", "ca", "bridge", "serverAuth", "IP:127.0.0.1"), ("ctl", "ca", "ctl1", "clientAuth", "DNS:ctl1"),
+            ("other", "ca", "ctl2", "clientAuth", "DNS:ctl2"), ("foreign", "strange", "ctl1", "clientAuth", "DNS:ctl1"),
+            ("node", "ca", "ctl1", "clientAuth", "URI:urn:lockstep:node:ctl1")):
+        with open(os.path.join(folder, name + ".ext"), "w", encoding="utf-8") as f:
+            f.write(f"extendedKeyUsage={use}\nsubjectAltName={names}\n")
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=" + subject,
+                "-keyout", name + ".key", "-out", name + ".csr")
+        openssl("x509", "-req", "-in", name + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial",
+                "-days", "2", "-extfile", name + ".ext", "-out", name + ".pem")
+
+
+def tls(c, b):
+    certificates = os.path.join(b.folder, "pki")
+    make_certificates(certificates)
+    b.end()
+    at = lambda name: os.path.join(certificates, name)
+    b.more = ["--listen", "127.0.0.1:0", "--certificate", at("server.pem"), "--key", at("server.key"), "--ca", at("ca.pem"),
+              "--client-name", "ctl1"]
+    b.start()
+    port = int(b.ready[2].rsplit(":", 1)[1])
+
+    def status(name):
+        context = ssl.create_default_context(cafile=at("ca.pem"))
+        if name:
+            context.load_cert_chain(at(name + ".pem"), at(name + ".key"))
+        try:
+            connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=60)
+            return ask_on(connection, "GET", "/v1/nodes")[0]
+        except (OSError, http.client.HTTPException):
+            return 0
+    check("the controller's certificate", status("ctl") == 200, status("ctl"))
+    for name, why in (("other", "another name"), ("foreign", "another CA"), ("node", "a node of the controller's name"),
+                      (None, "no certificate")):
+        check("refused: " + why, status(name) in (0, 403), status(name))
+    try:
+        plain = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        answer = ask_on(plain, "GET", "/v1/nodes")[0]
+    except (OSError, http.client.HTTPException, ValueError):
+        answer = 0
+    check("no plain HTTP", answer != 200, answer)
+    bare = subprocess.run([b.program, "--listen", "127.0.0.1:0", "--slurm-conf", c.conf], stderr=subprocess.PIPE,
+                          text=True, timeout=60, check=False)
+    check("a port without certificates is refused", bare.returncode == 2 and "--client-name" in bare.stderr, bare.stderr)
+    check("SIGTERM ends it", b.end() == 0)
+
+
+# The last two leave the cluster or the bridge changed.
+PARTS = (reads, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, many, strangers,
+         controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    folder = tempfile.mkdtemp(prefix="lockstep-slurm-")
+    os.chmod(folder, 0o755)
+    epilog = os.path.join(folder, "epilog")
+    with open(epilog, "w", encoding="utf-8") as f:
+        f.write(f"#!/bin/sh\nfor i in $(seq {HELD}); do [ -e {folder}/c/hold ] || exit 0; sleep 0.1; done\nexit 0\n")
+    os.chmod(epilog, 0o755)
+    try:
+        with Cluster(os.path.join(folder, "c"), nodes=8, extra=f"Epilog={epilog}\n") as c:
+            b = Bridge(build, folder, c.conf)
+            for part in PARTS:
+                if not sys.argv[2:] or part.__name__ in sys.argv[2:]:
+                    part(c, b)
+            with open(os.path.join(folder, "bridge.log"), encoding="utf-8", errors="replace") as f:
+                check("no sanitizer has reported anything", "Sanitizer" not in (log := f.read()) and "runtime error" not in log)
+    except Exception as fault:  # pylint: disable=broad-except
+        check("the test itself", False, repr(fault))
+    if failed == 0:
+        shutil.rmtree(folder, ignore_errors=True)
+    else:
+        print("kept for a look:", folder)
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

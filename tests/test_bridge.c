@@ -1,0 +1,404 @@
+/* The parts of lockstep-slurm-bridge that need no Slurm. */
+#include "bridge/serve/durable.h"
+#include "bridge/view/book.h"
+#include "bridge/view/drain.h"
+#include "bridge/view/request.h"
+#include "tests/test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NOW    UINT64_C(1795000000000)
+#define NOW_US (NOW * 1000)
+
+/* Reasons ----------------------------------------------------------------------------------- */
+
+static void test_owner(void)
+{
+    static const struct {
+        const char *name, *reason;
+        bool own;
+        const char *owner, *why, *before;
+    } rows[] = {
+        {"ours", "lockstep:change:17 driver 580", true, "lockstep:change:17", "driver 580", ""},
+        {"ours without a reason", "lockstep:change:17", true, "lockstep:change:17", "", ""},
+        {"ours by another user", "lockstep:change:17 driver", false, "kim",
+         "lockstep:change:17 driver", ""},
+        {"a person's", "bad fan", true, "kim", "bad fan", ""},
+        {"slurmctld's", "Not responding", true, "kim", "Not responding", ""},
+        {"the mark alone", "lockstep: x", true, "kim", "lockstep: x", ""},
+        {"not at the start", "see lockstep:change:17", true, "kim", "see lockstep:change:17", ""},
+        {"another mark", "lockstepx:change:17 y", true, "kim", "lockstepx:change:17 y", ""},
+        {"empty", "", true, "kim", "", ""},
+        {"of a node that was down", "lockstep:change:1 x (before: bad DIMM)", true,
+         "lockstep:change:1", "x (before: bad DIMM)", "bad DIMM"},
+        {"the same by another user", "lockstep:change:1 x (before: bad DIMM)", false, "kim",
+         "lockstep:change:1 x (before: bad DIMM)", ""},
+        {"cut", "lockstep:change:1 x (before: bad DI", true, "lockstep:change:1",
+         "x (before: bad DI", ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_str reason = lks_str_from(rows[i].reason);
+        lks_test_case("%s", rows[i].name);
+        CHECK_STR(lks_bridge_drain_owner(reason, rows[i].own, LKS_STR("kim")), rows[i].owner);
+        CHECK_STR(lks_bridge_drain_why(reason, rows[i].own), rows[i].why);
+        CHECK_STR(lks_bridge_drain_before(reason, rows[i].own), rows[i].before);
+    }
+}
+
+static void test_reason(void)
+{
+    static char long_text[400], uml[400];
+    memset(long_text, 'x', sizeof(long_text) - 1);
+    for (size_t i = 0; i + 2 < sizeof(uml); i += 2) {
+        uml[i] = '\xc3';
+        uml[i + 1] = '\xbc';
+    }
+    const struct {
+        const char *name, *reason, *before, *want;
+        size_t len;
+    } rows[] = {
+        {"plain", "driver", "", "lockstep:change:17 driver", 0},
+        {"none", "", "", "lockstep:change:17", 0},
+        {"control characters", "a\nb\x1b", "", "lockstep:change:17 a?b?", 0},
+        {"down before", "driver", "bad DIMM", "lockstep:change:17 driver (before: bad DIMM)", 0},
+        {"too long", long_text, "", NULL, LKS_BRIDGE_REASON_MAX},
+        {"too long, and characters of two bytes", uml, "", NULL, LKS_BRIDGE_REASON_MAX},
+        {"both too long", long_text, long_text, NULL, LKS_BRIDGE_REASON_MAX},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        char out[LKS_BRIDGE_REASON_MAX + 1];
+        lks_test_case("%s", rows[i].name);
+        lks_bridge_drain_reason(LKS_STR("lockstep:change:17"), lks_str_from(rows[i].reason),
+                                lks_str_from(rows[i].before), out);
+        struct lks_str made = lks_str_from(out);
+        CHECK(lks_str_printable(made));
+        CHECK_STR(lks_bridge_drain_owner(made, true, LKS_STR("kim")), "lockstep:change:17");
+        if (rows[i].want != NULL)
+            CHECK_STR(made, rows[i].want);
+        else
+            CHECK(made.len == rows[i].len || made.len + 1 == rows[i].len);
+        CHECK((rows[i].before[0] != '\0') == (lks_bridge_drain_before(made, true).len > 0));
+    }
+}
+
+/* Revisions --------------------------------------------------------------------------------- */
+
+static void test_revisions(void)
+{
+    struct lks_bridge_revision r;
+    uint64_t ceiling = 0, first, second;
+    lks_bridge_revision_init(&r, 0);
+    CHECK(!lks_bridge_revision_ready(&r, NOW_US, 1, &ceiling));
+    CHECK(ceiling >= NOW_US + LKS_BRIDGE_REVISION_AHEAD);
+    lks_bridge_revision_allow(&r, ceiling);
+    CHECK(lks_bridge_revision_ready(&r, NOW_US, 1000, &ceiling));
+    first = lks_bridge_revision_next(&r, NOW_US);
+    second = lks_bridge_revision_next(&r, NOW_US);
+    CHECK_INT(first, NOW_US);
+    CHECK_INT(second, NOW_US + 1);
+    lks_test_case("the clock is set back");
+    CHECK(lks_bridge_revision_next(&r, NOW_US / 2) > second);
+    lks_test_case("a restart with a clock that is behind");
+    ceiling = r.ceiling;
+    lks_bridge_revision_init(&r, ceiling);
+    uint64_t more = 0;
+    CHECK(!lks_bridge_revision_ready(&r, NOW_US / 2, 1, &more) && more > ceiling);
+    lks_bridge_revision_allow(&r, more);
+    CHECK(lks_bridge_revision_next(&r, NOW_US / 2) > ceiling);
+}
+
+/* The book ---------------------------------------------------------------------------------- */
+
+static const struct lks_bridge_job job = {.id = LKS_STR_C("17_3"),
+                                          .name = LKS_STR_C("train \"x\""),
+                                          .user = LKS_STR_C("kim"),
+                                          .account = LKS_STR_C("ml"),
+                                          .partition = LKS_STR_C("main"),
+                                          .state = LKS_STR_C("running"),
+                                          .nodes = LKS_STR_C("g[1-2]"),
+                                          .node_count = 2,
+                                          .started = NOW,
+                                          .runs = true,
+                                          .gpus = 8};
+
+static const struct lks_bridge_node idle = {.name = LKS_STR_C("g1"),
+                                            .state = LKS_STR_C("idle"),
+                                            .user = LKS_STR_C("root"),
+                                            .responding = true,
+                                            .accepts = true,
+                                            .features = LKS_STR_C("a,b"),
+                                            .active = LKS_STR_C("b"),
+                                            .gres = LKS_STR_C("gpu:h200:8")};
+
+/* Enter one node, with a job or none; all nodes with `all`. */
+static void enter(struct lks_bridge_book *b, const struct lks_bridge_node *node, bool busy,
+                  bool all)
+{
+    LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
+    const struct lks_bridge_job *jobs[] = {&job};
+    const struct lks_bridge_load load = {.jobs = jobs, .job_count = busy};
+    const struct lks_bridge_when when = {NOW, 5000};
+    struct lks_err err = {0};
+    uint64_t ceiling = 0;
+    lks_bridge_reading_init(&r);
+    r.all_nodes = all;
+    if (node != NULL)
+        CHECK_CODE(lks_bridge_reading_add(&r, node, &load, &err), LKS_OK);
+    CHECK_CODE(lks_bridge_reading_jobs(&r, &job, busy, &err), LKS_OK);
+    if (!lks_bridge_revision_ready(&b->revision, NOW_US, lks_bridge_book_changes(b, &r), &ceiling))
+        lks_bridge_revision_allow(&b->revision, ceiling);
+    CHECK_CODE(lks_bridge_book_enter(b, &r, &when, NOW_US, &err), LKS_OK);
+}
+
+static uint64_t revision_of(const struct lks_bridge_book *b)
+{
+    const struct lks_bridge_entry *e = lks_bridge_book_find(b, LKS_STR("g1"));
+    return e != NULL ? e->revision : 0;
+}
+
+static void test_book_revisions(void)
+{
+    LKS_CLEANUP(lks_bridge_book_fini) struct lks_bridge_book b = {0};
+    struct lks_bridge_node node = idle;
+    uint64_t last = 0;
+    lks_bridge_book_init(&b, 0);
+    CHECK(lks_bridge_book_find(&b, LKS_STR("g1")) == NULL);
+    static const struct {
+        const char *name;
+        bool drained, busy, all, gone;
+        bool rises;
+    } rows[] = {
+        {"new", false, false, true, false, true},
+        {"the same", false, false, true, false, false},
+        {"the same, alone", false, false, false, false, false},
+        {"a job starts", false, true, true, false, true},
+        {"drained", true, true, false, false, true},
+        {"the job ends", true, false, true, false, true},
+        {"removed", false, false, true, true, false},
+        {"back as it was", true, false, true, false, true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        node.drained = rows[i].drained;
+        node.accepts = !rows[i].drained;
+        node.own = true;
+        node.reason = rows[i].drained ? LKS_STR("lockstep:change:17 x") : LKS_STR("");
+        enter(&b, rows[i].gone ? NULL : &node, rows[i].busy, rows[i].all);
+        uint64_t now = revision_of(&b);
+        CHECK((now == 0) == rows[i].gone);
+        if (now > 0) {
+            CHECK(rows[i].rises ? now > last : now == last);
+            last = now;
+        }
+    }
+    lks_bridge_book_remove(&b, LKS_STR("g1"));
+    CHECK(revision_of(&b) == 0);
+}
+
+static void test_book_json(void)
+{
+    LKS_CLEANUP(lks_bridge_book_fini) struct lks_bridge_book b = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1 << 20);
+    struct lks_bridge_node node = idle;
+    node.drained = node.own = true;
+    node.accepts = false;
+    node.since = NOW - 1;
+    node.state = LKS_STR("mixed+drain");
+    node.reason = LKS_STR("lockstep:change:17 driver");
+    lks_bridge_book_init(&b, 0);
+    enter(&b, &node, true, true);
+    lks_bridge_book_nodes(&b, 5700, &out);
+    CHECK_STR(lks_buf_view(&out),
+              "{\"as_of\":1795000000000,\"age\":700,\"nodes\":[{\"node\":\"g1\",\"revision\":"
+              "1795000000000000,\"as_of\":1795000000000,\"age\":700,\"accepts\":false,\"drain\":{"
+              "\"owner\":\"lockstep:change:17\",\"reason\":\"driver\",\"since\":1794999999999},"
+              "\"jobs\":[{\"id\":\"17_3\",\"kind\":\"batch\",\"name\":\"train \\\"x\\\"\",\"user\":"
+              "\"kim\",\"account\":\"ml\",\"nodes\":2,\"started\":1795000000000,\"ends\":null,"
+              "\"requeue\":false,\"gpus\":8}],\"rotation\":false,\"requests\":0,\"state\":"
+              "\"mixed+drain\",\"down\":false,\"responding\":true,\"reason\":"
+              "\"lockstep:change:17 driver\",\"features\":[\"a\",\"b\"],\"active_features\":[\"b\"]"
+              ",\"gres\":\"gpu:h200:8\",\"reservation\":null}]}");
+    lks_buf_truncate(&out, 0);
+    lks_bridge_book_jobs(&b, 5000, &out);
+    CHECK_STR(lks_buf_view(&out),
+              "{\"as_of\":1795000000000,\"age\":0,\"jobs\":[{\"id\":\"17_3\",\"name\":"
+              "\"train \\\"x\\\"\",\"user\":\"kim\",\"account\":\"ml\",\"partition\":\"main\","
+              "\"state\":\"running\",\"nodes\":\"g[1-2]\",\"started\":1795000000000,\"ends\":null,"
+              "\"requeue\":false,\"gpus\":8}]}");
+    const struct lks_bridge_entry *e = lks_bridge_book_find(&b, LKS_STR("g1"));
+    CHECK(e->drained && e->own && !e->down);
+    CHECK_STR(e->owner, "lockstep:change:17");
+    CHECK_STR(e->reason, "lockstep:change:17 driver");
+}
+
+static void test_gpus(void)
+{
+    static const struct {
+        const char *list;
+        uint32_t gpus;
+    } rows[] = {
+        {"", LKS_BRIDGE_UNKNOWN},
+        {"cpu=8,mem=4G,node=1,billing=8", LKS_BRIDGE_UNKNOWN},
+        {"cpu=8,gres/gpu=4", 4},
+        {"cpu=8,gres/gpu=4,gres/gpu:h200=4", 4},
+        {"gpu:h200:8", 8},
+        {"gpu:8", 8},
+        {"gpu:h200:2(IDX:0,3)", 2},
+        {"gpu:h200:2,gpu:a100:3,nic:1", 5},
+        {"gres:gpu:2", 2},
+        {"gpu", LKS_BRIDGE_UNKNOWN},
+        {"gpux:4", LKS_BRIDGE_UNKNOWN},
+        {"gpu:99999999999", LKS_BRIDGE_UNKNOWN},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].list);
+        CHECK_INT(lks_bridge_node_gpus(lks_str_from(rows[i].list)), rows[i].gpus);
+    }
+}
+
+/* Requests ---------------------------------------------------------------------------------- */
+
+#define DRAIN "{\"owner\":\"lockstep:change:17\",\"reason\":\"x\",\"checkpoint\":true}"
+
+static const struct {
+    const char *name, *method, *path, *if_match, *epoch, *body;
+    enum lks_code code;
+    enum lks_bridge_verb verb;
+    const char *says;
+} asked[] = {
+    {"health", "GET", "/v1/health", NULL, NULL, "", LKS_OK, LKS_BRIDGE_HEALTH, ""},
+    {"nodes", "GET", "/v1/nodes", NULL, NULL, "", LKS_OK, LKS_BRIDGE_NODES, ""},
+    {"a node", "GET", "/v1/nodes/g1", NULL, NULL, "", LKS_OK, LKS_BRIDGE_NODE, ""},
+    {"jobs", "GET", "/v1/jobs", NULL, NULL, "", LKS_OK, LKS_BRIDGE_JOBS, ""},
+    {"drain", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3", DRAIN, LKS_OK, LKS_BRIDGE_DRAIN, ""},
+    {"release", "POST", "/v1/nodes/g1/release", "\"7\"", "0", DRAIN, LKS_OK, LKS_BRIDGE_RELEASE,
+     ""},
+    {"signal", "POST", "/v1/jobs/17_3/signal", NULL, "3", "{\"signal\":\"USR1\"}", LKS_OK,
+     LKS_BRIDGE_SIGNAL, ""},
+    {"requeue", "POST", "/v1/jobs/17+1/requeue", NULL, "3", "", LKS_OK, LKS_BRIDGE_REQUEUE, ""},
+    {"no path", "GET", "/v1/other", NULL, NULL, "", LKS_E_NOT_FOUND, 0, "/v1/nodes"},
+    {"more path", "GET", "/v1/nodes/g1/drain/x", NULL, NULL, "", LKS_E_NOT_FOUND, 0, ""},
+    {"less path", "GET", "/v1", NULL, NULL, "", LKS_E_NOT_FOUND, 0, ""},
+    {"another method", "DELETE", "/v1/nodes/g1", NULL, NULL, "", LKS_E_USAGE, 0, "GET"},
+    {"a bad name", "GET", "/v1/nodes/g[1-2]", NULL, NULL, "", LKS_E_INVALID, 0, "name of a"},
+    {"an empty name", "GET", "/v1/nodes/", NULL, NULL, "", LKS_E_INVALID, 0, "name of a"},
+    {"a bad id", "POST", "/v1/jobs/x/requeue", NULL, "3", "", LKS_E_INVALID, 0, "id of a job"},
+    {"a list of ids", "POST", "/v1/jobs/1_[2-3]/requeue", NULL, "3", "", LKS_E_INVALID, 0,
+     "id of a job"},
+    {"no epoch", "PUT", "/v1/nodes/g1/drain", "\"7\"", NULL, DRAIN, LKS_E_INVALID, 0,
+     "Lockstep-Epoch"},
+    {"a bad epoch", "PUT", "/v1/nodes/g1/drain", "\"7\"", "-1", DRAIN, LKS_E_INVALID, 0,
+     "Lockstep-Epoch"},
+    {"no revision", "PUT", "/v1/nodes/g1/drain", NULL, "3", DRAIN, LKS_E_INVALID, 0, "If-Match"},
+    {"any revision", "PUT", "/v1/nodes/g1/drain", "*", "3", DRAIN, LKS_E_INVALID, 0, "If-Match"},
+    {"a bare revision", "PUT", "/v1/nodes/g1/drain", "7", "3", DRAIN, LKS_E_INVALID, 0, "If-Match"},
+    {"no body", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3", "", LKS_E_INVALID, 0, "body"},
+    {"a list", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3", "[]", LKS_E_INVALID, 0, "object"},
+    {"no owner", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3", "{}", LKS_E_INVALID, 0, "owner"},
+    {"a person as owner", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3", "{\"owner\":\"kim\"}",
+     LKS_E_INVALID, 0, "lockstep:"},
+    {"an owner of two words", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3",
+     "{\"owner\":\"lockstep:a b\"}", LKS_E_INVALID, 0, "one word"},
+    {"KILL", "POST", "/v1/jobs/17/signal", NULL, "3", "{\"signal\":\"KILL\"}", LKS_E_INVALID, 0,
+     "USR1"},
+};
+
+static void test_requests(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(asked); i++) {
+        const struct lks_bridge_raw raw = {asked[i].method, asked[i].path, asked[i].if_match,
+                                           asked[i].epoch, lks_str_from(asked[i].body)};
+        struct lks_bridge_request r = {.verb = LKS_BRIDGE_VERBS};
+        struct lks_err err = {0};
+        lks_test_case("%s", asked[i].name);
+        if (!CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), asked[i].code))
+            continue;
+        if (asked[i].code == LKS_OK)
+            CHECK_INT(r.verb, asked[i].verb);
+        else
+            CHECK(r.verb == LKS_BRIDGE_VERBS);
+        CHECK_HAS(lks_str_from(err.msg), asked[i].says);
+    }
+}
+
+static void test_request_members(void)
+{
+    struct lks_bridge_raw raw = {"PUT", "/v1/nodes/g1/drain", "\"9007199254740991\"", "12",
+                                 LKS_STR(DRAIN)};
+    struct lks_bridge_request r = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
+    CHECK_STR(lks_str_from(r.name), "g1");
+    CHECK_STR(lks_str_from(r.owner), "lockstep:change:17");
+    CHECK_STR(lks_str_from(r.reason), "x");
+    CHECK(r.checkpoint && r.epoch == 12 && r.revision == UINT64_C(9007199254740991));
+    raw = (struct lks_bridge_raw){"POST", "/v1/jobs/17/signal", NULL, "1",
+                                  LKS_STR("{\"signal\":\"TERM\",\"batch\":true}")};
+    CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
+    CHECK(r.signal == SIGTERM && r.batch);
+    for (int v = 0; v < LKS_BRIDGE_VERBS; v++)
+        CHECK(lks_bridge_request_words[v] != NULL);
+    CHECK(lks_bridge_request_words[LKS_BRIDGE_VERBS] == NULL);
+}
+
+/* The file ---------------------------------------------------------------------------------- */
+
+static void put_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    if (!CHECK(f != NULL))
+        return;
+    fputs(text, f);
+    fclose(f);
+}
+
+static void test_durable(void)
+{
+    char folder[] = "/tmp/lockstep-bridge-XXXXXX", path[64], lock[64];
+    struct lks_durable d = {0}, other = {0};
+    struct lks_err err = {0};
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/bridge.json", folder);
+    snprintf(lock, sizeof(lock), "%s/lock", folder);
+    CHECK_CODE(lks_durable_open(folder, &d, &err), LKS_OK);
+    CHECK(d.epoch == 0 && d.ceiling == 0);
+    CHECK_CODE(lks_durable_keep(&d, 7, NOW_US, &err), LKS_OK);
+    lks_test_case("a second one");
+    CHECK_CODE(lks_durable_open(folder, &other, &err), LKS_E_REFUSED);
+    CHECK_HAS(lks_str_from(err.msg), "another lockstep-slurm-bridge");
+    lks_durable_close(&d);
+    lks_test_case("a restart");
+    CHECK_CODE(lks_durable_open(folder, &d, &err), LKS_OK);
+    CHECK(d.epoch == 7 && d.ceiling == NOW_US);
+    lks_durable_close(&d);
+    static const char *const broken[] = {"",
+                                         "{",
+                                         "[]",
+                                         "{\"epoch\":7}",
+                                         "{\"epoch\":-1,\"revision\":1}",
+                                         "{\"epoch\":\"7\",\"revision\":1}"};
+    for (size_t i = 0; i < LKS_COUNT(broken); i++) {
+        lks_test_case("a file '%s'", broken[i]);
+        put_file(path, broken[i]);
+        CHECK_CODE(lks_durable_open(folder, &d, &err), LKS_E_INVALID);
+        CHECK_HAS(lks_str_from(err.msg), path);
+    }
+    unlink(path);
+    unlink(lock);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"owners of drains", test_owner},    {"reasons for Slurm", test_reason},
+        {"revisions", test_revisions},       {"revisions of nodes", test_book_revisions},
+        {"answers", test_book_json},         {"GPUs of jobs", test_gpus},
+        {"requests", test_requests},         {"members of requests", test_request_members},
+        {"the epoch on disk", test_durable}, {0},
+    };
+    return lks_test_main(tests);
+}
