@@ -32,6 +32,7 @@ static const struct {
     {"daemon_drift", "readOutband"},
     {"daemon_drift", "endOutband"},
     {"daemon_drift", "sweeps"},
+    {"daemon_sched", "schedulers"},
     {"daemon_drift", "leaseSweeps"},
     {"daemon_drift", "failSweep"},
     {"daemon_admit", "admit"},
