@@ -46,7 +46,7 @@ done
 for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.conf lib/tmpfiles.d/lockstep.conf \
     share/bash-completion/completions/lockstep share/fish/vendor_completions.d/lockstep.fish \
     share/zsh/site-functions/_lockstep \
-    share/lockstep/examples/agent.conf share/lockstep/examples/executors.enabled \
+    share/lockstep/roots/h200/lockstep/nvml.csv share/lockstep/examples/agent.conf share/lockstep/examples/executors.enabled \
     share/man/man1/lockstep.1 share/man/man5/lockstepd.yaml.5 \
     share/man/man8/lockstepd.8 share/man/man8/lockstep-agent.8 share/man/man8/lockstep-helper.8 \
     share/man/man8/lockstep-slurm-bridge.8; do

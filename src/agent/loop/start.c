@@ -9,6 +9,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,14 +111,22 @@ static enum lks_code fetch(const struct lks_args *args, const struct lks_agent_o
     return lks_fetch_run(&how, stdout, err);
 }
 
-/* Before anything is written: a state of its own for a machine that is not there is useless. */
-static enum lks_code check_root(const char *root, struct lks_err *err)
+/* Before anything is written, and before the token is used: a state of its own for a machine that
+ * is not there is useless. The path becomes absolute, as readings run in another directory. */
+static enum lks_code check_root(struct lks_args *args, char path[PATH_MAX], struct lks_err *err)
 {
     struct stat st;
-    if (root == NULL || (stat(root, &st) == 0 && S_ISDIR(st.st_mode)))
+    const char *root = lks_args_get(args, "--root");
+    if (root == NULL)
         return LKS_OK;
-    return lks_fail(err, LKS_E_INVALID, "--root: '%.256s' is not a directory that can be read",
-                    root);
+    if (realpath(root, path) == NULL || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+        return lks_fail(err, LKS_E_INVALID, "--root: '%.256s' is not a directory that can be read",
+                        root);
+    for (size_t i = 0; i < args->given_count; i++) {
+        if (args->given[i].value == root)
+            args->given[i].value = path;
+    }
+    return LKS_OK;
 }
 
 /* What acts on a captured machine would write to this one. */
@@ -138,6 +147,7 @@ static enum lks_code check_captured(const struct lks_agent_options *o, struct lk
 static enum lks_code run(int argc, char **argv, const struct lks_start *how, struct lks_err *err)
 {
     struct lks_args args;
+    char root[PATH_MAX];
     if (lks_args_read(argc - 1, argv + 1, lks_about_agent_options, &args, err) != LKS_OK)
         return err->code;
     if (args.positional_count > 0)
@@ -150,7 +160,7 @@ static enum lks_code run(int argc, char **argv, const struct lks_start *how, str
         lks_args_version(how->program, how->commit, stdout);
         return LKS_OK;
     }
-    if (check_root(lks_args_get(&args, "--root"), err) != LKS_OK)
+    if (check_root(&args, root, err) != LKS_OK)
         return err->code;
     if (lks_args_has(&args, "--read"))
         return print_reading(&args, how->captured, err);

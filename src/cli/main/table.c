@@ -371,7 +371,8 @@ static const struct lks_option bmc_update_options[] = {
 };
 
 static const struct lks_option sim_options[] = {
-    {"--root DIR", "captured machine that every agent reads; required"},
+    {"--root DIR",
+     "captured machine that every agent reads, such as share/lockstep/roots/h200; required"},
     {"--nodes N", "number of agents (50)"},
     {"--domains N", "number of racks of 18 nodes that change together, with switch trays (0)"},
     {"--lab N", "number of nodes in a lab pool (0)"},
@@ -489,8 +490,8 @@ const struct lks_command lks_commands[] = {
      "Records that a stack reached its next stage; changes no node, which only a change does. "
      "STAGE is lab, canary or released, and none can be skipped: stages are labels of a stack, "
      "not the waves of a change with these names. Another person than the one who published "
-     "the stack promotes it to released. STACK is a digest, the start of one, or a name that "
-     "only one stack has.",
+     "the stack promotes it to released; root at the socket of lockstepd may do both. STACK is "
+     "a digest, the start of one, or a name that only one stack has.",
      "{seq}", lks_ask_cmd},
     {LKS_PLAN, "stack retire", "STACK", 1, 1, step_options, "Retire a stack",
      "Refused while a pool is pinned to the stack.", "{seq}", lks_ask_cmd},

@@ -170,7 +170,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
     {LKS_CHANGE, "unfreeze", "", 0, 0, lks_unfreeze_options,                                       \
      "End a freeze",                                                                               \
-     "Needs the role approver for the pool, without --pool for the whole fleet. Ends one "         \
+     "Needs the role approver for the pool, without --pool for the whole fleet; root at the "      \
+     "socket of lockstepd has every role, and needs no other person. Ends one "                    \
      "freeze: without --pool that of the whole fleet, while single pools that were frozen stay "   \
      "so; with --pool that of the pool, which still waits while the whole fleet is frozen. "       \
      "Changes and drains for drift then continue by themselves. Freeze days of the manifest "      \

@@ -299,8 +299,10 @@ static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, str
     s->bmcs = !lks_args_has(args, "--no-bmcs");
     if (s->fleet.root == NULL)
         return lks_fail(err, LKS_E_USAGE,
-                        "sim up: --root has to name a captured machine ('lockstep inventory "
-                        "--capture DIR' makes one)");
+                        "sim up: --root has to name a captured machine: "
+                        "share/lockstep/roots/h200 of the "
+                        "installation or tests/roots/h200 of the source tree"
+                        " is one, and 'lockstep inventory --capture DIR' makes one");
     if (lks_path_absolute(s->dir, args->positional[0], err) != LKS_OK)
         return err->code;
     int len = snprintf(s->server, sizeof(s->server), "unix:%s/controller/lockstepd.sock", s->dir);
