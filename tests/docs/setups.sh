@@ -246,3 +246,8 @@ tickets() {
         >>/var/lib/lockstep/lockstepd.yaml
     kill -HUP %1
 }
+
+# held: two nodes are on hold
+held() {
+    lockstep node hold gpu003,gpu007 --reason "fans"
+}
