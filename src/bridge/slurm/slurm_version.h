@@ -1,6 +1,7 @@
 /*
- * What differs between the releases of Slurm that the bridge builds with, 22.05 to 24.11:
- * everything that depends on SLURM_VERSION_NUMBER is here, and nothing else includes slurm.h first.
+ * What differs between the releases of Slurm that the bridge builds with: everything that depends
+ * on SLURM_VERSION_NUMBER belongs here, and nothing else includes slurm.h first. Built and tested
+ * with 22.05; a later release whose headers differ gets its lines here.
  */
 #ifndef LKS_BRIDGE_SLURM_VERSION_H
 #define LKS_BRIDGE_SLURM_VERSION_H
@@ -15,8 +16,7 @@
 #error "lockstep-slurm-bridge needs Slurm 22.05 or newer"
 #endif
 
-/* Later releases renamed JOB_STATE_FLAGS' neighbours and added flags of nodes; a flag that this
- * release does not have is never set. */
+/* Flags of nodes that later releases have: one that this release does not have is never set. */
 #ifndef NODE_STATE_BLOCKED
 #define NODE_STATE_BLOCKED 0
 #endif
@@ -24,7 +24,7 @@
 #define NODE_STATE_EXTERNAL 0
 #endif
 
-/* All GRES that a job has, by name. 23.11 gives the total only as trackable resources. */
+/* All GRES that a job has, by name. */
 static inline const char *lks_slurm_version_job_gres(const slurm_job_info_t *job)
 {
     return job->gres_total;
