@@ -14,6 +14,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define RICH_BLOBS                                                                                 \
+    "fleet.yaml", "stack-a.yaml", "stack-b.yaml", "stack-c.yaml", "stack-z.yaml", "bundle.json",   \
+        "report.json"
+
 const struct lks_golden lks_goldens[] = {
     {"tests/golden/journal-1", {49}, {NULL}},
     {"tests/golden/journal-2", {80}, {NULL}},
@@ -23,10 +27,8 @@ const struct lks_golden lks_goldens[] = {
     {"tests/golden/journal-6", {148}, {NULL}},
     {"tests/golden/journal-7", {152}, {NULL}},
     {"tests/golden/journal-8", {0}, {NULL}},
-    {LKS_GOLDEN_RICH,
-     {100, 200, 300, 400, 453},
-     {"fleet.yaml", "stack-a.yaml", "stack-b.yaml", "stack-c.yaml", "stack-z.yaml", "bundle.json",
-      "report.json"}},
+    {"tests/golden/rich-1", {100, 200, 300, 400, 453}, {RICH_BLOBS}},
+    {LKS_GOLDEN_RICH, {0}, {RICH_BLOBS}},
     {"tests/golden/sim-campaign-23", {130, 260, 378}, {LKS_GOLDEN_LINES}},
     {"tests/golden/sim-fleet-12", {50, 105}, {LKS_GOLDEN_LINES}},
 };

@@ -44,6 +44,7 @@ static const struct {
     {"artifact", "it is a file of the depot"},
     {"agentArtifact", "it is a file of the depot"},
     {"mail", "it is for agents"},
+    {"schedulers", "answers of schedulers are of the process; tests/test_daemon_sched.c has them"},
 };
 
 static const struct person {
@@ -399,6 +400,7 @@ static const struct {
     const char *why;
 } unanswered[] = {
     {"Node", "inband_age_ms skew_ms heard_ms_ago", "heartbeats are of the process"},
+    {"Node", "scheduler", "answers of schedulers are of the process"},
     {"Endpoint", "failed failure", "leases are in the store beside the journal"},
     {"Admissions", "next", "the log of admissions is of the process"},
     {"Whoami", "issuer controller", "no login asks, and the process has no name"},
