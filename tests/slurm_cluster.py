@@ -108,9 +108,9 @@ def reap():
 
 class Cluster:
     def __init__(self, folder, nodes=8, gpus=8, name="real", extra="", start=None, address=None,
-                 controller="127.0.0.1"):
+                 controller="127.0.0.1", prefix="n"):
         self.dir = os.path.abspath(folder)
-        self.nodes = [f"n{i}" for i in range(1, nodes + 1)]
+        self.nodes = [f"{prefix}{i}" for i in range(1, nodes + 1)]
         self.gpus, self.name, self.extra = gpus, name, extra
         self.start = start or (lambda node, command: command)
         self.address = address or (lambda node: "127.0.0.1")

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 5 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 6 };
 
 static struct lks_tree tree;
 
@@ -28,9 +28,10 @@ static struct lks_tree tree;
     "\"failed\":\"2026-11-15T00:00:00Z\",\"failure\":\"https://b: it shows another key than the "  \
     "one that is trusted\"," AT "}"
 
-#define METRICS "lockstep_leader 1\nlockstep_behind_ms 0\n"
-#define FLEET   "{\"alarms_open\":0}"
-#define SWEEPS  POOL("0", "1000")
+#define METRICS      "lockstep_leader 1\nlockstep_behind_ms 0\n"
+#define FLEET        "{\"alarms_open\":0}"
+#define SWEEPS       POOL("0", "1000")
+#define NO_SCHEDULER "{\"items\":[]}"
 
 static const struct row {
     const char *name;
@@ -102,8 +103,8 @@ static struct lks_str answer(const char *type, const char *body, struct lks_buf 
 /* `doctor --json` at a controller that says this, in the order in which it is asked. */
 static struct lks_run run(const struct row *row)
 {
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet, row->sweeps,
-                                   row->endpoints};
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,
+                                   NO_SCHEDULER,       row->sweeps,  row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};
     char path[128], server[160];

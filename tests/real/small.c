@@ -148,9 +148,9 @@ static bool apply_fleet(struct small *s)
     lks_buf_addf(&text,
                  "%s---\nlockstep: 1\nkind: Fleet\nname: small\nsites: {here: {}}\n"
                  "domains: {pair: {site: here}}\n"
-                 "pools:\n  dev: {posture: dev, criticality: 0, stack: a}\n"
-                 "  train: {posture: pre-training, criticality: 50, stack: a%s}\nnodes:\n",
-                 CLASS, headroom);
+                 "pools:\n  dev: {posture: dev, criticality: 0, stack: a%s}\n"
+                 "  train: {posture: pre-training, criticality: 50, stack: a%s%s}\nnodes:\n",
+                 CLASS, s->pools, headroom, s->pools);
     for (size_t i = 0; i < s->nodes; i++) {
         bmcd_url(&s->f.bmcs, i, url);
         lks_buf_addf(&text,
@@ -350,8 +350,13 @@ static bool begin(struct small *s)
 
 bool small_begin(struct small *s, size_t nodes, const char *config)
 {
+    return small_begin_pools(s, nodes, config, "");
+}
+
+bool small_begin_pools(struct small *s, size_t nodes, const char *config, const char *pools)
+{
     LKS_ASSERT(nodes <= SMALL_NODES_MAX);
-    *s = (struct small){.nodes = nodes};
+    *s = (struct small){.nodes = nodes, .pools = pools};
     bmcd_init(&s->f.bmcs);
     return small_start_bmcs(s) && start_daemon(s, config) && begin(s);
 }
@@ -359,7 +364,7 @@ bool small_begin(struct small *s, size_t nodes, const char *config)
 bool small_begin_at(struct small *s, size_t nodes, const struct small_site *site)
 {
     LKS_ASSERT(nodes <= SMALL_NODES_MAX);
-    *s = (struct small){.nodes = nodes, .site = site};
+    *s = (struct small){.nodes = nodes, .site = site, .pools = ""};
     bmcd_init(&s->f.bmcs);
     return small_start_bmcs(s) && site->start(s, site->ctx) && begin(s);
 }

@@ -28,6 +28,7 @@ struct small {
     struct flashes f;
     const struct small_site *site;                     /* NULL: none */
     struct lks_client *approver, *for_train, *for_dev; /* two for each pool */
+    const char *pools;                                 /* more of each pool in the fleet's file */
     size_t nodes;
     char roots[SMALL_NODES_MAX][SMALL_PATH / 2 + 8];
     pid_t agents[SMALL_NODES_MAX]; /* 0: none runs */
@@ -37,6 +38,7 @@ const char *small_name(size_t i); /* "g1" ... */
 
 /* All of it, until every node conforms to A; false is a failed check. Its end is due either way. */
 bool small_begin(struct small *s, size_t nodes, const char *config);
+bool small_begin_pools(struct small *s, size_t nodes, const char *config, const char *pools);
 bool small_begin_at(struct small *s, size_t nodes, const struct small_site *site);
 void small_end(struct small *s);
 
