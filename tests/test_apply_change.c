@@ -151,11 +151,11 @@ static const struct {
      "change[0].note[0] kind=warning text=w\n"},
     {"votes, and where it went",
      {R(CHANGE_VOTED, change_voted, .change = 7, .yes = true, .by = T("ann")),
-      MOVED_TO(APPROVED, .by = T("ann")), MOVED_TO(RUNNING, .by = T("kim")), MOVED(PAUSED),
-      MOVED_TO(RUNNING, .by = T("kim"), .reason = T("on"))},
+      MOVED_TO(APPROVED, .by = T("ann")), MOVED_TO(RUNNING, .by = T("lee"), .starts = true),
+      MOVED(PAUSED), MOVED_TO(RUNNING, .by = T("kim"), .reason = T("on"))},
      "vote change",
      "change[0] id=7 state=running hosts=n[1-9] stack=s2 name=gold by=kim reason=new quorum=1 "
-     "started=3000 moved=5000 moved_by=kim moved_reason=on states[0]=1\n"
+     "started=3000 moved=5000 started_by=lee moved_by=kim moved_reason=on states[0]=1\n"
      "change[0].vote[0] yes=1 by=ann at=1000\n"},
     {"what is over stays over",
      {MOVED_TO(REJECTED, .by = T("ann")), MOVED(RUNNING)},

@@ -311,7 +311,7 @@ static const struct {
     {"started, which needs none",
      LKS_CHANGE_APPROVED,
      {NO_REASON("user:ann"), .move = {.change = 1, .order = LKS_ORDERED_START}},
-     "change-moved change=1 state=running by=user:ann\n"},
+     "change-moved change=1 state=running by=user:ann starts=1\n"},
 };
 
 static void test_refused(void)
@@ -339,7 +339,7 @@ static void test_late(void)
         const char *told;
     } rows[] = {
         {"started in time", LKS_CHANGE_APPROVED, LKS_ORDERED_START, 1, false,
-         "change-moved change=1 state=running by=user:ann reason=so it is\n"},
+         "change-moved change=1 state=running by=user:ann reason=so it is starts=1\n"},
         {"started too late", LKS_CHANGE_APPROVED, LKS_ORDERED_START, 0, false,
          "refused: start: its time has expired (1970-01-02T00:00:00.000Z); propose it again"},
         {"resumed too late", LKS_CHANGE_HALTED, LKS_ORDERED_RESUME, 0, false,

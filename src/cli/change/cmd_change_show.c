@@ -143,7 +143,7 @@ static const struct lks_listing_fact head[] = {
      "[" MISSING "{state=proposed}, until {expires}][; {unreachable.text}]",
      NULL},
     {"proposed by", WHO("by", "proposed", "reason"), NULL},
-    {"started", "{started}", NULL},
+    {"started", "{started}[ by {started_by}]", NULL},
     {"took",
      "[{state=done}{started~moved}|{state=halted}{started~moved}|{state=rolled "
      "back}{started~moved}|"

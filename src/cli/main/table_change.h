@@ -17,7 +17,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     "windows?, class?, advisory?, quorum, expires?, needs_standby"
 #define LKS_CHANGE_APPROVALS "approvals: {needed, given, pool?, site?}"
 #define LKS_CHANGE_STANDS                                                                          \
-    "state, by?, reason?, proposed, started?, moved?, moved_by?, moved_reason?, standby?, total, " \
+    "state, by?, reason?, proposed, started?, started_by?, moved?, moved_by?, moved_reason?, "     \
+    "standby?, total, "                                                                            \
     "failed, " LKS_CHANGE_COUNTS
 #define LKS_CHANGE_PLAN                                                                            \
     "nodes, gpus, assets, units, canaries, waves: [{wave, kind, pool?, units, nodes, assets, "     \

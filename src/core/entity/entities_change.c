@@ -300,6 +300,7 @@ static const struct lks_column change[] = {
     TIME(proposed, "When it was proposed."),
     TIME(started, "When it first ran; 0: not yet."),
     TIME(moved, "When it entered this state."),
+    TEXT(started_by, "The actor who started it."),
     TEXT(moved_by, "The actor who moved it to this state."),
     TEXT(moved_reason, "The actor's reason."),
     NAMED("glass_at", TIME, glass.at, "When it started by break-glass; 0: it did not."),

@@ -280,6 +280,8 @@ enum lks_code lks_apply_change_moved(const struct lks_applying *a)
     c->moved = lks_apply_moment(a);
     if (c->state == LKS_CHANGE_RUNNING && c->started == 0)
         c->started = c->moved;
+    if (from->starts) /* not from the state: rows of earlier versions fold to what they did then */
+        c->started_by = c->moved_by;
     if (lks_change_over(c)) {
         a->s->changes_open--;
         for (uint32_t i = 0; i < c->member_count; i++)

@@ -208,6 +208,7 @@ struct lks_state_change {
     lks_ms not_before, not_after;
     lks_ms proposed, started, moved; /* `moved`: when `state` began */
     lks_text moved_by, moved_reason;
+    lks_text started_by; /* 0: not yet, or by a version that did not record it */
     struct lks_vote votes[LKS_CHANGE_VOTES];
     uint32_t vote_count;
     struct lks_recipe *recipes;

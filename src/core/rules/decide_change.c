@@ -35,13 +35,14 @@ bool lks_decide_member(struct lks_deciding *d, const struct lks_state_change *c,
 void lks_decide_change_moved(struct lks_deciding *d, const struct lks_state_change *c,
                              enum lks_change_state to)
 {
-    bool starts = d->event->kind == LKS_EVENT_CHANGE_MOVE && to == LKS_CHANGE_RUNNING;
+    bool runs = d->event->kind == LKS_EVENT_CHANGE_MOVE && to == LKS_CHANGE_RUNNING;
     lks_decision_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
         .change = c->id,
         .state = to,
         .by = d->event->by,
         .reason = lks_str_trim(d->event->reason),
-        .standby = starts ? lks_str_trim(d->event->move.standby) : LKS_STR(""),
+        .standby = runs ? lks_str_trim(d->event->move.standby) : LKS_STR(""),
+        .starts = runs && d->event->move.order == LKS_ORDERED_START,
     };
 }
 

@@ -564,6 +564,7 @@ struct lks_rec_change_moved {
     uint64_t change, state;
     struct lks_str by, reason; /* by empty: a gate, or it expired */
     struct lks_str standby;    /* who stands by on site from here on */
+    bool starts;               /* it runs for the first time */
 };
 struct lks_rec_wave {
     uint64_t change, index, state;

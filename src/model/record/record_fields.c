@@ -542,6 +542,7 @@ static const struct lks_record_field change_moved_fields[] = {
     BY(change_moved),
     REASON(change_moved),
     SINCE(2, change_moved, standby, TEXT, "The person on standby at the site from here on."),
+    SINCE(3, change_moved, starts, TRUTH, "The change starts: it runs for the first time."),
 };
 static const struct lks_record_field wave_fields[] = {
     NUMBER(wave, change, "The change."),

@@ -277,6 +277,7 @@ static const struct lks_form wait = FORM("ChangeWait", "A node that a wave waits
     MAY("reason", TEXT, "and why"),                                                                \
     MUST("proposed", TIME, "when"),                                                                \
     MAY("started", TIME, "when it started"),                                                       \
+    MAY("started_by", TEXT, "by whom; absent: not known"),                                         \
     MAY("moved", TIME, "since when it is in this state"),                                          \
     MAY("moved_by", TEXT, "by whom; absent: a gate, or the change finished"),                      \
     MAY("moved_reason", TEXT, "and why"),                                                          \

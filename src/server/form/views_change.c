@@ -338,6 +338,7 @@ void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s
     lks_view_by(w, s, c->by, c->reason);
     lks_view_time(w, "proposed", c->proposed);
     lks_view_time(w, "started", c->started);
+    lks_view_text(w, "started_by", lks_state_text(s, c->started_by));
     view_deed(w, s, "moved", c->moved, c->moved_by, c->moved_reason);
     lks_view_text(w, "standby", lks_state_text(s, c->standby));
     lks_json_int(w, "total", c->member_count);
