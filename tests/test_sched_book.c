@@ -27,7 +27,7 @@ enum happens {
 static const struct lks_sched_said answers[] = {
     [OPEN] = {.known = true},
     [BUSY] = {.known = true, .closed = true, .lockstep = true, .owner = OURS, .jobs = 1},
-    [EMPTY] = {.known = true, .closed = true, .lockstep = true, .owner = OURS},
+    [EMPTY] = {.known = true, .closed = true, .lockstep = true, .owner = OURS, .revision = 7},
     [ANOTHER] = {.known = true, .closed = true, .owner = "kim", .text = "drained by 'kim'"},
 };
 
@@ -160,6 +160,37 @@ static void test_turns(void)
     lks_sched_book_fini(&book);
 }
 
+/* Each failure makes it the turn of the site's next bridge, whose revisions are others; an answer
+ * leaves the turn where it is. */
+static void test_bridges(void)
+{
+    static const struct {
+        enum happens happens; /* before the question */
+        uint32_t turn;
+        uint64_t revision; /* answers from before it are stale */
+    } rows[] = {{NOTHING, 0, 0}, {EMPTY, 0, 7}, {FAILS, 1, 0}, {EMPTY, 1, 7}, {FAILS, 2, 0}};
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_sched_book book = {0};
+    struct lks_err err = {0};
+    set_up(&a);
+    happen(&a, &book, DRAIN, 1);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_sched_due due[1];
+        uint32_t count = 0;
+        lks_ms mono = (i + 1) * 1000 * LKS_SECOND;
+        lks_test_case("question %zu", i + 1);
+        happen(&a, &book, rows[i].happens, mono - 600 * LKS_SECOND);
+        CHECK_CODE(
+            lks_sched_book_due(&book, &a.state, lks_test_facts(), mono, 1, due, &count, &err),
+            LKS_OK);
+        if (!CHECK_INT(count, 1))
+            continue;
+        CHECK_INT(due[0].turn, rows[i].turn);
+        CHECK_INT(due[0].wish.revision, rows[i].revision);
+    }
+    lks_sched_book_fini(&book);
+}
+
 /* The engine hears of failures when there are some, one after the other. */
 static void test_event(void)
 {
@@ -198,6 +229,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"the order of questions", test_order},
         {"every node gets its turn", test_turns},
+        {"bridges of a site in turn", test_bridges},
         {"what the engine hears", test_event},
         {NULL, NULL},
     });

@@ -62,7 +62,9 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
             waits(e, due->wish.verb, mono))
             continue;
         due->node = node;
-        due->failures = e != NULL ? e->failures : 0;
+        due->turn = e != NULL ? e->turn : 0;
+        if (e != NULL && e->failures > 0)
+            due->wish.revision = 0; /* another bridge counts otherwise */
         if (!note_asked(b, node, due->wish.verb, mono))
             return lks_fail_nomem(err);
         ++*count;
@@ -79,6 +81,7 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
     lks_ms pause = said->lockstep && lks_sched_drained(said) ? LKS_SCHED_CALM : LKS_SCHED_POLL;
     *e = (struct lks_sched_entry){.heard = true,
                                   .verb = e->verb,
+                                  .turn = e->turn,
                                   .due = now.mono + pause / speed,
                                   .heard_at = now.wall,
                                   .said = *said};
@@ -93,6 +96,7 @@ void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const char *
     lks_ms pause = LKS_SCHED_POLL << (e->failures < DOUBLINGS_MAX ? e->failures : DOUBLINGS_MAX);
     e->asked_until = 0;
     e->failures++;
+    e->turn++;
     e->failing_since = e->failing_since != 0 ? e->failing_since : now.wall;
     e->due = now.mono + (pause < LKS_SCHED_RETRY_MAX ? pause : LKS_SCHED_RETRY_MAX) / speed;
     (void)snprintf(e->trouble, sizeof(e->trouble), "%s", why);

@@ -21,7 +21,8 @@ struct lks_sched_entry {
     lks_ms due;               /* mono: it is not asked the same again before */
     lks_ms heard_at;          /* wall: when it was */
     lks_ms failing_since;     /* wall: since when nothing was heard; 0: the last one was answered */
-    uint32_t failures;        /* one after the other */
+    uint32_t failures;        /* one after the other, */
+    uint32_t turn;            /* and in all: each makes it the turn of the site's next bridge */
     struct lks_sched_said said;
     char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last failure */
 };
@@ -38,7 +39,7 @@ void lks_sched_book_fini(struct lks_sched_book *b);
 
 struct lks_sched_due {
     uint32_t node;
-    uint32_t failures; /* before it */
+    uint32_t turn; /* of the site's bridges */
     struct lks_sched_wish wish;
 };
 

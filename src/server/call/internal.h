@@ -40,7 +40,7 @@ struct lks_internal_endpoint {
 /* What a scheduler is to be asked about a node. */
 struct lks_internal_wish {
     struct lks_str site, sched; /* of the node, and the name of its pool's */
-    uint32_t failures;          /* one after the other, before it */
+    uint32_t turn;              /* of the site's bridges */
     struct lks_sched_wish wish;
 };
 

@@ -35,7 +35,7 @@ static bool keep_wish(struct lks_arena *arena, const struct lks_authz *authz,
     *out = (struct lks_internal_wish){
         .site = lks_arena_copy(arena, lks_state_text(s, n->site)),
         .sched = lks_arena_copy(arena, lks_state_text(s, s->pools[n->pool].sched)),
-        .failures = due->failures,
+        .turn = due->turn,
         .wish = due->wish,
     };
     struct lks_str *const texts[] = {&out->wish.node, &out->wish.owner, &out->wish.reason};
@@ -138,8 +138,7 @@ static void talk_ended(struct lks_client_dialog *talk, const struct lks_err *why
 }
 
 /* The bridges of a site in turn: one that failed is followed by the next. */
-static const char *choose_bridge(const struct lks_config *config, struct lks_str at,
-                                 uint32_t failures)
+static const char *choose_bridge(const struct lks_config *config, struct lks_str at, uint32_t turn)
 {
     const struct lks_config_list *all = &config->slurm_bridges;
     struct lks_str site, url, found[LKS_CONFIG_NAMES_MAX];
@@ -149,7 +148,7 @@ static const char *choose_bridge(const struct lks_config *config, struct lks_str
             (lks_str_eq(site, at) || lks_str_is(site, "*")))
             found[count++] = url;
     }
-    return count > 0 ? found[failures % count].ptr : NULL; /* the text of an item is terminated */
+    return count > 0 ? found[turn % count].ptr : NULL; /* the text of an item is terminated */
 }
 
 static enum lks_code dial(struct lks_sched_talk *t, const struct lks_internal_wish *w,
@@ -157,7 +156,7 @@ static enum lks_code dial(struct lks_sched_talk *t, const struct lks_internal_wi
 {
     struct lks_client_thread *c = t->client;
     const struct lks_config *config = lks_daemon_config(c->daemon);
-    const char *url = choose_bridge(config, w->site, w->failures);
+    const char *url = choose_bridge(config, w->site, w->turn);
     if (t->driver == NULL || url == NULL)
         return lks_fail(err, LKS_E_UNAVAILABLE,
                         "no bridge to %" LKS_STR_FMT " is configured for site '%" LKS_STR_FMT
