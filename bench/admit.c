@@ -318,7 +318,7 @@ void bench_admit(struct lks_table *t)
     struct seen_all alone, loaded;
     struct lks_load_result result = {0};
     make_jobs(&a);
-    bench_site_init(&a.site, KEPT + FRESH);
+    bench_site_init(&a.site, BENCH_SITE_NODES, KEPT + FRESH);
     a.fd = dial(&a.site);
     a.sql[SQLITE] = bench_sqlite_new(&a.jobs);
     a.sql[POSTGRES] = bench_postgres_new(&a.jobs);

@@ -33,6 +33,7 @@ static const struct part {
     {"campaign", "a change of 100,000 nodes, simulated with faults", bench_campaign},
     {"rehearse", "a change of 10,000 nodes, rehearsed", bench_rehearse},
     {"agent", "the agent on a node", bench_agent},
+    {"top", "top beside a lockstepd with 10,000 nodes", bench_top},
     {"sweep", "firmware inventories of 1,000 BMCs over TLS, the client alone", bench_sweep},
     {"pldm", "a firmware package, verified", bench_pldm},
 };

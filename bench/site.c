@@ -18,10 +18,10 @@ enum { BASES = 2000, LIFE_S = 86400, STOP_MS = 60000, PATH_SIZE = 256 };
 /* Nobody turns late while we look. */
 static const char config[] = "limits: {late_ms: 43200000, lost_ms: 86400000}\n";
 
-static const char fleet[] =
+static const char fleet_form[] =
     "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}}\n"
     "pools: {train: {posture: pre-training, stack: golden, enforce: \"on\"}}\n"
-    "nodes: [{hosts: \"gpu[000001-100000]\", pool: train, class: hgx-h200-8, site: east}]\n";
+    "nodes: [{hosts: \"gpu[000001-%06" PRIu32 "]\", pool: train, class: hgx-h200-8, site: east}]\n";
 
 /* What the one node that reported is said to be: it holds for the others too. */
 struct pattern {
@@ -39,13 +39,15 @@ const char *bench_site_name(uint32_t node, char out[BENCH_SITE_NAME_SIZE])
 /* Agents are spread over the fleet; the first node has reported by itself. */
 static uint32_t node_of(const struct bench_site *s, unsigned agent)
 {
-    return 1 + agent * ((BENCH_SITE_NODES - 1) / s->agents);
+    return 1 + agent * ((s->nodes - 1) / s->agents);
 }
 
 static void begin(struct bench_site *s)
 {
     char name[BENCH_SITE_NAME_SIZE], digest[LKS_DIGEST_SIZE];
+    char fleet[sizeof(fleet_form) + 16];
     uint64_t beats = 0;
+    snprintf(fleet, sizeof(fleet), fleet_form, s->nodes);
     if (!crew_begin(&s->crew, config) || !crew_release(&s->crew, digest) ||
         !crew_fleet(&s->crew, fleet))
         bench_die("lockstepd", "it does not take the fleet");
@@ -163,7 +165,7 @@ static void write_nodes(struct bench_site *s, struct bench_writing *w, const str
         bench_die("journal", "no memory");
     certify(s, secrets, abouts);
     write_bases(w, p);
-    for (uint32_t i = 1, agent = 0; i < BENCH_SITE_NODES; i++) {
+    for (uint32_t i = 1, agent = 0; i < s->nodes; i++) {
         bool has = agent < s->agents && node_of(s, agent) == i;
         write_node(w, p, i, has ? &abouts[agent] : NULL);
         agent += has;
@@ -206,9 +208,9 @@ static void write_journal(struct bench_site *s)
     lks_state_fini(&p.state);
 }
 
-void bench_site_init(struct bench_site *s, unsigned agents)
+void bench_site_init(struct bench_site *s, uint32_t nodes, unsigned agents)
 {
-    *s = (struct bench_site){.agents = agents};
+    *s = (struct bench_site){.nodes = nodes, .agents = agents};
     s->shown = calloc(agents, sizeof(*s->shown));
     s->pairs = calloc(agents, sizeof(*s->pairs));
     s->seq = calloc(agents, sizeof(*s->seq));

@@ -1,5 +1,5 @@
 /*
- * A lockstepd that knows 100,000 nodes of one pool that enforces: all live, with 2,000 distinct
+ * A lockstepd that knows many nodes of one pool that enforces: all live, with 2,000 distinct
  * sets of readings that conform. The stack, the fleet and one node's report come over its API; the
  * journal of the others is written while it does not run. Some nodes have an agent's certificate.
  */
@@ -14,6 +14,7 @@ enum { BENCH_SITE_NODES = 100000, BENCH_SITE_NAME_SIZE = 16 };
 
 struct bench_site {
     struct crew crew;
+    uint32_t nodes;
     unsigned agents;
     struct lks_load_pair *shown; /* by agent; their texts are in `pairs` */
     struct lks_buf *pairs, key;
@@ -23,7 +24,7 @@ struct bench_site {
     char request[BENCH_BEAT_MAX];
 };
 
-void bench_site_init(struct bench_site *s, unsigned agents);
+void bench_site_init(struct bench_site *s, uint32_t nodes, unsigned agents);
 void bench_site_fini(struct bench_site *s);
 
 /* The name of a node, counted from 0. */

@@ -615,6 +615,92 @@ static void test_many(void)
     CHECK_HAS(lks_buf_view(&text), "NODES 1 of 10000");
 }
 
+/* Work of a refresh and of a frame, counted --------------------------------------------------- */
+
+enum {
+    SHOWN_MAX = 256,
+    POOL_REQUESTS = 3, /* the fleet, nodes of the pool, drift of the pool */
+};
+
+/* The rows whose cells were formatted; a row is a document. */
+static struct {
+    const struct lks_doc *rows[SHOWN_MAX];
+    size_t count, cells;
+} formatted;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
+void __real_lks_top_rows_cell(const struct lks_top_column *column, const struct lks_doc *doc,
+                              lks_ms now, char *out, size_t size);
+void __wrap_lks_top_rows_cell(const struct lks_top_column *column, const struct lks_doc *doc,
+                              lks_ms now, char *out, size_t size);
+
+/* The linker puts this function in the place of the one that it counts the calls of. */
+void __wrap_lks_top_rows_cell(const struct lks_top_column *column, const struct lks_doc *doc,
+                              lks_ms now, char *out, size_t size)
+{
+    bool known = false;
+    formatted.cells++;
+    for (size_t i = 0; i < formatted.count && i < SHOWN_MAX; i++)
+        known = known || formatted.rows[i] == doc;
+    if (!known && formatted.count < SHOWN_MAX)
+        formatted.rows[formatted.count] = doc;
+    formatted.count += !known;
+    __real_lks_top_rows_cell(column, doc, now, out, size);
+}
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+
+/* The requests that the wants of the view take: a list has as many as it has pages in reach. */
+static uint64_t requests_of(const struct lks_top_model *m)
+{
+    struct lks_top_want wants[LKS_TOP_WANTS_MAX];
+    uint64_t requests = 0;
+    for (size_t w = lks_top_model_wants(m, wants); w > 0; w--) {
+        uint64_t most = wants[w - 1].most;
+        requests += most > 0 ? (most + LKS_TOP_PAGE - 1) / LKS_TOP_PAGE : 1;
+    }
+    return requests;
+}
+
+/* A pool of `count` nodes in focus, as far as lockstepd gives rows for what the view wants. */
+static void open_pool(struct lks_top_model *m, unsigned count)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(BYTES_MAX);
+    begin(m);
+    (void)lks_top_model_key(m, LKS_TOP_KEY_ENTER, 0);
+    lks_buf_add(&json, LKS_STR("{\"items\":["));
+    for (unsigned i = 0; i < count; i++)
+        lks_buf_addf(&json, "%s{\"name\":\"gpu%05u\",\"liveness\":\"live\"}", i > 0 ? "," : "", i);
+    lks_buf_add(&json, LKS_STR("]}"));
+    give(m, "/v1/nodes?pool=train&sort=-liveness", json.ptr);
+}
+
+/* Neither the requests of a refresh nor the rows that a frame formats grow with the nodes. */
+static void test_work(void)
+{
+    static const unsigned counts[] = {LKS_TOP_STEP, MANY}, heights[] = {5, 24, 60};
+    static const struct {
+        const char *name, *keys;
+    } rows[] = {{"the first rows", ""}, {"the last rows", "G"}};
+    for (size_t k = 0; k < LKS_COUNT(rows) * LKS_COUNT(heights); k++) {
+        unsigned height = heights[k % LKS_COUNT(heights)];
+        size_t i = k / LKS_COUNT(heights), cells[LKS_COUNT(counts)];
+        lks_test_case("%s, %u lines", rows[i].name, height);
+        for (size_t n = 0; n < LKS_COUNT(counts); n++) {
+            LKS_CLEANUP(lks_top_model_fini) struct lks_top_model m = {0};
+            LKS_CLEANUP(lks_top_picture_fini) struct lks_top_picture p = {0};
+            open_pool(&m, counts[n]);
+            CHECK_INT(requests_of(&m), POOL_REQUESTS);
+            (void)press(&m, rows[i].keys);
+            memset(&formatted, 0, sizeof(formatted));
+            draw(&m, &p, 160, height, NOW);
+            CHECK(formatted.count > 0);
+            CHECK(formatted.count <= height);
+            cells[n] = formatted.cells;
+        }
+        CHECK_INT(cells[1], cells[0]);
+    }
+}
+
 /* Lines of panes ------------------------------------------------------------------------------ */
 
 static void test_lines(void)
@@ -672,6 +758,7 @@ int main(void)
         {"hostile text", test_hostile},
         {"every screen at every size", test_sizes},
         {"10,000 nodes", test_many},
+        {"work does not grow with nodes", test_work},
         {"lines of panes", test_lines},
         {"spans", test_spans},
         {0},

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 1000,     /* rows, as many as lockstepd gives */
     RETRY_MS = 1000, /* after a request without an answer */
     LEAVE_MS = 200,  /* that a request for data gets to end when the program does */
     PAUSES_MAX = 16, /* that wait for lockstepd */
@@ -117,7 +116,7 @@ static enum lks_code get_page(struct lks_top_fetch *f, const struct lks_top_want
     lks_remote_path_init(&path, want->path);
     path.has_query = strchr(want->path, '?') != NULL;
     if (want->most > 0) {
-        (void)snprintf(limit, sizeof(limit), "%" PRIu64, left < PAGE ? left : PAGE);
+        (void)snprintf(limit, sizeof(limit), "%" PRIu64, left < LKS_TOP_PAGE ? left : LKS_TOP_PAGE);
         lks_remote_path_query(&path, "limit", lks_str_from(limit));
     }
     if (cursor->len > 0)

@@ -19,7 +19,8 @@ enum {
     LKS_TOP_PATH_MAX = 1024,
     LKS_TOP_DETAILS_MAX = 8, /* changes whose wave in progress is asked for */
     LKS_TOP_WANTS_MAX = LKS_TOP_PANES_MAX + 1 + LKS_TOP_DETAILS_MAX,
-    LKS_TOP_STEP = 200, /* rows that a long list grows by */
+    LKS_TOP_STEP = 200,  /* rows that a long list grows by */
+    LKS_TOP_PAGE = 1000, /* rows of one request, as many as lockstepd gives */
     LKS_TOP_ROWS_MAX = 100000,
 };
 
