@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { TEXT_MAX = 4096, PATH_MAX_BYTES = 256 };
+enum { TEXT_MAX = 4096, PATH_MAX_BYTES = 256, LISTED_MAX = 8 };
 
 /* Where a path leads: a field, and the fields inside it. The kind itself has no key. */
 struct place {
@@ -230,6 +230,41 @@ static void see_wanted(const struct place *field, void *arg)
     s->is_found = true;
 }
 
+/* "; fields: name, stack and 12 more": the fields of a place, where none is near to the one asked
+ * for. */
+struct listed {
+    struct lks_buf *out;
+    size_t count;
+};
+
+static void see_listed(const struct place *field, void *arg)
+{
+    struct listed *l = arg;
+    if (l->count++ < LISTED_MAX)
+        lks_buf_addf(l->out, "%s%s", l->count == 1 ? "; fields: " : ", ", field->field.key);
+}
+
+static void list_fields(const struct place *p, struct lks_buf *out)
+{
+    struct listed l = {.out = out};
+    see_fields(p, see_listed, &l);
+    if (l.count > LISTED_MAX)
+        lks_buf_addf(out, " and %zu more", l.count - LISTED_MAX);
+    else if (l.count == 0)
+        lks_buf_addf(out, "; there are no fields inside");
+}
+
+static enum lks_code fail_field(const struct place *p, const struct search *s, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fields = LKS_BUF(LKS_ERR_MSG_MAX);
+    char hint[LKS_NEAR_HINT_SIZE];
+    lks_buf_addf(&fields, "%s", lks_near_hint(&s->near, hint));
+    if (fields.len == 0)
+        list_fields(p, &fields);
+    return lks_fail(err, LKS_E_USAGE, "no field '%" LKS_STR_FMT "'%s", LKS_STR_ARG(s->key),
+                    fields.ptr);
+}
+
 /* `stack.driver` is short for `stack.components.driver`. */
 static bool find_component(struct lks_cli *cli, const struct place *p, struct search *s)
 {
@@ -244,11 +279,11 @@ static bool find_component(struct lks_cli *cli, const struct place *p, struct se
     return s->is_found;
 }
 
-/* Follow `path` from `p`, which becomes where it leads. */
-static enum lks_code follow(struct lks_cli *cli, struct lks_str path, struct place *p,
+/* Follow `path` from `p`, which becomes where it leads. `near` is set where it leads nowhere and
+ * another field is meant. */
+static enum lks_code follow(struct lks_cli *cli, struct lks_str path, struct place *p, bool *near,
                             struct lks_err *err)
 {
-    char hint[LKS_NEAR_HINT_SIZE];
     struct lks_str head, rest = path;
     for (bool more = true; more;) {
         more = lks_str_cut(rest, '.', &head, &rest) && !p->config;
@@ -260,9 +295,10 @@ static enum lks_code follow(struct lks_cli *cli, struct lks_str path, struct pla
             p->named = false;
             continue;
         }
-        if (!s.is_found && !find_component(cli, p, &s))
-            return lks_fail(err, LKS_E_USAGE, "no field '%" LKS_STR_FMT "'%s", LKS_STR_ARG(s.key),
-                            lks_near_hint(&s.near, hint));
+        if (!s.is_found && !find_component(cli, p, &s)) {
+            *near = s.near.best.len > 0;
+            return fail_field(p, &s, err);
+        }
         s.found.in = p->in;
         *p = s.found;
     }
@@ -464,14 +500,17 @@ static enum lks_code put_places(struct lks_cli *cli, struct lks_str path, struct
     struct lks_str kind, rest;
     bool inside = lks_str_cut(path, '.', &kind, &rest);
     size_t count = find_starts(kind, starts), found = 0;
-    struct lks_err first = {0};
+    struct lks_err shown = {0};
+    bool shown_near = false;
     for (size_t i = 0; i < count; i++) {
         struct lks_err why = {0};
-        if (!inside || follow(cli, rest, &starts[i], &why) == LKS_OK) {
+        bool near = false;
+        if (!inside || follow(cli, rest, &starts[i], &near, &why) == LKS_OK) {
             put_place(w, path, &starts[i]);
             found++;
-        } else if (first.code == LKS_OK) {
-            first = why;
+        } else if (shown.code == LKS_OK || (near && !shown_near)) {
+            shown = why;
+            shown_near = near;
         }
     }
     if (count == 0)
@@ -479,7 +518,7 @@ static enum lks_code put_places(struct lks_cli *cli, struct lks_str path, struct
     if (found > 0)
         return LKS_OK;
     return lks_help_see(
-        lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT ": %s", LKS_STR_ARG(path), first.msg), err,
+        lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT ": %s", LKS_STR_ARG(path), shown.msg), err,
         "explain", kind);
 }
 
