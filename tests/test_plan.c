@@ -321,21 +321,34 @@ static void test_bridges(void)
 static const struct {
     const char *name, *manifest;
     uint64_t width;   /* of the last ring */
+    const char *text; /* the limit that decided it */
     const char *note; /* among the notes; or NULL */
 } widths[] = {
-    {"a tenth, where nothing is said", HUNDRED("", ""), 10, NULL},
-    {"headroom", HUNDRED(", headroom: 25", ""), 25, NULL},
-    {"minimum capacity", HUNDRED(", min_capacity_percent: 97", ""), 3, NULL},
-    {"the stricter of both", HUNDRED(", headroom: 2, min_capacity_percent: 90", ""), 2, NULL},
+    {"a tenth, where nothing is said", HUNDRED("", ""), 10,
+     "a tenth of the 100 nodes of pool train", NULL},
+    {"headroom", HUNDRED(", headroom: 25", ""), 25, "headroom of pool train: 25", NULL},
+    {"minimum capacity", HUNDRED(", min_capacity_percent: 97", ""), 3,
+     "minimum capacity of pool train: 97 %", NULL},
+    {"the stricter of both", HUNDRED(", headroom: 2, min_capacity_percent: 90", ""), 2,
+     "headroom of pool train: 2", NULL},
     {"a gang that fits into half of it", HUNDRED(", headroom: 30, min_gang: 48", ""), 4,
+     "gang of pool train: 48 nodes on either stack",
      "the largest gang on one stack is 48 at the least"},
     {"a gang that cannot be kept", HUNDRED(", headroom: 30, min_gang: 60", ""), 30,
+     "headroom of pool train: 30",
      "its min_gang of 60 nodes cannot be kept while one part has the old stack and the other the "
      "new one; the largest gang is 35 for a while"},
-    {"the feed bears three at once", HUNDRED(", node_power_w: 10000", ", ramp_kw: 39"), 3, NULL},
+    {"the feed bears three at once", HUNDRED(", node_power_w: 10000", ", ramp_kw: 39"), 3,
+     "feed of power zone z: steps of 39 kW", NULL},
     {"the feed does not bear one", HUNDRED(", node_power_w: 10000", ", ramp_kw: 9"), 1,
+     "feed of power zone z: steps of 9 kW",
      "power zone z: one unit draws 10000 W when it returns, and the zone bears steps of 9 kW"},
-    {"a ramp without a draw says nothing", HUNDRED("", ", ramp_kw: 9"), 10, NULL},
+    {"minimum capacity that is stricter", HUNDRED(", headroom: 9, min_capacity_percent: 97", ""), 3,
+     "minimum capacity of pool train: 97 %", NULL},
+    {"a pool that can do without all of them", HUNDRED(", headroom: 99", ""), 74,
+     "all units of the wave", NULL},
+    {"a ramp without a draw says nothing", HUNDRED("", ", ramp_kw: 9"), 10,
+     "a tenth of the 100 nodes of pool train", NULL},
 };
 
 static void test_widths(void)
@@ -346,10 +359,98 @@ static void test_widths(void)
         plans_begin(&p, widths[i].manifest);
         const struct lks_plan_wish wish = {
             .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
-        if (CHECK(plans_make(&p, &wish)))
+        if (CHECK(plans_make(&p, &wish))) {
             (void)CHECK_INT(p.plan.waves[p.plan.wave_count - 1].width, widths[i].width);
+            (void)CHECK_STR(p.plan.waves[p.plan.wave_count - 1].width_text, widths[i].text);
+        }
         if (widths[i].note != NULL)
             (void)CHECK_HAS(plans_tell(&p, PLANS_NOTES), widths[i].note);
+        plans_end(&p);
+    }
+}
+
+/* Limits that other waves have, or by more than the fleet's file. */
+#define DOMAINS                                                                                    \
+    GROUP("a[1-4]", "train", ", domain: d1")                                                       \
+    GROUP("b[1-4]", "train", ", domain: d2")                                                       \
+    GROUP("c[1-4]", "train", ", domain: d3") GROUP("d[1-4]", "train", ", domain: d4")
+
+static const struct {
+    const char *name, *manifest, *held;
+    struct lks_plan_wish wish;
+    bool canary; /* that wave; else the last */
+    uint64_t width;
+    const char *text;
+} limits[] = {
+    {"nodes that are out already count",
+     HUNDRED(", headroom: 5", ""),
+     "g099",
+     {0},
+     false,
+     4,
+     "headroom of pool train: 5, less 1 out of service"},
+    {"at least one, whatever is out",
+     HUNDRED(", headroom: 1", ""),
+     "g099",
+     {0},
+     false,
+     1,
+     "headroom of pool train: 1, less 1 out of service"},
+    {"domains change whole",
+     HEAD "domains: {d1: {}, d2: {}, d3: {}, d4: {}}\n"
+          "pools:\n" POOL("train", ", headroom: 5") "nodes:\n" DOMAINS A B,
+     NULL,
+     {.canary_max = 4},
+     false,
+     1,
+     "headroom of pool train: 5, in units of 4 nodes"},
+    {"a canary in one rack",
+     HEAD "pools:\n" POOL("train", ", headroom: 3") "nodes:\n" GROUP(
+         "a[1-2]", "train", ", rack: r1, hardware_revision: A")
+         GROUP("b[1-2]", "train", ", rack: r1, hardware_revision: B") A B,
+     NULL,
+     {0},
+     true,
+     1,
+     "a quarter of rack r1"},
+    {"a class that is more careful",
+     HUNDRED(", headroom: 8", ""),
+     NULL,
+     {.class = LKS_STR_C("power-fabric")},
+     false,
+     4,
+     "headroom of pool train: 8; 50 % of that by class power-fabric"},
+    {"agents",
+     HUNDRED("", ""),
+     NULL,
+     {.kind = LKS_CHANGE_AGENT, .stack = LKS_STR_C("1.2.0")},
+     false,
+     8,
+     "a tenth of the wave, as for every agent"},
+};
+
+static void test_limits(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(limits); i++) {
+        struct plans p;
+        struct lks_plan_wish wish = limits[i].wish;
+        lks_test_case("%s", limits[i].name);
+        plans_begin(&p, limits[i].manifest);
+        struct lks_record held = {.kind = LKS_RECORD_HELD,
+                                  .held = {.by = LKS_STR("kim"), .reason = LKS_STR("fan")}};
+        if (limits[i].held != NULL) {
+            held.held.node = lks_str_from(limits[i].held);
+            lks_asked_apply(&p.a, &held);
+        }
+        wish.pool = LKS_STR("train");
+        wish.stack = wish.stack.len > 0 ? wish.stack : LKS_STR("b");
+        wish.hook = LKS_STR("site");
+        if (CHECK(plans_make(&p, &wish))) {
+            const struct lks_rec_plan_wave *w =
+                &p.plan.waves[limits[i].canary ? 0 : p.plan.wave_count - 1];
+            (void)CHECK_INT(w->width, limits[i].width);
+            (void)CHECK_STR(w->width_text, limits[i].text);
+        }
         plans_end(&p);
     }
 }
@@ -643,6 +744,7 @@ int main(void)
         {"plan: who is held", test_held},
         {"plan: schedulers that can be asked", test_bridges},
         {"plan: widths", test_widths},
+        {"plan: limits of widths", test_limits},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},
         {"plan: a canary of one domain", test_canary_of_one_domain},

@@ -204,6 +204,26 @@ static void test_rows(void)
     }
 }
 
+/* No more are changed at once than could be replaced. */
+static void test_spares(void)
+{
+    struct plans p;
+    plans_begin(&p,
+                "lockstep: 1\nkind: Fleet\nname: f\nspares: {hgx-h100-8: 2}\n"
+                "pools: {train: {posture: pre-training, stack: a, headroom: 30}}\nnodes: "
+                "[{hosts: 'g[01-60]', pool: train, class: hgx-h100-8" BMC
+                "}]\n" STACK("a", OLD, FW(OF("cpld", "1"))) STACK("b", OLD, FW(OF("cpld", "2"))));
+    plans_bundle(&p, BUNDLE(IMAGE("a", "cpld", "2", "")));
+    const struct lks_plan_wish wish = {
+        .pool = LKS_STR("train"), .stack = LKS_STR("b"), .one_way = true};
+    if (CHECK(plans_make(&p, &wish))) {
+        const struct lks_rec_plan_wave *w = &p.plan.waves[p.plan.wave_count - 1];
+        (void)CHECK_INT(w->width, 2);
+        (void)CHECK_STR(w->width_text, "spare parts for irreversible steps: 2");
+    }
+    plans_end(&p);
+}
+
 #define RACK(stack)                                                                                \
     "lockstep: 1\nkind: Fleet\nname: f\ndomains: {d1: {}}\n"                                       \
     "pools: {train: {posture: pre-training, stack: " stack "}}\n"                                  \
@@ -476,6 +496,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"plan steps: rows", test_rows},
+        {"plan steps: spares", test_spares},
         {"plan steps: domain", test_domain},
         {"plan steps: an asset behind its nodes", test_asset_behind},
         {"plan steps: orders", test_orders},

@@ -44,6 +44,14 @@ static const struct lks_listing_column wave_columns[] = {
 };
 static const struct lks_listing_column narrow_columns[] = {WAVE, WAVE_STANDS};
 
+static const struct lks_listing_column width_columns[] = {
+    LKS_PLAIN_RIGHT("wave", "{wave#}"),
+    LKS_PLAIN_RIGHT("width", "{width#}"),
+    LKS_PLAIN_WRAP("limited by", "width_text"),
+};
+static const struct lks_listing_part widths = {"waves", LKS_PART_COLUMNS(width_columns),
+                                               "\nwidths:\n", true};
+
 static enum lks_code print_waves(struct lks_cli *cli, const struct lks_doc *change,
                                  struct lks_err *err)
 {
@@ -55,7 +63,12 @@ static enum lks_code print_waves(struct lks_cli *cli, const struct lks_doc *chan
         part = (struct lks_listing_part){"waves", LKS_PART_COLUMNS(narrow_columns), NULL, true};
     if (!stands) /* a plan alone: the last two are of what became of it */
         part.column_count -= 2;
-    return lks_listing_part(cli, &part, change, err);
+    if (lks_listing_part(cli, &part, change, err) != LKS_OK)
+        return err->code;
+    /* Plans of earlier versions do not have it. */
+    bool known =
+        waves != NULL && waves->first != NULL && lks_render_truth(waves->first, "width_text");
+    return known ? lks_listing_part(cli, &widths, change, err) : LKS_OK;
 }
 
 /* A gate that passed without data shows "no data", not "pass". */

@@ -22,7 +22,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     "failed, " LKS_CHANGE_COUNTS
 #define LKS_CHANGE_PLAN                                                                            \
     "nodes, gpus, assets, units, canaries, waves: [{wave, kind, pool?, units, nodes, assets, "     \
-    "width, soak_ms, failures_max, controls?, state?, since?, until?, text?, busy?, failed?, "     \
+    "width, width_text?, soak_ms, failures_max, controls?, state?, since?, until?, text?, busy?, " \
+    "failed?, "                                                                                    \
     "limit?, limit_text?, gate?: [{metric, kind, critical, verdict, text?, looks, changed, "       \
     "expected, controls, events?, control_events?, margin?, estimate?, worst?, best?, waived}], "  \
     "members?}], recipes: [{recipe, members, steps: [{kind, rank, layer?, component?, version?, "  \

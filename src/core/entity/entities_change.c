@@ -90,6 +90,7 @@ static const struct lks_column wave[] = {
     PASSING(controls, "Control nodes: similar nodes that do not change meanwhile."),
     PASSING(text, "The last message about it."),
     NUMBER(width, "Units that may be changed and not yet proven at the same time."),
+    PASSING(width_text, "The limit that decided the width."),
     NUMBER(failures_max, "Failures that the wave tolerates; one more halts the change."),
     SPAN(soak, "How long it soaks before the next wave starts."),
     TIME(until, "The earliest time of the gate's next evaluation."),

@@ -188,6 +188,7 @@ static void drop_texts(struct lks_state *s, struct lks_state_change *c)
         lks_apply_drop(s, &c->waves[i].controls);
         lks_apply_drop(s, &c->waves[i].text);
         lks_apply_drop(s, &c->waves[i].limit_text);
+        lks_apply_drop(s, &c->waves[i].width_text);
     }
     for (uint32_t i = 0; i < c->member_count; i++)
         lks_apply_drop(s, &c->members[i].text);

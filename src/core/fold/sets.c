@@ -245,7 +245,8 @@ static const struct set *const all[] = {
 #undef ROW
 #define ROW struct lks_wave
     SETS(PLAN_WAVE, SMALL(plan_wave, kind), TEXT(plan_wave, pool), SMALL(plan_wave, width),
-         NUMBER(plan_wave, soak), SMALL(plan_wave, failures_max), PASS(plan_wave, controls)),
+         NUMBER(plan_wave, soak), SMALL(plan_wave, failures_max), PASS(plan_wave, controls),
+         PASS(plan_wave, width_text)),
     SETS(WAVE, SMALL(wave, state), NUMBER(wave, until), PASS(wave, text)),
     SETS(WAVE_LIMIT, SMALL(wave_limit, limit), PASS_AS(wave_limit, text, limit_text)),
 #undef ROW

@@ -92,6 +92,88 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Limits ------------------------------------------------------------------------------------
+ *
+ * The width of a wave, and the limit that decided it.
+ */
+
+enum limit {
+    LIMIT_NONE, /* all of its units */
+    LIMIT_TENTH,
+    LIMIT_HEADROOM,
+    LIMIT_CAPACITY,
+    LIMIT_GANG,
+    LIMIT_RACK,
+    LIMIT_ZONE,
+    LIMIT_AGENT,
+    LIMIT_SPARES,
+};
+
+struct width {
+    uint64_t units;
+    enum limit by;
+    struct lks_str of; /* the pool, rack or zone */
+    uint64_t number;   /* what the limit is: nodes, percent, kW, parts */
+    uint64_t out;      /* nodes of the pool that are out of service already */
+    uint64_t each;     /* nodes of its largest unit */
+};
+
+/* The first of equal limits stays. A limit of 0 still is one unit: nothing would change else. */
+static void narrow(struct width *w, uint64_t units, struct width by)
+{
+    by.units = units > 0 ? units : 1;
+    if (by.units < w->units)
+        *w = by;
+}
+
+static struct lks_str limit_text(struct lks_planning *p, const struct width *w)
+{
+    unsigned long long number = w->number;
+    switch (w->by) {
+    case LIMIT_TENTH:
+        return lks_plan_text(p, "a tenth of the %llu nodes of pool %" LKS_STR_FMT, number,
+                             LKS_STR_ARG(w->of));
+    case LIMIT_HEADROOM:
+        return lks_plan_text(p, "headroom of pool %" LKS_STR_FMT ": %llu", LKS_STR_ARG(w->of),
+                             number);
+    case LIMIT_CAPACITY:
+        return lks_plan_text(p, "minimum capacity of pool %" LKS_STR_FMT ": %llu %%",
+                             LKS_STR_ARG(w->of), number);
+    case LIMIT_GANG:
+        return lks_plan_text(p, "gang of pool %" LKS_STR_FMT ": %llu nodes on either stack",
+                             LKS_STR_ARG(w->of), number);
+    case LIMIT_RACK:
+        return lks_plan_text(p, "a quarter of rack %" LKS_STR_FMT, LKS_STR_ARG(w->of));
+    case LIMIT_ZONE:
+        return lks_plan_text(p, "feed of power zone %" LKS_STR_FMT ": steps of %llu kW",
+                             LKS_STR_ARG(w->of), number);
+    case LIMIT_AGENT:
+        return LKS_STR("a tenth of the wave, as for every agent");
+    case LIMIT_SPARES:
+        return lks_plan_text(p, "spare parts for irreversible steps: %llu", number);
+    case LIMIT_NONE:
+        break;
+    }
+    return LKS_STR("all units of the wave");
+}
+
+/* "headroom of pool train: 8, less 2 out of service, in units of 4 nodes" */
+static struct lks_str width_text(struct lks_planning *p, const struct width *w)
+{
+    struct lks_str text = limit_text(p, w);
+    if (w->out > 0)
+        text = lks_plan_text(p, "%" LKS_STR_FMT ", less %llu out of service", LKS_STR_ARG(text),
+                             (unsigned long long)w->out);
+    if (w->each > 1)
+        text = lks_plan_text(p, "%" LKS_STR_FMT ", in units of %llu nodes", LKS_STR_ARG(text),
+                             (unsigned long long)w->each);
+    if (p->class->width != 100 && w->by != LIMIT_SPARES)
+        text = lks_plan_text(p, "%" LKS_STR_FMT "; %llu %% of that by class %" LKS_STR_FMT,
+                             LKS_STR_ARG(text), (unsigned long long)p->class->width,
+                             LKS_STR_ARG(p->out->change.class));
+    return text;
+}
+
 /* Pools ------------------------------------------------------------------------------------- */
 
 bool lks_plan_out(const struct lks_node *n)
@@ -116,19 +198,22 @@ static enum lks_code count_out(struct lks_planning *p)
     return LKS_OK;
 }
 
-/* Nodes that the pool can do without, by its own word; and whether it said a word. */
-static uint64_t spared_by(const struct lks_pool *said, uint64_t nodes, bool *stated)
+/* Nodes that the pool can do without, by its own word; and which word that is: TENTH, if none. */
+static uint64_t spared_by(const struct lks_pool *said, uint64_t nodes, struct width *by)
 {
     uint64_t spared = (nodes + HEADROOM_SHARE - 1) / HEADROOM_SHARE;
-    *stated = false;
+    *by = (struct width){.by = LIMIT_TENTH, .number = nodes};
     if (said != NULL && said->headroom > 0) {
         spared = (uint64_t)said->headroom;
-        *stated = true;
+        *by = (struct width){.by = LIMIT_HEADROOM, .number = spared};
     }
     if (said != NULL && said->min_capacity_percent > 0) {
-        uint64_t kept = (nodes * (uint64_t)said->min_capacity_percent + 99) / 100;
-        spared = *stated ? least(spared, nodes - kept) : nodes - kept;
-        *stated = true;
+        uint64_t percent = (uint64_t)said->min_capacity_percent;
+        uint64_t most = nodes - (nodes * percent + 99) / 100;
+        if (by->by == LIMIT_TENTH || most < spared) {
+            spared = most;
+            *by = (struct width){.by = LIMIT_CAPACITY, .number = percent};
+        }
     }
     return spared;
 }
@@ -137,7 +222,7 @@ uint64_t lks_plan_spared(const struct lks_state *s, const struct lks_book *book,
 {
     const struct lks_fleet *fleet = lks_book_fleet(book);
     const struct lks_state_pool *p = &s->pools[pool];
-    bool ignored = false;
+    struct width ignored;
     return spared_by(fleet != NULL ? lks_fleet_find_pool(fleet, lks_state_text(s, p->name)) : NULL,
                      p->nodes, &ignored);
 }
@@ -145,41 +230,45 @@ uint64_t lks_plan_spared(const struct lks_state *s, const struct lks_book *book,
 /* So that half of what is in use is still the gang, where that can be at all: old and new are
  * least when there is as much of either. */
 static uint64_t spared_by_gang(const struct lks_pool *said, uint64_t in_use, uint64_t spared,
-                               uint64_t largest)
+                               uint64_t largest, struct width *by)
 {
     if (said == NULL || said->min_gang == 0)
         return spared;
     uint64_t gang = (uint64_t)said->min_gang;
-    if (in_use < 2 * gang || in_use - 2 * gang < largest)
+    if (in_use < 2 * gang || in_use - 2 * gang < largest || in_use - 2 * gang >= spared)
         return spared;
-    return least(spared, in_use - 2 * gang);
+    by->by = LIMIT_GANG;
+    by->number = gang;
+    return in_use - 2 * gang;
 }
 
 /* Units of one pool that may be out together, at least one. */
-static enum lks_code limit_pool(struct lks_planning *p, const struct sum *sum, uint64_t *width)
+static enum lks_code limit_pool(struct lks_planning *p, const struct sum *sum, struct width *width)
 {
     if (sum->key >= p->state->pool_count || sum->largest == 0)
         return LKS_OK;
     const struct lks_state_pool *pool = &p->state->pools[sum->key];
     const struct lks_pool *said = lks_plan_pool(p, sum->key);
-    bool stated = false;
-    uint64_t spared = spared_by(said, pool->nodes, &stated), out = p->out_now[sum->key];
-    if (stated && spared < sum->largest)
+    struct width by;
+    uint64_t spared = spared_by(said, pool->nodes, &by), out = p->out_now[sum->key];
+    if (by.by != LIMIT_TENTH && spared < sum->largest)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "pool %" LKS_STR_FMT " can do without %llu of its nodes at a time, and one "
                         "unit of it has %llu; its headroom and minimum capacity say so",
                         LKS_STR_ARG(lks_state_text(p->state, pool->name)),
                         (unsigned long long)spared, (unsigned long long)sum->largest);
     spared -= least(out, spared);
-    spared = spared_by_gang(said, pool->nodes - least(out, pool->nodes), spared, sum->largest);
-    uint64_t units = spared / sum->largest;
-    if (units < sum->units)
-        *width = least(*width, units > 0 ? units : 1);
+    spared = spared_by_gang(said, pool->nodes - least(out, pool->nodes), spared, sum->largest, &by);
+    by.of = lks_state_text(p->state, pool->name);
+    by.out = out;
+    by.each = sum->largest;
+    if (spared / sum->largest < sum->units)
+        narrow(width, spared / sum->largest, by);
     return LKS_OK;
 }
 
 static enum lks_code limit_pools(struct lks_planning *p, const uint32_t *units, size_t count,
-                                 uint64_t *width)
+                                 struct width *width)
 {
     struct sum *sums;
     size_t sum_count = 0;
@@ -229,7 +318,7 @@ uint32_t lks_plan_rack_limit(const struct lks_planning *p, lks_text rack)
 }
 
 static enum lks_code limit_racks(struct lks_planning *p, const uint32_t *units, size_t count,
-                                 uint64_t *width)
+                                 struct width *width)
 {
     struct sum *sums;
     size_t sum_count = 0;
@@ -238,7 +327,8 @@ static enum lks_code limit_racks(struct lks_planning *p, const uint32_t *units, 
     for (size_t i = 0; i < sum_count; i++) {
         uint32_t together = lks_plan_rack_limit(p, sums[i].key);
         if (sums[i].units > together)
-            *width = least(*width, together);
+            narrow(width, together,
+                   (struct width){.by = LIMIT_RACK, .of = lks_state_text(p->state, sums[i].key)});
     }
     return LKS_OK;
 }
@@ -269,7 +359,7 @@ static uint64_t heaviest(const struct lks_planning *p, const uint32_t *units, si
 
 /* What restarts together comes back together. */
 static enum lks_code limit_zones(struct lks_planning *p, const uint32_t *units, size_t count,
-                                 uint64_t *width)
+                                 struct width *width)
 {
     struct sum *sums;
     size_t sum_count = 0;
@@ -295,35 +385,41 @@ static enum lks_code limit_zones(struct lks_planning *p, const uint32_t *units, 
                           LKS_STR_ARG(zone), (unsigned long long)watts, (long long)ramp) != LKS_OK)
             return p->err->code;
         if (together < sums[i].units)
-            *width = least(*width, together > 0 ? together : 1);
+            narrow(width, together,
+                   (struct width){.by = LIMIT_ZONE, .of = zone, .number = (uint64_t)ramp});
     }
     return LKS_OK;
 }
 
 static void limit_spares(const struct lks_planning *p, const uint32_t *units, size_t count,
-                         uint64_t *width)
+                         struct width *width)
 {
     for (size_t i = 0; i < count; i++) {
         const struct lks_plan_unit *u = &p->units[units[i]];
-        for (uint32_t m = 0; m < u->count; m++)
-            *width = least(*width, p->recipes[p->members[u->first + m].recipe].spares);
+        for (uint32_t m = 0; m < u->count; m++) {
+            uint32_t spares = p->recipes[p->members[u->first + m].recipe].spares;
+            narrow(width, spares, (struct width){.by = LIMIT_SPARES, .number = spares});
+        }
     }
 }
 
 enum lks_code lks_plan_width(struct lks_planning *p, const uint32_t *units, size_t count,
-                             bool racks, uint64_t *out)
+                             bool racks, uint64_t *out, struct lks_str *text)
 {
-    uint64_t width = count;
+    struct width width = {.units = count};
     if (p->wish.kind == LKS_CHANGE_STACK &&
         (limit_pools(p, units, count, &width) != LKS_OK ||
          (racks && limit_racks(p, units, count, &width) != LKS_OK) ||
          limit_zones(p, units, count, &width) != LKS_OK))
         return p->err->code;
     if (p->wish.kind == LKS_CHANGE_AGENT)
-        width = (width + HEADROOM_SHARE - 1) / HEADROOM_SHARE;
-    width = width * (uint64_t)p->class->width / 100;
+        narrow(&width, (count + HEADROOM_SHARE - 1) / HEADROOM_SHARE,
+               (struct width){.by = LIMIT_AGENT});
+    width.units = width.units * (uint64_t)p->class->width / 100;
     limit_spares(p, units, count, &width);
-    *out = width > 0 ? width : 1;
+    *out = width.units > 0 ? width.units : 1;
+    if (text != NULL)
+        *text = width_text(p, &width);
     return LKS_OK;
 }
 

@@ -54,8 +54,11 @@ static struct lks_rec_plan_wave *add_wave(struct waving *w, enum lks_wave_kind k
     if (LKS_PLANNING_RESERVE(p, p->out->waves, p->wave_room, p->out->wave_count + 1) != LKS_OK)
         return NULL;
     struct lks_rec_plan_wave *wave = &p->out->waves[p->out->wave_count];
-    *wave = (struct lks_rec_plan_wave){
-        .index = p->out->wave_count++, .kind = kind, .pool = LKS_STR(""), .controls = LKS_STR("")};
+    *wave = (struct lks_rec_plan_wave){.index = p->out->wave_count++,
+                                       .kind = kind,
+                                       .pool = LKS_STR(""),
+                                       .controls = LKS_STR(""),
+                                       .width_text = LKS_STR("")};
     wave->soak = p->wish.soak;
     if (kind != LKS_WAVE_CANARY)
         wave->soak = wave->soak / 100 * (uint64_t)p->class->ring_soak;
@@ -86,7 +89,7 @@ static enum lks_code finish_wave(struct waving *w, uint32_t index)
 {
     struct lks_rec_plan_wave *wave = &w->p->out->waves[index];
     list_wave(w, index, &wave->pool);
-    return lks_plan_width(w->p, w->units, w->count, true, &wave->width);
+    return lks_plan_width(w->p, w->units, w->count, true, &wave->width, &wave->width_text);
 }
 
 static enum lks_code plan_canary(struct waving *w)
@@ -210,7 +213,7 @@ static enum lks_code width_of(struct waving *w, const struct place *places, size
         w->scratch[(*found)++] = places[i];
     }
     *width = 0;
-    return *found == 0 ? LKS_OK : lks_plan_width(w->p, w->units, *found, false, width);
+    return *found == 0 ? LKS_OK : lks_plan_width(w->p, w->units, *found, false, width, NULL);
 }
 
 /* Each unit of the size gets the number of its slice, from `first` on; how many there are then.
@@ -278,7 +281,7 @@ static enum lks_code plan_slice(struct waving *w, enum lks_wave_kind kind,
         several |= places[i].pool != places[0].pool;
     }
     wave->pool = several ? LKS_STR("") : places[0].pool_name;
-    return lks_plan_width(w->p, w->units, w->count, true, &wave->width);
+    return lks_plan_width(w->p, w->units, w->count, true, &wave->width, &wave->width_text);
 }
 
 /* Whether a gate with metrics decides about a node of these places. */

@@ -203,9 +203,10 @@ enum lks_code lks_plan_gates(struct lks_planning *p) LKS_MUST_CHECK;
 enum lks_code lks_plan_after(struct lks_planning *p) LKS_MUST_CHECK;
 
 /* In plan_capacity.c. How many units of these, which are those of a wave, may be out of service
- * together; without `racks` their racks are not asked. */
+ * together; without `racks` their racks are not asked. `text`, which may be NULL, gets the limit
+ * that decided it, for people. */
 enum lks_code lks_plan_width(struct lks_planning *p, const uint32_t *units, size_t count,
-                             bool racks, uint64_t *out) LKS_MUST_CHECK;
+                             bool racks, uint64_t *out, struct lks_str *text) LKS_MUST_CHECK;
 /* Units of a rack that may be out of service together: a quarter of it, at least one. */
 uint32_t lks_plan_rack_limit(const struct lks_planning *p, lks_text rack);
 enum lks_code lks_plan_racks(struct lks_planning *p) LKS_MUST_CHECK;

@@ -54,7 +54,7 @@ struct lks_recipe {
 struct lks_wave {
     enum lks_wave_kind kind;
     enum lks_wave_state state;
-    lks_text pool, controls, text;
+    lks_text pool, controls, text, width_text;
     uint32_t width, failures_max;
     lks_ms soak, until;
     lks_ms since;                   /* of `state` */

@@ -532,11 +532,12 @@ struct lks_rec_plan_step {
 };
 struct lks_rec_plan_wave {
     uint64_t change, index, kind;
-    struct lks_str pool;     /* whose nodes it has; empty: of several */
-    uint64_t width;          /* units that may be changed and not yet proven, at most */
-    uint64_t soak;           /* ms behind its last node until the gate may pass it */
-    uint64_t failures_max;   /* of its nodes */
-    struct lks_str controls; /* host list: matched nodes that do not change meanwhile */
+    struct lks_str pool;       /* whose nodes it has; empty: of several */
+    uint64_t width;            /* units that may be changed and not yet proven, at most */
+    uint64_t soak;             /* ms behind its last node until the gate may pass it */
+    uint64_t failures_max;     /* of its nodes */
+    struct lks_str controls;   /* host list: matched nodes that do not change meanwhile */
+    struct lks_str width_text; /* the limit that decided `width` */
 };
 struct lks_rec_plan_part {
     uint64_t change, wave, recipe;

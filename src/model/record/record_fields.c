@@ -508,6 +508,7 @@ static const struct lks_record_field plan_wave_fields[] = {
     NUMBER(plan_wave, soak, "How long it is watched, in milliseconds."),
     NUMBER(plan_wave, failures_max, "Nodes of it that may fail."),
     TEXT(plan_wave, controls, "Nodes like those that do not change meanwhile."),
+    SINCE(2, plan_wave, width_text, TEXT, "The limit that decided the width."),
 };
 static const struct lks_record_field plan_part_fields[] = {
     NUMBER(plan_part, change, "The change."),

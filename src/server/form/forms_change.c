@@ -184,6 +184,7 @@ static const struct lks_form wave = FORM("ChangeWave", "Nodes that change one af
     MUST("nodes", COUNT, "nodes in them"),
     MUST("assets", COUNT, "assets in them"),
     MUST("width", COUNT, "units that may be changed and not yet proven, at most"),
+    MAY("width_text", TEXT, "the limit that decided the width"),
     MUST("soak_ms", COUNT, "how long it is watched"),
     MUST("failures_max", COUNT, "nodes of it that may fail"),
     MAY("controls", HOSTS, "nodes like those that do not change meanwhile"),

@@ -235,6 +235,7 @@ void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
         lks_json_int(w, "nodes", k->by_wave[i].nodes);
         lks_json_int(w, "assets", k->by_wave[i].assets);
         lks_json_int(w, "width", (int64_t)wave->width);
+        lks_view_text(w, "width_text", wave->width_text);
         lks_json_int(w, "soak_ms", (int64_t)wave->soak);
         lks_json_int(w, "failures_max", (int64_t)wave->failures_max);
         lks_view_text(w, "controls", wave->controls);
