@@ -9,13 +9,15 @@
 
 static const char config[] = "rate: {people_per_s: 100000, burst: 1000000}\n";
 
-static const char fleet[] =
-    "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"
-    "pools: {train: {posture: batch}, serve: {posture: batch}, empty: {posture: batch}}\n"
-    "nodes:\n"
-    "  - {hosts: \"gpu[1-2]\", pool: train, class: hgx-h200-8, site: east}\n"
-    "  - {hosts: \"inf[1-2]\", pool: serve, class: hgx-h200-8, site: west}\n"
-    "  - {hosts: \"inf3\", pool: serve, class: hgx-h200-8, site: east}\n";
+/* A change needs a stack that the pool should run: `serve` is more of the pool. */
+#define FLEET(serve)                                                                               \
+    "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"                          \
+    "pools: {train: {posture: batch}, serve: {posture: batch" serve                                \
+    "}, empty: {posture: batch}}\n"                                                                \
+    "nodes:\n"                                                                                     \
+    "  - {hosts: \"gpu[1-2]\", pool: train, class: hgx-h200-8, site: east}\n"                      \
+    "  - {hosts: \"inf[1-2]\", pool: serve, class: hgx-h200-8, site: west}\n"                      \
+    "  - {hosts: \"inf3\", pool: serve, class: hgx-h200-8, site: east}\n"
 
 enum person { VIEWER, TRAIN, EAST, OPERATOR, APPROVER, ADMIN, PERSONS };
 
@@ -38,7 +40,7 @@ struct scene {
 static bool scene_begin(struct scene *s)
 {
     *s = (struct scene){0};
-    if (!crew_begin(&s->crew, config) || !crew_fleet(&s->crew, fleet))
+    if (!crew_begin(&s->crew, config) || !crew_fleet(&s->crew, FLEET("")))
         return false;
     for (size_t i = 0; i < PERSONS; i++) {
         s->clients[i] = people[i].site != NULL
@@ -168,7 +170,7 @@ static void check_command(struct scene *s, const struct row *row, const struct c
     if (!CHECK_HAS(crew_text(no, "command"), people[row->who].identity))
         return;
     if (lks_str_find(crew_text(no, "command"), LKS_STR("[")) >= 0)
-        return; /* nodes of several pools: the admin chooses */
+        return; /* nodes of several pools, or that the asker does not see: the admin chooses */
     grant_of(no, body, gone);
     crew_fine(s->crew.root, "grant", "/v1/access", body, &t);
     CHECK(can(s, row, "", &t));
@@ -209,13 +211,13 @@ static const struct {
 } questions[] = {
     {"an unknown act", TRAIN, "act=hold", 404, "there is no act 'hold'"},
     {"an act of agents", TRAIN, "act=beat", 404, "there is no act 'beat'"},
-    {"an unknown node", TRAIN, "act=holdNode&name=nope", 404, "no node 'nope'"},
+    {"an unknown node", OPERATOR, "act=holdNode&name=nope", 404, "no node 'nope'"},
     {"an unknown pool", TRAIN, "act=holdNode&pool=nope", 404, "there is no pool 'nope'"},
     {"an unknown pool of an act for pools", TRAIN, "act=freeze&pool=nope", 404, "no pool 'nope'"},
     {"an unknown site", EAST, "act=holdNode&site=nope", 404, "there is no site 'nope'"},
     {"an unknown site of a change", EAST, "act=propose&site=nope", 404, "there is no site 'nope'"},
     {"a site of an act for pools", EAST, "act=freeze&site=east", 400, "not for a site"},
-    {"an unknown change", TRAIN, "act=startChange&name=99", 404, "there is no change '99'"},
+    {"an unknown change", OPERATOR, "act=startChange&name=99", 404, "there is no change '99'"},
     {"a name and a place", TRAIN, "act=holdNode&name=gpu1&pool=train", 400, "do not go with it"},
     {"about another person", OPERATOR, "act=node&identity=kim", 403, "needs the role admin"},
     {"without an act", OPERATOR, "", 400, "act"},
@@ -248,6 +250,65 @@ static void test_questions(void)
         crew_fine(s.clients[ADMIN], "can", "/v1/access/can?act=unfreeze&identity=unix:4711", NULL,
                   &t);
         CHECK(!crew_truth(&t, "yes"));
+    }
+    scene_end(&s);
+}
+
+/* Things that are not seen ------------------------------------------------------------------- */
+
+/* A thing at a place that the asker does not see, and one that is not there. */
+static const struct {
+    enum person who;
+    const char *act, *unseen, *unknown, *role;
+} hidden[] = {
+    {TRAIN, "node", "inf1", "nope", "viewer"},
+    {TRAIN, "holdNode", "inf1", "nope", "operator"},
+    {TRAIN, "holdNode", "gpu1,inf1", "gpu1,nope", "operator"},
+    {TRAIN, "propose", "inf%5B1-2%5D", "inf1,nope,inf2", "operator"},
+    {TRAIN, "change", "1", "99", "viewer"},
+    {TRAIN, "startChange", "1", "99", "operator"},
+    {EAST, "node", "inf1", "nope", "viewer"},
+};
+
+/* Change 1, of nodes of serve. */
+static bool make_change(struct scene *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    static const char *const cooler[] = {"name: ", "name: cooler",
+                                         "  power_limit_w: ", "  power_limit_w: 650", NULL};
+    char digest[LKS_DIGEST_SIZE];
+    return crew_release(&s->crew, digest) && crew_release_with(&s->crew, cooler, digest) &&
+           crew_fleet(&s->crew, FLEET(", stack: golden")) &&
+           crew_fine(s->crew.root, "propose", "/v1/changes",
+                     "{\"stack\":\"cooler\",\"nodes\":\"inf[1-2]\",\"reason\":\"r\"}", &t) &&
+           CHECK_INT(crew_number(&t, "id"), 1);
+}
+
+/* The answer tells neither the pool nor whether the thing is there. */
+static void test_hidden(void)
+{
+    struct scene s;
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    if (CHECK(scene_begin(&s)) && CHECK(make_change(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(hidden); i++) {
+            const char *names[] = {hidden[i].unseen, hidden[i].unknown};
+            const char *identity = people[hidden[i].who].identity;
+            for (size_t k = 0; k < LKS_COUNT(names); k++) {
+                char path[256], command[256];
+                (void)snprintf(path, sizeof(path), "/v1/access/can?act=%s&name=%s", hidden[i].act,
+                               names[k]);
+                (void)snprintf(command, sizeof(command),
+                               "lockstep access grant %s %s [--pool NAME]", identity,
+                               hidden[i].role);
+                lks_test_case("%s: %s of %s", identity, hidden[i].act, names[k]);
+                crew_fine(s.clients[hidden[i].who], "can", path, NULL, &t);
+                CHECK(!crew_truth(&t, "yes"));
+                CHECK_STR(crew_text(&t, "command"), command);
+            }
+        }
+        lks_test_case("an asker who sees the node");
+        crew_fine(s.clients[VIEWER], "can", "/v1/access/can?act=holdNode&name=inf1", NULL, &t);
+        CHECK_STR(crew_text(&t, "command"), "lockstep access grant viewer- operator --pool serve");
     }
     scene_end(&s);
 }
@@ -336,6 +397,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"the answer is that of the act", test_agrees},
         {"questions that are none", test_questions},
+        {"things that the asker does not see", test_hidden},
         {"access can-i", test_commands},
         {"whoami", test_whoami},
         {"every route was asked", test_covered},

@@ -1,6 +1,8 @@
 /*
  * Whether a person may do something: the rules of authz_permit.c, held against a call that is not
- * made. The answer cannot differ from that of the act, because the same function decides both.
+ * made. The same function decides both, so yes and no are those of the act. The reason for a no may
+ * say less than the act does: a caller who does not see the whole fleet gets the same answer for a
+ * thing at a place that the caller does not see and for one that is not there.
  */
 #include "core/rows/change.h"
 #include "core/rows/command.h"
@@ -215,15 +217,18 @@ static bool may_person(struct lks_authz *authz, struct probe *p)
 
 /* The answer -------------------------------------------------------------------------------- */
 
-static bool add_pool(const struct lks_state *s, uint32_t node, uint32_t *pool)
+/* False: the nodes have several pools, or the asker does not see this one. */
+static bool add_pool(const struct lks_authz_view *v, uint32_t node, uint32_t *pool)
 {
+    const struct lks_state *s = v->state;
     bool same = *pool == UINT32_MAX || *pool == s->nodes[node].pool;
     *pool = s->nodes[node].pool;
-    return same && *pool < s->pool_count;
+    return same && *pool < s->pool_count && lks_authz_sees(v, node);
 }
 
-/* The pool of all nodes of a host list or of a change; UINT32_MAX: they have several, or none. */
-static uint32_t pool_of_hosts(const struct lks_state *s, struct probe *p)
+/* The pool of all nodes of a host list or of a change; UINT32_MAX: they have several, or none, or
+ * the asker does not see all of them. */
+static uint32_t pool_of_hosts(const struct lks_authz_view *v, struct probe *p)
 {
     struct lks_hostlist hosts = {0};
     struct lks_err err = {0};
@@ -233,45 +238,53 @@ static uint32_t pool_of_hosts(const struct lks_state *s, struct probe *p)
         lks_hostlist_parse(p->act->name, &p->call->asked.arena, &hosts, &err) != LKS_OK)
         return UINT32_MAX;
     for (size_t i = 0; i < hosts.count; i++) {
-        uint32_t node = lks_state_node(s, hosts.names[i]);
-        if (node == LKS_NO_NODE || !add_pool(s, node, &pool))
+        uint32_t node = lks_state_node(v->state, hosts.names[i]);
+        if (node == LKS_NO_NODE || !add_pool(v, node, &pool))
             return UINT32_MAX;
     }
     return pool;
 }
 
-static uint32_t pool_of_change(const struct lks_state *s, uint64_t id)
+static uint32_t pool_of_change(const struct lks_authz_view *v, uint64_t id)
 {
+    const struct lks_state *s = v->state;
     const struct lks_state_change *change = lks_state_change(s, id);
     uint32_t pool = UINT32_MAX;
     for (uint32_t i = 0; change != NULL && i < change->member_count; i++) {
         uint32_t node = change->members[i].node;
-        if (s->nodes[node].placed && !add_pool(s, node, &pool))
+        if (s->nodes[node].placed && !add_pool(v, node, &pool))
             return UINT32_MAX;
     }
     return pool;
 }
 
-static uint32_t pool_of_name(const struct lks_state *s, struct probe *p)
+static uint32_t pool_of_node(const struct lks_authz_view *v, const uint32_t *node)
+{
+    uint32_t pool = UINT32_MAX;
+    return node != NULL && add_pool(v, *node, &pool) ? pool : UINT32_MAX;
+}
+
+static uint32_t pool_of_name(const struct lks_authz_view *v, struct probe *p)
 {
     enum lks_route_scope scope = p->route.scope;
     uint64_t id = lks_authz_id(p->call);
-    const struct lks_state_command *command = lks_state_command(s, id);
-    const struct lks_state_flash *flash = lks_state_flash(s, id);
+    const struct lks_state_command *command = lks_state_command(v->state, id);
+    const struct lks_state_flash *flash = lks_state_flash(v->state, id);
     if (scope == LKS_SCOPE_NODES || scope == LKS_SCOPE_NODE || scope == LKS_SCOPE_ASKED ||
         scope == LKS_SCOPE_WISH)
-        return pool_of_hosts(s, p);
+        return pool_of_hosts(v, p);
     if (scope == LKS_SCOPE_CHANGE || scope == LKS_SCOPE_CHANGE_PART)
-        return pool_of_change(s, id);
-    if (scope == LKS_SCOPE_COMMAND && command != NULL)
-        return s->nodes[command->node].pool;
-    return scope == LKS_SCOPE_FLASH && flash != NULL ? s->nodes[flash->node].pool : UINT32_MAX;
+        return pool_of_change(v, id);
+    if (scope == LKS_SCOPE_COMMAND)
+        return pool_of_node(v, command != NULL ? &command->node : NULL);
+    return scope == LKS_SCOPE_FLASH ? pool_of_node(v, flash != NULL ? &flash->node : NULL)
+                                    : UINT32_MAX;
 }
 
 /* Where a role has to be given for the act; empty: for the fleet, or the place is not known. */
-static struct lks_scope needed_at(const struct lks_authz *authz, struct probe *p)
+static struct lks_scope needed_at(const struct lks_authz_view *v, struct probe *p)
 {
-    const struct lks_state *s = authz->state;
+    const struct lks_state *s = v->state;
     struct lks_scope at = {.pool = p->act->pool, .site = p->act->site};
     if (p->route.scope == LKS_SCOPE_EVERYWHERE)
         return (struct lks_scope){0};
@@ -279,7 +292,7 @@ static struct lks_scope needed_at(const struct lks_authz *authz, struct probe *p
         return at;
     if (p->route.scope == LKS_SCOPE_POOL)
         return (struct lks_scope){.pool = p->act->name};
-    uint32_t pool = pool_of_name(s, p);
+    uint32_t pool = pool_of_name(v, p);
     at.pool = pool < s->pool_count ? lks_state_text(s, s->pools[pool].name) : LKS_STR("");
     return at;
 }
@@ -334,7 +347,8 @@ static void put_command(struct lks_json_writer *w, const struct probe *p, struct
 
 static void answer(const struct lks_authz *authz, struct lks_call *call, struct probe *p, bool yes)
 {
-    struct lks_scope at = needed_at(authz, p);
+    const struct lks_authz_view asker = lks_authz_sight(authz, call);
+    struct lks_scope at = needed_at(&asker, p);
     struct lks_json_writer w = lks_call_json(call);
     lks_json_cstr(&w, "act", p->route.id);
     lks_json_bool(&w, "yes", yes);
@@ -351,6 +365,15 @@ static void answer(const struct lks_authz *authz, struct lks_call *call, struct 
     lks_json_end(&w, '}');
 }
 
+/* A name that is not there, for an asker who does not see the whole fleet: no, as for a name at a
+ * place that the asker does not see. Pools are named by the asker. */
+static bool is_hidden(const struct lks_authz *authz, const struct lks_call *asker,
+                      const struct probe *p)
+{
+    return p->call->status == 404 && p->act->name.len > 0 && p->route.scope != LKS_SCOPE_POOL &&
+           !lks_authz_sight(authz, asker).all;
+}
+
 void lks_authz_can(struct lks_authz *authz, struct lks_call *call, const struct lks_authz_act *act)
 {
     LKS_CLEANUP(probe_fini) struct probe p = {0};
@@ -360,7 +383,7 @@ void lks_authz_can(struct lks_authz *authz, struct lks_call *call, const struct 
         return;
     }
     bool yes = may_person(authz, &p);
-    if (yes || p.call->status == 0 || p.call->status == 403) {
+    if (yes || p.call->status == 0 || p.call->status == 403 || is_hidden(authz, call, &p)) {
         answer(authz, call, &p, yes);
         return;
     }
