@@ -203,8 +203,7 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_command *command
                                : lks_help_list(cli, word, lks_args_has(args, "--json"), err);
         code = lks_format_end(&format, code, err);
     }
-    lks_pager_end(&pager, cli);
-    return code;
+    return lks_pager_end(&pager, cli, code, err);
 }
 
 static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,

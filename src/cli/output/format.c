@@ -150,6 +150,8 @@ static ssize_t take(void *cookie, const char *bytes, size_t size)
 {
     struct lks_format *f = cookie;
     struct lks_str rest = {bytes, size}, part;
+    if (f->failed.code != LKS_OK)
+        return (ssize_t)size;
     while (f->failed.code == LKS_OK && lks_str_cut(rest, '\n', &part, &rest)) {
         lks_buf_add(&f->line, part);
         if (lks_buf_check(&f->line, &f->failed) == LKS_OK)
@@ -157,7 +159,8 @@ static ssize_t take(void *cookie, const char *bytes, size_t size)
         lks_buf_truncate(&f->line, 0);
         fflush(f->out);
     }
-    lks_buf_add(&f->line, part);
+    if (f->failed.code == LKS_OK)
+        lks_buf_add(&f->line, part);
     return (ssize_t)size;
 }
 
@@ -199,13 +202,17 @@ static enum lks_code read_format(const struct lks_args *args, enum format *out, 
 }
 
 /* The answer is needed as JSON. */
-static void add_json(struct lks_args *args)
+static enum lks_code add_json(struct lks_args *args, struct lks_err *err)
 {
     static const struct lks_option json = {"--json", ""};
-    if (lks_args_has(args, "--json") || args->given_count == LKS_ARGS_MAX)
-        return;
+    if (lks_args_has(args, "--json"))
+        return LKS_OK;
+    if (args->given_count == LKS_ARGS_MAX)
+        return lks_fail(err, LKS_E_USAGE, "--output: more than %d other options; give fewer",
+                        LKS_ARGS_MAX - 1);
     args->given[args->given_count].option = &json;
     args->given[args->given_count++].value = "";
+    return LKS_OK;
 }
 
 static enum lks_code start(struct lks_format *f, struct lks_err *err)
@@ -239,15 +246,18 @@ enum lks_code lks_format_begin(struct lks_format *f, struct lks_cli *cli,
                         "--output name: the answer of '%s' has no names; give one of: table, json, "
                         "yaml",
                         name);
-    add_json(args);
+    if (add_json(args, err) != LKS_OK)
+        return err->code;
     return format == JSON ? LKS_OK : start(f, err);
 }
 
 enum lks_code lks_format_end(struct lks_format *f, enum lks_code code, struct lks_err *err)
 {
+    struct lks_err lost = {0};
     if (f->out == NULL)
         return code;
-    fclose(f->cli->out);
+    if (lks_output_close(f->cli->out, &lost) != LKS_OK && f->failed.code == LKS_OK)
+        f->failed = lost;
     f->cli->out = f->out;
     if (f->failed.code == LKS_OK && f->line.len > 0)
         (void)convert(f, lks_buf_view(&f->line));

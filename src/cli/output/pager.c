@@ -1,5 +1,7 @@
 #include "cli/output/pager.h"
 
+#include "cli/shared/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -151,11 +153,16 @@ static bool run_pager(const char *command, struct lks_str text)
                                               WEXITSTATUS(status) == NOT_EXECUTABLE));
 }
 
-void lks_pager_end(struct lks_pager *p, struct lks_cli *cli)
+enum lks_code lks_pager_end(struct lks_pager *p, struct lks_cli *cli, enum lks_code code,
+                            struct lks_err *err)
 {
+    struct lks_err lost = {0};
     if (p->out == NULL)
-        return;
-    fclose(cli->out);
+        return code;
+    if (lks_output_close(cli->out, &lost) != LKS_OK && code == LKS_OK) {
+        *err = lost;
+        code = err->code;
+    }
     cli->out = p->out;
     struct lks_str text = {p->text != NULL ? p->text : "", p->text != NULL ? p->len : 0};
     fflush(cli->err);
@@ -163,4 +170,5 @@ void lks_pager_end(struct lks_pager *p, struct lks_cli *cli)
         fwrite(text.ptr, 1, text.len, cli->out);
     free(p->text);
     *p = (struct lks_pager){0};
+    return code;
 }

@@ -24,8 +24,10 @@ bool lks_pager_wants(const struct lks_cli *cli, const struct lks_command *comman
 void lks_pager_begin(struct lks_pager *p, struct lks_cli *cli, const struct lks_command *command,
                      const struct lks_args *args);
 
-/* Show what was collected: directly if it fits, or if no pager can be started. */
-void lks_pager_end(struct lks_pager *p, struct lks_cli *cli);
+/* Show what was collected: directly if it fits, or if no pager can be started. `code` is the
+ * outcome of the command, and is returned unless it is OK and part of the answer is lost. */
+enum lks_code lks_pager_end(struct lks_pager *p, struct lks_cli *cli, enum lks_code code,
+                            struct lks_err *err) LKS_MUST_CHECK;
 
 /* The rows that `text` takes on a terminal of `width` columns; colours take none. */
 size_t lks_pager_rows(struct lks_str text, unsigned width);

@@ -24,6 +24,14 @@ enum lks_code lks_output_bytes(struct lks_cli *cli, struct lks_str bytes, struct
     return LKS_OK;
 }
 
+/* A write that failed before is not reported by fclose(). */
+enum lks_code lks_output_close(FILE *stream, struct lks_err *err)
+{
+    bool lost = ferror(stream) != 0;
+    lost |= fclose(stream) != 0;
+    return lost ? lks_fail(err, LKS_E_IO, "part of the answer is lost: no memory is left") : LKS_OK;
+}
+
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct lks_err *err)
 {
     lks_buf_addc(json, '\n');

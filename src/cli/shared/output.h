@@ -18,6 +18,9 @@
 enum lks_code lks_output_bytes(struct lks_cli *cli, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* Close a stream that collects or converts the answer: IO where it did not take all of it. */
+enum lks_code lks_output_close(FILE *stream, struct lks_err *err) LKS_MUST_CHECK;
+
 /* Print the JSON in `json` and a line end. */
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
                               struct lks_err *err) LKS_MUST_CHECK;
