@@ -222,14 +222,20 @@ static void test_gone(void)
 /* Without a bridge for its site a node is not forgotten. */
 static void test_unconfigured(void)
 {
-    struct ctl c = {0};
-    ctl_init(&c, "slurm: {bridges: [\"elsewhere=unix:/run/slurm-bridge.sock\"]}\n");
-    if (ctl_start(&c)) {
-        ctl_apply(&c, 1);
-        CHECK(comes(&c, "/v1/nodes/n0", "no bridge to slurm is configured for site 'lab'"));
-        ctl_stop(&c);
+    static const char *const configs[] = {
+        "slurm: {bridges: [\"elsewhere=unix:/run/slurm-bridge.sock\"]}\n", ""};
+    for (size_t i = 0; i < LKS_COUNT(configs); i++) {
+        struct ctl c = {0};
+        lks_test_case("%s", i == 0 ? "that of another site" : "none at all");
+        ctl_init(&c, configs[i]);
+        if (ctl_start(&c)) {
+            ctl_apply(&c, 1);
+            CHECK(comes(&c, "/v1/nodes/n0", "no bridge to slurm is configured for site 'lab'"));
+            CHECK(comes(&c, "/v1/schedulers", "\"failing\":1,\"text\":\"no bridge to slurm"));
+            ctl_stop(&c);
+        }
+        ctl_fini(&c);
     }
-    ctl_fini(&c);
 }
 
 int main(void)

@@ -317,7 +317,7 @@ static const struct verb_row {
     {"what runs there is not done yet", BUSY, "", LKS_SCHED_DRAIN, LKS_OK, OURS, false, 1,
      "1 job runs there, the first is batch"},
     {"requests are in flight", SERVES, "", LKS_SCHED_DRAIN, LKS_OK, OURS, false, 1,
-     "3 requests are not answered yet"},
+     "requests are not answered yet"},
     {"a service keeps its minimum", NEEDS_ALL, "", LKS_SCHED_DRAIN, LKS_OK, "", false, 0,
      "at least 2"},
     {"a person's drain is not taken over", IDLE, THEIRS, LKS_SCHED_DRAIN, LKS_OK, THEIRS, true, 0,

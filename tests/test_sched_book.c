@@ -43,8 +43,12 @@ static const struct {
     const char *name;
     struct step steps[STEPS_MAX]; /* ends with one that has neither event nor time nor verb */
 } stories[] = {
-    {"a node in service is asked about once",
-     {{NOTHING, 1, "look"}, {OPEN, 1, NULL}, {NOTHING, 10 * LKS_SCHED_RETRY_MAX, NULL}}},
+    {"a node in service is asked about seldom",
+     {{NOTHING, 1, "look"},
+      {OPEN, 1, NULL},
+      {NOTHING, LKS_SCHED_REFRESH - 1, NULL},
+      {NOTHING, LKS_SCHED_POLL + 1, "look"},
+      {NOTHING, 1, NULL}}},
     {"a drain does not wait, and is asked about until nothing runs there",
      {{NOTHING, 1, "look"},
       {OPEN, 1, NULL},

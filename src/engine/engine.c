@@ -362,13 +362,13 @@ const struct lks_book *lks_engine_book(const struct lks_engine *e)
     return &e->book;
 }
 
-/* The journal's clock is the wall's and never decreases. Where the wall's was set back it goes on
- * from where it was, a little slower, until the wall's has caught up: what is to expire expires. */
 uint64_t lks_engine_epoch(const struct lks_engine *e)
 {
     return e->epoch;
 }
 
+/* The journal's clock is the wall's and never decreases. Where the wall's was set back it goes on
+ * from where it was, a little slower, until the wall's has caught up: what is to expire expires. */
 struct lks_now lks_engine_now(const struct lks_engine *e, struct lks_now now)
 {
     lks_ms elapsed = now.mono > e->base.mono ? now.mono - e->base.mono : 0;

@@ -406,6 +406,8 @@ static void check_forwarding(struct site *s, const struct ctl *follower)
     for (size_t i = 0; i < COUNT; i++)
         CHECK(await_answer(&s->controllers[i], "GET", "/v1/nodes/n3", NULL, "a test, with a blank",
                            true, &node));
+    /* What the leader alone knows is asked of it, too. */
+    CHECK_INT(ask(follower, "GET", "/v1/schedulers", "", NULL, &answer), 200);
 }
 
 /* A client of a token that `maker` makes by way of the follower. NULL: a failed check. */

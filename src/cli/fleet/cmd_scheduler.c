@@ -3,9 +3,13 @@
 #include "cli/shared/listing.h"
 
 static const struct lks_listing_column columns[] = {
-    LKS_LEFT("pool", "pool"),         LKS_LEFT("scheduler", "scheduler"),
-    LKS_RIGHT("nodes", "nodes"),      LKS_RIGHT("draining", "draining"),
-    LKS_RIGHT("drained", "drained"),  {"no answer", "failing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
+    LKS_LEFT("pool", "pool"),
+    LKS_LEFT("scheduler", "scheduler"),
+    LKS_RIGHT("nodes", "nodes"),
+    LKS_RIGHT("draining", "draining"),
+    LKS_RIGHT("drained", "drained"),
+    {"no answer", "failing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
+    LKS_LEFT("oldest answer", "[{oldest}|-]"),
     LKS_WRAP("reason", "[{text}|-]"),
 };
 

@@ -46,6 +46,19 @@ static bool waits(const struct lks_sched_entry *e, enum lks_sched_verb verb, lks
            (mono < e->asked_until || (mono < e->due && (e->failures > 0 || verb == e->verb)));
 }
 
+/* What is to be asked about the node now; false: nothing. A node that no change wants is read again
+ * now and then, so that what people are shown is not old. */
+static bool is_due(const struct lks_sched_entry *e, const struct lks_state *s,
+                   const struct lks_facts *facts, uint32_t node, lks_ms mono,
+                   struct lks_sched_wish *wish)
+{
+    const struct lks_sched_said *last = e != NULL && e->heard ? &e->said : NULL;
+    if (lks_sched_next(s, facts, node, last, wish))
+        return !waits(e, wish->verb, mono);
+    return last != NULL && mono >= e->asked_until && mono >= e->due + LKS_SCHED_REFRESH &&
+           lks_sched_next(s, facts, node, NULL, wish);
+}
+
 enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
                                  const struct lks_facts *facts, lks_ms mono, uint32_t max,
                                  struct lks_sched_due *out, uint32_t *count, struct lks_err *err)
@@ -58,8 +71,7 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
         const struct lks_sched_entry *e = b->entries[node];
         struct lks_sched_due *due = &out[*count];
         b->next = node + 1;
-        if (!lks_sched_next(s, facts, node, e != NULL && e->heard ? &e->said : NULL, &due->wish) ||
-            waits(e, due->wish.verb, mono))
+        if (!is_due(e, s, facts, node, mono, &due->wish))
             continue;
         due->node = node;
         due->turn = e != NULL ? e->turn : 0;

@@ -9,10 +9,11 @@
 #include "core/actions/sched.h"
 #include "core/rows/now.h"
 
-#define LKS_SCHED_POLL      (5 * LKS_SECOND)  /* a node that drains is asked again after */
-#define LKS_SCHED_CALM      (30 * LKS_SECOND) /* the same, of one that is drained */
-#define LKS_SCHED_UNHEARD   3                 /* failures in a row that are news */
-#define LKS_SCHED_RETRY_MAX (60 * LKS_SECOND) /* a node whose scheduler fails is, at the latest */
+#define LKS_SCHED_POLL      (5 * LKS_SECOND)   /* a node that drains is asked again after */
+#define LKS_SCHED_CALM      (30 * LKS_SECOND)  /* the same, of one that is drained */
+#define LKS_SCHED_REFRESH   (600 * LKS_SECOND) /* a node that no change wants is asked after */
+#define LKS_SCHED_UNHEARD   3                  /* failures in a row that are news */
+#define LKS_SCHED_RETRY_MAX (60 * LKS_SECOND)  /* a node whose scheduler fails is, at the latest */
 
 struct lks_sched_entry {
     lks_ms asked_until;       /* mono: a conversation about it is in progress, until then at most */
@@ -45,7 +46,7 @@ struct lks_sched_due {
 
 /* Nodes whose scheduler is to be asked now, at most `max`: they count as asked until
  * lks_sched_book_heard() or lks_sched_book_failed(). Texts are views of the state and of the book;
- * epoch and deadline are the caller's. NOMEM: none are. */
+ * epoch and deadline are the caller's. After NOMEM those that were found are asked later. */
 enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
                                  const struct lks_facts *facts, lks_ms mono, uint32_t max,
                                  struct lks_sched_due *out, uint32_t *count,

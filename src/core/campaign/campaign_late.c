@@ -49,7 +49,7 @@ void lks_campaign_late_leave(struct lks_deciding *d, const struct lks_look *k)
     else
         lks_campaign_member_fail(d, k, LKS_FAILURE_BUSY, false,
                                  lks_campaign_look_sched(k) == LKS_DRAIN_DRIVEN &&
-                                         k->m->state == LKS_MEMBER_ASKED
+                                         k->m->state == LKS_MEMBER_ASKED && k->m->text != 0
                                      ? lks_decision_text(d,
                                                          "its scheduler did not drain it in time: "
                                                          "%" LKS_STR_FMT,

@@ -119,9 +119,9 @@ static enum lks_code check_sched(struct lks_planning *p, uint32_t node,
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " drains through %" LKS_STR_FMT
                         ", and no bridge to it is configured for site '%" LKS_STR_FMT
-                        "'; add one to %" LKS_STR_FMT ".bridges in lockstepd.yaml",
+                        "'; add one to slurm.bridges in lockstepd.yaml",
                         LKS_STR_ARG(lks_state_name(s, node)), LKS_STR_ARG(sched),
-                        LKS_STR_ARG(lks_state_text(s, s->nodes[node].site)), LKS_STR_ARG(sched));
+                        LKS_STR_ARG(lks_state_text(s, s->nodes[node].site)));
     return LKS_OK;
 }
 

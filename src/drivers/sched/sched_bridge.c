@@ -135,8 +135,7 @@ static void say(struct lks_sched_said *s, const struct lks_doc *job, struct lks_
     else if (s->rotation)
         snprintf(out, size, "a service sends requests there");
     else if (s->requests > 0)
-        snprintf(out, size, "%" PRIu32 " request%s not answered yet", s->requests,
-                 s->requests == 1 ? " is" : "s are");
+        snprintf(out, size, "requests are not answered yet");
     else
         snprintf(out, size, "%s", s->closed ? "drained" : "idle, and open for work");
     lks_str_make_printable(out);

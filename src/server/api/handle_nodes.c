@@ -1,6 +1,7 @@
 #include "base/near.h"
 #include "core/conform/basis.h"
 #include "core/entity/settable.h"
+#include "core/rows/registry.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
@@ -31,8 +32,22 @@ static void end_nodes(void *own)
     free(((struct filter *)own)->seen);
 }
 
-/* Whether it is no component of the facts, but nearly one; the answer is written then. Stacks may
- * pin components that the facts do not have. */
+/* Stacks may pin components that the facts do not have. */
+static bool is_pinned(const struct lks_authz *authz, struct lks_str name)
+{
+    const struct lks_state *s = authz->state;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        struct lks_str digest = lks_state_text(s, s->stacks[i].digest);
+        const struct lks_stack *stack = lks_book_stack(lks_engine_book(authz->engine), digest);
+        for (size_t k = 0; stack != NULL && k < stack->component_count; k++) {
+            if (lks_str_eq(stack->components[k].name, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether it is no component, but nearly one of the facts; the answer is written then. */
 static bool is_misspelled(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
 {
     const struct lks_facts *facts = lks_engine_book(authz->engine)->facts;
@@ -40,7 +55,7 @@ static bool is_misspelled(const struct lks_authz *authz, struct lks_call *call, 
     char hint[LKS_NEAR_HINT_SIZE];
     for (size_t i = 0; i < facts->components.count; i++)
         lks_near_try(&near, facts->components.rows[i].name);
-    if (near.best.len == 0 || lks_str_eq(near.best, name))
+    if (near.best.len == 0 || lks_str_eq(near.best, name) || is_pinned(authz, name))
         return false;
     lks_call_problem(call, LKS_E_NOT_FOUND, "there is no component '%" LKS_STR_FMT "'%s",
                      LKS_STR_ARG(name), lks_near_hint(&near, hint));

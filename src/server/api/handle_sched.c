@@ -30,7 +30,7 @@ void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct 
     const struct lks_state *s = authz->state;
     const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, node);
     uint32_t pool = s->nodes[node].pool;
-    if (e == NULL || pool >= s->pool_count)
+    if (e == NULL || authz->following || pool >= s->pool_count)
         return;
     lks_json_begin(w, "scheduler", '{');
     lks_json_text(w, "name", lks_state_text(s, s->pools[pool].sched));
@@ -49,13 +49,14 @@ void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct 
 
 struct tally {
     uint32_t nodes, draining, drained, failing;
+    lks_ms oldest;    /* wall: when the answer that is oldest came; UINT64_MAX: there is none */
     const char *text; /* of the first that fails */
 };
 
 static struct tally count_pool(const struct lks_authz *authz, uint32_t pool)
 {
     const struct lks_state *s = authz->state;
-    struct tally t = {0};
+    struct tally t = {.oldest = UINT64_MAX};
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, i);
         if (s->nodes[i].pool != pool || !s->nodes[i].placed || s->nodes[i].asset != 0)
@@ -63,6 +64,8 @@ static struct tally count_pool(const struct lks_authz *authz, uint32_t pool)
         t.nodes++;
         if (e == NULL)
             continue;
+        if (e->heard && e->heard_at < t.oldest)
+            t.oldest = e->heard_at;
         bool failing = e->failures > 0, drained = e->heard && lks_sched_drained(&e->said);
         t.failing += failing;
         t.drained += !failing && drained;
@@ -84,6 +87,8 @@ static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz, u
     lks_json_int(w, "draining", t.draining);
     lks_json_int(w, "drained", t.drained);
     lks_json_int(w, "failing", t.failing);
+    if (t.oldest != UINT64_MAX)
+        lks_view_time(w, "oldest", t.oldest);
     lks_view_text(w, "text", lks_str_from(t.text != NULL ? t.text : ""));
     lks_json_end(w, '}');
 }

@@ -213,7 +213,7 @@ const struct lks_route lks_routes[] = {
               "another part"},
     {.method = "GET", .path = "/v1/schedulers", .id = "schedulers",
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
-     .answer = &lks_form_scheds, .handle = lks_handle_scheds,
+     .answer = &lks_form_scheds, .flags = LKS_ROUTE_LEADER, .handle = lks_handle_scheds,
      .about = "Whether schedulers answer, and the drains they have, by pool"},
     {.method = "GET", .path = "/v1/sweeps", .id = "sweeps",
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,

@@ -63,7 +63,7 @@ static bool is_for_leader(const struct lks_call *call)
 {
     if (strcmp(call->route->path, "/v1/admit") == 0)
         return call->failed.code == LKS_OK && LKS_ASKED(call, lks_ask_admit)->start;
-    return (call->route->flags & LKS_ROUTE_WRITE) != 0;
+    return (call->route->flags & (LKS_ROUTE_WRITE | LKS_ROUTE_LEADER)) != 0;
 }
 
 bool lks_forward_take(struct lks_authz *authz, struct lks_call *call)

@@ -126,12 +126,16 @@ bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struc
 
 void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
 {
+    enum { TRIES_MAX = 2000 }; /* a hint is not worth more of the state thread's time */
     const struct lks_state *s = authz->state;
     struct lks_authz_view sight = lks_authz_sight(authz, call);
     struct lks_near near = lks_near_to(name);
-    for (uint32_t i = 0; i < s->node_count; i++)
-        if (s->nodes[i].placed && lks_authz_sees(&sight, i))
-            lks_near_try(&near, lks_state_name(s, i));
+    for (uint32_t i = 0, tries = 0; i < s->node_count && tries < TRIES_MAX; i++) {
+        if (!s->nodes[i].placed || !lks_authz_sees(&sight, i))
+            continue;
+        lks_near_try(&near, lks_state_name(s, i));
+        tries++;
+    }
     refuse(call, "node", &near, "node ls");
 }
 

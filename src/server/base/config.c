@@ -423,11 +423,12 @@ static enum lks_code set_list(struct lks_config_reader *r, const struct lks_conf
     if (doc->kind != LKS_DOC_LIST || doc->count < least || doc->count > LKS_CONFIG_NAMES_MAX)
         return LKS_CONFIG_FAIL(
             r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
-            least > 0                         ? "host names or addresses"
-            : key->type == LKS_CONFIG_PEOPLE  ? "people, NAME=IDENTITY each"
-            : key->type == LKS_CONFIG_BRIDGES ? "bridges, SITE=https://HOST:PORT each"
-            : key->type == LKS_CONFIG_ROLES   ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
-                                              : "mirrors, SITE=https://HOST:PORT each");
+            least > 0                        ? "host names or addresses"
+            : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
+            : key->type == LKS_CONFIG_BRIDGES
+                ? "bridges, SITE=https://HOST:PORT or SITE=unix:/PATH each"
+            : key->type == LKS_CONFIG_ROLES ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
+                                            : "mirrors, SITE=https://HOST:PORT each");
     struct lks_config_list *list = lks_config_place(r->out, key);
     struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)

@@ -41,6 +41,7 @@ enum lks_route_flag {
     LKS_ROUTE_SIGNED = 32,     /* its body is parsed by prepare(), behind its signature */
     LKS_ROUTE_SENSITIVE = 256, /* who reads it is audited */
     LKS_ROUTE_LOGIN = 512,     /* an OpenID provider is asked, and its word decides */
+    LKS_ROUTE_LEADER = 1024,   /* only the controller that leads knows the answer */
     LKS_ROUTE_PLAN = 1024,     /* a plan is made, which takes its time in a large fleet */
     LKS_ROUTE_POLL = 2048,     /* an OpenID provider is asked up to four times */
 };

@@ -116,6 +116,7 @@ static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a p
     MUST("draining", COUNT, "of those, closed for new jobs while something runs there"),
     MUST("drained", COUNT, "closed, and nothing runs there"),
     MUST("failing", COUNT, "the scheduler does not answer about them"),
+    MAY("oldest", TIME, "when the oldest of its answers came"),
     MAY("text", TEXT, "the reason of the first of these"));
 const struct lks_form lks_form_scheds = LIST("Schedulers", "Schedulers of pools", sched, "pools");
 const struct lks_form lks_form_done = FORM("Done", "Taken note of",

@@ -12,8 +12,8 @@
 
 enum { CA_BYTES_MAX = 4 << 20 }; /* a distribution's whole list has a quarter of a MiB */
 
-/* The authority that certifies a peer. libcurl reads it when it is used; here it is enough that
- * there is one. */
+/* The authority that certifies a peer, a certificate or a key. libcurl reads it when it is used;
+ * here it is enough that there is one. */
 static enum lks_code check_ca(const char *key, struct lks_str path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(CA_BYTES_MAX);
@@ -23,8 +23,8 @@ static enum lks_code check_ca(const char *key, struct lks_str path, struct lks_e
         return lks_wrap(err, "%s", key);
     if (lks_str_find(lks_buf_view(&pem), LKS_STR("-----BEGIN ")) < 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "%s: %.200s: has no certificate in PEM; name a file that has one", key,
-                        path.ptr);
+                        "%s: %.200s: has no certificate or key in PEM; name a file that has one",
+                        key, path.ptr);
     return LKS_OK;
 }
 
@@ -64,6 +64,15 @@ static enum lks_code check_oidc(const struct lks_config *c, struct lks_err *err)
     return lks_oidc_secret(c, &space, err);
 }
 
+/* What lockstepd shows to bridges, and knows them by. */
+static enum lks_code check_bridges(const struct lks_config *c, struct lks_err *err)
+{
+    if (check_ca("slurm.ca", c->slurm_ca, err) != LKS_OK ||
+        check_ca("slurm.certificate", c->slurm_certificate, err) != LKS_OK)
+        return err->code;
+    return check_ca("slurm.key", c->slurm_key, err);
+}
+
 static enum lks_code check_store(const struct lks_config *c, struct lks_err *err)
 {
     if (c->postgres.len > 0 && lks_store_postgres_files(c->postgres.ptr, err) != LKS_OK)
@@ -80,7 +89,7 @@ enum lks_code lks_selfcheck_run(const char *path, struct lks_err *err)
         lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK ||
         lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK ||
         check_metrics(&config, err) != LKS_OK || check_tickets(&config, err) != LKS_OK ||
-        check_oidc(&config, err) != LKS_OK ||
+        check_oidc(&config, err) != LKS_OK || check_bridges(&config, err) != LKS_OK ||
         check_ca("bmc.pull_ca", config.bmc_pull_ca, err) != LKS_OK)
         return err->code;
     return check_store(&config, err);

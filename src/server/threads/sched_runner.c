@@ -76,6 +76,8 @@ static void log_change(const struct lks_authz *authz, const struct lks_internal 
     const struct lks_log_field fields[] = {{"name", own->name},
                                            {"cause", lks_str_from(own->sched.why.msg)}};
     bool failed_before = before != NULL && before->failures > 0;
+    if (own->sched.why.code == LKS_E_NOT_FOUND)
+        return; /* no bridge is configured: that is no news, and would be for each node */
     if (failed && !failed_before)
         lks_daemon_log(authz->daemon, LKS_LEVEL_WARNING, "a scheduler does not answer for a node",
                        fields, 2);
@@ -158,7 +160,7 @@ static enum lks_code dial(struct lks_sched_talk *t, const struct lks_internal_wi
     const struct lks_config *config = lks_daemon_config(c->daemon);
     const char *url = choose_bridge(config, w->site, w->turn);
     if (t->driver == NULL || url == NULL)
-        return lks_fail(err, LKS_E_UNAVAILABLE,
+        return lks_fail(err, LKS_E_NOT_FOUND,
                         "no bridge to %" LKS_STR_FMT " is configured for site '%" LKS_STR_FMT
                         "'; add one to slurm.bridges in lockstepd.yaml",
                         LKS_STR_ARG(w->sched), LKS_STR_ARG(w->site));
