@@ -11,20 +11,13 @@
 
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 16384, WORDS_MAX = 512, ABOUT_MAX = 72, ANSWER_MAX = 16 << 20 };
+enum { ABOUT_MAX = 72, ANSWER_MAX = 16 << 20 };
 
 /* Words ------------------------------------------------------------------------------------- */
 
-/* A line as a shell splits it; the last word is the one at the cursor. */
-struct line {
-    char text[LINE_MAX_BYTES];
-    const char *words[WORDS_MAX];
-    size_t count, len;
-};
-
-static bool end_word(struct line *line, size_t *from)
+static bool end_word(struct lks_complete_words *line, size_t *from)
 {
-    if (line->count == WORDS_MAX || line->len == sizeof(line->text))
+    if (line->count == LKS_COMPLETE_WORDS_MAX || line->len == sizeof(line->text))
         return false;
     line->text[line->len++] = '\0';
     line->words[line->count++] = line->text + *from;
@@ -32,7 +25,7 @@ static bool end_word(struct line *line, size_t *from)
     return true;
 }
 
-static bool add_char(struct line *line, char c)
+static bool add_char(struct lks_complete_words *line, char c)
 {
     if (line->len + 1 >= sizeof(line->text))
         return false;
@@ -40,8 +33,7 @@ static bool add_char(struct line *line, char c)
     return true;
 }
 
-/* False: the line is longer than any that a person types. */
-static bool split(const char *text, struct line *out)
+bool lks_complete_split(const char *text, struct lks_complete_words *out)
 {
     char quote = '\0';
     bool inside = false;
@@ -468,8 +460,8 @@ static void complete_words(struct place *p, struct lks_cli *cli)
 
 void lks_complete_line(struct lks_cli *cli, const char *text)
 {
-    struct line line = {0};
-    if (!split(text, &line) || line.count < 2)
+    struct lks_complete_words line = {0};
+    if (!lks_complete_split(text, &line) || line.count < 2)
         return;
     struct place p = {
         .words = line.words + 1, /* the first is the program */

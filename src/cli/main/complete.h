@@ -61,6 +61,17 @@ bool lks_complete_table_argument(const struct lks_command *command, size_t numbe
 void lks_complete_live_names(struct lks_cli *cli, const struct lks_args *typed,
                              const struct lks_complete_list *list, struct lks_buf *out);
 
+/* A line as a shell splits it; the last word is the one at the cursor. */
+enum { LKS_COMPLETE_LINE_MAX = 16384, LKS_COMPLETE_WORDS_MAX = 512 };
+struct lks_complete_words {
+    char text[LKS_COMPLETE_LINE_MAX];
+    const char *words[LKS_COMPLETE_WORDS_MAX]; /* in `text` */
+    size_t count, len;
+};
+
+/* False: the line is longer than any that a person types. `out` is all zero before. */
+bool lks_complete_split(const char *text, struct lks_complete_words *out);
+
 /* Print what can stand at the end of the line `text`. */
 void lks_complete_line(struct lks_cli *cli, const char *text);
 
