@@ -180,6 +180,8 @@ static void check_plan(const struct crew_told *t)
     CHECK_INT(crew_number(t, "assets"), 0);
     CHECK(crew_number(t, "canaries") >= 1);
     CHECK(crew_count(t, "waves") >= 1);
+    CHECK_STR(lks_doc_text(crew_item(t, "gates", 0), "gate"), "approval");
+    CHECK_STR(lks_doc_text(crew_item(t, "gates", 1), "gate"), "hard failures");
     CHECK(crew_count(t, "recipes") >= 1);
     CHECK(crew_count(t, "orders") >= 1);
     CHECK_STR(crew_text(t, "kind"), "stack");

@@ -1,4 +1,5 @@
 /* What the gates of a change ask for, as its plan has it: metrics by pools, samples, soaks. */
+#include "core/campaign/campaign_gate_plan.h"
 #include "tests/manifests.h"
 #include "tests/plans.h"
 #include "tests/test.h"
@@ -237,6 +238,121 @@ static void test_known_spread(void)
     plans_end(&p);
 }
 
+/* What gates will ask, told from the plan: a line of the answer, "GATE METRIC FROM-TO: LIMIT |
+ * WAITS". `silent` nodes, from the first, send no heartbeat. */
+#define METRIC(more) ", gate: {metrics: {speed: {query: x, better: higher, margin: 2" more "}}}"
+#define XID          ", gate: {metrics: {xid-fatal: {}}}"
+#define LOAD(more)   GATE(", min_load_gpu_hours: 4" more)
+static const struct {
+    const char *name, *manifest, *hosts;
+    bool prometheus, load;
+    uint32_t silent;
+    const char *says, *never; /* NULL: everything may be said */
+} asks[] = {
+    {"people come first", HUNDRED(""), "g[001-100]", true, true, 0,
+     "approval before: 2 approvals for each pool, and a person starts the change |", "evidence"},
+    {"waves that say the same are one row", HUNDRED(""), "g[001-100]", true, true, 0,
+     "hard failures 0-3: no node of the wave needs manual intervention or has an unknown outcome |",
+     NULL},
+    {"failures of a wave and of the change", HUNDRED(""), "g[001-100]", true, true, 0,
+     "failure count 0-0: at most 0 nodes of the wave and 3 of the change fail |", NULL},
+    {"a soak", HUNDRED(""), "g[001-100]", true, true, 0,
+     "soak 0-0: 2 h have passed since the last node was accepted |", NULL},
+    {"acceptance", HUNDRED(""), "g[001-100]", true, true, 0,
+     "acceptance 0-3: every node conforms and is healthy after the soak |", "heartbeat"},
+    {"acceptance of nodes that are late", HUNDRED(""), "g[001-003]", true, true, 100,
+     "1 of 1 nodes send no heartbeat now: the gate holds 1 h after the soak", NULL},
+    {"acceptance of a pool that attests", HUNDRED(", attested: true"), "g[001-003]", true, true, 0,
+     "healthy and attested after the soak | 1 of 1 nodes are not attested now", NULL},
+    {"a mean", HUNDRED(METRIC(", critical: true")), "g[001-100]", true, true, 0,
+     "evidence speed 0-3: at most 2 % lower than on controls |", "holds"},
+    {"a mean that should be low",
+     HUNDRED(", gate: {metrics: {speed: {query: x, better: lower, margin: 2}}}"), "g[001-100]",
+     true, true, 0, "at most 2 % higher than on controls |", NULL},
+    {"events", HUNDRED(XID), "g[001-100]", true, true, 0,
+     "evidence xid-fatal 0-3: no changed node has the event", "holds"},
+    {"no source of a critical metric", HUNDRED(METRIC(", critical: true")), "g[001-100]", false,
+     true, 0,
+     "on controls | no metrics.url is configured: there is no data, and the gate holds after 6 h",
+     NULL},
+    {"no source, and the gate says how long it waits",
+     HUNDRED(", gate: {max_soak: 5h, metrics: {speed: {query: x, better: higher, margin: 2}}}"),
+     "g[001-100]", false, true, 0, "there is no data, and the gate holds after 5 h", NULL},
+    {"no source of the only metric", HUNDRED(METRIC(", critical: false")), "g[001-100]", false,
+     true, 0, "there is no data, and the gate holds after", "does not count"},
+    {"no source of one that is not critical, beside one of agents",
+     HUNDRED(", gate: {metrics: {speed: {query: x, better: higher, margin: 2, critical: false}, "
+             "xid-fatal: {}}}"),
+     "g[001-100]", false, true, 0,
+     "speed 0-3: at most 2 % lower than on controls | no metrics.url is configured: there is no "
+     "data, and the metric, which is not critical, does not count",
+     "holds"},
+    {"agents that are silent", HUNDRED(XID), "g[001-003]", true, true, 100,
+     "xid-fatal 0-0: no changed node has the event, or controls have it, too | 1 of 1 nodes send "
+     "no "
+     "heartbeat now: the gate holds after 6 h",
+     NULL},
+    {"load by Prometheus", HUNDRED(LOAD("")), "g[001-100]", true, true, 0,
+     "evidence 0-3: every changed node had 4 GPU-hours under load |", "holds"},
+    {"no query for load", HUNDRED(LOAD("")), "g[001-100]", true, false, 0,
+     "under load | no metrics.load is configured, and a pool has no reference_load: the load is "
+     "unknown, and the gate holds after 6 h",
+     NULL},
+    {"no query, but a reference load", HUNDRED(LOAD(", reference_load: burn")), "g[001-100]", true,
+     false, 0, "under load |", "metrics.load"},
+    {"another pool's metric", TWO(METRIC(""), ""), "s[01-40]", false, true, 0, "acceptance",
+     "evidence"},
+};
+
+static void put_asks(const struct lks_gate_plan *plan, struct lks_buf *out)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct lks_gate_planned *row = &plan->rows[i];
+        lks_buf_addf(out, "%s ", row->gate);
+        if (row->metric != NULL)
+            lks_buf_addf(out, "%" LKS_STR_FMT " ", LKS_STR_ARG(row->metric->name));
+        if (row->before)
+            lks_buf_addf(out, "before: ");
+        else
+            lks_buf_addf(out, "%u-%u: ", row->from, row->to);
+        lks_buf_addf(out, "%" LKS_STR_FMT " | %" LKS_STR_FMT "\n", LKS_STR_ARG(row->limit),
+                     LKS_STR_ARG(row->waits));
+    }
+}
+
+static void test_gates_ask(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(asks); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(1 << 20);
+        struct plans p;
+        struct lks_gate_plan told;
+        struct lks_err err = {0};
+        lks_test_case("%s", asks[i].name);
+        plans_begin(&p, asks[i].manifest);
+        const struct lks_plan_wish wish = {.hosts = lks_str_from(asks[i].hosts),
+                                           .stack = LKS_STR("b"),
+                                           .hook = LKS_STR("site"),
+                                           .failures_max = 3,
+                                           .soak = 2 * 3600000};
+        for (uint32_t k = 0; k < asks[i].silent && k < p.a.state.node_count; k++)
+            p.a.state.nodes[k].liveness = LKS_LATE;
+        if (CHECK(plans_make(&p, &wish))) {
+            const struct lks_plan *plan = &p.plan;
+            const struct lks_gate_plan_of of = {
+                &plan->change,    plan->waves,        plan->parts,      plan->metrics,
+                plan->gates,      plan->wave_count,   plan->part_count, plan->metric_count,
+                plan->gate_count, asks[i].prometheus, asks[i].load};
+            CHECK_CODE(lks_campaign_gate_plan(&p.a.state, &of, 1, &p.plan.memory, &told, &err),
+                       LKS_OK);
+            put_asks(&told, &text);
+            CHECK_HAS(lks_buf_view(&text), asks[i].says);
+            if (asks[i].never != NULL)
+                CHECK(strstr(text.ptr, asks[i].never) == NULL);
+        }
+        plans_end(&p);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -245,6 +361,7 @@ int main(void)
         {"plan: samples are nodes or domains", test_gates_count},
         {"plan: gates see nodes alone and domains", test_gates_see_all},
         {"plan: gates lengthen soaks", test_gates_lengthen_soaks},
+        {"plan: what gates will ask", test_gates_ask},
         {"plan: how far nodes differ is learned", test_known_spread},
         {0},
     });

@@ -48,7 +48,7 @@ hidden='engine:drivers engine:probe'
 # How many sources may see a header, by themselves or through others: what many see rebuilds them all,
 # and hides what each depends on. A header does not include the whole state; a source does.
 reach='
-core/state/state.h:165
+core/state/state.h:166
 core/rows/change.h:90
 core/decision/event.h:141
 core/plan/plan.h:50

@@ -91,6 +91,16 @@ static const struct lks_listing_column gate_columns[] = {
 static const struct lks_listing_part gates = {"waves.gate", LKS_PART_COLUMNS(gate_columns),
                                               "\ngate:\n", true};
 
+/* What gates will ask, of a plan that is proposed. */
+static const struct lks_listing_column asks_columns[] = {
+    LKS_PLAIN_LEFT("gate", "gate"),
+    LKS_PLAIN_LEFT("waves", "[{from}[{from<to}-{to}]|before]"),
+    LKS_PLAIN_WRAP("passes when", "[{metric} ({source}[{critical?}, critical]): ]{limit}"),
+    {"would wait now", "waits", LKS_COLUMN_WRAP, "yellow"},
+};
+static const struct lks_listing_part asks = {"gates", LKS_PART_COLUMNS(asks_columns), "\ngates:\n",
+                                             true};
+
 /* What a step leads to, and what reverts it. */
 static const struct lks_listing_column step_columns[] = {
     LKS_PLAIN_RIGHT("step", "{@}"),
@@ -114,6 +124,7 @@ enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *c
     if (lks_render_truth(change, "notes"))
         fputc('\n', cli->out);
     if (print_waves(cli, change, err) != LKS_OK ||
+        lks_listing_part(cli, &asks, change, err) != LKS_OK ||
         lks_listing_part(cli, &gates, change, err) != LKS_OK)
         return err->code;
     for (const struct lks_doc *r = recipes != NULL ? recipes->first : NULL; r != NULL;

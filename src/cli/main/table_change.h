@@ -37,12 +37,13 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
 #define LKS_CHANGE_COMMANDS                                                                        \
     {LKS_PLAN, "change propose", "", 0, 0, lks_change_propose_options,                             \
      "Plan a change to another stack, and propose it",                                             \
-     "Shows the notes for approvers, the waves, and the steps of change and rollback. No node "    \
-     "is changed before as many other people approve for each pool as the class of change "        \
-     "requires (standard 0, routine 2, emergency 1, power-fabric 3) and a person runs 'change "    \
-     "start'. A proposal expires after 14 days (emergency 2, power-fabric 30). Exit status 1 "     \
-     "if no plan can be made.",                                                                    \
-     "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
+     "Shows the notes for approvers, the waves, their gates with what these would wait for now, "  \
+     "and the steps of change and rollback. No node is changed before as many other people "       \
+     "approve for each pool as the class of change requires (standard 0, routine 2, emergency "    \
+     "1, power-fabric 3) and a person runs 'change start'. A proposal expires after 14 days "      \
+     "(emergency 2, power-fabric 30). Exit status 1 if no plan can be made.",                      \
+     "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", gates: [{gate, from?, to?, "  \
+     "metric?, source?, critical?, limit, waits?}], " LKS_CHANGE_UNREACHABLE "}",                  \
      lks_cmd_change_propose},                                                                      \
     {LKS_LOOK, "change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",      \
      "With --follow, prints a line for each wave until the change is finished or halted, "         \

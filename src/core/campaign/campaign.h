@@ -12,6 +12,7 @@
  *     campaign_late.c    its deadline
  *     campaign_fail.c    each kind of failure: retry, rollback, fence, manual intervention
  *     campaign_gate.c    the gates behind a wave: PASS, EXTEND, HOLD, HALT
+ *     campaign_gate_plan.c  what they will ask, told before the change is proposed
  *     campaign_evidence.c  of these, the one with statistics
  *     campaign_ramp.c    rings that grow with the evidence
  *     campaign_moment.c  what is due now
@@ -41,6 +42,7 @@
 #include "core/rows/failure.h"
 
 struct lks_book;
+struct lks_gate_plan;
 
 /* That a node which is not heard of is waited for: since its wave began where it did not begin,
  * else since it was lost while it drains. Behind that it is left alone. */
@@ -80,6 +82,8 @@ struct lks_gate {
     bool waivable; /* as a whole, by an approver's word */
     struct lks_gate_said (*look)(const struct lks_state *s, const struct lks_state_change *c,
                                  uint32_t wave, lks_ms wall, struct lks_arena *arena);
+    /* Adds what it will ask of a planned wave; NULL: what `about` says, of every wave. */
+    void (*plan)(struct lks_gate_plan *plan, uint32_t wave);
 };
 extern const struct lks_gate lks_gates[];
 extern const size_t lks_gate_count;

@@ -9,11 +9,9 @@
 
 #include <math.h>
 
-#define HOUR         (3600.0 * (double)LKS_SECOND)
-#define PATIENCE     3                   /* soaks, where a gate does not say how long it waits */
-#define CONTROLS_MIN 2                   /* and as many of the wave: fewer say nothing of a mean */
-#define ERROR_MIN    1e-6                /* less is nothing that few nodes could ever show */
-#define OF_NODE      (UINT32_C(1) << 31) /* a node that is in no domain, as a unit */
+#define HOUR      (3600.0 * (double)LKS_SECOND)
+#define ERROR_MIN 1e-6                /* less is nothing that few nodes could ever show */
+#define OF_NODE   (UINT32_C(1) << 31) /* a node that is in no domain, as a unit */
 
 /* What was gathered of one metric. */
 struct gathered {
@@ -155,7 +153,7 @@ static void ask_gate(struct judging *j, uint32_t node)
     const struct lks_pool_gate *gate = lks_gate_of(j->s, j->c, j->s->nodes[node].pool);
     if (gate == NULL)
         return;
-    lks_ms max = gate->max_soak > 0 ? gate->max_soak : PATIENCE * gate->min_soak;
+    lks_ms max = gate->max_soak > 0 ? gate->max_soak : LKS_GATE_PATIENCE * gate->min_soak;
     j->soak = gate->min_soak > j->soak ? gate->min_soak : j->soak;
     j->patience = max > j->patience ? max : j->patience;
     if (gate->min_load == 0)
@@ -281,7 +279,7 @@ static bool is_comparable(const struct judging *j, uint32_t row)
     if (ring && j->out->rows[row].metric->source == LKS_SOURCE_ACCEPT)
         return false;
     return j->c->waves[j->wave].kind == LKS_WAVE_CANARY ||
-           (g->expected >= CONTROLS_MIN && g->controls >= CONTROLS_MIN);
+           (g->expected >= LKS_GATE_CONTROLS_MIN && g->controls >= LKS_GATE_CONTROLS_MIN);
 }
 
 static void look_at_row(struct judging *j, uint32_t i)
@@ -318,10 +316,10 @@ static bool is_lacking(const struct judging *j, uint32_t i)
 {
     const struct lks_metric_found *row = &j->out->rows[i];
     enum lks_metric_kind kind = row->metric->kind;
-    bool beside =
-        kind == LKS_METRIC_MEAN || (kind == LKS_METRIC_RATE && j->of[i].others[0] >= CONTROLS_MIN);
+    bool beside = kind == LKS_METRIC_MEAN ||
+                  (kind == LKS_METRIC_RATE && j->of[i].others[0] >= LKS_GATE_CONTROLS_MIN);
     return row->metric->critical && (row->canaries < row->expected || is_old(j, i) ||
-                                     (beside && row->controls < CONTROLS_MIN));
+                                     (beside && row->controls < LKS_GATE_CONTROLS_MIN));
 }
 
 /* What is waited for; where all that is asked for is not known of anybody, the first of it: a gate
@@ -412,7 +410,7 @@ static void ask_row(struct judging *j, uint32_t i, struct asked *a)
     struct lks_metric_found *row = &j->out->rows[i];
     const struct gathered *g = &j->of[i];
     struct lks_str name = lks_state_text(j->s, row->metric->name);
-    bool little = row->canaries < CONTROLS_MIN || row->controls < CONTROLS_MIN;
+    bool little = row->canaries < LKS_GATE_CONTROLS_MIN || row->controls < LKS_GATE_CONTROLS_MIN;
     if (row->waived) {
         row->text = LKS_STR("an approver waived it");
     } else if (row->metric->kind == LKS_METRIC_HARD) {
@@ -492,7 +490,8 @@ static void tell_means(const struct judging *j, const struct asked *a,
     for (size_t i = 0; i < a->compared_count; i++) {
         struct lks_metric_found *row = &j->out->rows[a->of[i]];
         const struct lks_compared_said *m = &said->metrics[i];
-        row->compared = m->canaries >= CONTROLS_MIN && m->controls >= CONTROLS_MIN;
+        row->compared =
+            m->canaries >= LKS_GATE_CONTROLS_MIN && m->controls >= LKS_GATE_CONTROLS_MIN;
         row->estimate = m->estimate;
         row->worst = m->worst;
         row->best = m->best;
@@ -603,7 +602,7 @@ enum lks_code lks_campaign_wave_evidence(const struct lks_state *s,
         return LKS_OK;
     out->asked = true;
     j.soak = w->soak > j.soak ? w->soak : j.soak;
-    j.patience = j.patience > j.soak ? j.patience : PATIENCE * j.soak;
+    j.patience = j.patience > j.soak ? j.patience : LKS_GATE_PATIENCE * j.soak;
     for (uint32_t i = 0; i < out->count; i++)
         look_at_row(&j, i);
     find_look(&j);

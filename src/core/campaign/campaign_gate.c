@@ -1,6 +1,7 @@
 /* The gates behind a wave. Each looks at the same wave and says PASS, EXTEND (not yet), HOLD (a
  * person decides) or HALT; the strictest counts. */
 #include "core/campaign/campaign_evidence.h"
+#include "core/campaign/campaign_gate_plan.h"
 #include "core/campaign/campaign_parts.h"
 #include "core/gate/gate.h"
 #include "core/governance/govern.h"
@@ -8,8 +9,6 @@
 #include "core/rows/verdict.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
-
-#define GRACE (3600 * LKS_SECOND) /* behind the soak, for nodes that cannot be judged */
 
 static struct lks_gate_said pass(void)
 {
@@ -254,22 +253,23 @@ static struct lks_gate_said acceptance(const struct lks_state *s, const struct l
                    LKS_STR_ARG(lks_state_name(s, a.bad->node)), a.why);
     if (a.unread == NULL || !a.soaks)
         return pass();
-    bool over = wall >= w->until && wall - w->until >= GRACE;
+    bool over = wall >= w->until && wall - w->until >= LKS_GATE_GRACE;
     return say(arena, over ? LKS_GATE_HOLD : LKS_GATE_EXTEND, "%" LKS_STR_FMT ": %s",
                LKS_STR_ARG(lks_state_name(s, a.unread->node)), a.why);
 }
 
 const struct lks_gate lks_gates[] = {
     {"hard failures", "no node of the wave needs manual intervention or has an unknown outcome",
-     false, hard_failures},
+     false, hard_failures, NULL},
     {"failure count", "no more nodes failed than the change and the wave allow", true,
-     failure_count},
-    {"soak", "the wave's soak time has passed since its last node was accepted", true, soak},
+     failure_count, lks_campaign_gate_plan_failures},
+    {"soak", "the wave's soak time has passed since its last node was accepted", true, soak,
+     lks_campaign_gate_plan_soak},
     {"acceptance",
      "every node that was accepted still conforms, is healthy and attested after the soak", true,
-     acceptance},
+     acceptance, lks_campaign_gate_plan_acceptance},
     {"evidence", "every metric is within its margin, compared with the controls", false,
-     lks_campaign_gate_evidence},
+     lks_campaign_gate_evidence, lks_campaign_gate_plan_evidence},
 };
 const size_t lks_gate_count = LKS_COUNT(lks_gates);
 

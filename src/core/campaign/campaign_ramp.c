@@ -6,10 +6,10 @@
  */
 #include "core/campaign/campaign_evidence.h"
 #include "core/campaign/campaign_parts.h"
+#include "core/gate/gate.h"
 #include "core/stats/ramp.h"
 
 #define CONFIDENCE 0.95
-#define PATIENCE   3 /* soaks, where the gate does not say how long it waits */
 
 static const struct lks_pool_gate *gate_of(const struct lks_state_change *c, uint32_t wave)
 {
@@ -104,7 +104,7 @@ struct lks_str lks_campaign_ramp_grow(struct lks_deciding *d, const struct lks_s
         return LKS_STR("");
     }
     lks_ms soak = gate->min_soak > 0 ? gate->min_soak : w->soak;
-    lks_ms patience = gate->max_soak > 0 ? gate->max_soak : PATIENCE * soak;
+    lks_ms patience = gate->max_soak > 0 ? gate->max_soak : LKS_GATE_PATIENCE * soak;
     if (r.begun < w->limit || w->busy > 0 || d->now.wall < r.last + soak)
         return LKS_STR("");
     struct lks_str lacks = lacking(d, c, wave);

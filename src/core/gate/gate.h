@@ -28,6 +28,9 @@ struct lks_state_change;
 #define LKS_GATE_WINDOW_MIN   (300 * LKS_SECOND) /* before, at least so long is looked at */
 #define LKS_GATE_WINDOW_MAX   ((lks_ms)7 * 86400 * LKS_SECOND)
 #define LKS_GATE_SOAK_DEFAULT (3600 * LKS_SECOND) /* where a gate does not say */
+#define LKS_GATE_PATIENCE     3 /* soaks, where a gate does not say how long it waits for data */
+#define LKS_GATE_CONTROLS_MIN 2 /* and as many of the wave: fewer say nothing of a mean */
+#define LKS_GATE_GRACE        (3600 * LKS_SECOND) /* after the soak, for nodes without a verdict */
 
 /* One number that is wanted. Both windows are by the wall clock, and of nearly one length. */
 struct lks_gate_want {

@@ -168,8 +168,21 @@ static void tell(const struct lks_authz *authz, struct lks_call *call,
     if (c != NULL)
         lks_reach_view(&w, authz, c);
     lks_view_change_waves(&w, authz->state, k, NULL);
+    lks_view_change_gates(&w, k);
     lks_view_change_plan(&w, k);
     lks_json_end(&w, '}');
+}
+
+/* The plan of a decision, be it tried or made, with what its gates will ask. */
+static enum lks_code sketch(const struct lks_authz *authz, const struct lks_decision *d,
+                            struct lks_change_sketch *k, struct lks_err *err)
+{
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    if (lks_view_change_sketch_tried(authz->state, lks_engine_book(authz->engine), d, k, err) !=
+        LKS_OK)
+        return err->code;
+    return lks_view_change_gates_find(authz->state, config->metrics_url.len > 0,
+                                      config->metrics_load.len > 0, k, err);
 }
 
 /* What would come of it; nothing is recorded. */
@@ -186,8 +199,7 @@ static void show(const struct lks_authz *authz, struct lks_call *call, struct lk
         return;
     }
     if (code == LKS_OK)
-        code = lks_view_change_sketch_tried(authz->state, lks_engine_book(authz->engine), &d, &k,
-                                            &err);
+        code = sketch(authz, &d, &k, &err);
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);
     else
@@ -204,7 +216,7 @@ static void record(struct lks_authz *authz, struct lks_call *call, struct lks_ev
         return;
     const struct lks_state_change *c = lks_state_change(s, s->next_change - 1);
     LKS_ASSERT(c != NULL);
-    if (lks_view_change_sketch_of(s, lks_engine_book(authz->engine), c, true, &k, &err) != LKS_OK)
+    if (sketch(authz, &d, &k, &err) != LKS_OK)
         lks_call_problem_err(call, &err);
     else
         tell(authz, call, &k, c);

@@ -198,6 +198,15 @@ static const struct lks_form wave = FORM("ChangeWave", "Nodes that change one af
     MAY("limit", COUNT, "units that may have started, by the evidence so far"),
     MAY("limit_text", TEXT, "and why so many"),
     MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"));
+static const struct lks_form asks = FORM("ChangeGateAsks", "The conditions of a gate behind waves",
+    MUST("gate", TEXT, "the gate"),
+    MAY("from", COUNT, "the first wave it is behind; absent: it is before all of them"),
+    MAY("to", COUNT, "the last"),
+    MAY("metric", TEXT, "what is measured"),
+    MAY("source", WORDS(lks_metric_source_words), "who measures it"),
+    MAY("critical", TRUTH, "without data it does not pass"),
+    MUST("limit", TEXT, "the condition on which it passes"),
+    MAY("waits", TEXT, "what it would wait for as things are now; absent: nothing is known"));
 static const struct lks_form note = FORM("ChangeNote", "A note for approvers",
     MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
     MUST("text", LINES(LKS_VIEW_LINES_MAX), "what approvers have to know"));
@@ -331,6 +340,7 @@ const struct lks_form lks_form_proposed = FORM("Proposed", "The plan of a change
     WISH_FIELDS,
     SIZE_FIELDS,
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
+    MUST("gates", LKS_LIST(LKS_FORM(asks)), "what gates will ask, and would wait for now"),
     MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MUST("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
     MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"));

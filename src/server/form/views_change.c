@@ -128,6 +128,12 @@ static enum lks_code count_part(const struct lks_state *s, const struct lks_book
 
 static void take(const struct lks_record *r, struct lks_change_sketch *k)
 {
+    if (r->kind == LKS_RECORD_PLAN_PART)
+        k->parts[k->part_count++] = r->plan_part;
+    if (r->kind == LKS_RECORD_PLAN_METRIC)
+        k->metrics[k->metric_count++] = r->plan_metric;
+    if (r->kind == LKS_RECORD_PLAN_GATE)
+        k->gates[k->gate_count++] = r->plan_gate;
     if (r->kind == LKS_RECORD_CHANGE)
         k->change = r->change;
     if (r->kind == LKS_RECORD_PLAN_WAVE)
@@ -151,11 +157,15 @@ enum lks_code lks_view_change_sketch_tried(const struct lks_state *s, const stru
     *out = (struct lks_change_sketch){0};
     if (make_room(out, d->count, d->count, d->count, d->count, err) != LKS_OK)
         return err->code;
+    out->parts = lks_arena_array(&out->memory, d->count + 1, sizeof(*out->parts));
+    out->metrics = lks_arena_array(&out->memory, d->count + 1, sizeof(*out->metrics));
+    out->gates = lks_arena_array(&out->memory, d->count + 1, sizeof(*out->gates));
+    if (out->parts == NULL || out->metrics == NULL || out->gates == NULL)
+        return lks_arena_fail(&out->memory, err);
     for (size_t i = 0; i < d->count; i++)
         take(&d->records[i], out);
-    for (size_t i = 0; i < d->count; i++) {
-        if (d->records[i].kind == LKS_RECORD_PLAN_PART &&
-            count_part(s, book, &d->records[i].plan_part, &domain, out, err) != LKS_OK)
+    for (size_t i = 0; i < out->part_count; i++) {
+        if (count_part(s, book, &out->parts[i], &domain, out, err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;

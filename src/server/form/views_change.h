@@ -2,6 +2,7 @@
 #ifndef LKS_SERVER_VIEWS_CHANGE_H
 #define LKS_SERVER_VIEWS_CHANGE_H
 
+#include "core/campaign/campaign_gate_plan.h"
 #include "core/decision/event.h"
 #include "core/decision/size.h"
 #include "server/form/views.h"
@@ -22,6 +23,11 @@ struct lks_change_sketch {
     struct lks_rec_plan_wave *waves;
     struct lks_rec_plan_note *notes;
     struct lks_rec_plan_order *orders;
+    struct lks_rec_plan_part *parts; /* these three of a decision alone */
+    struct lks_rec_plan_metric *metrics;
+    struct lks_rec_plan_gate *gates;
+    size_t part_count, metric_count, gate_count;
+    struct lks_gate_plan asks; /* lks_view_change_gates_find() */
     size_t step_count, wave_count, note_count, order_count, recipe_count;
     struct lks_change_size whole, *by_wave;
     uint32_t *by_recipe; /* members that go by it */
@@ -50,6 +56,13 @@ void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_ske
  * numbers that people go by. */
 void lks_handle_change_act(struct lks_authz *authz, struct lks_call *call, uint64_t id,
                            struct lks_event *event);
+
+/* What the gates of a sketch of a decision will ask, and that as a member; in views_gate.c.
+ * `prometheus` and `load`: lockstepd has a source of metrics, and a query for load. */
+enum lks_code lks_view_change_gates_find(const struct lks_state *s, bool prometheus, bool load,
+                                         struct lks_change_sketch *k,
+                                         struct lks_err *err) LKS_MUST_CHECK;
+void lks_view_change_gates(struct lks_json_writer *w, const struct lks_change_sketch *k);
 
 /* What is measured of one of its waves; in views_gate.c. */
 void lks_view_change_gate(struct lks_json_writer *w, const struct lks_state *s,

@@ -1,4 +1,5 @@
-/* What gates measured of a wave, and what they say, as JSON. Numbers with fractions are texts. */
+/* What gates will ask, what they measured of a wave, and what they say, as JSON. Numbers with
+ * fractions are texts. */
 #include "core/campaign/campaign_evidence.h"
 #include "core/state/state.h"
 #include "server/form/views_change.h"
@@ -68,5 +69,49 @@ void lks_view_change_gate(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_begin(w, "gate", '[');
     for (uint32_t i = 0; i < found.count; i++)
         put_row(w, s, c, wave, &found.rows[i]);
+    lks_json_end(w, ']');
+}
+
+/* Of a plan --------------------------------------------------------------------------------- */
+
+enum lks_code lks_view_change_gates_find(const struct lks_state *s, bool prometheus, bool load,
+                                         struct lks_change_sketch *k, struct lks_err *err)
+{
+    const struct lks_gate_plan_of of = {
+        .change = &k->change,
+        .waves = k->waves,
+        .parts = k->parts,
+        .metrics = k->metrics,
+        .gates = k->gates,
+        .wave_count = k->wave_count,
+        .part_count = k->part_count,
+        .metric_count = k->metric_count,
+        .gate_count = k->gate_count,
+        .prometheus = prometheus,
+        .load = load,
+    };
+    return lks_campaign_gate_plan(s, &of, s->seen.wall, &k->memory, &k->asks, err);
+}
+
+void lks_view_change_gates(struct lks_json_writer *w, const struct lks_change_sketch *k)
+{
+    lks_json_begin(w, "gates", '[');
+    for (uint32_t i = 0; i < k->asks.count; i++) {
+        const struct lks_gate_planned *row = &k->asks.rows[i];
+        lks_json_begin(w, NULL, '{');
+        lks_json_cstr(w, "gate", row->gate);
+        if (!row->before) {
+            lks_json_int(w, "from", row->from);
+            lks_json_int(w, "to", row->to);
+        }
+        if (row->metric != NULL) {
+            lks_json_text(w, "metric", row->metric->name);
+            lks_json_cstr(w, "source", lks_metric_source_words[row->metric->source]);
+            lks_json_bool(w, "critical", row->metric->critical);
+        }
+        lks_json_text(w, "limit", row->limit);
+        lks_view_text(w, "waits", row->waits);
+        lks_json_end(w, '}');
+    }
     lks_json_end(w, ']');
 }
