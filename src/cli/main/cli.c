@@ -157,10 +157,10 @@ static enum lks_code run_named(struct lks_cli *cli, struct lks_args *args, struc
     if (lks_each_applies(cli, args))
         return lks_each_run(cli, args, err);
     enum lks_code code = cli->command->run(cli, args, err);
-    while (code == LKS_E_NOT_FOUND && cli->missed != LKS_CLI_MISSED_NOTHING) {
+    while (code == LKS_E_NOT_FOUND && cli->missed) {
         if (lks_prefix_complete(cli, args, &names, err) != LKS_OK)
             return err->code;
-        cli->missed = LKS_CLI_MISSED_NOTHING;
+        cli->missed = false;
         code = cli->command->run(cli, args, err);
     }
     return code;

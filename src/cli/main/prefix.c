@@ -104,21 +104,26 @@ static const struct lks_complete_list *find_word(struct lks_cli *cli, struct lks
     return list;
 }
 
-/* Show which name was meant; a person agrees to it before anything is done. */
-static enum lks_code agree(struct lks_cli *cli, const char *typed, const char *name,
+/* Show which name was meant; a person agrees to it before anything is done. The command decides
+ * whether that is asked, not the request that missed: acts start with requests that read. */
+static enum lks_code agree(struct lks_cli *cli, const char *typed, struct lks_str name,
                            struct lks_err *err)
 {
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF(NAME_MAX_BYTES);
     struct lks_err why = *err;
-    char question[NAME_MAX_BYTES];
-    if (cli->missed != LKS_CLI_MISSED_ACT) {
-        fprintf(cli->err, "lockstep: '%s' is '%s'\n", typed, name);
-        return LKS_OK;
-    }
+    char question[NAME_MAX_BYTES * 3];
     if (!lks_confirm_possible(&cli->term))
         return lks_fail(err, why.code, "%s %s takes the whole name where there is no terminal",
                         why.msg, cli->command->name);
-    snprintf(question, sizeof(question), "'%s' is '%s'. Run '%s' with '%s'?", typed, name,
-             cli->command->name, name);
+    lks_term_clean(&clean, name);
+    if (lks_buf_check(&clean, err) != LKS_OK)
+        return err->code;
+    if (cli->command->group == LKS_LOOK) {
+        fprintf(cli->err, "lockstep: '%s' is '%s'\n", typed, clean.ptr);
+        return LKS_OK;
+    }
+    snprintf(question, sizeof(question), "'%s' is '%s'. Run '%s' with '%s'?", typed, clean.ptr,
+             cli->command->name, clean.ptr);
     return lks_confirm(cli->err, question, "give the whole name", err);
 }
 
@@ -132,13 +137,11 @@ enum lks_code lks_prefix_complete(struct lks_cli *cli, struct lks_args *args,
         return err->code;
     struct lks_buf *name = &names->names[names->count++];
     struct lks_err why = *err;
-    enum lks_cli_missed missed = cli->missed;
     bool found = search_list(cli, args, list, lks_str_from(*place), name);
-    cli->missed = missed;
     *err = why;
     if (!found)
         return err->code;
-    if (agree(cli, *place, name->ptr, err) != LKS_OK)
+    if (agree(cli, *place, lks_buf_view(name), err) != LKS_OK)
         return err->code;
     *place = name->ptr;
     *err = (struct lks_err){0};

@@ -2,8 +2,8 @@
  * Names that are cut short. lockstepd takes whole names alone. Where it does not know one, the
  * command line asks for the list that the value is from (complete_table.c has it); if one name
  * there starts with what was typed, the command runs again with that name. A command that only
- * reads says so on standard error. One that acts asks first, and needs the whole name where there
- * is no terminal to ask on.
+ * reads says so on standard error; one that acts asks first. Without a terminal both need the whole
+ * name: a script must not get another node because one was added or removed.
  */
 #ifndef LKS_CLI_PREFIX_H
 #define LKS_CLI_PREFIX_H

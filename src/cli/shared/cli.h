@@ -27,9 +27,6 @@ struct lks_cli_context {
     bool shown;
 };
 
-/* Whether lockstepd did not know what the last request named, and which sort of request it was. */
-enum lks_cli_missed { LKS_CLI_MISSED_NOTHING, LKS_CLI_MISSED_READ, LKS_CLI_MISSED_ACT };
-
 struct lks_cli {
     FILE *out;
     FILE *err;
@@ -50,9 +47,9 @@ struct lks_cli {
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
     const char *commit;  /* of this build, or NULL: unknown */
     const struct lks_command *command; /* the one that runs */
-    enum lks_cli_missed missed;
     const char *pager; /* the command line that shows long output on a terminal; NULL: none */
     bool wide;         /* --output wide: tables have every column with a value */
+    bool missed;       /* lockstepd did not know what the last request named */
     bool wrote;        /* lockstepd did what a request other than a GET asked for */
     bool at_once;      /* a thread still waits for an answer: end without handlers of exit() */
     bool no;           /* the command worked and its answer is no: exit status 1 */

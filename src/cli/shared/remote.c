@@ -281,10 +281,10 @@ enum lks_code lks_remote_get(struct lks_remote *remote, const char *where,
 }
 
 /* `cli` is NULL for a command that asks on its own account, such as doctor. */
-static void note_missed(struct lks_remote *remote, bool reads, enum lks_code code)
+static void note_missed(struct lks_remote *remote, enum lks_code code)
 {
     if (code == LKS_E_NOT_FOUND && remote->cli != NULL)
-        remote->cli->missed = reads ? LKS_CLI_MISSED_READ : LKS_CLI_MISSED_ACT;
+        remote->cli->missed = true;
 }
 
 enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
@@ -309,7 +309,7 @@ enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
         a.doc = a.docs.first;
     }
     if (a.http.status >= 400) {
-        note_missed(remote, reads, fail_with(&a, err));
+        note_missed(remote, fail_with(&a, err));
         return err->code;
     }
     if (a.http.status >= 300)
