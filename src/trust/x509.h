@@ -75,4 +75,7 @@ enum lks_code lks_x509_read(struct lks_str pem_or_der, struct lks_x509_about *ou
 /* Whether `key_pem` is the key of the first certificate of `cert_pem`. */
 bool lks_x509_key_fits(struct lks_str cert_pem, struct lks_str key_pem);
 
+/* Whether the key of `ca_pem` signed the first certificate of `cert_pem`. */
+bool lks_x509_issued_by(struct lks_str cert_pem, struct lks_str ca_pem);
+
 #endif

@@ -178,3 +178,12 @@ bool lks_x509_key_fits(struct lks_str cert_pem, struct lks_str key_pem)
     ERR_clear_error();
     return fits;
 }
+
+bool lks_x509_issued_by(struct lks_str cert_pem, struct lks_str ca_pem)
+{
+    LKS_CLEANUP(lks_cert_end) X509 *cert = lks_x509_pem_cert(cert_pem);
+    LKS_CLEANUP(lks_cert_end) X509 *ca = lks_x509_pem_cert(ca_pem);
+    bool issued = cert != NULL && ca != NULL && X509_verify(cert, X509_get0_pubkey(ca)) == 1;
+    ERR_clear_error();
+    return issued;
+}

@@ -228,6 +228,20 @@ static void check_secrets(struct lks_doctor *d)
         lks_doctor_say(d, "secrets", GOOD, "the sealing key is there and fits");
 }
 
+/* lockstepd renews a certificate of its own CA when it starts and when it reloads, in time before
+ * this check complains; a certificate of another CA is replaced by the site. */
+static void fix_certificate(struct lks_doctor *d, const char *name, const struct lks_buf *pem)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = LKS_BUF(LKS_X509_PEM_MAX);
+    struct lks_err ignored;
+    char path[PATH_MAX];
+    if (strcmp(name, "server.crt") == 0 &&
+        lks_path_join(path, d->dir, "ca.crt", &ignored) == LKS_OK &&
+        lks_file_read_plain(path, &ca, &ignored) == LKS_OK &&
+        lks_x509_issued_by(lks_buf_view(pem), lks_buf_view(&ca)))
+        lks_doctor_fix(d, "systemctl reload-or-restart lockstepd");
+}
+
 static void check_certificate(struct lks_doctor *d, const char *name)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(LKS_X509_PEM_MAX);
@@ -242,6 +256,8 @@ static void check_certificate(struct lks_doctor *d, const char *name)
     }
     int64_t left = about.not_after - d->cli->now;
     lks_time_text((lks_ms)about.not_after * LKS_SECOND, until);
+    if (about.not_before <= d->cli->now && left < (int64_t)SOON_DAYS * DAY_S)
+        fix_certificate(d, name, &pem);
     if (about.not_before > d->cli->now)
         lks_doctor_say(d, name, BAD, "not valid yet: is the clock right?");
     else

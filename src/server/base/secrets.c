@@ -10,6 +10,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+
+enum { SERVER_DAYS = 825, DAY_SECONDS = 86400 };
 
 enum lks_code lks_secrets_chance(void *out, size_t len, struct lks_err *err)
 {
@@ -25,13 +28,21 @@ void lks_secrets_wipe(struct lks_buf *b)
     lks_buf_fini(b);
 }
 
+static enum lks_code path_of(const char *data, const char *name, char out[PATH_MAX],
+                             struct lks_err *err)
+{
+    int len = snprintf(out, PATH_MAX, "%s/%s", data, name);
+    if (len < 0 || len >= PATH_MAX)
+        return lks_fail(err, LKS_E_INVALID, "%s: too long for a path", data);
+    return LKS_OK;
+}
+
 static enum lks_code read_file(const char *data, const char *name, struct lks_buf *out,
                                struct lks_err *err)
 {
     char path[PATH_MAX];
-    int len = snprintf(path, sizeof(path), "%s/%s", data, name);
-    if (len < 0 || (size_t)len >= sizeof(path))
-        return lks_fail(err, LKS_E_INVALID, "%s: too long for a path", data);
+    if (path_of(data, name, path, err) != LKS_OK)
+        return err->code;
     lks_buf_init(out, LKS_SECRET_MAX);
     return lks_file_read_plain(path, out, err);
 }
@@ -61,6 +72,63 @@ enum lks_code lks_secrets_server(const char *data, const struct lks_seal_key *se
     if (read_file(data, "server.crt", certificate, err) != LKS_OK)
         return err->code;
     return unseal(data, seal, "server.key", key, err);
+}
+
+enum lks_code lks_secrets_certify(struct lks_str ca, struct lks_str ca_key, struct lks_str key,
+                                  const struct lks_config_list *names, int64_t now,
+                                  struct lks_buf *pem, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
+    struct lks_x509_about about;
+    struct lks_x509_wish wish = {
+        .use = LKS_X509_SERVER,
+        .name = names->items[0],
+        .alternatives = names->items,
+        .alternative_count = names->count,
+        .now = now,
+        .seconds = (int64_t)SERVER_DAYS * DAY_SECONDS,
+    };
+    if (lks_x509_request(key, wish.name, &request, err) != LKS_OK)
+        return err->code;
+    return lks_x509_issue(ca, ca_key, lks_buf_view(&request), &wish, pem, &about, err);
+}
+
+/* Whether `pem` is good for longer than `than`: no certificate outlives its CA. */
+static bool lasts_longer(const struct lks_buf *pem, int64_t than)
+{
+    struct lks_x509_about about;
+    struct lks_err ignored = {0};
+    return lks_x509_read(lks_buf_view(pem), &about, &ignored) == LKS_OK && about.not_after > than;
+}
+
+enum lks_code lks_secrets_renew(const struct lks_config *config, const struct lks_secrets *s,
+                                struct lks_str key, int64_t now, struct lks_buf *certificate,
+                                bool *renewed, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(LKS_SECRET_MAX);
+    struct lks_str ca = lks_buf_view(&s->ca), old = lks_buf_view(certificate);
+    struct lks_x509_about about;
+    char path[PATH_MAX];
+    *renewed = false;
+    if (lks_x509_read(old, &about, err) != LKS_OK)
+        return err->code;
+    if (about.not_after - now > (int64_t)LKS_SECRETS_RENEW_DAYS * DAY_SECONDS ||
+        !lks_x509_issued_by(old, ca) || !lks_x509_key_fits(old, key))
+        return LKS_OK;
+    if (lks_secrets_certify(ca, lks_buf_view(&s->ca_key), key, &config->names, now, &pem, err) !=
+        LKS_OK)
+        return err->code;
+    if (!lasts_longer(&pem, about.not_after))
+        return LKS_OK;
+    if (path_of(config->data.ptr, "server.crt", path, err) != LKS_OK ||
+        lks_file_replace(path, lks_buf_view(&pem), err) != LKS_OK)
+        return err->code;
+    if (chmod(path, 0644) != 0)
+        return lks_file_fail(err, path);
+    lks_buf_fini(certificate);
+    *certificate = LKS_MOVE(pem);
+    *renewed = true;
+    return LKS_OK;
 }
 
 enum lks_code lks_secrets_site(const char *path, struct lks_buf *out, struct lks_err *err)

@@ -7,6 +7,7 @@
 #include "trust/seal.h"
 
 struct lks_config;
+struct lks_config_list;
 
 struct lks_secrets {
     struct lks_seal_key seal;
@@ -25,6 +26,20 @@ void lks_secrets_fini(struct lks_secrets *s);
 enum lks_code lks_secrets_server(const char *data, const struct lks_seal_key *seal,
                                  struct lks_buf *certificate, struct lks_buf *key,
                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* A certificate of the server for `key`, issued by the built-in CA at `now` (seconds since 1970).
+ */
+enum lks_code lks_secrets_certify(struct lks_str ca, struct lks_str ca_key, struct lks_str key,
+                                  const struct lks_config_list *names, int64_t now,
+                                  struct lks_buf *pem, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Where server.crt is of the built-in CA and ends within LKS_SECRETS_RENEW_DAYS: another one with
+ * the same key, for the names of the configuration, in the data directory and in `certificate`.
+ * Certificates of another CA stay. */
+enum { LKS_SECRETS_RENEW_DAYS = 60 };
+enum lks_code lks_secrets_renew(const struct lks_config *config, const struct lks_secrets *s,
+                                struct lks_str key, int64_t now, struct lks_buf *certificate,
+                                bool *renewed, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The CA certificates of the site from `path`, behind what is in `out`; "": none. */
 enum lks_code lks_secrets_site(const char *path, struct lks_buf *out,

@@ -37,6 +37,21 @@ static enum lks_code agent_cas(const struct lks_daemon *d, const struct lks_conf
     return lks_secrets_site(config->site_ca.ptr, out, err);
 }
 
+/* One that cannot be renewed is used as long as it is good, and the log has the cause. */
+static void renew_certificate(struct lks_daemon *d, const struct lks_config *config,
+                              struct lks_str key, struct lks_buf *certificate)
+{
+    struct lks_err err = {0};
+    bool renewed = false;
+    int64_t now = (int64_t)(lks_daemon_now().wall / LKS_SECOND);
+    if (lks_secrets_renew(config, &d->secrets, key, now, certificate, &renewed, &err) != LKS_OK) {
+        struct lks_log_field field = {"cause", lks_str_from(err.msg)};
+        lks_daemon_log(d, LKS_LEVEL_WARNING, "server.crt was not renewed", &field, 1);
+    } else if (renewed) {
+        lks_daemon_log(d, LKS_LEVEL_INFO, "server.crt was renewed", NULL, 0);
+    }
+}
+
 static enum lks_code reload_certificates(struct lks_server *s, const struct lks_config *config,
                                          struct lks_err *err)
 {
@@ -49,6 +64,7 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
         return err->code;
     if (!lks_x509_key_fits(lks_buf_view(&certificate), lks_buf_view(&key)))
         return lks_fail(err, LKS_E_INVALID, "server.crt is not of the key server.key.sealed");
+    renew_certificate(d, config, lks_buf_view(&key), &certificate);
     /* What the agents' listener takes, with the site's CA in it, the people's takes too: where the
      * first fails nothing has changed yet. */
     if (lks_httpd_certificates(s->agents, lks_buf_view(&certificate), lks_buf_view(&key),
@@ -349,10 +365,11 @@ static enum lks_code listen_here(struct lks_server *s, struct lks_httpd_options 
 static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
-    const struct lks_daemon *d = s->daemon;
+    struct lks_daemon *d = s->daemon;
     const struct lks_config *c = lks_daemon_config(d);
     if (agent_cas(d, c, &cas, err) != LKS_OK)
         return err->code;
+    renew_certificate(d, c, lks_buf_view(&d->secrets.server_key), &d->secrets.server);
     struct lks_httpd_options o = {
         .address = c->people_listen.ptr,
         .certificate = lks_buf_view(&d->secrets.server),

@@ -23,7 +23,6 @@
 
 enum {
     CA_DAYS = 3650,
-    SERVER_DAYS = 825,
     DAY_SECONDS = 86400,
     ADMIN_SECONDS = DAY_SECONDS, /* the first token is for setting up, not for keeps */
     NAMES_MAX = LKS_CONFIG_NAMES_MAX,
@@ -247,21 +246,12 @@ static enum lks_code make_ca(struct making *m, struct lks_buf *key, struct lks_b
 static enum lks_code make_server(struct making *m, struct lks_str ca, struct lks_str ca_key)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = LKS_BUF(LKS_X509_PEM_MAX);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = LKS_BUF(LKS_X509_PEM_MAX);
-    struct lks_x509_about about;
-    struct lks_x509_wish wish = {
-        .use = LKS_X509_SERVER,
-        .name = m->names[0],
-        .alternatives = m->names,
-        .alternative_count = m->name_count,
-        .now = (int64_t)(lks_daemon_now().wall / LKS_SECOND),
-        .seconds = (int64_t)SERVER_DAYS * DAY_SECONDS,
-    };
+    const struct lks_config_list names = {m->names, m->name_count};
+    int64_t now = (int64_t)(lks_daemon_now().wall / LKS_SECOND);
     lks_buf_init(&key, LKS_X509_PEM_MAX);
     if (lks_x509_key(&key, m->err) != LKS_OK ||
-        lks_x509_request(lks_buf_view(&key), m->names[0], &request, m->err) != LKS_OK ||
-        lks_x509_issue(ca, ca_key, lks_buf_view(&request), &wish, &pem, &about, m->err) != LKS_OK ||
+        lks_secrets_certify(ca, ca_key, lks_buf_view(&key), &names, now, &pem, m->err) != LKS_OK ||
         lks_secrets_write(m->data, &m->seal, "server.key", lks_buf_view(&key), m->err) != LKS_OK)
         return m->err->code;
     return write_file(m, "server.crt", 0644, lks_buf_view(&pem));
