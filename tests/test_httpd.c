@@ -665,25 +665,26 @@ static bool dial_as_other(struct lks_site *s, struct lks_wire *w)
     return near;
 }
 
-/* All other users together leave some connections to root. Only root can be somebody else. */
-static void test_unix_kept(void)
+/* Others leave connections to root and to a user that is named. Only root can be somebody else. */
+static void check_kept(size_t named, size_t answered)
 {
     LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     struct lks_wire others[4] = {0}, root = {0};
     lks_site_init(&s, false);
-    s.options.connections = 4;
-    s.options.kept = 2;
+    s.options.connections = 6;
+    s.options.kept = 4;
+    s.options.users = (const uid_t[]){OTHER_USER};
+    s.options.user_count = named;
     s.options.socket_mode = 0666;
     lks_site_start(&s);
     CHECK(chmod(s.tree.path, 0711) == 0);
     for (size_t i = 0; getuid() == 0 && i < LKS_COUNT(others); i++) {
-        lks_test_case("connection %zu of others", i);
+        lks_test_case("connection %zu of others, %zu named", i, named);
         if (!dial_as_other(&s, &others[i]))
             break;
         bool sent = lks_wire_send(&others[i], LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n"));
-        CHECK_INT(sent && lks_wire_until(&others[i], "200 "), i < 2);
+        CHECK_INT(sent && lks_wire_until(&others[i], "200 "), i < answered);
     }
-    lks_test_case("root");
     lks_site_dial(&s, &root);
     CHECK(lks_wire_send(&root, LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n")));
     CHECK(lks_wire_until(&root, "200 "));
@@ -692,6 +693,12 @@ static void test_unix_kept(void)
             lks_wire_close(&others[i]);
     }
     lks_wire_close(&root);
+}
+
+static void test_unix_kept(void)
+{
+    check_kept(0, 2);
+    check_kept(1, 4);
 }
 
 static void test_unix_places(void)

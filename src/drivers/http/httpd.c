@@ -199,7 +199,10 @@ static void on_tick(uv_timer_t *timer)
 
 static bool is_trusted(const struct lks_httpd *h, uid_t uid)
 {
-    return uid == 0 || uid == h->own;
+    bool listed = false;
+    for (size_t i = 0; i < h->options.user_count; i++)
+        listed = listed || h->options.users[i] == uid;
+    return listed || uid == 0 || uid == h->own;
 }
 
 /* MHD counts addresses, which a Unix socket has none of: there it is the user. Those who look after

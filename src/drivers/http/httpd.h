@@ -48,7 +48,9 @@ struct lks_httpd_options {
     lks_ms request_ms;    /* headers and body of each request */
     lks_ms idle_ms;       /* between requests */
     mode_t socket_mode;   /* unix */
-    unsigned kept;        /* unix: of the connections, for root and for our own user alone */
+    unsigned kept;        /* unix: of the connections, for root, for our own user and for */
+    const uid_t *users;   /* these alone; the array stays as long as the listener */
+    size_t user_count;
     /* How a request is read, of which it is told whether it has a body; NULL: as a whole. */
     enum lks_httpd_how (*how)(const char *method, const char *path, bool body);
     /* NULL, or told when an exchange that the handler saw is over, its answer sent or not. */
