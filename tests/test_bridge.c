@@ -34,6 +34,9 @@ static void test_owner(void)
         {"empty", "", true, "kim", "", ""},
         {"of a node that was down", "lockstep:change:1 x (before: bad DIMM)", true,
          "lockstep:change:1", "x (before: bad DIMM)", "bad DIMM"},
+        {"of a node that was down, by a reason that speaks of a time before",
+         "lockstep:change:1 x (before: y) (before: bad DIMM)", true, "lockstep:change:1",
+         "x (before: y) (before: bad DIMM)", "bad DIMM"},
         {"the same by another user", "lockstep:change:1 x (before: bad DIMM)", false, "kim",
          "lockstep:change:1 x (before: bad DIMM)", ""},
         {"cut", "lockstep:change:1 x (before: bad DI", true, "lockstep:change:1",
@@ -234,6 +237,18 @@ static void test_book_json(void)
     CHECK_STR(e->reason, "lockstep:change:17 driver");
 }
 
+/* A book that had no memory once takes the next reading. */
+static void test_book_memory(void)
+{
+    LKS_CLEANUP(lks_bridge_book_fini) struct lks_bridge_book b = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1 << 20);
+    lks_bridge_book_init(&b, 0);
+    b.jobs.failed = LKS_E_NOMEM;
+    enter(&b, &idle, true, true);
+    lks_bridge_book_jobs(&b, 5000, &out);
+    CHECK_HAS(lks_buf_view(&out), "\"id\":\"17_3\"");
+}
+
 static void test_gpus(void)
 {
     static const struct {
@@ -394,11 +409,17 @@ static void test_durable(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"owners of drains", test_owner},    {"reasons for Slurm", test_reason},
-        {"revisions", test_revisions},       {"revisions of nodes", test_book_revisions},
-        {"answers", test_book_json},         {"GPUs of jobs", test_gpus},
-        {"requests", test_requests},         {"members of requests", test_request_members},
-        {"the epoch on disk", test_durable}, {0},
+        {"owners of drains", test_owner},
+        {"reasons for Slurm", test_reason},
+        {"revisions", test_revisions},
+        {"revisions of nodes", test_book_revisions},
+        {"answers", test_book_json},
+        {"GPUs of jobs", test_gpus},
+        {"no memory once", test_book_memory},
+        {"requests", test_requests},
+        {"members of requests", test_request_members},
+        {"the epoch on disk", test_durable},
+        {0},
     };
     return lks_test_main(tests);
 }

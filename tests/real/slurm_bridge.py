@@ -127,6 +127,7 @@ def reads(c, b):
     c.wait("slurmctld was pinged", lambda: b.ask("GET", "/v1/health")[1]["primary"])
     status, health = b.ask("GET", "/v1/health")
     check("health: the cluster and its controllers", status == 200 and health["cluster"] == "real" and
+          health["warning"] == "" and
           health["slurm"].startswith(c.run("scontrol", "--version").stdout.split()[-1]) and health["backup"] is None,
           health)
     status, all_nodes = b.ask("GET", "/v1/nodes")
@@ -295,7 +296,7 @@ def epochs(c, b):
     check("no epoch, no write", b.drain("n1", epoch=None)[0] == 400)
     check("a later epoch", b.drain("n1", epoch=7)[0] == 200)
     status, why = b.release("n1", epoch=6)
-    check("an earlier one is refused", status == 409 and why["epoch"] == 7, why)
+    check("an earlier one is refused", status == 409 and why["epoch"] == 7 and "docs/slurm.md" in why["error"], why)
     before = b.node("n1")["revision"]
     b.end()
     b.start()
@@ -451,6 +452,16 @@ s.sendall(b"GET /v1/nodes HTTP/1.1\\r\\nHost: b\\r\\nConnection: close\\r\\n\\r\
 print(s.recv(4096).split()[1].decode())
 """
 
+HOLDER = """
+import os, socket, sys
+os.setgid(65534); os.setuid(65534)
+every = []
+for _ in range(300):
+    s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1]); every.append(s)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
 
 def strangers(c, b):
     if os.getuid() != 0:
@@ -458,6 +469,13 @@ def strangers(c, b):
         return
     answer = c.run(sys.executable, "-c", STRANGER, b.socket, check=False)
     check("another user is refused at the socket", answer.stdout.strip() == "403", answer)
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, b.socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True)
+    try:
+        held = holder.stdout.readline().strip()
+        check("another user cannot hold all connections", held == "held" and b.ask("GET", "/v1/health")[0] == 200, held)
+    finally:
+        holder.communicate(timeout=60)
 
 
 def make_certificates(folder):

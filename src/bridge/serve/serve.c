@@ -19,6 +19,8 @@ enum {
     REQUEST_MS = 10000,
     IDLE_MS = 120000,
     SOCKET_MODE = 0666, /* the peer's user is checked with each request */
+    REFUSED = 16,       /* connections of the socket that all other users together may hold, so that
+                           each is told why it is refused and none keeps lockstepd out */
     STOP_MS = 15000,
 };
 
@@ -81,7 +83,10 @@ static enum lks_code listen_at(struct lks_serve *s, const char *address, struct 
                                         .first_ms = FIRST_MS,
                                         .request_ms = REQUEST_MS,
                                         .idle_ms = IDLE_MS,
-                                        .socket_mode = SOCKET_MODE};
+                                        .socket_mode = SOCKET_MODE,
+                                        .kept = CONNECTIONS - REFUSED,
+                                        .users = s->o->users,
+                                        .user_count = s->o->user_count};
     struct lks_httpd **out = &s->listeners[s->listener_count];
     enum lks_code code = is_unix(address) ? lks_httpd_new(&s->loop, &options, lks_serve_request,
                                                           lks_serve_gone, s, out, err)
@@ -120,7 +125,8 @@ static void end(struct lks_serve *s)
     uv_close((uv_handle_t *)&s->timer, NULL);
     for (size_t i = 0; i < s->listener_count; i++)
         lks_httpd_free(s->listeners[i]);
-    uv_unref((uv_handle_t *)&s->worker.done);
+    if (s->started)
+        uv_unref((uv_handle_t *)&s->worker.done);
 }
 
 static void on_end(uv_signal_t *signal, int number)
@@ -179,13 +185,13 @@ static enum lks_code run(struct lks_serve *s, FILE *out, struct lks_err *err)
     (void)uv_timer_init(&s->loop, &s->timer);
     watch_signals(s);
     enum lks_code code = start(s, err);
-    bool started = code == LKS_OK;
-    if (started)
+    s->started = code == LKS_OK;
+    if (s->started)
         say_ready(s, out);
     else
         end(s);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT);
-    if (started)
+    if (s->started)
         stop(s);
     int left = uv_loop_close(&s->loop);
     LKS_ASSERT(left == 0);

@@ -36,7 +36,18 @@ static void refuse(struct lks_httpd_exchange *x, int status, const char *error)
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "error", error);
     lks_json_end(&w, '}');
-    reply(x, status, lks_buf_view(&body));
+    bool whole = lks_buf_check(&body, &(struct lks_err){0}) == LKS_OK;
+    reply(x, status, whole ? lks_buf_view(&body) : LKS_STR("{\"error\":\"out of memory\"}"));
+}
+
+/* A body that is not whole is never sent as if it were. */
+static void reply_whole(struct lks_httpd_exchange *x, int status, const struct lks_buf *body)
+{
+    struct lks_err err = {0};
+    if (lks_buf_check(body, &err) == LKS_OK)
+        reply(x, status, lks_buf_view(body));
+    else
+        refuse(x, lks_err_code_info(err.code)->http, err.msg);
 }
 
 static void write_health(const struct lks_serve *s, struct lks_buf *out)
@@ -64,6 +75,7 @@ static void write_health(const struct lks_serve *s, struct lks_buf *out)
     lks_json_int(&j, "waiting", (int64_t)(is->busy_since > 0 ? now - is->busy_since : 0));
     lks_json_int(&j, "queued", w->queued);
     lks_json_cstr(&j, "error", is->failure);
+    lks_json_cstr(&j, "warning", is->warning);
     lks_json_end(&j, '}');
 }
 
@@ -94,7 +106,7 @@ static void answer_health(const struct lks_serve *s, struct lks_httpd_exchange *
     uv_mutex_lock(lock);
     write_health(s, &body);
     uv_mutex_unlock(lock);
-    reply(x, 200, lks_buf_view(&body));
+    reply_whole(x, 200, &body);
 }
 
 /* Answer a read if the book is fresh, or if `now_or_never`: then as it is, unless it is too old. */
@@ -102,7 +114,6 @@ static bool answer_read(struct lks_serve *s, struct lks_httpd_exchange *x,
                         const struct lks_bridge_request *r, lks_ms now, bool now_or_never)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_BRIDGE_ANSWER_MAX);
-    struct lks_err full = {0};
     char failure[LKS_ERR_MSG_MAX];
     int status = 0;
     uv_mutex_lock(&s->worker.lock);
@@ -119,10 +130,8 @@ static bool answer_read(struct lks_serve *s, struct lks_httpd_exchange *x,
         return false;
     if (status == 0)
         refuse(x, BUSY, failure);
-    else if (lks_buf_check(&body, &full) != LKS_OK)
-        refuse(x, lks_err_code_info(full.code)->http, full.msg);
     else
-        reply(x, status, lks_buf_view(&body));
+        reply_whole(x, status, &body);
     return true;
 }
 
@@ -132,6 +141,17 @@ static void free_call(struct lks_serve_call *c)
 {
     lks_buf_fini(&c->task.body);
     free(c);
+}
+
+/* Slurm may have done what was asked where the answer is not whole: 504 tells to read again. */
+static void answer_write(struct lks_httpd_exchange *x, const struct lks_worker_task *t)
+{
+    if (lks_buf_check(&t->body, &(struct lks_err){0}) == LKS_OK)
+        reply(x, t->status, lks_buf_view(&t->body));
+    else
+        refuse(x, TOO_LATE,
+               "the answer does not fit into memory, and the outcome is unknown. Read the node "
+               "again before the next request.");
 }
 
 /* Whether the call is over: answered, or its peer gone and the worker through with it. */
@@ -148,7 +168,7 @@ static bool is_over(struct lks_serve *s, struct lks_serve_call *c, lks_ms now)
     bool done = c->task.state == LKS_TASK_DONE;
     uv_mutex_unlock(&s->worker.lock);
     if (done && c->x != NULL)
-        reply(c->x, c->task.status, lks_buf_view(&c->task.body));
+        answer_write(c->x, &c->task);
     if (done)
         return true;
     if (c->x != NULL && !late)
@@ -196,11 +216,10 @@ void lks_serve_drop(struct lks_serve *s)
 
 void lks_serve_gone(void *ctx, struct lks_httpd_exchange *x)
 {
-    struct lks_serve *s = ctx;
+    (void)ctx;
     struct lks_serve_call *c = lks_httpd_memory(x);
     if (c != NULL)
         c->x = NULL;
-    (void)s;
 }
 
 static void wait_for(struct lks_serve *s, struct lks_httpd_exchange *x,
@@ -213,7 +232,6 @@ static void wait_for(struct lks_serve *s, struct lks_httpd_exchange *x,
     }
     bool writes = lks_bridge_request_writes(r->verb);
     c->x = x;
-    c->came = now;
     c->deadline = now + (writes ? WRITE_WAIT_MS : READ_WAIT_MS);
     c->task.request = *r;
     if (writes && !lks_worker_put(&s->worker, &c->task)) {

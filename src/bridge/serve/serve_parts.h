@@ -10,7 +10,7 @@
 struct lks_serve_call {
     struct lks_serve_call *next;
     struct lks_httpd_exchange *x; /* NULL: the peer has left, or got its answer */
-    lks_ms came, deadline;        /* steady */
+    lks_ms deadline;              /* steady */
     struct lks_worker_task task;  /* with the request, also of a read */
 };
 
@@ -24,7 +24,7 @@ struct lks_serve {
     struct lks_serve_call *calls;
     uv_timer_t timer; /* runs while there are calls */
     uv_signal_t ends[2];
-    bool ending;
+    bool started, ending;
 };
 
 /* The handler of requests and what is told when a peer leaves, for lks_httpd_new(). */

@@ -40,6 +40,27 @@ static enum lks_code enter(struct lks_worker *w, const struct lks_bridge_reading
     return code;
 }
 
+static void note(struct lks_worker *w, enum lks_level level, const char *what, const char *why)
+{
+    struct lks_log_field field = {"why", lks_str_from(why)};
+    lks_log_event(w->log, level, what, &field, why[0] != '\0');
+}
+
+/* A warning is logged when it comes, when it changes and when it is over. */
+static void note_warning(struct lks_worker *w)
+{
+    const char *now = lks_slurm_index_warning(w->slurm);
+    if (strcmp(now, w->status.warning) == 0)
+        return;
+    if (now[0] != '\0')
+        note(w, LKS_LEVEL_WARNING, "a list of nodes from Slurm cannot be read", now);
+    else
+        note(w, LKS_LEVEL_INFO, "all lists of nodes from Slurm can be read again", "");
+    uv_mutex_lock(&w->lock);
+    snprintf(w->status.warning, sizeof(w->status.warning), "%s", now);
+    uv_mutex_unlock(&w->lock);
+}
+
 enum lks_code lks_worker_read(struct lks_worker *w, struct lks_err *err)
 {
     LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
@@ -49,6 +70,8 @@ enum lks_code lks_worker_read(struct lks_worker *w, struct lks_err *err)
     enum lks_code code = lks_slurm_read(w->slurm, &r, &changed, err);
     if (code == LKS_OK && changed && (code = enter(w, &r, &now, err)) != LKS_OK)
         lks_slurm_read_lost(w->slurm);
+    if (code == LKS_OK)
+        note_warning(w);
     uv_mutex_lock(&w->lock);
     if (code == LKS_OK)
         lks_bridge_book_unchanged(&w->book, &now);
@@ -62,8 +85,10 @@ enum lks_code lks_worker_read_node(struct lks_worker *w, const char *name, struc
     lks_bridge_reading_init(&r);
     struct lks_bridge_when now = lks_clock_now();
     enum lks_code code = lks_slurm_read_node(w->slurm, name, &r, err);
-    if (code == LKS_OK)
+    if (code == LKS_OK) {
+        note_warning(w);
         return enter(w, &r, &now, err);
+    }
     if (code == LKS_E_NOT_FOUND) {
         uv_mutex_lock(&w->lock);
         lks_bridge_book_remove(&w->book, lks_str_from(name));
@@ -73,12 +98,6 @@ enum lks_code lks_worker_read_node(struct lks_worker *w, const char *name, struc
 }
 
 /* The thread -------------------------------------------------------------------------------- */
-
-static void note(struct lks_worker *w, enum lks_level level, const char *what, const char *why)
-{
-    struct lks_log_field field = {"why", lks_str_from(why)};
-    lks_log_event(w->log, level, what, &field, why[0] != '\0');
-}
 
 static void ping(struct lks_worker *w)
 {
@@ -202,10 +221,20 @@ enum lks_code lks_worker_start(struct lks_worker *w, uv_loop_t *loop, uv_async_c
     w->refresh = true;
     lks_bridge_book_init(&w->book, w->durable.ceiling);
     w->done.data = ctx;
-    if (uv_mutex_init(&w->lock) != 0 || uv_cond_init(&w->wake) != 0 ||
-        uv_async_init(loop, &w->done, done) != 0 || uv_thread_create(&w->thread, run, w) != 0)
+    if (uv_mutex_init(&w->lock) != 0)
         return lks_fail_nomem(err);
-    return LKS_OK;
+    if (uv_cond_init(&w->wake) != 0) {
+        uv_mutex_destroy(&w->lock);
+        return lks_fail_nomem(err);
+    }
+    bool rings = uv_async_init(loop, &w->done, done) == 0;
+    if (rings && uv_thread_create(&w->thread, run, w) == 0)
+        return LKS_OK;
+    if (rings)
+        uv_close((uv_handle_t *)&w->done, NULL); /* the loop still runs to its end */
+    uv_cond_destroy(&w->wake);
+    uv_mutex_destroy(&w->lock);
+    return lks_fail_nomem(err);
 }
 
 bool lks_worker_stop(struct lks_worker *w, lks_ms patience)

@@ -37,9 +37,10 @@ struct lks_worker_status {
     lks_ms busy_since; /* steady: since when slurmctld is waited for; 0: it is not */
     bool failed;       /* the last reading */
     char failure[LKS_ERR_MSG_MAX];
-    struct lks_slurm_about about; /* empty until slurmctld answered once */
-    bool primary, backup;         /* answered the last ping */
-    lks_ms pinged;                /* wall; 0: never */
+    char warning[LKS_ERR_MSG_MAX]; /* a job whose nodes cannot be read, say; empty: none */
+    struct lks_slurm_about about;  /* empty until slurmctld answered once */
+    bool primary, backup;          /* answered the last ping */
+    lks_ms pinged;                 /* wall; 0: never */
 };
 
 struct lks_worker {

@@ -9,8 +9,11 @@
 #define BODY_MAX  ((size_t)16 << 20) /* a node with all its jobs */
 #define HOSTS_MAX ((size_t)1 << 20)
 #define RETRY     " Read the node again before the next request."
+#define LATER_EPOCH                                                                                \
+    "a controller of a later epoch has written: this one no longer leads. If lockstepd has a new " \
+    "store, whose epochs start again, see \"Epochs\" in docs/slurm.md"
 
-enum { FEW = 8, DONE = 200, CONFLICT = 409, UNKNOWN = 504 };
+enum { FEW = 8, DONE = 200, CONFLICT = 409, UNSENT = 503, UNKNOWN = 504 };
 
 /* Answers ----------------------------------------------------------------------------------- */
 
@@ -59,8 +62,7 @@ static bool admit(struct lks_worker *w, struct lks_worker_task *t)
     struct lks_err err = {0};
     uint64_t epoch = t->request.epoch;
     if (epoch < w->durable.epoch) {
-        say(t, CONFLICT, "a controller of a later epoch has written: this one no longer leads",
-            "epoch", w->durable.epoch);
+        say(t, CONFLICT, LATER_EPOCH, "epoch", w->durable.epoch);
         return false;
     }
     if (epoch == w->durable.epoch)
@@ -108,7 +110,7 @@ static void read_nodes(struct lks_worker *w, struct lks_worker_task *const *task
         struct lks_worker_task *t = tasks[i];
         if (!t->sends)
             continue;
-        if (few)
+        if (few && code != LKS_E_UNAVAILABLE) /* each would wait as long as the first did */
             code = lks_worker_read_node(w, t->request.name, &err);
         if (code != LKS_OK && sent)
             say(t, UNKNOWN, "Slurm was asked, and the outcome is unknown." RETRY, NULL, 0);
@@ -186,9 +188,18 @@ static bool is_alike(const struct lks_worker_task *a, const struct lks_worker_ta
     return b->sends && a->request.verb == b->request.verb && strcmp(a->reason, b->reason) == 0;
 }
 
-/* All tasks like the first, as one request; and one by one where Slurm refuses that. */
-static void send_group(const struct lks_worker *w, struct lks_worker_task *const *tasks,
-                       size_t count, bool *sent)
+static void say_unsent(struct lks_worker_task *t)
+{
+    say(t, UNSENT,
+        "slurmctld did not answer the request before this one; nothing was sent for this node",
+        NULL, 0);
+}
+
+/* All tasks like the first, as one request; and one by one where Slurm refuses that. UNAVAILABLE:
+ * slurmctld did not answer. Then nothing is sent again: each request would wait as long, and what
+ * was read before is no longer true. */
+static enum lks_code send_group(const struct lks_worker *w, struct lks_worker_task *const *tasks,
+                                size_t count, bool *sent)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf hosts = LKS_BUF(HOSTS_MAX);
     struct lks_err err = {0};
@@ -198,15 +209,21 @@ static void send_group(const struct lks_worker *w, struct lks_worker_task *const
             continue;
         lks_buf_addf(&hosts, "%s%s", members++ > 0 ? "," : "", tasks[i]->request.name);
     }
-    bool together = members > 1 && lks_buf_check(&hosts, &err) == LKS_OK &&
-                    change(w, tasks[0], hosts.ptr, &err) == LKS_OK;
+    bool together = members > 1 && lks_buf_check(&hosts, &err) == LKS_OK;
+    enum lks_code code = together ? change(w, tasks[0], hosts.ptr, &err) : LKS_OK;
+    together = together && (code == LKS_OK || code == LKS_E_UNAVAILABLE);
     for (size_t i = count; i-- > 0;) { /* the first, which the others are compared with, at last */
         if (sent[i] || !is_alike(tasks[0], tasks[i]))
             continue;
         sent[i] = true;
-        if (!together && change(w, tasks[i], tasks[i]->request.name, &tasks[i]->err) == LKS_OK)
-            tasks[i]->err = (struct lks_err){0};
+        if (together)
+            tasks[i]->err = err;
+        else if (code == LKS_E_UNAVAILABLE)
+            say_unsent(tasks[i]);
+        else
+            code = change(w, tasks[i], tasks[i]->request.name, &tasks[i]->err);
     }
+    return code;
 }
 
 /* What was read behind the request decides, not what Slurm said to it: slurmctld ends the drain of
@@ -228,14 +245,19 @@ static void answer_sent(const struct lks_worker *w, struct lks_worker_task *t)
 static void act_on_nodes(struct lks_worker *w, struct lks_worker_task *const *tasks, size_t count)
 {
     bool sent[LKS_WORKER_BATCH] = {false};
+    enum lks_code code = LKS_OK;
     read_nodes(w, tasks, count, false);
     for (size_t i = 0; i < count; i++) {
         if (tasks[i]->sends)
             decide(w, tasks[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        if (tasks[i]->sends && !sent[i])
-            send_group(w, tasks + i, count - i, sent + i);
+        if (!tasks[i]->sends || sent[i])
+            continue;
+        if (code == LKS_E_UNAVAILABLE)
+            say_unsent(tasks[i]);
+        else
+            code = send_group(w, tasks + i, count - i, sent + i);
     }
     read_nodes(w, tasks, count, true);
     for (size_t i = 0; i < count; i++) {

@@ -8,7 +8,7 @@
 
 #define NAMES_MAX ((size_t)64 << 20)
 
-enum lks_code lks_slurm_fail(const char *what, struct lks_err *err)
+enum lks_code lks_slurm_fail(int number, const char *what, struct lks_err *err)
 {
     static const struct {
         int number;
@@ -18,15 +18,13 @@ enum lks_code lks_slurm_fail(const char *what, struct lks_err *err)
         {ESLURM_INVALID_JOB_ID, LKS_E_NOT_FOUND},
         {ESLURM_ACCESS_DENIED, LKS_E_DENIED},
         {ESLURM_USER_ID_MISSING, LKS_E_DENIED},
-        {ESLURM_INVALID_NODE_STATE, LKS_E_REFUSED},
-        {ESLURM_ALREADY_DONE, LKS_E_REFUSED},
-        {ESLURM_JOB_PENDING, LKS_E_REFUSED},
-        {ESLURM_BATCH_ONLY, LKS_E_REFUSED},
-        {ESLURM_DISABLED, LKS_E_REFUSED},
-        {ESLURM_JOB_NOT_RUNNING, LKS_E_REFUSED},
     };
-    int number = errno;
-    enum lks_code code = LKS_E_UNAVAILABLE;
+    /* slurmctld's own errors are answers; those of the connection, of the protocol and of the
+     * system say nothing about the outcome. A backup that does not lead has done nothing either,
+     * and the primary may answer next. */
+    bool answered = number >= ESLURM_INVALID_PARTITION_NAME && number < ESPANK_ERROR &&
+                    number != ESLURM_IN_STANDBY_MODE && number != ESLURM_IN_STANDBY_USE_BACKUP;
+    enum lks_code code = answered ? LKS_E_REFUSED : LKS_E_UNAVAILABLE;
     for (size_t i = 0; i < LKS_COUNT(codes); i++) {
         if (codes[i].number == number)
             code = codes[i].code;
@@ -71,7 +69,7 @@ static enum lks_code loaded(int failed, const char *what, bool *fresh, struct lk
 {
     *fresh = failed == 0;
     if (failed != 0 && errno != SLURM_NO_CHANGE_IN_DATA)
-        return lks_slurm_fail(what, err);
+        return lks_slurm_fail(errno, what, err);
     return LKS_OK;
 }
 
@@ -111,17 +109,21 @@ static enum lks_code load_jobs(struct lks_slurm *s, bool *fresh, struct lks_err 
     if (code != LKS_OK || !s->stale)
         return code;
     *fresh = true;
-    s->stale = false;
-    return lks_slurm_index(s, err);
+    code = lks_slurm_index(s, err);
+    s->stale = code != LKS_OK; /* the next call makes the index of what is here already */
+    return code;
 }
 
 enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out, bool *changed,
                              struct lks_err *err)
 {
     bool nodes = false, jobs = false;
-    if (load_nodes(s, &nodes, err) != LKS_OK || load_jobs(s, &jobs, err) != LKS_OK)
+    if (load_nodes(s, &nodes, err) != LKS_OK)
         return err->code;
-    s->unread = s->unread || nodes || jobs;
+    s->unread = s->unread || nodes; /* also where the jobs fail: these nodes are not sent again */
+    if (load_jobs(s, &jobs, err) != LKS_OK)
+        return err->code;
+    s->unread = s->unread || jobs;
     *changed = s->unread;
     if (!s->unread)
         return LKS_OK;
@@ -160,7 +162,7 @@ enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
     int failed = slurm_load_node_single(&got, asked, SHOW_ALL);
     free(asked);
     if (failed != 0)
-        return lks_slurm_fail("cannot read the node", err);
+        return lks_slurm_fail(errno, "cannot read the node", err);
     if (load_jobs(s, &jobs, err) != LKS_OK)
         return err->code;
     s->unread = s->unread || jobs;
@@ -176,10 +178,10 @@ enum lks_code lks_slurm_about(struct lks_slurm_about *out, struct lks_err *err)
 {
     slurm_conf_t *conf = NULL;
     if (slurm_load_ctl_conf(0, &conf) != 0)
-        return lks_slurm_fail("cannot read the configuration", err);
+        return lks_slurm_fail(errno, "cannot read the configuration", err);
     *out = (struct lks_slurm_about){.controllers = conf->control_cnt};
-    snprintf(out->cluster, sizeof(out->cluster), "%s", conf->cluster_name);
-    snprintf(out->version, sizeof(out->version), "%s", conf->version);
+    snprintf(out->cluster, sizeof(out->cluster), "%s", lks_slurm_text(conf->cluster_name));
+    snprintf(out->version, sizeof(out->version), "%s", lks_slurm_text(conf->version));
     slurm_free_ctl_conf(conf);
     return LKS_OK;
 }

@@ -32,6 +32,10 @@ enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out
 /* The last reading was not taken in: the next one has everything. */
 void lks_slurm_read_lost(struct lks_slurm *s);
 
+/* A job or a reservation whose list of nodes cannot be read, and why; empty: all can. Every node
+ * counts as busy with such a job; such a reservation is not shown. */
+const char *lks_slurm_index_warning(const struct lks_slurm *s);
+
 /* One node. NOT_FOUND: Slurm has none of this name. */
 enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
                                   struct lks_bridge_reading *out,

@@ -9,9 +9,14 @@
 
 enum { PASSWD_BYTES = 16384, UID_TEXT = 16 };
 
+const char *lks_slurm_text(const char *maybe)
+{
+    return maybe != NULL ? maybe : "";
+}
+
 static struct lks_str text(const char *maybe)
 {
-    return lks_str_from(maybe != NULL ? maybe : "");
+    return lks_str_from(lks_slurm_text(maybe));
 }
 
 static lks_ms ms(time_t at)

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "codec/notation/hostlist.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ARENA_MAX ((size_t)1 << 30)
@@ -35,30 +36,65 @@ static enum lks_code put_job(struct lks_slurm *s, struct lks_slurm_place *at, ui
     return LKS_OK;
 }
 
-static enum lks_code put_reservation(struct lks_slurm *s, struct lks_slurm_place *at,
-                                     uint32_t reservation, struct lks_err *err)
+static void put_reservation(const struct lks_slurm *s, struct lks_slurm_place *at,
+                            uint32_t reservation)
 {
-    (void)err;
     const struct lks_bridge_reservation *all = s->reservations;
     if (at->reservation == 0 || all[reservation].from < all[at->reservation - 1].from)
         at->reservation = reservation + 1;
+}
+
+/* The nodes of a list. False, and `warning` says so: the list cannot be read, which concerns one
+ * job or one reservation and must not hide all the others. */
+static enum lks_code expand(struct lks_slurm *s, struct lks_str nodes, const char *kind,
+                            const char *so, struct lks_str name, struct lks_arena *arena,
+                            struct lks_hostlist *out, bool *readable, struct lks_err *err)
+{
+    struct lks_err why = {0};
+    enum lks_code code = lks_hostlist_parse(nodes, arena, out, &why);
+    *readable = code == LKS_OK;
+    if (code == LKS_E_NOMEM)
+        return lks_fail_nomem(err);
+    if (code != LKS_OK && s->warning[0] == '\0')
+        snprintf(s->warning, sizeof(s->warning),
+                 "the nodes of %s %" LKS_STR_FMT " cannot be read, and %s: %.300s", kind,
+                 LKS_STR_ARG(name), so, why.msg);
     return LKS_OK;
 }
 
-/* Put job or reservation `which` to each of the nodes. */
-static enum lks_code put_all(struct lks_slurm *s, struct lks_str nodes, uint32_t which,
-                             enum lks_code (*put)(struct lks_slurm *, struct lks_slurm_place *,
-                                                  uint32_t, struct lks_err *),
-                             struct lks_err *err)
+static enum lks_code place_job(struct lks_slurm *s, uint32_t which, struct lks_err *err)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = HOSTS_MAX};
+    const struct lks_bridge_job *job = &s->jobs[which];
     struct lks_hostlist hosts = {0};
     struct lks_slurm_place *at = NULL;
-    if (lks_hostlist_parse(nodes, &arena, &hosts, err) != LKS_OK)
+    bool readable = false;
+    if (expand(s, job->nodes, "job", "every node counts as busy with it", job->id, &arena, &hosts,
+               &readable, err) != LKS_OK)
+        return err->code;
+    if (!readable)
+        s->unplaced[s->unplaced_count++] = which;
+    for (size_t i = 0; i < hosts.count; i++) {
+        if (place(s, hosts.names[i], &at, err) != LKS_OK || put_job(s, at, which, err) != LKS_OK)
+            return lks_wrap(err, "nodes of job %" LKS_STR_FMT, LKS_STR_ARG(job->id));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code place_reservation(struct lks_slurm *s, uint32_t which, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = HOSTS_MAX};
+    const struct lks_bridge_reservation *r = &s->reservations[which];
+    struct lks_hostlist hosts = {0};
+    struct lks_slurm_place *at = NULL;
+    bool readable = false;
+    if (expand(s, r->nodes, "reservation", "it is not shown", r->name, &arena, &hosts, &readable,
+               err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < hosts.count; i++) {
-        if (place(s, hosts.names[i], &at, err) != LKS_OK || put(s, at, which, err) != LKS_OK)
-            return err->code;
+        if (place(s, hosts.names[i], &at, err) != LKS_OK)
+            return lks_wrap(err, "nodes of reservation %" LKS_STR_FMT, LKS_STR_ARG(r->name));
+        put_reservation(s, at, which);
     }
     return LKS_OK;
 }
@@ -75,11 +111,12 @@ static enum lks_code convert(struct lks_slurm *s, struct lks_err *err)
     uint32_t reservations = s->reservation_msg != NULL ? s->reservation_msg->record_count : 0;
     lks_arena_fini(&s->arena);
     lks_arena_init(&s->arena, ARENA_MAX);
-    s->job_count = s->reservation_count = 0;
+    s->job_count = s->reservation_count = s->unplaced_count = 0;
+    s->unplaced = lks_arena_array(&s->arena, jobs + (size_t)1, sizeof(*s->unplaced));
     s->jobs = lks_arena_array(&s->arena, jobs + (size_t)1, sizeof(*s->jobs));
     s->reservations =
         lks_arena_array(&s->arena, reservations + (size_t)1, sizeof(*s->reservations));
-    if (s->jobs == NULL || s->reservations == NULL)
+    if (s->jobs == NULL || s->reservations == NULL || s->unplaced == NULL)
         return lks_arena_fail(&s->arena, err);
     for (uint32_t i = 0; i < jobs; i++) {
         if (is_open(&s->job_msg->job_array[i]))
@@ -93,22 +130,26 @@ static enum lks_code convert(struct lks_slurm *s, struct lks_err *err)
 
 enum lks_code lks_slurm_index(struct lks_slurm *s, struct lks_err *err)
 {
-    if (convert(s, err) != LKS_OK)
-        return err->code;
     s->link_count = 0;
+    s->warning[0] = '\0';
     if (s->places != NULL)
         memset(s->places, 0, lks_intern_count(&s->names) * sizeof(*s->places));
+    if (convert(s, err) != LKS_OK)
+        return err->code;
     for (uint32_t i = s->job_count; i-- > 0;) { /* so that the lists are in Slurm's order */
-        const struct lks_bridge_job *job = &s->jobs[i];
-        if (job->runs && put_all(s, job->nodes, i, put_job, err) != LKS_OK)
-            return lks_wrap(err, "nodes of job %" LKS_STR_FMT, LKS_STR_ARG(job->id));
+        if (s->jobs[i].runs && place_job(s, i, err) != LKS_OK)
+            return err->code;
     }
     for (uint32_t i = 0; i < s->reservation_count; i++) {
-        const struct lks_bridge_reservation *r = &s->reservations[i];
-        if (put_all(s, r->nodes, i, put_reservation, err) != LKS_OK)
-            return lks_wrap(err, "nodes of reservation %" LKS_STR_FMT, LKS_STR_ARG(r->name));
+        if (place_reservation(s, i, err) != LKS_OK)
+            return err->code;
     }
     return LKS_OK;
+}
+
+const char *lks_slurm_index_warning(const struct lks_slurm *s)
+{
+    return s->warning;
 }
 
 /* A node that Slurm has given away without a job that it lists is not free: jobs may be hidden from
@@ -143,6 +184,10 @@ enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
         if (here->reservation > 0)
             reservation = &s->reservations[here->reservation - 1];
     }
+    /* A job whose nodes cannot be read may run here: no node is shown as empty while there is one.
+     */
+    for (uint32_t i = 0; i < s->unplaced_count && count < ON_NODE_MAX; i++)
+        jobs[count++] = &s->jobs[s->unplaced[i]];
     if (count == 0 && is_busy(node->node_state))
         jobs[count++] = &unlisted;
     const struct lks_bridge_load load = {

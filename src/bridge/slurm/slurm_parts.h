@@ -24,6 +24,9 @@ struct lks_slurm {
     uint32_t job_count;
     struct lks_bridge_reservation *reservations;
     uint32_t reservation_count;
+    uint32_t *unplaced; /* places in `jobs` of those whose nodes cannot be read; in the arena */
+    uint32_t unplaced_count;
+    char warning[LKS_ERR_MSG_MAX]; /* of the first job or reservation whose nodes cannot be read */
     /* Which job and which reservation is where: by the id of the node's name. */
     struct lks_intern names;
     struct lks_slurm_place {
@@ -46,6 +49,9 @@ enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
                                   struct lks_bridge_reading *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
+/* A text of Slurm's, which has NULL for an empty one. */
+const char *lks_slurm_text(const char *maybe);
+
 /* The name of a user, or the number where there is none. Stays for good. */
 struct lks_str lks_slurm_user(struct lks_slurm *s, uid_t uid);
 
@@ -59,7 +65,7 @@ void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
                            struct lks_bridge_job *out);
 void lks_slurm_convert_reservation(const reserve_info_t *from, struct lks_bridge_reservation *out);
 
-/* The failure that libslurm left in errno. */
-enum lks_code lks_slurm_fail(const char *what, struct lks_err *err) LKS_MUST_CHECK;
+/* A failure of Slurm, by its number: what libslurm left in errno, or an answer for one job. */
+enum lks_code lks_slurm_fail(int number, const char *what, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

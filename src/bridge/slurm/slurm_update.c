@@ -1,6 +1,7 @@
 /* What is changed in Slurm. */
 #include "bridge/slurm/slurm_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static enum lks_code update(const struct lks_slurm *s, const struct change *chan
         msg.reason = reason;
         msg.reason_uid = s->own;
         if (slurm_update_node(&msg) != 0)
-            code = lks_slurm_fail(change->what, err);
+            code = lks_slurm_fail(errno, change->what, err);
     }
     free(nodes);
     free(reason);
@@ -51,7 +52,7 @@ enum lks_code lks_slurm_undrain(const struct lks_slurm *s, const char *nodes, co
 enum lks_code lks_slurm_signal(const char *job, int number, bool batch, struct lks_err *err)
 {
     if (slurm_kill_job2(job, (uint16_t)number, batch ? KILL_FULL_JOB : 0, NULL) != 0)
-        return lks_slurm_fail("cannot signal the job", err);
+        return lks_slurm_fail(errno, "cannot signal the job", err);
     return LKS_OK;
 }
 
@@ -62,7 +63,11 @@ enum lks_code lks_slurm_requeue(const char *job, struct lks_err *err)
     if (asked == NULL)
         return lks_fail_nomem(err);
     int failed = slurm_requeue2(asked, 0, &answers);
-    enum lks_code code = failed != 0 ? lks_slurm_fail("cannot requeue the job", err) : LKS_OK;
+    int number = failed != 0 ? errno : 0;
+    for (uint32_t i = 0; number == 0 && answers != NULL && i < answers->job_array_count; i++)
+        number = (int)answers->error_code[i]; /* of a task; the call itself succeeds then */
+    enum lks_code code =
+        number != 0 ? lks_slurm_fail(number, "cannot requeue the job", err) : LKS_OK;
     if (answers != NULL)
         slurm_free_job_array_resp(answers);
     free(asked);

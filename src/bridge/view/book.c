@@ -99,6 +99,21 @@ static enum lks_code enter(struct lks_bridge_book *b, const struct lks_bridge_re
     return LKS_OK;
 }
 
+/* Into a buffer of its own: a buffer whose growth failed once takes nothing more. */
+static enum lks_code replace_jobs(struct lks_bridge_book *b, struct lks_str jobs,
+                                  struct lks_err *err)
+{
+    struct lks_buf made = LKS_BUF(LKS_BRIDGE_ANSWER_MAX);
+    lks_buf_add(&made, jobs);
+    if (lks_buf_check(&made, err) != LKS_OK) {
+        lks_buf_fini(&made);
+        return err->code;
+    }
+    lks_buf_fini(&b->jobs);
+    b->jobs = made;
+    return LKS_OK;
+}
+
 enum lks_code lks_bridge_book_enter(struct lks_bridge_book *b, const struct lks_bridge_reading *r,
                                     const struct lks_bridge_when *when, uint64_t now_us,
                                     struct lks_err *err)
@@ -110,13 +125,11 @@ enum lks_code lks_bridge_book_enter(struct lks_bridge_book *b, const struct lks_
     }
     for (uint32_t i = 0; r->all_nodes && i < lks_intern_count(&b->names); i++)
         b->entries[i].present = b->entries[i].present && b->entries[i].round == b->round;
-    if (r->all_jobs) {
-        lks_buf_truncate(&b->jobs, 0);
-        lks_buf_add(&b->jobs, lks_buf_view(&r->jobs));
-    }
+    if (r->all_jobs && replace_jobs(b, lks_buf_view(&r->jobs), err) != LKS_OK)
+        return err->code;
     if (r->all_nodes)
         b->read = *when;
-    return lks_buf_check(&b->jobs, err);
+    return LKS_OK;
 }
 
 void lks_bridge_book_unchanged(struct lks_bridge_book *b, const struct lks_bridge_when *when)

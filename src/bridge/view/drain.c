@@ -61,9 +61,12 @@ struct lks_str lks_bridge_drain_before(struct lks_str reason, bool own)
     struct lks_str owner, rest;
     if (!is_ours(reason, own, &owner, &rest) || !lks_str_ends(reason, ")"))
         return LKS_STR("");
-    ptrdiff_t at = lks_str_find(reason, LKS_STR(BEFORE));
-    if (at < 0)
+    struct lks_str before = reason;
+    for (ptrdiff_t at; (at = lks_str_find(before, LKS_STR(BEFORE))) >= 0;) {
+        size_t from = (size_t)at + sizeof(BEFORE) - 1; /* ours is the last one */
+        before = (struct lks_str){before.ptr + from, before.len - from};
+    }
+    if (before.len == reason.len)
         return LKS_STR("");
-    size_t from = (size_t)at + sizeof(BEFORE) - 1;
-    return (struct lks_str){reason.ptr + from, reason.len - from - 1};
+    return (struct lks_str){before.ptr, before.len - 1};
 }

@@ -1,0 +1,458 @@
+/* The bridge's use of libslurm, with a libslurm that the test plays: failures between two calls,
+ * lists of nodes that cannot be read, and a slurmctld that refuses or does not answer a write. */
+#include "bridge/serve/worker.h"
+#include "bridge/slurm/slurm_parts.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { NODES = 12, UPDATES_MAX = 64 };
+
+/* slurmctld --------------------------------------------------------------------------------- */
+
+static struct {
+    time_t node_time, job_time, reservation_time; /* of the last change */
+    int node_error, job_error, reservation_error; /* 0: the call succeeds */
+    const char *job_nodes;                        /* of the one job; NULL: no job */
+    const char *reserved;                         /* nodes of the one reservation; NULL: none */
+    const char *reason;                           /* of all nodes, which are drained with one */
+    int updates[UPDATES_MAX];                     /* what each update gets */
+    size_t update_count;
+    bool obeys; /* an update changes the nodes */
+    int task_error;
+} ctl;
+
+static void ctl_reset(void)
+{
+    memset(&ctl, 0, sizeof(ctl));
+    ctl.node_time = ctl.job_time = ctl.reservation_time = 1;
+    ctl.obeys = true;
+}
+
+static int fail_with(int number)
+{
+    errno = number;
+    return number != 0 ? SLURM_ERROR : SLURM_SUCCESS;
+}
+
+void slurm_init(const char *conf)
+{
+    (void)conf;
+}
+
+void slurm_fini(void)
+{
+}
+
+char *slurm_strerror(int errnum)
+{
+    static char text[32];
+    snprintf(text, sizeof(text), "error %d", errnum);
+    return text;
+}
+
+static void fill_node(node_info_t *out, unsigned number)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "n%u", number);
+    out->name = strdup(name);
+    out->node_state = NODE_STATE_IDLE;
+    if (ctl.reason != NULL) {
+        out->node_state |= NODE_STATE_DRAIN;
+        out->reason = strdup(ctl.reason);
+        out->reason_uid = getuid();
+    }
+}
+
+static node_info_msg_t *make_nodes(unsigned first, unsigned count)
+{
+    node_info_msg_t *msg = calloc(1, sizeof(*msg));
+    LKS_ASSERT(msg != NULL);
+    msg->last_update = ctl.node_time;
+    msg->node_array = calloc(count, sizeof(*msg->node_array));
+    msg->record_count = count;
+    for (unsigned i = 0; i < count; i++)
+        fill_node(&msg->node_array[i], first + i);
+    return msg;
+}
+
+int slurm_load_node(time_t update_time, node_info_msg_t **resp, uint16_t show_flags)
+{
+    (void)show_flags;
+    if (ctl.node_error != 0)
+        return fail_with(ctl.node_error);
+    if (update_time >= ctl.node_time)
+        return fail_with(SLURM_NO_CHANGE_IN_DATA);
+    *resp = make_nodes(1, NODES);
+    return SLURM_SUCCESS;
+}
+
+int slurm_load_node_single(node_info_msg_t **resp, char *node_name, uint16_t show_flags)
+{
+    (void)show_flags;
+    if (ctl.node_error != 0)
+        return fail_with(ctl.node_error);
+    *resp = make_nodes((unsigned)strtoul(node_name + 1, NULL, 10), 1);
+    return SLURM_SUCCESS;
+}
+
+void slurm_free_node_info_msg(node_info_msg_t *node_buffer_ptr)
+{
+    for (uint32_t i = 0; node_buffer_ptr != NULL && i < node_buffer_ptr->record_count; i++) {
+        free(node_buffer_ptr->node_array[i].name);
+        free(node_buffer_ptr->node_array[i].reason);
+    }
+    if (node_buffer_ptr != NULL)
+        free(node_buffer_ptr->node_array);
+    free(node_buffer_ptr);
+}
+
+int slurm_load_jobs(time_t update_time, job_info_msg_t **job_info_msg_pptr, uint16_t show_flags)
+{
+    (void)show_flags;
+    if (ctl.job_error != 0)
+        return fail_with(ctl.job_error);
+    if (update_time >= ctl.job_time)
+        return fail_with(SLURM_NO_CHANGE_IN_DATA);
+    job_info_msg_t *msg = calloc(1, sizeof(*msg));
+    LKS_ASSERT(msg != NULL);
+    msg->last_update = ctl.job_time;
+    msg->record_count = ctl.job_nodes != NULL;
+    msg->job_array = calloc(1, sizeof(*msg->job_array));
+    msg->job_array->job_id = 17;
+    msg->job_array->job_state = JOB_RUNNING;
+    msg->job_array->nodes = strdup(ctl.job_nodes != NULL ? ctl.job_nodes : "");
+    *job_info_msg_pptr = msg;
+    return SLURM_SUCCESS;
+}
+
+void slurm_free_job_info_msg(job_info_msg_t *job_buffer_ptr)
+{
+    if (job_buffer_ptr == NULL)
+        return;
+    free(job_buffer_ptr->job_array->nodes);
+    free(job_buffer_ptr->job_array);
+    free(job_buffer_ptr);
+}
+
+int slurm_load_reservations(time_t update_time, reserve_info_msg_t **resp)
+{
+    if (ctl.reservation_error != 0)
+        return fail_with(ctl.reservation_error);
+    if (update_time >= ctl.reservation_time)
+        return fail_with(SLURM_NO_CHANGE_IN_DATA);
+    reserve_info_msg_t *msg = calloc(1, sizeof(*msg));
+    LKS_ASSERT(msg != NULL);
+    msg->last_update = ctl.reservation_time;
+    msg->record_count = ctl.reserved != NULL;
+    msg->reservation_array = calloc(1, sizeof(*msg->reservation_array));
+    msg->reservation_array->node_list = strdup(ctl.reserved != NULL ? ctl.reserved : "");
+    *resp = msg;
+    return SLURM_SUCCESS;
+}
+
+void slurm_free_reservation_info_msg(reserve_info_msg_t *resv_info_ptr)
+{
+    if (resv_info_ptr == NULL)
+        return;
+    free(resv_info_ptr->reservation_array->node_list);
+    free(resv_info_ptr->reservation_array);
+    free(resv_info_ptr);
+}
+
+void slurm_init_update_node_msg(update_node_msg_t *update_node_msg)
+{
+    memset(update_node_msg, 0, sizeof(*update_node_msg));
+}
+
+int slurm_update_node(update_node_msg_t *node_msg)
+{
+    (void)node_msg;
+    LKS_ASSERT(ctl.update_count < UPDATES_MAX);
+    int number = ctl.updates[ctl.update_count++];
+    if (number == 0 && ctl.obeys)
+        ctl.reason = "lockstep:change:17 x";
+    ctl.node_time++;
+    return fail_with(number);
+}
+
+int slurm_requeue2(char *job_id, uint32_t flags, job_array_resp_msg_t **resp)
+{
+    (void)job_id;
+    (void)flags;
+    job_array_resp_msg_t *msg = calloc(1, sizeof(*msg));
+    LKS_ASSERT(msg != NULL);
+    msg->job_array_count = 2;
+    msg->error_code = calloc(2, sizeof(*msg->error_code));
+    msg->error_code[1] = (uint32_t)ctl.task_error;
+    *resp = msg;
+    return SLURM_SUCCESS;
+}
+
+void slurm_free_job_array_resp(job_array_resp_msg_t *resp)
+{
+    free(resp->error_code);
+    free(resp);
+}
+
+int slurm_load_ctl_conf(time_t update_time, slurm_conf_t **slurm_ctl_conf_ptr)
+{
+    (void)update_time;
+    *slurm_ctl_conf_ptr = calloc(1, sizeof(**slurm_ctl_conf_ptr));
+    return SLURM_SUCCESS;
+}
+
+void slurm_free_ctl_conf(slurm_conf_t *slurm_ctl_conf_ptr)
+{
+    free(slurm_ctl_conf_ptr);
+}
+
+/* Readings ---------------------------------------------------------------------------------- */
+
+static void slurm_drop(struct lks_slurm **s)
+{
+    lks_slurm_free(*s);
+}
+
+/* Read everything: whether something changed, and how many nodes have a job and a reservation. */
+static void read_all(struct lks_slurm *s, enum lks_code want, bool changed, size_t busy,
+                     size_t reserved)
+{
+    LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
+    struct lks_err err = {0};
+    bool got = false;
+    size_t with_job = 0, with_reservation = 0;
+    lks_bridge_reading_init(&r);
+    CHECK_CODE(lks_slurm_read(s, &r, &got, &err), want);
+    CHECK_INT(got, changed);
+    for (uint32_t i = 0; i < r.count; i++) {
+        struct lks_str json = {r.bytes.ptr + r.items[i].json, r.items[i].json_len};
+        with_job += lks_str_find(json, LKS_STR("\"id\":\"17\"")) >= 0;
+        with_reservation += lks_str_find(json, LKS_STR("\"reservation\":{")) >= 0;
+    }
+    CHECK_INT(r.count, changed ? NODES : 0);
+    CHECK_INT(with_job, busy);
+    CHECK_INT(with_reservation, reserved);
+}
+
+/* What came before a failure is part of the next reading. */
+static void test_failures(void)
+{
+    LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
+    struct lks_err err = {0};
+    ctl_reset();
+    CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
+    read_all(s, LKS_OK, true, 0, 0);
+    read_all(s, LKS_OK, false, 0, 0);
+    static const struct {
+        const char *name;
+        bool nodes, jobs;
+        int *error;
+    } rows[] = {
+        {"nodes change, and the jobs fail", true, false, &ctl.job_error},
+        {"nodes change, and the reservations fail", true, false, &ctl.reservation_error},
+        {"jobs change, and the reservations fail", false, true, &ctl.reservation_error},
+        {"jobs change, and the nodes fail", false, true, &ctl.node_error},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        ctl.node_time += rows[i].nodes;
+        ctl.job_time += rows[i].jobs;
+        *rows[i].error = SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT;
+        read_all(s, LKS_E_UNAVAILABLE, false, 0, 0);
+        *rows[i].error = 0;
+        read_all(s, LKS_OK, true, 0, 0);
+        read_all(s, LKS_OK, false, 0, 0);
+    }
+}
+
+/* A list that cannot be read is that of one job or reservation, and no node of it counts as empty.
+ */
+static void test_unreadable(void)
+{
+    LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
+    struct lks_err err = {0};
+    ctl_reset();
+    CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
+    static const struct {
+        const char *name, *job, *reserved;
+        size_t busy, held;
+        const char *warning;
+    } rows[] = {
+        {"both can be read", "n[1-2]", "n3", 2, 1, ""},
+        {"the job's cannot", "n[1-", "n3", NODES, 1, "job 17"},
+        {"the reservation's cannot", "n[1-2]", "n[3", 2, 0, "reservation"},
+        {"neither can", "n]", "n[3", NODES, 0, "job 17"},
+        {"both can again", "n[1-2]", "n3", 2, 1, ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        ctl.job_nodes = rows[i].job;
+        ctl.reserved = rows[i].reserved;
+        ctl.job_time++;
+        ctl.reservation_time++;
+        read_all(s, LKS_OK, true, rows[i].busy, rows[i].held);
+        struct lks_str warning = lks_str_from(lks_slurm_index_warning(s));
+        CHECK_HAS(warning, rows[i].warning);
+        CHECK_INT(warning.len > 0, rows[i].warning[0] != '\0');
+    }
+}
+
+/* Writes ------------------------------------------------------------------------------------ */
+
+static void test_errors(void)
+{
+    static const struct {
+        int number;
+        enum lks_code code;
+    } rows[] = {
+        {ESLURM_INVALID_NODE_NAME, LKS_E_NOT_FOUND},
+        {ESLURM_ACCESS_DENIED, LKS_E_DENIED},
+        {ESLURM_INVALID_NODE_STATE, LKS_E_REFUSED},
+        {ESLURM_REBOOT_IN_PROGRESS, LKS_E_REFUSED},
+        {ESLURM_IN_STANDBY_MODE, LKS_E_UNAVAILABLE},
+        {SLURM_COMMUNICATIONS_CONNECTION_ERROR, LKS_E_UNAVAILABLE},
+        {SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, LKS_E_UNAVAILABLE},
+        {ETIMEDOUT, LKS_E_UNAVAILABLE},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_err err = {0};
+        lks_test_case("error %d", rows[i].number);
+        CHECK_CODE(lks_slurm_fail(rows[i].number, "x", &err), rows[i].code);
+    }
+    struct lks_err err = {0};
+    struct lks_slurm_about about;
+    lks_test_case("a task that cannot be requeued");
+    ctl_reset();
+    CHECK_CODE(lks_slurm_requeue("17", &err), LKS_OK);
+    ctl.task_error = ESLURM_BATCH_ONLY;
+    CHECK_CODE(lks_slurm_requeue("17", &err), LKS_E_REFUSED);
+    lks_test_case("a cluster without a name");
+    CHECK_CODE(lks_slurm_about(&about, &err), LKS_OK);
+    CHECK_STR(lks_str_from(about.cluster), "");
+}
+
+static int64_t log_now(void)
+{
+    return 0;
+}
+
+static void worker_open(struct lks_worker *w, char *folder, struct lks_log *log, FILE *null)
+{
+    struct lks_err err = {0};
+    CHECK(mkdtemp(folder) != NULL && null != NULL);
+    CHECK_CODE(lks_durable_open(folder, &w->durable, &err), LKS_OK);
+    CHECK_CODE(lks_slurm_new(getuid(), &w->slurm, &err), LKS_OK);
+    CHECK_INT(uv_mutex_init(&w->lock), 0);
+    lks_bridge_book_init(&w->book, 0);
+    lks_log_init(log, null, LKS_LEVEL_INFO, LKS_LOG_LOGFMT, log_now);
+    w->log = log;
+}
+
+static void worker_close(struct lks_worker *w, const char *folder)
+{
+    char path[64];
+    static const char *const files[] = {"bridge.json", "lock"};
+    lks_bridge_book_fini(&w->book);
+    lks_slurm_free(w->slurm);
+    lks_durable_close(&w->durable);
+    lks_log_fini(w->log);
+    uv_mutex_destroy(&w->lock);
+    for (size_t i = 0; i < LKS_COUNT(files); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+/* Drain the first `count` nodes at once; how many answers have the status of `want`. */
+static size_t drain(struct lks_worker *w, size_t count, int want)
+{
+    static struct lks_worker_task tasks[NODES];
+    struct lks_worker_task *list[NODES];
+    struct lks_err err = {0};
+    size_t found = 0;
+    ctl.node_time++;
+    CHECK_CODE(lks_worker_read(w, &err), LKS_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct lks_bridge_request *r = &tasks[i].request;
+        tasks[i] = (struct lks_worker_task){.request = {.verb = LKS_BRIDGE_DRAIN, .epoch = 1}};
+        list[i] = &tasks[i];
+        snprintf(r->name, sizeof(r->name), "n%zu", i + 1);
+        snprintf(r->owner, sizeof(r->owner), "lockstep:change:17");
+        const struct lks_bridge_entry *e = lks_bridge_book_find(&w->book, lks_str_from(r->name));
+        r->revision = e != NULL ? e->revision : 0;
+    }
+    lks_worker_write(w, list, count);
+    for (size_t i = 0; i < count; i++) {
+        found += tasks[i].status == want;
+        lks_buf_fini(&tasks[i].body);
+    }
+    return found;
+}
+
+#define SILENT  SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT
+#define REFUSES ESLURM_INVALID_NODE_STATE
+
+/* Nodes that are drained at once. */
+static const struct {
+    const char *name;
+    size_t nodes;
+    int updates[3]; /* what the first ones get; those behind succeed */
+    bool obeys;
+    size_t sent;
+    struct {
+        int status;
+        size_t count;
+    } answers[2];
+} groups[] = {
+    {"one request", 4, {0}, true, 1, {{200, 4}}},
+    {"no answer", 4, {SILENT}, false, 1, {{504, 4}}},
+    {"no answer for many", NODES, {SILENT}, false, 1, {{504, NODES}}},
+    {"refused, and one by one", 4, {REFUSES}, true, 5, {{200, 4}}},
+    {"refused, and then no answer", 4, {REFUSES, SILENT}, false, 2, {{504, 1}, {503, 3}}},
+    {"refused, one more, and then no answer",
+     4,
+     {REFUSES, REFUSES, SILENT},
+     false,
+     3,
+     {{409, 1}, {503, 2}}},
+};
+
+static void test_groups(void)
+{
+    FILE *null = fopen("/dev/null", "w");
+    for (size_t i = 0; i < LKS_COUNT(groups); i++) {
+        for (size_t a = 0; a < LKS_COUNT(groups[i].answers) && groups[i].answers[a].status != 0;
+             a++) {
+            struct lks_worker w = {0};
+            struct lks_log log = {0};
+            char folder[] = "/tmp/lockstep-bridge-XXXXXX";
+            lks_test_case("%s: %d", groups[i].name, groups[i].answers[a].status);
+            ctl_reset();
+            ctl.obeys = groups[i].obeys;
+            memcpy(ctl.updates, groups[i].updates, sizeof(groups[i].updates));
+            worker_open(&w, folder, &log, null);
+            CHECK_INT(drain(&w, groups[i].nodes, groups[i].answers[a].status),
+                      groups[i].answers[a].count);
+            CHECK_INT(ctl.update_count, groups[i].sent);
+            worker_close(&w, folder);
+        }
+    }
+    fclose(null);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"failures between two calls", test_failures},
+        {"lists of nodes that cannot be read", test_unreadable},
+        {"errors of Slurm", test_errors},
+        {"drains of several nodes", test_groups},
+        {0},
+    };
+    return lks_test_main(tests);
+}
