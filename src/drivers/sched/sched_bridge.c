@@ -252,7 +252,8 @@ static bool is_outdated(struct talking *t, const struct lks_doc *body)
         return false;
     lks_conversation_fail(&t->head, LKS_E_REFUSED,
                           "node '%s': a controller with epoch %" PRIu64
-                          " wrote to the scheduler; this one has %" PRIu64,
+                          " wrote to the scheduler; this one has %" PRIu64
+                          ". If the store of lockstepd is new, see \"Epochs\" in docs/slurm.md",
                           t->node, epoch, t->epoch);
     return true;
 }
