@@ -83,6 +83,12 @@ static const struct {
      "lockstep: usage: lockstep version; see 'lockstep help version'\n"},
     {"no number", ARGS("xid"), 2, "",
      "lockstep: usage: lockstep xid NUMBER; see 'lockstep help xid'\n"},
+    {"a clock time that is still to come", ARGS("journal", "at", "23:00", "--node", "n1"), 2, "",
+     "lockstep: 23:00 is in the future; write 'yesterday 23:00' or a full date, such as "
+     "'2026-11-15 03:37'\n"},
+    {"a day that is still to come", ARGS("journal", "at", "2027-01-01", "--node", "n1"), 2, "",
+     "lockstep: 2027-01-01 is in the future; write 2026-11-15T03:37:00Z, '2026-11-15 03:37' "
+     "(local), 14:00 (today), 'yesterday 14:00' or '2h ago'\n"},
     /* Options. */
     {"misspelled option", ARGS("lifecycle", "--jsno"), 2, "",
      "lockstep: lifecycle: no option '--jsno'; did you mean '--json'? See 'lockstep help "

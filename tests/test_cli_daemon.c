@@ -187,15 +187,16 @@ static const struct row rows[] = {
     {"journal export", ARGS("--kind", "hold"), 3, "",
      "lockstep: --kind: there are no records of the kind 'hold'; did you mean 'held'?"},
     {"journal export", ARGS("--node", "n[0"), 3, "", "--node"},
-    {"journal at", ARGS("in 1h", "--node", "n[0-1]"), 0, "n1", ""},
-    {"journal at", ARGS("in 1h", "--pool", "p"), 0, "n2", ""},
+    {"journal at", ARGS("now", "--node", "n[0-1]"), 0, "n1", ""},
+    {"journal at", ARGS("now", "--pool", "p"), 0, "n2", ""},
     {"journal at", ARGS("now", "--pool", "pp"), 3, "", "there is no pool 'pp'"},
     {"journal at", ARGS("1h ago", "--node", "n1"), 3, "", "no node 'n1' then"},
     {"journal at", ARGS("yesterday", "--pool", "p"), 3, "", "no pool 'p' then"},
     {"journal at", ARGS("now", "--pool", "p", "--node", "n1"), 2, "", "--node"},
     {"journal at", ARGS("now"), 2, "", "--node has to name nodes"},
     {"journal at", ARGS("2h", "--node", "n1"), 2, "", "write '2h ago'"},
-    {"journal at", ARGS("2099-01-01T00:00:00Z", "--node", "n1"), 0, "unseen", ""},
+    {"journal at", ARGS("2099-01-01T00:00:00Z", "--node", "n1"), 2, "",
+     "2099-01-01T00:00:00Z is in the future; write 2026-11-15T03:37:00Z, "},
     {"journal at", ARGS("2001-01-01T00:00:00Z", "--node", "n1"), 3, "", "no node"},
     {"drift", {NULL}, 0, "no node differs", ""},
     {"drift", ARGS("--judged", "odd"), 3, "", "judged"},
@@ -350,15 +351,15 @@ static const struct row offline_rows[] = {
     {"journal export", ARGS("DATA", "--since", "in 1h"), 0, "", "no rows answer"},
     {"journal export", ARGS("DATA", "--since", "1h ago", "--until", "in 1h", "--kind", "begun"), 0,
      "\"kind\":\"begun\"", ""},
-    {"journal at", ARGS("in 1h", "DATA", "--pool", "p"), 0, "n2", ""},
-    {"journal at", ARGS("in 1h", "DATA", "--node", "n[0-1]"), 0, "UTC", ""},
-    {"journal at", ARGS("2099-01-01T00:00:00Z", "DATA", "--node", "n1"), 0, "unseen", ""},
+    {"journal at", ARGS("now", "DATA", "--pool", "p"), 0, "n2", ""},
+    {"journal at", ARGS("now", "DATA", "--node", "n[0-1]"), 0, "UTC", ""},
+    {"journal at", ARGS("now", "DATA", "--node", "n1"), 0, "unseen", ""},
     {"journal at", ARGS("2001-01-01T00:00:00Z", "DATA", "--node", "n1"), 3, "", "no node"},
     {"journal at", ARGS("noon", "DATA", "--node", "n1"), 2, "", "noon"},
     {"journal repair", ARGS("DATA"), 2, "", "--reason"},
     {"journal repair", ARGS("DATA", "--reason", "to see"), 1, "", ""},
     {"journal export", ARGS("DATA", "--server", "SERVER"), 2, "", "--server does not go with it"},
-    {"journal at", ARGS("2099-01-01T00:00:00Z", "DATA", "--node", "n1", "--ca", "x"), 2, "",
+    {"journal at", ARGS("now", "DATA", "--node", "n1", "--ca", "x"), 2, "",
      "--ca does not go with it"},
     {"conform", ARGS("--stack", STACK, "--fleet", "DATA"), 1, "of 3 nothing is known", ""},
     {"conform", ARGS("--stack", STACK, "--pool", "p"), 2, "", "--fleet"},
@@ -401,6 +402,7 @@ static struct lks_run run_row(const struct row *row, bool remote, const char *la
     const char *words[WORDS_MAX * 2] = {0};
     char storage[64];
     size_t count = 0;
+    lks_run_now = (int64_t)time(NULL) + 1; /* now is after every record of this second */
     snprintf(storage, sizeof(storage), "%s", row->command);
     for (char *save = NULL, *w = strtok_r(storage, " ", &save); w != NULL;
          w = strtok_r(NULL, " ", &save))

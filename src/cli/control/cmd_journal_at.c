@@ -10,6 +10,7 @@
 #include "engine/journal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { FORM_MAX = 128 };
 
@@ -24,10 +25,27 @@ static void question_fini(struct question *q)
     lks_arena_fini(&q->arena);
 }
 
+/* The past has an end: a later time would show the present under another header. */
+static enum lks_code read_time(const struct lks_cli *cli, struct lks_str text, lks_ms *out,
+                               struct lks_err *err)
+{
+    if (lks_listing_moment_of(cli, text, out, err) != LKS_OK)
+        return err->code;
+    if (*out <= (lks_ms)cli->now * LKS_SECOND + cli->now_ms)
+        return LKS_OK;
+    if (strspn(text.ptr, "0123456789:") == text.len)
+        return lks_fail(err, LKS_E_USAGE,
+                        "%" LKS_STR_FMT " is in the future; write 'yesterday %" LKS_STR_FMT
+                        "' or a full date, such as '2026-11-15 03:37'",
+                        LKS_STR_ARG(text), LKS_STR_ARG(text));
+    return lks_fail(err, LKS_E_USAGE, "%" LKS_STR_FMT " is in the future; write %s",
+                    LKS_STR_ARG(text), LKS_MOMENT_FORMS);
+}
+
 static enum lks_code read_question(struct lks_cli *cli, const struct lks_args *args,
                                    struct question *q, struct lks_err *err)
 {
-    if (lks_listing_moment_of(cli, lks_str_from(args->positional[0]), &q->past.at, err) != LKS_OK)
+    if (read_time(cli, lks_str_from(args->positional[0]), &q->past.at, err) != LKS_OK)
         return err->code;
     q->past.pool = lks_args_str(args, "--pool");
     if (lks_hostlist_parse(lks_args_str(args, "--node"), &q->arena, &q->nodes, err) != LKS_OK)

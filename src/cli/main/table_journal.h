@@ -27,9 +27,9 @@ extern const struct lks_option lks_journal_verify_options[], lks_journal_export_
      "Show nodes as they were at a given time",                                                    \
      "Shows what 'node show' printed then: the node's intent (its pool's pin, or the target of "   \
      "the change that it was in), the stack that the verdict is about, the change, and what "      \
-     "ran. TIME is 2026-11-15T03:37:00Z, '2026-11-15 03:37' or 'yesterday 14:00' in the local "    \
-     "zone (TZ), or '2h ago'; the zone is printed. With lockstepd's data directory DIR, no "       \
-     "lockstepd is needed.",                                                                       \
+     "ran. TIME is 2026-11-15T03:37:00Z, '2026-11-15 03:37', HH:MM of today or 'yesterday "        \
+     "14:00' in the local zone (TZ), or '2h ago', and not in the future; the zone is printed. "    \
+     "With lockstepd's data directory DIR, no lockstepd is needed.",                               \
      "{node, time, seq, name, pool?, liveness, judged, tuple?, intake, held, enrolled, "           \
      "admissible, why?, boot?, report?, stack?, stack_digest?, intent_from?, judged_stack?, "      \
      "judged_stack_digest?, drifted, unmeasured, rows, first?, change?, ..., readings?: [[name, "  \

@@ -145,10 +145,11 @@ static bool clock_parse(struct lks_str s, lks_day day, int64_t *ms, bool *exact)
     char date[LKS_DAY_TEXT_SIZE], text[LKS_MOMENT_TEXT_MAX + LKS_DAY_TEXT_SIZE];
     size_t length = clock_length(s);
     struct lks_str zone = lks_str_trim(from(s, length));
-    bool brief = length == 5; /* "03:37" */
+    const char *pad = length > 1 && s.ptr[1] == ':' ? "0" : ""; /* "3:37" is 03:37 */
+    bool brief = length + strlen(pad) == 5;                     /* "03:37" */
     lks_ms at;
     *exact = zone.len > 0;
-    snprintf(text, sizeof(text), "%sT%.*s%s%.*s", lks_time_day_text(day, date),
+    snprintf(text, sizeof(text), "%sT%s%.*s%s%.*s", lks_time_day_text(day, date), pad,
              length > 0 ? (int)length : 5, length > 0 ? s.ptr : "00:00",
              brief || length == 0 ? ":00" : "", zone.len > 0 ? (int)zone.len : 1,
              zone.len > 0 ? zone.ptr : "Z");

@@ -18,7 +18,8 @@
 
 /* For messages and help: how a moment may be written. */
 #define LKS_MOMENT_FORMS                                                                           \
-    "2026-11-15T03:37:00Z, '2026-11-15 03:37' (local), 'yesterday 14:00' or '2h ago'"
+    "2026-11-15T03:37:00Z, '2026-11-15 03:37' (local), 14:00 (today), 'yesterday 14:00' or '2h "   \
+    "ago'"
 
 /* The same where a time in the future is asked for. */
 #define LKS_MOMENT_FORMS_AHEAD                                                                     \
