@@ -177,11 +177,13 @@ uint64_t flashes_ask(struct flashes *f, const char *node, enum lks_bmcsim_person
                      const char *class, const char *version)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    char body[768];
+    char body[768], to[64] = "";
+    if (version != NULL)
+        snprintf(to, sizeof(to), "\"version\":\"%s\",", version);
     snprintf(body, sizeof(body),
-             "{\"node\":\"%s\",\"component\":\"%s\",\"version\":\"%s\",\"bundle\":\"%s\","
+             "{\"node\":\"%s\",\"component\":\"%s\",%s\"bundle\":\"%s\","
              "\"image\":\"%s\",\"minutes\":%u,\"reason\":\"rehearsal\"}",
-             node, class, version, f->bundle, f->images[kind], f->minutes != 0 ? f->minutes : 120);
+             node, class, to, f->bundle, f->images[kind], f->minutes != 0 ? f->minutes : 120);
     if (!crew_fine(f->crew.root, "flash", "/v1/flashes", body, &t))
         return 0;
     return (uint64_t)crew_number(&t, "id");

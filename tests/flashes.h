@@ -41,7 +41,8 @@ bool flashes_bring(struct flashes *f, struct lks_str manifest);
 /* The node is in a change from here on. */
 bool flashes_change(struct flashes *f, const char *node);
 
-/* Ask for an update of `class` to `version`; its number, or 0. */
+/* Ask for an update of `class` to `version`, or to that of the bundle if it is NULL; its number, or
+ * 0. */
 uint64_t flashes_ask(struct flashes *f, const char *node, enum lks_bmcsim_personality kind,
                      const char *class, const char *version);
 

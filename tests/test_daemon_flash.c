@@ -182,7 +182,7 @@ static void check_updates(struct flashes *f)
     name_of(0, name);
     flashes_change(f, name);
     check_manifest(f, name);
-    check_done(f, name, flashes_ask(f, name, kind_of(0), CLASS, VERSION));
+    check_done(f, name, flashes_ask(f, name, kind_of(0), CLASS, NULL));
     for (size_t i = 0; i < LKS_COUNT(moments); i++) {
         name_of(i + 1, name);
         flashes_change(f, name);

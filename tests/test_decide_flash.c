@@ -1,3 +1,6 @@
+/* Updates by management endpoints: which may begin, how far they are, and how they end.
+ *
+ * Long because all rows stand on one fleet and one set of bundles. */
 #include "core/rows/flash.h"
 #include "core/rows/node.h"
 #include "core/state/lookup.h"
@@ -24,6 +27,7 @@ enum { NOW = 1000000, HOUR = 3600000 };
 #define PAIR      DIGEST("b")
 #define REVOKED   DIGEST("c")
 #define RULES     DIGEST("d")
+#define SEVERAL   DIGEST("e")
 
 static const char fleet[] =
     "lockstep: 1\nkind: Fleet\nname: f\n"
@@ -62,6 +66,10 @@ static struct {
         SAID("d", IMAGE, "cpld", "3.0") ",\"hardware_classes\":[\"hgx-h100-8\"]},"
         SAID("e", OTHER, "cpld", "3.0") ",\"hardware_classes\":[\"power-shelf\"]},"
         SAID("f", OTHER, "cpld", "4.0") ",\"hardware_revisions\":[\"A02\"]}")},
+    {.digest = SEVERAL, .text = MANIFEST(
+        SAID("a", IMAGE, "cpld", "3.0") ",\"hardware_classes\":[\"hgx-h100-8\"]},"
+        SAID("b", OTHER, "cpld", "4.0") "},"
+        SAID("c", OTHER, "bios", "4.0") ",\"hardware_classes\":[\"hgx-h100-8\"]}")},
 };
 /* clang-format on */
 
@@ -108,6 +116,8 @@ static void set_up(struct lks_asked *a)
          .bundle = {.digest = T(PAIR), .artifacts = T(IMAGE " " ABSENT)}},
         {.kind = LKS_RECORD_BUNDLE,
          .bundle = {.digest = T(RULES), .artifacts = T(IMAGE " " OTHER)}},
+        {.kind = LKS_RECORD_BUNDLE,
+         .bundle = {.digest = T(SEVERAL), .artifacts = T(IMAGE " " OTHER)}},
         {.kind = LKS_RECORD_BUNDLE,
          .bundle = {.digest = T(REVOKED), .name = T("old"), .artifacts = T(OTHER)}},
         {.kind = LKS_RECORD_BUNDLE_REVOKED,
@@ -195,9 +205,36 @@ static const struct {
      "g1",
      {.version = T("2"), .bundle = T(BUNDLE)},
      "invalid: component: there is none, and it is needed"},
-    {"no version",
+    {"no version: that of the bundle",
      "g1",
      {.component = T("bmc"), .bundle = T(BUNDLE)},
+     BEGUN "update component=bmc version=2.0" IMAGED BY},
+    {"no version, and none for the component",
+     "g1",
+     {.component = T("bios"), .bundle = T(BUNDLE)},
+     "refused: bundle: fw has no firmware for bios"},
+    {"no version, and several for the component",
+     "g1",
+     {.component = T("cpld"), .bundle = T(SEVERAL)},
+     "invalid: version: the bundle has cpld 3.0 and 4.0; say which one with --to (version in the "
+     "API)"},
+    {"no version, one of several for this hardware",
+     "shelf1",
+     {.component = T("cpld"), .bundle = T(SEVERAL)},
+     "flash id=1 node=shelf1 act=update component=cpld version=4.0 bundle=" SEVERAL " image=" OTHER
+     " size=8" BY},
+    {"no version, all for other hardware",
+     "shelf1",
+     {.component = T("bios"), .bundle = T(SEVERAL)},
+     "refused: bundle: what fw has for bios is for other hardware than shelf1, which by the "
+     "fleet's file is of class power-shelf, revision unknown"},
+    {"no version, and a bundle nobody found good",
+     "g1",
+     {.component = T("bmc"), .bundle = T(ABSENT)},
+     "refused: bundle: no good verdict on " ABSENT "; put it there with 'lockstep bundle push'"},
+    {"no version and no bundle",
+     "g1",
+     {.component = T("bmc")},
      "invalid: version: there is none, and it is needed"},
     {"a version that drives a terminal",
      "g1",

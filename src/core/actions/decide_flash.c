@@ -73,7 +73,7 @@ static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
 static bool is_for(const struct lks_bundle_artifact *a, const struct lks_rec_flash *f)
 {
     return a->kind == LKS_BUNDLE_FIRMWARE && lks_str_eq(a->component, f->component) &&
-           lks_str_eq(a->version, f->version) &&
+           (f->version.len == 0 || lks_str_eq(a->version, f->version)) &&
            (f->image.len == 0 || lks_str_eq(a->digest, f->image));
 }
 
@@ -96,17 +96,18 @@ static void refuse_none(struct lks_deciding *d, uint32_t node, const struct lks_
     if (named == 0)
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "bundle: %" LKS_STR_FMT " has no firmware for %" LKS_STR_FMT
-                            " %" LKS_STR_FMT "%s",
+                            "%s%" LKS_STR_FMT "%s",
                             LKS_STR_ARG(d->event->said->name), LKS_STR_ARG(f->component),
-                            LKS_STR_ARG(f->version), f->image.len > 0 ? " in that image" : "");
+                            f->version.len > 0 ? " " : "", LKS_STR_ARG(f->version),
+                            f->image.len > 0 ? " in that image" : "");
     else
         lks_decision_refuse(d, LKS_E_REFUSED,
-                            "bundle: what %" LKS_STR_FMT " has for %" LKS_STR_FMT " %" LKS_STR_FMT
+                            "bundle: what %" LKS_STR_FMT " has for %" LKS_STR_FMT "%s%" LKS_STR_FMT
                             " is for other hardware than %" LKS_STR_FMT ", which by the fleet's "
                             "file is of class %" LKS_STR_FMT ", revision %" LKS_STR_FMT,
                             LKS_STR_ARG(d->event->said->name), LKS_STR_ARG(f->component),
-                            LKS_STR_ARG(f->version), LKS_STR_ARG(d->event->name),
-                            LKS_STR_ARG(class_of(d, node)),
+                            f->version.len > 0 ? " " : "", LKS_STR_ARG(f->version),
+                            LKS_STR_ARG(d->event->name), LKS_STR_ARG(class_of(d, node)),
                             LKS_STR_ARG(revision.len > 0 ? revision : LKS_STR("unknown")));
 }
 
@@ -137,6 +138,71 @@ static const struct lks_bundle_artifact *find_artifact(struct lks_deciding *d, u
                         "; say which one, by its digest",
                         files, LKS_STR_ARG(f->component), LKS_STR_ARG(f->version));
     return NULL;
+}
+
+/* The bundle, if it was found good and was not revoked; NULL is a refusal. */
+static const struct lks_state_bundle *good_bundle(struct lks_deciding *d, struct lks_str digest)
+{
+    const struct lks_state_bundle *bundle = lks_state_bundle(d->state, digest);
+    if (digest.len == 0)
+        lks_decision_refuse(d, LKS_E_INVALID, "bundle: say from which one, by its digest");
+    else if (bundle == NULL)
+        lks_decision_refuse(d, LKS_E_REFUSED,
+                            "bundle: no good verdict on %" LKS_STR_FMT
+                            "; put it there with 'lockstep bundle push'",
+                            LKS_STR_ARG(digest));
+    else if (bundle->revoked != 0)
+        lks_decision_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
+                            LKS_STR_ARG(text_of(d, bundle->name)),
+                            LKS_STR_ARG(text_of(d, bundle->revoked_reason)));
+    else
+        return bundle;
+    return NULL;
+}
+
+/* The one version that the manifest has for the component of this node; empty is a refusal. */
+static struct lks_str only_version(struct lks_deciding *d, uint32_t node,
+                                   const struct lks_rec_flash *f)
+{
+    const struct lks_bundle *said = d->event->said;
+    struct lks_str found = LKS_STR("");
+    size_t named = 0;
+    for (size_t i = 0; i < said->count; i++) {
+        const struct lks_bundle_artifact *a = &said->artifacts[i];
+        if (!is_for(a, f))
+            continue;
+        named++;
+        if (!lks_bundle_fits(a, class_of(d, node), revision_of(d, node)))
+            continue;
+        if (found.len > 0 && !lks_str_eq(a->version, found)) {
+            lks_decision_refuse(d, LKS_E_INVALID,
+                                "version: the bundle has %" LKS_STR_FMT " %" LKS_STR_FMT
+                                " and %" LKS_STR_FMT "; say which one with --to (version in the "
+                                "API)",
+                                LKS_STR_ARG(f->component), LKS_STR_ARG(found),
+                                LKS_STR_ARG(a->version));
+            return LKS_STR("");
+        }
+        found = a->version;
+    }
+    if (found.len == 0)
+        refuse_none(d, node, f, named);
+    return found;
+}
+
+/* A request without a version means the one of its bundle. */
+static bool take_version(struct lks_deciding *d, uint32_t node, struct lks_rec_flash *f)
+{
+    if (f->act >= LKS_BMC_ACT_COUNT || !needs[f->act].version || f->version.len > 0 ||
+        f->component.len == 0 || f->bundle.len == 0)
+        return true; /* what is missing is refused with the other words */
+    if (good_bundle(d, f->bundle) == NULL)
+        return false;
+    if (d->event->said != NULL)
+        f->version = only_version(d, node, f);
+    else
+        lks_decision_refuse(d, LKS_E_REFUSED, "bundle: its manifest could not be read");
+    return f->version.len > 0;
 }
 
 /* Whether it may follow what was read to run there; where nothing was read it may not. */
@@ -234,22 +300,11 @@ static bool check_bundle(struct lks_deciding *d, uint32_t node, bool planned,
 {
     if (!needs[f->act].bundle && f->bundle.len == 0)
         return true;
-    const struct lks_state_bundle *bundle = lks_state_bundle(d->state, f->bundle);
-    if (f->bundle.len == 0)
-        lks_decision_refuse(d, LKS_E_INVALID, "bundle: say from which one, by its digest");
-    else if (bundle == NULL)
-        lks_decision_refuse(d, LKS_E_REFUSED,
-                            "bundle: no good verdict on %" LKS_STR_FMT
-                            "; put it there with 'lockstep bundle push'",
-                            LKS_STR_ARG(f->bundle));
-    else if (bundle->revoked != 0)
-        lks_decision_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
-                            LKS_STR_ARG(text_of(d, bundle->name)),
-                            LKS_STR_ARG(text_of(d, bundle->revoked_reason)));
-    else
-        return needs[f->act].bundle ? check_artifact(d, node, planned, bundle, f)
-                                    : f->image.len == 0 || check_image(d, bundle, f);
-    return false;
+    const struct lks_state_bundle *bundle = good_bundle(d, f->bundle);
+    if (bundle == NULL)
+        return false;
+    return needs[f->act].bundle ? check_artifact(d, node, planned, bundle, f)
+                                : f->image.len == 0 || check_image(d, bundle, f);
 }
 
 bool lks_decide_flash_other_side(const struct lks_node *a, const struct lks_node *b)
@@ -385,8 +440,8 @@ void lks_decide_flash(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     uint32_t node = LKS_NO_NODE;
     struct lks_rec_flash flash = e->flash;
-    if (!lks_decision_reason(d) || !check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
-        !lks_decision_node(d, &node))
+    if (!lks_decision_reason(d) || !lks_decision_node(d, &node) || !take_version(d, node, &flash) ||
+        !check_words(d, &flash) || !check_deadline(d, flash.deadline))
         return;
     flash.by = e->by;
     flash.reason = lks_str_trim(e->reason);

@@ -461,7 +461,9 @@ const struct lks_form lks_ask_flash = ASK(ask_flash, "FlashWish",
     TAKES(ask_flash, act, WORDS(lks_bmc_act_words), "what is to be done (update)"),
     NEEDS(ask_flash, component, TEXT,
         "a class of firmware, or an entry of the endpoint's inventory"),
-    TAKES(ask_flash, version, TEXT, "what it is to run"),
+    TAKES(ask_flash, version, TEXT,
+        "what it is to run; absent: the only version that the bundle has for this component "
+        "and this hardware"),
     TAKES(ask_flash, bundle, TEXT,
         "a bundle that was found good: its digest, the beginning of one, or its "
         "name"),
