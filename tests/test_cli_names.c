@@ -3,7 +3,9 @@
 #include "tests/controller.h"
 #include "tests/run_cli.h"
 
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WORDS_MAX = 12, WORD_MAX = 512 };
 
@@ -95,6 +97,15 @@ static const struct row rows[] = {
     {ARGS("endpoint", "ls", "--node", "gpu[012-013]"), 3, "", NO_NODE("gpu013", "; did you mean")},
     {ARGS("drift", "--node", "gpu[012-013]"), 3, "", NO_NODE("gpu013", "; did you mean")},
 
+    /* Columns of records. */
+    {ARGS("node", "history", "gpu001", "-l", "kind=held"), 0, "nothing is recorded", ""},
+    {ARGS("node", "history", "gpu001", "-l", "reason!=x", "--sort-by", "-seq"), 0, "seq", ""},
+    {ARGS("node", "history", "gpu001", "-l", "bogus=1"), 2, "",
+     "--selector: no column 'bogus'; give one of: seq, time, kind, node, or a member of the "
+     "records"},
+    {ARGS("node", "history", "gpu001", "--sort-by", "row"), 2, "", "no column 'row'; give one"},
+    {ARGS("node", "history", "gpu001", "--columns", "seq,reasn"), 2, "", "did you mean 'reason'?"},
+
     /* Stacks of the registry. */
     {ARGS("stack", "publish", STACK), 0, "candidate", ""},
     {ARGS("stack", "ls", "--name", "h200"), 3, "", WHOLE("stack ls")},
@@ -181,6 +192,26 @@ static void test_reasons(void)
     check_rows(reasons, LKS_COUNT(reasons));
 }
 
+/* A reader that left after the first of several nodes is no failure of the others. */
+static void test_reader_left(void)
+{
+    const char *argv[] = {"lockstep",     "node",     "show",
+                          "gpu[001-003]", "--server", controller.socket};
+    int ends[2];
+    char *err = NULL;
+    size_t err_len = 0;
+    signal(SIGPIPE, SIG_IGN); /* as main() does */
+    if (!CHECK(pipe(ends) == 0))
+        return;
+    close(ends[0]);
+    struct lks_cli cli = {.out = fdopen(ends[1], "w"), .err = open_memstream(&err, &err_len)};
+    CHECK_INT(lks_cli_run(&cli, (int)LKS_COUNT(argv), (char **)(uintptr_t)argv), 0);
+    fclose(cli.out);
+    fclose(cli.err);
+    CHECK_STR(((struct lks_str){err, err_len}), "");
+    free(err);
+}
+
 static void test_begin(void)
 {
     lks_run_now = (int64_t)time(NULL);
@@ -202,6 +233,7 @@ int main(void)
         {"a controller starts", test_begin},
         {"names that people type", test_rows},
         {"reasons are recorded", test_reasons},
+        {"a reader that left", test_reader_left},
         {"it ends", test_end},
         {0},
     });

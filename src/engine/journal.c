@@ -242,6 +242,25 @@ static bool list_has(struct lks_str list, struct lks_str name)
     return false;
 }
 
+static bool is_hosts(const struct lks_record_field *field)
+{
+    return strcmp(field->key, "hosts") == 0;
+}
+
+static bool names_nodes(const struct lks_record_field *field)
+{
+    return is_hosts(field) || strcmp(field->key, "node") == 0 || strcmp(field->key, "subject") == 0;
+}
+
+bool lks_journal_kind_about_nodes(const struct lks_record_info *info)
+{
+    for (size_t i = 0; i < info->count; i++) {
+        if (names_nodes(&info->fields[i]))
+            return true;
+    }
+    return false;
+}
+
 bool lks_journal_record_about(const struct lks_record *r, struct lks_str name)
 {
     const struct lks_record_info *info = lks_record_info((unsigned)r->kind);
@@ -249,10 +268,10 @@ bool lks_journal_record_about(const struct lks_record *r, struct lks_str name)
         return false;
     for (size_t i = 0; i < info->count; i++) {
         const struct lks_record_field *field = &info->fields[i];
-        bool list = strcmp(field->key, "hosts") == 0;
-        if (!list && strcmp(field->key, "node") != 0 && strcmp(field->key, "subject") != 0)
-            continue;
         struct lks_str value;
+        bool list = is_hosts(field);
+        if (!names_nodes(field))
+            continue;
         memcpy(&value, (const char *)&r->begun + field->offset, sizeof(value));
         if (value.len > 0 && (list ? list_has(value, name) : lks_str_eq(value, name)))
             return true;

@@ -9,6 +9,7 @@
 #include "trust/chain.h"
 
 struct lks_record;
+struct lks_record_info;
 struct lks_state;
 
 /* Fold the newest snapshot and what follows into `out`, initialised, checking the chain; until the
@@ -89,6 +90,9 @@ enum lks_code lks_journal_verify(struct lks_store *store, const struct lks_verif
 
 /* Whether `r` is about the node called `name`, by itself or in a host list. */
 bool lks_journal_record_about(const struct lks_record *r, struct lks_str name);
+
+/* Whether records of the kind can be. */
+bool lks_journal_kind_about_nodes(const struct lks_record_info *info);
 
 /* One row as an object of JSON: seq, time, kind and the record's members that may be shown. */
 enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out,

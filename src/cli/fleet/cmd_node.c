@@ -20,7 +20,7 @@ enum lks_code lks_cmd_node_ls(struct lks_cli *cli, const struct lks_args *args, 
 }
 
 static const struct lks_listing_column history_columns[] = {
-    LKS_RIGHT("row", "seq"),  LKS_LEFT("time", "time"), LKS_LEFT("kind", "kind"),
+    LKS_RIGHT("seq", "seq"),  LKS_LEFT("time", "time"), LKS_LEFT("kind", "kind"),
     LKS_LEFT("node", "node"), LKS_WRAP("what", "*"),
 };
 

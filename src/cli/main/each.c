@@ -66,7 +66,7 @@ static bool run_one(struct lks_cli *cli, struct lks_args *args, struct walk *w, 
     args->positional[0] = NULL;
     if (code == LKS_OK)
         return true;
-    if (ends_all(code))
+    if (ends_all(code) || ferror(cli->out) != 0) /* the other answers would be lost, too */
         return false;
     fprintf(cli->err, "lockstep: %s: %s\n", name, err->msg);
     w->code = w->failed_count == 0 ? code : w->code;

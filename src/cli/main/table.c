@@ -672,7 +672,7 @@ const struct lks_command lks_commands[] = {
      lks_cmd_node_show},
     {LKS_LOOK, "node history", "NODES", 1, 1, history_options, "Show the journal records of a node",
      "Several nodes follow each other; with --json there is a line for each.",
-     "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
+     "{items: [{seq, time, kind, node?, ...}]}", lks_cmd_node_history},
     LKS_NODE_COMMANDS,
     LKS_ACCESS_COMMANDS,
     {LKS_LOOK, "alarm ls", "", 0, 0, alarm_options, "List open alarms", "",

@@ -2,6 +2,8 @@
 
 #include "base/near.h"
 #include "cli/shared/render.h"
+#include "engine/journal.h"
+#include "model/record/record.h"
 
 #include <string.h>
 
@@ -9,7 +11,7 @@ enum { NAMES_MAX = 4096, VALUE_MAX = 1 << 20 };
 
 /* Names of members -------------------------------------------------------------------------- */
 
-/* "..." stands for members that depend on the row. */
+/* "..." stands for members that depend on the row: those of its kind of record. */
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_."
 #define ANY          "..."
 
@@ -88,6 +90,22 @@ static bool is_known(const struct lks_selector_of *of, size_t count, struct lks_
     return false;
 }
 
+/* Whether a kind of record about nodes has the member; each is tried as what was meant. */
+static bool is_of_records(struct lks_str name, struct lks_near *near)
+{
+    for (size_t i = 0; i < lks_record_info_count; i++) {
+        const struct lks_record_info *info = &lks_record_infos[i];
+        for (size_t k = 0; lks_journal_kind_about_nodes(info) && k < info->count; k++) {
+            if (info->fields[k].hidden)
+                continue;
+            if (lks_str_is(name, info->fields[k].key))
+                return true;
+            lks_near_try(near, lks_str_from(info->fields[k].key));
+        }
+    }
+    return false;
+}
+
 void lks_selector_names(const struct lks_selector_of *of, struct lks_buf *out)
 {
     struct lks_str name;
@@ -105,15 +123,17 @@ enum lks_code lks_selector_check(const struct lks_selector_of *of, const char *o
     struct lks_near near = lks_near_to(name);
     struct lks_str whole, rest, known;
     lks_str_cut(name, '.', &whole, &rest);
-    if (is_known(of, SIZE_MAX, whole) || (name.len > 0 && is_known(of, SIZE_MAX, LKS_STR(ANY))))
+    bool records = is_known(of, SIZE_MAX, LKS_STR(ANY));
+    if (is_known(of, SIZE_MAX, whole) || (records && is_of_records(whole, &near)))
         return LKS_OK;
     for (size_t i = 0; lks_selector_member(of, i, &known); i++)
         lks_near_try(&near, known);
     lks_selector_names(of, &names);
-    return lks_fail(err, LKS_E_USAGE,
-                    "%s: no column '%" LKS_STR_FMT "'; give one of: %" LKS_STR_FMT "%s", option,
-                    LKS_STR_ARG(name), LKS_STR_ARG(lks_buf_view(&names)),
-                    lks_near_hint(&near, hint));
+    if (records)
+        lks_buf_addf(&names, ", or a member of the records");
+    return lks_fail(
+        err, LKS_E_USAGE, "%s: no column '%" LKS_STR_FMT "'; give one of: %" LKS_STR_FMT "%s",
+        option, LKS_STR_ARG(name), LKS_STR_ARG(lks_buf_view(&names)), lks_near_hint(&near, hint));
 }
 
 /* Selectors --------------------------------------------------------------------------------- */
