@@ -361,8 +361,9 @@ def controller_lost(c, b):
     n = b.settled(c, "n3")
     check("a drain that is there is ours", not n["drain"] or n["drain"]["owner"] == OURS, n)
     c.run("scancel", "-u", c.run("id", "-un").stdout.strip())  # one that has ended may run again in what was saved
-    if n["drain"]:
-        check("and ends its drain", b.release("n3", epoch=7)[0] == 200)
+    for name in c.nodes:  # a drain that had ended may be there again in what was saved
+        if b.settled(c, name)["drain"]:
+            check("and ends the drain of " + name, b.release(name, epoch=7)[0] == 200)
     c.wait_idle()
 
 

@@ -13,17 +13,16 @@
 
 enum { ON_NODE_MAX = 4096 }; /* jobs of one node that are listed */
 
-static enum lks_code place(struct lks_slurm *s, struct lks_str name, struct lks_slurm_place **out,
-                           struct lks_err *err)
+/* NULL: `err` says why. */
+static struct lks_slurm_place *place(struct lks_slurm *s, struct lks_str name, struct lks_err *err)
 {
     uint32_t id = 0, before = lks_intern_count(&s->names);
     if (LKS_VEC_RESERVE(s->places, s->place_room, before + (size_t)1, err) != LKS_OK ||
         lks_intern_id(&s->names, name, &id, err) != LKS_OK)
-        return err->code;
+        return NULL;
     if (id == before)
         s->places[id] = (struct lks_slurm_place){0};
-    *out = &s->places[id];
-    return LKS_OK;
+    return &s->places[id];
 }
 
 static enum lks_code put_job(struct lks_slurm *s, struct lks_slurm_place *at, uint32_t job,
@@ -44,22 +43,15 @@ static void put_reservation(const struct lks_slurm *s, struct lks_slurm_place *a
         at->reservation = reservation + 1;
 }
 
-/* The nodes of a list. False, and `warning` says so: the list cannot be read, which concerns one
- * job or one reservation and must not hide all the others. */
-static enum lks_code expand(struct lks_slurm *s, struct lks_str nodes, const char *kind,
-                            const char *so, struct lks_str name, struct lks_arena *arena,
-                            struct lks_hostlist *out, bool *readable, struct lks_err *err)
+/* A list that cannot be read concerns one job or one reservation, and must not hide all others. The
+ * first warning stays. */
+static void warn(struct lks_slurm *s, const char *what, struct lks_str name, const char *so,
+                 const struct lks_err *why)
 {
-    struct lks_err why = {0};
-    enum lks_code code = lks_hostlist_parse(nodes, arena, out, &why);
-    *readable = code == LKS_OK;
-    if (code == LKS_E_NOMEM)
-        return lks_fail_nomem(err);
-    if (code != LKS_OK && s->warning[0] == '\0')
+    if (s->warning[0] == '\0')
         snprintf(s->warning, sizeof(s->warning),
-                 "the nodes of %s %" LKS_STR_FMT " cannot be read, and %s: %.300s", kind,
-                 LKS_STR_ARG(name), so, why.msg);
-    return LKS_OK;
+                 "the nodes of %s %" LKS_STR_FMT " cannot be read, and %s: %.300s", what,
+                 LKS_STR_ARG(name), so, why->msg);
 }
 
 static enum lks_code place_job(struct lks_slurm *s, uint32_t which, struct lks_err *err)
@@ -67,15 +59,17 @@ static enum lks_code place_job(struct lks_slurm *s, uint32_t which, struct lks_e
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = HOSTS_MAX};
     const struct lks_bridge_job *job = &s->jobs[which];
     struct lks_hostlist hosts = {0};
-    struct lks_slurm_place *at = NULL;
-    bool readable = false;
-    if (expand(s, job->nodes, "job", "every node counts as busy with it", job->id, &arena, &hosts,
-               &readable, err) != LKS_OK)
-        return err->code;
-    if (!readable)
+    struct lks_err why = {0};
+    enum lks_code code = lks_hostlist_parse(job->nodes, &arena, &hosts, &why);
+    if (code == LKS_E_NOMEM)
+        return lks_fail_nomem(err);
+    if (code != LKS_OK) {
+        warn(s, "job", job->id, "every node counts as busy with it", &why);
         s->unplaced[s->unplaced_count++] = which;
+    }
     for (size_t i = 0; i < hosts.count; i++) {
-        if (place(s, hosts.names[i], &at, err) != LKS_OK || put_job(s, at, which, err) != LKS_OK)
+        struct lks_slurm_place *at = place(s, hosts.names[i], err);
+        if (at == NULL || put_job(s, at, which, err) != LKS_OK)
             return lks_wrap(err, "nodes of job %" LKS_STR_FMT, LKS_STR_ARG(job->id));
     }
     return LKS_OK;
@@ -86,13 +80,15 @@ static enum lks_code place_reservation(struct lks_slurm *s, uint32_t which, stru
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = HOSTS_MAX};
     const struct lks_bridge_reservation *r = &s->reservations[which];
     struct lks_hostlist hosts = {0};
-    struct lks_slurm_place *at = NULL;
-    bool readable = false;
-    if (expand(s, r->nodes, "reservation", "it is not shown", r->name, &arena, &hosts, &readable,
-               err) != LKS_OK)
-        return err->code;
+    struct lks_err why = {0};
+    enum lks_code code = lks_hostlist_parse(r->nodes, &arena, &hosts, &why);
+    if (code == LKS_E_NOMEM)
+        return lks_fail_nomem(err);
+    if (code != LKS_OK)
+        warn(s, "reservation", r->name, "it is not shown", &why);
     for (size_t i = 0; i < hosts.count; i++) {
-        if (place(s, hosts.names[i], &at, err) != LKS_OK)
+        struct lks_slurm_place *at = place(s, hosts.names[i], err);
+        if (at == NULL)
             return lks_wrap(err, "nodes of reservation %" LKS_STR_FMT, LKS_STR_ARG(r->name));
         put_reservation(s, at, which);
     }
