@@ -1,5 +1,6 @@
 /* Names of things that lockstepd has, as people type them: unknown ones, starts of names, stacks of
  * the registry. Against the real daemon, one row after the other. */
+#include "cli/main/each.h"
 #include "tests/controller.h"
 #include "tests/run_cli.h"
 
@@ -212,6 +213,33 @@ static void test_reader_left(void)
     free(err);
 }
 
+/* A command that fails for one node starts without that failure for the next. */
+static enum lks_code fail_first(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    (void)cli;
+    CHECK_INT(err->code, LKS_OK);
+    CHECK_STR(lks_str_from(err->msg), "");
+    return strcmp(args->positional[0], "gpu1") == 0 ? lks_fail(err, LKS_E_NOT_FOUND, "gone")
+                                                    : LKS_OK;
+}
+
+static void test_each(void)
+{
+    static const struct lks_command show = {
+        .group = LKS_LOOK, .name = "node show", .run = fail_first};
+    static struct lks_args args;
+    struct lks_err err = {0};
+    FILE *nowhere = fopen("/dev/null", "we");
+    struct lks_cli cli = {.out = nowhere, .err = nowhere, .command = &show};
+    if (!CHECK(nowhere != NULL))
+        return;
+    args.positional[args.positional_count++] = "gpu[1-2]";
+    CHECK_INT(lks_each_run(&cli, &args, &err), LKS_E_NOT_FOUND);
+    CHECK_STR(lks_str_from(err.msg), "1 of 2 nodes failed: gpu1");
+    fclose(nowhere);
+}
+
 static void test_begin(void)
 {
     lks_run_now = (int64_t)time(NULL);
@@ -234,6 +262,7 @@ int main(void)
         {"names that people type", test_rows},
         {"reasons are recorded", test_reasons},
         {"a reader that left", test_reader_left},
+        {"a failure is of one node", test_each},
         {"it ends", test_end},
         {0},
     });

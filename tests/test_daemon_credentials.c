@@ -45,6 +45,13 @@ static const struct {
     {"as JSON", "$L whoami --json", 0, "\"context\":\"prod\",\"server\":\"https://"},
     {"logout", "$L logout", 0, "'lockstep access revoke TOKEN-ID --token' revokes it"},
     {"after that", "$L whoami", 3, "there is no token; 'lockstep login' writes one"},
+    {"a context with a token of one's own", "$L config set prod --token-file $D/kim.token", 0, ""},
+    {"logout from it", "$L logout", 0, "kim.token stays, and the context does not use it any more"},
+    {"the file stays", "test -s $D/kim.token", 0, ""},
+    {"the setting does not", "grep token_file $C/contexts.yaml", 1, ""},
+    {"logout from a file by an option", "$L logout --token-file $D/kim.token", 1,
+     "has an API token, and no context uses it"},
+    {"the file stays", "test -s $D/kim.token", 0, ""},
     {"a token from standard input", "$L login --with-token - <$D/kim.token", 0, "kim is logged in"},
     {"an empty standard input", "$L login --with-token - </dev/null", 3, "holds no token"},
     {"a token as JSON", "$L login --with-token $D/kim.token --json", 0, "\"token_file\":\""},
@@ -76,6 +83,13 @@ static const struct {
     {"logout", "$L logout", 0, "'lockstep access revoke SERIAL --certificate' revokes it"},
     {"the file is gone", "test -e $C/prod.pem", 1, ""},
     {"after that", "$L whoami", 5, "show an API token or a certificate"},
+    {"a certificate in a file of one's own",
+     "$L login --certificate $D/kim.key.crt --key $D/kim.key && cp $C/prod.pem $D/own.pem && "
+     "sed -i 's,certificate_file: .*/prod.pem,certificate_file: '$D/own.pem, $C/contexts.yaml && "
+     "$L whoami",
+     0, "by a client certificate"},
+    {"logout from it", "$L logout", 0, "own.pem stays, and the context does not use it any more"},
+    {"the file stays", "test -s $D/own.pem", 0, ""},
     {"a socket takes no certificate",
      "$L config set here --server $U && $L login --context here --certificate $D/kim.key.crt --key "
      "$D/kim.key",

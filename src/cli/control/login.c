@@ -29,6 +29,14 @@ static enum lks_code beside_contexts(const struct lks_cli *cli, const char *end,
     return lks_path_config(cli, name, out, err);
 }
 
+bool lks_login_is_ours(const struct lks_cli *cli, const char *end, const char *file)
+{
+    char ours[PATH_MAX];
+    struct lks_err ignored = {0};
+    return cli->context.name[0] != '\0' && beside_contexts(cli, end, ours, &ignored) == LKS_OK &&
+           strcmp(ours, file) == 0;
+}
+
 enum lks_code lks_login_place_find(struct lks_cli *cli, const struct lks_args *args,
                                    const char *command, struct lks_login_place *out,
                                    struct lks_err *err)

@@ -19,6 +19,10 @@ enum lks_code lks_login_place_find(struct lks_cli *cli, const struct lks_args *a
                                    const char *command, struct lks_login_place *out,
                                    struct lks_err *err) LKS_MUST_CHECK;
 
+/* Whether `file` is NAME.END beside the contexts, which 'login' wrote: the user's own files are not
+ * removed. */
+bool lks_login_is_ours(const struct lks_cli *cli, const char *end, const char *file);
+
 /* Put a token there, for its owner alone; the context in use has it from then on, and no
  * certificate. */
 enum lks_code lks_login_keep_token(struct lks_cli *cli, const struct lks_login_place *place,

@@ -62,6 +62,7 @@ static bool run_one(struct lks_cli *cli, struct lks_args *args, struct walk *w, 
     args->positional[0] = name;
     if (cli->command->group == LKS_LOOK && !lks_args_has(args, "--json"))
         fprintf(cli->out, "%s%s:\n", i > 0 ? "\n" : "", name);
+    *err = (struct lks_err){0}; /* without the failure of the node before */
     enum lks_code code = cli->command->run(cli, args, err);
     args->positional[0] = NULL;
     if (code == LKS_OK)

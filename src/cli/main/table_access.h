@@ -20,10 +20,11 @@ extern const struct lks_option lks_login_options[], lks_login_with_options[],
      "{identity, roles?: [], expires?, token_file?, certificate_file?}", lks_cmd_login},           \
     {LKS_ADMINISTER, "logout", "", 0, 0, lks_login_options,                                        \
      "End the login, and remove its token or certificate",                                         \
-     "The file that 'login' wrote is removed. A login ends at the controller as well; votes cast " \
+     "NAME.token or NAME.pem beside the contexts is removed. Other files stay; the context does "  \
+     "not use them any more. A login ends at the controller as well; votes cast "                  \
      "with it stay valid. An API token and a certificate stay valid until their end: 'access "     \
      "revoke' revokes them.",                                                                      \
-     "{seq?, removed?}", lks_cmd_logout},                                                          \
+     "{seq?, removed?, kept?}", lks_cmd_logout},                                                   \
     {LKS_ADMINISTER, "access grant", "IDENTITY ROLE", 2, 2, lks_access_grant_options,              \
      "Grant a role to an identity: viewer, operator, approver or admin",                           \
      "Without --site and --pool the role holds for the whole fleet. viewer reads; operator "       \

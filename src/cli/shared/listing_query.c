@@ -285,7 +285,7 @@ static int compare_rows(const void *left, const void *right)
     int order = compare_keys(a->key, b->key);
     if (order != 0)
         return a->down ? -order : order;
-    return a->place < b->place ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
 }
 
 /* The rows that the selector wants, in the order of the lists. */

@@ -65,13 +65,12 @@ static enum lks_code look(void *ctx, const struct lks_doc *item, struct lks_err 
     LKS_CLEANUP(lks_stackref_fini) struct lks_stackref ref = {0};
     struct lks_str digest = lks_doc_text(item, "digest");
     const struct lks_stack *stack = NULL;
-    if (x->found->len > 0)
-        return LKS_OK;
     if (fetch(x->remote, x->input, digest, &ref, &stack, err) != LKS_OK)
         return err->code;
-    if (lks_str_eq(stack->version, x->version))
+    if (lks_str_eq(stack->version, x->version)) {
         lks_buf_add(x->found, digest);
-    else if (x->others.len + stack->version.len + strlen(", ") < VERSIONS_MAX_BYTES)
+        x->remote->enough = true;
+    } else if (x->others.len + stack->version.len + strlen(", ") < VERSIONS_MAX_BYTES)
         lks_buf_addf(&x->others, "%s%" LKS_STR_FMT, x->others.len > 0 ? ", " : "",
                      LKS_STR_ARG(stack->version));
     return LKS_OK;
