@@ -100,7 +100,7 @@ static void check_conforms(const struct made *m)
 
 static const char golden[] =
     "# Drafted from n1 on 2026-11-15: everything that was measured of it.\n"
-    "# What other nodes may have otherwise is yours to take out.\n"
+    "# Remove the pins that may differ between nodes.\n"
     "lockstep: 1\n"
     "kind: Stack\n"
     "name: \"golden\"\n"
@@ -180,7 +180,7 @@ static const char golden[] =
 
 static const char golden_amd[] =
     "# Drafted from n1 on 2026-11-15: everything that was measured of it.\n"
-    "# What other nodes may have otherwise is yours to take out.\n"
+    "# Remove the pins that may differ between nodes.\n"
     "lockstep: 1\n"
     "kind: HardwareClass\n"
     "name: \"golden-class\"\n"

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     TABLE_BYTES = 64 << 20,
@@ -24,7 +25,20 @@ static const struct lks_listing_column note_columns[] = {
     {"note", "kind", 0, "[{.=one-way}yellow|{.=warning}yellow|{.=uncovered}yellow]"},
     LKS_PLAIN_WRAP("to know before it is approved", "text"),
 };
-static const struct lks_listing_part notes = {"notes", LKS_PART_COLUMNS(note_columns), NULL, true};
+
+/* The heading of notes is for approvers; a change that is approved or finished has none to inform.
+ */
+static enum lks_code print_notes(struct lks_cli *cli, const struct lks_doc *change,
+                                 struct lks_err *err)
+{
+    struct lks_listing_column columns[LKS_COUNT(note_columns)];
+    struct lks_str state = lks_doc_text(change, "state");
+    const struct lks_listing_part notes = {"notes", LKS_PART_COLUMNS(columns), NULL, true};
+    memcpy(columns, note_columns, sizeof(columns));
+    if (state.len > 0 && !lks_str_is(state, "proposed"))
+        columns[1].header = "text";
+    return lks_listing_part(cli, &notes, change, err);
+}
 
 #define WAVE                                                                                       \
     LKS_PLAIN_RIGHT("wave", "{wave#}"), LKS_PLAIN_LEFT("kind", "kind"),                            \
@@ -104,10 +118,10 @@ static const struct lks_listing_part asks = {"gates", LKS_PART_COLUMNS(asks_colu
 /* What a step leads to, and what reverts it. */
 static const struct lks_listing_column step_columns[] = {
     LKS_PLAIN_RIGHT("step", "{@}"),
-    LKS_PLAIN_LEFT("what", "kind"),
+    LKS_PLAIN_LEFT("what", "[{kind=leave}drain|{kind=return}return to service|{kind}]"),
     LKS_PLAIN_WRAP("of", "component"),
-    LKS_PLAIN_WRAP("there", "[{version}[ (was {before})][{executor?} ]][by {executor}]"),
-    {"back",
+    LKS_PLAIN_WRAP("change", "[{version}[ (was {before})][{executor?} ]][by {executor}]"),
+    {"rollback",
      "[{one_way?}irreversible|{revert?}[{before} ]by {revert}|{order_back?}by [{executor}]]",
      LKS_COLUMN_WRAP, "[{one_way?}yellow]"},
 };
@@ -119,7 +133,7 @@ enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *c
                                     struct lks_err *err)
 {
     const struct lks_doc *recipes = lks_doc_member(change, "recipes");
-    if (lks_listing_part(cli, &notes, change, err) != LKS_OK)
+    if (print_notes(cli, change, err) != LKS_OK)
         return err->code;
     if (lks_render_truth(change, "notes"))
         fputc('\n', cli->out);

@@ -693,7 +693,7 @@ const struct lks_command lks_commands[] = {
      "configuration, keys, certificates, journal and disk. With DIR, --server or $LOCKSTEP_SERVER, "
      "asks the controller: readiness, lag, limits, login, alarms, reports of agents, management "
      "endpoints. Prints a command that repairs a finding, where there is one. Exit status 1 if a "
-     "problem is found; notes are none.",
+     "problem is found; notes do not count as problems.",
      "{checks: [{check, state, text, fix?}]}", lks_cmd_doctor},
     {LKS_LOOK, "top", "", 0, 0, top_options, "Watch the fleet",
      "On a terminal a full screen with pools, changes, alarms, drift, freezes and exposure: Enter "

@@ -37,7 +37,7 @@ static const struct lks_listing_column closing_columns[] = {
     {"pool", "{^pool}", 0, "bold"},
     LKS_PLAIN_LEFT("runs", "{^stack}"),
     LKS_PLAIN_LEFT("closed by", "stack"),
-    LKS_PLAIN_LEFT("step", "step"),
+    LKS_PLAIN_LEFT("stage", "step"),
     LKS_PLAIN_RIGHT("differences", "{differences#}"),
     LKS_PLAIN_LEFT("branch", "[{same_branch?}same|another]"),
     LKS_PLAIN_LEFT("emergency",

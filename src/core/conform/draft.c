@@ -136,7 +136,7 @@ static void put_head(const struct lks_draft *d, struct lks_str version, const ch
     lks_buf_addf(out,
                  "# Drafted from %" LKS_STR_FMT " on %s: everything that was measured of it.\n",
                  LKS_STR_ARG(node), day);
-    lks_buf_addf(out, "# What other nodes may have otherwise is yours to take out.\n");
+    lks_buf_addf(out, "# Remove the pins that may differ between nodes.\n");
     put_part(out, "", &d->class);
     lks_buf_addf(out, "lockstep: 1\nkind: Stack\nname: ");
     lks_buf_quote(out, d->name);
