@@ -153,7 +153,7 @@ static const struct {
     {"a wave of a rollback", ARGS("change", "show", "7"), BACK, "GET /v1/changes/7", 0,
      "reverted (had passed)", ""},
     {"how to withdraw the stack", ARGS("change", "show", "7"), BACK, "GET /v1/changes/7", 0,
-     "the stack keeps its stage in the registry", ""},
+     "the stack keeps its stage in the registry: once no pool is pinned to it, 'lockstep", ""},
     {"nodes again", ARGS("change", "resume", "7", "--reason=w", "--nodes=n[1-2]"), MOVED("running"),
      "{\"reason\":\"w\",\"nodes\":\"n[1-2]\",\"act\":\"again\"}", 0, "running", ""},
     {"nodes as they are", ARGS("change", "resume", "7", "--reason=w", "--nodes=n1", "--as-is"),

@@ -93,7 +93,9 @@ enum { CLASSES = 4 };
 static const char *const classes[CLASSES] = {"standard", "routine", "emergency", "power-fabric"};
 
 #define DENIED "denied: "
-#define OWN    "refused: user:kim proposed change 1: another person has to approve it"
+#define OWN                                                                                        \
+    "refused: user:kim proposed change 1: another person has to approve it; run 'lockstep change " \
+    "approve' as another approver"
 #define BEFORE "refused: change 1 is approved, and not up for approval"
 #define FIRST  "change-voted change=1 yes=1 by=" /* and that is all */
 #define LAST   "change-moved change=1 state=approved"
@@ -168,7 +170,8 @@ static const struct {
     {"not by whoever proposed it",
      LKS_CHANGE_PROPOSED,
      {BY("user:kim"), .vote = {.change = 1, .yes = true}},
-     "refused: user:kim proposed change 1: another person has to approve it"},
+     "refused: user:kim proposed change 1: another person has to approve it; run 'lockstep change "
+     "approve' as another approver"},
     {"nor rejected by them",
      LKS_CHANGE_PROPOSED,
      {BY("user:kim"), .vote = {.change = 1}},
@@ -176,7 +179,8 @@ static const struct {
     {"nor by nobody",
      LKS_CHANGE_PROPOSED,
      {BY(""), .vote = {.change = 1, .yes = true}},
-     "refused: user:kim proposed change 1: another person has to approve it"},
+     "refused: user:kim proposed change 1: another person has to approve it; run 'lockstep change "
+     "approve' as another approver"},
     {"one that runs",
      LKS_CHANGE_RUNNING,
      {BY("user:ann"), .vote = {.change = 1, .yes = true}},

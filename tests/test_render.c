@@ -37,6 +37,8 @@ static const struct {
     /* Tests. */
     {"[{frozen?}f][{done?}d][{none?}n][{list?}l][{nothing?}e][{members?}m][{missing?}x]", "flm"},
     {"[{frozen!}f][{done!}d][{none!}n][{nothing!}e][{missing!}x]", "dnex"},
+    {"[by {id}[{list!}; retire {state}]]", "by 7"}, /* as 'stack show' of a pinned stack */
+    {"[by {id}[{nothing!}; retire {state}]]", "by 7; retire running"},
     {"[{none:}n][{null:}u][{missing:}x]", "nu"},
     {"[{state=running}r][{state=done}d][{id=7}i]", "ri"},
     {"[{state!done}d][{state!running}r]", "d"},

@@ -162,8 +162,8 @@ static const struct lks_listing_fact head[] = {
     {"cannot start", "{cannot_start}", NULL},
     {"to", "{name} {stack}", NULL},
     {"withdraw",
-     "[{state=rolled back}{kind=stack}the stack keeps its stage in the registry: 'lockstep stack "
-     "retire {name} --evidence TEXT' withdraws it]",
+     "[{state=rolled back}{kind=stack}the stack keeps its stage in the registry: once no pool is "
+     "pinned to it, 'lockstep stack retire {name} --evidence TEXT' withdraws it]",
      NULL},
     {"for", LKS_ASK_CHANGE_SIZE, NULL},
     /* When it is given up, and when its nodes may begin. */

@@ -274,8 +274,8 @@ enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *arg
     if (ref.entry.doc != NULL)
         lks_render_print(cli->out,
                          "registry: {step}[, pinned by {pools}][\nrolled back by change "
-                         "{rolled_back}; 'lockstep stack retire {name} --evidence TEXT' withdraws "
-                         "it]\n",
+                         "{rolled_back}[{pools!}; 'lockstep stack retire {name} --evidence TEXT' "
+                         "withdraws it]]\n",
                          ref.entry.doc);
     fprintf(cli->out, "\n");
     if (show_components(cli, &input.facts, stack, err) != LKS_OK)

@@ -57,10 +57,12 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
     if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by)) {
+        const char *next = e->vote.yes
+                               ? "approve it; run 'lockstep change approve' as another approver"
+                               : "reject it; abort withdraws it";
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed change %llu: another person has to %s",
-                            LKS_STR_ARG(text_of(d, c->by)), (unsigned long long)c->id,
-                            e->vote.yes ? "approve it" : "reject it; abort withdraws it");
+                            LKS_STR_ARG(text_of(d, c->by)), (unsigned long long)c->id, next);
         return false;
     }
     if (!lks_decision_apart(d, lks_govern_proposer(d->state, c),
