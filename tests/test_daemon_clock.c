@@ -110,7 +110,7 @@ static const struct {
     {"what is over by any clock", "override", "/v1/overrides", OVERRIDE, -60,
      "until: that time has passed"},
     {"a deviation that is", "deviate", "/v1/deviations", DEVIATE, -60,
-     "expires: that time has passed"},
+     "--until (expires in the API): that time has passed"},
     {"what is not over by either", "override", "/v1/overrides", OVERRIDE, LATER_S, NULL},
 };
 

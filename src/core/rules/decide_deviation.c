@@ -15,6 +15,10 @@
 
 #include <inttypes.h>
 
+/* Members as people give them, and as programs do. */
+#define WHAT  "--what (subject in the API)"
+#define UNTIL "--until (expires in the API)"
+
 enum { LIFE_MAX_DAYS = 90, OWNER_BYTES_MAX = 256, VALUE_BYTES_MAX = 512 };
 
 #define DAY (24 * UINT64_C(3600) * LKS_SECOND)
@@ -45,8 +49,8 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
     for (size_t i = 0; i < d->book->facts->components.count; i++)
         lks_near_try(&near, d->book->facts->components.rows[i].name);
     lks_decision_refuse(d, LKS_E_INVALID,
-                        "subject: '%" LKS_STR_FMT
-                        "' is no component and no setting; * stands for all of them%s",
+                        WHAT ": '%" LKS_STR_FMT
+                             "' is no component and no setting; * stands for all of them%s",
                         LKS_STR_ARG(subject), lks_near_hint(&near, hint));
     return false;
 }
@@ -54,12 +58,11 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
 static bool check_end(struct lks_deciding *d, lks_ms expires)
 {
     if (expires <= d->now.wall)
-        lks_decision_refuse(d, LKS_E_INVALID, "expires: that time has passed");
+        lks_decision_refuse(d, LKS_E_INVALID, UNTIL ": that time has passed");
     else if (expires - d->now.wall > LIFE_MAX_DAYS * DAY)
-        lks_decision_refuse(
-            d, LKS_E_INVALID,
-            "expires: at most %d days from now; what has to stay belongs in a stack",
-            LIFE_MAX_DAYS);
+        lks_decision_refuse(d, LKS_E_INVALID,
+                            UNTIL ": at most %d days from now; what has to stay belongs in a stack",
+                            LIFE_MAX_DAYS);
     else
         return true;
     return false;
@@ -151,7 +154,7 @@ void lks_decide_deviate(struct lks_deciding *d)
     struct lks_str folded;
     if (!lks_decision_reason(d) ||
         !lks_decision_line(d, "owner", e->deviate.owner, OWNER_BYTES_MAX) ||
-        !lks_decision_line(d, "subject", e->deviate.subject, LKS_READING_NAME_MAX) ||
+        !lks_decision_line(d, WHAT, e->deviate.subject, LKS_READING_NAME_MAX) ||
         (e->deviate.value.len > 0 &&
          !lks_decision_line(d, "value", e->deviate.value, VALUE_BYTES_MAX)) ||
         !check_subject(d, e->deviate.subject) || !check_end(d, e->deviate.expires) ||
