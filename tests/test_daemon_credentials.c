@@ -20,7 +20,8 @@ static const struct {
     int status;
     const char *said;
 } steps[] = {
-    {"no context", "$L login --with-token $D/kim.token", 2, "or a context: lockstep config set"},
+    {"no context", "$L login --with-token $D/kim.token", 2,
+     "there is no context for the token; run 'lockstep config set NAME --server ADDRESS' first"},
     {"a certificate without a context", "$L login --certificate $D/a --key $D/a", 2,
      "is kept in a context"},
     {"a context", "$L config set prod --server $S --ca $CA", 0, ""},

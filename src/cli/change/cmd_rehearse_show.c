@@ -29,7 +29,7 @@ static enum lks_code print_plain(struct lks_cli *cli, const struct lks_forecast 
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     char money[64];
-    begin_table(&t, "of all runs, at most");
+    begin_table(&t, f->bad > 0 ? "no bad image, at most" : "of all runs, at most");
     add_row(&t, "hours", &f->hours, "1");
     add_row(&t, "GPU-hours drained", &f->gpu_hours, "0");
     if (about->gpu_hour > 0) {
@@ -42,7 +42,10 @@ static enum lks_code print_plain(struct lks_cli *cli, const struct lks_forecast 
     }
     add_row(&t, "calls of a person", &f->calls, "0");
     add_row(&t, "nodes left to a person", &f->lost, "0");
-    fprintf(cli->out, "%u runs:", f->plain);
+    if (f->bad > 0)
+        fprintf(cli->out, "%u runs without and %u with a bad image; without:", f->plain, f->bad);
+    else
+        fprintf(cli->out, "%u runs:", f->plain);
     for (unsigned i = 0; i < LKS_REHEARSED_COUNT; i++)
         if (f->ends[i] > 0)
             fprintf(cli->out, " %u %s", f->ends[i], lks_rehearse_end_words[i]);

@@ -50,8 +50,8 @@ enum lks_code lks_login_place_find(struct lks_cli *cli, const struct lks_args *a
         return beside_contexts(cli, "token", out->file, err);
     if (given == NULL)
         return lks_fail(err, LKS_E_USAGE,
-                        "%s: --token-file or $LOCKSTEP_TOKEN_FILE has to name the file of the "
-                        "token, or a context: lockstep config set NAME --server ADDRESS",
+                        "%s: there is no context for the token; run 'lockstep config set NAME "
+                        "--server ADDRESS' first, or give --token-file or $LOCKSTEP_TOKEN_FILE",
                         command);
     if (strlen(given) >= sizeof(out->file))
         return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", given);
