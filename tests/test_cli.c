@@ -89,6 +89,16 @@ static const struct {
     {"a day that is still to come", ARGS("journal", "at", "2027-01-01", "--node", "n1"), 2, "",
      "lockstep: 2027-01-01 is in the future; write 2026-11-15T03:37:00Z, '2026-11-15 03:37' "
      "(local), 14:00 (today), 'yesterday 14:00' or '2h ago'\n"},
+    {"list for ls", ARGS("node", "list"), 2, "",
+     "lockstep: no command 'node list'; did you mean 'node ls'? See 'lockstep help node ls'\n"},
+    {"a noun for a verb", ARGS("rehearsal", "--help"), 2, "",
+     "lockstep: no command 'rehearsal'; did you mean 'rehearse'? See 'lockstep help rehearse'\n"},
+    {"a word for a group", ARGS("firmware"), 2, "",
+     "lockstep: no command 'firmware'; did you mean 'flash'? See 'lockstep help flash'\n"},
+    {"get", ARGS("get", "nodes"), 2, "",
+     "lockstep: no command 'get'; did you mean 'node ls'? See 'lockstep help node ls'\n"},
+    {"list of nothing", ARGS("list"), 2, "",
+     "lockstep: no command 'list'; 'lockstep help' lists them\n"},
     /* Options. */
     {"misspelled option", ARGS("lifecycle", "--jsno"), 2, "",
      "lockstep: lifecycle: no option '--jsno'; did you mean '--json'? See 'lockstep help "

@@ -140,13 +140,42 @@ static struct lks_near near_command(const char *given, size_t family)
     return near;
 }
 
+/* Words of other tools, and nouns for verbs, that no slip of the keyboard explains. */
+static const char *habit(const char *word)
+{
+    static const struct lks_str_pair words[] = {
+        {"list", "ls"}, {"get", "node ls"}, {"rehearsal", "rehearse"}, {"firmware", "flash"}};
+    for (size_t i = 0; i < LKS_COUNT(words); i++) {
+        if (strcmp(word, words[i].name) == 0)
+            return words[i].value;
+    }
+    return NULL;
+}
+
+/* The command that such words mean; false: they are none. */
+static bool is_habit(const char *const *words, int count, char *out, size_t size)
+{
+    bool family = is_family(words[0]);
+    int used;
+    const char *meant = family && count > 1 ? habit(words[1]) : family ? NULL : habit(words[0]);
+    if (meant == NULL)
+        return false;
+    snprintf(out, size, "%s%s%s", family ? words[0] : "", family ? " " : "", meant);
+    return family ? lks_help_find((const char *const[]){words[0], meant}, 2, &used) != NULL
+                  : strcmp(words[0], "list") != 0;
+}
+
 enum lks_code lks_help_fail(const char *const *words, int count, struct lks_err *err)
 {
-    char given[128], hint[LKS_NEAR_HINT_SIZE];
+    char given[128], meant[128], hint[LKS_NEAR_HINT_SIZE];
     snprintf(given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "",
              count > 1 ? words[1] : "");
     if (words[0][0] == '-')
         return lks_fail(err, LKS_E_USAGE, "options follow the command: '%s'", words[0]);
+    if (is_habit(words, count, meant, sizeof(meant)))
+        return lks_help_see(lks_fail(err, LKS_E_USAGE, "no command '%s'; did you mean '%s'?",
+                                     is_family(words[0]) ? given : words[0], meant),
+                            err, "help", lks_str_from(meant));
     /* What follows the command may be its arguments: both readings are tried. */
     bool family = is_family(words[0]) && count > 1 && strlen(given) > strlen(words[0]);
     struct lks_near whole = near_command(given, family ? strlen(words[0]) + 1 : 0);
