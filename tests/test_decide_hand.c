@@ -602,7 +602,8 @@ static void test_sched(void)
     lks_asked_apply(&a, &pool);
     empty(&a, "n1");
     struct lks_event e = order(&a, "n1", "");
-    CHECK_HAS(told_of(&a, &e), "scheduler slurm may run a job there, and cannot be asked yet");
+    CHECK_HAS(told_of(&a, &e),
+              "scheduler slurm may run a job there: a hold does not drain the node in it");
 }
 
 /* Frozen ------------------------------------------------------------------------------------ */

@@ -211,8 +211,8 @@ static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum l
             LKS_STR_ARG(name));
     case LKS_DRAINED_SCHED:
         return lks_decision_text(d,
-                                 "scheduler %" LKS_STR_FMT " may run a job there, and cannot be "
-                                 "asked yet; nothing disruptive is done there by hand",
+                                 "scheduler %" LKS_STR_FMT " may run a job there: a hold does not "
+                                 "drain the node in it; propose a change instead",
                                  LKS_STR_ARG(text_of(d, s->pools[s->nodes[node].pool].sched)));
     case LKS_DRAINED_UNREAD:
         return lks_decision_text(d,

@@ -16,7 +16,7 @@ struct lks_state;
 enum lks_drained {
     LKS_DRAINED_YES,
     LKS_DRAINED_IN_SERVICE, /* jobs may start on it, or a yes that names it has not expired */
-    LKS_DRAINED_SCHED,      /* its scheduler may run a job there, and cannot be asked yet */
+    LKS_DRAINED_SCHED,      /* its scheduler may run a job there: a hold does not reach it */
     LKS_DRAINED_UNREAD,     /* not read since, or the reading is too old */
     LKS_DRAINED_BUSY,       /* the last look found a process, or could not tell */
 };
