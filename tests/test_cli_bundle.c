@@ -201,6 +201,7 @@ static void test_making(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct stat st;
     char path[WORD_MAX];
+    CHECK(chmod(filled("DIR/in/broken.pem", path), 0600) == 0); /* modes are checked first */
     check_rows(making, LKS_COUNT(making));
     lks_test_case("what was made");
     CHECK(stat(filled("DIR/no", path), &st) != 0); /* what failed left nothing */

@@ -50,9 +50,10 @@ static void run_child(const char *tty, char *const *argv, const char *server,
     _exit(99);
 }
 
-static bool seat_start(struct seat *s, const char *const *words, const char *const *variables)
+static bool seat_start_program(struct seat *s, const char *program, const char *const *words,
+                               const char *const *variables)
 {
-    char *argv[WORDS_MAX] = {(char *)(uintptr_t)LKS_CLI_PROGRAM};
+    char *argv[WORDS_MAX] = {(char *)(uintptr_t)program};
     char server[PATH_SIZE];
     struct winsize size = {.ws_col = 80, .ws_row = 24};
     for (size_t i = 0; words[i] != NULL; i++)
@@ -66,6 +67,11 @@ static bool seat_start(struct seat *s, const char *const *words, const char *con
     if (s->pid == 0)
         run_child(ptsname(s->fd), argv, server, variables);
     return CHECK(s->pid > 0);
+}
+
+static bool seat_start(struct seat *s, const char *const *words, const char *const *variables)
+{
+    return seat_start_program(s, LKS_CLI_PROGRAM, words, variables);
 }
 
 /* More of what it shows; false: it has left its terminal. */
@@ -471,6 +477,32 @@ static void test_prompt(void)
     }
 }
 
+/* A signal ends the command, and the terminal shows again what is typed: a shell, which stays on
+ * it, reports that. */
+static void test_prompt_ended(void)
+{
+    static const char *const names[] = {"TERM", "HUP"};
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        char script[PATH_SIZE * 4], end[PATH_SIZE * 2];
+        struct seat s = {0};
+        lks_test_case("SIG%s", names[i]);
+        snprintf(script, sizeof(script),
+                 "sh -c 'echo $$ >%s/pid; exec %s login --with-token - --token-file %s/token'; "
+                 "echo status $?; stty -a",
+                 tree.path, LKS_CLI_PROGRAM, tree.path);
+        snprintf(end, sizeof(end), "kill -%s $(cat %s/pid)", names[i], tree.path);
+        const char *const words[] = {"-c", script, NULL};
+        if (!seat_start_program(&s, "/bin/sh", words, NULL))
+            continue;
+        if (seat_sees(&s, "API token: "))
+            CHECK_INT(system(end), 0); /* NOLINT(cert-env33-c,concurrency-mt-unsafe) */
+        seat_end(&s);
+        CHECK_HAS(lks_buf_view(&s.seen), i == 0 ? "status 143" : "status 129");
+        CHECK_HAS(lks_buf_view(&s.seen), " echo ");
+        lks_buf_fini(&s.seen);
+    }
+}
+
 /* The pager --------------------------------------------------------------------------------- */
 
 #define ARGS(...)                                                                                  \
@@ -598,10 +630,11 @@ int main(void)
     int code = lks_test_main((const struct lks_test[]){
         {"cli terminal: the question of fleet apply", test_question},
         {"cli terminal: a name that is cut short", test_short},
-        {"a name that is cut short, to read", test_short_reads},
+        {"cli terminal: a name that is cut short, to read", test_short_reads},
         {"cli terminal: an act on several nodes", test_several},
         {"cli terminal: Ctrl-C", test_interrupt},
         {"cli terminal: the prompt of login", test_prompt},
+        {"cli terminal: a signal at the prompt", test_prompt_ended},
         {"cli terminal: the pager", test_pager},
         {"cli terminal: Ctrl-C in the pager", test_pager_interrupt},
         {0},

@@ -10,6 +10,8 @@
 #include "trust/token.h"
 #include "trust/x509.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -62,7 +64,7 @@ enum lks_code lks_login_place_find(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_login_keep_token(struct lks_cli *cli, const struct lks_login_place *place,
                                    struct lks_str token, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(TOKEN_MAX + 1);
+    LKS_CLEANUP(lks_input_wipe) struct lks_buf line = LKS_BUF(TOKEN_MAX + 1);
     lks_buf_add(&line, token);
     lks_buf_addc(&line, '\n');
     if (lks_buf_check(&line, err) != LKS_OK ||
@@ -108,6 +110,38 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
                            err);
 }
 
+/* SIGTERM and SIGHUP end the wait for a line, and the program once the terminal is as before. */
+static volatile sig_atomic_t ended_by;
+
+static void note_end(int number)
+{
+    ended_by = number;
+}
+
+/* The signals are taken only while we wait, so that none is missed between a look and the wait. */
+static ssize_t read_line(char *line, size_t size, const struct termios *before)
+{
+    static const int ends[] = {SIGTERM, SIGHUP};
+    struct sigaction note = {.sa_handler = note_end}, old[LKS_COUNT(ends)];
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t blocked, mask;
+    ended_by = 0;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < LKS_COUNT(ends); i++)
+        sigaddset(&blocked, ends[i]);
+    (void)sigprocmask(SIG_BLOCK, &blocked, &mask);
+    for (size_t i = 0; i < LKS_COUNT(ends); i++)
+        (void)sigaction(ends[i], &note, &old[i]);
+    ssize_t len = ppoll(&input, 1, NULL, &mask) > 0 ? read(STDIN_FILENO, line, size) : -1;
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
+    for (size_t i = 0; i < LKS_COUNT(ends); i++)
+        (void)sigaction(ends[i], &old[i], NULL);
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (ended_by != 0)
+        (void)raise(ended_by);
+    return len;
+}
+
 /* Read a line from the terminal that is not shown. An interrupt is a character of it, which no
  * token has: the terminal is as before when the command ends. */
 static enum lks_code prompt(const struct lks_cli *cli, struct lks_buf *out, struct lks_err *err)
@@ -122,8 +156,7 @@ static enum lks_code prompt(const struct lks_cli *cli, struct lks_buf *out, stru
         return lks_file_fail(err, "the terminal");
     (void)fprintf(cli->err, "API token: "); /* from here on nothing that is typed is lost */
     (void)fflush(cli->err);
-    ssize_t len = read(STDIN_FILENO, line, sizeof(line));
-    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+    ssize_t len = read_line(line, sizeof(line), &before);
     (void)fprintf(cli->err, "\n");
     while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == ' '))
         len--;
@@ -152,18 +185,11 @@ static enum lks_code with_token(struct lks_cli *cli, const struct lks_args *args
     if (lks_login_place_find(cli, args, "login", &place, err) != LKS_OK ||
         lks_file_replaceable(place.file, err) != LKS_OK ||
         read_token(cli, lks_args_get(args, "--with-token"), token, err) != LKS_OK ||
-        lks_remote_open_as(cli, args, token->ptr, NULL, NULL, &remote, err) != LKS_OK ||
+        lks_remote_open_as(cli, args, token->ptr, NULL, &remote, err) != LKS_OK ||
         verify(&remote, "token", "login", &me, err) != LKS_OK ||
         lks_login_keep_token(cli, &place, lks_buf_view(token), err) != LKS_OK)
         return err->code;
     return show(cli, args, &me, "token_file", place.file, err);
-}
-
-static void wipe(struct lks_buf *b)
-{
-    if (b->ptr != NULL)
-        explicit_bzero(b->ptr, b->len);
-    lks_buf_fini(b);
 }
 
 enum lks_code lks_login_with_token(struct lks_cli *cli, const struct lks_args *args,
@@ -171,7 +197,7 @@ enum lks_code lks_login_with_token(struct lks_cli *cli, const struct lks_args *a
 {
     struct lks_buf token = {0};
     enum lks_code code = with_token(cli, args, &token, err);
-    wipe(&token);
+    lks_input_wipe(&token);
     return code;
 }
 
@@ -180,11 +206,12 @@ static enum lks_code read_pair(const char *certificate, const char *key, struct 
                                struct lks_err *err)
 {
     lks_buf_init(out, LKS_X509_PEM_MAX * 2);
-    if (lks_input_private(key, "key", err) != LKS_OK ||
-        lks_file_read_plain(certificate, out, err) != LKS_OK)
-        return err->code;
-    lks_buf_addc(out, '\n');
-    return strcmp(certificate, key) == 0 ? LKS_OK : lks_file_read_plain(key, out, err);
+    if (strcmp(certificate, key) != 0) {
+        if (lks_file_read_plain(certificate, out, err) != LKS_OK)
+            return err->code;
+        lks_buf_addc(out, '\n');
+    }
+    return lks_input_private(key, "key", true, out, err);
 }
 
 static enum lks_code with_certificate(struct lks_cli *cli, const struct lks_args *args,
@@ -207,9 +234,11 @@ static enum lks_code with_certificate(struct lks_cli *cli, const struct lks_args
                         cli->server);
     if (beside_contexts(cli, "pem", file, err) != LKS_OK ||
         lks_file_replaceable(file, err) != LKS_OK ||
-        read_pair(certificate, key, pair, err) != LKS_OK ||
-        lks_remote_open_as(cli, args, NULL, certificate, key, &remote, err) != LKS_OK ||
-        verify(&remote, "certificate", "certificate", &me, err) != LKS_OK ||
+        read_pair(certificate, key, pair, err) != LKS_OK)
+        return err->code;
+    if (lks_remote_open_as(cli, args, NULL, pair->ptr, &remote, err) != LKS_OK)
+        return lks_wrap(err, "%.200s, %.200s", certificate, key);
+    if (verify(&remote, "certificate", "certificate", &me, err) != LKS_OK ||
         lks_file_replace(file, lks_buf_view(pair), err) != LKS_OK ||
         lks_config_file_credential(cli, lks_str_from(cli->context.name), LKS_STR(""),
                                    lks_str_from(file), err) != LKS_OK)
@@ -222,6 +251,6 @@ enum lks_code lks_login_with_certificate(struct lks_cli *cli, const struct lks_a
 {
     struct lks_buf pair = {0};
     enum lks_code code = with_certificate(cli, args, &pair, err);
-    wipe(&pair);
+    lks_input_wipe(&pair);
     return code;
 }

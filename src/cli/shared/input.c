@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { TABLES_MAX = 64, TABLE_BYTES_MAX = 16 * 1024 * 1024, PATH_BYTES_MAX = 4096 };
 
@@ -105,15 +107,37 @@ static enum lks_code read_manifest(const char *path, const struct lks_facts *fac
     return lks_manifest_parse(shown, lks_buf_view(&text), facts, library, out, err);
 }
 
-enum lks_code lks_input_private(const char *path, const char *what, struct lks_err *err)
+/* The file that is checked is the one that is read: another may have its name by then. */
+enum lks_code lks_input_private(const char *path, const char *what, bool plain, struct lks_buf *out,
+                                struct lks_err *err)
 {
     struct stat st;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return lks_fail(err, LKS_E_DENIED,
+    enum lks_code code = LKS_OK;
+    if (!plain && strcmp(path, "-") == 0)
+        return lks_file_read(path, out, err);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (plain ? O_NONBLOCK : 0));
+    if (fd < 0)
+        return lks_file_fail(err, path);
+    if (fstat(fd, &st) != 0)
+        code = lks_file_fail(err, path);
+    else if (plain && !S_ISREG(st.st_mode))
+        code = lks_fail(err, LKS_E_INVALID, "%.200s: is not a plain file", path);
+    else if (S_ISREG(st.st_mode) && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        code = lks_fail(err, LKS_E_DENIED,
                         "%.200s: others may read this %s (mode %03o); chmod 600 would keep them "
                         "out",
                         path, what, (unsigned)st.st_mode & 0777U);
-    return LKS_OK;
+    else
+        code = lks_file_read_fd(fd, path, out, err);
+    close(fd);
+    return code;
+}
+
+void lks_input_wipe(struct lks_buf *b)
+{
+    if (b->ptr != NULL)
+        explicit_bzero(b->ptr, b->len);
+    lks_buf_fini(b);
 }
 
 enum lks_code lks_input_begin(struct lks_cli *cli, const struct lks_args *args,

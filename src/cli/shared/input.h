@@ -10,9 +10,13 @@
 enum lks_code lks_input_facts(const char *dir, struct lks_facts *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
-/* A reader of a key or a token can act with it: refused where others than its owner may read it. */
-enum lks_code lks_input_private(const char *path, const char *what,
+/* Append a key or a token, `what`, to `out`. A reader of it can act with it: DENIED where others
+ * than its owner may read the file. "-" is standard input; `plain`: only plain files, and "-" is
+ * one. */
+enum lks_code lks_input_private(const char *path, const char *what, bool plain, struct lks_buf *out,
                                 struct lks_err *err) LKS_MUST_CHECK;
+/* For buffers with a secret: overwrite it, and free it. */
+void lks_input_wipe(struct lks_buf *b);
 
 /* A manifest and what it needs to stay valid. All zero is empty. */
 struct lks_input {

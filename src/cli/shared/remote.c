@@ -4,6 +4,7 @@
 #include "cli/shared/context.h"
 #include "cli/shared/input.h"
 #include "codec/format/json.h"
+#include "trust/x509.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,10 +34,9 @@ const char *lks_remote_server(const struct lks_cli *cli, const struct lks_args *
 enum lks_code lks_remote_token(const char *path, struct lks_buf *out, struct lks_err *err)
 {
     lks_buf_init(out, TOKEN_MAX);
-    if (lks_input_private(path, "token", err) != LKS_OK)
-        return err->code;
-    enum lks_code code = strcmp(path, "-") == 0 ? lks_file_read(path, out, err)
-                                                : lks_file_read_plain(path, out, err);
+    enum lks_code code = lks_input_private(path, "token", strcmp(path, "-") != 0, out, err);
+    if (code == LKS_E_DENIED)
+        return code;
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, code, "%.*s: there is no token; 'lockstep login' writes one",
                         PATH_SHOWN, path);
@@ -66,16 +66,16 @@ static enum lks_code fail_without_ca(const struct lks_cli *cli, const char *serv
                     server);
 }
 
-/* Ours: a token, or where there is none a certificate with its key in the same file. */
+/* Ours: a token, or where there is none a certificate with its key, as PEM text or in one file. */
 struct ours {
-    const char *token, *token_file, *certificate, *key;
+    const char *token, *token_file, *pair, *pair_file;
 };
 
 /* The server and the CA are those after lks_context_apply(). */
 static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
                                const struct ours *ours, struct lks_remote *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
+    LKS_CLEANUP(lks_input_wipe) struct lks_buf token = {0}, pair = LKS_BUF(LKS_X509_PEM_MAX * 2);
     struct lks_client_options options = {
         .server = lks_remote_server(cli, args),
         .ca = given(args, "--ca", cli->ca),
@@ -89,12 +89,12 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
         if (lks_remote_token(ours->token_file, &token, err) != LKS_OK)
             return err->code;
         options.token = token.ptr;
-    } else if (ours->certificate != NULL) {
-        if (lks_input_private(ours->key, "key", err) != LKS_OK)
+    } else if (ours->pair_file != NULL) {
+        if (lks_input_private(ours->pair_file, "key", true, &pair, err) != LKS_OK)
             return err->code;
-        options.certificate = ours->certificate;
-        options.key = ours->key;
     }
+    options.certificate = options.key = pair.len > 0 ? pair.ptr : ours->pair;
+    options.pem_own = ours->pair_file != NULL ? ours->pair_file : "the key";
     out->cli = cli;
     return lks_client_new(&options, &out->client, err);
 }
@@ -105,16 +105,15 @@ enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
     if (lks_context_apply(cli, args, err) != LKS_OK)
         return err->code;
     const struct ours ours = {.token_file = given(args, "--token-file", cli->token_file),
-                              .certificate = cli->certificate_file,
-                              .key = cli->certificate_file};
+                              .pair_file = cli->certificate_file};
     return open_with(cli, args, &ours, out, err);
 }
 
 enum lks_code lks_remote_open_as(struct lks_cli *cli, const struct lks_args *args,
-                                 const char *token, const char *certificate, const char *key,
-                                 struct lks_remote *out, struct lks_err *err)
+                                 const char *token, const char *pair, struct lks_remote *out,
+                                 struct lks_err *err)
 {
-    const struct ours ours = {.token = token, .certificate = certificate, .key = key};
+    const struct ours ours = {.token = token, .pair = pair};
     if (lks_context_apply(cli, args, err) != LKS_OK)
         return err->code;
     return open_with(cli, args, &ours, out, err);

@@ -57,10 +57,10 @@ enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
 /* The same without the token, which may not be there yet. */
 enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
                                       struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
-/* The same with a token, or else with a certificate and its key, which are files. */
+/* The same with a token, or else with a certificate and its key, as PEM text. */
 enum lks_code lks_remote_open_as(struct lks_cli *cli, const struct lks_args *args,
-                                 const char *token, const char *certificate, const char *key,
-                                 struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
+                                 const char *token, const char *pair, struct lks_remote *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
 void lks_remote_fini(struct lks_remote *remote);
 
 /* The token in a plain file ("-": standard input) that others cannot read, without the line end

@@ -443,15 +443,15 @@ static enum lks_code sign(struct building *b, const char *key_file, struct lks_e
     struct lks_signature s = {0};
     lks_buf_init(&key, KEY_MAX);
     lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
-    enum lks_code code = lks_file_read(key_file, &key, err);
+    enum lks_code code = lks_input_private(key_file, "key", false, &key, err);
     if (code == LKS_OK) {
         code = lks_signature_by(lks_buf_view(&key), lks_buf_view(&b->manifest), true, &s, err);
         code = code == LKS_OK ? code : lks_wrap(err, "%s", key_file);
     }
     if (key.ptr != NULL)
         explicit_bzero(key.ptr, key.len);
-    if (code != LKS_OK || lks_input_private(key_file, "key", err) != LKS_OK)
-        return err->code;
+    if (code != LKS_OK)
+        return code;
     memcpy(b->signer, s.key, sizeof(b->signer));
     lks_signature_write(&s, &text);
     lks_buf_addc(&text, '\n');

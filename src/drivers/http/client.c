@@ -611,29 +611,28 @@ static void pem_fini(struct pem *pem)
     wipe(&pem->text);
 }
 
-/* The text at `path`, or the text that it is itself. */
-static enum lks_code pem_open(struct pem *pem, const struct lks_client_options *o, const char *path,
+/* The text at `path`, or the text that it is itself, which messages call `text`. */
+static enum lks_code pem_open(struct pem *pem, const char *text, const char *path,
                               struct lks_err *err)
 {
     lks_buf_init(&pem->text, PEM_MAX);
-    pem->named = o->pem ? "the text given" : path;
-    if (o->pem)
+    pem->named = text != NULL ? text : path;
+    if (text != NULL)
         lks_buf_add(&pem->text, lks_str_from(path));
-    if ((o->pem ? lks_buf_check(&pem->text, err) : lks_file_read_plain(path, &pem->text, err)) !=
-        LKS_OK)
+    if ((text != NULL ? lks_buf_check(&pem->text, err)
+                      : lks_file_read_plain(path, &pem->text, err)) != LKS_OK)
         return err->code;
     pem->bio = BIO_new_mem_buf(pem->text.ptr, (int)pem->text.len);
     return pem->bio != NULL ? LKS_OK : lks_fail_nomem(err);
 }
 
 /* Each certificate of a PEM file goes to `take`. */
-static enum lks_code load_certificates(SSL_CTX *ctx, const struct lks_client_options *o,
-                                       const char *path,
+static enum lks_code load_certificates(SSL_CTX *ctx, const char *text, const char *path,
                                        bool (*take)(SSL_CTX *ctx, X509 *certificate, size_t nth),
                                        struct lks_err *err)
 {
     LKS_CLEANUP(pem_fini) struct pem pem = {0};
-    if (pem_open(&pem, o, path, err) != LKS_OK)
+    if (pem_open(&pem, text, path, err) != LKS_OK)
         return err->code;
     X509 *certificate = NULL;
     size_t count = 0;
@@ -662,11 +661,10 @@ static bool take_own(SSL_CTX *ctx, X509 *certificate, size_t nth)
     return nth < CHAIN_MAX && SSL_CTX_add1_chain_cert(ctx, certificate) == 1;
 }
 
-static enum lks_code load_key(SSL_CTX *ctx, const struct lks_client_options *o, const char *path,
-                              struct lks_err *err)
+static enum lks_code load_key(SSL_CTX *ctx, const char *text, const char *path, struct lks_err *err)
 {
     LKS_CLEANUP(pem_fini) struct pem pem = {0};
-    if (pem_open(&pem, o, path, err) != LKS_OK)
+    if (pem_open(&pem, text, path, err) != LKS_OK)
         return err->code;
     EVP_PKEY *key = PEM_read_bio_PrivateKey(pem.bio, NULL, no_password, NULL);
     bool good =
@@ -691,6 +689,8 @@ static bool make_method(struct lks_client *c)
 static enum lks_code prepare_tls(struct lks_client *c, const struct lks_client_options *o,
                                  struct lks_err *err)
 {
+    const char *text = o->pem ? "the text given" : NULL;
+    const char *own = o->pem_own != NULL ? o->pem_own : text;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
     c->ctx = SSL_CTX_new(TLS_client_method());
     if (c->ctx == NULL || !make_method(c) ||
@@ -704,14 +704,14 @@ static enum lks_code prepare_tls(struct lks_client *c, const struct lks_client_o
     SSL_CTX_sess_set_new_cb(c->ctx, keep_session);
     if (o->ca == NULL)
         return lks_fail(err, LKS_E_USAGE, "%s: no authority is given that certifies it", o->server);
-    if (load_certificates(c->ctx, o, o->ca, take_authority, err) != LKS_OK)
+    if (load_certificates(c->ctx, text, o->ca, take_authority, err) != LKS_OK)
         return err->code;
     if (o->certificate == NULL)
         return LKS_OK;
     LKS_ASSERT(o->key != NULL);
-    if (load_certificates(c->ctx, o, o->certificate, take_own, err) != LKS_OK)
+    if (load_certificates(c->ctx, own, o->certificate, take_own, err) != LKS_OK)
         return err->code;
-    return load_key(c->ctx, o, o->key, err);
+    return load_key(c->ctx, own, o->key, err);
 }
 
 static enum lks_code prepare(struct lks_client *c, const struct lks_client_options *o,

@@ -19,9 +19,10 @@ struct lks_client_options {
     const char *ca;                /* PEM file the server must be certified by; NULL for unix */
     const char *certificate, *key; /* PEM files of ours, or NULL */
     bool pem;                      /* the three are PEM texts and not the names of files */
-    const char *token;             /* sent as a bearer, or NULL; never in a message */
-    int timeout_ms;                /* of a whole exchange */
-    size_t body_max;               /* 0: LKS_CLIENT_BODY_MAX */
+    const char *pem_own; /* NULL, or the two of ours are PEM texts, called so in messages */
+    const char *token;   /* sent as a bearer, or NULL; never in a message */
+    int timeout_ms;      /* of a whole exchange */
+    size_t body_max;     /* 0: LKS_CLIENT_BODY_MAX */
 };
 
 struct lks_client;
