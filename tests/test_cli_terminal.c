@@ -281,7 +281,7 @@ static void test_short(void)
 }
 
 /* A command that reads shows the name without characters that could drive the terminal, and takes
- * it. Whether a command asks depends on its group, not on the request. */
+ * it. */
 static const struct {
     const char *name, *const words[6], *nodes, *said;
     const char *typed; /* NULL: nothing is asked */
@@ -302,13 +302,6 @@ static const struct {
      NULL,
      3,
      3},
-    {"a command of another group that reads",
-     {"freeze", "--list", "--pool", "gpu01"},
-     "{\"items\":[{\"name\":\"gpu017\"}]}",
-     "not done, as the answer was no",
-     "n\n",
-     2,
-     1},
 };
 
 static void test_short_reads(void)
