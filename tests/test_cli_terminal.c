@@ -280,56 +280,6 @@ static void test_short(void)
     }
 }
 
-/* A command that reads shows the name without characters that could drive the terminal, and takes
- * it. */
-static const struct {
-    const char *name, *const words[6], *nodes, *said;
-    const char *typed; /* NULL: nothing is asked */
-    size_t turns;
-    int exit;
-} reads[] = {
-    {"a read",
-     {"node", "show", "gpu01"},
-     "{\"items\":[{\"name\":\"gpu017\"}]}",
-     "lockstep: 'gpu01' is 'gpu017'\r\n",
-     NULL,
-     3,
-     3},
-    {"a name with an escape",
-     {"node", "show", "gpu01"},
-     "{\"items\":[{\"name\":\"gpu01\\u001b[2J\"}]}",
-     "lockstep: 'gpu01' is 'gpu01?[2J'\r\n",
-     NULL,
-     3,
-     3},
-};
-
-static void test_short_reads(void)
-{
-    for (size_t i = 0; i < LKS_COUNT(reads); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf unknown = {0}, nodes = {0};
-        struct lks_liar liar = {.path = path, .turn_count = reads[i].turns};
-        struct seat s = {0};
-        lks_test_case("%s", reads[i].name);
-        liar.turns[0] = liar.turns[2] = (struct lks_liar_turn){
-            LKS_LIAR_CLOSE, answer(&unknown, "application/problem+json", UNKNOWN)};
-        liar.turns[1] = (struct lks_liar_turn){LKS_LIAR_CLOSE,
-                                               answer(&nodes, "application/json", reads[i].nodes)};
-        (void)unlink(path);
-        lks_liar_start(&liar);
-        if (seat_start(&s, reads[i].words, NULL)) {
-            if (reads[i].typed != NULL && seat_sees(&s, "Run 'freeze' with 'gpu017'? [y/N] "))
-                seat_type(&s, reads[i].typed);
-            seat_end(&s);
-            CHECK(WIFEXITED(s.status) && WEXITSTATUS(s.status) == reads[i].exit);
-            CHECK_HAS(lks_buf_view(&s.seen), reads[i].said);
-        }
-        lks_liar_join(&liar);
-        lks_buf_fini(&s.seen);
-        lks_liar_fini(&liar);
-    }
-}
-
 /* An act on several nodes states their number and asks. */
 static void test_several(void)
 {
@@ -623,7 +573,6 @@ int main(void)
     int code = lks_test_main((const struct lks_test[]){
         {"cli terminal: the question of fleet apply", test_question},
         {"cli terminal: a name that is cut short", test_short},
-        {"cli terminal: a name that is cut short, to read", test_short_reads},
         {"cli terminal: an act on several nodes", test_several},
         {"cli terminal: Ctrl-C", test_interrupt},
         {"cli terminal: the prompt of login", test_prompt},
