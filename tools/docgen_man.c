@@ -389,7 +389,7 @@ bool lks_docgen_man(const char *dir)
         good = write_page(dir, name, 1, &page) && good;
     }
     const struct lks_manual *const programs[] = {&lks_about_lockstepd, &lks_about_agent,
-                                                  &lks_about_helper, &lks_about_bridge};
+                                                 &lks_about_helper, &lks_about_bridge};
     for (size_t i = 0; i < LKS_COUNT(programs); i++) {
         put_daemon_page(&page, programs[i]);
         good = write_page(dir, programs[i]->name, 8, &page) && good;

@@ -6,11 +6,8 @@
 
 /* One row a scheduler. */
 static const struct lks_str_named scheds[] = {
-    {"", LKS_DRAIN_AGENT},
-    {"none", LKS_DRAIN_AGENT},
-    {"simulated", LKS_DRAIN_DRIVEN},
-    {"slurm", LKS_DRAIN_DRIVEN},
-    {"kubernetes", LKS_DRAIN_NOT_YET},
+    {"", LKS_DRAIN_AGENT},       {"none", LKS_DRAIN_AGENT},         {"simulated", LKS_DRAIN_DRIVEN},
+    {"slurm", LKS_DRAIN_DRIVEN}, {"kubernetes", LKS_DRAIN_NOT_YET},
 };
 
 enum lks_drain_sched lks_drain_sched(struct lks_str sched)
