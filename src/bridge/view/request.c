@@ -85,7 +85,7 @@ static enum lks_code read_name(const struct route *route, struct lks_str name,
 {
     if (strchr(route->path, '*') == NULL)
         return LKS_OK;
-    if (!(route->job ? is_job_id(name) : lks_hostlist_is_name(name)) ||
+    if (!(route->job ? is_job_id(name) : lks_hostlist_is_name(name)) || name.len == 0 ||
         name.len >= sizeof(out->name))
         return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is no %s", LKS_STR_ARG(name),
                         route->job ? "id of a job" : "name of a node");
