@@ -541,7 +541,7 @@ static void test_command(void)
         const char *const nowhere[] = {LKS_CLI_PROGRAM, "login", "--server", server,
                                        "--ca",          ca,      NULL};
         CHECK_INT(ctl_run(nowhere, &said), 2);
-        CHECK_HAS(lks_buf_view(&said), "has to name the file of the token");
+        CHECK_HAS(lks_buf_view(&said), "there is no context for the token; run");
     }
     scene_end(&s);
 }
