@@ -280,6 +280,7 @@ static const struct {
      ARGS("advisories", H200),
      {"CVE-2026-24187", "580.159.03", "13 advisories open, 1 to check by hand"}},
     {"all branches", ARGS("lifecycle"), {"R580    LTSB", "R418    LTSB"}},
+    {"branches of new features", ARGS("lifecycle"), {"R565    NFB", "R560    NFB"}},
     {"help names the members of the answer",
      ARGS("help", "stack", "digest", "--json"),
      {"\"json\":\"{name, version, digest}\""}},
