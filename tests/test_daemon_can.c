@@ -338,7 +338,7 @@ static const struct {
      1,
      "elsewhere: operator in pool train"},
     {"no such command", {"hold", "nod"}, 2, "did you mean 'node hold'?"},
-    {"a command that asks nobody", {"lint", "stack"}, 2, "there is no command"},
+    {"a command that asks no server", {"lint", "stack"}, 2, "there is no command"},
     {"too many words", {"freeze", "a", "b"}, 2, "there is no command"},
     {"no such node", {"hold", "node", "nope"}, 3, "no node 'nope'"},
 };

@@ -228,7 +228,7 @@ static const struct {
      {.component = T("bios"), .bundle = T(SEVERAL)},
      "refused: bundle: what fw has for bios is for other hardware than shelf1, which by the "
      "fleet's file is of class power-shelf, revision unknown"},
-    {"no version, and a bundle nobody found good",
+    {"no version, and a bundle without a good verdict",
      "g1",
      {.component = T("bmc"), .bundle = T(ABSENT)},
      "refused: bundle: no good verdict on " ABSENT "; put it there with 'lockstep bundle push'"},

@@ -665,7 +665,7 @@ static bool dial_as_other(struct lks_site *s, struct lks_wire *w)
     return near;
 }
 
-/* Others leave connections to root and to a user that is named. Only root can be somebody else. */
+/* Others leave connections to root and to a user that is named. Only root can be another user. */
 static void check_kept(size_t named, size_t answered)
 {
     LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
