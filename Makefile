@@ -31,6 +31,7 @@ setup: ## install the Debian packages that everything below needs
 	@tools/setup.sh build test lint real bench
 
 build: $(BUILD)/build.ninja ## build into build/
+	@tools/renew.sh $(BUILD)
 	@$(call ninja,$(BUILD))
 
 demo: build ## a tour of the commands, firmware on simulated BMCs, 200 agents, changes across 128 and 48 nodes
@@ -41,9 +42,12 @@ demo: build ## a tour of the commands, firmware on simulated BMCs, 200 agents, c
 	@tools/campaign-demo.sh $(BUILD)
 	@tools/gate-demo.sh $(BUILD)
 
-test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan
+# Packages first: what is built, and so which tests there are, depends on them.
+test: ## all tests with gcc, and again with clang under ASan and UBSan
+	@tools/setup.sh build test mutants
+	@$(MAKE) build $(SANITIZE)/build.ninja
+	@tools/renew.sh $(SANITIZE)
 	@$(call ninja,$(SANITIZE))
-	@tools/setup.sh mutants
 	@tools/test.sh all $(BUILD) $(SANITIZE)
 
 # Requests at random are put to a daemon with sanitizers, by schemathesis too. Python's programs are
@@ -52,9 +56,9 @@ asking = LKS_SANITIZED=$(abspath $(SANITIZE))/lockstepd \
 	LKS_SCHEMATHESIS=$$(tools/venv.sh tools/schemathesis.txt) \
 	LKS_REDFISH_VALIDATORS=$$(tools/venv.sh tools/redfish-validators.txt)
 
-test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose formats we read
-	@tools/setup.sh real
-	@[ -x $(BUILD)/lockstep-slurm-bridge ] || { $(call meson,$(BUILD),--reconfigure) && $(call ninja,$(BUILD)); }
+test-real: ## compare with the real programs whose formats we read
+	@tools/setup.sh build real
+	@$(MAKE) build $(SANITIZE)/build.ninja
 	@$(call ninja,$(SANITIZE),lockstepd)
 	@$(asking) tools/test.sh real $(BUILD)
 
@@ -79,7 +83,7 @@ docs: build ## write the reference pages anew from the tables
 
 bench: $(RELEASE)/build.ninja ## measure, each figure beside its rival; PARTS="journal agent" for some
 	@tools/setup.sh bench
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-bmcsim bench/bench)
+	@$(call ninja,$(RELEASE),bench-programs)
 	@$(RELEASE)/bench/bench $(PARTS)
 
 fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
@@ -106,6 +110,7 @@ portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line an
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
+	@tools/renew.sh $(RELEASE)
 	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-bmcsim lockstep-agentsim packaging/man1 $(NODE) \
 		$$(ninja -C $(RELEASE) -t targets all | sed -n 's/^\(lockstep-slurm-bridge\):.*/\1/p'))
 	@meson install -C $(RELEASE) --no-rebuild --only-changed

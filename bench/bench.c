@@ -35,6 +35,7 @@ static const struct part {
     {"agent", "the agent on a node", bench_agent},
     {"top", "top beside a lockstepd with 10,000 nodes", bench_top},
     {"sweep", "firmware inventories of 1,000 BMCs over TLS, the client alone", bench_sweep},
+    {"sched", "drains through the bridge of a real Slurm", bench_sched},
     {"pldm", "a firmware package, verified", bench_pldm},
 };
 

@@ -21,6 +21,7 @@ void bench_rehearse(struct lks_table *t); /* one that is tried out, many times *
 void bench_agent(struct lks_table *t);    /* what a node pays */
 void bench_top(struct lks_table *t);      /* the screen of a person */
 void bench_sweep(struct lks_table *t);    /* inventories of many BMCs */
+void bench_sched(struct lks_table *t);    /* drains, through a real Slurm */
 void bench_pldm(struct lks_table *t);     /* verifying a firmware package */
 
 #endif

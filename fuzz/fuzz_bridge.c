@@ -12,24 +12,32 @@ enum { LINES = 4, LINE_MAX_ = 512 };
 
 static void check(const struct lks_bridge_request *r, struct lks_str before)
 {
-    char reason[LKS_BRIDGE_REASON_MAX + 1];
+    char reason[LKS_DRAIN_REASON_MAX + 1];
     bool node = r->verb == LKS_BRIDGE_NODE || r->verb == LKS_BRIDGE_DRAIN;
     LKS_ASSERT(r->verb < LKS_BRIDGE_VERBS);
     LKS_ASSERT(!node || lks_hostlist_is_name(lks_str_from(r->name)));
     LKS_ASSERT(r->verb != LKS_BRIDGE_SIGNAL || r->signal > 0);
+    for (uint32_t i = 0; i < r->truth.count; i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF((size_t)1 << 20);
+        const struct lks_bridge_truth_row *row = &r->truth.rows[i];
+        lks_bridge_truth_merge(before, row->features, &list);
+        LKS_ASSERT(lks_bridge_truth_is(lks_buf_view(&list), row->features));
+        LKS_ASSERT(lks_hostlist_is_name(row->node));
+    }
     if (r->verb != LKS_BRIDGE_DRAIN)
         return;
-    lks_bridge_drain_reason(lks_str_from(r->owner), lks_str_from(r->reason), before, reason);
+    lks_drain_reason_write(lks_str_from(r->owner), lks_str_from(r->reason), before, reason);
     LKS_ASSERT(lks_str_printable(lks_str_from(reason)));
     LKS_ASSERT(
-        lks_str_is(lks_bridge_drain_owner(lks_str_from(reason), true, LKS_STR("x")), r->owner));
-    (void)lks_bridge_drain_before(lks_str_from(reason), true);
+        lks_str_is(lks_drain_reason_owner(lks_str_from(reason), true, LKS_STR("x")), r->owner));
+    (void)lks_drain_reason_before(lks_str_from(reason), true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char lines[LINES][LINE_MAX_];
     struct lks_str rest = {size > 0 ? (const char *)data : "", size}, line;
+    LKS_CLEANUP(lks_bridge_request_fini)
     struct lks_bridge_request r = {.verb = LKS_BRIDGE_VERBS};
     struct lks_err err = {0};
     for (size_t i = 0; i < LINES; i++) {
@@ -39,15 +47,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             memcpy(lines[i], line.ptr, len);
         lines[i][len] = '\0';
     }
-    const struct lks_bridge_raw raw = {lines[0], lines[1], lines[2][0] != '\0' ? lines[2] : NULL,
-                                       lines[3][0] != '\0' ? lines[3] : NULL, rest};
+    const struct lks_bridge_raw raw = {lines[0],
+                                       lines[1],
+                                       lines[2][0] != '\0' ? lines[2] : NULL,
+                                       lines[3][0] != '\0' ? lines[3] : NULL,
+                                       1,
+                                       rest};
     if (lks_bridge_request_read(&raw, &r, &err) == LKS_OK)
         check(&r, rest);
     else
         LKS_ASSERT(r.verb == LKS_BRIDGE_VERBS && err.msg[0] != '\0');
-    (void)lks_bridge_drain_owner(rest, true, LKS_STR("x"));
-    (void)lks_bridge_drain_why(rest, true);
-    (void)lks_bridge_drain_before(rest, true);
+    (void)lks_drain_reason_owner(rest, true, LKS_STR("x"));
+    (void)lks_drain_reason_why(rest, true);
+    (void)lks_drain_reason_before(rest, true);
     (void)lks_bridge_node_gpus(rest);
     return 0;
 }

@@ -71,13 +71,30 @@ static void check_stack(const struct lks_stack *stack, const struct lks_manifest
     LKS_ASSERT(strcmp(again.stacks[0].digest, stack->digest) == 0);
 }
 
+/* A linter refuses what a reader does, and says among its errors what the reader says. */
+static void check_lint(struct lks_str text, const struct lks_err *why)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    static struct lks_doc_faults faults;
+    struct lks_err err = {0};
+    bool good =
+        lks_manifest_lint("fuzz", text, lks_test_facts(), NULL, &faults, &m, &err) == LKS_OK;
+    LKS_ASSERT(good == (why->code == LKS_OK) && good == (faults.count == 0));
+    bool said = good || faults.more > 0;
+    for (size_t i = 0; i < faults.count && !said; i++)
+        said = strcmp(faults.list[i].err.msg, why->msg) == 0;
+    LKS_ASSERT(said);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest same = {0};
     struct lks_err err = {0};
     struct lks_str text = {size > 0 ? (const char *)data : "", size};
-    if (lks_manifest_parse("fuzz", text, lks_test_facts(), NULL, &m, &err) != LKS_OK) {
+    (void)lks_manifest_parse("fuzz", text, lks_test_facts(), NULL, &m, &err);
+    check_lint(text, &err);
+    if (err.code != LKS_OK) {
         LKS_ASSERT(lks_str_starts(lks_str_from(err.msg), "fuzz:"));
         if (lks_manifest_parse_kept("fuzz", text, lks_test_facts(), &same, &err) == LKS_OK)
             LKS_ASSERT(same.stack_count + same.class_count + same.fleet_count == same.docs.count);

@@ -1,7 +1,7 @@
 /*
  * Any service at all. The first byte says what is asked of it and by which driver; then each answer
  * is a line of control bytes: which status, which headers, and how many of the bytes that follow
- * are its body. Where they run out nobody answers any more.
+ * are its body. Where they run out no answer comes any more.
  *
  * Whatever is said: the conversation ends, within its bounds; nothing is sent to another path than
  * one of the service's; the image is sent a second time only after the service was looked at, or

@@ -1,7 +1,7 @@
 /*
  * Any scheduler at all. The first byte says what is asked of it; then each answer is a few control
  * bytes: which status, which body, and how many of the bytes that follow are in it. Where they run
- * out nobody answers any more.
+ * out no answer comes any more.
  *
  * Whatever is said: the conversation ends, within its bounds and its deadline; nothing is asked but
  * about the one node; something is changed only after a look, and only for a revision that was

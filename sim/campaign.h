@@ -14,6 +14,7 @@
  *     campaign_bmcs.c      endpoints, as a light model
  *     campaign_redfish.c   endpoints of src/lab/bmcsim, through the production driver
  *     campaign_jobs.c      jobs, users and the scheduler
+ *     campaign_requeue.c   jobs that changes signal and requeue
  *     campaign_gates.c     what is measured of machines, and that it is heeded
  *     campaign_people.c    operators, at random moments and at the end
  *     campaign_rows.c      what became durable, seen from outside
@@ -148,6 +149,8 @@ struct cam_weather {
     unsigned endless;    /* percent of jobs that outlast everything */
     unsigned stray;      /* percent of nodes with a process that nobody knows of */
     unsigned sched_deaf; /* percent of drains that the scheduler ignores */
+    unsigned resumes;    /* percent of meddling that ends a drain of ours in the scheduler */
+    unsigned sched_down; /* percent of meddling that stops the scheduler for a while */
     unsigned foreign;    /* percent of nodes that somebody else drains at some time */
 };
 
@@ -242,9 +245,17 @@ struct cam_machine {
     lks_ms reserved;  /* for a job until then */
     bool deaf;        /* the scheduler ignores its drain */
     char sched_owner[LKS_SCHED_OWNER_MAX + 1]; /* who drained it there; "": nobody */
-    struct lks_sched_said said;                /* what lockstepd heard last */
+    bool sched_missing;                        /* the scheduler does not know it */
+    unsigned sched_failures;                   /* answers that did not come, one after the other */
+    lks_ms sched_silent;                       /* wall: since when; 0: the last one came */
+    lks_ms sched_lost; /* wall: when lockstepd was last told that another ended our drain */
+    enum lks_sched_verb sched_verb;
+    bool sched_unheard;         /* another ended our drain there, and lockstepd was not told yet */
+    struct lks_sched_said said; /* what lockstepd heard last */
     bool sched_posted, sched_known;
-    bool sched_drained; /* lockstepd was told so since the rows drained it */
+    bool emptied; /* by the rows, its scheduler drained it for a hold and no job runs there */
+    lks_ms emptied_over; /* when that ended last: what was ordered before may still begin */
+    bool sched_drained;  /* lockstepd was told so last, since the rows drained it */
 
     /* What the checks know, by the truth. */
     lks_ms touched;       /* the last disruptive act, or its end; 0: none since it left use */
@@ -337,6 +348,19 @@ struct cam_job {
     uint32_t nodes[CAM_GANG_MAX];
     lks_ms until; /* it begins by then */
     uint64_t serial;
+    uint64_t id;                     /* its name, which stays when it is requeued */
+    lks_ms started;                  /* this run */
+    bool requeue;                    /* its scheduler may start it again */
+    bool deaf;                       /* it ignores signals */
+    uint64_t signalled, requeued_by; /* the last change that did so; 0: none */
+};
+#define CAM_JOB_ID_SIZE 24
+
+/* A job that was requeued, and waits. */
+struct cam_again {
+    uint64_t id, by;
+    bool requeue;
+    uint64_t signalled;
 };
 
 enum cam_do {
@@ -358,6 +382,7 @@ struct cam_command {
     bool by_hand; /* a person gave it, outside a change */
     bool wedged;  /* two people did, although a process holds the GPUs */
     lks_ms expires;
+    lks_ms asked; /* time of its row */
     const char *executor;
 };
 
@@ -422,6 +447,11 @@ struct cam {
     bool enforce[CAM_POOLS];
     bool drains_drift; /* pools that enforce drain what drifts */
     bool scheduled[CAM_POOLS];
+    bool requeues[CAM_POOLS]; /* of these, those that have jobs requeued */
+    struct cam_again again[CAM_JOBS_MAX];
+    unsigned again_count;
+    uint64_t requeued; /* in all */
+    lks_ms sched_down; /* the scheduler answers nothing until then */
     cam_truth stacks[CAM_STACKS];
     char stack_digests[CAM_STACKS][LKS_DIGEST_SIZE];
     bool revoked[CAM_STACKS]; /* its bundle, by the rows */
@@ -443,6 +473,7 @@ struct cam {
     struct cam_command *commands; /* by id */
     uint32_t hand;                /* the node that somebody works on by hand, */
     unsigned hand_left;           /* and how often they still do something */
+    uint64_t holds, emptied;      /* of nodes with a scheduler, and drains for them */
     uint64_t by_hand, resets;     /* that people had done so, in production */
     size_t command_room;
     struct cam_order *orders;
@@ -590,8 +621,10 @@ void cam_redfish_go(struct cam *w, uint32_t i);
 cam_truth cam_bmc_truth(struct cam *w, uint32_t i); /* with what its endpoint did by itself */
 
 /* campaign_jobs.c */
+bool cam_sched_is_ours(const struct cam_machine *m);
 void cam_sched_later(struct cam *w, uint32_t i);
 void cam_sched_acts(struct cam *w, uint32_t i);
+void cam_sched_meddle(struct cam *w);
 void cam_sched_other(struct cam *w, uint32_t i, bool on);
 void cam_job_asks(struct cam *w);
 void cam_job_begins(struct cam *w, const struct lks_message *msg);
@@ -639,8 +672,18 @@ void cam_check_flash(struct cam *w, const struct cam_flash *f);
 void cam_check_return(struct cam *w, uint32_t i);
 void cam_check_yes(struct cam *w, const uint32_t *nodes, unsigned count);
 void cam_check_job(struct cam *w, const struct cam_job *job);
+void cam_check_emptied(struct cam *w, const struct cam_machine *m);
+bool cam_is_drained_right(const struct cam *w, const struct cam_machine *m);
+bool cam_is_unheard(const struct cam_machine *m, lks_ms asked);
 void cam_check_all(struct cam *w);
 void cam_check_domains(struct cam *w);
+
+/* campaign_requeue.c: jobs that are signalled and requeued */
+struct lks_str cam_requeue_id(const struct cam_job *job, char out[CAM_JOB_ID_SIZE]);
+void cam_requeue_list(struct cam *w, const struct cam_machine *m, uint32_t place);
+void cam_requeue_acts(struct cam *w);
+void cam_requeue_begins(struct cam *w, struct cam_job *job);
+void cam_job_over(struct cam *w, uint32_t j); /* campaign_jobs.c */
 
 /* campaign_rollback.c */
 void cam_rollback_check(struct cam *w, const struct cam_change *c, struct lks_str reason);

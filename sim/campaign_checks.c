@@ -45,18 +45,26 @@ static struct cam_change *change_on(struct cam *w, uint32_t i)
     return NULL;
 }
 
-/* Promises 1, 2 and 6: before something is done to a machine. */
-static void check_empty(struct cam *w, const struct cam_machine *m, const char *what)
+/* Another ended its drain in the scheduler, and when the act was ordered lockstepd could not know.
+ */
+bool cam_is_unheard(const struct cam_machine *m, lks_ms asked)
 {
-    cam_require(w, m->job == 0, "promise 1", "%s begins on %s while job %" PRIu32 " runs there",
-                what, m->name, m->job - 1);
+    return m->sched_unheard || (m->sched_lost != 0 && asked <= m->sched_lost);
+}
+
+/* Promises 1, 2 and 6: before something is done to a machine. */
+static void check_empty(struct cam *w, const struct cam_machine *m, const char *what, lks_ms asked)
+{
+    bool unheard = cam_is_unheard(m, asked);
+    cam_require(w, m->job == 0 || unheard, "promise 1",
+                "%s begins on %s while job %" PRIu32 " runs there", what, m->name, m->job - 1);
     cam_require(w, !m->stray, "promise 1", "%s begins on %s while a process uses its GPUs", what,
                 m->name);
     cam_require(w, !w->enforce[m->pool] || w->now >= m->yes_until, "promise 2",
                 "%s begins on %s before a yes that named it expired", what, m->name);
     cam_require(w, m->drained && m->changing, "promise 1", "%s begins on %s, which is in use", what,
                 m->name);
-    cam_require(w, !w->scheduled[m->pool] || m->sched_drained, "promise 1",
+    cam_require(w, !w->scheduled[m->pool] || m->sched_drained || unheard, "promise 1",
                 "%s begins on %s, and its scheduler did not say that it is drained", what, m->name);
 }
 
@@ -67,7 +75,7 @@ static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *
 {
     const struct cam_machine *m = &w->machines[i], *o = &w->machines[other];
     if (o->type == CAM_NODE) {
-        cam_require(w, o->job == 0, "promise 1",
+        cam_require(w, o->job == 0 || cam_is_unheard(o, asked), "promise 1",
                     "%s begins on %s while a job runs on %s of its domain", what, m->name, o->name);
         cam_require(w, !in_use(o) || o->excused, "promise 1",
                     "%s begins on %s while %s of its domain is in service", what, m->name, o->name);
@@ -84,7 +92,7 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what, lks_ms as
 {
     const struct cam_machine *m = &w->machines[i];
     if (m->type == CAM_NODE)
-        check_empty(w, m, what);
+        check_empty(w, m, what, asked);
     cam_require(w, m->type != CAM_NODE || !m->busy, "promise 8", "%s begins on %s beside another",
                 what, m->name);
     for (uint32_t k = 0; k < w->count && m->type != CAM_NODE && m->domain > 0; k++) {
@@ -278,7 +286,30 @@ void cam_check_job(struct cam *w, const struct cam_job *job)
     for (unsigned k = 0; k < job->count; k++) {
         const struct cam_machine *m = &w->machines[job->nodes[k]];
         cam_require(w, !m->busy, "promise 2", "a job begins on %s while it is changed", m->name);
+        cam_require(w, !m->emptied || m->sched_unheard || w->now <= m->yes_until, "promise 1",
+                    "a job begins on %s, which is drained for a hold", m->name);
     }
+}
+
+/* Promise 1: a node on hold counts as drained only when its scheduler starts no job there and none
+ * runs. */
+void cam_check_emptied(struct cam *w, const struct cam_machine *m)
+{
+    cam_require(w, m->sched_unheard || (m->held && cam_sched_is_ours(m)), "promise 1",
+                "%s counts as drained for a hold, and its scheduler has it drained by '%s'",
+                m->name, m->sched_owner);
+    cam_require(w, m->sched_unheard || m->job == 0 || w->now <= m->yes_until, "promise 1",
+                "%s counts as drained for a hold while job %" PRIu32 " runs there", m->name,
+                m->job - 1);
+}
+
+/* Promise 7: at the end lockstep drains what is wanted, and nothing else; a drain of another stays.
+ */
+bool cam_is_drained_right(const struct cam *w, const struct cam_machine *m)
+{
+    if (m->type != CAM_NODE || !w->scheduled[m->pool] || !m->placed || m->sched_missing)
+        return true;
+    return m->drained || m->held ? m->sched_owner[0] != '\0' : !cam_sched_is_ours(m);
 }
 
 /* Everything at once ------------------------------------------------------------------------ */

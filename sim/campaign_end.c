@@ -35,6 +35,12 @@ bool cam_is_settled(struct cam *w, struct lks_err *why)
     if (s->commands_open > 0 || s->flashes_open > 0)
         return lks_fail(why, LKS_E_REFUSED, "%" PRIu32 " commands and %" PRIu32 " updates are open",
                         s->commands_open, s->flashes_open) == LKS_OK;
+    for (uint32_t i = 0; i < w->count; i++)
+        if (!cam_is_drained_right(w, &w->machines[i]))
+            return lks_fail(why, LKS_E_REFUSED, "%s is %s in its scheduler, by '%s'",
+                            w->machines[i].name,
+                            w->machines[i].held ? "on hold and open" : "still drained",
+                            w->machines[i].sched_owner) == LKS_OK;
     return true;
 }
 

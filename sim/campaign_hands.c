@@ -34,10 +34,13 @@ void cam_hands_check(struct cam *w, uint32_t i, const struct cam_command *c)
     w->by_hand++;
     cam_require(w, is_out(m), "promise 1", "%s by hand begins on %s, which is in service",
                 c->executor, m->name);
-    cam_require(w, m->job == 0 && !m->stray, "promise 1",
+    bool unheard = cam_is_unheard(m, c->asked);
+    cam_require(w, (m->job == 0 && !m->stray) || unheard, "promise 1",
                 "%s by hand begins on %s while a process uses its GPUs", c->executor, m->name);
-    cam_require(w, !w->scheduled[m->pool], "promise 1",
-                "%s by hand begins on %s, whose scheduler was not asked", c->executor, m->name);
+    bool emptied = m->emptied || (m->emptied_over != 0 && c->asked <= m->emptied_over);
+    cam_require(w, !w->scheduled[m->pool] || emptied || unheard, "promise 1",
+                "%s by hand begins on %s, which its scheduler did not drain for a hold",
+                c->executor, m->name);
 }
 
 void cam_hands_reset(struct cam *w, const struct lks_rec_reset *r)

@@ -1,4 +1,5 @@
 /* Jobs and the scheduler that places them. */
+#include "core/actions/sched_book.h"
 #include "core/admission/admit.h"
 #include "core/rows/node.h"
 #include "sim/campaign.h"
@@ -28,14 +29,25 @@ static bool is_lockstep(const char *owner)
     return owner[0] != '\0' && strcmp(owner, OTHER) != 0;
 }
 
+bool cam_sched_is_ours(const struct cam_machine *m)
+{
+    return is_lockstep(m->sched_owner);
+}
+
 /* What it does about a wish, by the truth. */
 static void carry_out(struct cam *w, struct cam_machine *m, const struct lks_sched_wish *wish)
 {
-    if (wish->verb == LKS_SCHED_DRAIN && m->sched_owner[0] == '\0' && (!m->deaf || w->calm))
+    if (m->sched_missing)
+        return;
+    bool takes_over = is_lockstep(m->sched_owner) && lks_str_is(wish->from, m->sched_owner);
+    if (wish->verb == LKS_SCHED_DRAIN && (m->sched_owner[0] == '\0' || takes_over) &&
+        (!m->deaf || w->calm))
         (void)snprintf(m->sched_owner, sizeof(m->sched_owner), "%" LKS_STR_FMT,
                        LKS_STR_ARG(wish->owner));
     if (wish->verb != LKS_SCHED_RELEASE)
         return;
+    cam_require(w, !m->held, "promise 7", "%s: released in the scheduler while it is on hold",
+                m->name);
     cam_require(w, !m->drained || !lks_str_is(wish->owner, m->owner), "promise 7",
                 "%s: released in the scheduler while it is drained", m->name);
     if (!lks_str_is(wish->owner, m->sched_owner))
@@ -48,6 +60,10 @@ static void carry_out(struct cam *w, struct cam_machine *m, const struct lks_sch
 static void look(const struct cam_machine *m, const struct lks_sched_wish *wish,
                  struct lks_sched_said *out)
 {
+    if (m->sched_missing) {
+        *out = (struct lks_sched_said){.text = "the scheduler does not know the node"};
+        return;
+    }
     *out = (struct lks_sched_said){
         .known = true,
         .closed = m->sched_owner[0] != '\0',
@@ -60,34 +76,105 @@ static void look(const struct cam_machine *m, const struct lks_sched_wish *wish,
     (void)snprintf(out->text, sizeof(out->text), "as simulated");
 }
 
+/* It did not answer: people are told, and nothing follows for the node. */
+static void fail(struct cam *w, struct cam_machine *m, uint32_t place)
+{
+    m->sched_silent = m->sched_silent != 0 ? m->sched_silent : cam_now(w).wall;
+    if (++m->sched_failures < LKS_SCHED_UNHEARD)
+        return;
+    struct lks_event event = {.kind = LKS_EVENT_SCHED,
+                              .node = place,
+                              .sched = {.unknown = true,
+                                        .since = m->sched_silent,
+                                        .owner = LKS_STR(""),
+                                        .text = LKS_STR("no answer, as simulated")}};
+    (void)cam_turn(w, &event, NULL);
+}
+
+/* Said again, too: the first time may have been too early. */
+static void hear(struct cam *w, struct cam_machine *m, uint32_t place,
+                 const struct lks_sched_wish *wish)
+{
+    struct lks_sched_said said;
+    struct lks_event event;
+    look(m, wish, &said);
+    lks_sched_event(place, &said, &event);
+    event.sched.lost = m->sched_known && lks_sched_lost(m->sched_verb, &m->said, &said);
+    m->sched_verb = wish->verb;
+    m->sched_silent = m->sched_failures = 0;
+    bool drained = m->drained && lks_sched_drained(&said) && strcmp(said.owner, m->owner) == 0;
+    if (!cam_turn(w, &event, NULL))
+        return;
+    m->said = said;
+    m->sched_known = true;
+    if (m->sched_unheard)
+        m->sched_lost = cam_now(w).wall;
+    m->sched_unheard = false;
+    m->sched_drained = m->drained && drained;
+    cam_requeue_list(w, m, place);
+}
+
 void cam_sched_acts(struct cam *w, uint32_t i)
 {
     struct cam_machine *m = &w->machines[i];
     uint32_t place = cam_place(w, m);
     struct lks_sched_wish wish = {0};
-    struct lks_sched_said said;
-    struct lks_event event;
+    char space[LKS_SCHED_HOLD_SIZE];
     m->sched_posted = false;
     if (lks_engine_seq(w->engine) > lks_engine_durable_seq(w->engine)) {
         cam_sched_later(w, i); /* nothing leaves before it is durable */
         return;
     }
-    if (place == LKS_NO_NODE || !lks_sched_next(lks_engine_state(w->engine), lks_test_facts(),
-                                                place, m->sched_known ? &m->said : NULL, &wish))
+    cam_requeue_acts(w);
+    if (w->engine == NULL)
+        return;
+    if (place == LKS_NO_NODE ||
+        !lks_sched_next(lks_engine_state(w->engine), lks_test_facts(), place,
+                        m->sched_known ? &m->said : NULL, space, &wish))
         return;
     cam_sched_later(w, i);
-    if (cam_chance(w, w->weather.loss))
-        return; /* nobody answers */
-    carry_out(w, m, &wish);
-    if (cam_chance(w, w->weather.loss))
-        return; /* the answer is lost */
-    look(m, &wish, &said);
-    lks_sched_event(place, &said, &event);
-    if (cam_turn(w, &event, NULL)) { /* said again, too: the first time may have been too early */
-        m->said = said;
-        m->sched_known = true;
-        m->sched_drained = m->sched_drained || (m->drained && lks_sched_drained(&said));
+    bool down = w->now < w->sched_down;
+    if (!down && !cam_chance(w, w->weather.loss)) {
+        carry_out(w, m, &wish);
+        if (!cam_chance(w, w->weather.loss)) {
+            hear(w, m, place, &wish);
+            return;
+        }
     }
+    if (down)
+        fail(w, m, place);
+}
+
+/* An administrator, or the scheduler itself, does something to a node that lockstep drained: ends
+ * its drain, takes it over, or forgets the node. */
+static void undrain(struct cam *w)
+{
+    uint32_t from = (uint32_t)lks_rng_below(&w->chance, w->nodes);
+    for (uint32_t k = 0; k < w->nodes; k++) {
+        uint32_t i = (from + k) % w->nodes;
+        struct cam_machine *m = &w->machines[i];
+        if (!w->scheduled[m->pool] || !is_lockstep(m->sched_owner))
+            continue;
+        bool resumes = lks_rng_percent(&w->chance, 60), takes = lks_rng_percent(&w->chance, 60);
+        (void)snprintf(m->sched_owner, sizeof(m->sched_owner), "%s",
+                       resumes || !takes ? "" : OTHER);
+        m->sched_missing = !resumes && !takes;
+        m->sched_unheard = true;
+        cam_say(w, "%s: its drain is %s in the scheduler", m->name,
+                resumes ? "ended"
+                : takes ? "taken over"
+                        : "forgotten");
+        cam_sched_later(w, i);
+        return;
+    }
+}
+
+void cam_sched_meddle(struct cam *w)
+{
+    if (lks_rng_percent(&w->chance, w->weather.resumes))
+        undrain(w);
+    if (lks_rng_percent(&w->chance, w->weather.sched_down))
+        w->sched_down = w->now + lks_rng_below(&w->chance, 30 * CAM_MINUTE);
 }
 
 /* Somebody else has business with the node. */
@@ -126,7 +213,8 @@ static unsigned choose(struct cam *w, unsigned pool, uint32_t nodes[CAM_GANG_MAX
 static bool users_agree(const struct cam *w, const struct cam_machine *m)
 {
     if (w->scheduled[m->pool])
-        return m->sched_owner[0] == '\0';
+        return m->sched_owner[0] == '\0' && !m->sched_missing && !m->busy &&
+               w->now >= w->sched_down;
     return w->enforce[m->pool] || (!m->drained && !m->changing && !m->held);
 }
 
@@ -212,6 +300,7 @@ void cam_job_begins(struct cam *w, const struct lks_message *msg)
     cam_check_job(w, job);
     w->jobs_begun++;
     job->begun = true;
+    cam_requeue_begins(w, job);
     cam_say(w, "job %u begins on %s and %u others", (unsigned)j, w->machines[job->nodes[0]].name,
             job->count - 1);
     for (unsigned k = 0; k < job->count; k++)
@@ -222,7 +311,7 @@ void cam_job_begins(struct cam *w, const struct lks_message *msg)
                  cam_takes(w, JOB_TAKES) + 1);
 }
 
-static void end(struct cam *w, uint32_t j)
+void cam_job_over(struct cam *w, uint32_t j)
 {
     struct cam_job *job = &w->jobs[j];
     for (unsigned k = 0; k < job->count && job->there && job->begun; k++)
@@ -233,14 +322,14 @@ static void end(struct cam *w, uint32_t j)
 void cam_job_ends(struct cam *w, const struct lks_message *msg)
 {
     if (w->jobs[msg->value].serial == msg->number)
-        end(w, msg->value);
+        cam_job_over(w, msg->value);
 }
 
 /* The machine went down under it. */
 void cam_job_killed(struct cam *w, uint32_t i)
 {
     if (w->machines[i].job != 0)
-        end(w, w->machines[i].job - 1);
+        cam_job_over(w, w->machines[i].job - 1);
 }
 
 void cam_jobs_calm(struct cam *w)

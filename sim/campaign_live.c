@@ -70,7 +70,8 @@ static bool is_kept(const struct cam *w, const struct cam_machine *m)
     bool agent = m->type != CAM_NODE || (m->up && m->agent_up);
     bool busy =
         m->job != 0 || m->stray || m->running != 0 || w->now < m->yes_until || w->now < m->reserved;
-    bool sched = m->deaf || (m->sched_owner[0] != '\0' && strcmp(m->sched_owner, "root") == 0);
+    bool sched = m->deaf || (m->sched_owner[0] != '\0' && strcmp(m->sched_owner, "root") == 0) ||
+                 m->sched_missing || w->now < w->sched_down;
     bool endpoint = m->bmc.silent || m->bmc.dead || m->bmc.task != 0 || m->unknown ||
                     w->now < m->bmc.until || cam_now(w).wall < m->flash_ends;
     return !agent || busy || sched || endpoint || !m->placed || is_stopped(w, m);

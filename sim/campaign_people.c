@@ -334,6 +334,8 @@ void cam_person_meddles(struct cam *w)
         meddle_resolve,   meddle_scheduler, meddle_proposal,  cam_votes_meddle, cam_votes_meddle,
         cam_hands_meddle, cam_hands_meddle, cam_hands_meddle,
     };
-    if (w->engine != NULL && !w->calm)
-        ways[lks_rng_below(&w->rng, LKS_COUNT(ways))](w);
+    if (w->engine == NULL || w->calm)
+        return;
+    ways[lks_rng_below(&w->rng, LKS_COUNT(ways))](w);
+    cam_sched_meddle(w);
 }

@@ -336,9 +336,26 @@ static void on_undrained(struct cam *w, const struct lks_rec_undrained *r)
 
 static void on_held(struct cam *w, struct lks_str node, bool held)
 {
-    struct cam_machine *m = &w->machines[cam_machine(w, node)];
+    uint32_t i = cam_machine(w, node);
+    struct cam_machine *m = &w->machines[i];
     m->held = held;
+    m->emptied = m->emptied && held;
     m->excused = m->excused || held;
+    w->holds += held && w->scheduled[m->pool];
+    cam_sched_later(w, i);
+}
+
+static void on_noted(struct cam *w, const struct lks_rec_noted *r)
+{
+    struct cam_machine *m = &w->machines[cam_machine(w, r->node)];
+    if (r->note != LKS_NOTE_EMPTIED)
+        return;
+    m->emptied = r->on;
+    w->emptied += r->on;
+    if (!r->on)
+        m->emptied_over = cam_now(w).wall;
+    if (r->on)
+        cam_check_emptied(w, m);
 }
 
 static void on_condition(struct cam *w, const struct lks_rec_condition *r)
@@ -406,6 +423,7 @@ static void on_command(struct cam *w, const struct lks_rec_command *r)
                               .attempt = r->attempt,
                               .expires = r->expires,
                               .kind = CAM_DO_OTHER,
+                              .asked = w->model.time,
                               .executor = "other"};
     for (size_t k = 0; k < LKS_COUNT(executors); k++)
         if (lks_str_is(r->executor, executors[k].word)) {
@@ -490,8 +508,11 @@ static void on_placed(struct cam *w, struct lks_str hosts, bool placed)
     struct lks_err err = {0};
     lks_arena_init(&arena, (size_t)1 << 30);
     LKS_ASSERT(lks_hostlist_parse(hosts, &arena, &list, &err) == LKS_OK);
-    for (size_t i = 0; i < list.count; i++)
-        w->machines[cam_machine(w, list.names[i])].placed = placed;
+    for (size_t i = 0; i < list.count; i++) {
+        uint32_t k = cam_machine(w, list.names[i]);
+        w->machines[k].placed = placed;
+        cam_sched_later(w, k); /* it may be left drained since it was removed */
+    }
 }
 
 /* Rows -------------------------------------------------------------------------------------- */
@@ -524,6 +545,16 @@ static void on_plan(struct cam *w, const struct lks_record *r)
     cam_votes_row(w, r);
 }
 
+/* Promise 7: the scheduler shows where the journal has more. */
+static void check_named_row(struct cam *w, const struct lks_record *r, uint64_t seq)
+{
+    uint64_t said = r->kind == LKS_RECORD_HELD      ? r->held.row
+                    : r->kind == LKS_RECORD_DRAINED ? r->drained.row
+                                                    : seq;
+    cam_require(w, said != 0 && said <= seq, "promise 7",
+                "row %" PRIu64 " says that its decision has row %" PRIu64, seq, said);
+}
+
 static void on_record(struct cam *w, const struct lks_record *r)
 {
     if (r->kind == LKS_RECORD_RESET)
@@ -548,6 +579,8 @@ static void on_record(struct cam *w, const struct lks_record *r)
         on_held(w, r->held.node, true);
     else if (r->kind == LKS_RECORD_UNHELD)
         on_held(w, r->unheld.node, false);
+    else if (r->kind == LKS_RECORD_NOTED)
+        on_noted(w, &r->noted);
     else if (r->kind == LKS_RECORD_BUNDLE_REVOKED)
         on_revoked(w, r->bundle_revoked.digest);
     else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED)
@@ -569,7 +602,7 @@ static bool matters(unsigned kind)
            kind == LKS_RECORD_ALARM || kind == LKS_RECORD_ALARM_RELEASED ||
            kind == LKS_RECORD_BUNDLE_REVOKED || kind == LKS_RECORD_PLACED ||
            kind == LKS_RECORD_REMOVED || kind == LKS_RECORD_OUTBAND || kind == LKS_RECORD_HELD ||
-           kind == LKS_RECORD_UNHELD;
+           kind == LKS_RECORD_UNHELD || kind == LKS_RECORD_NOTED;
 }
 
 static void print_row(const struct cam *w, const struct lks_row *row)
@@ -603,6 +636,8 @@ void cam_row(struct cam *w, const struct lks_row *row)
     if (ok && m->folds)
         ok = lks_state_apply(&m->state, row->seq, row->time, &record, &err) == LKS_OK;
     cam_require(w, ok, "promise 8", "%s", err.msg);
+    if (ok)
+        check_named_row(w, &record, row->seq);
     if (ok)
         on_record(w, &record);
 }

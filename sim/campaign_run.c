@@ -298,12 +298,13 @@ static void calm_down(struct cam *w)
 {
     cam_say(w, "the weather is calm");
     w->calm = true;
+    w->sched_down = 0;
     w->weather = (struct cam_weather){.delay_max = 20, .jobs = w->weather.jobs / 4};
     if (w->disk_full)
         fill_disk(w, false);
     for (uint32_t i = 0; i < w->count; i++) {
         struct cam_machine *m = &w->machines[i];
-        m->stray = m->deaf = m->bmc.silent = false;
+        m->stray = m->deaf = m->bmc.silent = m->sched_missing = false;
         cam_sched_other(w, i, false);
     }
     cam_jobs_calm(w);

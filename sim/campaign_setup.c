@@ -131,6 +131,7 @@ void cam_fleet_draw(struct cam *w, uint32_t nodes)
     for (unsigned p = 0; p < CAM_POOLS; p++) {
         w->enforce[p] = p > 0 && lks_rng_percent(&w->rng, 70);
         w->scheduled[p] = lks_rng_percent(&w->rng, 60);
+        w->requeues[p] = w->scheduled[p] && (w->seed + p) % 3 == 0; /* draws nothing */
     }
 }
 
@@ -165,8 +166,9 @@ static void write_pools(const struct cam *w, struct lks_buf *out)
 {
     for (unsigned p = CAM_POOLS - w->pools; p < CAM_POOLS; p++)
         lks_buf_addf(
-            out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: none, stack: s0%s%s}\n",
+            out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: %s, stack: s0%s%s}\n",
             pool_names[p], postures[p], 10 * (p + 1), w->enforce[p] ? "'on'" : "observe",
+            w->requeues[p] ? "slurm, drain_jobs: requeue" : "none",
             w->drains_drift ? ", on_drift: [drain]" : "", cam_gates_text(w));
 }
 

@@ -1,7 +1,7 @@
 /*
  * A second site, domains whose nodes are in several pools and at both sites, firmware that is
  * staged while a node serves, and people who freeze one of these pools at the moment at which it
- * matters.
+ * matters; and administrators who end drains of ours in their scheduler.
  *
  * Chance of its own decides all of that, so that what other seeds draw stays as it was. The salt is
  * one by which no seed that sim_campaign.c remembers is among them.
@@ -11,6 +11,9 @@
 #define SALT        UINT64_C(0x74776f736974653e)
 #define SPREAD_DRAW 35 /* percent of seeds */
 #define STAGES_DRAW 70 /* percent of those */
+
+#define RESUMES_MAX    60 /* percent of what people do to schedulers, at most */
+#define SCHED_DOWN_MAX 20
 
 static const char *const names[CAM_SITES] = {"east", "west"};
 
@@ -38,6 +41,10 @@ void cam_spread_draw(struct cam *w)
         unsigned before = cam_version(w->stacks[s - 1], CAM_HMC);
         w->stacks[s] = cam_with(w->stacks[s], CAM_HMC, lks_rng_percent(rng, 80) ? s : before);
     }
+    if (w->kind)
+        return;
+    w->weather.resumes = (unsigned)lks_rng_below(rng, RESUMES_MAX);
+    w->weather.sched_down = (unsigned)lks_rng_below(rng, SCHED_DOWN_MAX);
 }
 
 /* Freezes ----------------------------------------------------------------------------------- */

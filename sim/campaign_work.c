@@ -100,7 +100,7 @@ lks_ms cam_work_begin(struct cam *w, uint32_t i, struct cam_command *c)
         cam_hands_check(w, i, c);
     if (c->by_hand || (c->kind != CAM_DO_ORDER && c->kind != CAM_DO_REBOOT))
         return cam_takes(w, 20 * LKS_SECOND) + 1;
-    cam_check_disruption(w, i, c->executor, w->now);
+    cam_check_disruption(w, i, c->executor, c->asked);
     m->busy = true;
     m->touched = w->now + 1;
     return cam_takes(w, c->kind == CAM_DO_ORDER ? 2 * CAM_MINUTE : 10 * LKS_SECOND) + 1;

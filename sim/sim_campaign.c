@@ -62,7 +62,8 @@ static void say_seed(int number)
 static struct cam world;
 
 struct totals {
-    uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts, by_hand, resets;
+    uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts, by_hand, resets,
+        requeued, holds, emptied;
     uint64_t ends[LKS_CHANGE_STATE_COUNT], members[LKS_MEMBER_STATE_COUNT];
 };
 
@@ -78,7 +79,10 @@ static void count(const struct cam *w, struct totals *t)
     t->hours += w->now / CAM_HOUR;
     t->halts += w->gate_halts;
     t->by_hand += w->by_hand;
+    t->requeued += w->requeued;
     t->resets += w->resets;
+    t->holds += w->holds;
+    t->emptied += w->emptied;
     for (size_t k = 0; k < w->change_count; k++) {
         t->ends[w->changes[k].state]++;
         for (uint32_t i = 0; i < w->count; i++)
@@ -113,8 +117,10 @@ static void print_totals(const struct totals *t)
         if (t->members[i] > 0)
             printf(" %" PRIu64 " %s", t->members[i], lks_member_state_words[i]);
     printf("; %" PRIu64 " halts by what was measured\n", t->halts);
-    printf("by hand: %" PRIu64 " disruptive commands in production, %" PRIu64 " wedged resets\n",
-           t->by_hand, t->resets);
+    printf("by hand: %" PRIu64 " disruptive commands in production, %" PRIu64 " wedged resets; "
+           "%" PRIu64 " jobs requeued; %" PRIu64 " holds with a scheduler, drained %" PRIu64
+           " times\n",
+           t->by_hand, t->resets, t->requeued, t->holds, t->emptied);
 }
 
 static void test_seeds(void)
@@ -129,6 +135,8 @@ static void test_seeds(void)
     CHECK(t.ends[LKS_CHANGE_ABORTED] > SEEDS / 20);
     CHECK(t.members[LKS_MEMBER_FENCED] > 0 && t.members[LKS_MEMBER_REVERTED] > 0);
     CHECK(t.by_hand > SEEDS / 20 && t.resets > 0);
+    CHECK(t.holds > SEEDS / 20 && t.emptied > SEEDS / 40);
+    CHECK(t.requeued > 0);
     CHECK(t.crashes > SEEDS && t.jobs > SEEDS && t.flashes > SEEDS);
 }
 

@@ -6,6 +6,8 @@
 #include "core/state/lookup.h"
 #include "tests/facts.h"
 
+#include <string.h>
+
 enum { START = 1000000, TEXT_MAX = 64 << 20 };
 
 void lks_asked_init(struct lks_asked *a)
@@ -69,8 +71,12 @@ void lks_asked_tell(const struct lks_record *record, struct lks_buf *out)
     const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
     LKS_ASSERT(info != NULL);
     lks_buf_addf(out, "%s", info->word);
-    for (size_t f = 0; f < info->count; f++)
-        tell_field(out, &info->fields[f], &record->begun);
+    for (size_t f = 0; f < info->count; f++) {
+        bool own = (record->kind == LKS_RECORD_HELD || record->kind == LKS_RECORD_DRAINED) &&
+                   strcmp(info->fields[f].key, "row") == 0; /* it follows from the others */
+        if (!own)
+            tell_field(out, &info->fields[f], &record->begun);
+    }
     lks_buf_addc(out, '\n');
 }
 

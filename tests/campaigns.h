@@ -64,13 +64,16 @@ struct campaign_plan {
     const char *controls;                          /* of the first wave; NULL: none */
     const char *ring_controls[CAMPAIGN_WAVES_MAX]; /* of the others, by wave */
     unsigned failures_max, retries;
+    unsigned failures_all;        /* of the change; 0: as many as of each wave */
     bool proves;                  /* the first unit shows the way back; else it was shown before */
     bool one_way;                 /* the flash of the node's bmc is */
+    const char *missing;          /* without it the flash has no rollback; NULL: nothing is */
     bool stages;                  /* its image is staged first, and activated instead */
     bool switches, no_image_back; /* it reverts by a switch of banks; A's image is not there */
     bool outband; /* what its bmc runs is read by its endpoint, and not on the node */
     bool rolls_back;
-    bool agent; /* our own agent goes from 1.0 to 2.0, and nothing else */
+    bool requeues; /* jobs are sent USR1, and requeued ten minutes later */
+    bool agent;    /* our own agent goes from 1.0 to 2.0, and nothing else */
     const char *posture, *sched, *enforce; /* of the pool; NULL: pre-training, none, observe */
     const char *pool_says;                 /* more of the pool in the fleet's file: "headroom: 2" */
     const char *zone_says;                 /* of power zone z1, in which all are: "ramp_kw: 10" */

@@ -20,6 +20,7 @@ static struct lks_rec_plan_step flash_step(const struct campaign_plan *p, bool s
                               : LKS_STR(""),
         .revert = p->switches && !shelf ? LKS_BMC_SWITCH : LKS_BMC_UPDATE,
         .one_way = p->one_way && !shelf,
+        .missing = lks_str_from(p->missing != NULL && !shelf ? p->missing : ""),
         .layer = 2,
         .rank = shelf && p->shelf_first ? 0 : 4,
     };
@@ -45,7 +46,11 @@ static void add_node_recipe(struct campaign *w)
     if (w->plan.stages)
         add_step(w, 0, &at, stage);
     const struct lks_rec_plan_step steps[] = {
-        {.kind = LKS_DO_LEAVE, .limit = CAMPAIGN_HOUR},
+        {.kind = LKS_DO_LEAVE,
+         .limit = CAMPAIGN_HOUR,
+         .jobs = w->plan.requeues ? LKS_DRAIN_JOBS_REQUEUE : LKS_DRAIN_JOBS_WAIT,
+         .signal = w->plan.requeues ? LKS_STR("USR1") : LKS_STR(""),
+         .grace = w->plan.requeues ? 10 * CAMPAIGN_MINUTE : 0},
         {.kind = LKS_DO_APPLY,
          .rank = 1,
          .layer = 1,
@@ -181,23 +186,24 @@ void campaign_propose(struct campaign *w, uint64_t id)
         prove(w, "hgx-h200-8");
         prove(w, "power-shelf");
     }
-    campaign_record(w, &(struct lks_record){
-                           .kind = LKS_RECORD_CHANGE,
-                           .change = {
-                               .id = id,
-                               .hosts = lks_str_from(p->pool ? LKS_PLAN_POOL "train" : "n[1-64]"),
-                               .kind = p->agent ? LKS_CHANGE_AGENT : LKS_CHANGE_STACK,
-                               .stack = lks_str_from(p->agent ? "" : w->stack_b),
-                               .name = lks_str_from(p->agent ? "2.0" : "silver"),
-                               .failures_max = p->failures_max,
-                               .rolls_back = p->rolls_back,
-                               .one_way = p->one_way,
-                               .not_before = p->not_before,
-                               .not_after = p->not_after,
-                               .windows = lks_str_from(p->windows != NULL ? p->windows : ""),
-                               .by = LKS_STR("kim"),
-                               .reason = LKS_STR("newer"),
-                           }});
+    campaign_record(w,
+                    &(struct lks_record){
+                        .kind = LKS_RECORD_CHANGE,
+                        .change = {
+                            .id = id,
+                            .hosts = lks_str_from(p->pool ? LKS_PLAN_POOL "train" : "n[1-64]"),
+                            .kind = p->agent ? LKS_CHANGE_AGENT : LKS_CHANGE_STACK,
+                            .stack = lks_str_from(p->agent ? "" : w->stack_b),
+                            .name = lks_str_from(p->agent ? "2.0" : "silver"),
+                            .failures_max = p->failures_all > 0 ? p->failures_all : p->failures_max,
+                            .rolls_back = p->rolls_back,
+                            .one_way = p->one_way,
+                            .not_before = p->not_before,
+                            .not_after = p->not_after,
+                            .windows = lks_str_from(p->windows != NULL ? p->windows : ""),
+                            .by = LKS_STR("kim"),
+                            .reason = LKS_STR("newer"),
+                        }});
     if (p->agent)
         add_agent_recipe(w);
     else

@@ -65,6 +65,10 @@ while read -r command; do
     has "'$command' is in lockstep(1)" grep -q "^.fB$written.fR" "$prefix/share/man/man1/lockstep.1"
 done <"$scratch/commands"
 
+# shellcheck disable=SC2016 # the inner shell expands
+has "'sim up' names the installed sample root" sh -c \
+    '"$0" sim up "$1/sim" 2>&1 | grep -q -- "--root /.*/share/lockstep/roots/h200;"' "$prefix/bin/lockstep" "$scratch"
+
 # Each option, file and signal that --help of a daemon lists is on its page, and so is each exit status.
 for program in lockstepd lockstep-agent lockstep-helper lockstep-slurm-bridge; do
     [ -x "$prefix/bin/$program" ] || [ "$program" != lockstep-slurm-bridge ] || continue

@@ -207,6 +207,8 @@ const struct lks_test_deed lks_test_life[] = {
      R(MEASURED, measured, 1, 0, T("n1"), T("xid"), T(""), T(""), 0, 37600, 38200, 600, 1, 500)},
     {38300, R(GATE_LOOKED, gate_looked, 1, 0, T("step_time"), 1, LKS_GATE_EXTEND, T("0.8 %"))},
     {38400, R(GATE_LOOKED, gate_looked, 1, 0, T("step_time"), 2, LKS_GATE_HOLD, T("no data"))},
+    {38450, R(JOB_ACT, job_act, 1, T("17"), T("north"), T("slurm"), T("n1"), T("ada"),
+              LKS_JOB_SIGNAL, LKS_JOB_DONE, T("USR1"), 38000, 39050, T("sent"))},
     {38500, R(WAVE_LIMIT, wave_limit, 1, 1, 1, T("0 of 1 failed"))},
     {38600, R(VOTE_WITHDRAWN, vote_withdrawn, 1, T("user:ann"), WHY)},
     {38700, R(GLASS_BROKEN, glass_broken, 1, 90000, KIM, WHY)},
@@ -238,7 +240,8 @@ const struct lks_test_deed lks_test_life[] = {
     {40300, R(TRIMMED, trimmed, 0, T(""), T(SHA_3), KIM, 0)},
     {40310, R(NODE_SET, node_set, T("n1"), T("assigned_to"), T("OPS-4711"), KIM, WHY)},
     {40320, R(NODE_SET, node_set, T("n1"), T("assigned_to"), T(""), KIM, WHY)},
-    {40400, R(SIGNED, signing, 154, 4)},
+    {40330, R(ADVERTISED, advertised, T("n1"), T("gpu:h200:8"), T("jobs hold more"), T(SHA_3))},
+    {40400, R(SIGNED, signing, 156, 4)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -149,6 +149,34 @@ static void talk(struct lks_liar *l, int fd, size_t *turn)
     close(fd);
 }
 
+/* A request that has no reply gets one that no client can take for an answer. */
+static void reply(struct lks_liar *l, int fd)
+{
+    struct line line = {.fd = fd};
+    size_t from = l->heard.len;
+    if (!hear(l, &line, false))
+        return;
+    struct lks_str asked = {l->heard.ptr + from, l->heard.len - from};
+    for (size_t i = 0; i < l->reply_count; i++) {
+        if (!lks_str_starts(asked, l->replies[i].request))
+            continue;
+        say(&line, l->replies[i].text);
+        return;
+    }
+    l->unplayed++;
+    say(&line, LKS_STR("HTTP/1.1 501 x\r\nContent-Length: 0\r\n\r\n"));
+}
+
+static void *serve_replies(void *ctx)
+{
+    struct lks_liar *l = ctx;
+    for (int fd; (fd = accept(l->fd, NULL, NULL)) >= 0; close(fd)) {
+        l->accepted++;
+        reply(l, fd);
+    }
+    return NULL;
+}
+
 static void *serve(void *ctx)
 {
     struct lks_liar *l = ctx;
@@ -211,12 +239,15 @@ void lks_liar_start(struct lks_liar *l)
     }
     CHECK(listen(l->fd, 16) == 0);
     l->ctx = l->own != NULL ? prepare(l) : NULL;
-    l->running = pthread_create(&l->thread, NULL, serve, l) == 0;
+    l->running =
+        pthread_create(&l->thread, NULL, l->reply_count > 0 ? serve_replies : serve, l) == 0;
     CHECK(l->running);
 }
 
 void lks_liar_join(struct lks_liar *l)
 {
+    if (l->reply_count > 0)
+        (void)shutdown(l->fd, SHUT_RDWR); /* it has no last turn */
     if (l->running)
         pthread_join(l->thread, NULL);
     l->running = false;
@@ -224,7 +255,7 @@ void lks_liar_join(struct lks_liar *l)
 
 void lks_liar_fini(struct lks_liar *l)
 {
-    (void)shutdown(l->fd, SHUT_RDWR); /* nobody comes any more */
+    (void)shutdown(l->fd, SHUT_RDWR); /* no further connection comes */
     lks_liar_join(l);
     SSL_CTX_free(l->ctx);
     close(l->fd);

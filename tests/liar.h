@@ -26,15 +26,24 @@ struct lks_liar_turn {
     struct lks_str text;
 };
 
+/* What it says to requests that begin so: "GET /v1/nodes?". */
+struct lks_liar_reply {
+    const char *request;
+    struct lks_str text;
+};
+
 struct lks_liar {
     struct lks_liar_turn turns[LKS_LIAR_TURNS]; /* one after the other */
     size_t turn_count;
+    /* Or: the first that fits, on a connection for each request, until lks_liar_join(). */
+    struct lks_liar_reply replies[LKS_LIAR_TURNS];
+    size_t reply_count;
     const struct lks_pair *own, *authority; /* NULL: no TLS; `authority`: clients show one of its */
     const char *path;                       /* of a Unix socket, or NULL */
     int version_max;                        /* of TLS; 0: any */
     /* Learned. */
-    unsigned port, accepted, reused, shown;
-    struct lks_buf heard; /* all requests */
+    unsigned port, accepted, reused, shown, unplayed; /* `unplayed`: requests without a reply */
+    struct lks_buf heard;                             /* all requests */
     /* Its own. */
     int fd;
     SSL_CTX *ctx;

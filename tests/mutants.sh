@@ -35,7 +35,10 @@ cat >"$scratch/meson.build" <<'EOF'
 project('tiny', 'c')
 exe = executable('test_tiny', 'src/core/tiny.c', 'test_tiny.c')
 test('tiny', exe, suite: 'unit')
+test('script', find_program('script.sh'), suite: 'unit', depends: exe)
 EOF
+printf '#!/bin/sh\n' >"$scratch/script.sh"
+chmod +x "$scratch/script.sh"
 cat >"$scratch/src/core/tiny.c" <<'EOF'
 #define ODD(n) ((n) % 2 != 0)
 static const int table[] = {10, 20};

@@ -102,7 +102,8 @@ static void tell_steps(struct plans *p)
         else if (s->version.len > 0)
             lks_buf_addf(&p->text, "(%" LKS_STR_FMT " %" LKS_STR_FMT ")", LKS_STR_ARG(s->component),
                          LKS_STR_ARG(s->version));
-        lks_buf_addf(&p->text, "%s", s->one_way ? "!" : "");
+        lks_buf_addf(&p->text, s->missing.len > 0 ? "%s[no %.*s]" : "%s", s->one_way ? "!" : "",
+                     LKS_STR_ARG(s->missing));
     }
     lks_buf_addf(&p->text, "%s", plan->step_count > 0 ? "\n" : "");
 }
@@ -135,7 +136,7 @@ static void tell_parts(struct plans *p)
 struct lks_str plans_tell(struct plans *p, unsigned what)
 {
     static const char *const notes[] = {"uncovered", "one way",  "external", "capacity",
-                                        "warning",   "evidence", "left-out"};
+                                        "warning",   "evidence", "left-out", "jobs"};
     lks_buf_truncate(&p->text, 0);
     if (p->code != LKS_OK) {
         lks_buf_addf(&p->text, "%s: %s\n", lks_err_code_info(p->code)->text, p->err.msg);

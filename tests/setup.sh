@@ -10,6 +10,7 @@ passed=0
 failed=0
 mkdir "$scratch/bin"
 export SETUP_POLICY="$scratch/policy-rc.d" SAID="$scratch/said" BROKEN="$scratch/broken" KILLED="$scratch/killed" WHOLE="$scratch/whole"
+export ASKED="$scratch/asked" ARCHIVE="$scratch/archive"
 PATH=$scratch/bin:$PATH
 
 # A program of this name, by its lines: stub NAME LINE...
@@ -21,10 +22,11 @@ stub() {
 }
 # shellcheck disable=SC2016  # they are for the programs
 {
-    stub apt-get '[ "$1" = install ] || exit 0' 'status=0; "$SETUP_POLICY" 2>/dev/null || status=$?' \
+    stub apt-get '[ "$1" = install ] || exit 0' 'echo "$*" >"$ASKED"' 'status=0; "$SETUP_POLICY" 2>/dev/null || status=$?' \
         'echo "install, and a start is answered $status" >>"$SAID"' '[ ! -e "$KILLED" ] || kill -9 $PPID' '[ ! -e "$BROKEN" ]'
     stub dpkg-query 'for last; do :; done' 'case $last in curl) ;; *) [ -e "$WHOLE" ] || exit 1 ;; esac' \
         'echo "install ok installed"'
+    stub apt-cache '[ -e "$ARCHIVE" ]'
     stub systemctl 'echo "systemctl $*" >>"$SAID"'
     stub sudo 'exec "$@"'
 }
@@ -88,6 +90,53 @@ gone "and stays for that" no
 sed 's/^# lockstep/# not &/' "$scratch/left" >"$SETUP_POLICY"
 run "one that only tells of ours is not ours" "" 0 demo
 gone "and stays as well" no
+
+# asked NAME YES_OR_NO: whether libslurm was asked for
+asked() {
+    if grep -qw libslurm-dev "$ASKED"; then there=yes; else there=no; fi
+    if [ "$there" = "$2" ]; then
+        passed=$((passed + 1))
+        echo "ok   $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1: $(cat "$ASKED")"
+    fi
+}
+rm -f "$WHOLE" "$SETUP_POLICY"
+touch "$ARCHIVE"
+run "a build asks for libslurm" "install, and a start is answered 101" 0 build
+asked "where an archive has it" yes
+rm "$ARCHIVE"
+run "and goes on without it" "install, and a start is answered 101" 0 build
+asked "where no archive does" no
+run "which tests of a real Slurm do not" "" 5 real
+
+# renewed NAME YES_OR_NO OPTION BUILD_FILE: whether a directory is set up again, now that there is libslurm
+renewed() {
+    mkdir -p "$scratch/dir/meson-info"
+    echo "\"name\": \"slurm\", \"value\": \"$3\"" >"$scratch/dir/meson-info/intro-buildoptions.json"
+    echo "$4" >"$scratch/dir/build.ninja"
+    : >"$SAID"
+    CC=compiler tools/renew.sh "$scratch/dir" >/dev/null
+    if [ -s "$SAID" ]; then there=yes; else there=no; fi
+    if [ "$there" = "$2" ]; then
+        passed=$((passed + 1))
+        echo "ok   $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+    fi
+}
+# shellcheck disable=SC2016  # as above
+{
+    stub meson 'echo "$*" >>"$SAID"'
+    stub compiler '[ -e "$WHOLE" ]'
+}
+renewed "without libslurm a build directory stays as it is" no auto "build lockstepd: link"
+touch "$WHOLE"
+renewed "with it, the directory is set up again" yes auto "build lockstepd: link"
+renewed "not if that has the bridge" no auto "build lockstep-slurm-bridge: link"
+renewed "nor if the bridge is not wanted" no disabled "build lockstepd: link"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

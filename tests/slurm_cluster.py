@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """A real Slurm cluster on this machine: munged, slurmctld and as many slurmd as a test wants, each with fake GPUs.
 
-    slurm_cluster.py DIR [NODES]     start one in DIR, print "ready DIR/slurm.conf", end it with SIGTERM or SIGINT
+    slurm_cluster.py DIR [NODES [PREFIX [GPUS]]]      start one in DIR, print "ready DIR/slurm.conf", end it with SIGTERM or SIGINT
+
+Nodes are named PREFIX1 (n1) and so on, and have GPUS (8) of them.
 
 Tests use the class:
 
     with Cluster(folder, nodes=8) as c:
         c.run("scontrol", "show", "node", "n1")
 
-Everything listens on loopback alone. The process becomes the reaper of what its daemons leave behind (job steps
-detach themselves), and ends only its own descendants. A caller that gives nodes a network namespace of their own
-passes `start`, which gets a node's name and the command of its slurmd, and `address`, the address of a node.
+Everything listens on loopback alone, unless slurmctld has another address. The process becomes the reaper of what its daemons
+leave behind (job steps detach themselves), and ends only its own descendants. A caller that gives nodes a network namespace of
+their own passes `start`, which gets a name and a command, and returns the command for the namespace of that name: a node's for
+its slurmd, "slurmctld" for slurmctld and for commands that ask it. `address` is the address of a node, `controller` that of
+slurmctld.
+
+Slurm is the installed one, of 22.05 or later; tools/slurm-root.sh runs this with 24.11.
 """
 import ctypes
 import os
@@ -30,6 +36,7 @@ GPU_MAJOR = 195  # of NVIDIA's devices: nothing answers there on a machine witho
 COMMAND_SECONDS = 120
 READY_SECONDS = 300
 
+LOOPBACK = "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
 CONF = """\
 ClusterName={name}
 SlurmctldHost={host}({controller})
@@ -38,8 +45,7 @@ SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={dir}/munge/socket
 CredType=cred/munge
-CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
-SlurmctldPort={port}
+{loopback}SlurmctldPort={port}
 SlurmdPort={slurmd_port}
 StateSaveLocation={dir}/state
 SlurmdSpoolDir={dir}/spool/%n
@@ -112,7 +118,7 @@ class Cluster:
         self.dir = os.path.abspath(folder)
         self.nodes = [f"{prefix}{i}" for i in range(1, nodes + 1)]
         self.gpus, self.name, self.extra = gpus, name, extra
-        self.start = start or (lambda node, command: command)
+        self.start = start or (lambda name, command: command)
         self.address = address or (lambda node: "127.0.0.1")
         self.controller = controller
         self.conf = os.path.join(self.dir, "slurm.conf")
@@ -152,6 +158,7 @@ class Cluster:
         ports = free_ports(len(self.nodes) + 2)
         text = CONF.format(name=self.name, host=socket.gethostname().split(".")[0], controller=self.controller,
                            user=pwd.getpwuid(os.getuid()).pw_name, dir=self.dir, port=ports[0],
+                           loopback=LOOPBACK if self.controller.startswith("127.") else "",
                            slurmd_port=ports[1])
         text += f"PluginDir={plugins()}\n" + self.extra + ("GresTypes=gpu\n" if self.gpus else "")
         gres = f"Gres=gpu:h200:{self.gpus} " if self.gpus else ""
@@ -164,7 +171,8 @@ class Cluster:
         self.write("slurm.conf", text)
         self.write("gres.conf", "AutoDetect=off\n" + (
             f"Name=gpu Type=h200 File={self.dir}/gpu[0-{self.gpus - 1}]\n" if self.gpus else ""))
-        self.write("cgroup.conf", "CgroupAutomount=no\nConstrainDevices=no\n")
+        self.write("cgroup.conf", "CgroupPlugin=disabled\n" if release() >= (24, 5) else
+                   "CgroupAutomount=no\nConstrainDevices=no\n")
 
     # Daemons.
 
@@ -184,7 +192,7 @@ class Cluster:
 
     def start_slurmctld(self):
         """With the state that the last one saved."""
-        self.spawn("slurmctld", ["slurmctld", "-D", "-f", self.conf])
+        self.spawn("slurmctld", self.start("slurmctld", ["slurmctld", "-D", "-f", self.conf]))
 
     def start_slurmd(self, node):
         self.spawn("slurmd-" + node, self.start(node, ["slurmd", "-D", "-N", node, "-f", self.conf]))
@@ -233,7 +241,7 @@ class Cluster:
     # What tests ask.
 
     def run(self, *command, check=True, seconds=COMMAND_SECONDS, **how):
-        return subprocess.run(command, env=self.env, check=check, timeout=seconds, text=True,
+        return subprocess.run(self.start("slurmctld", list(command)), env=self.env, check=check, timeout=seconds, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
     def node(self, name):
@@ -265,6 +273,12 @@ class Cluster:
             raise TimeoutError(f"{fault}:\n" + self.run("scontrol", "-o", "show", "node", check=False).stdout) from fault
 
 
+def release():
+    """The release of the Slurm that is installed, such as (22, 5)."""
+    said = subprocess.run(["slurmd", "-V"], check=True, timeout=COMMAND_SECONDS, text=True, stdout=subprocess.PIPE).stdout
+    return tuple(int(part) for part in said.split()[-1].split(".")[:2])
+
+
 def plugins():
     """Debian's folder of Slurm's plugins."""
     for place in (f"/usr/lib/{platform.machine()}-linux-gnu/slurm-wlm", "/usr/lib64/slurm", "/usr/lib/slurm"):
@@ -277,7 +291,9 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with Cluster(sys.argv[1], nodes=int(sys.argv[2]) if len(sys.argv) > 2 else 8) as c:
+    with Cluster(sys.argv[1], nodes=int(sys.argv[2]) if len(sys.argv) > 2 else 8,
+                 prefix=sys.argv[3] if len(sys.argv) > 3 else "n",
+                 gpus=int(sys.argv[4]) if len(sys.argv) > 4 else 8) as c:
         print("ready", c.conf, flush=True)
         while True:
             signal.pause()

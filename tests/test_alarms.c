@@ -59,6 +59,9 @@ static const struct {
     {LKS_ALARM_REVIEW, "change:1", "cssss."},
     {LKS_ALARM_LOWERED, "train", "cc..s."},
     {LKS_ALARM_WEDGED, "n9", "c....."}, /* it left the fleet */
+    {LKS_ALARM_BRIDGE, "n1", "cc.cs."},
+    {LKS_ALARM_SCHED, "n3", "cc..s."},
+    {LKS_ALARM_UNDRAINED, "n5", "c.c..."},
 };
 
 static void deviate(struct lks_asked *a, uint64_t id, const char *hosts)

@@ -1,8 +1,8 @@
 /* The parts of lockstep-slurm-bridge that need no Slurm. */
 #include "bridge/serve/durable.h"
 #include "bridge/view/book.h"
-#include "bridge/view/drain.h"
 #include "bridge/view/request.h"
+#include "codec/notation/drain_reason.h"
 #include "tests/test.h"
 
 #include <signal.h>
@@ -45,9 +45,9 @@ static void test_owner(void)
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct lks_str reason = lks_str_from(rows[i].reason);
         lks_test_case("%s", rows[i].name);
-        CHECK_STR(lks_bridge_drain_owner(reason, rows[i].own, LKS_STR("kim")), rows[i].owner);
-        CHECK_STR(lks_bridge_drain_why(reason, rows[i].own), rows[i].why);
-        CHECK_STR(lks_bridge_drain_before(reason, rows[i].own), rows[i].before);
+        CHECK_STR(lks_drain_reason_owner(reason, rows[i].own, LKS_STR("kim")), rows[i].owner);
+        CHECK_STR(lks_drain_reason_why(reason, rows[i].own), rows[i].why);
+        CHECK_STR(lks_drain_reason_before(reason, rows[i].own), rows[i].before);
     }
 }
 
@@ -67,23 +67,56 @@ static void test_reason(void)
         {"none", "", "", "lockstep:change:17", 0},
         {"control characters", "a\nb\x1b", "", "lockstep:change:17 a?b?", 0},
         {"down before", "driver", "bad DIMM", "lockstep:change:17 driver (before: bad DIMM)", 0},
-        {"too long", long_text, "", NULL, LKS_BRIDGE_REASON_MAX},
-        {"too long, and characters of two bytes", uml, "", NULL, LKS_BRIDGE_REASON_MAX},
-        {"both too long", long_text, long_text, NULL, LKS_BRIDGE_REASON_MAX},
+        {"too long", long_text, "", NULL, LKS_DRAIN_REASON_MAX},
+        {"too long, and characters of two bytes", uml, "", NULL, LKS_DRAIN_REASON_MAX},
+        {"both too long", long_text, long_text, NULL, LKS_DRAIN_REASON_MAX},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        char out[LKS_BRIDGE_REASON_MAX + 1];
+        char out[LKS_DRAIN_REASON_MAX + 1];
         lks_test_case("%s", rows[i].name);
-        lks_bridge_drain_reason(LKS_STR("lockstep:change:17"), lks_str_from(rows[i].reason),
-                                lks_str_from(rows[i].before), out);
+        lks_drain_reason_write(LKS_STR("lockstep:change:17"), lks_str_from(rows[i].reason),
+                               lks_str_from(rows[i].before), out);
         struct lks_str made = lks_str_from(out);
         CHECK(lks_str_printable(made));
-        CHECK_STR(lks_bridge_drain_owner(made, true, LKS_STR("kim")), "lockstep:change:17");
+        CHECK_STR(lks_drain_reason_owner(made, true, LKS_STR("kim")), "lockstep:change:17");
         if (rows[i].want != NULL)
             CHECK_STR(made, rows[i].want);
         else
             CHECK(made.len == rows[i].len || made.len + 1 == rows[i].len);
-        CHECK((rows[i].before[0] != '\0') == (lks_bridge_drain_before(made, true).len > 0));
+        CHECK((rows[i].before[0] != '\0') == (lks_drain_reason_before(made, true).len > 0));
+    }
+}
+
+/* What stands behind an owner has the journal's row, also where all of it is long. */
+static void test_words(void)
+{
+    static char long_text[400];
+    memset(long_text, 'x', sizeof(long_text) - 1);
+    const struct {
+        const char *name, *by, *words;
+        uint64_t row;
+        const char *want; /* NULL: only the end is looked at */
+    } rows[] = {
+        {"a hold", "user:kim", "bad fan", 812, "user:kim: bad fan, journal row 812"},
+        {"a change", "", "december bundle", 9123, "december bundle, journal row 9123"},
+        {"of a journal that begins later", "user:kim", "bad fan", 0, "user:kim: bad fan"},
+        {"without words", "user:kim", "", 812, "user:kim, journal row 812"},
+        {"only a row", "", "", 812, "journal row 812"},
+        {"nothing", "", "", 0, ""},
+        {"lines", "kim", "a\nb", 1, "kim: a?b, journal row 1"},
+        {"long", long_text, long_text, 18446744073709551615U, NULL},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        char words[LKS_DRAIN_REASON_MAX + 1], out[LKS_DRAIN_REASON_MAX + 1];
+        lks_test_case("%s", rows[i].name);
+        lks_drain_reason_words(lks_str_from(rows[i].by), lks_str_from(rows[i].words), rows[i].row,
+                               words);
+        if (rows[i].want != NULL)
+            CHECK_STR(lks_str_from(words), rows[i].want);
+        lks_drain_reason_write(LKS_STR("lockstep:hold:812"), lks_str_from(words),
+                               lks_str_from(long_text), out);
+        CHECK(rows[i].row == 0 || strstr(out, "journal row ") != NULL);
+        CHECK(rows[i].want != NULL || strstr(out, "journal row 18446744073709551615 (") != NULL);
     }
 }
 
@@ -134,7 +167,8 @@ static const struct lks_bridge_node idle = {.name = LKS_STR_C("g1"),
                                             .accepts = true,
                                             .features = LKS_STR_C("a,b"),
                                             .active = LKS_STR_C("b"),
-                                            .gres = LKS_STR_C("gpu:h200:8")};
+                                            .gres = LKS_STR_C("gpu:h200:8"),
+                                            .gres_used = LKS_STR_C("gpu:h200:8(IDX:0-7)")};
 
 /* Enter one node, with a job or none; all nodes with `all`. */
 static void enter(struct lks_bridge_book *b, const struct lks_bridge_node *node, bool busy,
@@ -214,23 +248,28 @@ static void test_book_json(void)
     lks_bridge_book_init(&b, 0);
     enter(&b, &node, true, true);
     lks_bridge_book_nodes(&b, 5700, &out);
-    CHECK_STR(lks_buf_view(&out),
-              "{\"as_of\":1795000000000,\"age\":700,\"nodes\":[{\"node\":\"g1\",\"revision\":"
-              "1795000000000000,\"as_of\":1795000000000,\"age\":700,\"accepts\":false,\"drain\":{"
-              "\"owner\":\"lockstep:change:17\",\"reason\":\"driver\",\"since\":1794999999999},"
-              "\"jobs\":[{\"id\":\"17_3\",\"kind\":\"batch\",\"name\":\"train \\\"x\\\"\",\"user\":"
-              "\"kim\",\"account\":\"ml\",\"nodes\":2,\"started\":1795000000000,\"ends\":null,"
-              "\"requeue\":false,\"gpus\":8}],\"rotation\":false,\"requests\":0,\"state\":"
-              "\"mixed+drain\",\"down\":false,\"responding\":true,\"reason\":"
-              "\"lockstep:change:17 driver\",\"features\":[\"a\",\"b\"],\"active_features\":[\"b\"]"
-              ",\"gres\":\"gpu:h200:8\",\"reservation\":null}]}");
+    CHECK_STR(
+        lks_buf_view(&out),
+        "{\"as_of\":1795000000000,\"age\":700,\"configured\":0,\"nodes\":[{\"node\":\"g1\","
+        "\"revision\":"
+        "1795000000000000,\"as_of\":1795000000000,\"age\":700,\"configured\":0,\"accepts\":"
+        "false,\"drain\":{"
+        "\"owner\":\"lockstep:change:17\",\"reason\":\"driver\",\"since\":1794999999999},"
+        "\"jobs\":[{\"id\":\"17_3\",\"kind\":\"batch\",\"name\":\"train \\\"x\\\"\",\"user\":"
+        "\"kim\",\"account\":\"ml\",\"nodes\":2,\"started\":1795000000000,\"ends\":null,"
+        "\"requeue\":false,\"gpus\":8}],\"rotation\":false,\"requests\":0,\"state\":"
+        "\"mixed+drain\",\"down\":false,\"responding\":true,\"reason\":"
+        "\"lockstep:change:17 driver\",\"features\":[\"a\",\"b\"],\"active_features\":[\"b\"]"
+        ",\"truth\":{\"features\":[],\"shown\":true,\"digest\":\"\"}"
+        ",\"gres\":\"gpu:h200:8\",\"gres_used\":\"gpu:h200:8(IDX:0-7)\",\"reservation\":null}]}");
     lks_buf_truncate(&out, 0);
     lks_bridge_book_jobs(&b, 5000, &out);
-    CHECK_STR(lks_buf_view(&out),
-              "{\"as_of\":1795000000000,\"age\":0,\"jobs\":[{\"id\":\"17_3\",\"name\":"
-              "\"train \\\"x\\\"\",\"user\":\"kim\",\"account\":\"ml\",\"partition\":\"main\","
-              "\"state\":\"running\",\"nodes\":\"g[1-2]\",\"started\":1795000000000,\"ends\":null,"
-              "\"requeue\":false,\"gpus\":8}]}");
+    CHECK_STR(
+        lks_buf_view(&out),
+        "{\"as_of\":1795000000000,\"age\":0,\"configured\":0,\"jobs\":[{\"id\":\"17_3\",\"name\":"
+        "\"train \\\"x\\\"\",\"user\":\"kim\",\"account\":\"ml\",\"partition\":\"main\","
+        "\"state\":\"running\",\"nodes\":\"g[1-2]\",\"started\":1795000000000,\"ends\":null,"
+        "\"requeue\":false,\"gpus\":8}]}");
     const struct lks_bridge_entry *e = lks_bridge_book_find(&b, LKS_STR("g1"));
     CHECK(e->drained && e->own && !e->down);
     CHECK_STR(e->owner, "lockstep:change:17");
@@ -271,6 +310,57 @@ static void test_gpus(void)
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].list);
         CHECK_INT(lks_bridge_node_gpus(lks_str_from(rows[i].list)), rows[i].gpus);
+    }
+}
+
+/* What lockstep says of a node -------------------------------------------------------------- */
+
+static void test_truth_features(void)
+{
+    static const struct {
+        const char *name, *list, *ours, *merged;
+        bool same; /* the list has ours already */
+    } rows[] = {
+        {"none before", "rack7,h200", "lks-a,lks-conform", "rack7,h200,lks-a,lks-conform", false},
+        {"others before", "lks-b,rack7,lks-drift", "lks-a,lks-conform", "rack7,lks-a,lks-conform",
+         false},
+        {"the same in another order", "lks-conform,rack7,lks-a", "lks-a,lks-conform",
+         "rack7,lks-a,lks-conform", true},
+        {"one too many", "lks-a,lks-conform,lks-b", "lks-a,lks-conform", "lks-a,lks-conform",
+         false},
+        {"one missing", "lks-a", "lks-a,lks-conform", "lks-a,lks-conform", false},
+        {"removed", "lks-a,rack7", "", "rack7", false},
+        {"nothing at all", "", "", "", true},
+        {"a name that only looks alike", "lksx,alks-a", "", "lksx,alks-a", true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1024);
+        struct lks_str list = lks_str_from(rows[i].list), ours = lks_str_from(rows[i].ours);
+        lks_test_case("%s", rows[i].name);
+        lks_bridge_truth_merge(list, ours, &out);
+        CHECK_STR(lks_buf_view(&out), rows[i].merged);
+        CHECK(lks_bridge_truth_is(lks_buf_view(&out), ours));
+        CHECK_INT(lks_bridge_truth_is(list, ours), rows[i].same);
+    }
+}
+
+static void test_truth_digest(void)
+{
+    static const struct {
+        const char *name, *extra, *comment, *digest;
+        enum lks_bridge_truth_place place;
+    } rows[] = {
+        {"both are free", "", "", "", LKS_BRIDGE_TRUTH_EXTRA},
+        {"extra is ours", "lockstep:sha256:1", "see wiki", "sha256:1", LKS_BRIDGE_TRUTH_EXTRA},
+        {"extra is another's", "{\"a\":1}", "", "", LKS_BRIDGE_TRUTH_COMMENT},
+        {"comment is ours", "x", "lockstep:sha256:2", "sha256:2", LKS_BRIDGE_TRUTH_COMMENT},
+        {"both are taken", "x", "y", "", LKS_BRIDGE_TRUTH_NOWHERE},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_str extra = lks_str_from(rows[i].extra), comment = lks_str_from(rows[i].comment);
+        lks_test_case("%s", rows[i].name);
+        CHECK_INT(lks_bridge_truth_place(extra, comment), rows[i].place);
+        CHECK_STR(lks_bridge_truth_digest(extra, comment), rows[i].digest);
     }
 }
 
@@ -317,6 +407,29 @@ static const struct {
      LKS_E_INVALID, 0, "lockstep:"},
     {"an owner of two words", "PUT", "/v1/nodes/g1/drain", "\"7\"", "3",
      "{\"owner\":\"lockstep:a b\"}", LKS_E_INVALID, 0, "one word"},
+#define TRUTH "{\"truth\":[{\"nodes\":\"g[1-2]\",\"features\":[\"lks-conform\"],\"digest\":\"x\"}]}"
+    {"truth", "PUT", "/v1/truth", NULL, "3", TRUTH, LKS_OK, LKS_BRIDGE_TRUTH, ""},
+    {"the epoch of a leader", "PUT", "/v1/epoch", NULL, "3", "", LKS_OK, LKS_BRIDGE_EPOCH, ""},
+    {"no epoch of a leader", "PUT", "/v1/epoch", NULL, NULL, "", LKS_E_INVALID, 0,
+     "Lockstep-Epoch"},
+    {"truth without an epoch", "PUT", "/v1/truth", NULL, NULL, TRUTH, LKS_E_INVALID, 0, "Epoch"},
+    {"no truth", "PUT", "/v1/truth", NULL, "3", "{}", LKS_E_INVALID, 0, "truth: a list"},
+    {"truth of no node", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"\",\"features\":[]}]}", LKS_E_INVALID, 0, "from 1 to 4096"},
+    {"truth of too many", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"g[1-4097]\",\"features\":[]}]}", LKS_E_INVALID, 0, "from 1 to 4096"},
+    {"a node twice", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"g1\",\"features\":[]},{\"nodes\":\"g[1-2]\",\"features\":[]}]}",
+     LKS_E_INVALID, 0, "'g1' is named twice"},
+    {"a feature of another", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"g1\",\"features\":[\"rack7\"]}]}", LKS_E_INVALID, 0, "'lks-'"},
+    {"an operator of Slurm", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"g1\",\"features\":[\"lks-a&b\"]}]}", LKS_E_INVALID, 0, "'lks-'"},
+    {"two features in one", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"g1\",\"features\":[\"lks-a,b\"]}]}", LKS_E_INVALID, 0, "'lks-'"},
+    {"a digest of two words", "PUT", "/v1/truth", NULL, "3",
+     "{\"truth\":[{\"nodes\":\"g1\",\"features\":[],\"digest\":\"a b\"}]}", LKS_E_INVALID, 0,
+     "digest"},
     {"KILL", "POST", "/v1/jobs/17/signal", NULL, "3", "{\"signal\":\"KILL\"}", LKS_E_INVALID, 0,
      "USR1"},
 };
@@ -324,25 +437,30 @@ static const struct {
 static void test_requests(void)
 {
     for (size_t i = 0; i < LKS_COUNT(asked); i++) {
-        const struct lks_bridge_raw raw = {asked[i].method, asked[i].path, asked[i].if_match,
-                                           asked[i].epoch, lks_str_from(asked[i].body)};
+        const struct lks_bridge_raw raw = {asked[i].method,        asked[i].path,
+                                           asked[i].if_match,      asked[i].epoch,
+                                           asked[i].epoch != NULL, lks_str_from(asked[i].body)};
         struct lks_bridge_request r = {.verb = LKS_BRIDGE_VERBS};
         struct lks_err err = {0};
         lks_test_case("%s", asked[i].name);
-        if (!CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), asked[i].code))
+        if (!CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), asked[i].code)) {
+            lks_bridge_request_fini(&r);
             continue;
+        }
         if (asked[i].code == LKS_OK)
             CHECK_INT(r.verb, asked[i].verb);
         else
             CHECK(r.verb == LKS_BRIDGE_VERBS);
         CHECK_HAS(lks_str_from(err.msg), asked[i].says);
+        CHECK_INT(r.truth.count, r.verb == LKS_BRIDGE_TRUTH ? 2 : 0);
+        lks_bridge_request_fini(&r);
     }
 }
 
 static void test_request_members(void)
 {
     struct lks_bridge_raw raw = {"PUT", "/v1/nodes/g1/drain", "\"9007199254740991\"", "12",
-                                 LKS_STR(DRAIN)};
+                                 1,     LKS_STR(DRAIN)};
     struct lks_bridge_request r = {0};
     struct lks_err err = {0};
     CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
@@ -350,10 +468,14 @@ static void test_request_members(void)
     CHECK_STR(lks_str_from(r.owner), "lockstep:change:17");
     CHECK_STR(lks_str_from(r.reason), "x");
     CHECK(r.checkpoint && r.epoch == 12 && r.revision == UINT64_C(9007199254740991));
-    raw = (struct lks_bridge_raw){"POST", "/v1/jobs/17/signal", NULL, "1",
-                                  LKS_STR("{\"signal\":\"TERM\",\"batch\":true}")};
+    raw = (struct lks_bridge_raw){"POST", "/v1/jobs/17/signal",
+                                  NULL,   "1",
+                                  1,      LKS_STR("{\"signal\":\"TERM\",\"batch\":true}")};
     CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
     CHECK(r.signal == SIGTERM && r.batch);
+    raw.epochs = 2;
+    CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "is there twice");
     for (int v = 0; v < LKS_BRIDGE_VERBS; v++)
         CHECK(lks_bridge_request_words[v] != NULL);
     CHECK(lks_bridge_request_words[LKS_BRIDGE_VERBS] == NULL);
@@ -411,9 +533,12 @@ int main(void)
     static const struct lks_test tests[] = {
         {"owners of drains", test_owner},
         {"reasons for Slurm", test_reason},
+        {"what stands behind an owner", test_words},
         {"revisions", test_revisions},
         {"revisions of nodes", test_book_revisions},
         {"answers", test_book_json},
+        {"features of lockstep", test_truth_features},
+        {"where the digest is", test_truth_digest},
         {"GPUs of jobs", test_gpus},
         {"no memory once", test_book_memory},
         {"requests", test_requests},

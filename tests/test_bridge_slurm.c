@@ -2,6 +2,7 @@
  * lists of nodes that cannot be read, and a slurmctld that refuses or does not answer a write. */
 #include "bridge/serve/worker.h"
 #include "bridge/slurm/slurm_parts.h"
+#include "bridge/slurm/slurm_truth.h"
 #include "tests/test.h"
 
 #include <errno.h>
@@ -22,6 +23,9 @@ static struct {
     int updates[UPDATES_MAX];                     /* what each update gets */
     size_t update_count;
     bool obeys; /* an update changes the nodes */
+    unsigned
+        bad[NODES];    /* an update that names one of these nodes is refused; 0: no more of them */
+    bool shows[NODES]; /* features were set */
     int task_error;
 } ctl;
 
@@ -168,11 +172,29 @@ void slurm_init_update_node_msg(update_node_msg_t *update_node_msg)
     memset(update_node_msg, 0, sizeof(*update_node_msg));
 }
 
+/* As slurmctld 22.05 does: nodes before one that it refuses are changed. */
+static int set_features(const char *names)
+{
+    struct lks_str rest = lks_str_from(names), name;
+    while (rest.len > 0) {
+        uint64_t node = 0;
+        (void)lks_str_cut(rest, ',', &name, &rest);
+        LKS_ASSERT(lks_str_number((struct lks_str){name.ptr + 1, name.len - 1}, NODES, &node));
+        for (size_t i = 0; i < NODES && ctl.bad[i] != 0; i++) {
+            if (ctl.bad[i] == node)
+                return ESLURM_INVALID_NODE_NAME;
+        }
+        ctl.shows[node - 1] = true;
+    }
+    return 0;
+}
+
 int slurm_update_node(update_node_msg_t *node_msg)
 {
-    (void)node_msg;
     LKS_ASSERT(ctl.update_count < UPDATES_MAX);
     int number = ctl.updates[ctl.update_count++];
+    if (node_msg->features != NULL)
+        number = number != 0 ? number : set_features(node_msg->node_names);
     if (number == 0 && ctl.obeys)
         ctl.reason = "lockstep:change:17 x";
     ctl.node_time++;
@@ -200,8 +222,11 @@ void slurm_free_job_array_resp(job_array_resp_msg_t *resp)
 
 int slurm_load_ctl_conf(time_t update_time, slurm_conf_t **slurm_ctl_conf_ptr)
 {
-    (void)update_time;
+    if (update_time > 0)
+        return fail_with(SLURM_NO_CHANGE_IN_DATA);
     *slurm_ctl_conf_ptr = calloc(1, sizeof(**slurm_ctl_conf_ptr));
+    LKS_ASSERT(*slurm_ctl_conf_ptr != NULL);
+    (*slurm_ctl_conf_ptr)->last_update = 5;
     return SLURM_SUCCESS;
 }
 
@@ -324,15 +349,69 @@ static void test_errors(void)
         CHECK_CODE(lks_slurm_fail(rows[i].number, "x", &err), rows[i].code);
     }
     struct lks_err err = {0};
+    struct lks_slurm s = {0};
     struct lks_slurm_about about;
+    bool changed = false;
     lks_test_case("a task that cannot be requeued");
     ctl_reset();
     CHECK_CODE(lks_slurm_requeue("17", &err), LKS_OK);
     ctl.task_error = ESLURM_BATCH_ONLY;
     CHECK_CODE(lks_slurm_requeue("17", &err), LKS_E_REFUSED);
     lks_test_case("a cluster without a name");
-    CHECK_CODE(lks_slurm_about(&about, &err), LKS_OK);
+    CHECK_CODE(lks_slurm_about(&s, &about, &changed, &err), LKS_OK);
+    CHECK(changed);
     CHECK_STR(lks_str_from(about.cluster), "");
+    lks_test_case("a configuration that was not read again");
+    CHECK_CODE(lks_slurm_about(&s, &about, &changed, &err), LKS_OK);
+    CHECK(!changed);
+}
+
+/* What lockstep says of all nodes, of which slurmctld refuses some. */
+static const struct {
+    const char *name;
+    unsigned bad[NODES];
+    int first;      /* what the first update gets */
+    size_t updates; /* that are sent */
+    enum lks_code code;
+} truths[] = {
+    {"none", {0}, 0, 1, LKS_OK},
+    {"one of them", {7}, 0, 9, LKS_OK},
+    {"the first", {1}, 0, 9, LKS_OK},
+    {"two of them", {3, 12}, 0, 11, LKS_OK},
+    {"all of them", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 0, 22, LKS_OK},
+    {"no answer", {0}, SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, 1, LKS_E_UNAVAILABLE},
+};
+
+static void test_truth(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(truths); i++) {
+        LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
+        struct lks_bridge_truth_row rows[NODES];
+        struct lks_slurm_truth_end ends[NODES] = {0};
+        char names[NODES][8];
+        struct lks_err err = {0};
+        lks_test_case("%s", truths[i].name);
+        ctl_reset();
+        ctl.updates[0] = truths[i].first;
+        memcpy(ctl.bad, truths[i].bad, sizeof(ctl.bad));
+        CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
+        read_all(s, LKS_OK, true, 0, 0);
+        for (size_t k = 0; k < NODES; k++) {
+            snprintf(names[k], sizeof(names[k]), "n%zu", k + 1);
+            rows[k] = (struct lks_bridge_truth_row){lks_str_from(names[k]), LKS_STR("lks-conform"),
+                                                    LKS_STR("")};
+        }
+        const struct lks_bridge_truth truth = {.rows = rows, .count = NODES};
+        CHECK_CODE(lks_slurm_truth_send(s, &truth, ends, &err), truths[i].code);
+        CHECK_INT(ctl.update_count, truths[i].updates);
+        for (size_t k = 0; k < NODES && truths[i].code == LKS_OK; k++) {
+            bool bad = false;
+            for (size_t b = 0; b < NODES; b++)
+                bad = bad || ctl.bad[b] == k + 1;
+            CHECK_INT(ctl.shows[k], !bad);
+            CHECK_CODE(ends[k].err.code, bad ? LKS_E_NOT_FOUND : LKS_OK);
+        }
+    }
 }
 
 static int64_t log_now(void)
@@ -451,6 +530,7 @@ int main(void)
         {"failures between two calls", test_failures},
         {"lists of nodes that cannot be read", test_unreadable},
         {"errors of Slurm", test_errors},
+        {"what lockstep says of nodes", test_truth},
         {"drains of several nodes", test_groups},
         {0},
     };

@@ -294,12 +294,17 @@ static void record(struct scene *s, struct lks_record r)
 
 static void freeze(struct scene *s, const char *pool, bool on)
 {
+    const struct lks_state *state = &s->a.state;
+    bool is_frozen = pool[0] == '\0'
+                         ? state->frozen
+                         : state->pools[lks_state_pool(state, lks_str_from(pool))].frozen;
     const struct lks_event e = {.kind = LKS_EVENT_FREEZE,
                                 .by = T("user:kim"),
                                 .reason = T("busy"),
                                 .freeze = {.pool = lks_str_from(pool), .on = on}};
     (void)lks_asked(&s->a, &e);
-    CHECK_CODE(s->a.decision.refused.code, LKS_OK);
+    bool refused = !on && !is_frozen;
+    CHECK_CODE(s->a.decision.refused.code, refused ? LKS_E_REFUSED : LKS_OK);
 }
 
 static void move(struct scene *s, uint64_t change, enum lks_change_state to, const char *by)

@@ -80,6 +80,57 @@ static void goes_there(void)
     campaign_end(&w);
 }
 
+/* Its update has no known outcome, and a person resolved that. */
+static void leave_unknown(struct campaign *w)
+{
+    campaign_fail(w, "n1", "flash", LKS_BMC_UNKNOWN, 1);
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_FLASH, LKS_MEMBER_UNKNOWN, 10 * HOUR));
+    campaign_resolve(w, "n1");
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_FLASH, LKS_MEMBER_FENCED, HOUR));
+    campaign_move(w, LKS_CHANGE_RUNNING);
+}
+
+/* Its checks fail, and so does its rollback. */
+static void fail_in_rollback(struct campaign *w)
+{
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, HOUR));
+    campaign_fail(w, "n1", "accept", LKS_OUTCOME_FAILED, 1);
+    campaign_fail(w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_FENCED, 10 * HOUR));
+}
+
+/* It is tried again, and its change is aborted once it is drained: what the earlier try did is
+ * undone. Of a node that failed in its rollback that is unknown, and it stays out of service. */
+static void after_an_earlier_try(void)
+{
+    static const struct {
+        const char *name;
+        void (*fails)(struct campaign *w);
+        unsigned flashes; /* there and back */
+        enum lks_member_state ends;
+    } rows[] = {
+        {"the outcome of its update was unknown", leave_unknown, 2, LKS_MEMBER_REVERTED},
+        {"its rollback failed", fail_in_rollback, 2, LKS_MEMBER_FENCED},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w,
+                       &(struct campaign_plan){.nodes = 1, .failures_max = 9, .soak = 10 * HOUR});
+        w.after = campaign_check_promises;
+        rows[i].fails(&w);
+        CHECK_STR(try_again(&w, "n1"), "");
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+        campaign_move(&w, LKS_CHANGE_ABORTING);
+        CHECK(campaign_run(&w, 10 * HOUR));
+        CHECK_MEMBER(&w, "n1", rows[i].ends);
+        CHECK_INT(w.flash_count, rows[i].flashes);
+        CHECK_INT(campaign_is_out(&w.a.state.nodes[campaign_member(&w, "n1")->node]),
+                  rows[i].ends == LKS_MEMBER_FENCED);
+        campaign_end(&w);
+    }
+}
+
 /* Its wave passed its gate long ago: the change is not over before it is. */
 static void of_an_earlier_wave(void)
 {
@@ -402,6 +453,7 @@ int main(void)
         {"not out of use", not_out_of_use},
         {"too late", too_late},
         {"goes there", goes_there},
+        {"undone after an earlier try", after_an_earlier_try},
         {"of an earlier wave", of_an_earlier_wave},
         {"beyond the width of its wave", beyond_the_width},
         {"of a domain", of_a_domain},

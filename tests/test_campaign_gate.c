@@ -332,7 +332,22 @@ static void count_of_all(void)
     CHECK_WAVE(&w, 0, LKS_WAVE_PASSED);
     CHECK_WAVE(&w, 1, LKS_WAVE_HALTED);
     check_gate(&w, "failure count", "halt",
-               "2 nodes failed in this change, which tolerates 1 failure; the first is n1: ");
+               "2 nodes failed in this change; at most 1 node may fail; the first is n1: ");
+    campaign_end(&w);
+}
+
+/* A wave allows fewer than the change. */
+static void count_of_wave(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 4, .width = 2, .failures_max = 1, .failures_all = 3});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    campaign_fail(&w, "n2", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run(&w, 4 * HOUR));
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    check_gate(&w, "failure count", "halt",
+               "2 nodes failed in this wave; at most 1 node may fail; the first is n1: ");
     campaign_end(&w);
 }
 
@@ -566,6 +581,7 @@ int main(void)
         {"heard of again", heard_of_again},
         {"the count of failures", count_of_failures},
         {"the count of failures over waves", count_of_all},
+        {"the count of failures of a wave that allows fewer", count_of_wave},
         {"what a person has seen", resumed},
         {"the way back is shown first", shown_first},
         {"the way back is never shown", never_shown},

@@ -92,7 +92,7 @@ static void on_the_way(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .domain = 2});
     campaign_node(&w, "n1")->busy = true;
     CHECK(campaign_run_until(&w, "n2", CAMPAIGN_APPLY, LKS_MEMBER_WAITING, HOUR));
-    check_waits(&w, "n2", "for n1 of its domain, which is not as far (leave)");
+    check_waits(&w, "n2", "for n1 of its domain, which is not as far (drain)");
     campaign_end(&w);
 }
 

@@ -1,4 +1,5 @@
 /* The command line as a whole: what it answers, where it says it, and with which exit status. */
+#include "base/file.h"
 #include "base/term/term.h"
 #include "cli/shared/cli.h"
 #include "cli/shared/selector.h"
@@ -91,6 +92,12 @@ static const struct {
      "(local), 14:00 (today), 'yesterday 14:00' or '2h ago'\n"},
     {"list for ls", ARGS("node", "list"), 2, "",
      "lockstep: no command 'node list'; did you mean 'node ls'? See 'lockstep help node ls'\n"},
+    {"a state for a verb", ARGS("change", "halt", "7"), 2, "",
+     "lockstep: no command 'change halt'; did you mean 'change pause'? See 'lockstep help change "
+     "pause'\n"},
+    {"a verb of other tools", ARGS("change", "stop", "7"), 2, "",
+     "lockstep: no command 'change stop'; did you mean 'change pause'? See 'lockstep help change "
+     "pause'\n"},
     {"a noun for a verb", ARGS("rehearsal", "--help"), 2, "",
      "lockstep: no command 'rehearsal'; did you mean 'rehearse'? See 'lockstep help rehearse'\n"},
     {"a word for a group", ARGS("firmware"), 2, "",
@@ -146,7 +153,7 @@ static const struct {
      "lockstep: examples/broken/known-version.yaml: warning: known-version: driver: driver "
      "580.159.40 is in no table of versions; the nearest is 580.159.04\n"},
     {"a second file that is bad", ARGS("stack", "lint", "--json", H100, "/nonexistent"), 3, "",
-     "lockstep: /nonexistent: No such file or directory\n"},
+     "lockstep: /nonexistent: No such file or directory\nlockstep: 1 of 2 files have errors\n"},
     {"no stack of that name", ARGS("stack", "show", "--stack", "x", H100), 3, "",
      "lockstep: " H100 ": no stack is called 'x'\n"},
     {"no stack at all", ARGS("stack", "show", "data/classes.yaml"), 3, "",
@@ -579,6 +586,35 @@ static void test_site_tables(void)
     lks_run_fini(&run);
 }
 
+/* Files with many errors -------------------------------------------------------------------- */
+
+/* All of them by their lines: of the form, of what documents refer to, and of more than are
+ * printed. A good file beside a bad one is read. */
+static void test_lint(void)
+{
+    static const char *const names[] = {"form", "meaning", "many", "nameless"};
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf all = LKS_BUF(LKS_DOC_BYTES_MAX);
+        struct lks_err err = {0};
+        char file[64], expected[64];
+        lks_test_case("%s", names[i]);
+        snprintf(file, sizeof(file), "tests/golden/lint/%s.yaml", names[i]);
+        snprintf(expected, sizeof(expected), "tests/golden/lint/%s.txt", names[i]);
+        CHECK_CODE(lks_file_read(expected, &all, &err), LKS_OK);
+        struct lks_run run = lks_run((const char *[]){"stack", "lint", file, NULL});
+        CHECK_INT(run.exit, 3);
+        CHECK_STR(run.out, "");
+        CHECK_STR(run.err, all.ptr);
+        lks_run_fini(&run);
+        run = lks_run((const char *[]){"stack", "lint", file, H100, NULL});
+        lks_buf_addf(&all, "lockstep: 1 of 2 files have errors\n");
+        CHECK_INT(run.exit, 3);
+        CHECK_HAS(run.out, H100 ": Stack h100-train ");
+        CHECK_STR(run.err, all.ptr);
+        lks_run_fini(&run);
+    }
+}
+
 /* Narrow terminals -------------------------------------------------------------------------- */
 
 /* A table keeps to the width, as a grid while its columns that do not wrap leave room and as a list
@@ -681,6 +717,7 @@ int main(void)
         {"a reader that left", test_reader_left},
         {"a large stack", test_large},
         {"tables of a site", test_site_tables},
+        {"files with many errors", test_lint},
         {"narrow terminals", test_narrow},
         {"lists take columns of their table", test_lists},
         {0},

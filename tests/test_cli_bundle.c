@@ -265,7 +265,7 @@ static void test_secret(void)
 /* On this machine --------------------------------------------------------------------------- */
 
 static const struct row local[] = {
-    {"nobody is trusted", ARGS("trust", "ls", HERE), 0, "no key is pinned in ", ""},
+    {"nobody is trusted", ARGS("trust", "ls", HERE), 0, " --reason TEXT --state ", ""},
     {"not signed", ARGS("bundle", "verify", "DIR/plain", HERE), 1,
      "missing: it has no signature (bundle.sig); ask its vendor for one, or sign it for your site",
      ""},

@@ -457,7 +457,7 @@ static const struct {
      {0},
      0,
      "change 7 running: 2/4 done, 1 in progress, about 60 min left\n"
-     "waits for n3 (leave): 2 jobs run\n"
+     "waits for n3 (drain): 2 jobs run\n"
      "change 7 done: 4/4 done\n"
      "wave 0 canary: passed, 2/2 done\n"
      "wave 1 ring p: passed, 2/2 done\n",
@@ -467,7 +467,7 @@ static const struct {
      {.cursor = true, .width = 24},
      0,
      "change 7 running: 2/4 do\n"
-     "waits for n3 (leave): 2\n"
+     "waits for n3 (drain): 2\n"
      "  jobs run\n"
      "\033[3A\033[J"
      "wave 0 canary: passed, 2\n"

@@ -389,7 +389,7 @@ static const struct row offline_rows[] = {
     {"doctor", ARGS("DIR/back"), 1, "/back/seal.key",
      ""}, /* where its configuration seeks it now */
     {"doctor", ARGS("DIR/back"), 1, "lockstepd does not run", ""},
-    {"sim up", ARGS("DIR/sim"), 2, "", "--root"},
+    {"sim up", ARGS("DIR/sim"), 2, "", "such as --root PREFIX/share/lockstep/roots/h200; "},
     {"sim up", ARGS("DIR/sim", "--root", "/nope"), 3, "", "--root: /nope: No such file"},
     {"sim up", ARGS("DIR/sim", "--root", "DIR"), 3, "", "not a captured machine"},
     {"sim up", ARGS(LONG, "--root", "tests/roots/h200"), 3, "", "at most 107 bytes"},
@@ -601,7 +601,7 @@ static const struct {
      "token"},
     {"a token that all may read",
      ARGS("node", "ls", "--server", "SERVER", "--token-file", "/etc/passwd"), 5,
-     "/etc/passwd: others may read this token (mode 644); chmod 600 would keep them out"},
+     "/etc/passwd: others may read this token (mode 644); keep them out: chmod 600 /etc/passwd"},
 };
 
 static void test_ways(void)

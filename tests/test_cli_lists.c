@@ -197,6 +197,22 @@ static const struct {
      ""},
     {"an exit status of the rows that are wanted", ARGS("drift", "-l", "pool=q", "-oname"),
      ARGS(DRIFTS("drift")), "/v1/drift?limit=1000 ", 0, "", ""},
+    {"a value that a column never has", ARGS("node", "ls", "-l", "judged=bogus"), ARGS(NULL), "", 2,
+     "",
+     "--selector: judged is never 'bogus'; its values: unjudged, conforms, drift, unmeasured\n"},
+    {"or that it would never differ from", ARGS("node", "ls", "-l", "liveness!=up"), ARGS(NULL), "",
+     2, "", "liveness is never 'up'; its values: unseen, live, late, lost\n"},
+    {"neither yes nor no", ARGS("node", "ls", "-l", "held=maybe"), ARGS(NULL), "", 2, "",
+     "held is never 'maybe'; its values: yes, no, true, false\n"},
+    {"a heading", ARGS("node", "ls", "-l", "node=gpu002", "-oname"), ARGS(NODES), "/v1/nodes", 0,
+     "gpu002\n", ""},
+    {"a heading that is sorted by", ARGS("change", "ls", "--sort-by=-nodes", "-oname"),
+     ARGS(CHANGES), "/v1/changes", 0, "7\n9\n12\n", ""},
+    {"a heading that lockstepd sorts by", ARGS("node", "ls", "--sort-by=-node", "-oname"),
+     ARGS(NODES), "/v1/nodes?sort=-name&limit=1000 ", 0, "gpu001\ngpu002\n\u7bc0\u70b9-3\n", ""},
+    {"headings with a blank, either way",
+     ARGS("fleet", "show", "--columns=pool,behind since,acts_wait"), ARGS(FLEET), "/v1/fleet ", 0,
+     "pool   behind since  acts_wait\ntrain  -", ""},
     {"no such key", ARGS("node", "ls", "-l", "pol=train"), ARGS(NULL), "", 2, "",
      "did you mean 'pool'?\n"},
     {"no such key of changes", ARGS("change", "ls", "-l", "stat=paused"), ARGS(NULL), "", 2, "",
@@ -314,6 +330,90 @@ static void test_names(void)
     CHECK(named > 50);
 }
 
+/* Headings ---------------------------------------------------------------------------------- */
+
+/* Lists in which each row has all documented members. */
+static void answer_all(const struct lks_selector_of *of, struct lks_buf *out)
+{
+    static const char *const items[] = {"items", NULL};
+    lks_buf_addf(out, "{\"seq\":1");
+    for (const char *const *list = of->lists != NULL ? of->lists : items; *list != NULL; list++) {
+        const char *const only[] = {*list, NULL};
+        struct lks_selector_of one = *of;
+        struct lks_str member;
+        one.lists = only;
+        lks_buf_addf(out, ",\"%s\":[{\"x\":1", *list);
+        for (size_t i = 0; lks_selector_member(&one, i, &member); i++)
+            if (!lks_str_is(member, "..."))
+                lks_buf_addf(out, ",\"%" LKS_STR_FMT "\":\"1\"", LKS_STR_ARG(member));
+        lks_buf_addf(out, "}]");
+    }
+    lks_buf_addf(out, "}");
+}
+
+/* The next heading of a line of headings, which have two blanks or more between them. */
+static bool next_heading(struct lks_str *line, struct lks_str *out)
+{
+    *line = lks_str_trim(*line);
+    int64_t end = lks_str_find(*line, LKS_STR("  "));
+    size_t len = end < 0 ? line->len : (size_t)end;
+    *out = (struct lks_str){line->ptr, len};
+    *line = (struct lks_str){line->ptr + len, line->len - len};
+    return out->len > 0;
+}
+
+static void ask_list(const char *command, const char *option, const char *answer,
+                     struct lks_run_asked *out)
+{
+    const char *words[WORDS_MAX] = {0};
+    char first[32], second[32];
+    size_t count = 0;
+    int given = sscanf(command, "%31s %31s", first, second);
+    words[count++] = first;
+    if (given > 1)
+        words[count++] = second;
+    if (strcmp(command, "node history") == 0)
+        words[count++] = "n1";
+    if (option != NULL)
+        words[count++] = option;
+    /* Of drift the notes behind the table are a list of its own. */
+    const char *const answers[] = {answer, strcmp(command, "drift") == 0 ? answer : NULL, NULL};
+    lks_run_ask(out, tree.path, words, answers, &(struct lks_term){0});
+}
+
+/* What a table shows above a column can be typed where a column is asked for. */
+static void check_headings(const char *command, const char *answer)
+{
+    LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked table = {0};
+    struct lks_str line, rest, heading;
+    size_t count = 0;
+    ask_list(command, NULL, answer, &table);
+    lks_str_cut(table.run.out, '\n', &line, &rest);
+    while (next_heading(&line, &heading)) {
+        LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
+        char option[128];
+        snprintf(option, sizeof(option), "--columns=%" LKS_STR_FMT, LKS_STR_ARG(heading));
+        lks_test_case("%s %s", command, option);
+        ask_list(command, option, NULL, &a);
+        CHECK_INT(a.run.exit, 4); /* it is taken, and no lockstepd is there; 2: it is not */
+        count++;
+    }
+    lks_test_case("%s", command);
+    CHECK(count > 0);
+}
+
+static void test_headings(void)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(1 << 16);
+        struct lks_selector_of of;
+        if (!lks_cli_rows(&lks_commands[i], &of))
+            continue;
+        answer_all(&of, &answer);
+        check_headings(lks_commands[i].name, answer.ptr);
+    }
+}
+
 /* Members ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -409,6 +509,7 @@ int main(void)
         {"lists: formats", test_views},
         {"lists: rows and columns", test_rows},
         {"lists: names of all commands", test_names},
+        {"lists: headings are names of columns", test_headings},
         {"lists: members of rows", test_shapes},
         {"lists: the choice of a pager", test_choice},
         {"lists: rows of a terminal", test_height},

@@ -1,14 +1,11 @@
 /* Names of things that lockstepd has, as people type them: unknown ones, starts of names, stacks of
  * the registry. Against the real daemon, one row after the other. */
 #include "cli/main/each.h"
-#include "tests/controller.h"
-#include "tests/run_cli.h"
+#include "tests/run_ctl.h"
 
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { WORDS_MAX = 12, WORD_MAX = 512 };
 
 static struct ctl controller;
 
@@ -21,22 +18,11 @@ static struct ctl controller;
 #define STACK  "examples/h200-train.yaml"
 #define DIGEST "sha256:775bf7c2743e58b9e3318b4f18617138896b3cbe19c15cb16f8fce8e2532f303"
 
-#define ARGS(...)                                                                                  \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
-struct row {
-    const char *args[WORDS_MAX];
-    int exit;
-    const char *out, *err; /* what is said; an empty `err` of exit status 0: nothing */
-};
-
 #define NO_POOL(name, rest) "there is no pool '" name "'" rest
 #define NO_NODE(name, rest) "there is no node '" name "'" rest
 #define WHOLE(command)      "? " command " takes the whole name where there is no terminal\n"
 
-static const struct row rows[] = {
+static const struct lks_run_row rows[] = {
     {ARGS("fleet", "apply", "DIR/fleet.yaml", "--accept"), 0, "applied", ""},
 
     /* What is unknown is an error with the nearest name, in filters ... */
@@ -66,6 +52,8 @@ static const struct row rows[] = {
      "no site 'osl0' in the fleet; did you mean 'oslo'?"},
     {ARGS("change", "pause", "9", "--reason=x"), 3, "",
      "there is no change '9'; 'lockstep change ls --all' lists them"},
+    {ARGS("change", "show", "h200-train"), 3, "",
+     "there is no change 'h200-train'; 'lockstep change ls --all' lists them\n"},
     {ARGS("alarm", "release", "9", "--reason=x"), 3, "", "'lockstep alarm ls --all' lists them"},
 
     /* The start of a name is not enough without a terminal, neither to read ... */
@@ -104,7 +92,7 @@ static const struct row rows[] = {
     {ARGS("node", "history", "gpu001", "-l", "bogus=1"), 2, "",
      "--selector: no column 'bogus'; give one of: seq, time, kind, node, or a member of the "
      "records"},
-    {ARGS("node", "history", "gpu001", "--sort-by", "row"), 2, "", "no column 'row'; give one"},
+    {ARGS("node", "history", "gpu001", "--sort-by", "place"), 2, "", "no column 'place'; give one"},
     {ARGS("node", "history", "gpu001", "--columns", "seq,reasn"), 2, "", "did you mean 'reason'?"},
 
     /* Stacks of the registry. */
@@ -127,7 +115,7 @@ static const struct row rows[] = {
 };
 
 /* Acts whose reason may be left out, and the records that keep it. */
-static const struct row reasons[] = {
+static const struct lks_run_row reasons[] = {
     {ARGS("fleet", "apply", "DIR/other.yaml", "--reason", "why 1"), 0, "applied", ""},
     {ARGS("access", "grant", "kim", "viewer", "--reason", "why 2"), 0, "kim: viewer", ""},
     {ARGS("access", "revoke", "kim", "viewer", "--reason", "why 3"), 0, "revoked", ""},
@@ -138,6 +126,9 @@ static const struct row reasons[] = {
     {ARGS("access", "certificate", "kim", "--output", "DIR/kim", "--reason", "why 8"), 0, "good",
      ""},
     {ARGS("access", "grant", "kim", "viewer"), 0, "kim: viewer", ""}, /* and without one */
+    {ARGS("access", "revoke", "ki", "viewer"), 3, "",
+     "'ki' is not viewer everywhere; see lockstep access ls; access revoke takes the whole name "
+     "where there is no terminal\n"},
     {ARGS("journal", "export", "--kind", "fleet"), 0, "\"reason\":\"why 1\"", ""},
     {ARGS("journal", "export", "--kind", "granted"), 0, "\"reason\":\"why 2\"", ""},
     {ARGS("journal", "export", "--kind", "ungranted"), 0, "\"reason\":\"why 3\"", ""},
@@ -148,49 +139,14 @@ static const struct row reasons[] = {
     {ARGS("journal", "export", "--kind", "person-certified"), 0, "\"reason\":\"why 8\"", ""},
 };
 
-static struct lks_run run_row(const struct row *row)
-{
-    static const char dir[] = "DIR/";
-    char file[WORD_MAX];
-    const char *args[WORDS_MAX + 4];
-    size_t count = 0;
-    for (; row->args[count] != NULL; count++) {
-        args[count] = row->args[count];
-        if (strncmp(args[count], dir, strlen(dir)) != 0)
-            continue;
-        snprintf(file, sizeof(file), "%s", ctl_path(&controller, args[count] + strlen(dir)));
-        args[count] = file;
-    }
-    args[count] = "--server";
-    args[count + 1] = controller.socket;
-    args[count + 2] = NULL;
-    return lks_run(args);
-}
-
-static void check_rows(const struct row *table, size_t count)
-{
-    for (const struct row *row = table; row < table + count; row++) {
-        lks_test_case("row %zu: %s %s %s", (size_t)(row - table), row->args[0], row->args[1],
-                      row->args[2] != NULL ? row->args[2] : "");
-        struct lks_run run = run_row(row);
-        CHECK_INT(run.exit, row->exit);
-        CHECK_HAS(run.out, row->out);
-        if (row->err[0] == '\0' && row->exit == 0)
-            CHECK_STR(run.err, "");
-        else
-            CHECK_HAS(run.err, row->err);
-        lks_run_fini(&run);
-    }
-}
-
 static void test_rows(void)
 {
-    check_rows(rows, LKS_COUNT(rows));
+    lks_run_rows(&controller, rows, LKS_COUNT(rows));
 }
 
 static void test_reasons(void)
 {
-    check_rows(reasons, LKS_COUNT(reasons));
+    lks_run_rows(&controller, reasons, LKS_COUNT(reasons));
 }
 
 /* A reader that left after the first of several nodes is no failure of the others. */

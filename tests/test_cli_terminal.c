@@ -280,6 +280,150 @@ static void test_short(void)
     }
 }
 
+/* A lockstepd that knows a node, a change and a person, under names that nobody typed in full. A
+ * read goes on with the name, which cannot drive the terminal; an act asks first. */
+#define NOT_FOUND(what, name)                                                                      \
+    "{\"type\":\"urn:lockstep:problem:not-found\",\"title\":\"not found\",\"status\":404,"         \
+    "\"detail\":\"there is no " what " '" name "'; see the list\"}"
+#define CHANGE(id, name)                                                                           \
+    "{\"id\":" id ",\"state\":\"running\",\"name\":\"" name "\",\"reason\":\"INC-1\","             \
+    "\"total\":0,\"members\":{},\"waves\":[]}"
+#define ITEMS(items) "{\"items\":[" items "]}"
+
+struct reply {
+    const char *request, *body;
+};
+
+static const struct {
+    const char *name;
+    const char *words[6];
+    struct reply replies[3];
+    const char *asked, *typed; /* NULL: nothing is asked */
+    int exit;
+    const char *said, *sent;
+} starts[] = {
+    {"a node",
+     {"node", "show", "gpu01"},
+     {{"GET /v1/nodes/gpu01 ", NOT_FOUND("node", "gpu01")},
+      {"GET /v1/nodes?", ITEMS("{\"name\":\"gpu001\"},{\"name\":\"gpu017\"}")},
+      {"GET /v1/nodes/gpu017 ", "{\"name\":\"gpu017\",\"rack\":\"rack-7\"}"}},
+     NULL,
+     NULL,
+     0,
+     "lockstep: 'gpu01' is 'gpu017'\r\n",
+     "GET /v1/nodes/gpu017 "},
+    {"a pool",
+     {"node", "ls", "--pool", "tr"},
+     {{"GET /v1/nodes?pool=tr&", NOT_FOUND("pool", "tr")},
+      {"GET /v1/pools?", ITEMS("{\"name\":\"train\"}")},
+      {"GET /v1/nodes?pool=train&", ITEMS("{\"name\":\"gpu017\",\"pool\":\"train\"}")}},
+     NULL,
+     NULL,
+     0,
+     "\r\ngpu017 ",
+     "pool=train&"},
+    {"a name with an escape",
+     {"node", "show", "gpu01"},
+     {{"GET /v1/nodes/gpu01 ", NOT_FOUND("node", "gpu01")},
+      {"GET /v1/nodes?", ITEMS("{\"name\":\"gpu01\\u001b[2J\"}")},
+      {"GET /v1/nodes/gpu01%1B%5B2J ", "{\"name\":\"gpu01\",\"rack\":\"rack-7\"}"}},
+     NULL,
+     NULL,
+     0,
+     "lockstep: 'gpu01' is 'gpu01?[2J'\r\n",
+     "gpu01%1B%5B2J "},
+    {"a change, by the start of its stack",
+     {"change", "show", "h200"},
+     {{"GET /v1/changes/h200 ", NOT_FOUND("change", "h200")},
+      {"GET /v1/changes?", ITEMS(CHANGE("7", "h200-train") "," CHANGE("8", "h100-train"))},
+      {"GET /v1/changes/7 ", CHANGE("7", "h200-train")}},
+     NULL,
+     NULL,
+     0,
+     "lockstep: 'h200' is '7' (running: h200-train, INC-1)\r\n",
+     "GET /v1/changes/7 "},
+    {"a stack of two changes",
+     {"change", "show", "h200-train"},
+     {{"GET /v1/changes/h200-train ", NOT_FOUND("change", "h200-train")},
+      {"GET /v1/changes?", ITEMS(CHANGE("7", "h200-train") "," CHANGE("9", "h200-train"))}},
+     NULL,
+     NULL,
+     3,
+     "there is no change 'h200-train'; see the list; 'h200-train' can be 7, 9\r\n",
+     "GET /v1/changes?"},
+    {"an act on a change",
+     {"change", "pause", "h200-train", "--reason", "x"},
+     {{"POST /v1/changes/h200-train/pause ", NOT_FOUND("change", "h200-train")},
+      {"GET /v1/changes?open=true&", ITEMS(CHANGE("7", "h200-train"))},
+      {"POST /v1/changes/7/pause ", "{\"id\":7,\"state\":\"paused\"}"}},
+     "'h200-train' is '7' (running: h200-train, INC-1). Run 'change pause' with '7'? [y/N] ",
+     "y\n",
+     0,
+     "change 7 is paused",
+     "POST /v1/changes/7/pause "},
+    {"an act on a change that was not meant",
+     {"change", "pause", "h200-train", "--reason", "x"},
+     {{"POST /v1/changes/h200-train/pause ", NOT_FOUND("change", "h200-train")},
+      {"GET /v1/changes?open=true&", ITEMS(CHANGE("7", "h200-train"))}},
+     "Run 'change pause' with '7'? [y/N] ",
+     "n\n",
+     1,
+     "not done, as the answer was no",
+     "GET /v1/changes?open=true&"},
+    {"a person",
+     {"access", "revoke", "ki", "viewer"},
+     {{"DELETE /v1/access?identity=ki&", NOT_FOUND("viewer", "ki")},
+      {"GET /v1/access ",
+       "{\"bindings\":[{\"identity\":\"kim\",\"role\":\"viewer\"},{\"identity\":\"kim\","
+       "\"role\":\"admin\"}]}"},
+      {"DELETE /v1/access?identity=kim&", "{\"seq\":7}"}},
+     "'ki' is 'kim'. Run 'access revoke' with 'kim'? [y/N] ",
+     "y\n",
+     0,
+     "kim: viewer",
+     "identity=kim&"},
+};
+
+static void check_start(size_t row)
+{
+    struct lks_buf texts[LKS_COUNT(starts[row].replies)] = {{0}};
+    struct lks_liar liar = {.path = path};
+    struct seat s = {0};
+    for (size_t i = 0; i < LKS_COUNT(texts) && starts[row].replies[i].request != NULL; i++) {
+        const char *body = starts[row].replies[i].body;
+        bool no = lks_str_starts(lks_str_from(body), "{\"type\"");
+        liar.replies[liar.reply_count++] = (struct lks_liar_reply){
+            starts[row].replies[i].request,
+            answer(&texts[i], no ? "application/problem+json" : "application/json", body)};
+    }
+    (void)unlink(path);
+    lks_liar_start(&liar);
+    if (seat_start(&s, starts[row].words, NULL)) {
+        if (starts[row].asked != NULL && seat_sees(&s, starts[row].asked))
+            seat_type(&s, starts[row].typed);
+        seat_end(&s);
+        CHECK(WIFEXITED(s.status));
+        CHECK_INT(WEXITSTATUS(s.status), starts[row].exit);
+        CHECK_HAS(lks_buf_view(&s.seen), starts[row].said);
+    }
+    lks_liar_join(&liar);
+    CHECK_INT(liar.unplayed, 0);
+    CHECK_HAS(lks_buf_view(&liar.heard), starts[row].sent);
+    CHECK_INT(liar.accepted, liar.reply_count);
+    lks_buf_fini(&s.seen);
+    lks_liar_fini(&liar);
+    for (size_t i = 0; i < LKS_COUNT(texts); i++)
+        lks_buf_fini(&texts[i]);
+}
+
+static void test_starts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(starts); i++) {
+        lks_test_case("%s", starts[i].name);
+        check_start(i);
+    }
+}
+
 /* An act on several nodes states their number and asks. */
 static void test_several(void)
 {
@@ -481,13 +625,22 @@ static const struct {
     {"a pager that is no program", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=/dev/null"), TOO_LONG,
      0, "\r\nn023 ", "P:"},
     {"a pager that dies", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=echo P:; kill -9 $$"), TOO_LONG,
-     0, "P:", "n023"},
-    {"a pager that fails", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=echo P:; exit 3"), TOO_LONG, 0,
-     "P:", "n023"},
+     0,
+     "P:\r\nlockstep: pager 'echo P:; kill -9 $$' was killed by signal 9; all of the output "
+     "follows. --no-pager does without a pager\r\n\033[1mnode",
+     "P:n"},
+    {"and its output", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=kill -9 $$"), TOO_LONG, 0,
+     "\r\nn023 ", "P:"},
+    {"a pager that fails", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=exit 3"), TOO_LONG, 0,
+     "lockstep: pager 'exit 3' failed with status 3; all of", "P:"},
+    {"and its output", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=exit 3"), TOO_LONG, 0, "\r\nn023 ",
+     "P:"},
+    {"a pager that fails without reading all", ARGS("node", "ls", "--json"),
+     ARGS("LOCKSTEP_PAGER=head -n 1 >/dev/null; exit 3"), 2000, 0, "\"n2000\"", "P:"},
     {"a reader that quits early", ARGS("node", "ls"), ARGS("LOCKSTEP_PAGER=head -n 2"), TOO_LONG, 0,
      "\r\nn001 ", "n002"},
     {"the exit status is the command's", ARGS("drift", "--json", "-o", "json"),
-     ARGS("LOCKSTEP_PAGER=echo P:; exit 3"), 2000, 1, "P:", "n023"},
+     ARGS("LOCKSTEP_PAGER=echo P:; exit 3"), 2000, 1, "\"n2000\"", "Q:"},
     {"an error behind the pager", ARGS("help", "nonsense"), ARGS(MARKS), 0, 2, "lockstep: ", "P:"},
     {"help", ARGS("node", "ls", "--help"), ARGS(MARKS), 0, 0, "P:usage: lockstep node ls", "\r\nu"},
     {"help of a family", ARGS("change", "--help"), ARGS(MARKS), 0, 0, "P:usage: lockstep change",
@@ -549,12 +702,13 @@ static void test_pager(void)
     }
 }
 
-/* A person who presses Ctrl-C means the pager, which may go on: the command waits for it. */
+/* A person who presses Ctrl-C means the pager, which may go on: the command waits for it, and
+ * prints nothing that was not read. */
 static void test_pager_interrupt(void)
 {
     static const char *const words[] = {"explain", "node", NULL};
     static const char *const variables[] = {
-        "LOCKSTEP_PAGER=trap 'echo caught; exit' INT; echo there; while :; do sleep 0.1; done",
+        "LOCKSTEP_PAGER=trap 'echo caught; exit 2' INT; echo there; while :; do sleep 0.1; done",
         NULL};
     struct seat s = {0};
     if (seat_start(&s, words, variables) && seat_sees(&s, "there")) {
@@ -562,6 +716,7 @@ static void test_pager_interrupt(void)
         seat_end(&s);
         CHECK(WIFEXITED(s.status) && WEXITSTATUS(s.status) == 0);
         CHECK_HAS(lks_buf_view(&s.seen), "caught");
+        CHECK(lks_str_find(lks_buf_view(&s.seen), LKS_STR("liveness")) < 0);
     }
     lks_buf_fini(&s.seen);
 }
@@ -573,6 +728,7 @@ int main(void)
     int code = lks_test_main((const struct lks_test[]){
         {"cli terminal: the question of fleet apply", test_question},
         {"cli terminal: a name that is cut short", test_short},
+        {"cli terminal: starts of names, with all answers", test_starts},
         {"cli terminal: an act on several nodes", test_several},
         {"cli terminal: Ctrl-C", test_interrupt},
         {"cli terminal: the prompt of login", test_prompt},

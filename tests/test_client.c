@@ -202,6 +202,41 @@ static void test_deadlines(void)
     }
 }
 
+/* A long body gets more time while it moves, and one that does not move fast enough gets none. */
+static void test_rates(void)
+{
+    static const struct {
+        const char *name;
+        unsigned rate_min;
+        enum lks_code code;
+    } rates[] = {
+        {"fast enough", 1, LKS_OK},
+        {"too slow", 1 << 16, LKS_E_TIMEOUT},
+        {"without a rate", 0, LKS_E_TIMEOUT},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rates); i++) {
+        lks_test_case("%s", rates[i].name);
+        LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer a = {0};
+        LKS_CLEANUP(lks_liar_fini)
+        struct lks_liar l = {
+            .path = shared.socket,
+            .turns = {{LKS_LIAR_DRIP, LKS_STR_C(OK_LINE "Content-Length: 200\r\n\r\n")}},
+            .turn_count = 1};
+        char server[160];
+        struct lks_client *c = NULL;
+        struct lks_err err = {0};
+        snprintf(server, sizeof(server), "unix:%s", shared.socket);
+        const struct lks_client_options o = {
+            .server = server, .timeout_ms = SHORT_MS, .rate_min = rates[i].rate_min};
+        lks_liar_start(&l);
+        CHECK_CODE(lks_client_new(&o, &c, &err), LKS_OK);
+        CHECK_CODE(get(c, &a, &err), rates[i].code);
+        CHECK_INT(a.body.len, rates[i].code == LKS_OK ? 200 : 0);
+        lks_client_free(c);
+        remove(shared.socket);
+    }
+}
+
 /* ---- Whom it believes. ---- */
 
 static const struct {
@@ -688,6 +723,7 @@ static void test_nobody(void)
 static const struct lks_test tests[] = {
     {"answers", test_answers},
     {"deadlines", test_deadlines},
+    {"a long body gets more time", test_rates},
     {"servers", test_servers},
     {"versions", test_versions},
     {"own certificate", test_own_certificate},

@@ -255,6 +255,7 @@ static const struct {
      "{\"ref\":\"--server=unix:x\"},{\"ref\":\":file\"},"
      "{\"ref\":\"[fd00::1]:5000/x+y@sha256:0\"}"},
     {"/v1/endpoints", "{\"url\":\"https://bmc1.example\",\"node\":\"gpu001\"}"},
+    {"/v1/access", "{\"identity\":\"kim\",\"role\":\"viewer\",\"pool\":\"train\"}"},
 };
 
 static void answer(struct answers *a, int client)
@@ -274,7 +275,8 @@ static void answer(struct answers *a, int client)
     for (size_t i = 0; i < LKS_COUNT(lists); i++) {
         const char *path = request + strlen("GET "), *known = lists[i].path;
         if (strncmp(path, known, strlen(known)) == 0)
-            snprintf(body, sizeof(body), "{\"items\":[%s]}", lists[i].items);
+            snprintf(body, sizeof(body), "{\"%s\":[%s]}",
+                     strcmp(known, "/v1/access") == 0 ? "bindings" : "items", lists[i].items);
     }
     int size = snprintf(reply, sizeof(reply),
                         "HTTP/1.1 %s\r\nContent-Type: application/json\r\n"
@@ -332,6 +334,7 @@ static const struct row live_rows[] = {
     {"and none of other images", "lockstep admit --image ",
      "[fd00::1]:5000/x+y@sha256:0|registry.example/train:5"},
     {"an endpoint", "lockstep bmc inventory ", "https://bmc1.example"},
+    {"a person", "lockstep access revoke k", "kim"},
     {"behind an equals sign", "lockstep node ls --pool=s", "--pool=serve"},
 };
 

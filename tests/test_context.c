@@ -8,7 +8,9 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -378,14 +380,16 @@ static void test_others(void)
                  {"", 0777, 0700}};
     LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
     const struct user u = {.home = home.path};
-    char path[PATH_MAX + sizeof(FILE_NAME)], offline[256];
+    char path[PATH_MAX + sizeof(FILE_NAME)], offline[256],
+        advice[PATH_MAX + sizeof(FILE_NAME) + 64];
     snprintf(offline, sizeof(offline), "trust ls --state %s", home.path);
     check_run(&u, "config set lab --server unix:/nonexistent/lab.sock", 0, "");
     for (size_t i = 0; i < LKS_COUNT(modes); i++) {
         snprintf(path, sizeof(path), "%s%s", home.path, modes[i].path);
         CHECK_INT(chmod(path, modes[i].open), 0);
+        snprintf(advice, sizeof(advice), "make it yours alone: chmod go-w %s\n", path);
         check_run(&u, "node ls", 3, "others can write there");
-        check_run(&u, "config ls", 3, "others can write there");
+        check_run(&u, "config ls", 3, advice);
         CHECK_INT(chmod(path, modes[i].closed), 0);
         check_run(&u, "node ls", 4, "/nonexistent/lab.sock");
     }
@@ -443,6 +447,45 @@ static void test_links(void)
     check_run(&u, "node ls", 3, "is not a plain file");
 }
 
+/* On a full disk the contexts stay as they were, and the exit status is that of local files. */
+static void test_full(void)
+{
+    static const struct {
+        const char *line, *said;
+    } rows[] = {
+        {"config set prod --server https://prod:1",
+         "/contexts.yaml: File too large; the file is as it was before\n"},
+        {"config rm lab", "/contexts.yaml: File too large; the file is as it was before\n"},
+        {"trust add site KEY --reason ours --state DIR", "/history: File too large\n"},
+    };
+    LKS_CLEANUP(lks_tree_free) struct lks_tree home = lks_tree_new();
+    const struct user u = {.home = home.path};
+    struct rlimit before, none = {0};
+    char line[512];
+    check_run(&u, "config set lab --server unix:/nonexistent/lab.sock", 0, "");
+    snprintf(line, sizeof(line), "trust key site --output %s/key.pem", home.path);
+    check_run(&u, line, 0, "");
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    none.rlim_max = before.rlim_max;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        snprintf(line, sizeof(line), "%s", rows[i].line);
+        if (strncmp(line, "trust", 5) == 0)
+            snprintf(line, sizeof(line), "trust add site %s/key.pem.pub --reason ours --state %s",
+                     home.path, home.path);
+        CHECK(setrlimit(RLIMIT_FSIZE, &none) == 0);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
+        int status = run(&u, line, &out);
+        CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        lks_test_case("%s", rows[i].line);
+        CHECK_INT(status, 6);
+        CHECK_HAS(lks_buf_view(&out), rows[i].said);
+    }
+    signal(SIGXFSZ, handler);
+    check_run(&u, "config ls", 0, "unix:/nonexistent/lab.sock");
+    check_run(&u, "node ls", 4, "/nonexistent/lab.sock");
+}
+
 /* A folder that a link replaces, as managers of configuration files do it. */
 static void test_folder_link(void)
 {
@@ -491,6 +534,7 @@ int main(void)
         {"context: links", test_links},
         {"context: a folder that is a link", test_folder_link},
         {"context: commands at the same time", test_parallel},
+        {"context: a full disk", test_full},
         {0},
     });
 }

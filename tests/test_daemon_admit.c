@@ -124,7 +124,7 @@ static bool ask_line(int fd, const char *line, struct lks_buf *out)
 #define NOPE  "\"admitted\":false"
 #define WRONG "urn:lockstep:problem:"
 
-/* It is there, and answers whoever behaves: at once, or when those of the same user who left are
+/* It is there, and answers well-behaved peers: at once, or when those of the same user who left are
  * cleared away. */
 static void check_alive(const struct crew *crew)
 {
@@ -153,7 +153,7 @@ static const struct {
     {"an enforcing one does", "on", "{\"job\":\"j\",\"nodes\":\"gpu[1-3]\"}", false,
      "\"reason\":\"drift\",\"node\":\"gpu3\""},
     {"and lets through what conforms", "on", GOOD, true, "\"refused_total\":0"},
-    {"a node that nobody knows", "on", "{\"job\":\"j\",\"nodes\":\"gpu[1-2],gpu9\"}", false,
+    {"an unknown node", "on", "{\"job\":\"j\",\"nodes\":\"gpu[1-2],gpu9\"}", false,
      "\"reason\":\"unknown\",\"node\":\"gpu9\""},
     {"the stack by name", "on", "{\"job\":\"j\",\"nodes\":\"gpu1\",\"stack\":\"golden\"}", true,
      "\"stack\":\"golden\""},
@@ -399,7 +399,7 @@ static int as_nobody(const char *path, const char *const *lines, const char *con
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The peer's uid decides; only root can be somebody else, so others look no further than the mode.
+/* The peer's uid decides; only root can be another user, so others look no further than the mode.
  */
 static void test_peer(void)
 {
@@ -426,7 +426,7 @@ static void test_peer(void)
     CHECK(stat(path, &st) != 0); /* it is removed at the end */
 }
 
-/* Who asks too often is told so; a long question is asked more than once. */
+/* A peer that asks too often is refused; a long question is asked more than once. */
 static void test_often(void)
 {
     struct crew crew;
@@ -456,7 +456,7 @@ static void half_a_line(const struct crew *crew)
 {
     int fd = dial_in(crew);
     CHECK(say(fd, "{\"job\":\"j\",", 11));
-    check_alive(crew); /* it waits for nobody */
+    check_alive(crew); /* it waits for no peer */
     close(fd);
 }
 
@@ -482,7 +482,7 @@ static void closing_early(const struct crew *crew)
     }
 }
 
-/* Questions without end, and nobody reads the answers. */
+/* Questions without end, and the answers are never read. */
 static void never_reading(const struct crew *crew)
 {
     static const char line[] = "{\"job\":\"j\",\"nodes\":\"x[1-3000]\"}\n";

@@ -215,7 +215,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"failed logins, denied calls and sensitive reads leave a line", test_lines},
         {"strangers fill neither disk nor journal", test_bounds},
-        {"a disk that takes nothing stops nobody", test_broken},
+        {"a disk that takes nothing stops no request", test_broken},
         {0},
     };
     return lks_test_main(tests);

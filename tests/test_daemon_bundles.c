@@ -1,5 +1,5 @@
 /* Pinned keys and bundles, asked of the real daemon: only what is signed by a pinned key and lies
- * in the depot is taken, and it stays good until somebody revokes it. */
+ * in the depot is taken, and it stays good until it is revoked. */
 #include "codec/format/digest.h"
 #include "tests/crew.h"
 #include "tests/test.h"
@@ -13,7 +13,7 @@ enum { TEXT_MAX = 1 << 20, PATH_SIZE = 256 };
 
 #define IMAGE "the firmware"
 
-/* A bundle of one file, and whoever signs it. */
+/* A bundle of one file, and its signer. */
 struct offer {
     char artifact[LKS_DIGEST_SIZE], digest[LKS_DIGEST_SIZE];
     char manifest[1024];

@@ -88,7 +88,7 @@ static void check_pools(struct crew *crew, const char *baseline)
     }
 }
 
-/* One draft, as a change that somebody proposed, and one alarm. */
+/* One draft, as a change that a person proposed, and one alarm. */
 static void check_draft(struct crew *crew)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -107,7 +107,7 @@ static void check_draft(struct crew *crew)
     CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "subject"), "eager");
 }
 
-/* People decide, as about any other; nobody but them. */
+/* Only people decide, as about any other change. */
 static void check_people(struct crew *crew, struct lks_client *here, struct lks_client *elsewhere)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};

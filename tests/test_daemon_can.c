@@ -212,10 +212,12 @@ static const struct {
     {"an unknown act", TRAIN, "act=hold", 404, "there is no act 'hold'"},
     {"an act of agents", TRAIN, "act=beat", 404, "there is no act 'beat'"},
     {"an unknown node", OPERATOR, "act=holdNode&name=nope", 404, "no node 'nope'"},
-    {"an unknown pool", TRAIN, "act=holdNode&pool=nope", 404, "there is no pool 'nope'"},
-    {"an unknown pool of an act for pools", TRAIN, "act=freeze&pool=nope", 404, "no pool 'nope'"},
-    {"an unknown site", EAST, "act=holdNode&site=nope", 404, "there is no site 'nope'"},
-    {"an unknown site of a change", EAST, "act=propose&site=nope", 404, "there is no site 'nope'"},
+    {"an unknown pool", OPERATOR, "act=holdNode&pool=nope", 404, "there is no pool 'nope'"},
+    {"an unknown pool of an act for pools", OPERATOR, "act=freeze&pool=nope", 404,
+     "no pool 'nope'"},
+    {"an unknown site", OPERATOR, "act=holdNode&site=nope", 404, "there is no site 'nope'"},
+    {"an unknown site of a change", OPERATOR, "act=propose&site=nope", 404,
+     "there is no site 'nope'"},
     {"a site of an act for pools", EAST, "act=freeze&site=east", 400, "not for a site"},
     {"an unknown change", OPERATOR, "act=startChange&name=99", 404, "there is no change '99'"},
     {"a name and a place", TRAIN, "act=holdNode&name=gpu1&pool=train", 400, "do not go with it"},
@@ -313,6 +315,148 @@ static void test_hidden(void)
     scene_end(&s);
 }
 
+/* The act and its question: of what the caller does not see and of what is not there, answers have
+ * the same status and the same text but for the name. */
+#define REASON "{\"reason\":\"r\"}"
+static const struct {
+    const char *name;
+    enum person who;
+    const char *method, *unseen, *unknown; /* paths */
+    const char *body_unseen, *body_unknown;
+    int status;
+} acts[] = {
+    {"hold a node", TRAIN, "POST", "/v1/nodes/inf1/hold", "/v1/nodes/nope/hold", REASON, REASON,
+     403},
+    {"hold a list", TRAIN, "POST", "/v1/nodes/gpu1,inf1/hold", "/v1/nodes/gpu1,nope/hold", REASON,
+     REASON, 403},
+    {"read a node", TRAIN, "GET", "/v1/nodes/inf1", "/v1/nodes/nope", NULL, NULL, 403},
+    {"read a report", EAST, "GET", "/v1/nodes/inf1/tuple", "/v1/nodes/inf8/tuple", NULL, NULL, 403},
+    {"read a change", TRAIN, "GET", "/v1/changes/1", "/v1/changes/99", NULL, NULL, 403},
+    {"start a change", TRAIN, "POST", "/v1/changes/1/start", "/v1/changes/99/start",
+     "{\"reason\":\"r\",\"nodes\":2,\"gpus\":16}", "{\"reason\":\"r\",\"nodes\":2,\"gpus\":16}",
+     403},
+    {"freeze a pool", TRAIN, "POST", "/v1/freeze", "/v1/freeze",
+     "{\"reason\":\"r\",\"pool\":\"serve\"}", "{\"reason\":\"r\",\"pool\":\"nope\"}", 403},
+    {"propose for a node", TRAIN, "POST", "/v1/changes", "/v1/changes",
+     "{\"stack\":\"x\",\"nodes\":\"inf1\",\"reason\":\"r\"}",
+     "{\"stack\":\"x\",\"nodes\":\"nope\",\"reason\":\"r\"}", 403},
+    {"propose for a pool", TRAIN, "POST", "/v1/changes", "/v1/changes",
+     "{\"stack\":\"x\",\"pool\":\"serve\",\"reason\":\"r\"}",
+     "{\"stack\":\"x\",\"pool\":\"nope\",\"reason\":\"r\"}", 403},
+    {"a deviation", TRAIN, "POST", "/v1/deviations", "/v1/deviations",
+     "{\"nodes\":\"inf1\",\"subject\":\"x\",\"owner\":\"o\",\"expires\":\"2099-01-01T00:00:00Z\","
+     "\"reason\":\"r\"}",
+     "{\"nodes\":\"nope\",\"subject\":\"x\",\"owner\":\"o\",\"expires\":\"2099-01-01T00:00:00Z\","
+     "\"reason\":\"r\"}",
+     403},
+    {"nodes of a site", TRAIN, "GET", "/v1/nodes?site=west", "/v1/nodes?site=wast", NULL, NULL,
+     404},
+    {"nodes of a pool", TRAIN, "GET", "/v1/nodes?pool=serve", "/v1/nodes?pool=nope", NULL, NULL,
+     404},
+    {"drift of a pool", TRAIN, "GET", "/v1/drift?pool=serve", "/v1/drift?pool=nope", NULL, NULL,
+     404},
+    {"the past of a node", TRAIN, "GET", "/v1/journal/at?nodes=inf1&time=2026-11-15T03:37:00Z",
+     "/v1/journal/at?nodes=nope&time=2026-11-15T03:37:00Z", NULL, NULL, 404},
+    {"the past of a pool", TRAIN, "GET", "/v1/journal/at?pool=serve&time=2026-11-15T03:37:00Z",
+     "/v1/journal/at?pool=nope&time=2026-11-15T03:37:00Z", NULL, NULL, 404},
+    {"updates of a node", TRAIN, "GET", "/v1/flashes?node=inf1", "/v1/flashes?node=nope", NULL,
+     NULL, 404},
+};
+
+/* The answer without the names. */
+static void told_of(const struct crew_told *t, struct lks_buf *out)
+{
+    static const struct lks_str names[] = {LKS_STR_C("inf1"), LKS_STR_C("inf8"),
+                                           LKS_STR_C("nope"), LKS_STR_C("serve"),
+                                           LKS_STR_C("west"), LKS_STR_C("wast")};
+    struct lks_str rest = crew_text(t, "detail");
+    while (rest.len > 0) {
+        size_t skipped = 0;
+        for (size_t i = 0; i < LKS_COUNT(names); i++)
+            skipped = lks_str_starts(rest, names[i].ptr) ? names[i].len : skipped;
+        if (skipped == 0)
+            lks_buf_addc(out, rest.ptr[0]);
+        skipped += skipped == 0;
+        rest = (struct lks_str){rest.ptr + skipped, rest.len - skipped};
+    }
+}
+
+static void test_alike(void)
+{
+    struct scene s;
+    if (CHECK(scene_begin(&s)) && CHECK(make_change(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(acts); i++) {
+            LKS_CLEANUP(crew_told_fini) struct crew_told a = {0}, b = {0};
+            LKS_CLEANUP(lks_buf_fini)
+            struct lks_buf unseen = LKS_BUF(4096), unknown = LKS_BUF(4096);
+            struct lks_client *who = s.clients[acts[i].who];
+            lks_test_case("%s", acts[i].name);
+            CHECK_INT(crew_ask(who, acts[i].method, acts[i].unseen, acts[i].body_unseen, &a),
+                      acts[i].status);
+            CHECK_INT(crew_ask(who, acts[i].method, acts[i].unknown, acts[i].body_unknown, &b),
+                      acts[i].status);
+            told_of(&a, &unseen);
+            told_of(&b, &unknown);
+            CHECK_STR(lks_buf_view(&unseen), lks_buf_view(&unknown).ptr);
+        }
+        lks_test_case("the nearest name that the caller sees");
+        crew_refused(s.clients[TRAIN], "holdNode", "/v1/nodes/gpu11/hold", REASON, 403,
+                     "did you mean 'gpu1'?");
+        lks_test_case("a caller who sees all");
+        crew_refused(s.clients[OPERATOR], "holdNode", "/v1/nodes/nope/hold", REASON, 404,
+                     "there is no node 'nope'");
+    }
+    scene_end(&s);
+}
+
+/* Votes -------------------------------------------------------------------------------------- */
+
+/* The person who proposed a change does not approve it, whatever their role is, and neither does
+ * one whose credential the proposer made. */
+static void test_votes(void)
+{
+    struct scene s;
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    if (!CHECK(scene_begin(&s)) || !CHECK(make_change(&s)))
+        return;
+    lks_test_case("an approver who proposed it");
+    crew_fine(s.crew.root, "grant", "/v1/access",
+              "{\"identity\":\"approver-train\",\"role\":\"operator\"}", &t);
+    crew_fine(s.crew.root, "grant", "/v1/access",
+              "{\"identity\":\"approver-train\",\"role\":\"approver\"}", &t);
+    crew_fine(s.clients[APPROVER], "propose", "/v1/changes",
+              "{\"stack\":\"cooler\",\"nodes\":\"inf3\",\"reason\":\"r\"}", &t);
+    CHECK_INT(crew_number(&t, "id"), 2);
+    crew_fine(s.clients[APPROVER], "can", "/v1/access/can?act=approveChange&name=2", NULL, &t);
+    CHECK(!crew_truth(&t, "yes"));
+    CHECK_HAS(crew_text(&t, "refused"), "approver-train proposed change 2");
+    CHECK_STR(crew_text(&t, "command"), "");
+    crew_refused(s.clients[APPROVER], "approveChange", "/v1/changes/2/approve", REASON, 409,
+                 "approver-train proposed change 2");
+    lks_test_case("asked by another person");
+    crew_fine(s.clients[ADMIN], "can",
+              "/v1/access/can?act=approveChange&name=2&identity=approver-train", NULL, &t);
+    CHECK(!crew_truth(&t, "yes"));
+    lks_test_case("as commands print it");
+    const char *const line[] = {LKS_CLI_PROGRAM, "access",         "can-i",  "--server",
+                                s.crew.c.socket, "approve",        "change", "2",
+                                "--as",          "approver-train", NULL};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(1 << 16);
+    CHECK_INT(ctl_run(line, &said), 1);
+    CHECK_HAS(lks_buf_view(&said), "no: approver-train proposed change 2: another person has to");
+    CHECK_HAS(lks_buf_view(&said), "by: approver");
+    lks_test_case("a change of another person");
+    crew_fine(s.clients[APPROVER], "can", "/v1/access/can?act=approveChange&name=1", NULL, &t);
+    CHECK(crew_truth(&t, "yes"));
+    crew_fine(s.clients[ADMIN], "can",
+              "/v1/access/can?act=approveChange&name=1&identity=approver-train", NULL, &t);
+    CHECK(crew_truth(&t, "yes"));
+    lks_test_case("nothing was voted");
+    crew_fine(s.clients[VIEWER], "change", "/v1/changes/1", NULL, &t);
+    CHECK(crew_item(&t, "votes", 0) == NULL);
+    scene_end(&s);
+}
+
 /* Commands ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -398,6 +542,8 @@ int main(void)
         {"the answer is that of the act", test_agrees},
         {"questions that are none", test_questions},
         {"things that the asker does not see", test_hidden},
+        {"acts on what the caller does not see", test_alike},
+        {"votes that are refused", test_votes},
         {"access can-i", test_commands},
         {"whoami", test_whoami},
         {"every route was asked", test_covered},

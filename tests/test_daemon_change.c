@@ -1,4 +1,4 @@
-/* Changes asked of the real daemon: proposed, approved by somebody else, started, steered, and
+/* Changes asked of the real daemon: proposed, approved by another person, started, steered, and
  * carried out by agents that the test plays. */
 #include "codec/format/base64.h"
 #include "tests/crew.h"
@@ -118,7 +118,7 @@ static const char *path_of(uint64_t id, const char *verb)
 }
 
 #define WHY "{\"reason\":\"r\"}"
-/* How large a change is, as whoever starts it repeats it. */
+/* How large a change is, as its starter repeats it. */
 #define START(nodes, gpus) "{\"nodes\":" nodes ",\"gpus\":" gpus ",\"reason\":\"r\"}"
 
 /* Refusals ----------------------------------------------------------------------------------- */
@@ -128,7 +128,8 @@ static const struct {
     int status;
     const char *detail;
 } wishes[] = {
-    {"nobody", "{\"stack\":\"cooler\",\"reason\":\"r\"}", 400, "`nodes` or `pool`, one of them"},
+    {"neither nodes nor a pool", "{\"stack\":\"cooler\",\"reason\":\"r\"}", 400,
+     "`nodes` or `pool`, one of them"},
     {"twice", "{\"stack\":\"cooler\",\"nodes\":\"gpu1\",\"pool\":\"train\",\"reason\":\"r\"}", 400,
      "`nodes` or `pool`, one of them"},
     {"no stack", "{\"nodes\":\"gpu1\",\"reason\":\"r\"}", 400, "stack"},
@@ -273,7 +274,7 @@ static void approve(struct scene *s, uint64_t id)
     move(s, s->approver, id, "approveChange", "approve", "approved");
 }
 
-/* Whoever proposes does not approve, whatever else they may; others who may not are told so. */
+/* The proposer does not approve, whatever their role; others without the role are refused. */
 static void check_votes(struct scene *s)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -409,7 +410,7 @@ static void play(struct scene *s)
     }
 }
 
-/* Whoever has a command by the change's own turn is told so with its very next heartbeat. */
+/* A node with a command of the change gets it with its very next heartbeat. */
 static void check_told(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -505,8 +506,8 @@ static void check_freeze(struct scene *s)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     crew_refused(s->maker, "freeze", "/v1/freeze", WHY, 403, "may not operate");
-    crew_refused(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"nope\",\"reason\":\"r\"}", 404,
-                 "there is no pool 'nope'");
+    crew_refused(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"nope\",\"reason\":\"r\"}", 403,
+                 "may not operate");
     crew_refused(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"train\"}", 400, "reason");
     crew_fine(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"train\",\"reason\":\"heat\"}", &t);
     crew_fine(s->maker, "frozen", "/v1/freeze", NULL, &t);
@@ -540,7 +541,7 @@ static void check_unfreeze(struct scene *s)
     CHECK_INT(crew_count(&t, "pools"), 0);
 }
 
-/* Nobody begins while it is frozen; then it goes through. */
+/* No node starts while it is frozen; then the change goes through. */
 static void check_whole(struct scene *s)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -593,7 +594,7 @@ static void check_waive(struct scene *s, uint64_t id)
     CHECK_INT(crew_count(&t, "waived"), 1);
 }
 
-/* It began without approvals: that is told until somebody else reviewed it. */
+/* It began without approvals: an alarm says so until another person reviewed it. */
 static void check_glass(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};

@@ -229,7 +229,7 @@ static void serves_others_meanwhile(void)
 
 /* Certificates -------------------------------------------------------------------------------- */
 
-/* The status that the agents' port gives to whoever shows this certificate; 0: none. */
+/* The status that the agents' port gives to a client with this certificate; 0: none. */
 static int show(const struct ctl *c, const struct lks_pair *pair, struct lks_buf *said)
 {
     struct lks_http_answer answer = {0};

@@ -251,7 +251,7 @@ static const struct {
      400, "depot.artifact_max"},
     {"begins in the middle", "PUT", "/v1/artifacts/" A_DIGEST, "Content-Range: bytes 3-5/6\r\n",
      "abc", 409, "start at 0"},
-    {"a question nobody knows", "GET", "/v1/artifacts/" A_DIGEST "?parts=1", "", "", 400, "parts"},
+    {"an unknown question", "GET", "/v1/artifacts/" A_DIGEST "?parts=1", "", "", 400, "parts"},
     {"a name of two lines", "PUT", "/v1/artifacts/" A_DIGEST "?name=a%0ab", "", "abc", 400, "name"},
 };
 
@@ -295,7 +295,7 @@ static void not_allowed(void)
     check_there(&small);
     lks_test_case("little");
     CHECK_INT(put(&small), 403);
-    lks_test_case("much"); /* whoever sends much may not hear why; nothing is taken */
+    lks_test_case("much"); /* a client that sends much may not read the reason; nothing is taken */
     int status = put(&t);
     CHECK(status == 403 || status == 0);
     CHECK_INT(have(&t), 0);
@@ -362,7 +362,7 @@ static void full(void)
     low = (struct rlimit){2 * MIB, before.rlim_max};
     CHECK(prlimit(at.ctl.pid, RLIMIT_FSIZE, &low, NULL) == 0);
     int status = put(&t);
-    CHECK(status == 503 || status == 0); /* who sends much may not hear it */
+    CHECK(status == 503 || status == 0); /* a client that sends much may not read it */
     dial();
     CHECK_INT(have(&t), 2 * MIB);
     CHECK_INT(ask("GET", "/v1/health", LKS_STR(""), ""), 200);
@@ -426,7 +426,7 @@ static void slow_and_few(void)
         CHECK_INT(ask("GET", t.path, LKS_STR(""), ""), 503);
         CHECK_STR(lks_http_answer_header(&at.answer, "retry-after"), "2");
         CHECK_HAS(body(), "depot.people");
-        CHECK_INT(ask("GET", "/v1/health", LKS_STR(""), ""), 200); /* nobody else waits */
+        CHECK_INT(ask("GET", "/v1/health", LKS_STR(""), ""), 200); /* no other request waits */
     }
     for (size_t i = 0; i < LKS_COUNT(readers); i++) {
         CHECK_INT(pthread_join(readers[i].thread, NULL), 0);
@@ -493,7 +493,7 @@ static void collected(void)
     CHECK_INT(put_part(&stray, 0, 2), 202); /* young: it stays */
     file_of(&old, path);
     char *digits = strrchr(path, '/') + 1;
-    digits[0] = digits[0] == '0' ? '1' : '0'; /* a file that nobody recorded */
+    digits[0] = digits[0] == '0' ? '1' : '0'; /* a file without a record */
     CHECK_CODE(lks_file_replace(path, LKS_STR("stray"), &at.err), LKS_OK);
     apply_naming(&needed);
     CHECK_INT(ask("POST", "/v1/artifacts/collect", LKS_STR(""), ""), 200);

@@ -288,7 +288,7 @@ static void check_waits(struct scene *s)
     CHECK_HAS(lks_buf_view(&t.answer.body), "\"waits\":true");
 }
 
-/* By an approver of its nodes; that somebody is root makes them none. */
+/* By an approver of its nodes; root alone is none. */
 static void check_approved(struct scene *s, int64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -486,7 +486,8 @@ static const char rack[] =
     "  - {hosts: \"gpu[1-2]\", pool: train, class: hgx-h200-8, domain: rack1}\n"
     "  - {hosts: \"gpu[3-4]\", pool: train, class: hgx-h200-8}\n";
 
-/* In service as it is, a node may keep its domain from jobs: whoever ends its hold is told. */
+/* In service as it is, a node may keep its domain from jobs: the person who ends its hold is told.
+ */
 static void test_release(void)
 {
     static const struct {
@@ -630,7 +631,7 @@ static void test_covered(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"who drifts, and how", test_drift},
+        {"nodes that drift, and how", test_drift},
         {"deviations", test_deviations},
         {"what is said of nodes", test_conditions},
         {"names and digests", test_names},

@@ -1,6 +1,6 @@
 /* lockstepd where the world around it is not as it should be: no room, no lock, no port, the wrong
  * key, a file of tomorrow, rude clients, an end in the middle of work. It says so in a line, loses
- * nothing it said yes to, serves whoever behaves, and recovers by itself. */
+ * nothing it said yes to, serves well-behaved clients, and recovers by itself. */
 #include "base/file.h"
 #include "tests/controller.h"
 #include "tests/test.h"
@@ -518,7 +518,8 @@ static const struct {
     {"an open client's secret", logins, shared, "'}", 5, "oidc.client_secret: ", READ},
     {"no authority for logins", PROVIDER, MISSING, "'}", 3, "oidc.ca: ", NOT_HERE},
     {"no authority for images", "bmc: {pull_ca: '", MISSING, "'}", 3, "bmc.pull_ca: ", NOT_HERE},
-    {"no key for bridges", "slurm: {key: '", MISSING, "'}", 3, "slurm.key: ", NOT_HERE},
+    {"no certificate for bridges", "slurm: {key: '" MISSING "', certificate: '", MISSING, "'}", 3,
+     "slurm.certificate: ", NOT_HERE},
     {"a password of a database", DATABASE "passfile=", owned, "'}", 0, NULL, NULL},
     {"no password", DATABASE "passfile=", MISSING, "'}", 3, "store.postgres: passfile: ", NOT_HERE},
     {"an open password", DATABASE "passfile=", shared, "'}", 5, "store.postgres: passfile: ", READ},

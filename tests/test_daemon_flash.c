@@ -118,7 +118,7 @@ static void check_done(struct flashes *f, const char *name, uint64_t id)
 }
 
 /* An endpoint that is known by its fingerprint: nothing is sent there before one is recorded, and
- * nothing to whoever shows another. */
+ * nothing to an endpoint with another. */
 static void check_pinned(struct flashes *f)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -300,7 +300,7 @@ static void check_denied(struct flashes *f, uint64_t id)
     CHECK_STR(lks_str_from(flashes_outcome(f, id, &t)), "open");
 }
 
-/* Soon nobody talks to any endpoint any more. */
+/* Soon no conversation with any endpoint is left. */
 static void check_silent(struct flashes *f)
 {
     enum { SILENT_MS = 200 };

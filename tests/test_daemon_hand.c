@@ -100,7 +100,7 @@ static uint64_t check_given(struct scene *s, const char *node, const char *execu
     return id;
 }
 
-/* Promise 9: a file that nobody verified, in the depot or not, in any pool. */
+/* Promise 9: a file without a verified bundle, in the depot or not, in any pool. */
 static void check_payload(struct scene *s)
 {
     struct lks_err err = {0};

@@ -382,7 +382,7 @@ static void test_keys(void)
         lks_provider_mood(&s.provider, LKS_PROVIDER_NAMES, KIM);
         refused(&s, 403, "the provider has no key 'k1'");
         refused(&s, 403, "the provider has no key 'k1'");
-        CHECK_INT(asked_keys(&s), 2); /* not for each token that somebody makes up */
+        CHECK_INT(asked_keys(&s), 2); /* not for each made-up token */
         crew_fine(kim, "whoami", "/v1/whoami", NULL, &t);
         lks_client_free(kim);
         lks_client_free(lee);

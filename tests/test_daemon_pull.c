@@ -38,7 +38,7 @@ static const struct {
     {"the right image", false, "done", "", VERSION, {"bmc0002", "bmc0004"}, 3},
 };
 
-/* What the mirror says, whoever asks. */
+/* Answers of the mirror, to any client. */
 static void make_answer(bool changed, struct lks_buf *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf package = LKS_BUF(PACKAGE_MAX);

@@ -2,9 +2,12 @@
  * The real daemon and a scheduler that the test plays behind a socket, with the model of
  * lab/sched/schedsim.h: each node is asked about, a drain that no change wants any more is
  * released, that of another owner is not; and a scheduler that is gone is named until it is back.
+ * Many nodes are asked about at a time, each by one conversation.
  */
+#include "base/file.h"
 #include "lab/sched/schedsim.h"
 #include "tests/controller.h"
+#include "tests/slurmrestd_model.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 
@@ -14,11 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUEST_MAX = 1 << 16, LOOK_MS = 20 };
+enum { REQUEST_MAX = 1 << 16, LOOK_MS = 20, MANY = 96, ANSWER_US = 20000, LANES = 64 };
 
 /* The scheduler ----------------------------------------------------------------------------- */
 
@@ -29,6 +33,16 @@ struct sched {
     int fd; /* -1: it does not run */
     pthread_t thread;
     atomic_bool stop;
+    const char *token; /* it passes for a slurmrestd that knows this one; NULL: it is a bridge */
+    bool slow;         /* each answer takes ANSWER_US, and it gives many at a time, under `lock`: */
+    unsigned lines, now, most;  /* connections; requests, and at a time */
+    unsigned on[MANY], most_on; /* of a node */
+    unsigned bare;              /* writes without epoch or revision */
+};
+
+struct line {
+    struct sched *s;
+    int fd;
 };
 
 static lks_ms wall(void)
@@ -40,6 +54,21 @@ static lks_ms wall(void)
 
 /* The request as the model takes it. Bodies arrive with the head or behind it; the connection ends
  * with the answer. */
+static void take_request(struct sched *s, const struct lks_http_request *request,
+                         struct lks_schedsim_reply *reply)
+{
+    char header[128];
+    lks_schedsim_pass(&s->model, wall());
+    snprintf(header, sizeof(header), "X-SLURM-USER-TOKEN: %s\r\n",
+             s->token != NULL ? s->token : "");
+    if (s->token == NULL)
+        lks_schedsim_take(&s->model, request, reply);
+    else if (lks_str_find(lks_buf_view(&request->head), lks_str_from(header)) >= 0)
+        slurmrestd_model_take(&s->model, "v0.0.41", request, reply);
+    else
+        reply->status = 401;
+}
+
 static void take(struct sched *s, struct lks_str text, struct lks_schedsim_reply *reply)
 {
     struct lks_http_request request;
@@ -56,8 +85,7 @@ static void take(struct sched *s, struct lks_str text, struct lks_schedsim_reply
         lks_buf_add(&request.body,
                     (struct lks_str){text.ptr + end + 4, text.len - (size_t)end - 4});
         pthread_mutex_lock(&s->lock);
-        lks_schedsim_pass(&s->model, wall());
-        lks_schedsim_take(&s->model, &request, reply);
+        take_request(s, &request, reply);
         pthread_mutex_unlock(&s->lock);
     }
     lks_http_request_fini(&request);
@@ -73,6 +101,27 @@ static bool is_whole(struct lks_str text)
     return head >= 0 && text.len >= (size_t)head + 4 + body;
 }
 
+/* Count the request that begins (1) or ends (-1), of the node in its path. */
+static void count_request(struct sched *s, struct lks_str text, int change)
+{
+    ptrdiff_t at = lks_str_find(text, LKS_STR("/v1/nodes/n"));
+    unsigned node =
+        at >= 0 ? (unsigned)strtoul(text.ptr + at + strlen("/v1/nodes/n"), NULL, 10) : MANY;
+    pthread_mutex_lock(&s->lock);
+    s->now += (unsigned)change;
+    s->most = s->now > s->most ? s->now : s->most;
+    if (node < MANY) {
+        s->on[node] += (unsigned)change;
+        s->most_on = s->on[node] > s->most_on ? s->on[node] : s->most_on;
+    }
+    if (change > 0 && node < MANY && !lks_str_starts(text, "GET "))
+        s->bare += lks_str_find(text, LKS_STR("\r\nLockstep-Epoch: ")) < 0 ||
+                   lks_str_find(text, LKS_STR("\r\nIf-Match: \"")) < 0;
+    pthread_mutex_unlock(&s->lock);
+    if (change > 0 && s->slow)
+        usleep(ANSWER_US);
+}
+
 static void serve(struct sched *s, int fd)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf heard = LKS_BUF(REQUEST_MAX);
@@ -85,7 +134,9 @@ static void serve(struct sched *s, int fd)
             lks_buf_add(&heard, (struct lks_str){piece, (size_t)got});
     }
     lks_schedsim_reply_init(&reply);
+    count_request(s, lks_buf_view(&heard), 1);
     take(s, lks_buf_view(&heard), &reply);
+    count_request(s, lks_buf_view(&heard), -1);
     int len = snprintf(head, sizeof(head),
                        "HTTP/1.1 %d X\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
                        reply.status, reply.body.len);
@@ -95,13 +146,40 @@ static void serve(struct sched *s, int fd)
     close(fd);
 }
 
+static void *serve_line(void *arg)
+{
+    struct line *line = arg;
+    struct sched *s = line->s;
+    serve(s, line->fd);
+    free(line);
+    pthread_mutex_lock(&s->lock);
+    s->lines--;
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static void welcome(struct sched *s, int fd)
+{
+    struct line *line = calloc(1, sizeof(*line));
+    pthread_t thread;
+    LKS_ASSERT(line != NULL);
+    *line = (struct line){s, fd};
+    pthread_mutex_lock(&s->lock);
+    s->lines++;
+    pthread_mutex_unlock(&s->lock);
+    LKS_ASSERT(pthread_create(&thread, NULL, serve_line, line) == 0);
+    (void)pthread_detach(thread);
+}
+
 static void *run(void *arg)
 {
     struct sched *s = arg;
     while (!s->stop) {
         struct pollfd p = {.fd = s->fd, .events = POLLIN};
         int fd = poll(&p, 1, LOOK_MS) == 1 ? accept(s->fd, NULL, NULL) : -1;
-        if (fd >= 0)
+        if (fd >= 0 && s->slow)
+            welcome(s, fd);
+        else if (fd >= 0)
             serve(s, fd);
     }
     return NULL;
@@ -114,13 +192,18 @@ static bool start(struct sched *s)
     s->stop = false;
     s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return CHECK(s->fd >= 0) && CHECK(bind(s->fd, (struct sockaddr *)&at, sizeof(at)) == 0) &&
-           CHECK(listen(s->fd, 16) == 0) && CHECK(pthread_create(&s->thread, NULL, run, s) == 0);
+           CHECK(listen(s->fd, LANES) == 0) && CHECK(pthread_create(&s->thread, NULL, run, s) == 0);
 }
 
 static void stop(struct sched *s)
 {
     s->stop = true;
     (void)pthread_join(s->thread, NULL);
+    for (unsigned lines = 1; lines > 0; usleep(ANSWER_US)) {
+        pthread_mutex_lock(&s->lock);
+        lines = s->lines;
+        pthread_mutex_unlock(&s->lock);
+    }
     close(s->fd);
     (void)unlink(s->path);
 }
@@ -162,6 +245,8 @@ static void set_up(struct sched *s, const struct ctl *c)
         snprintf(name, sizeof(name), "n%u", i);
         (void)lks_schedsim_add(&s->model, name, LKS_SCHEDSIM_BATCH);
     }
+    snprintf(s->model.nodes[0].gres, sizeof(s->model.nodes[0].gres), "gpu:h200:8(S:0-1),shard:64");
+    s->model.nodes[0].invalid = true;
     for (size_t i = 0; i < LKS_COUNT(drains); i++)
         lks_schedsim_other(&s->model, lks_schedsim_find(&s->model, lks_str_from(drains[i].node)),
                            drains[i].owner);
@@ -185,11 +270,77 @@ static void test_asked(void)
         CHECK(!is_closed(&s, "n1"));
         CHECK(is_closed(&s, "n2"));
         CHECK(comes(&c, "/v1/schedulers", "\"pool\":\"p\",\"scheduler\":\"slurm\",\"nodes\":4,"));
+        CHECK(comes(&c, "/v1/schedulers", "\"gres\":1,\"gres_differ\":0"));
+        CHECK(comes(&c, "/v1/nodes/n0",
+                    "\"scheduler_gres\":\"gpu:h200:8\",\"scheduler_state\":\"the "
+                    "node registered with less\""));
+        CHECK(comes(&c, "/metrics", "lockstep_scheduler_gres_differs{pool=\"p\"} 0\n"));
         ctl_stop(&c);
     }
     stop(&s);
     lks_schedsim_fini(&s.model);
     ctl_fini(&c);
+}
+
+static unsigned count_closed(struct sched *s)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "n%u", i);
+        count += is_closed(s, name);
+    }
+    return count;
+}
+
+/* Drains that are left over of as many nodes as a wave may have. */
+static void drain_many(struct sched *s)
+{
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "n%u", i);
+        struct lks_str node = lks_str_from(name);
+        if (i >= 3)
+            (void)lks_schedsim_add(&s->model, name, LKS_SCHEDSIM_BATCH);
+        if (i != 1 && i != 2)
+            lks_schedsim_other(&s->model, lks_schedsim_find(&s->model, node), "lockstep:change:16");
+    }
+}
+
+/* A bridge gets many requests at a time, but one about a node; each write has its epoch and its
+ * revision. slurmrestd, whose answers are large, gets one. */
+static void test_many(void)
+{
+    for (int rest = 0; rest < 2; rest++) {
+        struct ctl c = {0};
+        struct sched s;
+        char more[256];
+        lks_test_case("%s", rest != 0 ? "slurmrestd" : "a bridge");
+        ctl_init(&c, "");
+        set_up(&s, &c);
+        s.slow = true;
+        s.token = rest != 0 ? "" : NULL;
+        drain_many(&s);
+        snprintf(more, sizeof(more), "slurm: {bridges: [\"lab=%sunix:%s\"]}\nbmc: {speed: 50}\n",
+                 rest != 0 ? "rest+" : "", s.path);
+        ctl_configure(&c, more);
+        if (start(&s) && ctl_start(&c)) {
+            ctl_apply(&c, rest != 0 ? 8 : MANY);
+            if (rest != 0)
+                CHECK(comes(&c, "/v1/nodes/n7", "\"state\":"));
+            for (struct lks_wait w = {0}; rest == 0 && count_closed(&s) > 1 && lks_wait(&w);) {
+            }
+            ctl_stop(&c);
+        }
+        stop(&s);
+        CHECK_INT(s.most_on, rest != 0 ? 0 : 1); /* paths of slurmrestd are not counted */
+        CHECK_INT(s.bare, 0);
+        if (rest == 0)
+            CHECK_INT(count_closed(&s), 1); /* another owner's */
+        CHECK(rest != 0 ? s.most == 1 : s.most > LANES / 2 && s.most <= LANES);
+        lks_schedsim_fini(&s.model);
+        ctl_fini(&c);
+    }
 }
 
 /* A scheduler that is gone is named, and nothing else waits for it. */
@@ -219,6 +370,62 @@ static void test_gone(void)
     ctl_fini(&c);
 }
 
+static void write_token(const struct ctl *c, const char *token)
+{
+    struct lks_err err = {0};
+    const char *path = ctl_path(c, "slurm.jwt");
+    CHECK_CODE(lks_file_replace(path, lks_str_from(token), &err), LKS_OK);
+    CHECK(chmod(path, 0600) == 0);
+}
+
+static void know_token(struct sched *s, const char *token)
+{
+    pthread_mutex_lock(&s->lock);
+    s->token = token;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* slurmrestd in place of a bridge, and its token, which ends and is renewed without a reload. */
+static void test_slurmrestd(void)
+{
+    struct ctl c = {0};
+    struct sched s;
+    char more[512], file[192];
+    ctl_init(&c, "");
+    set_up(&s, &c);
+    s.token = "first.token.one";
+    snprintf(file, sizeof(file), "%s", ctl_path(&c, "slurm.jwt"));
+    snprintf(
+        more, sizeof(more),
+        "slurm: {bridges: [\"lab=rest+unix:%s\"], rest_token: \"file:%s\"}\nbmc: {speed: 50}\n",
+        s.path, file);
+    ctl_configure(&c, more);
+    write_token(&c, "SLURM_JWT=first.token.one\n");
+    if (start(&s) && ctl_start(&c)) {
+        ctl_apply(&c, 4); /* n3 is not known to the scheduler */
+        CHECK(comes(&c, "/v1/nodes/n0", "\"state\":\"in service\""));
+        CHECK(comes(&c, "/v1/nodes/n2", "\"state\":\"drained by another\""));
+        CHECK(comes(&c, "/v1/nodes/n3", "\"state\":\"unknown node\""));
+        CHECK(comes(&c, "/v1/nodes/n1", "\"state\":\"in service\""));
+        CHECK(!is_closed(&s, "n1"));
+        CHECK(is_closed(&s, "n2"));
+        CHECK(comes(&c, "/v1/schedulers", "\"unfenced\":4,"));
+        know_token(&s, "second.token.two");
+        (void)unlink(file);
+        ctl_apply(&c, 5); /* n4 is new, and asked about at once */
+        CHECK(comes(&c, "/v1/nodes/n4", "slurm.jwt"));
+        write_token(&c, "other.token.three");
+        CHECK(comes(&c, "/v1/nodes/n4", "does not accept the token"));
+        write_token(&c, "second.token.two");
+        CHECK(comes(&c, "/v1/nodes/n4", "\"state\":\"unknown node\""));
+        CHECK(lks_str_find(ctl_log(&c), LKS_STR(".token.")) < 0);
+        ctl_stop(&c);
+    }
+    stop(&s);
+    lks_schedsim_fini(&s.model);
+    ctl_fini(&c);
+}
+
 /* Without a bridge for its site a node is not forgotten. */
 static void test_unconfigured(void)
 {
@@ -231,7 +438,8 @@ static void test_unconfigured(void)
         if (ctl_start(&c)) {
             ctl_apply(&c, 1);
             CHECK(comes(&c, "/v1/nodes/n0", "no bridge to slurm is configured for site 'lab'"));
-            CHECK(comes(&c, "/v1/schedulers", "\"failing\":1,\"text\":\"no bridge to slurm"));
+            CHECK(comes(&c, "/v1/schedulers", "\"published\":0,\"behind\":0,\"failing\":1,"));
+            CHECK(comes(&c, "/v1/schedulers", "\"text\":\"no bridge to slurm"));
             ctl_stop(&c);
         }
         ctl_fini(&c);
@@ -242,7 +450,9 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"each node is asked about", test_asked},
+        {"many nodes at a time", test_many},
         {"a scheduler that is gone", test_gone},
+        {"slurmrestd and its token", test_slurmrestd},
         {"a site without a bridge", test_unconfigured},
         {NULL, NULL},
     });

@@ -152,7 +152,7 @@ static bool release_next(struct scene *s)
     return true;
 }
 
-/* Until the daemon has noted that somebody is to be told: what was before is not. */
+/* Until the daemon has noted that a ticket system is to be notified: what was before is not. */
 static bool await_noted(struct scene *s)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0};
@@ -267,7 +267,7 @@ static int send_vote(struct scene *s, const struct plan *p, const struct vote *v
 #define OTHER "sha256:0000000000000000000000000000000000000000000000000000000000000001"
 static const struct vote votes[] = {
     {.name = "not signed", .event = "m-1", .header = "", .status = 403, .detail = "not signed"},
-    {.name = "signed by somebody else",
+    {.name = "signed by another key",
      .event = "m-1",
      .secret = SECRET "x",
      .status = 403,
@@ -282,17 +282,17 @@ static const struct vote votes[] = {
      .late = -400,
      .status = 403,
      .detail = "in the future"},
-    {.name = "of nobody",
+    {.name = "of an unknown person",
      .event = "m-1",
      .who = "eve@example.com",
      .status = 403,
      .detail = "'eve@example.com' is not known here"},
-    {.name = "of whoever proposed it",
+    {.name = "of the proposer",
      .event = "m-1",
      .who = "ops@example.com",
      .status = 409,
      .detail = "another person has to approve it"},
-    {.name = "of somebody without a role",
+    {.name = "of a person without a role",
      .event = "m-1",
      .who = "gone@example.com",
      .status = 403,

@@ -419,8 +419,7 @@ static const struct {
      {MEMBER_IS("n1", FENCED), DRAIN, CHANGES},
      N1(.again = true),
      "member change=1 node=n1 state=waiting step=1 attempt=1 failure=none text=tried again by "
-     "user:ann: so "
-     "it is\n"},
+     "user:ann: so it is reached=3\n"},
     {"released: nobody is told any more that it is kept",
      LKS_CHANGE_HALTED,
      {MEMBER_IS("n1", HANDS), ALARM_IS(1, CHANGE, "n1"), ALARM_IS(2, HANDS, "n1"),
@@ -432,7 +431,7 @@ static const struct {
      {MEMBER_IS("n1", FENCED), ALARM_IS(1, CHANGE, "n1"), ALARM_IS(2, CHANGE, "n2")},
      N1(.again = true),
      "member change=1 node=n1 state=waiting step=1 attempt=1 failure=none text=tried again by "
-     "user:ann: so it is\n" ALARM_OVER("1")},
+     "user:ann: so it is reached=3\n" ALARM_OVER("1")},
     {"the last that a change kept which is over",
      LKS_CHANGE_ROLLED_BACK,
      {MEMBER_IS("n1", FENCED), ALARM_IS(1, CHANGE, "change:1")},
@@ -465,8 +464,8 @@ static const struct {
      {MEMBER_IS("n2", FENCED), MEMBER_IS("n3", FENCED)},
      {.name = T("n[2-3]"), BY("user:ann"), .member = {.change = 1, .again = true}},
      "member change=1 node=n2 state=waiting step=1 attempt=1 failure=none text=tried again by "
-     "user:ann: so it is\nmember change=1 node=n3 state=fenced step=2 until=1000000 failure=none "
-     "text=is tried again when there is room in its wave: by user:ann: so it is\n"},
+     "user:ann: so it is reached=3\nmember change=1 node=n3 state=fenced step=2 until=1000000 "
+     "failure=none text=is tried again when there is room in its wave: by user:ann: so it is\n"},
     {"not again while all is frozen",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(FROZEN, frozen, .on = true)},
@@ -633,7 +632,9 @@ static void test_freeze(void)
         {"so may everything",
          {BY("user:lee"), .freeze = {.on = false}},
          "frozen by=user:lee reason=so it is\n"},
-        {"which nothing keeps from it", {BY("user:lee"), .freeze = {.on = false}}, ""},
+        {"which nothing keeps from it",
+         {BY("user:lee"), .freeze = {.on = false}},
+         "refused: nothing is frozen: neither the fleet nor a pool"},
     };
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);

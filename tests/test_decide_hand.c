@@ -1,5 +1,6 @@
 /* What production may be given: by a change, and by hand; and what is done by hand while it is
  * frozen. */
+#include "core/actions/sched.h"
 #include "core/governance/delta.h"
 #include "core/rows/change.h"
 #include "core/rows/node.h"
@@ -12,7 +13,9 @@
 #include "tests/test.h"
 #include "tests/tuples.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MANIFEST_MAX = 1 << 16 };
 #define HOUR ((lks_ms)3600 * LKS_SECOND)
@@ -590,20 +593,110 @@ static void test_flash_rules(void)
     }
 }
 
-/* A pool with a scheduler that cannot be asked is not touched by hand. */
+/* Where a scheduler places jobs, a hold counts only once it reports the node as drained, and what
+ * the agent read before that says nothing. */
+static struct lks_event answer(struct lks_asked *a, const char *owner, bool drained)
+{
+    return (struct lks_event){
+        .kind = LKS_EVENT_SCHED,
+        .node = lks_state_node(&a->state, LKS_STR("n1")),
+        .sched = {.drained = drained, .owner = lks_str_from(owner), .text = LKS_STR("as played")}};
+}
+
+static void hear(struct lks_asked *a, const char *owner, bool drained)
+{
+    struct lks_event e = answer(a, owner, drained);
+    (void)lks_asked(a, &e);
+}
+
+static const char not_there[] = " does not report it as drained for a hold: run 'lockstep node "
+                                "hold n1', and wait until 'lockstep node show n1' has 'emptied'";
+
+enum sched_act {
+    NOTHING,
+    HOLD_IT,
+    DRAINED,
+    DRAINED_FOR_CHANGE,
+    JOB,
+    LOST,
+    SILENT,
+    IDLE_READ,
+    RELEASED
+};
+
+static void do_sched(struct lks_asked *a, enum sched_act act)
+{
+    char owner[LKS_SCHED_HOLD_SIZE];
+    snprintf(owner, sizeof(owner), "hold:%" PRIu64,
+             a->state.nodes[lks_state_node(&a->state, LKS_STR("n1"))].held_row);
+    a->now.wall += LKS_SECOND;
+    if (act == HOLD_IT)
+        hold(a, "n1");
+    else if (act == DRAINED || act == JOB)
+        hear(a, owner, act == DRAINED);
+    else if (act == DRAINED_FOR_CHANGE)
+        hear(a, "change:3", true);
+    else if (act == LOST)
+        hear(a, "", false);
+    else if (act == SILENT)
+        (void)lks_asked(a, &(struct lks_event){.kind = LKS_EVENT_SCHED,
+                                               .node = lks_state_node(&a->state, LKS_STR("n1")),
+                                               .sched = {.unknown = true,
+                                                         .refused = true,
+                                                         .owner = LKS_STR(""),
+                                                         .text = LKS_STR("no answer")}});
+    else if (act == IDLE_READ)
+        look(a, "n1", LKS_OUTCOME_DONE, "b1", 1);
+    else if (act == RELEASED)
+        lks_asked_apply(
+            a, &(struct lks_record){.kind = LKS_RECORD_UNHELD, .unheld = {.node = T("n1")}});
+}
+
+static const struct {
+    const char *name, *sched;
+    enum sched_act acts[6];
+    const char *told;
+} scheduled[] = {
+    {"on hold, and not drained", "slurm", {HOLD_IT, IDLE_READ}, "slurm"},
+    {"drained, and not read since", "slurm", {HOLD_IT, IDLE_READ, DRAINED}, "its agent did not"},
+    {"drained and read", "slurm", {HOLD_IT, DRAINED, IDLE_READ}, "yes"},
+    {"a job runs there", "slurm", {HOLD_IT, JOB, IDLE_READ}, "slurm"},
+    {"its change is over, and its drain not yet the hold's",
+     "slurm",
+     {HOLD_IT, DRAINED_FOR_CHANGE, IDLE_READ},
+     "yes"},
+    {"the drain was ended", "slurm", {HOLD_IT, DRAINED, IDLE_READ, LOST}, "slurm"},
+    {"and made again", "slurm", {HOLD_IT, DRAINED, IDLE_READ, LOST, DRAINED}, "its agent did not"},
+    {"the scheduler is silent", "slurm", {HOLD_IT, DRAINED, IDLE_READ, SILENT}, "slurm"},
+    {"and answers again", "slurm", {HOLD_IT, DRAINED, SILENT, DRAINED, IDLE_READ}, "yes"},
+    {"drained without a hold", "slurm", {DRAINED, IDLE_READ}, "it is in service"},
+    {"the hold ended", "slurm", {HOLD_IT, DRAINED, IDLE_READ, RELEASED}, "it is in service"},
+    {"without a driver",
+     "kubernetes",
+     {HOLD_IT, DRAINED, IDLE_READ},
+     "drain nodes in scheduler kubernetes yet"},
+};
+
 static void test_sched(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    const struct lks_record pool = {
-        .kind = LKS_RECORD_POOL,
-        .pool = {
-            .name = T("new"), .posture = T("batch"), .enforce = T("observe"), .sched = T("slurm")}};
-    begin(&a);
-    lks_asked_apply(&a, &pool);
-    empty(&a, "n1");
-    struct lks_event e = order(&a, "n1", "");
-    CHECK_HAS(told_of(&a, &e),
-              "scheduler slurm may run a job there: a hold does not drain the node in it");
+    for (size_t i = 0; i < LKS_COUNT(scheduled); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        const struct lks_record pool = {.kind = LKS_RECORD_POOL,
+                                        .pool = {.name = T("new"),
+                                                 .posture = T("batch"),
+                                                 .enforce = T("observe"),
+                                                 .sched = lks_str_from(scheduled[i].sched)}};
+        lks_test_case("%s", scheduled[i].name);
+        begin(&a);
+        lks_asked_apply(&a, &pool);
+        for (size_t k = 0; k < LKS_COUNT(scheduled[i].acts); k++)
+            do_sched(&a, scheduled[i].acts[k]);
+        struct lks_event e = order(&a, "n1", "");
+        struct lks_str told = told_of(&a, &e);
+        CHECK_HAS(told, scheduled[i].told);
+        bool refused = strcmp(scheduled[i].told, scheduled[i].sched) == 0;
+        CHECK(!refused || lks_str_find(told, lks_str_from(not_there)) >= 0);
+    }
 }
 
 /* Frozen ------------------------------------------------------------------------------------ */
@@ -668,7 +761,7 @@ int main(void)
         {"production: commands by hand", test_orders},
         {"by hand: drained, read, with a verdict", test_rules},
         {"by hand: updates on drained and read nodes", test_flash_rules},
-        {"by hand: a scheduler that cannot be asked", test_sched},
+        {"by hand: nodes of a scheduler", test_sched},
         {"frozen: by hand", test_frozen},
         {0},
     });

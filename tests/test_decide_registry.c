@@ -143,10 +143,10 @@ static const struct {
      "stepped digest=* step=canary evidence=rack 7, a week by=ann\n"},
     {"released by whoever published it", LKS_STEP_RELEASED, "fine", "kim",
      "refused: stack 'gold' was published by kim, so another person with the role approver "
-     "releases it"},
+     "releases it; an admin grants the role: 'lockstep access grant PERSON approver'"},
     {"by another name", LKS_STEP_RELEASED, "fine", "user:Kim",
      "refused: stack 'gold' was published by kim, so another person with the role approver "
-     "releases it"},
+     "releases it; an admin grants the role: 'lockstep access grant PERSON approver'"},
     {"released by another", LKS_STEP_RELEASED, "fine", "ann",
      "stepped digest=* step=released evidence=fine by=ann\n"},
     {"once more", LKS_STEP_LAB, "fine", "ann",

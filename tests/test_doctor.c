@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 6 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 7 };
 
 static struct lks_tree tree;
 
@@ -28,66 +28,97 @@ static struct lks_tree tree;
     "\"failed\":\"2026-11-15T00:00:00Z\",\"failure\":\"https://b: it shows another key than the "  \
     "one that is trusted\"," AT "}"
 
-#define METRICS      "lockstep_leader 1\nlockstep_behind_ms 0\n"
-#define FLEET        "{\"alarms_open\":0}"
-#define SWEEPS       POOL("0", "1000")
-#define NO_SCHEDULER "{\"items\":[]}"
+#define METRICS           "lockstep_leader 1\nlockstep_behind_ms 0\n"
+#define FLEET             "{\"alarms_open\":0}"
+#define SWEEPS            POOL("0", "1000")
+#define NO_SCHEDULER      "{\"items\":[]}"
+#define SCHEDULER(counts) ITEMS("{\"pool\":\"p\",\"scheduler\":\"slurm\",\"nodes\":3," counts "}")
+#define CALM              "\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":0,\"gres_differ\":0"
 
 static const struct row {
     const char *name;
     const char *metrics, *fleet, *sweeps, *endpoints;
     int exit;
     const char *check, *state, *text, *fix; /* of a finding; `fix` NULL: it has none */
+    const char *schedulers;                 /* NULL: no pool has one */
 } rows[] = {
     {"it answers", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "socket", "good",
-     "lockstepd answers at unix:", NULL},
+     "lockstepd answers at unix:", NULL, NULL},
     {"it leads", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "followers", "good",
-     "this controller leads", NULL},
+     "this controller leads", NULL, NULL},
     {"it follows", "lockstep_leader 0\nlockstep_behind_ms 12\n", FLEET, SWEEPS, ITEMS(KNOWN), 0,
-     "followers", "good", "this controller follows, and is 12 ms behind", NULL},
+     "followers", "good", "this controller follows, and is 12 ms behind", NULL, NULL},
     {"it lags", "lockstep_leader 0\nlockstep_behind_ms 5001\n", FLEET, SWEEPS, ITEMS(KNOWN), 1,
-     "followers", "bad", "is 5001 ms behind", "journalctl -u lockstepd -n 50"},
+     "followers", "bad", "is 5001 ms behind", "journalctl -u lockstepd -n 50", NULL},
     {"limits were met", "lockstep_http_limited_total{limit=\"calls\"} 3\n", FLEET, SWEEPS,
-     ITEMS(KNOWN), 0, "limits", "note", "by limit: calls 3;", NULL},
+     ITEMS(KNOWN), 0, "limits", "note", "by limit: calls 3;", NULL, NULL},
     {"an unused snapshot", "lockstep_snapshots_unused_total 1\n", FLEET, SWEEPS, ITEMS(KNOWN), 0,
      "snapshot", "note", "rejected the stored snapshot",
-     "journalctl -u lockstepd -g 'the snapshot was not used'"},
+     "journalctl -u lockstepd -g 'the snapshot was not used'", NULL},
     {"no login", "lockstep_oidc_failing_seconds 60\n", FLEET, SWEEPS, ITEMS(KNOWN), 1, "login",
-     "bad", "has not answered for 60 s", "journalctl -u lockstepd -n 50"},
+     "bad", "has not answered for 60 s", "journalctl -u lockstepd -n 50", NULL},
+    {"a certificate with time left", "lockstep_server_certificate_days 30\n", FLEET, SWEEPS,
+     ITEMS(KNOWN), 0, "served cert", "good", "ends in 30 days", NULL, NULL},
+    {"a certificate near its end", "lockstep_server_certificate_days 29\n", FLEET, SWEEPS,
+     ITEMS(KNOWN), 0, "served cert", "note", "ends in 29 days",
+     "journalctl -u lockstepd -g server.crt", NULL},
+    {"a certificate that ended", "lockstep_server_certificate_days 0\n", FLEET, SWEEPS,
+     ITEMS(KNOWN), 1, "served cert", "bad", "ends in 0 days",
+     "journalctl -u lockstepd -g server.crt", NULL},
     {"alarms", METRICS, "{\"alarms_open\":2}", SWEEPS, ITEMS(KNOWN), 0, "alarms", "note",
-     "2 alarms open", "lockstep alarm ls"},
+     "2 alarms open", "lockstep alarm ls", NULL},
     {"no alarms", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "alarms", "good", "no alarm is open",
-     NULL},
+     NULL, NULL},
     {"reports", "lockstep_reading_age_seconds{pool=\"p\",band=\"in\"} 90.5\n", FLEET, SWEEPS,
-     ITEMS(KNOWN), 0, "readings", "good", "the oldest report of an agent is 90 s old", NULL},
+     ITEMS(KNOWN), 0, "readings", "good", "the oldest report of an agent is 90 s old", NULL, NULL},
     {"an old report",
      "lockstep_reading_age_seconds{pool=\"p\",band=\"in\"} 90\n"
      "lockstep_reading_age_seconds{pool=\"q\",band=\"in\"} 90000\n",
      FLEET, SWEEPS, ITEMS(KNOWN), 0, "readings", "note", "25 h old",
-     "lockstep node ls --liveness lost"},
+     "lockstep node ls --liveness lost", NULL},
     {"an old reading by an endpoint is another check's",
      "lockstep_reading_age_seconds{pool=\"p\",band=\"in\"} 60\n"
      "lockstep_reading_age_seconds{pool=\"p\",band=\"out\"} 90000\n",
-     FLEET, SWEEPS, ITEMS(KNOWN), 0, "readings", "good", "is 1 min old", NULL},
+     FLEET, SWEEPS, ITEMS(KNOWN), 0, "readings", "good", "is 1 min old", NULL, NULL},
     {"endpoints that are read", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "sweeps", "good",
-     "as often as they should", NULL},
+     "as often as they should", NULL, NULL},
     {"endpoints that are read late", METRICS, FLEET, POOL("0", "180000"), ITEMS(KNOWN), 0, "sweeps",
-     "note", "by pool: p oldest 3 min", "lockstep endpoint ls"},
+     "note", "by pool: p oldest 3 min", "lockstep endpoint ls", NULL},
     {"endpoints that were never read", METRICS, FLEET, POOL("2", "0"), ITEMS(KNOWN), 0, "sweeps",
-     "note", "by pool: p 2 endpoints never read", "lockstep endpoint ls"},
+     "note", "by pool: p 2 endpoints never read", "lockstep endpoint ls", NULL},
     {"good endpoints", METRICS, FLEET, SWEEPS, ITEMS(KNOWN "," BY_CA), 0, "endpoints", "good",
-     "all 2 management endpoints answer", NULL},
+     "all 2 management endpoints answer", NULL, NULL},
     {"an endpoint that is away", METRICS, FLEET, SWEEPS, ITEMS(KNOWN "," AWAY), 0, "endpoints",
      "note", "1 of 2 management endpoints could not be read: n4 (https://b: cannot connect)",
-     "lockstep endpoint ls --node n4"},
+     "lockstep endpoint ls --node n4", NULL},
     {"an endpoint without a key", METRICS, FLEET, SWEEPS, ITEMS(KNOWN "," UNSEEN), 0, "endpoints",
      "note", "1 of 2 management endpoints have no recorded key yet: n3",
      "lockstep bmc trust https://b --json && lockstep endpoint trust n3 FINGERPRINT --reason "
-     "'first seen'"},
+     "'first seen'",
+     NULL},
     {"an endpoint with another key", METRICS, FLEET, SWEEPS, ITEMS(OTHER "," BY_CA), 1, "endpoints",
      "bad", "1 of 2 management endpoints show another key than the recorded one",
      "lockstep bmc trust https://b --json && lockstep endpoint trust n5 FINGERPRINT --reason "
-     "replaced"},
+     "replaced",
+     NULL},
+    {"a scheduler that answers", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "schedulers", "good",
+     "all schedulers answer and know the nodes", NULL, SCHEDULER(CALM)},
+    {"a scheduler that does not answer", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "schedulers",
+     "bad", "do not answer for these nodes or do not know them", "lockstep scheduler ls",
+     SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":2,\"gres\":0,\"gres_differ\":0")},
+    {"nodes that a scheduler does not know", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "schedulers",
+     "bad", "do not answer for these nodes or do not know them", "lockstep scheduler ls",
+     SCHEDULER("\"unfenced\":0,\"missing\":1,\"failing\":0,\"gres\":0,\"gres_differ\":0")},
+    {"slurmrestd keeps no epoch", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "schedulers", "note",
+     "slurmrestd drains nodes without epochs",
+     "run lockstep-slurm-bridge; docs/slurm.md, \"slurmrestd\"",
+     SCHEDULER("\"unfenced\":3,\"missing\":0,\"failing\":0,\"gres\":0,\"gres_differ\":0")},
+    {"GPUs that a scheduler advertises", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "good",
+     "schedulers advertise the GPUs that stacks pin", NULL,
+     SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":0")},
+    {"GPUs that it advertises otherwise", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "note",
+     "schedulers advertise other GPUs than stacks pin", "lockstep drift --pool p",
+     SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":2")},
 };
 
 static struct lks_str answer(const char *type, const char *body, struct lks_buf *out)
@@ -103,8 +134,9 @@ static struct lks_str answer(const char *type, const char *body, struct lks_buf 
 /* `doctor --json` at a controller that says this, in the order in which it is asked. */
 static struct lks_run run(const struct row *row)
 {
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,
-                                   NO_SCHEDULER,       row->sweeps,  row->endpoints};
+    const char *schedulers = row->schedulers != NULL ? row->schedulers : NO_SCHEDULER;
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,    schedulers,
+                                   schedulers,         row->sweeps,  row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};
     char path[128], server[160];

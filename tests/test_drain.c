@@ -35,6 +35,9 @@ static void test_rules(void)
         CHECK_INT(rule.limit, rules[i].limit);
         CHECK_INT(rule.retries, rules[i].retries);
         CHECK_INT(rule.then, rules[i].then);
+        CHECK_INT(rule.jobs, LKS_DRAIN_JOBS_WAIT); /* no built-in posture touches a job */
+        CHECK_STR(rule.signal, "");
+        CHECK_INT(rule.grace, 0);
     }
     CHECK_INT(facts->postures.count, LKS_COUNT(rules) - 2); /* each of them is in the table above */
 }
@@ -60,6 +63,35 @@ static void test_numbers(void)
         struct lks_drain_rule rule = lks_drain_rule(&facts, LKS_STR("x"));
         CHECK_INT(rule.limit, rows[i].limit);
         CHECK_INT(rule.retries, rows[i].retries);
+    }
+}
+
+/* A site's own posture. */
+static void test_jobs(void)
+{
+    static const struct {
+        enum lks_drain_jobs jobs;
+        const char *signal;
+        int64_t minutes;
+        const char *gets;
+        lks_ms grace;
+    } rows[] = {
+        {LKS_DRAIN_JOBS_REQUEUE, "", 0, "USR1", 10 * MINUTE},
+        {LKS_DRAIN_JOBS_REQUEUE, "TERM", 1, "TERM", MINUTE},
+        {LKS_DRAIN_JOBS_REQUEUE, "HUP", INT64_MAX, "HUP", 1440 * MINUTE},
+        {LKS_DRAIN_JOBS_WAIT, "TERM", 30, "", 0},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_posture posture = {.name = LKS_STR("x"),
+                                      .leave_jobs = rows[i].jobs,
+                                      .leave_signal = lks_str_from(rows[i].signal),
+                                      .leave_grace_minutes = rows[i].minutes};
+        struct lks_facts facts = {.postures = {.rows = &posture, .count = 1}};
+        lks_test_case("row %zu", i);
+        struct lks_drain_rule rule = lks_drain_rule(&facts, LKS_STR("x"));
+        CHECK_INT(rule.jobs, rows[i].jobs);
+        CHECK_STR(rule.signal, rows[i].gets);
+        CHECK_INT(rule.grace, rows[i].grace);
     }
 }
 
@@ -98,6 +130,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"how each posture leaves", test_rules},
         {"numbers of the table", test_numbers},
+        {"jobs", test_jobs},
         {"schedulers", test_scheds},
         {NULL, NULL},
     });

@@ -341,17 +341,21 @@ static const struct {
     {"gate metrics: below zero", "gate-metrics.csv", ",node,1,0.57,yes,", ",node,1,-1,yes,",
      "site/gate-metrics.csv: line 10: sigma: '-1' is not a number such as 0.5"},
     {"postures: one twice", "postures.csv", "\nbatch,", "\ndev,",
-     "site/postures.csv: line 19: posture: the same as in line 18"},
+     "site/postures.csv: line 22: posture: the same as in line 21"},
     {"postures: pinning", "postures.csv", ",loose,", ",lose,",
-     "site/postures.csv: line 18: pinning: 'lose' is not one of: strict, trainer-strict, "
+     "site/postures.csv: line 21: pinning: 'lose' is not one of: strict, trainer-strict, "
      "per-service, loose, per-job"},
     {"postures: a way to leave", "postures.csv", ",per-job,480,", ",at-once,480,",
-     "site/postures.csv: line 19: leave: 'at-once' is not one of: wait-job, out-of-rotation, "
+     "site/postures.csv: line 22: leave: 'at-once' is not one of: wait-job, out-of-rotation, "
      "opportunistic, per-job"},
     {"postures: how long", "postures.csv", ",per-job,480,", ",per-job,8h,",
-     "site/postures.csv: line 19: leave_minutes: '8h' is not a whole number"},
+     "site/postures.csv: line 22: leave_minutes: '8h' is not a whole number"},
     {"postures: and then", "postures.csv", ",480,3,skip,", ",480,3,kill,",
-     "site/postures.csv: line 19: leave_then: 'kill' is not one of: hold, skip"},
+     "site/postures.csv: line 22: leave_then: 'kill' is not one of: hold, skip"},
+    {"postures: what becomes of jobs", "postures.csv", ",480,3,skip,wait,", ",480,3,skip,kill,",
+     "site/postures.csv: line 22: leave_jobs: 'kill' is not one of: wait, requeue"},
+    {"postures: a signal", "postures.csv", ",480,3,skip,wait,,", ",480,3,skip,requeue,KILL,",
+     "site/postures.csv: line 22: leave_signal: 'KILL' is not one of: USR1, USR2, HUP, TERM"},
     {"components: a name twice", "components.csv", "\nkernel,", "\nos-image,",
      "site/components.csv: line 6: name: the same as in line 5"},
     {"components: reboot", "components.csv", ",software,node,node,", ",software,nodes,node,",

@@ -2,11 +2,15 @@
 
 #include "tests/test.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LIMIT = 1000 };
@@ -53,6 +57,18 @@ static void folder_fini(struct folder *f)
         unlink(path);
     }
     rmdir(f->path);
+}
+
+/* Files beside those of folder_init(). */
+static int count_more(const struct folder *f)
+{
+    int count = -2 - (int)LKS_COUNT(files);
+    DIR *dir = opendir(f->path);
+    LKS_ASSERT(dir != NULL);
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
 }
 
 static const struct {
@@ -185,18 +201,165 @@ static void test_replaceable(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(16);
     struct folder f;
     struct lks_err err = {0};
-    char path[128], beside[128];
+    char path[128];
     folder_init(&f);
     path_in(&f, "picture", path);
-    path_in(&f, "picture.new", beside);
     CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
     CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
     CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
     CHECK_CODE(lks_file_read(path, &text, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&text), "x");
-    CHECK(access(beside, F_OK) != 0);
+    CHECK_INT(count_more(&f), 1);
     CHECK_CODE(lks_file_replaceable("/tmp", &err), LKS_E_INVALID);
     CHECK_CODE(lks_file_replaceable("/nonexistent/x", &err), LKS_E_NOT_FOUND);
+    unlink(path);
+    folder_fini(&f);
+}
+
+/* On a full disk the old content stays, and nothing is beside it. */
+static void test_replace_full(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LIMIT);
+    struct folder f;
+    struct rlimit before, little;
+    struct lks_err err = {0};
+    char path[128], bytes[LIMIT] = {0};
+    folder_init(&f);
+    path_in(&f, "kept", path);
+    CHECK_CODE(lks_file_replace(path, LKS_STR("old"), &err), LKS_OK);
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    little = (struct rlimit){.rlim_cur = LIMIT / 2, .rlim_max = before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    CHECK_CODE(lks_file_replace(path, (struct lks_str){bytes, LIMIT}, &err), LKS_E_IO);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    signal(SIGXFSZ, handler);
+    CHECK_HAS(lks_str_from(err.msg), "/kept: File too large; the file is as it was before");
+    CHECK_CODE(lks_file_read(path, &out, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&out), "old");
+    CHECK_INT(count_more(&f), 1);
+    unlink(path);
+    folder_fini(&f);
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    CHECK_CODE(lks_file_put(full, "x", LKS_STR("x"), &err), LKS_E_IO);
+    CHECK_STR(lks_str_from(err.msg), "x: No space left on device");
+    close(full);
+}
+
+/* What is beside a file that is replaced: only what a killed writer of this file left is removed.
+ */
+static const struct {
+    const char *name;
+    bool stays;
+} beside[] = {
+    {"kept.0123456789abcdef.new", false},
+    {"kept.fedcba9876543210.new", false},
+    {"kept.new", true},
+    {"kept.0123456789abcde.new", true},
+    {"kept.0123456789abcdeX.new", true},
+    {"kept.0123456789abcdef.new2", true},
+    {"other.0123456789abcdef.new", true},
+    {"kept.00000000000000aa.new", true}, /* a link */
+    {"kept.00000000000000bb.new", true}, /* of a writer that still writes */
+};
+enum { LINK = 7, LOCKED = 8 };
+
+static void make_beside(const struct folder *f)
+{
+    char at[128];
+    for (size_t i = 0; i < LKS_COUNT(beside); i++) {
+        if (i != LINK)
+            write_file(f, beside[i].name, 1);
+    }
+    path_in(f, beside[LINK].name, at);
+    CHECK(symlink("full", at) == 0);
+}
+
+static void test_replace_leftovers(void)
+{
+    struct folder f;
+    struct lks_err err = {0};
+    char path[128], at[128];
+    folder_init(&f);
+    make_beside(&f);
+    path_in(&f, beside[LOCKED].name, at);
+    int fd = open(at, O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    path_in(&f, "kept", path);
+    CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
+    for (size_t i = 0; i < LKS_COUNT(beside); i++) {
+        struct stat st;
+        lks_test_case("%s", beside[i].name);
+        path_in(&f, beside[i].name, at);
+        CHECK((lstat(at, &st) == 0) == beside[i].stays);
+        unlink(at);
+    }
+    path_in(&f, "full", at);
+    CHECK(access(at, F_OK) == 0);
+    close(fd);
+    unlink(path);
+    folder_fini(&f);
+}
+
+/* A writer that is killed leaves a file, and the next one removes it. */
+static void test_replace_killed(void)
+{
+    struct folder f;
+    struct lks_err err = {0};
+    char path[128];
+    int ready[2], status;
+    folder_init(&f);
+    path_in(&f, "kept", path);
+    CHECK(pipe(ready) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct lks_file_temporary t = {0};
+        if (lks_file_temporary_open(path, 0600, &t, &err) == LKS_OK && write(ready[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    char byte;
+    close(ready[1]);
+    CHECK(read(ready[0], &byte, 1) == 1);
+    close(ready[0]);
+    CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
+    CHECK_INT(count_more(&f), 1); /* still written */
+    CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+    CHECK_INT(count_more(&f), 1);
+    CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
+    CHECK_INT(count_more(&f), 0);
+    folder_fini(&f);
+}
+
+/* Writers at the same time do not mix, and none fails. */
+static void test_replace_together(void)
+{
+    enum { WRITERS = 8, TIMES = 100 };
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(LIMIT);
+    struct folder f;
+    struct lks_err err = {0};
+    char path[128], bytes[LIMIT];
+    folder_init(&f);
+    path_in(&f, "kept", path);
+    for (int w = 0; w < WRITERS; w++) {
+        pid_t pid = fork();
+        if (pid != 0)
+            continue;
+        size_t len = LIMIT - (size_t)w * 100;
+        memset(bytes, 'a' + w, len);
+        enum lks_code code = LKS_OK;
+        for (int i = 0; i < TIMES && code == LKS_OK; i++)
+            code = lks_file_replace(path, (struct lks_str){bytes, len}, &err);
+        _exit(code != LKS_OK);
+    }
+    for (int w = 0, status; w < WRITERS; w++)
+        CHECK(wait(&status) > 0 && status == 0);
+    CHECK_CODE(lks_file_read(path, &out, &err), LKS_OK);
+    int w = out.len > 0 ? out.ptr[0] - 'a' : -1;
+    CHECK_INT(out.len, LIMIT - (size_t)w * 100);
+    for (size_t i = 0; i < out.len; i++)
+        LKS_ASSERT(out.ptr[i] == out.ptr[0]);
+    CHECK_INT(count_more(&f), 1);
     unlink(path);
     folder_fini(&f);
 }
@@ -252,6 +415,10 @@ int main(void)
         {"file: in the place of what is no file", test_replace_others},
         {"file: in its place, for others to read", test_replace_as},
         {"file: whether it could be replaced", test_replaceable},
+        {"file: replaced on a full disk", test_replace_full},
+        {"file: leftovers of killed writers", test_replace_leftovers},
+        {"file: a writer that is killed", test_replace_killed},
+        {"file: writers at the same time", test_replace_together},
         {"file: standard input", test_standard_input},
         {0},
     });

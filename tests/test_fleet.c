@@ -224,6 +224,17 @@ static const struct {
      HEAD "pools: {train: {posture: dev, windows: 'at night'}}\n" NODES,
      "f.yaml:4:31: pools.train.windows: windows: 'at night' is no window; one is written like "
      "'Mon-Fri 22:00-04:00', a whole day as 'Sat 00:00-24:00'"},
+    {"requeues that no scheduler is there for",
+     HEAD "pools: {train: {posture: dev, drain_jobs: requeue}}\n" NODES,
+     "f.yaml:4:31: pools.train.drain_jobs: requeue needs a scheduler: add 'sched: slurm', or set "
+     "wait"},
+    {"a signal that no job gets",
+     HEAD
+     "pools: {train: {posture: dev, sched: slurm, drain_jobs: wait, drain_signal: USR1}}\n" NODES,
+     "f.yaml:4:63: pools.train.drain_signal: drain_signal needs 'drain_jobs: requeue': without it "
+     "no job is signalled"},
+    {"a signal that ends a job", HEAD "pools: {train: {posture: dev, drain_signal: KILL}}\n" NODES,
+     "f.yaml:4:31: pools.train.drain_signal: no such value 'KILL'; one of: USR1, USR2, HUP, TERM"},
     {"no headroom at all", HEAD "pools: {train: {posture: dev, headroom: 0}}\n" NODES,
      "f.yaml:4:31: pools.train.headroom: 0 is not between 1 and 1000000"},
     {"more than all of it",
@@ -323,6 +334,28 @@ static void test_criticals(void)
     }
 }
 
+/* What a change may do to jobs; what is not said is nothing. */
+static void test_jobs(void)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(parse(HEAD
+                          "pools:\n  train: {posture: dev, sched: slurm, drain_jobs: requeue, "
+                          "drain_signal: USR2, drain_grace_minutes: 7}\n  dev: {posture: dev}\n"
+                          "nodes: [{hosts: g1, pool: dev, class: hgx-h100-8}]\n",
+                          &m, &err),
+                    LKS_OK))
+        return;
+    const struct lks_pool *train = lks_fleet_find_pool(&m.fleets[0], LKS_STR("train"));
+    const struct lks_pool *dev = lks_fleet_find_pool(&m.fleets[0], LKS_STR("dev"));
+    CHECK_STR(train->drain_jobs, "requeue");
+    CHECK_STR(train->drain_signal, "USR2");
+    CHECK_INT(train->drain_grace_minutes, 7);
+    CHECK_STR(dev->drain_jobs, "");
+    CHECK_STR(dev->drain_signal, "");
+    CHECK_INT(dev->drain_grace_minutes, 0);
+}
+
 /* How pools are changed; what is not said is nothing. */
 static void test_changes(void)
 {
@@ -331,7 +364,9 @@ static void test_changes(void)
         "power_zones: {z: {site: fra, budget_kw: 900, ramp_kw: 50}, w: {site: osl}}\n"
         "domains: {d: {spares: 2}, e: {}}\nspares: {psu: 4}\n"
         "pools:\n  train: {posture: pre-training, headroom: 5, min_capacity_percent: 90, min_gang: "
-        "64, windows: 'Sat 00:00-24:00', drain_minutes: 30, node_power_w: 10200}\n"
+        "64, windows: 'Sat 00:00-24:00', drain_minutes: 30, node_power_w: 10200, sched: slurm, "
+        "drain_jobs: requeue, "
+        "drain_signal: USR2, drain_grace_minutes: 7}\n"
         "  dev: {posture: dev}\nnodes: [{hosts: g1, pool: dev, class: hgx-h100-8}]\n" OUTAGE(
             "g[1-2]", "1970-01-01T00:00:01Z", "1970-01-01T00:00:02Z");
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
@@ -453,6 +488,7 @@ int main(void)
         {"fleet: pools", test_pools},
         {"fleet: what has to be measured", test_criticals},
         {"fleet: changes", test_changes},
+        {"fleet: jobs", test_jobs},
         {"fleet: groups", test_groups},
         {"fleet: as many domains as there can be", test_many_domains},
         {"fleet: one domain more", test_too_many_domains},

@@ -299,7 +299,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"standard", true,
      "approve         ox...xxx.....x\n"
      "approve last    ox...xxx.....x\n"
@@ -326,7 +326,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"routine", false,
      "approve         o+...++......+\n"
      "approve last    oA...AA......=\n"
@@ -353,7 +353,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"routine", true,
      "approve         o+...+++.....+\n"
      "approve last    oA...A++.....=\n"
@@ -380,7 +380,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"emergency", false,
      "approve         oA...AA......A\n"
      "approve last    oA...AA......A\n"
@@ -407,7 +407,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"emergency", true,
      "approve         oA...A++.....A\n"
      "approve last    oA...A++.....A\n"
@@ -434,7 +434,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"power-fabric", false,
      "approve         o+...++......+\n"
      "approve last    oA...AA......=\n"
@@ -461,7 +461,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     {"power-fabric", true,
      "approve         o+...+++.....+\n"
      "approve last    oA...A++.....=\n"
@@ -488,7 +488,7 @@ static const struct {
      "freeze nowhere  xxx.......x...\n"
      "unfreeze        ++...+.......+\n"
      "unfreeze train  ++...++......+\n"
-     "unfreeze thawed ==...=.......=\n"},
+     "unfreeze thawed xx...x.......x\n"},
     /* clang-format on */
 };
 

@@ -33,6 +33,7 @@ static struct {
     struct line lines[LINES_MAX];
     unsigned open[PEERS], all;                         /* now */
     atomic_uint peer_most, site_most, all_most, asked; /* ever */
+    atomic_uint most[PEERS];
     atomic_bool stop;
     pthread_t thread;
 } server;
@@ -58,6 +59,7 @@ static void count(const struct line *l)
     for (unsigned i = l->peer % 2; i < PEERS; i += 2)
         site += server.open[i];
     most(&server.peer_most, server.open[l->peer]);
+    most(&server.most[l->peer], server.open[l->peer]);
     most(&server.site_most, site);
     most(&server.all_most, server.all);
     atomic_fetch_add(&server.asked, 1);
@@ -264,20 +266,25 @@ static void begin(struct lks_talks_options options)
     CHECK_STR(lks_str_from(err.msg), "");
 }
 
-static struct lks_dialog *add(unsigned peer, unsigned port, struct value value)
+static struct lks_dialog *add_wide(unsigned peer, unsigned port, unsigned lanes, struct value value)
 {
     struct lks_dialog *d = NULL;
     struct lks_err err = {0};
     char url[URL_SIZE];
     snprintf(url, sizeof(url), "http://127.0.0.1:%u", port);
     struct lks_dialog_options o = {
-        .peer = {.url = url, .plain = true}, .site = peer % 2, .ops = &ops};
+        .peer = {.url = url, .plain = true}, .site = peer % 2, .lanes = lanes, .ops = &ops};
     CHECK_CODE(lks_talks_add(talks, &o, &d, &err), LKS_OK);
     LKS_ASSERT(d != NULL);
     struct value *v = lks_talks_value(d);
     *v = value;
     v->c.deadline = lks_talks_now(talks) + LKS_WAIT_MS;
     return d;
+}
+
+static struct lks_dialog *add(unsigned peer, unsigned port, struct value value)
+{
+    return add_wide(peer, port, 0, value);
 }
 
 static void turn(lks_ms wait)
@@ -333,6 +340,72 @@ static void test_limits(void)
         CHECK_INT(lks_talks_count(talks), 0);
         lks_talks_free(talks);
     }
+}
+
+/* A peer that takes several requests at a time gets as many; what asks others is limited as before,
+ * and neither limits the other. */
+static void test_lanes(void)
+{
+    enum { EACH = 12, STEPS = 4, LANES = 4 };
+    begin((struct lks_talks_options){.all_max = 1, .site_max = 1});
+    for (size_t i = 0; i < PEERS; i++)
+        atomic_store(&server.most[i], 0);
+    for (unsigned k = 0; k < 3 * EACH; k++)
+        lks_talks_start(talks,
+                        add_wide(k % 3, server.ports[k % 3], k % 3 == 0 ? LANES : k % 3 - 1,
+                                 (struct value){.path = "/", .steps = STEPS}),
+                        false);
+    turn_until(3 * EACH);
+    CHECK_INT(told.failed, 0);
+    CHECK_INT(atomic_load(&server.asked), 3 * EACH * STEPS);
+    CHECK_INT(atomic_load(&server.most[0]), LANES);
+    CHECK_INT(atomic_load(&server.most[1]), 1);
+    CHECK_INT(atomic_load(&server.most[2]), 1);
+    lks_talks_free(talks);
+}
+
+static unsigned count_lost(struct lks_dialog *const *all, size_t count)
+{
+    unsigned lost = 0;
+    for (size_t i = 0; i < count; i++)
+        lost += ((const struct value *)lks_talks_value(all[i]))->lost;
+    return lost;
+}
+
+/* A peer that fails all its lanes at once failed once; one conversation tries it then, until it
+ * answers. */
+static void test_lanes_backoff(void)
+{
+    enum { COUNT = 8, LANES = 4 };
+    struct lks_dialog *all[COUNT];
+    fake_now = 1000000;
+    begin((struct lks_talks_options){.clock = fake_clock});
+    for (size_t i = 0; i < COUNT; i++) {
+        all[i] = add_wide(0, server.ports[0], LANES, (struct value){.path = "/drop", .steps = 1});
+        lks_talks_start(talks, all[i], false);
+    }
+    for (struct lks_wait w = {0}; count_lost(all, COUNT) < LANES && lks_wait_on(&w);)
+        turn(1);
+    for (unsigned tries = 0; tries < 3; tries++) {
+        lks_test_case("pause %u", tries);
+        fake_now += (LKS_SECOND << tries) - 1;
+        for (int i = 0; i < 20; i++)
+            turn(1);
+        CHECK_INT(atomic_load(&server.asked), LANES + tries);
+        fake_now += 1;
+        for (struct lks_wait w = {0};
+             count_lost(all, COUNT) < LANES + tries + 1 && lks_wait_on(&w);)
+            turn(1);
+    }
+    for (size_t i = 0; i < COUNT; i++) /* the peer is there again */
+        ((struct value *)lks_talks_value(all[i]))->path = "/";
+    atomic_store(&server.most[0], 0);
+    fake_now += 8 * LKS_SECOND;
+    turn_until(COUNT);
+    CHECK_INT(told.failed, 0);
+    CHECK_INT(atomic_load(&server.asked), LANES + 3 + COUNT);
+    CHECK(atomic_load(&server.most[0]) > 1);
+    lks_talks_free(talks);
 }
 
 /* Nothing is asked before what was said is durable. */
@@ -464,6 +537,8 @@ static void test_tokens(void)
 
 static const struct lks_test tests[] = {
     {"limits", test_limits},
+    {"a peer that takes several requests", test_lanes},
+    {"such a peer that fails", test_lanes_backoff},
     {"a checkpoint", test_checkpoint},
     {"after a restart", test_restored},
     {"a peer that does not answer", test_backoff},

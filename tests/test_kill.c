@@ -101,7 +101,7 @@ static bool say_hold(struct worker *w)
         struct ack *a = remember(w, ctl_number(&w->answer, "seq"));
         snprintf(a->want[0], sizeof(a->want[0]), "\"kind\":\"%s\",\"node\":\"n%u\"", kinds[i],
                  w->id);
-        snprintf(a->want[1], sizeof(a->want[1]), "%.90s", body + 1);
+        snprintf(a->want[1], sizeof(a->want[1]), "%.*s", (int)strlen(body) - 2, body + 1);
     }
     return true;
 }

@@ -262,6 +262,8 @@ static void look_at_fleet(struct lks_client *admin)
     fine(admin, "metrics", "/metrics", "", &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_node_info{node=\"gpu1\",pool=\"train\"");
     CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_calls_refused_total 1\n");
+    CHECK_HAS(lks_buf_view(&t.answer.body),
+              "lockstep_calls_refused Calls that were answered with an error: HTTP status 400 ");
     CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_http_limited_total{limit=\"calls\"} 0\n");
     CHECK_HAS(lks_buf_view(&t.answer.body),
               "lockstep_judged_nodes{pool=\"train\",judged=\"unjudged\"} 3\n");
@@ -695,7 +697,7 @@ static const struct {
     int status;
 } cuts[] = {
     {"nodes", "/v1/nodes", "\"inf1\"", "gpu", 200},
-    {"nodes", "/v1/nodes?pool=train", "\"items\":[]", "gpu", 200},
+    {"nodes", "/v1/nodes?pool=train", "there is no pool", "gpu", 404},
     {"nodes", "/v1/nodes?limit=1", "\"next\":\"inf1\"", "gpu", 200},
     {"pools", "/v1/pools", "\"serve\"", "train", 200},
     {"fleet", "/v1/fleet", "\"nodes\":2,", "train", 200},

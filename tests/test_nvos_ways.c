@@ -87,7 +87,7 @@
 #define ONCE(what, status, body)                                                                   \
     {                                                                                              \
         .name = what " in place of an installation, once: it is asked for again",                  \
-        .component = "cpld", .outcome = LKS_BMC_DONE, .says = "2 of 2",                            \
+        .component = "cpld", .outcome = LKS_BMC_DONE, .says = "2 of 2", .percent = 20 + 40 / 2,    \
         .asked = "fetch CPLD1\n1 ended\ninstall CPLD1\n2 is not shown\n2 runs\n2 is not shown\n"   \
                  "2 ended\nfetch CPLD2\n3 ended\ninstall CPLD2\n4 ended\nrestart",                 \
         .pages = {                                                                                 \

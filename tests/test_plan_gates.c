@@ -255,7 +255,7 @@ static const struct {
      "hard failures 0-3: no node of the wave needs manual intervention or has an unknown outcome |",
      NULL},
     {"failures of a wave and of the change", HUNDRED(""), "g[001-100]", true, true, 0,
-     "failure count 0-0: at most 0 nodes of the wave and 3 of the change fail |", NULL},
+     "failure count 0-0: no node of the wave and at most 3 of the change fail |", NULL},
     {"a soak", HUNDRED(""), "g[001-100]", true, true, 0,
      "soak 0-0: 2 h have passed since the last node was accepted |", NULL},
     {"acceptance", HUNDRED(""), "g[001-100]", true, true, 0,

@@ -68,7 +68,8 @@ static const struct row {
      "",
      "",
      false,
-     "apt nccl [" ITEM("nccl", "2.27.7", B, "libnccl2_2.28.3.deb", "2.28.3") "] none\n",
+     "apt nccl [" ITEM("nccl", "2.27.7", B, "libnccl2_2.28.3.deb",
+                       "2.28.3") "] none, missing nccl 2.27.7\n",
      NULL},
     {"a hook knows the way back",
      OLD,
@@ -130,7 +131,7 @@ static const struct row {
      "",
      "A02",
      false,
-     "apt nccl [" ITEM("nccl", "2.27.7", B, "b.deb", "2.28.3") "] none\n",
+     "apt nccl [" ITEM("nccl", "2.27.7", B, "b.deb", "2.28.3") "] none, missing nccl 2.27.7\n",
      NULL},
     {"two bundles that differ",
      OLD,
@@ -148,7 +149,7 @@ static const struct row {
      "",
      "",
      false,
-     "apt nccl [" ITEM("nccl", "2.27.7", C, "other.deb", "2.28.3") "] none\n",
+     "apt nccl [" ITEM("nccl", "2.27.7", C, "other.deb", "2.28.3") "] none, missing nccl 2.27.7\n",
      NULL},
     {"the same version of other bits",
      STACK("{version: '2.28.3', artifacts: ['" B "']}", ""),
@@ -284,7 +285,8 @@ static const struct row {
      "",
      "",
      true,
-     "firmware firmware/nvme [" ITEM("firmware/nvme[MZ 1]", "1", B, "new.bin", "2") "] none\n",
+     "firmware firmware/nvme [" ITEM("firmware/nvme[MZ 1]", "1", B, "new.bin",
+                                     "2") "] none, missing firmware/nvme[MZ 1] 1\n",
      NULL},
     {"why something is absent is no work",
      STACK("{version: '2.27.7'}", "  dcgm: {absent: a}\n"),
@@ -312,9 +314,10 @@ static void describe(const struct lks_plan_told *told, size_t count, struct lks_
     for (size_t i = 0; i < count; i++) {
         const struct lks_plan_told *t = &told[i];
         struct lks_str there = items_of(t->text), back = items_of(t->text_back);
-        lks_buf_addf(out, "%.*s %.*s%s %.*s %.*s\n", LKS_STR_ARG(t->step.executor),
+        lks_buf_addf(out, "%.*s %.*s%s %.*s %.*s%s%.*s\n", LKS_STR_ARG(t->step.executor),
                      LKS_STR_ARG(t->step.component), t->reboots ? " reboots" : "",
-                     LKS_STR_ARG(there), LKS_STR_ARG(back));
+                     LKS_STR_ARG(there), LKS_STR_ARG(back),
+                     t->step.missing.len > 0 ? ", missing " : "", LKS_STR_ARG(t->step.missing));
     }
 }
 

@@ -80,10 +80,11 @@ static const struct row {
      STACK("a", OLD, FW(OF("hmc", "1") ", " OF("erot", "1"))),
      STACK("b", OLD, FW(OF("hmc", "2") ", " OF("erot", "2"))),
      BUNDLE(IMAGE("a", "hmc", "2", "") "," IMAGE("b", "erot", "2", "")), false, true,
-     "recipe 0: stage@0(hmc 2) stage@0(erot 2)! leave@10 activate@154(hmc 2) check@154 "
-     "activate@1230(erot 2)! check@1230" END
-     "one way: firmware/erot from 1 to 2 on hgx-h100-8 can only be replaced by a spare, of which "
-     "there are 2\n"},
+     "recipe 0: stage@0(hmc 2) stage@0(erot 2)![no firmware/erot 1] leave@10 activate@154(hmc 2) "
+     "check@154 activate@1230(erot 2)![no firmware/erot 1] check@1230" END
+     "one way: firmware/erot from 1 to 2 on hgx-h100-8 could not be rolled back: no verified "
+     "bundle of the depot has firmware/erot 1; push one with 'lockstep bundle push'; a failed part "
+     "is replaced by a spare, of which there are 2\n"},
     {"not where the endpoint would apply it at once", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("bmc", "1"))), STACK("b", OLD, FW(OF("bmc", "2"))),
      BUNDLE(IMAGE("a", "bmc", "2", "")), false, false, LEAVE " flash@150(bmc 2) check@150" END},
@@ -95,14 +96,20 @@ static const struct row {
      STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
      BUNDLE(IMAGE("a", "cpld", "2", "")), false, false,
      "refused: firmware/cpld from 1 to 2 on hgx-h100-8 could not be rolled back: no verified "
-     "bundle "
-     "of the depot has 1; push one with 'lockstep bundle push', or do without the rollback: "
-     "--one-way (one_way in the API)\n"},
+     "bundle of the depot has firmware/cpld 1; push one with 'lockstep bundle push', or do without "
+     "the rollback: --one-way (one_way in the API)\n"},
+    {"without that image, and of a version that was not read", FLEET(BMC, ""), STACK("a", OLD, ""),
+     STACK("b", OLD, FW(OF("cpld", "2"))), BUNDLE(IMAGE("a", "cpld", "2", "")), false, false,
+     "refused: firmware/cpld from an unread version to 2 on hgx-h100-8 could not be rolled back: "
+     "no verified bundle of the depot has the version of firmware/cpld before, which was not "
+     "read; "},
     {"and where that is meant there are spares", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
      BUNDLE(IMAGE("a", "cpld", "2", "")), false, true,
-     "refused: firmware/cpld can only be replaced by a spare, and the fleet's file counts no "
-     "spares of cpld or hgx-h100-8\n"},
+     "refused: firmware/cpld from 1 to 2 on hgx-h100-8 could not be rolled back: no verified "
+     "bundle of the depot has firmware/cpld 1; push one with 'lockstep bundle push'; without a "
+     "rollback a failed part is replaced by a spare, and the fleet's file counts no spares of cpld "
+     "or hgx-h100-8\n"},
     {"what cannot be taken back is the last, and told", FLEET(BMC, "spares: {hgx-h100-8: 2}\n"),
      STACK("a", OLD, FW(OF("cpld", "1") ", " OF("nic", "1"))),
      STACK("b", NEW, FW(OF("cpld", "2") ", " OF("nic", "2"))),
@@ -110,14 +117,21 @@ static const struct row {
          IMAGE("a", "cpld", "2", "") "," IMAGE("c", "nic", "1", "") "," IMAGE("d", "nic", "2", "")),
      true, true,
      LEAVE DRIVER
-     " flash@182(nic 2) check@182 flash@1190(cpld 2)! check@1190" END
-     "one way: firmware/cpld from 1 to 2 on hgx-h100-8 can only be replaced by a spare, of which "
-     "there are 2\n"},
+     " flash@182(nic 2) check@182 flash@1190(cpld 2)![no firmware/cpld 1] check@1190" END
+     "one way: firmware/cpld from 1 to 2 on hgx-h100-8 could not be rolled back: no verified "
+     "bundle of the depot has firmware/cpld 1; push one with 'lockstep bundle push'; a failed part "
+     "is replaced by a spare, of which there are 2\n"},
     {"an image that says so has no way back", FLEET(BMC, ""), STACK("a", OLD, FW(OF("bmc", "1"))),
      STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", ",\"one_way\":true")),
      false, false,
      "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible; acknowledge that with "
      "--one-way (one_way in the API)\n"},
+    {"and with spares it is planned, with nothing missing", FLEET(BMC, "spares: {bmc: 1}\n"),
+     STACK("a", OLD, FW(OF("bmc", "1"))), STACK("b", OLD, FW(OF("bmc", "2"))),
+     BUNDLE(IMAGE("a", "bmc", "2", ",\"one_way\":true")), false, true,
+     LEAVE " flash@1150(bmc 2)! check@1150" END
+           "one way: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible; a failed part is "
+           "replaced by a spare, of which there is 1\n"},
     {"layers by the table: what others wait for goes first", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("bios", "1") ", " OF("bmc", "1") ", " OF("hmc", "1"))),
      STACK("b", NEW, FW(OF("bios", "2") ", " OF("bmc", "2") ", " OF("hmc", "2"))),
@@ -304,9 +318,10 @@ static void be(struct plans *p, bool strays, bool held)
     for (size_t i = 0; strays && i < LKS_COUNT(records); i++)
         lks_asked_apply(&p->a, &records[i]);
     if (held)
-        lks_asked_apply(&p->a,
-                        &(struct lks_record){.kind = LKS_RECORD_HELD,
-                                             .held = {g2, LKS_STR("lee"), LKS_STR("a fan")}});
+        lks_asked_apply(
+            &p->a, &(struct lks_record){
+                       .kind = LKS_RECORD_HELD,
+                       .held = {.node = g2, .by = LKS_STR("lee"), .reason = LKS_STR("a fan")}});
 }
 
 /* Nothing is done to an asset around nodes that are in use: they leave use with it. */

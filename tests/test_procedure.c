@@ -120,7 +120,14 @@ static const struct {
      LKS_COUNT(measured)},
     {"domain",
      "1",
-     {.nodes = 4, .domain = 3, .spares = 1, .stages = true, .unapproved = true, .failures_max = 1},
+     {.nodes = 4,
+      .domain = 3,
+      .spares = 1,
+      .stages = true,
+      .one_way = true,
+      .missing = "firmware/bmc 25.02.11",
+      .unapproved = true,
+      .failures_max = 1},
      NULL,
      0},
     {"agent", "", {.nodes = 2, .agent = true, .unapproved = true}, NULL, 0},
@@ -207,7 +214,7 @@ static void test_rows_once(void)
 {
     static const struct {
         const char *step, *nodes; /* that fail so */
-    } rows[] = {{"leave", "5"}, {"accept", "5"}, {"check", "5"}, {"activate bmc", "4"}};
+    } rows[] = {{"drain", "5"}, {"accept", "5"}, {"check", "5"}, {"activate bmc", "4"}};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 4,
@@ -272,6 +279,7 @@ static void test_digest_differs(void)
         {"fewer at a time", {.nodes = 3, .width = 1}},
         {"watched for longer", {.nodes = 3, .soak = CAMPAIGN_HOUR}},
         {"a step is one-way", {.nodes = 3, .one_way = true}},
+        {"for want of an image", {.nodes = 3, .one_way = true, .missing = "firmware/bmc 1"}},
         {"tried again", {.nodes = 3, .retries = 1}},
         {"one may fail", {.nodes = 3, .failures_max = 1}},
         {"it exercises the rollback", {.nodes = 3, .proves = true}},

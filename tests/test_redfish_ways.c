@@ -1,4 +1,5 @@
-/* Ways to update, and what services say meanwhile. */
+/* Ways to update, and what services say meanwhile.
+ * Long because it is one table. */
 #include "tests/test.h"
 #include "tests/ways.h"
 
@@ -6,6 +7,11 @@
     "{\"PowerState\":\"" power "\",\"Actions\":{\"#ComputerSystem.Reset\":{\"target\":"            \
     "\"/y/1/reset\"},\"Oem\":{\"#HpeComputerSystemExt.SystemReset\":{\"target\":"                  \
     "\"/y/1/aux\"}}}}"
+
+/* An entry that belongs to the second manager. */
+#define RELATED(version)                                                                           \
+    "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"" version                          \
+    "\",\"RelatedItem\":[{\"@odata.id\":\"/m/2\"}]}"
 #define CPLD(version) "{\"@odata.id\":\"/f/1\",\"Id\":\"CPLD_0\",\"Version\":\"" version "\"}"
 #define LOWEST(version, more)                                                                      \
     {                                                                                              \
@@ -68,6 +74,29 @@ static const struct way ways[] = {
                 "{\"Members\":[],\"Members@odata.nextLink\":\"elsewhere\"}"},
                {"POST", "/push", 1, 0, "", ""},
                STAYS_OLD}},
+    {.name = "the upload is refused without a body",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "the service refused it: status 400",
+     .asked = "POST /push",
+     .pages =
+         {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"POST", "/push", 0, 400, "", ""}, STAYS_OLD}},
+    {.name = "of two managers that of the entry is reset",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push\nPOST /m/2/reset {\"ResetType\":\"GracefulRestart\"}",
+     .pages = {{"GET", "/m", 0, 200, "",
+                "{\"Members\":[{\"@odata.id\":\"/m/1\"},{\"@odata.id\":\"/m/2\"}]}"},
+               BEFORE(ROOT, PUSH),
+               MANAGER,
+               {"GET", "/m/2", 0, 200, "",
+                "{\"LastResetTime\":\"2026-11-15T00:00:00Z\",\"Actions\":{\"#Manager.Reset\":{"
+                "\"target\":\"/m/2/reset\"}}}"},
+               NO_TASKS,
+               {"POST", "/push", 0, 204, "", ""},
+               {"POST", "/m/2/reset", 0, 204, "", ""},
+               RESETS,
+               {"GET", "/f/1", 12, 200, "", RELATED("1.0")},
+               {"GET", "/f/1", 0, 200, "", RELATED("2.0")}}},
     {.name = "an error that is good news",
      .outcome = LKS_BMC_DONE,
      .says = "1 of 1",

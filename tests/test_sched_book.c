@@ -112,7 +112,9 @@ static void happen(struct lks_asked *a, struct lks_sched_book *b, enum happens w
     if (what == DRAIN || what == UNDRAIN)
         lks_asked_apply(a, what == DRAIN ? &drained : &undrained);
     else if (what == FAILS)
-        lks_sched_book_failed(b, node, "no route to host", now, 1);
+        lks_sched_book_failed(
+            b, node, &(struct lks_err){.code = LKS_E_UNAVAILABLE, .msg = "no route to host"}, now,
+            1);
     else if (what != NOTHING)
         lks_sched_book_heard(b, node, &answers[what], now, 1);
 }

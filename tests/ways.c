@@ -20,6 +20,7 @@ struct walk {
     /* Requests that only read, after the first that changed something; and at which of them the
      * process ends (0: never). */
     unsigned requests, end_at;
+    bool shown[101]; /* percentages */
     lks_ms now;
 };
 
@@ -175,6 +176,14 @@ static void answer(struct walk *w, const struct lks_http_request *request)
                               response.status != 0 ? &response : NULL);
 }
 
+static void note_percent(struct walk *w)
+{
+    struct lks_bmc_status status;
+    w->ways->driver->update_status(w->value, &status);
+    if (CHECK(status.percent < LKS_COUNT(w->shown)))
+        w->shown[status.percent] = true;
+}
+
 static void serve(struct walk *w)
 {
     LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
@@ -195,6 +204,7 @@ static void serve(struct walk *w)
             return;
         w->now += 10;
         answer(w, &talk.request);
+        note_percent(w);
     }
     CHECK(false);
 }
@@ -231,6 +241,7 @@ static unsigned try_way(const struct ways *ways, const struct way *way)
               lks_bmc_outcome_words[way->outcome]);
     CHECK_HAS(status.text, way->says);
     CHECK_STR(text_of(&w.log), way->asked);
+    CHECK(way->percent == 0 || w.shown[way->percent]);
     unsigned requests = w.requests;
     walk_fini(&w);
     return requests;

@@ -32,6 +32,7 @@ struct way {
     const char *pull;      /* NULL: as all of them */
     const char *component; /* NULL: "bmc" */
     const char *sends;     /* a piece of the body of each request that has the image; NULL: any */
+    unsigned percent;      /* shown at some moment; 0: any */
     bool write_protected;  /* what entries report of it is overridden */
     lks_ms behind;         /* the clock of a process that takes over, by so much */
 };

@@ -34,7 +34,8 @@ INDEXES = {
     "recipe_room waves wave_count wave_room units unit_count unit_room members member_count "
     "member_room places place_room notes note_count note_room orders order_count order_room "
     "metrics metric_count metric_room gates gate_count gate_room measures measure_count "
-    "measure_room measured measured_room looks look_count look_room index forecast looked",
+    "measure_room measured measured_room looks look_count look_room jobs job_count "
+    "job_room index forecast looked",
 }
 # Structs within rows, of which each member is a column of the row.
 WITHIN = {

@@ -155,15 +155,18 @@ static void put_errors(struct lks_buf *page)
 #undef X
     };
     lks_docgen_banner(page, "src/base/err.h");
-    lks_buf_addf(page, "# Errors and exit statuses\n\n"
-                       "| exit status | means |\n|---|---|\n"
-                       "| 0 | yes, or done |\n| 1 | no: the question was answered, and this is "
-                       "the answer |\n| 2 | usage |\n| 3 | bad input |\n| 4 | cannot reach |\n"
-                       "| 5 | not permitted |\n| 6 | internal |\n\n"
-                       "A failure is one line on standard error that begins with `lockstep:`. "
-                       "\"Later\" says whether the same\ncall may succeed if it is made again. The "
-                       "HTTP statuses are those of the API.\n\n"
-                       "| code | text | HTTP | exit | later |\n|---|---|---|---|---|\n");
+    lks_buf_addf(
+        page,
+        "# Errors and exit statuses\n\n"
+        "| exit status | means |\n|---|---|\n"
+        "| 0 | yes, or done |\n| 1 | no: the question was answered, and this is "
+        "the answer |\n| 2 | usage |\n| 3 | bad input |\n| 4 | cannot reach |\n"
+        "| 5 | not permitted |\n| 6 | internal, or a local file could not be read or written |"
+        "\n\n"
+        "A failure is one line on standard error that begins with `lockstep:`. "
+        "\"Later\" says whether the same\ncall may succeed if it is made again. The "
+        "HTTP statuses are those of the API.\n\n"
+        "| code | text | HTTP | exit | later |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         const struct lks_code_info *info = lks_err_code_info((enum lks_code)(i + 1));
         lks_buf_addf(page, "| `%s` | %s | %d | %d | %s |\n", names[i], info->text, info->http,

@@ -182,7 +182,8 @@ static void put_examples(struct lks_buf *page, struct lks_str word)
 static void put_exits(struct lks_buf *page)
 {
     lks_buf_addf(page, ".SH EXIT STATUS\n0 yes or done, 1 no, 2 usage, 3 bad input, 4 cannot "
-                       "reach, 5 not permitted, 6 internal.\n");
+                       "reach, 5 not permitted, 6 internal, or a local file could not be read "
+                       "or written.\n");
 }
 
 /* The options with which commands of the page ask lockstepd, if one does. */

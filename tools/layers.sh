@@ -27,7 +27,7 @@ base: . term process
 codec: format notation time package program machine
 model: record schema facts tuple manifest
 core: stats compat check conform agentlink rows state entity fold registry gate admission
-core: governance firmware plan exposure view decision actions campaign procedure rules
+core: governance firmware sched plan exposure view decision actions campaign procedure rules
 drivers: store depot verify http bmc service sched
 probe: root platform package kernel library gpu network run
 server: base call form auth api threads http start
@@ -48,9 +48,9 @@ hidden='engine:drivers engine:probe'
 # How many sources may see a header, by themselves or through others: what many see rebuilds them all,
 # and hides what each depends on. A header does not include the whole state; a source does.
 reach='
-core/state/state.h:166
-core/rows/change.h:90
-core/decision/event.h:141
+core/state/state.h:176
+core/rows/change.h:96
+core/decision/event.h:146
 core/plan/plan.h:50
 '
 whole='core/state/state.h'

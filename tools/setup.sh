@@ -12,7 +12,10 @@ libraries='libcurl4-openssl-dev libjansson-dev liblzma-dev libncurses-dev libsql
 # The daemon's own; it is not part of the portable build.
 daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
 
-# A cluster of a real Slurm, and the library that its bridge is built with.
+# What the bridge to Slurm is built with. The rest is built without it, where no archive has it.
+optional=libslurm-dev
+
+# A cluster of a real Slurm.
 slurm='libslurm-dev munge slurm-wlm-basic-plugins slurm-wlm-jwt-plugin slurmctld slurmd slurmrestd'
 
 # Packages that bring a service of their name.
@@ -20,13 +23,13 @@ services='munge postgresql prometheus prometheus-node-exporter slurmctld slurmd 
 
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
+    build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" "$optional" ;;
     demo) echo curl prometheus ;;
     test) echo clang fish git libclang-rt-14-dev man-db mandoc patch tmux tzdata zsh ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     mutants) echo git python3-clang ;;
-    real) echo curl git grub-common openssl postgresql prometheus python3-jsonschema python3-sushy python3-venv \
-        python3-yaml redfishtool rpm slurm-client "$slurm" ;;
+    real) echo curl git grub-common iproute2 mmdebstrap openssl postgresql prometheus python3-jsonschema python3-sushy \
+        python3-venv python3-yaml redfishtool rpm slurm-client "$slurm" ;;
     vm) echo dosfstools e2fsprogs fdisk mmdebstrap ovmf python3 qemu-system-x86 qemu-utils ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
@@ -81,6 +84,16 @@ speak() {
     ! is_ours || $as_root rm -f "$policy"
 }
 
+# The build goes on without it, and says so: left_out WHY. Tests of a real Slurm do not.
+left_out() {
+    echo "setup.sh: lockstep-slurm-bridge is not built: $optional is not installed, and $1" >&2
+    case " $* " in *' real '*) return 5 ;; esac
+    missing=$(echo "$missing " | sed "s/ $optional / /; s/ \$//")
+}
+if [ "$missing" = " $optional" ] && ! may; then
+    left_out "there is neither root nor sudo to install it" "$@"
+fi
+
 if [ -z "$missing" ]; then
     if is_ours; then
         may || {
@@ -114,6 +127,9 @@ case $missing in *:amd64*) $as_root dpkg --add-architecture amd64 ;; esac
 # shellcheck disable=SC2086  # package names are words
 {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    case "$missing " in
+    *" $optional "*) apt-cache show "$optional" >/dev/null 2>&1 || left_out 'no archive of this machine has it' "$@" ;;
+    esac
     $as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends $missing >/dev/null
     disable $missing

@@ -6,7 +6,7 @@
 # "real" are those that need the real programs whose formats we read; "all" are the others.
 # The last line is "N passed, N failed". A program that dies without saying so counts as a failure,
 # and so does a skip, unless it names what this machine or clone cannot have ("missing hardware: ...",
-# "missing history: ...").
+# "missing history: ...", "missing network: ...", "missing root: ...").
 set -u
 
 # Their thousands of small trees are made and removed several times faster in memory than on a disk:
@@ -54,7 +54,7 @@ for build in "$@"; do
         /^=+ [0-9]+\/[0-9]+ =+$/ { close_test(); p = f = 0; missing = 0; result = "" }
         /^result:/ { result = $0 }
         /^[0-9]+ passed, [0-9]+ failed$/ { p = $1; f = $3 }
-        /^missing (hardware|history): / { missing = 1 }
+        /^missing (hardware|history|network|root): / { missing = 1 }
         END {
             close_test()
             if (seen < expected) failed += expected - seen # never ran: the runner was stopped

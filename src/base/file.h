@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 
+#include <limits.h>
 #include <sys/types.h>
 
 /* Append the content of `path` to `out`, whose ceiling applies; "-" is standard input. A directory
@@ -27,7 +28,9 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
 
 /* Make `path` a file with exactly `bytes` in it, for its owner alone (mode 0600). Whenever the
  * power goes, what is found later is the old content or the new; when this returns it is the new.
- * INVALID, and nothing is changed, where a device, a pipe or a socket is there.
+ * After a failure the old content is there and nothing beside it. Writers at the same time do not
+ * mix: the last one wins. INVALID, and nothing is changed, where a device, a pipe or a socket is
+ * there.
  */
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;
@@ -40,6 +43,20 @@ enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str 
  * as far as can be told now, and nothing is left behind. */
 enum lks_code lks_file_replaceable(const char *path, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same for a file that is written in parts: into `fd`, until lks_file_temporary_place() gives
+ * it the name `path`. It has another name in the same folder, which no other process has. The
+ * temporary files of `path` that killed writers left are removed. The caller owes
+ * lks_file_temporary_fini(), which removes a file that was not placed. */
+struct lks_file_temporary {
+    int fd; /* 0: none */
+    char path[PATH_MAX];
+};
+enum lks_code lks_file_temporary_open(const char *path, mode_t mode, struct lks_file_temporary *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_file_temporary_place(struct lks_file_temporary *t, const char *path,
+                                       struct lks_err *err) LKS_MUST_CHECK;
+void lks_file_temporary_fini(struct lks_file_temporary *t);
+
 /* Make a file that is not there yet, with exactly `bytes` in it; never in the place of another.
  * Where that fails nothing is left of it. */
 enum lks_code lks_file_new(const char *path, mode_t mode, struct lks_str bytes,
@@ -49,7 +66,7 @@ enum lks_code lks_file_new(const char *path, mode_t mode, struct lks_str bytes,
 enum lks_code lks_file_sync_parent(const char *path, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The failure that errno tells of: NOT_FOUND, DENIED, INVALID for what is no file or is there
- * already, UNAVAILABLE where there is no room, IO for the rest. */
+ * already, IO for the rest, such as a full disk. */
 enum lks_code lks_file_fail(struct lks_err *err, const char *path) LKS_MUST_CHECK;
 
 #endif

@@ -32,6 +32,9 @@ struct lks_http_request {
     struct lks_buf body;
     struct lks_http_file file;
     size_t file_at;
+    bool repeatable;   /* though it has a body: the peer refuses it the second time, or no harm is
+                          done then */
+    size_t answer_max; /* bytes of the answer's body; 0: LKS_HTTP_RESPONSE_MAX */
 };
 
 /* Borrowed until the conversation was fed. */

@@ -25,3 +25,46 @@ enum lks_code lks_sched_check(const struct lks_sched_wish *wish, struct lks_err 
                         LKS_SCHED_OWNER_MAX, LKS_STR_ARG(wish->owner));
     return LKS_OK;
 }
+
+/* Digits, then "_TASK" of an array or "+OFFSET" of a heterogeneous job. */
+static bool is_job(struct lks_str id)
+{
+    bool good = id.len > 0 && id.len <= LKS_SCHED_JOB_MAX;
+    for (size_t i = 0; i < id.len && good; i++) {
+        char c = id.ptr[i];
+        good = (c >= '0' && c <= '9') || (i > 0 && (c == '_' || c == '+'));
+    }
+    return good;
+}
+
+static enum lks_code check_told(const struct lks_sched_site_wish *wish, struct lks_err *err)
+{
+    if (wish->told_count == 0 || wish->told_count > LKS_SCHED_TOLD_MAX)
+        return lks_fail(err, LKS_E_INVALID, "a request publishes 1 to %d nodes",
+                        LKS_SCHED_TOLD_MAX);
+    for (uint32_t i = 0; i < wish->told_count; i++) {
+        if (!is_name(wish->told[i].node))
+            return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is no name of a node",
+                            LKS_STR_ARG(wish->told[i].node));
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_sched_check_site(const struct lks_sched_site_wish *wish, struct lks_err *err)
+{
+    static const struct lks_str_named signals[] = {
+        {"USR1", 1}, {"USR2", 1}, {"HUP", 1}, {"TERM", 1}};
+    if (wish->verb == LKS_SCHED_SITE_JOBS || wish->verb == LKS_SCHED_SITE_LEAD)
+        return LKS_OK;
+    if (wish->verb == LKS_SCHED_SITE_PUBLISH)
+        return check_told(wish, err);
+    if (!is_job(wish->job))
+        return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is no id of a job",
+                        LKS_STR_ARG(wish->job));
+    if (wish->verb == LKS_SCHED_SITE_SIGNAL &&
+        lks_str_lookup(wish->signal, signals, LKS_COUNT(signals), 0) == 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "'%" LKS_STR_FMT "' is none of the signals USR1, USR2, HUP and TERM",
+                        LKS_STR_ARG(wish->signal));
+    return LKS_OK;
+}

@@ -58,6 +58,7 @@ controller() {
         --people 0.0.0.0:7443 --agents 0.0.0.0:7444
     printf 'limits:\n  heartbeat_ms: 500\n' >>/var/lib/lockstep/lockstepd.yaml
     lockstepd run --config /var/lib/lockstep/lockstepd.yaml >lockstepd.log 2>&1 &
+    controller=$!
     export LOCKSTEP_SERVER=unix:/var/lib/lockstep/lockstepd.sock
     until_true lockstep fleet show
     cp /var/lib/lockstep/ca.crt /var/lib/lockstep/journal.pub /var/lib/lockstep/seal.key .
@@ -250,4 +251,17 @@ tickets() {
 # held: two nodes are on hold
 held() {
     lockstep node hold gpu003,gpu007 --reason "fans"
+}
+
+# slurm: a real slurmctld with gpu001 to gpu008, which 'make test-real' installs
+slurm() {
+    python3 tests/slurm_cluster.py "$PWD/slurm" 8 gpu00 1 >slurm.log 2>&1 &
+    echo $! >slurm.pid
+    until_true grep -q ^ready slurm.log
+    export SLURM_CONF=$PWD/slurm/slurm.conf
+}
+
+# reload: what 'systemctl reload lockstepd' does
+reload() {
+    kill -HUP "$controller"
 }

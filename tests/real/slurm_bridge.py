@@ -2,6 +2,8 @@
 """lockstep-slurm-bridge against a real Slurm: drains and their owners, jobs, epochs, and slurmctld going away.
 
     slurm_bridge.py BUILD_DIR [PART...]      all parts, or these: reads, drains, jobs, ...
+
+Beside the release of Slurm that is installed, tools/slurm-root.sh runs this with a later one.
 """
 import http.client
 import json
@@ -22,7 +24,7 @@ from slurm_cluster import Cluster  # pylint: disable=wrong-import-position
 
 OURS = "lockstep:change:17"
 OTHER = "lockstep:change:18"
-STALE = 4  # seconds: how long the bridge answers without slurmctld
+STALE = 6  # seconds: how long the bridge answers without slurmctld
 HELD = 600  # tenths of a second that an epilog may be held
 
 passed = failed = 0
@@ -101,8 +103,9 @@ class Bridge:
                 break
         return answer
 
-    def drain(self, name, owner=OURS, reason="driver 580", revision=None, **how):
-        return self.write("PUT", name, "drain", {"owner": owner, "reason": reason, "checkpoint": False}, revision, **how)
+    def drain(self, name, owner=OURS, reason="driver 580", revision=None, takes=None, **how):
+        body = {"owner": owner, "reason": reason, "checkpoint": False} | ({"from": takes} if takes else {})
+        return self.write("PUT", name, "drain", body, revision, **how)
 
     def release(self, name, owner=OURS, revision=None, **how):
         return self.write("POST", name, "release", {"owner": owner}, revision, **how)
@@ -160,6 +163,13 @@ def drains(c, b):
     check("the same drain again is done already", status == 200 and again["revision"] == n["revision"], again)
     status, why = b.drain("n1", owner=OTHER)
     check("a drain of another change is refused", status == 409 and OURS in why["error"], why)
+    status, why = b.drain("n1", owner=OTHER, takes="lockstep:change:3")
+    check("and the drain of a third one is not taken over", status == 409 and OURS in why["error"], why)
+    status, n = b.drain("n1", owner=OTHER, reason="kim: bad fan, journal row 812", takes=OURS)
+    shown = c.node("n1")
+    check("the drain of one owner is taken over by the next", status == 200 and n["drain"]["owner"] == OTHER and
+          not n["accepts"] and shown["Reason"].startswith(OTHER + " kim: bad fan, journal row 812"), (n, shown))
+    check("and back", b.drain("n1", takes=OTHER)[0] == 200 and "DRAIN" in c.node("n1")["State"])
     status, why = b.release("n1", owner=OTHER)
     check("another change does not end it", status == 409 and c.node("n1")["State"] == "IDLE+DRAIN", why)
     status, why = b.release("n1", revision=first["revision"])
@@ -178,6 +188,8 @@ def foreign_drains(c, b):
     n = c.wait("the foreign drain is seen", lambda: (b.node("n2")["drain"] and b.node("n2")))
     user = c.run("id", "-un").stdout.strip()
     check("a person's drain is the person's", n["drain"]["owner"] == user and n["drain"]["reason"] == "bad fan", n)
+    user_takes = b.drain("n2", takes=user)[0], b.drain("n2", takes=OURS)[0]
+    check("not by a request that names the person either", user_takes == (400, 409), user_takes)
     check("it is not taken over", b.drain("n2")[0] == 409 and c.node("n2")["Reason"].startswith("bad fan"))
     for owner in (OURS, user):
         check(f"nor released as {owner}", b.release("n2", owner=owner)[0] in (400, 409) and
@@ -192,6 +204,9 @@ def foreign_drains(c, b):
     check("a node that is down is not drained", n["drain"] is None and not n["accepts"] and n["reason"] == "bad DIMM", n)
     status, n = b.drain("n2")
     check("it can be drained", status == 200 and n["down"] and n["drain"]["owner"] == OURS, n)
+    status, n = b.drain("n2", owner=OTHER, takes=OURS)
+    check("and taken over", status == 200 and n["down"] and n["drain"]["owner"] == OTHER, n)
+    check("and back", b.drain("n2", takes=OTHER)[0] == 200)
     status, n = b.release("n2")
     shown = c.node("n2")
     check("the end of the drain leaves it down, for its old reason", status == 200 and n["down"] and
@@ -214,6 +229,32 @@ def reasons(c, b):
     for owner in ("change:17", "lockstep:", "lockstep:a b", ""):
         check(f"an owner '{owner}' is refused", b.drain("n3", owner=owner)[0] == 400)
     c.wait_idle()
+
+
+def advertised(c, b):
+    """What lockstepd compares with the stack: configured, in use, and a node that registers with less."""
+    if not c.gpus:
+        print("skipped: GPUs of Slurm are devices, and to make them needs root")
+        return
+    job = submit(c, "-w", "n6", "--gres=gpu:h200:2", script="exec sleep 60")
+    n = c.wait("GPUs are in use", lambda: (m := b.node("n6"))["gres_used"].startswith("gpu:h200:2") and m)
+    check("a job's GPUs are in use", n["gres"] == f"gpu:h200:{c.gpus}" and "(IDX:" in n["gres_used"], n)
+    c.run("scancel", job)
+    c.wait("GPUs are free again", lambda: b.node("n6")["gres_used"].startswith("gpu:h200:0"))
+    path = os.path.join(os.path.dirname(c.conf), "gres.conf")
+    with open(path, encoding="utf-8") as f:
+        before = f.read()
+    fewer = f"NodeName=n6 Name=gpu Type=h200 File={c.dir}/gpu[0-{c.gpus - 2}]\n"
+    others = before.split("\n", 1)[1].replace("Name=gpu", "NodeName=n[1-5,7-8] Name=gpu")
+    for text, state in (("AutoDetect=off\n" + fewer + others, True), (before, False)):
+        c.write("gres.conf", text)
+        c.stop("slurmd-n6")
+        c.start_slurmd("n6")
+        n = c.wait("it registered", lambda s=state: ("invalid_registration" in (m := b.node("n6"))["state"]) == s and m)
+        check("a node that registered with less" if state else "and with all of them again",
+              n["gres"] == f"gpu:h200:{c.gpus}" and n["accepts"] is False or not state, n)
+    c.run("scontrol", "update", "nodename=n6", "state=resume", check=False)
+    c.wait("it is idle", lambda: b.node("n6")["accepts"])
 
 
 def jobs(c, b):
@@ -291,6 +332,7 @@ def reservations(c, b):
     r = n["reservation"]
     check("a reservation of the node", r["name"] == "window" and r["maint"] and r["users"] == ["root"] and
           r["until"] - r["from"] == 1800000, r)
+    c.wait("Slurm calls it maintenance", lambda: "+maintenance" in b.node("n8")["state"])
     check("of no other node", b.node("n7")["reservation"] is None)
     c.run("scontrol", "delete", "reservationname=window")
     c.wait("it is gone", lambda: b.node("n8")["reservation"] is None)
@@ -338,6 +380,99 @@ def many(c, b):
     answers = at_once(b.release)
     check("and released", all(status == 200 and body["drain"] is None for status, body in answers.values()), answers)
     c.wait_idle()
+
+
+def truth(c, b):
+    """What lockstep says of nodes: features and a digest, beside those of others."""
+    def put(*groups, **how):
+        return b.ask("PUT", "/v1/truth", {"truth": [
+            {"nodes": n, "features": f, "digest": d} for n, f, d in groups]}, epoch=how.get("epoch", 7))
+
+    def features(node, which="ActiveFeatures"):
+        return c.node(node).get(which, "").split(",")
+    ours, digest = ["lks-0123456789ab", "lks-conform"], "sha256:" + "0123456789ab" * 5 + "0123"
+    c.run("scontrol", "update", "nodename=n3", "activefeatures=stack_b", "extra=of a person")
+    status, answer = put(("n[1-8]", ours, digest))
+    check("all nodes at once", status == 200 and answer == {"failed": [], "shown": 8}, answer)
+    check("features of others stay, and active stays apart from available",
+          features("n1") == ["stack_a", "stack_b"] + ours and features("n3") == ["stack_b"] + ours and
+          features("n3", "AvailableFeatures") == ["stack_a", "stack_b"] + ours, c.node("n3"))
+    check("the digest is in extra", c.node("n1")["Extra"] == "lockstep:" + digest, c.node("n1"))
+    check("in comment where a person has extra", c.node("n3")["Extra"] == "of a person" and
+          c.node("n3")["Comment"] == "lockstep:" + digest, c.node("n3"))
+    n = b.node("n3")
+    check("a node shows what is published", n["truth"] == {"features": ours, "shown": True, "digest": digest}, n)
+    job = submit(c, "-C", "lks-0123456789ab&lks-conform", script="exit 0")
+    c.wait("a job that asks for them runs", lambda: job_state(c, job) == "COMPLETED", 60)
+    before = b.node("n2")["revision"]
+    status, answer = put(("n[1-8]", ours, digest))
+    check("the same again changes nothing", status == 200 and answer["shown"] == 8 and b.node("n2")["revision"] == before,
+          answer)
+    status, answer = put(("n[1-2],n99", ["lks-0123456789ab", "lks-drift"], digest))
+    check("a node that Slurm does not have fails alone", status == 200 and answer["shown"] == 2 and
+          [f["node"] for f in answer["failed"]] == ["n99"] and
+          features("n1") == ["stack_a", "stack_b", "lks-0123456789ab", "lks-drift"] and
+          features("n4") == ["stack_a", "stack_b"] + ours, answer)
+    check("an earlier epoch is refused", put(("n1", [], ""), epoch=6)[0] == 409)
+    configured = b.node("n1")["configured"]
+    time.sleep(1.1)
+    c.run("scontrol", "reconfigure")
+    c.wait("the bridge sees that slurmctld read its configuration", lambda: b.node("n1")["configured"] > configured, 60)
+    check("slurmctld has forgotten the features, and the bridge shows it", features("n1") == ["stack_a", "stack_b"] and
+          b.node("n1")["truth"]["features"] == [] and b.node("n1")["truth"]["digest"] == digest, b.node("n1"))
+    check("they are set again", put(("n[1-8]", ours, digest))[1]["shown"] == 8 and features("n5")[-2:] == ours)
+    check("and removed", put(("n[1-8]", [], ""))[1]["shown"] == 8 and features("n1") == ["stack_a", "stack_b"] and
+          features("n3") == ["stack_a", "stack_b"] and "Extra" not in c.node("n1") and "Comment" not in c.node("n3") and
+          c.node("n3")["Extra"] == "of a person", c.node("n3"))
+    c.run("scontrol", "update", "nodename=n3", "extra=")
+
+
+def refusals(c, b):
+    """Refusals that come from below the bridge have its form."""
+    def raw(text):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(60)
+            s.connect(b.socket)
+            s.sendall(text)
+            s.shutdown(socket.SHUT_WR)
+            answer = b""
+            while part := s.recv(65536):
+                answer += part
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), json.loads(body)
+    for name, text, want in (
+            ("a path that leaves its place", b"GET /v1/../x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n", 400),
+            ("a body that is too large", b"PUT /v1/truth HTTP/1.1\r\nHost: b\r\nLockstep-Epoch: 7\r\n"
+             b"Content-Length: 9999999\r\nConnection: close\r\n\r\n", 413)):
+        status, body = raw(text)
+        check(f"{name} is refused with an error", status == want and list(body) == ["error"], (status, body))
+    status, body = raw(b"POST /v1/jobs/1/requeue HTTP/1.1\r\nHost: b\r\nLockstep-Epoch: 7\r\nLockstep-Epoch: 9\r\n"
+                       b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+    check("two epochs are refused", status == 400 and "twice" in body["error"] and
+          b.ask("GET", "/v1/health")[1]["epoch"] == 7, body)
+
+
+def two_bridges(c, b):
+    """A leader that gave its epoch to both bridges: the one before it is refused by both."""
+    os.mkdir(folder := os.path.join(b.folder, "second"), 0o755)
+    other = Bridge(os.path.dirname(b.program), folder, c.conf)
+    try:
+        check("both bridges write", b.drain("n1", epoch=7)[0] == 200 and other.release("n1", epoch=7)[0] == 200)
+        check("a later leader gives its epoch to both",
+              [x.ask("PUT", "/v1/epoch", epoch=8) for x in (b, other)] == [(200, {"epoch": 8})] * 2)
+        for x in (b, other):
+            status, why = x.drain("n1", epoch=7)
+            check("the leader before it is refused", status == 409 and why["epoch"] == 8, why)
+            check("and cannot give its own", x.ask("PUT", "/v1/epoch", epoch=7)[0] == 409)
+        check("no drain was made", "DRAIN" not in c.node("n1")["State"])
+    finally:
+        other.end()
+    b.end()  # the parts behind this one write with epoch 7
+    with open(os.path.join(b.folder, "bridge", "bridge.json"), encoding="utf-8") as f:
+        kept = json.load(f)
+    with open(os.path.join(b.folder, "bridge", "bridge.json"), "w", encoding="utf-8") as f:
+        json.dump(dict(kept, epoch=7), f)
+    b.start()
 
 
 def controller_lost(c, b):
@@ -483,20 +618,22 @@ def strangers(c, b):
         holder.communicate(timeout=60)
 
 
-def make_certificates(folder):
+def make_certificates(folder, address="127.0.0.1"):
+    """An authority, the bridge's certificate for this address, a controller's, and some that are refused."""
     def openssl(*args):
         subprocess.run(["openssl", *args], cwd=folder, check=True, timeout=60, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
     os.makedirs(folder)
     for ca in ("ca", "strange"):
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-subj", "/CN=" + ca, "-keyout", ca + ".key", "-out", ca + ".pem")
+                "-subj", "/CN=" + ca, "-addext", "keyUsage=critical,keyCertSign", "-keyout", ca + ".key", "-out", ca + ".pem")
     for name, ca, subject, use, names in (
-            ("server", "ca", "bridge", "serverAuth", "IP:127.0.0.1"), ("ctl", "ca", "ctl1", "clientAuth", "DNS:ctl1"),
+            ("server", "ca", "bridge", "serverAuth", "IP:" + address), ("ctl", "ca", "ctl1", "clientAuth", "DNS:ctl1"),
             ("other", "ca", "ctl2", "clientAuth", "DNS:ctl2"), ("foreign", "strange", "ctl1", "clientAuth", "DNS:ctl1"),
             ("node", "ca", "ctl1", "clientAuth", "URI:urn:lockstep:node:ctl1")):
         with open(os.path.join(folder, name + ".ext"), "w", encoding="utf-8") as f:
-            f.write(f"extendedKeyUsage={use}\nsubjectAltName={names}\n")
+            f.write(f"extendedKeyUsage={use}\nsubjectAltName={names}\nsubjectKeyIdentifier=hash\n"
+                    "authorityKeyIdentifier=keyid\n")
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=" + subject,
                 "-keyout", name + ".key", "-out", name + ".csr")
         openssl("x509", "-req", "-in", name + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial",
@@ -538,8 +675,47 @@ def tls(c, b):
     check("SIGTERM ends it", b.end() == 0)
 
 
+def failover(folder, build):
+    """A backup slurmctld takes over from a primary that was killed, and gives way when the primary is there again."""
+    if os.getuid() != 0:
+        print("skipped: a second host name needs root")
+        return
+    os.mkdir(folder, 0o755)
+    extra = "SlurmctldHost=127.0.0.2\nSlurmctldTimeout=4\nMessageTimeout=5\n"
+    with Cluster(os.path.join(folder, "c"), nodes=2, extra=extra) as c:
+        with open(c.conf, encoding="utf-8") as f:
+            own = f.read().replace("slurmctld.pid", "backup.pid").replace("slurmctld.log", "backup.log")
+        c.write("backup.conf", own)
+        c.spawn("backup", ["unshare", "--uts", "sh", "-c", 'hostname 127.0.0.2 && exec "$@"', "sh", "slurmctld", "-D", "-f",
+                           c.path("backup.conf")])
+        b = Bridge(build, folder, c.conf)
+        try:
+            answering = lambda: [b.ask("GET", "/v1/health")[1][k] for k in ("primary", "backup")]
+            c.wait("both controllers answer", lambda: answering() == [True, True], 120)
+            check("a drain with both", b.drain("n1", epoch=7)[0] == 200)
+            state = c.path("state", "node_state")
+            c.wait("slurmctld saved it", lambda: os.path.exists(state) and OURS.encode() in open(state, "rb").read(), 60)
+            c.stop("slurmctld", signal.SIGKILL)
+            seen = []
+
+            def done(act, name):
+                seen.append(act(name, epoch=7)[0])
+                return seen[-1] == 200
+            c.wait("the backup drains", lambda: done(b.drain, "n2"), 120)
+            check("the bridge goes on through the backup", set(seen) <= {200, 409, 503, 504} and
+                  all("DRAIN" in c.node(n)["State"] and c.node(n)["Reason"].startswith(OURS) for n in ("n1", "n2")), seen)
+            check("health says which of them answers", c.wait("the ping", lambda: answering() == [False, True], 120))
+            check("and the backup ends a drain", b.release("n1", epoch=7)[0] == 200 and "DRAIN" not in c.node("n1")["State"])
+            c.start_slurmctld()
+            c.wait("the primary answers", lambda: answering() == [True, True], 120)
+            c.wait("a drain ends through the primary", lambda: done(b.release, "n2") or not b.node("n2").get("drain", True), 120)
+            check("no drain is left", not any("DRAIN" in c.node(n)["State"] for n in ("n1", "n2")), seen)
+        finally:
+            b.end()
+
+
 # The last two leave the cluster or the bridge changed.
-PARTS = (reads, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, many, strangers,
+PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, many, truth, refusals, two_bridges, strangers,
          controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
 
 
@@ -557,8 +733,11 @@ def main():
             for part in PARTS:
                 if not sys.argv[2:] or part.__name__ in sys.argv[2:]:
                     part(c, b)
+            b.end()
             with open(os.path.join(folder, "bridge.log"), encoding="utf-8", errors="replace") as f:
                 check("no sanitizer has reported anything", "Sanitizer" not in (log := f.read()) and "runtime error" not in log)
+        if not sys.argv[2:] or "failover" in sys.argv[2:]:
+            failover(os.path.join(folder, "failover"), build)
     except Exception as fault:  # pylint: disable=broad-except
         check("the test itself", False, repr(fault))
     if failed == 0:

@@ -3,10 +3,16 @@
 
     slurm_side.py DIR BRIDGE_PROGRAM NODES
 
-Prints "ready SOCKET". Then a line on standard input is a command, and each is answered with a line:
+slurmctld with the bridge and each slurmd are in a network namespace of their own (tests/namespaces.py); the caller's is that
+of lockstepd. DIR/namespaces has a line for each: NAME PID, of a process in it. DIR/pki has the certificates of the bridge and
+of lockstepd ("ctl").
+
+Prints "ready URL". Then a line on standard input is a command, and each is answered with a line:
 
     kill slurmctld    end it with SIGKILL and start it again                    "done"
     kill bridge       the same                                                  "done"
+    cut, join         slurmctld and lockstepd lose each other, find each other  "done"
+    drained           the nodes that Slurm drains or has drained                "nodes NAME,..."
     stop              submit no more jobs, wait until all have ended            "ended COUNT"
     idle              wait until no node is drained, down or in use any more    "done"
 
@@ -25,47 +31,79 @@ import sys
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import namespaces  # noqa: E402
+import slurm_bridge  # noqa: E402
 import slurm_cluster  # noqa: E402
 
 JOBS_MAX = 5000
 WAITING_MAX = 6
+PORT = 7446
+REGISTER_SECONDS = 12  # nodes that register by then miss the jobs whose end a killed slurmctld did not save
 
 
 class Side:
     def __init__(self, folder, program, nodes):
         self.folder, self.program = pathlib.Path(folder), program
-        self.socket = self.folder / "bridge.sock"
+        self.url = f"https://{namespaces.DIRECT_SLURMCTLD}:{PORT}"
+        self.net = namespaces.Namespaces([f"g{i}" for i in range(1, nodes + 1)])
+        self.pki = self.folder / "pki"
+        slurm_bridge.make_certificates(self.pki, namespaces.DIRECT_SLURMCTLD)
         log = self.folder / "jobs.log"
-        extra = f"JobCompType=jobcomp/filetxt\nJobCompLoc={log}\nSlurmdTimeout=15\n"
+        extra = f"JobCompType=jobcomp/filetxt\nJobCompLoc={log}\nSlurmdTimeout=15\n" \
+            "BatchStartTimeout=2\nMessageTimeout=5\n"
         self.log = log
-        self.cluster = slurm_cluster.Cluster(self.folder / "slurm", nodes=nodes, extra=extra, prefix="g")
+        self.cluster = slurm_cluster.Cluster(self.folder / "slurm", nodes=nodes, gpus=1, extra=extra, prefix="g",
+                                             start=self.net.inside, address=self.net.address,
+                                             controller=namespaces.SLURMCTLD)
         self.bridge = None
         self.enough = threading.Event()
         self.submitted = 0
+
+    def write_namespaces(self):
+        lines = [f"{name} {self.net.pid(name)}\n" for name in self.cluster.nodes]
+        (self.folder / "namespaces").write_text("".join(lines))
 
     def start_bridge(self):
         state = self.folder / "bridge"
         state.mkdir(mode=0o700, exist_ok=True)
         with open(self.folder / "bridge.log", "ab") as log:
             self.bridge = subprocess.Popen(
-                [self.program, "--listen", f"unix:{self.socket}", "--state", str(state), "--slurm-conf",
-                 self.cluster.conf], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        slurm_cluster.Cluster.wait("the bridge listens", self.socket.exists)
+                self.net.inside("slurmctld", [
+                    self.program, "--listen", self.url.removeprefix("https://"), "--certificate", self.pki / "server.pem",
+                    "--key", self.pki / "server.key", "--ca", self.pki / "ca.pem", "--client-name", "ctl1", "--state", state,
+                    "--slurm-conf", self.cluster.conf]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+                text=True)
+        if not self.bridge.stdout.readline().startswith("ready"):
+            sys.exit("slurm_side.py: the bridge did not start: see bridge.log")
 
     def kill_bridge(self):
         self.bridge.kill()
         self.bridge.wait()
-        self.socket.unlink(missing_ok=True)
         self.start_bridge()
 
+    def drained(self):
+        """Nodes with a drain, as Slurm shows them."""
+        nodes = self.cluster.run("sinfo", "-h", "-N", "-o", "%N %T").stdout.splitlines()
+        return ",".join(sorted(node for node, state in map(str.split, nodes) if "drain" in state))
+
     def kill_slurmctld(self):
+        """Nodes register with the next one at once, and again soon: by themselves they do so two minutes later."""
         self.cluster.stop("slurmctld", signal.SIGKILL)
         self.cluster.start_slurmctld()
+        threading.Timer(REGISTER_SECONDS, self.cluster.run, ("scontrol", "reconfigure"), {"check": False}).start()
+
+    def return_duplicates(self):
+        """Return nodes that Slurm itself drained: a killed slurmctld may give the number of a job that runs a second time."""
+        drained = self.cluster.run("sinfo", "-h", "-N", "-t", "drain", "-o", "%N %E", check=False)
+        for node, reason in (line.split(None, 1) for line in drained.stdout.splitlines()):
+            if reason.startswith("Duplicate jobid"):
+                self.cluster.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)
 
     def submit_jobs(self):
         """Jobs of a second or two that need a node each, always some more than there are nodes."""
         chance = random.Random(7)
         while not self.enough.is_set() and self.submitted < JOBS_MAX:
+            self.return_duplicates()
             waiting = self.cluster.run("squeue", "-h", "-t", "PENDING", "-o", "%i", check=False)
             if waiting.returncode == 0 and len(waiting.stdout.split()) < WAITING_MAX:
                 job = f"sleep {chance.choice(('0.5', '1', '2'))}"
@@ -113,6 +151,10 @@ class Side:
             self.kill_slurmctld()
         elif line == "kill bridge":
             self.kill_bridge()
+        elif line in ("cut", "join"):
+            self.net.cut(line == "cut")
+        elif line == "drained":
+            return "nodes " + self.drained()
         else:
             sys.exit(f"slurm_side.py: no command '{line}'")
         return "done"
@@ -124,10 +166,11 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     side = Side(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     with side.cluster:
+        side.write_namespaces()
         side.start_bridge()
         thread = threading.Thread(target=side.submit_jobs, daemon=True)
         thread.start()
-        print("ready", side.socket, flush=True)
+        print("ready", side.url, flush=True)
         while True:
             select.select([sys.stdin], [], [])
             line = sys.stdin.readline()
@@ -136,6 +179,7 @@ def main():
             print(side.take(line.strip(), thread), flush=True)
         side.enough.set()
         thread.join()
+    side.net.end()
 
 
 if __name__ == "__main__":

@@ -229,7 +229,9 @@ static _Noreturn void become_agent(const struct small *s, size_t i, const char *
     snprintf(state, sizeof(state), "%s/state", dir);
     snprintf(token, sizeof(token), "%s/token", dir);
     snprintf(log, sizeof(log), "%s/log", dir);
-    snprintf(server, sizeof(server), "https://localhost:%u", s->f.crew.c.people);
+    snprintf(server, sizeof(server), "https://%s:%u",
+             s->site != NULL && s->site->host != NULL ? s->site->host : "localhost",
+             s->f.crew.c.people);
     snprintf(ca, sizeof(ca), "%s/ca.crt", s->f.crew.c.data);
     snprintf(root, sizeof(root), "%s", s->roots[i]);
     snprintf(name, sizeof(name), "%s", small_name(i));
@@ -249,6 +251,8 @@ static _Noreturn void become_agent(const struct small *s, size_t i, const char *
                     (char[]){"--quick"},
                     NULL};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (s->site != NULL && s->site->enter != NULL && !s->site->enter(s->site->ctx, i))
+        _exit(126);
     if (freopen("/dev/null", "r", stdin) != NULL && freopen(log, "w", stdout) != NULL &&
         dup2(1, 2) == 2)
         execv(argv[0], argv);
@@ -364,7 +368,8 @@ bool small_begin_pools(struct small *s, size_t nodes, const char *config, const 
 bool small_begin_at(struct small *s, size_t nodes, const struct small_site *site)
 {
     LKS_ASSERT(nodes <= SMALL_NODES_MAX);
-    *s = (struct small){.nodes = nodes, .site = site, .pools = ""};
+    *s = (struct small){
+        .nodes = nodes, .site = site, .pools = site->pools != NULL ? site->pools : ""};
     bmcd_init(&s->f.bmcs);
     return small_start_bmcs(s) && site->start(s, site->ctx) && begin(s);
 }

@@ -203,6 +203,10 @@ static void check_one(struct story *s, size_t i)
     if (done) {
         CHECK_STR(lks_doc_text(device, "active"), VERSION);
         CHECK_INT(lks_doc_member(device, "flashes")->number, 1);
+    } else if (strcmp(s->outcomes[i], "failed") == 0 && s->found[i][0] == '\0') {
+        /* On a slow machine its time ends before it starts. */
+        CHECK_STR(lks_doc_text(device, "active"), BEFORE);
+        CHECK_INT(lks_doc_member(device, "flashes")->number, 0);
     } else if (strcmp(s->outcomes[i], "failed") == 0 && !faults[fault].lies) {
         CHECK_STR(lks_doc_text(device, "active"), s->found[i]);
     }

@@ -1,8 +1,11 @@
 /*
  * A change beside a real Slurm: the small fleet of real parts (small.h), whose pools say `sched:
- * slurm`, a real slurmctld with a slurmd for each node, its bridge, and a stream of jobs. Waves
- * drain, update and return all nodes; on the way slurmctld, the bridge and lockstepd are killed
- * once each. No job runs on a node while that is changed, none is killed, and in the end no drain
+ * slurm`, a real slurmctld with a slurmd for each of 16 nodes, its bridge, and a stream of jobs.
+ * lockstepd with the BMCs, slurmctld with the bridge, and each node with its agent and its slurmd
+ * are in network namespaces of their own; the bridge is reached by mutual TLS. Waves drain, update
+ * and return all nodes; on the way slurmctld, the bridge and lockstepd are killed once each, and
+ * slurmctld and lockstepd lose each other for a while: nodes that were drained go on, and no other
+ * is drained. No job runs on a node while that is changed, none is killed, and in the end no drain
  * is left.
  */
 #include "model/record/record.h"
@@ -12,12 +15,15 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NODES = 6, JOBS_MAX = 8192, LINE_MAX_ = 256 };
+enum { NODES = 16, JOBS_MAX = 8192, LINE_MAX_ = 256, CONFIG_MAX = 2048, AT_ONCE = 4 };
+
+#define LOCKSTEPD "10.77.0.1" /* tests/namespaces.py */
 
 static const char limits[] =
     "limits: {heartbeat_ms: 250, late_ms: 10000, lost_ms: 60000, validity_ms: 100,\n"
@@ -30,6 +36,8 @@ struct story {
     struct lks_tree tree; /* of the Slurm side */
     pid_t side;
     FILE *to, *from; /* its standard input and output */
+    char config[CONFIG_MAX];
+    int namespaces[NODES]; /* processes in them */
     uint64_t change;
 };
 
@@ -70,14 +78,33 @@ static bool side_says(struct story *s, const char *command, const char *want, ch
     return CHECK(lks_str_starts(lks_str_from(line), want));
 }
 
+/* The processes that the Slurm side has in the namespaces of nodes. */
+static bool read_namespaces(struct story *s)
+{
+    char path[SMALL_PATH], name[32], pid[16];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "%s/namespaces", s->tree.path);
+    FILE *f = fopen(path, "re");
+    if (!CHECK(f != NULL))
+        return false;
+    while (count < NODES && fscanf(f, "%31s %15s", name, pid) == 2) {
+        s->namespaces[count] = (int)strtol(pid, NULL, 10);
+        count += CHECK_STR(lks_str_from(name), small_name(count));
+    }
+    fclose(f);
+    return CHECK_INT(count, NODES);
+}
+
 static bool side_start(struct story *s)
 {
-    char line[LINE_MAX_], config[1024];
-    if (!spawn(s) || !side_says(s, NULL, "ready ", line))
+    char line[LINE_MAX_];
+    if (!spawn(s) || !side_says(s, NULL, "ready ", line) || !read_namespaces(s))
         return false;
-    snprintf(config, sizeof(config), "%sslurm: {bridges: [\"here=unix:%s\"]}\n", limits,
-             line + strlen("ready "));
-    return small_begin_pools(&s->small, NODES, config, ", sched: slurm");
+    snprintf(s->config, sizeof(s->config),
+             "%sslurm:\n  bridges: [\"here=%s\"]\n  ca: %s/pki/ca.pem\n"
+             "  certificate: %s/pki/ctl.pem\n  key: %s/pki/ctl.key\n",
+             limits, line + strlen("ready "), s->tree.path, s->tree.path, s->tree.path);
+    return true;
 }
 
 static void side_end(struct story *s)
@@ -88,6 +115,45 @@ static void side_end(struct story *s)
         fclose(s->from);
     if (s->side > 0) /* it ends with its input */
         CHECK(waitpid(s->side, NULL, 0) == s->side);
+}
+
+/* The site ---------------------------------------------------------------------------------- */
+
+/* lockstepd, which nodes reach over their network. */
+static bool start_lockstepd(struct small *small, void *ctx)
+{
+    struct story *s = ctx;
+    struct crew *crew = &small->f.crew;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(CONFIG_MAX);
+    char lines[96];
+    ctl_init_shared(&crew->c, "--name", LOCKSTEPD, s->config);
+    const char *const everywhere[] = {"/bin/sed", "-i", "s/127\\.0\\.0\\.1:/0.0.0.0:/",
+                                      crew->c.config, NULL};
+    if (!small_fix_ports(&crew->c) || !CHECK_INT(ctl_run(everywhere, &said), 0))
+        return false;
+    snprintf(lines, sizeof(lines), "controller: {agents: \"https://" LOCKSTEPD ":%u\"}\n",
+             crew->c.agents);
+    ctl_configure(&crew->c, lines);
+    if (!CHECK(ctl_start(&crew->c)))
+        return false;
+    crew->root = ctl_client(&crew->c, CTL_UNIX);
+    return CHECK(crew->root != NULL);
+}
+
+static bool open_store(void *ctx, struct lks_store *out)
+{
+    struct story *s = ctx;
+    return ctl_store(&s->small.f.crew.c, out);
+}
+
+/* An agent runs in the namespace of its node. */
+static bool enter_node(void *ctx, size_t node)
+{
+    const struct story *s = ctx;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", s->namespaces[node]);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
 }
 
 /* The change -------------------------------------------------------------------------------- */
@@ -107,7 +173,7 @@ static bool start_change(struct story *s)
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char body[96];
     if (!crew_fine(s->small.f.crew.root, "propose", "/v1/changes",
-                   "{\"nodes\":\"g[1-6]\",\"stack\":\"b\",\"soak_seconds\":1,\"reason\":\"next\"}",
+                   "{\"nodes\":\"g[1-16]\",\"stack\":\"b\",\"soak_seconds\":1,\"reason\":\"next\"}",
                    &t))
         return false;
     s->change = (uint64_t)crew_number(&t, "id");
@@ -118,60 +184,167 @@ static bool start_change(struct story *s)
            tell(s, s->small.f.crew.root, "startChange", "start", body);
 }
 
-/* How many members are done; the state of the change. */
-static size_t progress(struct story *s, char state[32])
+/* Nodes of the change, by what they do. */
+struct stand {
+    char state[32]; /* of the change */
+    size_t done;
+    bool beyond[NODES];    /* drained, and changed now */
+    bool returning[NODES]; /* changed, and about to return to service, or back there */
+};
+
+static void take_member(struct stand *out, const struct lks_doc *m)
+{
+    struct lks_str state = lks_doc_text(m, "state"), doing = lks_doc_text(m, "doing");
+    bool returns = lks_str_is(doing, "return") || lks_str_is(state, "done");
+    out->done += lks_str_is(state, "done");
+    for (size_t i = 0; i < NODES; i++) {
+        if (!lks_str_is(lks_doc_text(m, "node"), small_name(i)))
+            continue;
+        out->returning[i] = returns;
+        out->beyond[i] = doing.len > 0 && !returns && !lks_str_is(doing, "leave");
+    }
+}
+
+static struct stand progress(struct story *s)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    struct stand out = {0};
     char path[SMALL_PATH];
     snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "?plan=false", s->change);
-    state[0] = '\0';
     if (!crew_fine(s->small.f.crew.root, "change", path, NULL, &t))
-        return 0;
-    snprintf(state, 32, "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "state")));
+        return out;
+    snprintf(out.state, sizeof(out.state), "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "state")));
     snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "/members?limit=100", s->change);
     crew_told_fini(&t);
     t = (struct crew_told){0};
-    size_t done = 0;
     if (!crew_fine(s->small.f.crew.root, "changeMembers", path, NULL, &t))
-        return 0;
+        return out;
     for (const struct lks_doc *m = lks_doc_member(t.doc, "items")->first; m != NULL; m = m->next)
-        done += lks_str_is(lks_doc_text(m, "state"), "done");
-    return done;
+        take_member(&out, m);
+    return out;
 }
 
-static bool kill_lockstepd(struct story *s)
+/* A partition ------------------------------------------------------------------------------- */
+
+/* Nodes that Slurm drains or has drained, as it shows them itself. */
+static bool read_drained(struct story *s, char line[LINE_MAX_])
 {
+    return side_says(s, "drained", "nodes ", line);
+}
+
+/* lockstepd has noticed that no bridge answers about the nodes of some pool. */
+static bool is_failing(struct story *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    bool failing = false;
+    if (!crew_fine(s->small.f.crew.root, "schedulers", "/v1/schedulers", NULL, &t))
+        return false;
+    for (const struct lks_doc *i = lks_doc_member(t.doc, "items")->first; i != NULL; i = i->next)
+        failing = failing || lks_doc_member(i, "failing")->number > 0;
+    return failing;
+}
+
+/* Nodes that were being changed before have got as far as they can without Slurm. */
+static bool have_gone_on(const struct stand *before, const struct stand *now)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        if (before->beyond[i] && !now->returning[i])
+            return false;
+    }
+    return true;
+}
+
+/* What does not need Slurm is as ever. */
+static void check_others(struct story *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    CHECK(crew_fine(s->small.f.crew.root, "admit", "/v1/admit",
+                    "{\"job\":\"other\",\"nodes\":\"g1\"}", &t));
+    CHECK(crew_truth(&t, "admitted"));
+}
+
+/* slurmctld and lockstepd lose each other while nodes are changed. */
+static bool partition(struct story *s, const struct stand *before)
+{
+    char line[LINE_MAX_], drained[LINE_MAX_], later[LINE_MAX_];
+    struct stand now = *before;
+    bool noticed = false, gone_on = false;
+    if (!side_says(s, "cut", "done", line))
+        return false;
+    for (struct lks_wait w = {0}; !noticed && lks_wait(&w);)
+        noticed = is_failing(s);
+    const struct stand cut = progress(s);
+    if (!CHECK(noticed) || !read_drained(s, drained))
+        return false;
+    for (struct lks_wait w = {0}; !gone_on && lks_wait(&w);) {
+        now = progress(s);
+        gone_on = have_gone_on(before, &now);
+    }
+    CHECK(gone_on);
+    CHECK_STR(lks_str_from(now.state), "running");
+    CHECK_INT(now.done, cut.done);
+    check_others(s);
+    if (!read_drained(s, later))
+        return false;
+    CHECK_STR(lks_str_from(later), drained);
+    printf("     without Slurm: %s\n", drained);
+    return side_says(s, "join", "done", line);
+}
+
+/* What happens on the way ------------------------------------------------------------------- */
+
+static bool kill_lockstepd(struct story *s, const struct stand *now)
+{
+    (void)now;
     return flashes_kill(&s->small.f);
 }
 
-static bool kill_slurmctld(struct story *s)
+static bool kill_slurmctld(struct story *s, const struct stand *now)
 {
     char line[LINE_MAX_];
+    (void)now;
     return side_says(s, "kill slurmctld", "done", line);
 }
 
-static bool kill_bridge(struct story *s)
+static bool kill_bridge(struct story *s, const struct stand *now)
 {
     char line[LINE_MAX_];
+    (void)now;
     return side_says(s, "kill bridge", "done", line);
 }
 
-/* Each once, when so many nodes are done. */
-static bool (*const kills[])(struct story *s) = {kill_slurmctld, kill_lockstepd, kill_bridge};
+/* Each once: when so many nodes are done, and some other is being changed. */
+static const struct {
+    size_t done;
+    bool (*act)(struct story *s, const struct stand *now);
+} events[] = {{1, kill_slurmctld}, {3, partition}, {6, kill_lockstepd}, {9, kill_bridge}};
+
+static bool is_changing(const struct stand *now)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        if (now->beyond[i])
+            return true;
+    }
+    return false;
+}
 
 static bool run_change(struct story *s)
 {
-    char state[32] = "";
-    size_t killed = 0;
+    struct stand now = {0};
+    size_t happened = 0;
     for (struct lks_wait w = {0}; lks_wait(&w);) {
-        size_t done = progress(s, state);
-        if (killed < LKS_COUNT(kills) && done > killed && !kills[killed++](s))
-            return false;
-        if (strcmp(state, "approved") != 0 && strcmp(state, "running") != 0)
+        now = progress(s);
+        if (strcmp(now.state, "approved") != 0 && strcmp(now.state, "running") != 0)
             break;
+        if (happened < LKS_COUNT(events) && now.done >= events[happened].done &&
+            is_changing(&now)) {
+            if (!events[happened++].act(s, &now))
+                return false;
+            w = (struct lks_wait){0};
+        }
     }
-    CHECK_INT(killed, LKS_COUNT(kills));
-    return CHECK_STR(lks_str_from(state), "done");
+    CHECK_INT(happened, LKS_COUNT(events));
+    return CHECK_STR(lks_str_from(now.state), "done");
 }
 
 /* What became of the jobs ------------------------------------------------------------------- */
@@ -190,20 +363,20 @@ struct jobs {
 
 static bool read_jobs(struct story *s, struct jobs *out)
 {
-    char path[SMALL_PATH], node[64], state[64];
-    unsigned long long start, end;
+    char path[SMALL_PATH], node[64], started[32], ended[32], state[64];
     snprintf(path, sizeof(path), "%s/jobs", s->tree.path);
     FILE *f = fopen(path, "r");
     if (!CHECK(f != NULL))
         return false;
     while (out->count < JOBS_MAX &&
-           fscanf(f, "%63s %llu %llu %63s", node, &start, &end, state) == 4) {
+           fscanf(f, "%63s %31s %31s %63s", node, started, ended, state) == 4) {
         if (strcmp(state, "LOST") == 0)
             continue;
         CHECK_STR(lks_str_from(state), "COMPLETED");
         for (size_t i = 0; i < NODES; i++) {
             if (strcmp(node, small_name(i)) == 0)
-                out->list[out->count++] = (struct job){i, start * LKS_SECOND, end * LKS_SECOND};
+                out->list[out->count++] = (struct job){i, strtoull(started, NULL, 10) * LKS_SECOND,
+                                                       strtoull(ended, NULL, 10) * LKS_SECOND};
         }
     }
     fclose(f);
@@ -254,7 +427,17 @@ static void test_story(void)
     char line[LINE_MAX_];
     LKS_ASSERT(s != NULL);
     s->tree = lks_tree_new();
-    if (side_start(s) && start_change(s) && run_change(s) && side_says(s, "stop", "ended ", line)) {
+    const struct small_site site = {.start = start_lockstepd,
+                                    .store = open_store,
+                                    .people = &s->small.f.crew,
+                                    .speed = 1000,
+                                    .headroom = AT_ONCE,
+                                    .pools = ", sched: slurm",
+                                    .host = LOCKSTEPD,
+                                    .enter = enter_node,
+                                    .ctx = s};
+    if (side_start(s) && small_begin_at(&s->small, NODES, &site) && start_change(s) &&
+        run_change(s) && side_says(s, "stop", "ended ", line)) {
         CHECK(side_says(s, "idle", "done", line));
         check_jobs(s);
         small_tell_end(&s->small, &end);
@@ -268,8 +451,17 @@ static void test_story(void)
 
 int main(void)
 {
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = LKS_BUF(CONFIG_MAX);
+    if (unshare(CLONE_NEWNET) != 0) {
+        printf("missing root: each part runs in a network namespace of its own\n");
+        return 77;
+    }
+    if (ctl_run((const char *[]){"/sbin/ip", "link", "set", "lo", "up", NULL}, &said) != 0) {
+        printf("missing root: no 'ip' of iproute2, which sets up network namespaces\n");
+        return 77;
+    }
     return lks_test_main((const struct lks_test[]){
-        {"a change beside Slurm, with kills on both sides", test_story},
+        {"a change beside Slurm, with kills and a partition", test_story},
         {0},
     });
 }

@@ -84,6 +84,7 @@ static enum lks_code listen_at(struct lks_serve *s, const char *address, struct 
                                         .request_ms = REQUEST_MS,
                                         .idle_ms = IDLE_MS,
                                         .socket_mode = SOCKET_MODE,
+                                        .errors = true,
                                         .kept = CONNECTIONS - REFUSED,
                                         .users = s->o->users,
                                         .user_count = s->o->user_count};

@@ -13,6 +13,7 @@ enum {
     READ_WAIT_MS = 2000,  /* for that, before it is answered from as it is */
     WRITE_WAIT_MS = 8000, /* for slurmctld; lockstepd waits ten seconds */
     TIMER_MS = 100,
+    OK = 200,
     NOT_ALLOWED = 405,
     TOO_LATE = 504,
     BUSY = 503,
@@ -67,6 +68,7 @@ static void write_health(const struct lks_serve *s, struct lks_buf *out)
     else
         lks_json_null(&j, "backup");
     lks_json_int(&j, "pinged", (int64_t)is->pinged);
+    lks_json_int(&j, "configured", (int64_t)w->book.configured);
     lks_json_int(&j, "epoch", (int64_t)w->epoch);
     if (w->book.read.wall > 0)
         lks_json_int(&j, "age", (int64_t)(now - w->book.read.steady));
@@ -96,17 +98,7 @@ static int write_read(const struct lks_serve *s, const struct lks_bridge_request
         lks_buf_addf(out, "{\"error\":\"Slurm has no node '%s'\"}", r->name);
         return fresh ? 404 : BUSY; /* an old book does not know new nodes */
     }
-    return 200;
-}
-
-static void answer_health(const struct lks_serve *s, struct lks_httpd_exchange *x)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(LKS_BRIDGE_BODY_MAX);
-    uv_mutex_t *lock = (uv_mutex_t *)&s->worker.lock;
-    uv_mutex_lock(lock);
-    write_health(s, &body);
-    uv_mutex_unlock(lock);
-    reply_whole(x, 200, &body);
+    return OK;
 }
 
 /* Answer a read if the book is fresh, or if `now_or_never`: then as it is, unless it is too old. */
@@ -120,10 +112,15 @@ static bool answer_read(struct lks_serve *s, struct lks_httpd_exchange *x,
     const struct lks_worker_status *is = &s->worker.status;
     const struct lks_bridge_when *read = &s->worker.book.read;
     lks_ms age = read->wall > 0 ? now - read->steady : UINT64_MAX;
-    bool fresh = age <= FRESH_MS;
+    bool fresh = age <= FRESH_MS, health = r->verb == LKS_BRIDGE_HEALTH;
     snprintf(failure, sizeof(failure), "%s",
-             is->failure[0] != '\0' ? is->failure : "slurmctld has not answered yet");
-    if (fresh || (now_or_never && age <= s->o->stale))
+             is->failure[0] != '\0' ? is->failure
+             : read->wall > 0       ? "slurmctld does not answer"
+                                    : "slurmctld has not answered yet");
+    if (health && (fresh || now_or_never)) {
+        write_health(s, &body);
+        status = OK;
+    } else if (fresh || (now_or_never && age <= s->o->stale))
         status = write_read(s, r, now, fresh, &body);
     uv_mutex_unlock(&s->worker.lock);
     if (status == 0 && !now_or_never)
@@ -139,6 +136,7 @@ static bool answer_read(struct lks_serve *s, struct lks_httpd_exchange *x,
 
 static void free_call(struct lks_serve_call *c)
 {
+    lks_bridge_request_fini(&c->task.request);
     lks_buf_fini(&c->task.body);
     free(c);
 }
@@ -223,7 +221,7 @@ void lks_serve_gone(void *ctx, struct lks_httpd_exchange *x)
 }
 
 static void wait_for(struct lks_serve *s, struct lks_httpd_exchange *x,
-                     const struct lks_bridge_request *r, lks_ms now)
+                     struct lks_bridge_request *r, lks_ms now)
 {
     struct lks_serve_call *c = calloc(1, sizeof(*c));
     if (c == NULL) {
@@ -233,7 +231,7 @@ static void wait_for(struct lks_serve *s, struct lks_httpd_exchange *x,
     bool writes = lks_bridge_request_writes(r->verb);
     c->x = x;
     c->deadline = now + (writes ? WRITE_WAIT_MS : READ_WAIT_MS);
-    c->task.request = *r;
+    c->task.request = LKS_MOVE(*r);
     if (writes && !lks_worker_put(&s->worker, &c->task)) {
         free_call(c);
         refuse(x, BUSY, "too many requests wait for slurmctld");
@@ -274,6 +272,20 @@ static bool is_allowed(const struct lks_bridge_options *o, const struct lks_http
     return false;
 }
 
+static void count_epoch(void *ctx, const char *name, const char *value)
+{
+    unsigned *count = ctx;
+    (void)value;
+    *count += strcasecmp(name, "Lockstep-Epoch") == 0;
+}
+
+static unsigned count_epochs(const struct lks_httpd_exchange *x)
+{
+    unsigned count = 0;
+    lks_httpd_headers(x, count_epoch, &count);
+    return count;
+}
+
 void lks_serve_request(void *ctx, struct lks_httpd_exchange *x,
                        const struct lks_httpd_request *request)
 {
@@ -282,8 +294,9 @@ void lks_serve_request(void *ctx, struct lks_httpd_exchange *x,
                                        .path = request->path,
                                        .if_match = lks_httpd_header(x, "If-Match"),
                                        .epoch = lks_httpd_header(x, "Lockstep-Epoch"),
+                                       .epochs = count_epochs(x),
                                        .body = request->body};
-    struct lks_bridge_request r = {0};
+    LKS_CLEANUP(lks_bridge_request_fini) struct lks_bridge_request r = {0};
     struct lks_err err = {0};
     if (!is_allowed(s->o, request->peer)) {
         refuse(x, lks_err_code_info(LKS_E_DENIED)->http,
@@ -294,8 +307,6 @@ void lks_serve_request(void *ctx, struct lks_httpd_exchange *x,
     lks_ms now = lks_clock_steady();
     if (code != LKS_OK)
         refuse(x, code == LKS_E_USAGE ? NOT_ALLOWED : lks_err_code_info(code)->http, err.msg);
-    else if (r.verb == LKS_BRIDGE_HEALTH)
-        answer_health(s, x);
     else if (lks_bridge_request_writes(r.verb) || !answer_read(s, x, &r, now, false))
         wait_for(s, x, &r, now);
 }

@@ -103,12 +103,15 @@ static void ping(struct lks_worker *w)
 {
     struct lks_slurm_about about = {0};
     struct lks_err err = {0};
-    bool known = lks_slurm_about(&about, &err) == LKS_OK;
+    bool changed = false;
+    if (lks_slurm_about(w->slurm, &about, &changed, &err) != LKS_OK || !changed)
+        about = w->status.about; /* this thread alone writes it */
     bool primary = lks_slurm_ping(0);
-    bool backup = known && about.controllers > 1 && lks_slurm_ping(1);
+    bool backup = about.controllers > 1 && lks_slurm_ping(1);
     uv_mutex_lock(&w->lock);
-    if (known)
-        w->status.about = about;
+    w->status.about = about;
+    if (changed)
+        w->book.configured = lks_clock_wall();
     w->status.primary = primary;
     w->status.backup = backup;
     w->status.pinged = lks_clock_wall();
@@ -121,6 +124,8 @@ static void renew(struct lks_worker *w)
     struct lks_err err = {0};
     enum lks_code code = lks_worker_read(w, &err);
     bool before = w->status.failed, first = w->status.pinged == 0;
+    if (code != LKS_OK)
+        ping(w); /* before the failure is shown: /v1/health says which controller answers */
     uv_mutex_lock(&w->lock);
     w->status.failed = code != LKS_OK;
     snprintf(w->status.failure, sizeof(w->status.failure), "%s", code != LKS_OK ? err.msg : "");
@@ -130,7 +135,7 @@ static void renew(struct lks_worker *w)
     if (code == LKS_OK && before)
         note(w, LKS_LEVEL_INFO, "slurmctld answers again", "");
     uv_async_send(&w->done); /* readers need not wait for the ping */
-    if (first || code != LKS_OK || lks_clock_wall() - w->status.pinged > PING_MS)
+    if (first || lks_clock_wall() - w->status.pinged > PING_MS)
         ping(w);
 }
 

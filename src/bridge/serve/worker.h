@@ -29,7 +29,7 @@ struct lks_worker_task {
     /* The worker's own. */
     bool sends;         /* Slurm is asked to change something, or was */
     struct lks_err err; /* what Slurm said to that */
-    char reason[LKS_BRIDGE_REASON_MAX + 1];
+    char reason[LKS_DRAIN_REASON_MAX + 1];
 };
 
 /* What the loop's thread may read under the lock. */
@@ -85,6 +85,9 @@ enum lks_code lks_worker_read_node(struct lks_worker *w, const char *name,
 
 /* Carry out tasks for different nodes. */
 void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks, size_t count);
+
+/* Put what lockstep says of nodes into Slurm. */
+void lks_worker_truth(struct lks_worker *w, struct lks_worker_task *task);
 
 #define LKS_WORKER_BATCH 256
 

@@ -79,6 +79,13 @@ static bool admit(struct lks_worker *w, struct lks_worker_task *t)
     return true;
 }
 
+/* The epoch is kept; a leader gives it to bridges that it does not write through. */
+static void say_epoch(struct lks_worker_task *t)
+{
+    t->status = DONE;
+    lks_buf_addf(&t->body, "{\"epoch\":%" PRIu64 "}", t->request.epoch);
+}
+
 /* Jobs -------------------------------------------------------------------------------------- */
 
 static void act_on_job(struct lks_worker_task *t)
@@ -145,6 +152,14 @@ static void refuse_owner(struct lks_worker_task *t, const struct lks_bridge_entr
     say(t, CONFLICT, text, "revision", e->revision);
 }
 
+/* The reason of a node that is down, which stays behind that of its drain. */
+static struct lks_str reason_before(const struct lks_bridge_entry *e)
+{
+    if (!e->down)
+        return LKS_STR("");
+    return e->drained ? lks_drain_reason_before(e->reason, e->own) : e->reason;
+}
+
 /* Whether the request may be sent, now that the node was read. Without one, t->sends is false and
  * the answer is there. */
 static void decide(const struct lks_worker *w, struct lks_worker_task *t)
@@ -158,18 +173,19 @@ static void decide(const struct lks_worker *w, struct lks_worker_task *t)
         return;
     }
     bool ours = e->drained && lks_str_is(e->owner, r->owner);
+    bool takes_over = e->drained && r->from[0] != '\0' && lks_str_is(e->owner, r->from);
     if (e->revision != r->revision) {
         say(t, CONFLICT, "the node is at another revision", "revision", e->revision);
     } else if (drain && ours) {
         answer_node(w, t); /* it is so already */
         t->sends = false;
-    } else if (drain ? e->drained || e->failing : !ours) {
+    } else if (drain ? (e->drained && !takes_over) || e->failing : !ours) {
         refuse_owner(t, e);
     } else if (drain) {
-        lks_bridge_drain_reason(lks_str_from(r->owner), lks_str_from(r->reason),
-                                e->down ? e->reason : LKS_STR(""), t->reason);
+        lks_drain_reason_write(lks_str_from(r->owner), lks_str_from(r->reason), reason_before(e),
+                               t->reason);
     } else {
-        struct lks_str before = lks_bridge_drain_before(e->reason, e->own);
+        struct lks_str before = lks_drain_reason_before(e->reason, e->own);
         snprintf(t->reason, sizeof(t->reason), "%" LKS_STR_FMT,
                  LKS_STR_ARG(e->down ? before : LKS_STR("")));
     }
@@ -276,7 +292,11 @@ void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks
         t->sends = true;
         if (!admit(w, t))
             continue;
-        if (t->request.verb == LKS_BRIDGE_SIGNAL || t->request.verb == LKS_BRIDGE_REQUEUE)
+        if (t->request.verb == LKS_BRIDGE_EPOCH)
+            say_epoch(t);
+        else if (t->request.verb == LKS_BRIDGE_TRUTH)
+            lks_worker_truth(w, t);
+        else if (t->request.verb == LKS_BRIDGE_SIGNAL || t->request.verb == LKS_BRIDGE_REQUEUE)
             act_on_job(t);
         else
             nodes[node_count++] = t;

@@ -77,7 +77,7 @@ static enum lks_code load_nodes(struct lks_slurm *s, bool *fresh, struct lks_err
 {
     node_info_msg_t *got = NULL;
     time_t since = s->node_msg != NULL ? s->node_msg->last_update : 0;
-    int failed = slurm_load_node(since, &got, SHOW_ALL);
+    int failed = slurm_load_node(since, &got, SHOW_ALL | SHOW_DETAIL);
     if (loaded(failed, "cannot read the nodes", fresh, err) != LKS_OK || !*fresh)
         return err->code;
     slurm_free_node_info_msg(s->node_msg);
@@ -159,7 +159,7 @@ enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
     char *asked = strdup(name); /* the library wants one that it could change */
     if (asked == NULL)
         return lks_fail_nomem(err);
-    int failed = slurm_load_node_single(&got, asked, SHOW_ALL);
+    int failed = slurm_load_node_single(&got, asked, SHOW_ALL | SHOW_DETAIL);
     free(asked);
     if (failed != 0)
         return lks_slurm_fail(errno, "cannot read the node", err);
@@ -174,11 +174,16 @@ enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
     return lks_fail(err, LKS_E_NOT_FOUND, "Slurm has no node '%s'", name);
 }
 
-enum lks_code lks_slurm_about(struct lks_slurm_about *out, struct lks_err *err)
+enum lks_code lks_slurm_about(struct lks_slurm *s, struct lks_slurm_about *out, bool *changed,
+                              struct lks_err *err)
 {
     slurm_conf_t *conf = NULL;
-    if (slurm_load_ctl_conf(0, &conf) != 0)
-        return lks_slurm_fail(errno, "cannot read the configuration", err);
+    int failed = slurm_load_ctl_conf(s->conf_time, &conf);
+    if (loaded(failed, "cannot read the configuration", changed, err) != LKS_OK)
+        return err->code;
+    if (!*changed)
+        return LKS_OK;
+    s->conf_time = conf->last_update; /* when it was sent, by slurmctld's clock */
     *out = (struct lks_slurm_about){.controllers = conf->control_cnt};
     snprintf(out->cluster, sizeof(out->cluster), "%s", lks_slurm_text(conf->cluster_name));
     snprintf(out->version, sizeof(out->version), "%s", lks_slurm_text(conf->version));

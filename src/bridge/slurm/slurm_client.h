@@ -41,7 +41,10 @@ enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
                                   struct lks_bridge_reading *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-enum lks_code lks_slurm_about(struct lks_slurm_about *out, struct lks_err *err) LKS_MUST_CHECK;
+/* `changed`: slurmctld started, or read its configuration, since the last call. Else `out` is
+ * untouched. */
+enum lks_code lks_slurm_about(struct lks_slurm *s, struct lks_slurm_about *out, bool *changed,
+                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* Whether the controller of this number answers; 0 is the primary. */
 bool lks_slurm_ping(unsigned controller);

@@ -118,6 +118,9 @@ void lks_slurm_convert_node(struct lks_slurm *s, const node_info_t *from,
         .features = text(from->features),
         .active = text(from->features_act != NULL ? from->features_act : from->features),
         .gres = text(from->gres),
+        .gres_used = text(from->gres_used),
+        .extra = text(from->extra),
+        .comment = text(from->comment),
     };
 }
 

@@ -16,6 +16,7 @@ struct lks_slurm {
     node_info_msg_t *node_msg;
     job_info_msg_t *job_msg;
     reserve_info_msg_t *reservation_msg;
+    time_t conf_time;
     bool stale;  /* what is below was not made of the last two yet */
     bool unread; /* something came that no reading of all nodes has had */
     /* Made of the last two, with texts in them and in the arena. */

@@ -1,7 +1,7 @@
 /*
  * What differs between the releases of Slurm that the bridge builds with: everything that depends
  * on SLURM_VERSION_NUMBER belongs here, and nothing else includes slurm.h first. Built and tested
- * with 22.05; a later release whose headers differ gets its lines here.
+ * with 22.05 and 24.11; a later release whose headers differ gets its lines here.
  */
 #ifndef LKS_BRIDGE_SLURM_VERSION_H
 #define LKS_BRIDGE_SLURM_VERSION_H

@@ -154,10 +154,11 @@ void lks_bridge_book_remove(struct lks_bridge_book *b, struct lks_str name)
 
 /* Answers ----------------------------------------------------------------------------------- */
 
-static void put_when(const struct lks_bridge_when *read, lks_ms now, struct lks_buf *out)
+static void put_when(const struct lks_bridge_book *b, const struct lks_bridge_when *read,
+                     lks_ms now, struct lks_buf *out)
 {
-    lks_buf_addf(out, "\"as_of\":%" PRIu64 ",\"age\":%" PRIu64 ",", read->wall,
-                 now > read->steady ? now - read->steady : 0);
+    lks_buf_addf(out, "\"as_of\":%" PRIu64 ",\"age\":%" PRIu64 ",\"configured\":%" PRIu64 ",",
+                 read->wall, now > read->steady ? now - read->steady : 0, b->configured);
 }
 
 void lks_bridge_book_node(const struct lks_bridge_book *b, struct lks_str name,
@@ -166,7 +167,7 @@ void lks_bridge_book_node(const struct lks_bridge_book *b, struct lks_str name,
     lks_buf_addf(out, "{\"node\":");
     lks_json_string(out, name);
     lks_buf_addf(out, ",\"revision\":%" PRIu64 ",", entry->revision);
-    put_when(entry->read.steady > b->read.steady ? &entry->read : &b->read, now, out);
+    put_when(b, entry->read.steady > b->read.steady ? &entry->read : &b->read, now, out);
     lks_buf_add(out, (struct lks_str){entry->json + 1, entry->json_len - 1});
 }
 
@@ -174,7 +175,7 @@ void lks_bridge_book_nodes(const struct lks_bridge_book *b, lks_ms now, struct l
 {
     bool first = true;
     lks_buf_addc(out, '{');
-    put_when(&b->read, now, out);
+    put_when(b, &b->read, now, out);
     lks_buf_addf(out, "\"nodes\":[");
     for (uint32_t i = 0; i < lks_intern_count(&b->names); i++) {
         if (!b->entries[i].present)
@@ -190,7 +191,7 @@ void lks_bridge_book_nodes(const struct lks_bridge_book *b, lks_ms now, struct l
 void lks_bridge_book_jobs(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out)
 {
     lks_buf_addc(out, '{');
-    put_when(&b->read, now, out);
+    put_when(b, &b->read, now, out);
     lks_buf_addf(out, "\"jobs\":");
     lks_buf_add(out, b->jobs.len > 0 ? lks_buf_view(&b->jobs) : LKS_STR("[]"));
     lks_buf_addc(out, '}');

@@ -30,6 +30,7 @@ struct lks_bridge_book {
     struct lks_bridge_entry *entries;
     uint32_t room, round;
     struct lks_bridge_when read; /* of the last reading of all nodes; 0: none yet */
+    lks_ms configured; /* wall: when slurmctld was seen to have read its configuration; 0: never */
     struct lks_buf jobs;
     struct lks_bridge_revision revision;
 };

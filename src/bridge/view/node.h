@@ -40,6 +40,8 @@ struct lks_bridge_node {
     lks_ms since;                    /* of the reason */
     struct lks_str features, active; /* separated by commas */
     struct lks_str gres;             /* as Slurm prints it: "gpu:h200:8" */
+    struct lks_str gres_used;        /* the same of what jobs have: "gpu:h200:2(IDX:0-1)" */
+    struct lks_str extra, comment;
 };
 
 /* What runs on a node, and the reservation that has it now or has it next; NULL: none. */

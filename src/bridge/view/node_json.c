@@ -1,5 +1,6 @@
-#include "bridge/view/drain.h"
 #include "bridge/view/node.h"
+#include "bridge/view/truth.h"
+#include "codec/notation/drain_reason.h"
 
 #include <string.h>
 
@@ -13,6 +14,26 @@ static void write_words(struct lks_json_writer *w, const char *key, struct lks_s
             lks_json_text(w, NULL, word);
     }
     lks_json_end(w, ']');
+}
+
+/* What lockstep published: features that are available and active, and the digest. */
+static void write_truth(struct lks_json_writer *w, const struct lks_bridge_node *node)
+{
+    struct lks_str word, list = node->active;
+    struct lks_str digest = lks_bridge_truth_digest(node->extra, node->comment);
+    bool whole = lks_bridge_truth_is(node->features, node->active);
+    lks_json_begin(w, "truth", '{');
+    lks_json_begin(w, "features", '[');
+    for (bool more = whole && list.len > 0; more;) {
+        more = lks_str_cut(list, ',', &word, &list);
+        if (lks_str_starts(word, LKS_BRIDGE_TRUTH_PREFIX))
+            lks_json_text(w, NULL, word);
+    }
+    lks_json_end(w, ']');
+    lks_json_bool(w, "shown",
+                  lks_bridge_truth_place(node->extra, node->comment) != LKS_BRIDGE_TRUTH_NOWHERE);
+    lks_json_text(w, "digest", digest);
+    lks_json_end(w, '}');
 }
 
 /* A number that may not be known, or a moment that may not be. */
@@ -55,8 +76,8 @@ static void write_drain(struct lks_json_writer *w, const struct lks_bridge_node 
         return;
     }
     lks_json_begin(w, "drain", '{');
-    lks_json_text(w, "owner", lks_bridge_drain_owner(node->reason, node->own, node->user));
-    lks_json_text(w, "reason", lks_bridge_drain_why(node->reason, node->own));
+    lks_json_text(w, "owner", lks_drain_reason_owner(node->reason, node->own, node->user));
+    lks_json_text(w, "reason", lks_drain_reason_why(node->reason, node->own));
     lks_json_int(w, "since", (int64_t)node->since);
     lks_json_end(w, '}');
 }
@@ -95,7 +116,9 @@ void lks_bridge_node_json(const struct lks_bridge_node *node, const struct lks_b
     lks_json_text(&w, "reason", node->reason);
     write_words(&w, "features", node->features);
     write_words(&w, "active_features", node->active);
+    write_truth(&w, node);
     lks_json_text(&w, "gres", node->gres);
+    lks_json_text(&w, "gres_used", node->gres_used);
     write_reservation(&w, load->reservation);
     lks_json_end(&w, '}');
 }

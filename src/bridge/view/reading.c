@@ -1,7 +1,7 @@
 #include "bridge/view/reading.h"
 
 #include "base/vec.h"
-#include "bridge/view/drain.h"
+#include "codec/notation/drain_reason.h"
 
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ enum lks_code lks_bridge_reading_add(struct lks_bridge_reading *r,
     keep(r, node->name, &item.name, &item.name_len);
     keep(r, node->reason, &item.reason, &item.reason_len);
     keep(r,
-         node->drained ? lks_bridge_drain_owner(node->reason, node->own, node->user) : LKS_STR(""),
+         node->drained ? lks_drain_reason_owner(node->reason, node->own, node->user) : LKS_STR(""),
          &item.owner, &item.owner_len);
     if (lks_buf_check(&r->bytes, err) != LKS_OK)
         return err->code;

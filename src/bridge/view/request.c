@@ -10,8 +10,9 @@
 
 enum { JOB_ID_MAX = 32 };
 
-const char *const lks_bridge_request_words[] = {"health",  "nodes",  "node",    "jobs", "drain",
-                                                "release", "signal", "requeue", NULL};
+const char *const lks_bridge_request_words[] = {"health", "nodes",   "node",   "jobs",
+                                                "drain",  "release", "signal", "requeue",
+                                                "truth",  "epoch",   NULL};
 
 /* "*" is one part of the path: a node's name or a job's id. */
 static const struct route {
@@ -28,7 +29,14 @@ static const struct route {
     {"POST", "/v1/nodes/*/release", LKS_BRIDGE_RELEASE, false, true},
     {"POST", "/v1/jobs/*/signal", LKS_BRIDGE_SIGNAL, true, false},
     {"POST", "/v1/jobs/*/requeue", LKS_BRIDGE_REQUEUE, true, false},
+    {"PUT", "/v1/truth", LKS_BRIDGE_TRUTH, false, false},
+    {"PUT", "/v1/epoch", LKS_BRIDGE_EPOCH, false, false},
 };
+
+void lks_bridge_request_fini(struct lks_bridge_request *r)
+{
+    lks_bridge_truth_fini(&r->truth);
+}
 
 bool lks_bridge_request_writes(enum lks_bridge_verb verb)
 {
@@ -67,7 +75,8 @@ static enum lks_code find(const struct lks_bridge_raw *raw, const struct route *
         return lks_fail(err, LKS_E_USAGE, "%s is for %s, not for %s", raw->path, other->method,
                         raw->method);
     return lks_fail(err, LKS_E_NOT_FOUND,
-                    "nothing at %s; there are /v1/health, /v1/nodes and /v1/jobs", raw->path);
+                    "nothing at %s; there are /v1/health, /v1/nodes, /v1/jobs and /v1/truth",
+                    raw->path);
 }
 
 /* Digits, then "_TASK" of an array or "+OFFSET" of a heterogeneous job. */
@@ -98,6 +107,8 @@ static enum lks_code read_name(const struct route *route, struct lks_str name,
 static enum lks_code read_epoch(const struct lks_bridge_raw *raw, struct lks_bridge_request *out,
                                 struct lks_err *err)
 {
+    if (raw->epochs > 1)
+        return lks_fail(err, LKS_E_INVALID, "the header 'Lockstep-Epoch' is there twice");
     if (raw->epoch != NULL && lks_str_number(lks_str_from(raw->epoch), NUMBER_MAX, &out->epoch))
         return LKS_OK;
     return lks_fail(err, LKS_E_INVALID,
@@ -134,12 +145,17 @@ static enum lks_code read_drain(const struct lks_doc *body, struct lks_bridge_re
 {
     const struct lks_doc *checkpoint = lks_doc_member(body, "checkpoint");
     if (read_text(body, "owner", out->owner, sizeof(out->owner), err) != LKS_OK ||
+        read_text(body, "from", out->from, sizeof(out->from), err) != LKS_OK ||
         read_text(body, "reason", out->reason, sizeof(out->reason), err) != LKS_OK)
         return err->code;
-    if (!lks_bridge_drain_owner_valid(lks_str_from(out->owner)))
+    if (!lks_drain_reason_owner_valid(lks_str_from(out->owner)))
         return lks_fail(err, LKS_E_INVALID,
-                        "owner: one word that starts with '" LKS_BRIDGE_MARK
-                        "', such as " LKS_BRIDGE_MARK "change:17");
+                        "owner: one word that starts with '" LKS_DRAIN_REASON_MARK
+                        "', such as " LKS_DRAIN_REASON_MARK "change:17");
+    if (out->from[0] != '\0' && !lks_drain_reason_owner_valid(lks_str_from(out->from)))
+        return lks_fail(err, LKS_E_INVALID,
+                        "from: the owner of a drain of lockstep, one word that starts "
+                        "with '" LKS_DRAIN_REASON_MARK "'");
     out->checkpoint = checkpoint != NULL && checkpoint->kind == LKS_DOC_BOOL && checkpoint->truth;
     return LKS_OK;
 }
@@ -163,12 +179,14 @@ static enum lks_code read_body(struct lks_str text, struct lks_bridge_request *o
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    if (out->verb == LKS_BRIDGE_REQUEUE)
+    if (out->verb == LKS_BRIDGE_REQUEUE || out->verb == LKS_BRIDGE_EPOCH)
         return LKS_OK;
     if (lks_docs_init(&docs, "body", err) != LKS_OK || lks_json_parse(text, &docs, err) != LKS_OK)
         return err->code;
     if (docs.first == NULL || docs.first->kind != LKS_DOC_MAP)
         return lks_fail(err, LKS_E_INVALID, "body: not a JSON object");
+    if (out->verb == LKS_BRIDGE_TRUTH)
+        return lks_bridge_truth_read(docs.first, &out->truth, err);
     return out->verb == LKS_BRIDGE_SIGNAL ? read_signal(docs.first, out, err)
                                           : read_drain(docs.first, out, err);
 }

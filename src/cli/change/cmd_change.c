@@ -63,6 +63,13 @@ static const char proposed[] =
     "nothing was proposed; leave out --dry-run to propose it]\n"
     "[warning: {unreachable.text}\n]";
 
+/* Freezes that keep its nodes from starting. */
+static const char frozen[] =
+    "[{from?}warning: the fleet's file freezes it from {from} until {until}[{now?}, which includes "
+    "today][: {description}]; no node starts on these days\n|"
+    "warning: [pool {pool}|the fleet] is frozen by {by}[ since {since}]: {reason}\n"
+    "  no node starts before 'lockstep unfreeze[ --pool {pool}] --reason TEXT'\n]";
+
 /* The nodes of a plan, broken between the ranges of the host list. */
 static void print_hosts(struct lks_cli *cli, struct lks_str hosts)
 {
@@ -94,6 +101,7 @@ enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args 
     if (lks_doc_text(q.answer.doc, "hosts").len > 0)
         print_hosts(cli, lks_doc_text(q.answer.doc, "hosts"));
     lks_render_print(cli->out, proposed, q.answer.doc);
+    lks_render_each(cli->out, "freezes", frozen, q.answer.doc, args);
     return LKS_OK;
 }
 

@@ -193,7 +193,9 @@ static size_t print_waits(const struct follow *f, const struct lks_doc *change)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
         char *flowed = NULL;
         size_t len = 0;
-        lks_render(&text, "waits for {node}[ ({doing})][: {why}][, until {until}]",
+        lks_render(&text,
+                   "waits for {node}[{doing=leave} (drain)|{doing=return} (return to service)| "
+                   "({doing})][: {why}][, until {until}]",
                    &(struct lks_render){.doc = w});
         FILE *out = open_memstream(&flowed, &len);
         if (out == NULL)

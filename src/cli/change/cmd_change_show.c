@@ -122,12 +122,56 @@ static const struct lks_listing_column step_columns[] = {
     LKS_PLAIN_WRAP("of", "component"),
     LKS_PLAIN_WRAP("change", "[{version}[ (was {before})][{executor?} ]][by {executor}]"),
     {"rollback",
-     "[{one_way?}irreversible|{revert?}[{before} ]by {revert}|{order_back?}by [{executor}]]",
+     "[{missing?}no bundle has {missing}|{one_way?}irreversible|{revert?}[{before} ]by "
+     "{revert}|"
+     "{order_back?}by [{executor}]]",
      LKS_COLUMN_WRAP, "[{one_way?}yellow]"},
 };
 static const struct lks_listing_part steps = {"steps", LKS_PART_COLUMNS(step_columns),
                                               "\nsteps of {members#node} or asset[{members!1}s]:\n",
                                               true};
+
+/* Jobs on the nodes of a plan, and what their drain costs now. */
+static const struct lks_listing_column job_columns[] = {
+    LKS_PLAIN_RIGHT("wave", "{wave#}"),
+    LKS_PLAIN_WRAP("pool", "pool"),
+    LKS_PLAIN_RIGHT("nodes", "{nodes#}"),
+    LKS_PLAIN_RIGHT("busy", "{busy#}"),
+    LKS_PLAIN_RIGHT("jobs", "{jobs#}"),
+    LKS_PLAIN_RIGHT("may be requeued", "{requeue#}"),
+    LKS_PLAIN_LEFT("last end", "[{ends}|-][{unknown_ends?} ({unknown_ends#} unknown)]"),
+    LKS_PLAIN_RIGHT("GPU-hours lost by requeue", "{lost_gpu_hours#}"),
+    LKS_PLAIN_RIGHT("idle by waiting",
+                    "{idle_gpu_hours#}[{unknown_idle?} and {unknown_idle#} nodes unknown]"),
+};
+static const struct lks_listing_part job_rows = {
+    "rows", LKS_PART_COLUMNS(job_columns), "\njobs on these nodes, as listed at {listed}:\n", true};
+
+static const struct lks_listing_column top_columns[] = {
+    LKS_PLAIN_LEFT("job", "job"),
+    LKS_PLAIN_LEFT("user", "user"),
+    LKS_PLAIN_LEFT("account", "account"),
+    LKS_PLAIN_RIGHT("nodes", "{nodes#} of {of#}"),
+    LKS_PLAIN_LEFT("ends", "[{ends}|unknown]"),
+    LKS_PLAIN_LEFT("may be requeued", "[{requeue?}yes|no]"),
+};
+static const struct lks_listing_part top_jobs = {"top", LKS_PART_COLUMNS(top_columns),
+                                                 "\njobs with the most of these nodes:\n", true};
+
+static enum lks_code print_jobs(struct lks_cli *cli, const struct lks_doc *change,
+                                struct lks_err *err)
+{
+    const struct lks_doc *jobs = lks_doc_member(change, "jobs");
+    if (jobs == NULL)
+        return LKS_OK;
+    if (lks_render_truth(jobs, "missing"))
+        fprintf(cli->out, "\njobs: %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_doc_text(jobs, "missing")));
+    if (!lks_render_truth(jobs, "listed"))
+        return LKS_OK;
+    if (lks_listing_part(cli, &job_rows, jobs, err) != LKS_OK)
+        return err->code;
+    return lks_listing_part(cli, &top_jobs, jobs, err);
+}
 
 enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *change,
                                     struct lks_err *err)
@@ -146,7 +190,7 @@ enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *c
         if (lks_listing_part(cli, &steps, r, err) != LKS_OK)
             return err->code;
     }
-    return LKS_OK;
+    return print_jobs(cli, change, err);
 }
 
 /* One change -------------------------------------------------------------------------------- */
@@ -262,6 +306,20 @@ static const struct lks_listing_column wait_columns[] = {
 /* Nodes that its waves wait for, with what for and until when. */
 static const struct lks_listing_part waits = {"waits", LKS_PART_COLUMNS(wait_columns),
                                               "\nwaits for:\n", false};
+
+static const struct lks_listing_column act_columns[] = {
+    LKS_LEFT("job", "job"),
+    LKS_LEFT("user", "user"),
+    LKS_LEFT("node", "node"),
+    LKS_LEFT("act", "act"),
+    {"state", "state", 0, "[{.=refused}yellow]"},
+    LKS_LEFT("at", "at"),
+    LKS_WRAP("why", "text"),
+};
+static const struct lks_listing_part acts = {"job_acts", LKS_PART_COLUMNS(act_columns),
+                                             "\n{jobs_touched#job}[{jobs_touched!1}s] signalled or "
+                                             "requeued:\n",
+                                             false};
 
 static const struct lks_listing_column waiting_columns[] = {
     LKS_LEFT("node", "node"),
@@ -385,7 +443,8 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
         return err->code;
     fputc('\n', cli->out);
     if (lks_change_print_plan(cli, q.answer.doc, err) != LKS_OK ||
-        lks_listing_part(cli, &waits, q.answer.doc, err) != LKS_OK)
+        lks_listing_part(cli, &waits, q.answer.doc, err) != LKS_OK ||
+        lks_listing_part(cli, &acts, q.answer.doc, err) != LKS_OK)
         return err->code;
     return print_waiting(cli, args, q.answer.doc, err);
 }

@@ -64,11 +64,13 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, answer, err);
     lks_render_print(cli->out,
-                     "[{yes?}yes: {identity} may {permission}|no: {identity} may not {permission}]"
+                     "[no: {refused}|{yes?}yes: {identity} may {permission}|no: {identity} may not "
+                     "{permission}]"
                      "[{where=the whole fleet} for the whole fleet][{root?}, as root on the "
                      "controller's own socket]\n",
                      doc);
-    lks_render_each(cli->out, "grants", "[{^yes?}by|elsewhere]: " ROLE "\n", doc, NULL);
+    lks_render_each(cli->out, "grants", "[{^yes?}by|{^refused:}by|elsewhere]: " ROLE "\n", doc,
+                    NULL);
     lks_render_print(cli->out, "[an admin can run: {command}\n]", doc);
     return LKS_OK;
 }

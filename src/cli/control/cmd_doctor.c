@@ -133,7 +133,7 @@ static void check_folder(struct lks_doctor *d)
     struct stat st;
     struct statvfs fs;
     if (stat(d->dir, &st) != 0 || statvfs(d->dir, &fs) != 0) {
-        struct lks_err err;
+        struct lks_err err = {0};
         (void)!lks_file_fail(&err, d->dir);
         lks_doctor_say(d, "directory", BAD, "%s", err.msg);
         return;
@@ -228,8 +228,8 @@ static void check_secrets(struct lks_doctor *d)
         lks_doctor_say(d, "secrets", GOOD, "the sealing key is there and fits");
 }
 
-/* lockstepd renews a certificate of its own CA when it starts and when it reloads, in time before
- * this check complains; a certificate of another CA is replaced by the site. */
+/* lockstepd renews a certificate of its own CA by itself, in time before this check complains: none
+ * ran, or it could not. A certificate of another CA is replaced by the site. */
 static void fix_certificate(struct lks_doctor *d, const char *name, const struct lks_buf *pem)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = LKS_BUF(LKS_X509_PEM_MAX);
@@ -265,7 +265,7 @@ static void check_certificate(struct lks_doctor *d, const char *name)
                        left < 0                            ? BAD
                        : left < (int64_t)SOON_DAYS * DAY_S ? NOTE
                                                            : GOOD,
-                       "good until %s", until);
+                       "good until %s, %lld days", until, (long long)(left > 0 ? left / DAY_S : 0));
 }
 
 static void check_ca(struct lks_doctor *d)
@@ -395,10 +395,14 @@ const struct lks_doctor_check lks_doctor_checks[] = {
     {"snapshot", LKS_DOCTOR_CONTROLLER, lks_doctor_snapshot,
      "lockstepd could use its snapshot when it started."},
     {"login", LKS_DOCTOR_CONTROLLER, lks_doctor_login, "The OpenID provider answers."},
+    {"served cert", LKS_DOCTOR_CONTROLLER, lks_doctor_served,
+     "The certificate that lockstepd serves is valid for 30 days or more."},
     {"alarms", LKS_DOCTOR_CONTROLLER, lks_doctor_alarms, "No alarm is open."},
     {"readings", LKS_DOCTOR_CONTROLLER, lks_doctor_readings,
      "Age of the oldest report of an agent."},
     {"schedulers", LKS_DOCTOR_CONTROLLER, lks_doctor_schedulers, "The schedulers of pools answer."},
+    {"gres", LKS_DOCTOR_CONTROLLER, lks_doctor_gres,
+     "Schedulers advertise the GPUs that stacks pin, but for a few nodes."},
     {"sweeps", LKS_DOCTOR_CONTROLLER, lks_doctor_sweeps,
      "Management endpoints are read as often as configured."},
     {"endpoints", LKS_DOCTOR_CONTROLLER, lks_doctor_endpoints,

@@ -17,6 +17,7 @@ enum {
     APART_S = 3,      /* clocks: the header has whole seconds */
     BEHIND_MS = 5000,
     REPORT_OLD_S = 86400,
+    CERTIFICATE_SOON_DAYS = 30,
 };
 
 #define GOOD LKS_DOCTOR_GOOD
@@ -203,6 +204,25 @@ void lks_doctor_login(struct lks_doctor *d)
                    seconds);
 }
 
+/* lockstepd renews a certificate of its own CA in its last 60 days. Below 30 days that failed, or
+ * the certificate is of another CA. */
+void lks_doctor_served(struct lks_doctor *d)
+{
+    uint64_t days = 0;
+    if (!metric(d, "lockstep_server_certificate_days ", &days))
+        return;
+    if (days >= CERTIFICATE_SOON_DAYS) {
+        lks_doctor_say(d, "served cert", GOOD,
+                       "the certificate that lockstepd serves ends in %" PRIu64 " days", days);
+        return;
+    }
+    lks_doctor_fix(d, "journalctl -u lockstepd -g server.crt");
+    lks_doctor_say(d, "served cert", days > 0 ? NOTE : BAD,
+                   "the certificate that lockstepd serves ends in %" PRIu64 " days; one of another "
+                   "CA is replaced by the site, and used after 'systemctl reload lockstepd'",
+                   days);
+}
+
 /* A follower that is behind answers no admission. */
 void lks_doctor_followers(struct lks_doctor *d)
 {
@@ -253,6 +273,7 @@ void lks_doctor_readings(struct lks_doctor *d)
 struct look {
     struct lks_doctor *d;
     uint64_t all, found;
+    uint64_t unfenced; /* nodes whose scheduler refuses no old controller */
     struct lks_buf names;
     const char *first; /* a form, of the command for the first */
     char fix[LKS_DOCTOR_FIX_MAX];
@@ -295,9 +316,45 @@ static enum lks_code look_at_sched(void *ctx, const struct lks_doc *item, struct
     struct look *l = ctx;
     (void)err;
     l->all++;
+    l->unfenced += lks_render_number(item, "unfenced");
     if (lks_render_number(item, "failing") > 0)
         name_row(l, item, "{pool} ({failing#node}: {text})");
+    if (lks_render_number(item, "missing") > 0)
+        name_row(l, item, "{pool} ({missing#node} unknown there)");
     return LKS_OK;
+}
+
+enum { GRES_PERCENT = 2, PERCENT = 100 };
+
+/* One node is drift as any other; many at once are a line of slurm.conf. */
+static enum lks_code look_at_gres(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct look *l = ctx;
+    uint64_t differ = lks_render_number(item, "gres_differ"), all = lks_render_number(item, "gres");
+    (void)err;
+    l->all += all;
+    if (differ > 1 && differ * PERCENT > all * GRES_PERCENT)
+        name_row(l, item, "{pool} ({gres_differ#node} of {gres})");
+    return LKS_OK;
+}
+
+void lks_doctor_gres(struct lks_doctor *d)
+{
+    LKS_CLEANUP(look_fini)
+    struct look l = {
+        .d = d, .names = LKS_BUF(LKS_DOCTOR_TEXT_MAX / 2), .first = "lockstep drift --pool {pool}"};
+    struct lks_err err = {0};
+    if (d->remote.client == NULL || !walk(&l, "/v1/schedulers", look_at_gres, &err) || l.all == 0)
+        return;
+    if (l.found == 0) {
+        lks_doctor_say(d, "gres", GOOD, "schedulers advertise the GPUs that stacks pin");
+        return;
+    }
+    lks_doctor_fix(d, "%s", l.fix);
+    lks_doctor_say(d, "gres", NOTE,
+                   "schedulers advertise other GPUs than stacks pin; compare Gres in slurm.conf: "
+                   "%s%s",
+                   l.names.ptr, more(&l));
 }
 
 void lks_doctor_schedulers(struct lks_doctor *d)
@@ -307,14 +364,21 @@ void lks_doctor_schedulers(struct lks_doctor *d)
     struct lks_err err = {0};
     if (d->remote.client == NULL || !walk(&l, "/v1/schedulers", look_at_sched, &err) || l.all == 0)
         return;
+    if (l.found == 0 && l.unfenced > 0) {
+        lks_doctor_fix(d, "run lockstep-slurm-bridge; docs/slurm.md, \"slurmrestd\"");
+        lks_doctor_say(d, "schedulers", NOTE,
+                       "no scheduler fails to answer; slurmrestd drains nodes without epochs: a "
+                       "controller that lost its lease is not refused");
+        return;
+    }
     if (l.found == 0) {
-        lks_doctor_say(d, "schedulers", GOOD, "no scheduler fails to answer");
+        lks_doctor_say(d, "schedulers", GOOD, "all schedulers answer and know the nodes");
         return;
     }
     lks_doctor_fix(d, "lockstep scheduler ls");
     lks_doctor_say(d, "schedulers", BAD,
-                   "schedulers do not answer, so these nodes are neither drained nor returned to "
-                   "service: %s%s",
+                   "schedulers do not answer for these nodes or do not know them, so they are "
+                   "neither drained nor returned to service: %s%s",
                    l.names.ptr, more(&l));
 }
 

@@ -118,28 +118,43 @@ static void note_end(int number)
     ended_by = number;
 }
 
-/* The signals are taken only while we wait, so that none is missed between a look and the wait. */
-static ssize_t read_line(char *line, size_t size, const struct termios *before)
+/* The signals wait from before the echo ends until it is back, but for the time in which a line is
+ * waited for: none is missed between a look and the wait. */
+static const int ends[] = {SIGTERM, SIGHUP};
+struct ends {
+    sigset_t mask; /* of before */
+    struct sigaction actions[LKS_COUNT(ends)];
+};
+
+static void take_ends(struct ends *old)
 {
-    static const int ends[] = {SIGTERM, SIGHUP};
-    struct sigaction note = {.sa_handler = note_end}, old[LKS_COUNT(ends)];
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    sigset_t blocked, mask;
+    const struct sigaction noted = {.sa_handler = note_end};
+    sigset_t blocked;
     ended_by = 0;
     sigemptyset(&blocked);
     for (size_t i = 0; i < LKS_COUNT(ends); i++)
         sigaddset(&blocked, ends[i]);
-    (void)sigprocmask(SIG_BLOCK, &blocked, &mask);
+    (void)sigprocmask(SIG_BLOCK, &blocked, &old->mask);
     for (size_t i = 0; i < LKS_COUNT(ends); i++)
-        (void)sigaction(ends[i], &note, &old[i]);
-    ssize_t len = ppoll(&input, 1, NULL, &mask) > 0 ? read(STDIN_FILENO, line, size) : -1;
-    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
+        (void)sigaction(ends[i], &noted, &old->actions[i]);
+}
+
+static void give_back_ends(const struct ends *old)
+{
     for (size_t i = 0; i < LKS_COUNT(ends); i++)
-        (void)sigaction(ends[i], &old[i], NULL);
-    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+        (void)sigaction(ends[i], &old->actions[i], NULL);
+    (void)sigprocmask(SIG_SETMASK, &old->mask, NULL);
     if (ended_by != 0)
         (void)raise(ended_by);
-    return len;
+}
+
+/* Less than 0: there is no line. */
+static ssize_t read_line(const struct lks_cli *cli, const struct ends *old, char *line, size_t size)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    (void)fprintf(cli->err, "API token: "); /* from here on nothing that is typed is lost */
+    (void)fflush(cli->err);
+    return ppoll(&input, 1, NULL, &old->mask) > 0 ? read(STDIN_FILENO, line, size) : -1;
 }
 
 /* Read a line from the terminal that is not shown. An interrupt is a character of it, which no
@@ -147,16 +162,21 @@ static ssize_t read_line(char *line, size_t size, const struct termios *before)
 static enum lks_code prompt(const struct lks_cli *cli, struct lks_buf *out, struct lks_err *err)
 {
     struct termios before, quiet;
+    struct ends old;
     char line[TOKEN_MAX];
     if (tcgetattr(STDIN_FILENO, &before) != 0)
         return lks_file_fail(err, "the terminal");
     quiet = before;
     quiet.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
-    if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) != 0)
-        return lks_file_fail(err, "the terminal");
-    (void)fprintf(cli->err, "API token: "); /* from here on nothing that is typed is lost */
-    (void)fflush(cli->err);
-    ssize_t len = read_line(line, sizeof(line), &before);
+    take_ends(&old);
+    enum lks_code code = tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0
+                             ? LKS_OK
+                             : lks_file_fail(err, "the terminal");
+    ssize_t len = code == LKS_OK ? read_line(cli, &old, line, sizeof(line)) : -1;
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+    give_back_ends(&old);
+    if (code != LKS_OK)
+        return code;
     (void)fprintf(cli->err, "\n");
     while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == ' '))
         len--;

@@ -45,6 +45,7 @@ struct lks_bmc_at {
     char url[LKS_CURL_URL_MAX + 1];
     char name[LKS_CURL_URL_MAX + 1]; /* of its files */
     char state[PATH_MAX];
+    bool elsewhere; /* --state names it */
     /* What its name stands for, written as a URL: one endpoint may go by several names. */
     char addresses[LKS_BMC_ADDRESSES_MAX][LKS_BMC_ADDRESS_SIZE];
     size_t address_count;

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TURN_MS = 200 };
+enum { TURN_MS = 200, COMMAND_MAX = LKS_CURL_URL_MAX + PATH_MAX + 64 };
 
 #define MAPPED "::ffff:" /* in front of an IPv4 address that is written as IPv6 */
 
@@ -107,6 +107,7 @@ enum lks_code lks_bmc_at_state(const struct lks_cli *cli, const struct lks_args 
                                struct lks_bmc_at *at, struct lks_err *err)
 {
     const char *state = lks_args_get(args, "--state");
+    at->elsewhere = state != NULL;
     if (state != NULL)
         return lks_path_absolute(at->state, state, err);
     return lks_path_state(cli, "", at->state, err);
@@ -164,6 +165,13 @@ static enum lks_code read_kept(const struct lks_bmc_at *at, struct lks_docs *doc
     return lks_bmc_at_read(at, "endpoints", "json", docs, err);
 }
 
+/* The command that trusts the key of the endpoint, in the same state folder. */
+static void trust_command(const struct lks_bmc_at *at, char *out, size_t size)
+{
+    snprintf(out, size, "lockstep bmc trust %s%s%s", at->url, at->elsewhere ? " --state " : "",
+             at->elsewhere ? at->state : "");
+}
+
 /* What 'bmc trust' kept, unless an option says it. */
 static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_bmc_at *at, struct lks_err *err)
@@ -179,11 +187,13 @@ static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args
     if (lks_bmc_at_state(cli, args, at, err) != LKS_OK)
         return err->code;
     enum lks_code code = read_kept(at, &docs, err);
+    char command[COMMAND_MAX];
+    trust_command(at, command, sizeof(command));
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_DENIED,
-                        "%s: its key is not trusted yet; 'lockstep bmc trust %s' shows its "
-                        "certificate and keeps it, or name --ca FILE or --fingerprint FP",
-                        at->url, at->url);
+                        "%s: its key is not trusted yet; '%s' shows its certificate and keeps it, "
+                        "or name --ca FILE or --fingerprint FP",
+                        at->url, command);
     if (code != LKS_OK)
         return code;
     struct lks_str kept = lks_doc_text(docs.first, "fingerprint");
@@ -264,10 +274,11 @@ static enum lks_code explain(const struct lks_bmc_at *at, struct lks_err *err)
     struct lks_err why = *err;
     bool other = lks_str_find(lks_str_from(why.msg), LKS_STR("another key")) >= 0;
     bool uncertified = lks_str_find(lks_str_from(why.msg), LKS_STR("not certified by")) >= 0;
+    char command[COMMAND_MAX];
+    trust_command(at, command, sizeof(command));
     if (why.code == LKS_E_DENIED && (other || uncertified))
-        return lks_fail(err, why.code,
-                        "%s; nothing was sent. 'lockstep bmc trust %s' shows what it is; %s",
-                        why.msg, at->url,
+        return lks_fail(err, why.code, "%s; nothing was sent. '%s' shows what it is; %s", why.msg,
+                        command,
                         other ? "with --accept FINGERPRINT it is trusted from then on"
                               : "give the file of its authority with --ca FILE");
     if (why.code == LKS_E_DENIED && at->secret.user[0] == '\0')

@@ -23,8 +23,7 @@ struct making {
     const char *output;
     struct stat old; /* what is in its place now */
     bool replaces;
-    char temporary[PATH_MAX];
-    int out;           /* good while `temporary` is not empty */
+    struct lks_file_temporary out;
     size_t open_image; /* the component whose file is open, plus 1 */
     int image;
     char *portion;
@@ -35,10 +34,7 @@ static void making_fini(struct making *m)
 {
     if (m->open_image != 0)
         close(m->image);
-    if (m->temporary[0] != '\0') {
-        close(m->out);
-        (void)unlink(m->temporary);
-    }
+    lks_file_temporary_fini(&m->out);
     free(m->portion);
     lks_pldm_package_pass_fini(&m->pass);
     lks_pldm_recipe_fini(&m->recipe);
@@ -177,27 +173,13 @@ static enum lks_code put_out(void *ctx, struct lks_str bytes, struct lks_err *er
     struct making *m = ctx;
     if (lks_pldm_package_pass_feed(&m->pass, bytes, err) != LKS_OK)
         return err->code;
-    return lks_file_put(m->out, m->temporary, bytes, err);
-}
-
-static enum lks_code open_output(struct making *m, struct lks_err *err)
-{
-    enum { FOR_ALL_TO_READ = 0644 };
-    char path[PATH_MAX];
-    int len = snprintf(path, sizeof(path), "%s.new", m->output);
-    if (len < 0 || (size_t)len >= sizeof(path))
-        return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", m->output);
-    (void)unlink(path); /* of a writer that was killed */
-    m->out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FOR_ALL_TO_READ);
-    if (m->out < 0)
-        return lks_file_fail(err, path);
-    memcpy(m->temporary, path, sizeof(path));
-    return LKS_OK;
+    return lks_file_put(m->out.fd, m->output, bytes, err);
 }
 
 /* Whole or not at all: under another name until it is on the disk. */
 static enum lks_code write_output(struct making *m, struct lks_pldm_sums *sums, struct lks_err *err)
 {
+    enum { FOR_ALL_TO_READ = 0644 };
     struct lks_pldm_package *p = &m->recipe.package;
     struct lks_pldm_source source = {.read = read_image, .ctx = m};
     struct lks_pldm_sink sink = {.put = put_out, .ctx = m};
@@ -205,18 +187,14 @@ static enum lks_code write_output(struct making *m, struct lks_pldm_sums *sums, 
     m->portion = malloc(PORTION);
     if (m->portion == NULL)
         return lks_fail_nomem(err);
-    if (open_output(m, err) != LKS_OK ||
+    if (lks_file_temporary_open(m->output, FOR_ALL_TO_READ, &m->out, err) != LKS_OK ||
         lks_pldm_package_pass_init(&m->pass, p, &options, err) != LKS_OK)
         return err->code;
     if (lks_pldm_package_write(p, &source, &sink, err) != LKS_OK)
         return lks_wrap(err, "%" LKS_STR_FMT, LKS_STR_ARG(m->docs.source));
     if (lks_pldm_package_pass_finish(&m->pass, sums, err) != LKS_OK)
         return err->code;
-    if (fsync(m->out) != 0 || rename(m->temporary, m->output) != 0)
-        return lks_file_fail(err, m->output);
-    m->temporary[0] = '\0';
-    close(m->out);
-    return LKS_OK;
+    return lks_file_temporary_place(&m->out, m->output, err);
 }
 
 static enum lks_code print_built(struct lks_cli *cli, const struct lks_args *args,

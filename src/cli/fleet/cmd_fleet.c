@@ -87,7 +87,7 @@ static enum lks_code try_file(struct lks_cli *cli, const struct lks_args *args,
         return lks_fleet_plan_compare(cli, args, plan, err);
     if (err->code == LKS_E_REFUSED && lks_fleet_plan_compare(cli, args, plan, &ignored) == LKS_OK)
         lks_fleet_plan_stale(cli, plan);
-    return err->code;
+    return err->code == LKS_E_INVALID ? lks_fleet_plan_faults(cli, plan, err) : err->code;
 }
 
 /* The question names the controller: the line that did is far up after a long list. */

@@ -1,8 +1,11 @@
 #include "cli/fleet/fleet_plan.h"
 
 #include "base/file.h"
+#include "cli/shared/input.h"
 #include "cli/shared/render.h"
 #include "model/manifest/manifest_docs.h"
+
+#include <string.h>
 
 #define TEXT_BYTES ((size_t)16 << 20)
 enum { INDENT = 4 };
@@ -51,6 +54,40 @@ enum lks_code lks_fleet_plan_compare(struct lks_cli *cli, const struct lks_args 
         return LKS_OK;
     plan->known = true;
     return lks_fleet_diff(&plan->now, &plan->wanted, &plan->diff, err);
+}
+
+/* A file that is refused -------------------------------------------------------------------- */
+
+/* The message of lockstepd, which calls the file "manifest", about this fault. */
+static bool is_same(const struct lks_fleet_plan *plan, const struct lks_err *theirs,
+                    const struct lks_err *ours)
+{
+    static const char called[] = ": manifest";
+    size_t file = strlen(plan->file);
+    return strncmp(theirs->msg, plan->file, file) == 0 &&
+           strncmp(ours->msg, plan->file, file) == 0 &&
+           strncmp(theirs->msg + file, called, strlen(called)) == 0 &&
+           strcmp(theirs->msg + file + strlen(called), ours->msg + file) == 0;
+}
+
+enum lks_code lks_fleet_plan_faults(struct lks_cli *cli, const struct lks_fleet_plan *plan,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest ignored = {0};
+    struct lks_doc_faults faults = {0};
+    struct lks_err first = {0};
+    if (lks_input_facts(cli->data_dir, &input.facts, &first) != LKS_OK ||
+        lks_manifest_lint(plan->file, lks_buf_view(&plan->text), &input.facts, NULL, &faults,
+                          &ignored, &first) == LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < faults.count; i++) {
+        if (!is_same(plan, err, &faults.list[i].err))
+            continue;
+        *err = faults.list[i].err;
+        return lks_input_faults(cli, plan->file, &faults, err);
+    }
+    return err->code;
 }
 
 /* Differences ------------------------------------------------------------------------------- */
@@ -143,6 +180,72 @@ static void print_nodes(struct lks_cli *cli, const struct lks_fleet_diff_thing *
     print_cause(cli, &text);
 }
 
+/* What lockstepd found out, by effect; the names of nodes follow. Plurals are those of the count.
+ */
+static const struct {
+    const char *effect, *form;
+} effects[] = {
+    {"joins", "pool {pool}: {nodes#node} join[{nodes=1}s]"},
+    {"leaves", "pool {pool}: {nodes#node} leave[{nodes=1}s]"},
+    {"intent", "pool {pool}: the stack that {nodes#node} should run changes"},
+    {"conforms", "pool {pool}: {nodes#node} conform[{nodes=1}s] to it already"},
+    {"drifts", "pool {pool}: {nodes#node} will drift from it"},
+    {"unmeasured", "pool {pool}: {nodes#node} cannot be measured against all of it"},
+    {"uncompared", "pool {pool}: {nodes#node} will be compared with it afterwards"},
+    {"drains", "pool {pool}: {nodes#node} will be drained for drift"},
+    {"admitted", "pool {pool}: admission stops refusing jobs on {nodes#node}"},
+    {"refused", "pool {pool}: admission starts to refuse jobs on {nodes#node} ({reason})"},
+    {"change", "change {id} has {nodes#affected node}"},
+    {"deviation", "deviation {id} names {nodes#affected node}"},
+};
+
+static void print_effect(struct lks_cli *cli, const struct lks_doc *effect)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+    const struct lks_doc *names = lks_doc_member(effect, "first");
+    uint64_t more = lks_render_number(effect, "nodes");
+    for (size_t i = 0; i < LKS_COUNT(effects); i++)
+        if (lks_str_is(lks_doc_text(effect, "effect"), effects[i].effect))
+            lks_render(&text, effects[i].form, &(struct lks_render){.doc = effect});
+    if (text.len == 0)
+        return;
+    for (const struct lks_doc *n = names != NULL ? names->first : NULL; n != NULL; n = n->next) {
+        lks_buf_add(&text, n == names->first ? LKS_STR(": ") : LKS_STR(", "));
+        lks_render_value(&text, n);
+        more -= more > 0;
+    }
+    if (more > 0)
+        lks_buf_addf(&text, ", and %llu more", (unsigned long long)more);
+    print_cause(cli, &text);
+}
+
+/* Whether the file names nodes that the fleet does not have. */
+static bool adds_nodes(const struct lks_fleet_plan *plan)
+{
+    for (size_t i = 0; i < plan->diff.count; i++)
+        if (strcmp(plan->diff.things[i].what, "nodes") == 0 && plan->diff.things[i].mark == '+')
+            return true;
+    return false;
+}
+
+/* By `answer`, or by the differences where lockstepd is of a version that does not say it. */
+static void print_effects(struct lks_cli *cli, const struct lks_fleet_plan *plan,
+                          const struct lks_doc *answer)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+    const struct lks_doc *list = lks_doc_member(answer, "effects");
+    for (size_t i = 0; i < plan->diff.count && list == NULL; i++)
+        print_nodes(cli, &plan->diff.things[i]);
+    if (list == NULL)
+        return;
+    for (const struct lks_doc *effect = list->first; effect != NULL; effect = effect->next)
+        print_effect(cli, effect);
+    lks_buf_add(&text, LKS_STR("new nodes are not enrolled until their agents enrol with a token "
+                               "('lockstep node enroll')"));
+    if (adds_nodes(plan))
+        print_cause(cli, &text);
+}
+
 /* Records that say something the difference does not. */
 static const struct {
     const char *kind, *form;
@@ -169,8 +272,7 @@ void lks_fleet_plan_print(struct lks_cli *cli, const struct lks_fleet_plan *plan
     for (size_t i = 0; i < plan->diff.count; i++)
         print_thing(cli, &plan->diff.things[i]);
     fputs("\nthis causes:\n", cli->out);
-    for (size_t i = 0; i < plan->diff.count; i++)
-        print_nodes(cli, &plan->diff.things[i]);
+    print_effects(cli, plan, answer);
     for (const struct lks_doc *r = records != NULL ? records->first : NULL; r != NULL; r = r->next)
         print_record(cli, r);
     lks_render_print(cli->out, "  {nodes#enrolled node} with {gpus#GPU} affected\n", answer);

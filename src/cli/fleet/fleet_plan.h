@@ -26,6 +26,12 @@ enum lks_code lks_fleet_plan_compare(struct lks_cli *cli, const struct lks_args 
                                      struct lks_err *err) LKS_MUST_CHECK;
 void lks_fleet_plan_fini(struct lks_fleet_plan *plan);
 
+/* After lockstepd refused the file by `err`, the first error in it: print all of them, with the
+ * line in the file. This program finds them by its own facts; where lockstepd found another one,
+ * `err` stays alone. Returns its code. */
+enum lks_code lks_fleet_plan_faults(struct lks_cli *cli, const struct lks_fleet_plan *plan,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
 /* Print each difference, and what applying it causes, by `answer`: that of a dry run. */
 void lks_fleet_plan_print(struct lks_cli *cli, const struct lks_fleet_plan *plan,
                           const struct lks_doc *answer);

@@ -64,7 +64,8 @@ bool lks_cli_rows(const struct lks_command *command, struct lks_selector_of *out
     for (size_t i = 0; i < LKS_COUNT(lists); i++) {
         if (strcmp(lists[i].command, command->name) != 0)
             continue;
-        *out = (struct lks_selector_of){lists[i].view, command->json, lists[i].lists};
+        *out = (struct lks_selector_of){
+            .view = lists[i].view, .json = command->json, .lists = lists[i].lists};
         return true;
     }
     return false;

@@ -12,6 +12,7 @@
 #define LKS_CLI_COMPLETE_H
 
 #include "cli/shared/cli.h"
+#include "cli/shared/remote.h"
 
 enum lks_complete_kind {
     LKS_COMPLETE_NOTHING, /* numbers, times, texts */
@@ -31,6 +32,8 @@ enum lks_complete_kind {
  * item and, behind a tab, a note about it. */
 struct lks_complete_list {
     const char *path, *form;
+    const char *also;   /* a form of another name that people know the item by; NULL: it has none */
+    const char *member; /* of the answer, which is one page then; NULL: "items", page by page */
 };
 
 /* What can be the value of an option or an argument. */
@@ -60,6 +63,11 @@ bool lks_complete_table_argument(const struct lks_command *command, size_t numbe
  */
 void lks_complete_live_names(struct lks_cli *cli, const struct lks_args *typed,
                              const struct lks_complete_list *list, struct lks_buf *out);
+
+/* Hand each item of a list to `fn`, from lockstepd. */
+enum lks_code lks_complete_live_each(struct lks_remote *remote,
+                                     const struct lks_complete_list *list, lks_remote_item *fn,
+                                     void *ctx, struct lks_err *err) LKS_MUST_CHECK;
 
 /* A line as a shell splits it; the last word is the one at the cursor. */
 enum { LKS_COMPLETE_LINE_MAX = 16384, LKS_COMPLETE_WORDS_MAX = 512 };

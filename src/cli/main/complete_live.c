@@ -4,7 +4,6 @@
 #include "cli/main/complete.h"
 #include "cli/shared/context.h"
 #include "cli/shared/path.h"
-#include "cli/shared/remote.h"
 #include "cli/shared/render.h"
 #include "codec/format/digest.h"
 
@@ -131,21 +130,48 @@ static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_
     return lks_buf_check(m->out, err);
 }
 
+/* A list that is a member of one answer has no pages. */
+static enum lks_code each_member(struct lks_remote *remote, const struct lks_complete_list *list,
+                                 lks_remote_item *fn, void *ctx, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
+    if (lks_remote_get(remote, list->path, &a, err) != LKS_OK ||
+        lks_remote_object(&a, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *items = lks_doc_member(a.doc, list->member);
+    if (items == NULL || items->kind != LKS_DOC_LIST)
+        return lks_fail(err, LKS_E_INVALID, "the answer has no list '%s'", list->member);
+    for (const struct lks_doc *i = items->first; i != NULL; i = i->next) {
+        if (fn(ctx, i, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_complete_live_each(struct lks_remote *remote,
+                                     const struct lks_complete_list *list, lks_remote_item *fn,
+                                     void *ctx, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    if (list->member != NULL)
+        return each_member(remote, list, fn, ctx, err);
+    lks_remote_path_init(&path, list->path);
+    path.has_query = strchr(list->path, '?') != NULL;
+    return lks_remote_list(remote, &path, "after", 0, fn, ctx, err);
+}
+
 static bool fetch(struct lks_cli *cli, const struct lks_args *args,
                   const struct lks_complete_list *list, struct lks_buf *out)
 {
     LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
-    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     struct lks_err ignored = {0};
     enum lks_code opened = lks_args_has(args, "--server")
                                ? lks_remote_open_unknown(cli, args, &remote, &ignored)
                                : lks_remote_open(cli, args, &remote, &ignored);
     if (opened != LKS_OK)
         return false;
-    lks_remote_path_init(&path, list->path);
-    path.has_query = strchr(list->path, '?') != NULL;
     struct making m = {list->form, out};
-    return lks_remote_list(&remote, &path, "after", 0, add_item, &m, &ignored) == LKS_OK;
+    return lks_complete_live_each(&remote, list, add_item, &m, &ignored) == LKS_OK;
 }
 
 /* A token goes where the environment or a context of the user sends it, and nowhere else before a

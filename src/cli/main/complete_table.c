@@ -10,24 +10,37 @@
 
 /* Names that lockstepd knows ----------------------------------------------------------------- */
 
-static const struct lks_complete_list nodes = {"/v1/nodes", "{name}\t[{pool}, ]{liveness}"};
-static const struct lks_complete_list sites = {"/v1/nodes", "{site}\tsite"};
-static const struct lks_complete_list racks = {"/v1/nodes", "{rack}\track"};
-static const struct lks_complete_list domains = {"/v1/nodes", "{domain}\tdomain"};
-static const struct lks_complete_list classes = {"/v1/nodes", "{class}\thardware class"};
-static const struct lks_complete_list pools = {"/v1/pools", "{name}\t{posture}, {nodes#node}"};
+static const struct lks_complete_list nodes = {.path = "/v1/nodes",
+                                               .form = "{name}\t[{pool}, ]{liveness}"};
+static const struct lks_complete_list sites = {.path = "/v1/nodes", .form = "{site}\tsite"};
+static const struct lks_complete_list racks = {.path = "/v1/nodes", .form = "{rack}\track"};
+static const struct lks_complete_list domains = {.path = "/v1/nodes", .form = "{domain}\tdomain"};
+static const struct lks_complete_list classes = {.path = "/v1/nodes",
+                                                 .form = "{class}\thardware class"};
+static const struct lks_complete_list pools = {.path = "/v1/pools",
+                                               .form = "{name}\t{posture}, {nodes#node}"};
 #define CHANGE "{id}\t{state}[: {name}][, {reason}]"
-static const struct lks_complete_list changes = {"/v1/changes", CHANGE};
-static const struct lks_complete_list open_changes = {"/v1/changes?open=true", CHANGE};
-static const struct lks_complete_list alarms = {"/v1/alarms?open=true", "{id}\t{kind}: {text}"};
-static const struct lks_complete_list deviations = {"/v1/deviations?open=true",
-                                                    "{id}\t{nodes}: {subject}, {reason}"};
-static const struct lks_complete_list stacks = {"/v1/stacks", "{name}\t{step}"};
-static const struct lks_complete_list bundles = {"/v1/bundles", "{name}\t{version}, by {signer}"};
-static const struct lks_complete_list keys = {"/v1/trust", "{name}\tpinned key"};
-static const struct lks_complete_list images = {"/v1/images", "{ref}\timage"};
-static const struct lks_complete_list flashes = {"/v1/flashes", "{id}\t{node}: {component}"};
-static const struct lks_complete_list endpoints = {"/v1/endpoints", "{url}\t{node}"};
+static const struct lks_complete_list changes = {
+    .path = "/v1/changes", .form = CHANGE, .also = "{name}"};
+static const struct lks_complete_list open_changes = {
+    .path = "/v1/changes?open=true", .form = CHANGE, .also = "{name}"};
+static const struct lks_complete_list alarms = {.path = "/v1/alarms?open=true",
+                                                .form = "{id}\t{kind}: {text}"};
+static const struct lks_complete_list deviations = {.path = "/v1/deviations?open=true",
+                                                    .form = "{id}\t{nodes}: {subject}, {reason}"};
+static const struct lks_complete_list stacks = {.path = "/v1/stacks", .form = "{name}\t{step}"};
+static const struct lks_complete_list bundles = {.path = "/v1/bundles",
+                                                 .form = "{name}\t{version}, by {signer}"};
+static const struct lks_complete_list keys = {.path = "/v1/trust", .form = "{name}\tpinned key"};
+static const struct lks_complete_list images = {.path = "/v1/images", .form = "{ref}\timage"};
+static const struct lks_complete_list people = {
+    .path = "/v1/access",
+    .form = "{identity}\t{role}[ in site {site}][ in pool {pool}]",
+    .member = "bindings"};
+static const struct lks_complete_list flashes = {.path = "/v1/flashes",
+                                                 .form = "{id}\t{node}: {component}"};
+static const struct lks_complete_list endpoints = {.path = "/v1/endpoints",
+                                                   .form = "{url}\t{node}"};
 
 /* Words -------------------------------------------------------------------------------------- */
 
@@ -98,6 +111,7 @@ static const struct lks_complete_source sources[] = {
     WORDS("stack promote", "STAGE", WORDS_OF("lab", "canary", "released")),
 
     /* Names of one command. */
+    LIVE("access *", "IDENTITY", people),
     LIVE("admit", "--image", images),
     LIVE("admit", "--stack", stacks),
     LIVE("alarm *", "ID", alarms),

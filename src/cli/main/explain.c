@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { TEXT_MAX = 4096, PATH_MAX_BYTES = 256, LISTED_MAX = 8 };
+enum { TEXT_MAX = 4096, PATH_MAX_BYTES = 256, LISTED_MAX = 40 };
 
 /* Where a path leads: a field, and the fields inside it. The kind itself has no key. */
 struct place {
@@ -58,7 +58,7 @@ static const struct lks_entity *find_entity(const struct lks_entity *const *tabl
     return NULL;
 }
 
-enum { STARTS_MAX = 4 };
+enum { STARTS_MAX = 5 };
 
 static struct place start_of_entity(const struct lks_entity *t)
 {
@@ -70,6 +70,8 @@ static const struct place start_of_records = {
 static const struct place start_of_config = {
     .config = true, .in = "lockstepd.yaml", .about = "The configuration of lockstepd."};
 
+static bool find_group(struct lks_str kind, struct place *out);
+
 /* The places with which a path of this kind starts; how many. */
 static size_t find_starts(struct lks_str kind, struct place out[STARTS_MAX])
 {
@@ -79,6 +81,8 @@ static size_t find_starts(struct lks_str kind, struct place out[STARTS_MAX])
             out[count++] = (struct place){
                 .form = forms[i].form, .in = forms[i].in, .about = forms[i].form->about};
     }
+    if (find_group(kind, &out[count]))
+        count++;
     const struct lks_entity *entity = find_entity(lks_entities, lks_entity_count, kind);
     if (entity != NULL)
         out[count++] = start_of_entity(entity);
@@ -228,6 +232,22 @@ static void see_wanted(const struct place *field, void *arg)
         return;
     s->found = *field;
     s->is_found = true;
+}
+
+/* The groups of a fleet's file by their singular: "pool" has the fields of "fleet.pools". */
+static bool find_group(struct lks_str kind, struct place *out)
+{
+    char key[PATH_MAX_BYTES];
+    if (kind.len + 2 > sizeof(key))
+        return false;
+    snprintf(key, sizeof(key), "%" LKS_STR_FMT "s", LKS_STR_ARG(kind));
+    struct search s = {.key = lks_str_from(key)};
+    see_form(&lks_fleet_form, see_wanted, &s);
+    if (!s.is_found || s.found.form == NULL)
+        return false;
+    *out = (struct place){
+        .form = s.found.form, .in = "manifest of kind Fleet", .about = s.found.about};
+    return true;
 }
 
 /* "; fields: name, stack and 12 more": the fields of a place, where none is near to the one asked

@@ -144,7 +144,9 @@ static struct lks_near near_command(const char *given, size_t family)
 static const char *habit(const char *word)
 {
     static const struct lks_str_pair words[] = {
-        {"list", "ls"}, {"get", "node ls"}, {"rehearsal", "rehearse"}, {"firmware", "flash"}};
+        {"list", "ls"},        {"get", "node ls"}, {"rehearsal", "rehearse"},
+        {"firmware", "flash"}, {"halt", "pause"},  {"stop", "pause"},
+    };
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
         if (strcmp(word, words[i].name) == 0)
             return words[i].value;
@@ -259,7 +261,7 @@ static size_t print_families(FILE *out, size_t group, size_t most, size_t column
 static const char overview_end[] =
     "'lockstep help GROUP' lists a group, such as plan or node; 'lockstep help COMMAND' explains a "
     "command, with examples; 'lockstep explain' explains fields. Exit status: 0 yes or done, 1 no, "
-    "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal.";
+    "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal, or local file error.";
 
 /* As many commands of each family as one screen has lines for. */
 static size_t most_that_fit(size_t columns)

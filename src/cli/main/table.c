@@ -371,8 +371,8 @@ static const struct lks_option bmc_update_options[] = {
 };
 
 static const struct lks_option sim_options[] = {
-    {"--root DIR",
-     "captured machine that every agent reads, such as share/lockstep/roots/h200; required"},
+    {"--root DIR", "captured machine that every agent reads: a folder that 'inventory --capture' "
+                   "wrote; required"},
     {"--nodes N", "number of agents (50)"},
     {"--domains N", "number of racks of 18 nodes that change together, with switch trays (0)"},
     {"--lab N", "number of nodes in a lab pool (0)"},
@@ -440,7 +440,8 @@ const struct lks_command lks_commands[] = {
     {LKS_PLAN, "stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
      "Validate manifests: form and completeness",
      "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints "
-     "one line for each document, and stops at the first error, with its position and remedy.",
+     "one line for each document, and each error with its position and remedy, up to 50 of a file. "
+     "References between documents are checked once the form of all is good.",
      "{documents: [{file, kind, name, version?, digest?, nodes?, assets?}]}", lks_cmd_stack_lint},
     {LKS_PLAN, "stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
      "Files with the same meaning have the same digest: spelling, order, comments, descriptions "
@@ -491,10 +492,12 @@ const struct lks_command lks_commands[] = {
      "STAGE is lab, canary or released, and none can be skipped: stages are labels of a stack, "
      "not the waves of a change with these names. Another person than the one who published "
      "the stack promotes it to released; root at the socket of lockstepd may do both. STACK is "
-     "a digest, the start of one, or a name that only one stack has.",
+     "a digest, the start of one, or a name that only one stack has. Needs the role approver for "
+     "the whole fleet: 'lockstep access grant PERSON approver'.",
      "{seq}", lks_ask_cmd},
     {LKS_PLAN, "stack retire", "STACK", 1, 1, step_options, "Retire a stack",
-     "Refused while a pool is pinned to the stack.", "{seq}", lks_ask_cmd},
+     "Refused while a pool is pinned to the stack. Needs the role approver for the whole fleet.",
+     "{seq}", lks_ask_cmd},
     {LKS_PLAN, "bundle build", "FILE|DIR", 1, 1, bundle_build_options, "Build a bundle from files",
      "Reads a manifest of kind Bundle that lists the files (DIR: bundle.yaml in it), or an "
      "unsigned bundle. PLDM packages provide their own versions. --sign signs the bundle on behalf "
@@ -606,15 +609,19 @@ const struct lks_command lks_commands[] = {
      "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
      lks_cmd_xid},
     {LKS_CHANGE, "fleet apply", "FILE", 1, 1, apply_options, "Apply a fleet manifest",
-     "Shows each field that differs from the fleet as it is now and what that causes, asks on a "
-     "terminal, and applies FILE as a whole or not at all. Sets the first pin of a pool, and "
-     "changes no node. Refused if FILE moves the pin of a pool with enrolled nodes (use "
+     "Shows each field that differs from the fleet as it is now and what that causes: nodes that "
+     "join or leave pools, get another stack as their intent, drift, or are refused by admission "
+     "from then on. Asks on a terminal, and applies FILE as a whole or not at all. Sets the first "
+     "pin of a pool, and changes no node. Refused if FILE moves the pin of a pool with enrolled "
+     "nodes (use "
      "'change propose'), omits an enrolled node (use 'node rm'), or moves more than "
      "limits.call_nodes (10) enrolled nodes to another pool. If it affects more enrolled nodes "
      "than that, --nodes and --gpus must repeat the numbers that --dry-run shows, unless a person "
      "answers the question. If a change moved a pin since FILE was written, the line to edit is "
      "shown. Applying the same file again changes nothing.",
-     "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
+     "{applied, changes: [{kind, ...}], effects?: [{effect, pool?, reason?, id?, nodes, first}], "
+     "seq, nodes, gpus}",
+     lks_cmd_fleet_apply},
     {LKS_LOOK, "fleet show", "", 0, 0, list_options, "Show pools and the status of their nodes", "",
      FLEET_JSON, lks_cmd_fleet_show},
     {LKS_LOOK, "fleet export", "", 0, 0, remote_options,
@@ -626,7 +633,9 @@ const struct lks_command lks_commands[] = {
     {LKS_PLAN, "fleet import", "", 0, 0, import_options,
      "Write a fleet manifest from a table of nodes",
      "Columns: name, pool, class and optionally site, rack, domain, power_zone, cooling_loop, "
-     "hardware_revision, supplier, side, posture. Prints the manifest for 'fleet apply', or the "
+     "hardware_revision, supplier, side, posture. A pool without a posture is written as dev, "
+     "which "
+     "the output warns about. Prints the manifest for 'fleet apply', or the "
      "errors that 'fleet apply' would report. Add the scheduler of each pool ('sched: slurm' or "
      "'sched: kubernetes') to the manifest: the table has none, and without it lockstep could "
      "reboot a node under a job.",
@@ -667,7 +676,8 @@ const struct lks_command lks_commands[] = {
      "reason}, deviations: [ID], unhealthy, changing?, target?, change?, condition_text?, "
      "attested_until?, checked?, inband_age_ms?, outband_age_ms?, certificate?, notes, health?, "
      "skew_ms?, heard_ms_ago?, witnessed_seq?, taken?, intake_why?, held_by?, held_reason?, "
-     "commands: [{id, node, executor, ended, outcome?, text?, sent, expires}]}; with --tuple what "
+     "emptied?, commands: [{id, node, executor, ended, outcome?, text?, sent, expires}]}; with "
+     "--tuple what "
      "'inventory' prints",
      lks_cmd_node_show},
     {LKS_LOOK, "node history", "NODES", 1, 1, history_options, "Show the journal records of a node",
@@ -732,7 +742,12 @@ const struct lks_command lks_commands[] = {
     {LKS_ADMINISTER, "sim up", "DIR", 1, 1, sim_options,
      "Run a controller with many agents and BMCs on this machine",
      "Runs the real programs over a captured machine, in a new directory. Each node has a "
-     "simulated BMC, and each rack has a switch tray and a power shelf with one.",
+     "simulated BMC, and each rack has a switch tray and a power shelf with one. The root of "
+     "--root "
+     "holds the files of one machine (/proc, /sys, /etc and more), and lockstep/nvml.csv with its "
+     "GPUs. A sample is installed as PREFIX/share/lockstep/roots/h200, and is tests/roots/h200 in "
+     "the source tree; 'lockstep inventory --capture DIR' makes one of a real machine. Without "
+     "--root the refusal names the sample beside this program.",
      "{server, nodes, bmcs}", lks_cmd_sim_up},
     {LKS_ADMINISTER, "sim down", "DIR", 1, 1, NULL, "Stop what 'sim up' started", "", "{ended}",
      lks_cmd_sim_down},

@@ -28,7 +28,13 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     "expected, controls, events?, control_events?, margin?, estimate?, worst?, best?, waived}], "  \
     "members?}], recipes: [{recipe, members, steps: [{kind, rank, layer?, component?, version?, "  \
     "before?, executor?, order?, order_back?, bundle?, image?, bundle_back?, image_back?, "        \
-    "revert?, one_way, limit_ms, retries}]}], notes: [{kind, text}], orders: [{digest, size}]"
+    "revert?, one_way, missing?, limit_ms, retries, jobs?, signal?, grace_ms?}]}], notes: "        \
+    "[{kind, text}], "                                                                             \
+    "orders: [{digest, size}]"
+#define LKS_CHANGE_JOBS                                                                            \
+    "jobs?: {listed?, missing?, rows: [{wave, pool, nodes, busy, jobs, requeue, ends?, "           \
+    "unknown_ends, lost_gpu_hours, idle_gpu_hours, unknown_idle, unlisted}], top: [{job, user?, "  \
+    "account?, nodes, of, started?, ends?, requeue}]}"
 #define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus, " LKS_CHANGE_APPROVALS "}"
 
 /* clang-format off */
@@ -40,10 +46,12 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Shows the notes for approvers, the waves, their gates with what these would wait for now, "  \
      "and the steps of change and rollback. No node is changed before as many other people "       \
      "approve for each pool as the class of change requires (standard 0, routine 2, emergency "    \
-     "1, power-fabric 3) and a person runs 'change start'. A proposal expires after 14 days "      \
-     "(emergency 2, power-fabric 30). Exit status 1 if no plan can be made.",                      \
+     "1, power-fabric 3) and a person runs 'change start'. Freezes that keep its nodes from "      \
+     "starting are named. A proposal expires after 14 days (emergency 2, power-fabric 30). "       \
+     "Exit status 1 if no plan can be made.",                                                      \
      "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", gates: [{gate, from?, to?, "  \
-     "metric?, source?, critical?, limit, waits?}], " LKS_CHANGE_UNREACHABLE "}",                  \
+     "metric?, source?, critical?, limit, waits?}], freezes: [{pool?, by?, reason?, since?, "      \
+     "from?, until?, now?, description?}], " LKS_CHANGE_JOBS ", " LKS_CHANGE_UNREACHABLE "}",      \
      lks_cmd_change_propose},                                                                      \
     {LKS_LOOK, "change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",      \
      "With --follow, prints a line for each wave until the change is finished or halted, "         \
@@ -51,7 +59,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Exit status with --follow: 0 if the change is done, 1 if it was halted, rolled back, "       \
      "aborted or rejected.",                                                                       \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", waits: [{wave, node, " \
-     "state, doing?, why?, until?}], frozen?, "                                                    \
+     "state, doing?, why?, until?}], jobs_touched?, job_acts?: [{job, site?, user?, node?, act, "  \
+     "state, signal?, at?, until?, text?}], " LKS_CHANGE_JOBS ", frozen?, "                       \
      LKS_CHANGE_APPROVALS ", " LKS_CHANGE_UNREACHABLE                                              \
      ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?, credential?, minters?: []}], "      \
      "break_glass?: {at, by?, reason?, review_until, reviewed?, reviewed_by?, "                    \
@@ -69,7 +78,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Describes the steps, what can go wrong, the rollback, duration and cost, remaining risks, "  \
      "and the approvals: in Markdown, or with --json for programs. The document is derived from "  \
      "the journal alone, and names its plan by a digest.",                                         \
-     "{title, summary: {about, text}, change: {about, id, plan, ...}, happens: {about, waves: "    \
+     "{title, jobs?: {about, listed?, missing?, rows: [...], top: [...]}, summary: {about, "       \
+     "text}, change: {about, id, plan, ...}, happens: {about, waves: "                             \
      "[...], gates: [...], metrics: [...], steps: [...], ...}, wrong: {about, failures: [...]}, "  \
      "back: {about, ways: [...], commands: [...], ...}, cost: {about, rehearsed, costs: [...], "   \
      "...}, risk: {about, risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], "\
@@ -178,7 +188,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "freeze: without --pool that of the whole fleet, while single pools that were frozen stay "   \
      "so; with --pool that of the pool, which still waits while the whole fleet is frozen. "       \
      "Changes and drains for drift then continue by themselves. Freeze days of the manifest "      \
-     "are not affected.", "{seq}",                                                                 \
+     "are not affected. Exit status 1 if it is not frozen; the message names what is.",            \
+     "{seq}",                                                                                      \
      lks_ask_cmd}
 /* clang-format on */
 

@@ -92,15 +92,24 @@ size_t lks_pager_rows(struct lks_str text, unsigned width)
     return rows;
 }
 
-/* Ctrl-C is for the pager while it is there. */
+/* Ctrl-C is for the pager while it is there; a person who pressed it wants no more of the text. */
+static volatile sig_atomic_t pressed;
+
+static void note_key(int number)
+{
+    pressed = number;
+}
+
 static void hand_keys(bool to_pager)
 {
     static struct sigaction before[2];
     static const int keys[] = {SIGINT, SIGQUIT};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction note = {.sa_handler = note_key};
+    if (to_pager)
+        pressed = 0;
     for (size_t i = 0; i < LKS_COUNT(keys); i++) {
         if (to_pager)
-            (void)sigaction(keys[i], &ignore, &before[i]);
+            (void)sigaction(keys[i], &note, &before[i]);
         else
             (void)sigaction(keys[i], &before[i], NULL);
     }
@@ -132,10 +141,11 @@ static void feed(int fd, struct lks_str text)
     }
 }
 
-/* Whether there was a pager; how it ended does not matter then. */
-static bool run_pager(const char *command, struct lks_str text)
+/* Run the pager to its end. False: there was none. `status` is as waitpid() has it. */
+static bool run_pager(const char *command, struct lks_str text, int *status)
 {
-    int fds[2], status = 0;
+    int fds[2];
+    *status = 0;
     if (pipe2(fds, O_CLOEXEC) != 0)
         return false;
     hand_keys(true); /* before there is a pager: no key can come between */
@@ -146,11 +156,31 @@ static bool run_pager(const char *command, struct lks_str text)
     if (pid > 0)
         feed(fds[1], text);
     close(fds[1]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    while (pid > 0 && waitpid(pid, status, 0) < 0 && errno == EINTR) {
     }
     hand_keys(false);
-    return pid > 0 && !(WIFEXITED(status) && (WEXITSTATUS(status) == NOT_FOUND ||
-                                              WEXITSTATUS(status) == NOT_EXECUTABLE));
+    return pid > 0 && !(WIFEXITED(*status) && (WEXITSTATUS(*status) == NOT_FOUND ||
+                                               WEXITSTATUS(*status) == NOT_EXECUTABLE));
+}
+
+/* A pager that failed may have shown nothing, so all of it follows. A reader who had enough ends
+ * the pager with status 0, or by Ctrl-C. */
+static bool show_by_pager(struct lks_cli *cli, struct lks_str text)
+{
+    int status = 0;
+    if (!run_pager(cli->pager, text, &status))
+        return false;
+    if (pressed != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        return true;
+    if (WIFSIGNALED(status))
+        fprintf(cli->err, "lockstep: pager '%s' was killed by signal %d", cli->pager,
+                WTERMSIG(status));
+    else
+        fprintf(cli->err, "lockstep: pager '%s' failed with status %d", cli->pager,
+                WEXITSTATUS(status));
+    fprintf(cli->err, "; all of the output follows. --no-pager does without a pager\n");
+    (void)fflush(cli->err);
+    return false;
 }
 
 enum lks_code lks_pager_end(struct lks_pager *p, struct lks_cli *cli, enum lks_code code,
@@ -166,7 +196,7 @@ enum lks_code lks_pager_end(struct lks_pager *p, struct lks_cli *cli, enum lks_c
     cli->out = p->out;
     struct lks_str text = {p->text != NULL ? p->text : "", p->text != NULL ? p->len : 0};
     fflush(cli->err);
-    if (lks_pager_rows(text, cli->term.width) < cli->term.height || !run_pager(cli->pager, text))
+    if (lks_pager_rows(text, cli->term.width) < cli->term.height || !show_by_pager(cli, text))
         fwrite(text.ptr, 1, text.len, cli->out);
     free(p->text);
     *p = (struct lks_pager){0};

@@ -96,6 +96,12 @@ enum lks_code lks_input_facts(const char *dir, struct lks_facts *out, struct lks
     return lks_facts_load(lks_embedded_data, overlay.files, overlay.count, out, err);
 }
 
+/* How messages call a file. */
+static const char *shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 static enum lks_code read_manifest(const char *path, const struct lks_facts *facts,
                                    const struct lks_manifest *library, struct lks_manifest *out,
                                    struct lks_err *err)
@@ -103,8 +109,7 @@ static enum lks_code read_manifest(const char *path, const struct lks_facts *fac
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    return lks_manifest_parse(shown, lks_buf_view(&text), facts, library, out, err);
+    return lks_manifest_parse(shown(path), lks_buf_view(&text), facts, library, out, err);
 }
 
 /* The file that is checked is the one that is read: another may have its name by then. */
@@ -124,9 +129,9 @@ enum lks_code lks_input_private(const char *path, const char *what, bool plain, 
         code = lks_fail(err, LKS_E_INVALID, "%.200s: is not a plain file", path);
     else if (S_ISREG(st.st_mode) && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         code = lks_fail(err, LKS_E_DENIED,
-                        "%.200s: others may read this %s (mode %03o); chmod 600 would keep them "
-                        "out",
-                        path, what, (unsigned)st.st_mode & 0777U);
+                        "%.200s: others may read this %s (mode %03o); keep them out: chmod 600 "
+                        "%.200s",
+                        path, what, (unsigned)st.st_mode & 0777U, path);
     else
         code = lks_file_read_fd(fd, path, out, err);
     close(fd);
@@ -168,6 +173,31 @@ enum lks_code lks_input_manifest(const struct lks_input *input, const char *path
                                  struct lks_manifest *out, struct lks_err *err)
 {
     return read_manifest(path, &input->facts, &input->library, out, err);
+}
+
+enum lks_code lks_input_lint(const struct lks_input *input, const char *path,
+                             struct lks_doc_faults *faults, struct lks_manifest *out,
+                             struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_DOC_BYTES_MAX);
+    *faults = (struct lks_doc_faults){0};
+    if (lks_file_read(path, &text, err) != LKS_OK)
+        return err->code;
+    return lks_manifest_lint(shown(path), lks_buf_view(&text), &input->facts, &input->library,
+                             faults, out, err);
+}
+
+enum lks_code lks_input_faults(struct lks_cli *cli, const char *file,
+                               const struct lks_doc_faults *faults, struct lks_err *err)
+{
+    if (faults->count < 2)
+        return err->code;
+    for (size_t i = 0; i < faults->count; i++)
+        fprintf(cli->err, "lockstep: %s\n", faults->list[i].err.msg);
+    if (faults->more > 0)
+        return lks_fail(err, err->code, "%.200s: %zu errors, and %zu more", shown(file),
+                        faults->count, faults->more);
+    return lks_fail(err, err->code, "%.200s: %zu errors", shown(file), faults->count);
 }
 
 enum lks_code lks_input_text(const struct lks_input *input, const char *source, struct lks_str text,

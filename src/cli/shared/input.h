@@ -40,7 +40,18 @@ enum lks_code lks_input_load_stack(struct lks_cli *cli, const struct lks_args *a
 enum lks_code lks_input_manifest(const struct lks_input *input, const char *path,
                                  struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same for a manifest that is not a file: `source` names it in messages. */
+/* The same, with all that is wrong with the file in `faults`, which is empty if it was not read. */
+enum lks_code lks_input_lint(const struct lks_input *input, const char *path,
+                             struct lks_doc_faults *faults, struct lks_manifest *out,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* Print all that is wrong with a file; `err`, which is the first of it, becomes their number,
+ * unless there is one. Returns its code. */
+enum lks_code lks_input_faults(struct lks_cli *cli, const char *file,
+                               const struct lks_doc_faults *faults,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* A manifest that is not a file: `source` names it in messages. */
 enum lks_code lks_input_text(const struct lks_input *input, const char *source, struct lks_str text,
                              struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
 

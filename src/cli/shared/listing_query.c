@@ -12,7 +12,7 @@ enum { LINE_MAX_BYTES = 4096, LIMIT_MAX = 1000000 };
 /* Columns ----------------------------------------------------------------------------------- */
 
 /* Numbers are at the right. What may be long is broken over lines: a digest, or a text that is the
- * last column. The name of a row is headed by what the row is. */
+ * last column. */
 static struct lks_listing_column column_of(const struct lks_view *view,
                                            const struct lks_field *field, bool last)
 {
@@ -20,7 +20,7 @@ static struct lks_listing_column column_of(const struct lks_view *view,
     bool text = type == LKS_TYPE_TEXT || type == LKS_TYPE_LIST;
     bool wraps = type == LKS_TYPE_SHA256 || type == LKS_TYPE_LINES || (last && text);
     return (struct lks_listing_column){
-        .header = strcmp(field->key, "name") == 0 ? view->entity->name : field->key,
+        .header = lks_selector_heading(view, field->key),
         .key = field->key,
         .flags = type == LKS_TYPE_NUMBER ? LKS_COLUMN_RIGHT
                  : wraps                 ? LKS_COLUMN_WRAP
@@ -62,6 +62,8 @@ static enum lks_code choose_columns(struct lks_listing_query *q, struct lks_str 
         more = lks_str_cut(names, ',', &name, &names);
         if (lks_selector_check(&q->of, "--columns", name, err) != LKS_OK)
             return err->code;
+        const struct lks_listing_column *shown = lks_selector_column(&q->of, name);
+        name = lks_selector_meant(&q->of, name);
         if (has_column(q, name))
             return lks_fail(err, LKS_E_USAGE,
                             "--columns: '%" LKS_STR_FMT "' is given twice; name each column once",
@@ -72,7 +74,11 @@ static enum lks_code choose_columns(struct lks_listing_query *q, struct lks_str 
         if (q->column_count == LKS_TABLE_COLUMNS_MAX)
             return lks_fail(err, LKS_E_USAGE, "--columns: more than %d columns",
                             LKS_TABLE_COLUMNS_MAX);
-        add_column(q, name, more ? 0 : LKS_COLUMN_WRAP);
+        if (shown != NULL)
+            q->own[q->column_count++] = *shown;
+        else
+            add_column(q, name, more ? 0 : LKS_COLUMN_WRAP);
+        q->columns = q->own;
     }
     return LKS_OK;
 }
@@ -210,14 +216,17 @@ static enum lks_code read_sort(const struct lks_args *args, struct lks_remote_pa
     struct lks_view_sort ignored;
     if (sort.len == 0)
         return LKS_OK;
+    q->down = lks_str_starts(sort, "-");
+    sort = lks_selector_meant(&q->of, (struct lks_str){sort.ptr + q->down, sort.len - q->down});
     if (q->of.view != NULL && !lks_view_sort_by(q->of.view, sort, &ignored))
         return fail_sort(q->of.view, sort, err);
     if (q->of.view != NULL && path != NULL) {
-        lks_remote_path_query(path, "sort", sort);
+        snprintf(q->order, sizeof(q->order), "%s%" LKS_STR_FMT, q->down ? "-" : "",
+                 LKS_STR_ARG(sort));
+        lks_remote_path_query(path, "sort", lks_str_from(q->order));
         return LKS_OK;
     }
-    q->down = lks_str_starts(sort, "-");
-    q->sort = (struct lks_str){sort.ptr + q->down, sort.len - q->down};
+    q->sort = sort;
     return lks_selector_check(&q->of, "--sort-by", q->sort, err);
 }
 
@@ -238,8 +247,11 @@ enum lks_code lks_listing_query_read(const struct lks_cli *cli, const struct lks
                                      struct lks_remote_path *path, struct lks_listing_query *out,
                                      struct lks_err *err)
 {
-    *out = (struct lks_listing_query){
-        .of = {.view = listing->view, .json = cli->command->json, .lists = listing->members}};
+    *out = (struct lks_listing_query){.of = {.view = listing->view,
+                                             .json = cli->command->json,
+                                             .lists = listing->members,
+                                             .columns = listing->columns,
+                                             .column_count = listing->column_count}};
     if (read_columns(cli, args, listing, out, err) != LKS_OK ||
         lks_selector_parse(lks_args_str(args, "--selector"), &out->of, &out->selector, err) !=
             LKS_OK ||

@@ -14,7 +14,8 @@ struct lks_listing_query {
     struct lks_selector selector;
     struct lks_str sort; /* the member that rows are sorted by here; empty: they stay in order */
     bool down;           /* the largest value comes first */
-    uint64_t limit;      /* 0: all rows */
+    char order[LKS_LISTING_NAME_SIZE]; /* what lockstepd sorts by */
+    uint64_t limit;                    /* 0: all rows */
     bool wide;
     const struct lks_listing_column *columns;
     size_t column_count;

@@ -84,8 +84,8 @@ static enum lks_code fail_others(const char *path, struct lks_err *err)
 {
     return lks_fail(err, LKS_E_REFUSED,
                     "%s: others can write there, so it says nothing about whom you trust; make it "
-                    "yours alone (chmod go-w)",
-                    path);
+                    "yours alone: chmod go-w %s",
+                    path, path);
 }
 
 /* In a folder with the sticky bit everyone can write, and only owners can move their files. */

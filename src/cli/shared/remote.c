@@ -30,6 +30,22 @@ const char *lks_remote_server(const struct lks_cli *cli, const struct lks_args *
     return given(args, "--server", cli->server != NULL ? cli->server : LKS_REMOTE_DEFAULT);
 }
 
+static enum lks_code check_token(struct lks_str token, const char *path, struct lks_err *err)
+{
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (token.len > 0 && memchr(token.ptr, '\n', token.len) != NULL)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%.*s: holds more than one line; a token is a single line", PATH_SHOWN,
+                        shown);
+    if (token.len == 0)
+        return lks_fail(err, LKS_E_INVALID, "%.*s: is empty: it holds no token", PATH_SHOWN, shown);
+    if (!lks_str_printable(token))
+        return lks_fail(err, LKS_E_INVALID,
+                        "%.*s: holds no token: a character in it cannot be printed", PATH_SHOWN,
+                        shown);
+    return LKS_OK;
+}
+
 /* The token in `path`, without the line end that an editor leaves. */
 enum lks_code lks_remote_token(const char *path, struct lks_buf *out, struct lks_err *err)
 {
@@ -46,9 +62,7 @@ enum lks_code lks_remote_token(const char *path, struct lks_buf *out, struct lks
     while (token.len > 0 && strchr("\r\n ", token.ptr[token.len - 1]) != NULL)
         token.len--;
     lks_buf_truncate(out, token.len);
-    if (token.len == 0 || !lks_str_printable(token))
-        return lks_fail(err, LKS_E_INVALID, "%s: holds no token", path);
-    return LKS_OK;
+    return check_token(token, path, err);
 }
 
 static enum lks_code fail_without_ca(const struct lks_cli *cli, const char *server,
@@ -80,6 +94,7 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
         .server = lks_remote_server(cli, args),
         .ca = given(args, "--ca", cli->ca),
         .timeout_ms = LKS_REMOTE_TIMEOUT_MS,
+        .rate_min = LKS_REMOTE_RATE_MIN,
     };
     bool distant = strncmp(options.server, "https://", strlen("https://")) == 0;
     if (distant && options.ca == NULL)

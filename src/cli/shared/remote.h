@@ -40,6 +40,7 @@ bool lks_remote_is_option(const struct lks_option *option);
 
 #define LKS_REMOTE_PATH_MAX   8192
 #define LKS_REMOTE_TIMEOUT_MS 60000 /* of a request, until its whole answer came */
+#define LKS_REMOTE_RATE_MIN   65536 /* and a second more for so many bytes, both ways together */
 
 struct lks_remote {
     struct lks_client *client;

@@ -1,6 +1,7 @@
 #include "cli/shared/selector.h"
 
 #include "base/near.h"
+#include "cli/shared/listing.h"
 #include "cli/shared/render.h"
 #include "engine/journal.h"
 #include "model/record/record.h"
@@ -115,6 +116,67 @@ void lks_selector_names(const struct lks_selector_of *of, struct lks_buf *out)
     }
 }
 
+/* Headings that are other words than the member, by the table of the view. */
+static const struct {
+    const char *entity, *key, *heading;
+} headings[] = {
+    {"stack", "step", "stage"},
+};
+
+const char *lks_selector_heading(const struct lks_view *view, const char *key)
+{
+    if (strcmp(key, "name") == 0)
+        return view->entity->name;
+    for (size_t i = 0; i < LKS_COUNT(headings); i++)
+        if (strcmp(view->entity->name, headings[i].entity) == 0 &&
+            strcmp(key, headings[i].key) == 0)
+            return headings[i].heading;
+    return key;
+}
+
+static bool is_heading(const char *heading, struct lks_str name)
+{
+    bool same = strlen(heading) == name.len;
+    for (size_t i = 0; i < name.len && same; i++)
+        same = heading[i] == name.ptr[i] || (heading[i] == ' ' && name.ptr[i] == '_');
+    return same;
+}
+
+/* The member that a column shows first; empty: it shows what no other column does. */
+static struct lks_str shown_by(const struct lks_listing_column *c)
+{
+    const char *brace = strchr(c->key, '{');
+    if (brace != NULL)
+        return (struct lks_str){brace + 1, strcspn(brace + 1, ".#~?!:=<}")};
+    return strcmp(c->key, "*") == 0 ? LKS_STR("") : lks_str_from(c->key);
+}
+
+const struct lks_listing_column *lks_selector_column(const struct lks_selector_of *of,
+                                                     struct lks_str name)
+{
+    struct lks_str whole, rest;
+    lks_str_cut(name, '.', &whole, &rest);
+    if (is_known(of, SIZE_MAX, whole))
+        return NULL;
+    for (size_t i = 0; i < of->column_count; i++)
+        if (is_heading(of->columns[i].header, name) && shown_by(&of->columns[i]).len > 0)
+            return &of->columns[i];
+    return NULL;
+}
+
+struct lks_str lks_selector_meant(const struct lks_selector_of *of, struct lks_str name)
+{
+    const struct lks_listing_column *column = lks_selector_column(of, name);
+    struct lks_str whole, rest, known;
+    lks_str_cut(name, '.', &whole, &rest);
+    if (is_known(of, SIZE_MAX, whole))
+        return name;
+    for (size_t i = 0; of->view != NULL && lks_selector_member(of, i, &known); i++)
+        if (is_heading(lks_selector_heading(of->view, known.ptr), name))
+            return known;
+    return column != NULL ? shown_by(column) : name;
+}
+
 enum lks_code lks_selector_check(const struct lks_selector_of *of, const char *option,
                                  struct lks_str name, struct lks_err *err)
 {
@@ -122,7 +184,7 @@ enum lks_code lks_selector_check(const struct lks_selector_of *of, const char *o
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(name);
     struct lks_str whole, rest, known;
-    lks_str_cut(name, '.', &whole, &rest);
+    lks_str_cut(lks_selector_meant(of, name), '.', &whole, &rest);
     bool records = is_known(of, SIZE_MAX, LKS_STR(ANY));
     if (is_known(of, SIZE_MAX, whole) || (records && is_of_records(whole, &near)))
         return LKS_OK;
@@ -156,6 +218,33 @@ static enum lks_code read_term(struct lks_str text, struct lks_selector_term *ou
     return LKS_OK;
 }
 
+/* A value of a column that has few is one of them. */
+static enum lks_code check_value(const struct lks_selector_of *of,
+                                 const struct lks_selector_term *t, struct lks_err *err)
+{
+    static const char *const truths[] = {"yes", "no", "true", "false", NULL};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = LKS_BUF(NAMES_MAX);
+    struct lks_field field = {0};
+    const struct lks_form members = {
+        .more = lks_view_row_field, .of = of->view, .use = LKS_USE_LISTED};
+    if (of->view == NULL || t->value.len == 0 || !lks_schema_field(&members, t->key, &field))
+        return LKS_OK;
+    const char *const *values = field.shape.type == LKS_TYPE_CHOICE ? field.shape.values
+                                : field.shape.type == LKS_TYPE_BOOL ? truths
+                                                                    : NULL;
+    for (size_t i = 0; values != NULL && values[i] != NULL; i++) {
+        if (lks_str_is(t->value, values[i]))
+            return LKS_OK;
+        lks_buf_addf(&names, "%s%s", i > 0 ? ", " : "", values[i]);
+    }
+    if (values == NULL)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_USAGE,
+                    "--selector: %" LKS_STR_FMT " is never '%" LKS_STR_FMT
+                    "'; its values: %" LKS_STR_FMT,
+                    LKS_STR_ARG(t->key), LKS_STR_ARG(t->value), LKS_STR_ARG(lks_buf_view(&names)));
+}
+
 enum lks_code lks_selector_parse(struct lks_str text, const struct lks_selector_of *of,
                                  struct lks_selector *out, struct lks_err *err)
 {
@@ -168,6 +257,9 @@ enum lks_code lks_selector_parse(struct lks_str text, const struct lks_selector_
                             LKS_SELECTOR_TERMS_MAX);
         if (read_term(part, &s.terms[s.count], err) != LKS_OK ||
             lks_selector_check(of, "--selector", s.terms[s.count].key, err) != LKS_OK)
+            return err->code;
+        s.terms[s.count].key = lks_selector_meant(of, s.terms[s.count].key);
+        if (check_value(of, &s.terms[s.count], err) != LKS_OK)
             return err->code;
         s.count++;
     }

@@ -122,9 +122,14 @@ static enum lks_code note(const struct lks_cli *cli, const char *dir, const char
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return lks_file_fail(err, path);
+    struct stat before;
+    bool known = fstat(fd, &before) == 0;
     enum lks_code code = lks_file_put(fd, path, lks_buf_view(&line), err);
     if (code == LKS_OK && fsync(fd) != 0)
         code = lks_file_fail(err, path);
+    /* Half a line would join the next one. */
+    if (code != LKS_OK && known && ftruncate(fd, before.st_size) != 0)
+        code = lks_wrap(err, "%s: remove the last line", path);
     close(fd);
     return code;
 }

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
@@ -293,16 +294,44 @@ static enum lks_code read_parts(struct sim *s, const struct lks_args *args, stru
     return LKS_OK;
 }
 
+/* The captured machine that comes with this program, installed or built; false: none is there. */
+static bool find_sample(char out[PATH_MAX])
+{
+    static const char *const places[] = {"../share/lockstep/roots/h200", "../tests/roots/h200"};
+    char self[PATH_MAX], path[PATH_MAX], real[PATH_MAX]; /* realpath() also writes where it fails */
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[len > 0 ? len : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    for (size_t i = 0; i < LKS_COUNT(places); i++) {
+        struct lks_err ignored = {0};
+        if (lks_path_join(path, self, places[i], &ignored) == LKS_OK &&
+            realpath(path, real) != NULL) {
+            memcpy(out, real, sizeof(real));
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum lks_code refuse_no_root(struct lks_err *err)
+{
+    char sample[PATH_MAX] = "PREFIX/share/lockstep/roots/h200";
+    (void)find_sample(sample);
+    return lks_fail(err, LKS_E_USAGE,
+                    "sim up: --root has to name a captured machine, such as --root %s; 'lockstep "
+                    "inventory --capture DIR' makes one",
+                    sample);
+}
+
 static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, struct lks_err *err)
 {
     s->fleet = (struct lks_fleetdir_fleet){.dir = s->dir, .root = lks_args_get(args, "--root")};
     s->bmcs = !lks_args_has(args, "--no-bmcs");
     if (s->fleet.root == NULL)
-        return lks_fail(err, LKS_E_USAGE,
-                        "sim up: --root has to name a captured machine: "
-                        "share/lockstep/roots/h200 of the "
-                        "installation or tests/roots/h200 of the source tree"
-                        " is one, and 'lockstep inventory --capture DIR' makes one");
+        return refuse_no_root(err);
     if (lks_path_absolute(s->dir, args->positional[0], err) != LKS_OK)
         return err->code;
     int len = snprintf(s->server, sizeof(s->server), "unix:%s/controller/lockstepd.sock", s->dir);

@@ -76,45 +76,52 @@ static enum lks_code lint_names(struct lks_cli *cli, const struct lks_facts *fac
     return LKS_OK;
 }
 
-static enum lks_code lint_more(struct lks_cli *cli, const struct lks_args *args,
-                               const struct lks_input *input, struct lks_json_writer *w,
-                               struct lks_err *err)
+static enum lks_code lint_file(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_input *input, const char *file,
+                               struct lks_json_writer *w, struct lks_err *err)
 {
-    for (size_t i = 1; i < args->positional_count; i++) {
-        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest more = {0};
-        if (lks_input_manifest(input, args->positional[i], &more, err) != LKS_OK)
-            return err->code;
-        if (lint_names(cli, &input->facts, &more, err) != LKS_OK)
-            return err->code;
-        if (lks_args_has(args, "--json"))
-            lint_json(w, &more, input->library.class_count);
-        else
-            lint_text(cli, &more, input->library.class_count);
-    }
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    struct lks_doc_faults faults;
+    if (lks_input_lint(input, file, &faults, &m, err) != LKS_OK)
+        return lks_input_faults(cli, file, &faults, err);
+    if (lint_names(cli, &input->facts, &m, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        lint_json(w, &m, input->library.class_count);
+    else
+        lint_text(cli, &m, input->library.class_count);
     return LKS_OK;
 }
 
+/* A file that is bad does not keep the others from being read. */
 enum lks_code lks_cmd_stack_lint(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
     struct lks_json_writer w = {.out = &json};
-    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
-        lint_names(cli, &input.facts, &input.manifest, err) != LKS_OK)
+    struct lks_err failed = {0};
+    size_t bad = 0, count = args->positional_count;
+    if (lks_input_begin(cli, args, &input, err) != LKS_OK)
         return err->code;
-    bool as_json = lks_args_has(args, "--json");
     lks_json_begin(&w, NULL, '{');
     lks_json_begin(&w, "documents", '[');
-    if (as_json)
-        lint_json(&w, &input.manifest, input.library.class_count);
-    else
-        lint_text(cli, &input.manifest, input.library.class_count);
-    if (lint_more(cli, args, &input, &w, err) != LKS_OK)
-        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        struct lks_err one = {0};
+        if (lint_file(cli, args, &input, args->positional[i], &w, &one) == LKS_OK)
+            continue;
+        if (count > 1)
+            fprintf(cli->err, "lockstep: %s\n", one.msg);
+        failed = one;
+        bad++;
+    }
     lks_json_end(&w, ']');
     lks_json_end(&w, '}');
-    return as_json ? lks_output_json(cli, &json, err) : LKS_OK;
+    *err = failed;
+    if (bad > 0)
+        return count > 1 ? lks_fail(err, failed.code, "%zu of %zu files have errors", bad, count)
+                         : err->code;
+    return lks_args_has(args, "--json") ? lks_output_json(cli, &json, err) : LKS_OK;
 }
 
 /* digest ------------------------------------------------------------------------------------ */

@@ -10,6 +10,8 @@
     "[{state=halted}red|{state=held}yellow|{state=passed}green|"                                   \
     "{state=planned}dim]"
 #define JUDGED_COLOUR "[{.=conforms}green|{.=drift}red|{.=deviation}yellow|{.=unmeasured}yellow]"
+/* A step in the terms of the glossary. */
+#define DOING "[{doing=leave}drain|{doing=return}return to service|{doing}]"
 #define MEMBER_COLOUR                                                                              \
     "[{.=done}green|{.=fenced}red|{.=needs hands}red|{.=unknown}red|{.=reverted}yellow|"           \
     "{.=pending}dim]"
@@ -161,7 +163,7 @@ const struct lks_top_screen lks_top_screens[LKS_TOP_KIND_COUNT] = {
              .every = 1,
              .columns = {{"node", "{node}", 0, "bold"},
                          {"wave", "{wave#}", LKS_TOP_RIGHT, NULL},
-                         {"step", "{doing}", 0, NULL},
+                         {"step", DOING, 0, NULL},
                          {"limit", "{until}", LKS_TOP_LEFT_OVER | LKS_TOP_RIGHT, NULL},
                          {"why", "{why}", LKS_TOP_REST, NULL}}},
             {.title = "NODES", .path = "/v1/changes/{1}/members", .items = "items",
@@ -172,7 +174,7 @@ const struct lks_top_screen lks_top_screens[LKS_TOP_KIND_COUNT] = {
                          {"pool", "{pool}", LKS_TOP_WIDE, NULL},
                          {"state", "{state}", 0, MEMBER_COLOUR},
                          {"step", "{step#}/{steps#}", LKS_TOP_RIGHT, NULL},
-                         {"", "{doing}[ {component}]", 0, NULL},
+                         {"", DOING "[ {component}]", 0, NULL},
                          {"since", "{since}", LKS_TOP_AGE | LKS_TOP_RIGHT, "dim"},
                          {"why", "{text}", LKS_TOP_REST, "[{failure:}{failure!none}red]"}}},
         }},

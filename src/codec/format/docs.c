@@ -190,6 +190,8 @@ enum lks_code lks_doc_fail(const struct lks_docs *docs, const struct lks_doc *at
     va_end(ap);
 
     char place[32] = "";
+    if (docs->faults != NULL)
+        docs->faults->last = (struct lks_doc_fault){.line = at->line, .column = at->column};
     if (at->line > 0)
         snprintf(place, sizeof(place), ":%u:%u", at->line, at->column);
 
@@ -199,4 +201,38 @@ enum lks_code lks_doc_fail(const struct lks_docs *docs, const struct lks_doc *at
     return lks_fail(err, LKS_E_INVALID, "%" LKS_STR_FMT "%s: %" LKS_STR_FMT "%s%s",
                     LKS_STR_ARG(docs->source), place, LKS_STR_ARG(shown), shown.len > 0 ? ": " : "",
                     message);
+}
+
+bool lks_doc_goes_on(const struct lks_docs *docs, struct lks_err *err)
+{
+    struct lks_doc_faults *faults = docs->faults;
+    if (faults == NULL || err->code != LKS_E_INVALID)
+        return false;
+    faults->last.err = *err;
+    if (faults->count < LKS_DOC_FAULTS_MAX)
+        faults->list[faults->count++] = faults->last;
+    else
+        faults->more++;
+    faults->last = (struct lks_doc_fault){0};
+    *err = (struct lks_err){0};
+    return true;
+}
+
+bool lks_doc_is_faulty(const struct lks_docs *docs)
+{
+    return docs->faults != NULL && docs->faults->count > 0;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct lks_doc_fault *a = left, *b = right;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return (a->column > b->column) - (a->column < b->column);
+}
+
+void lks_doc_sort_faults(struct lks_doc_faults *faults)
+{
+    if (faults->count > 1)
+        qsort(faults->list, faults->count, sizeof(faults->list[0]), by_place);
 }

@@ -44,6 +44,19 @@ struct lks_doc {
     struct lks_doc *parent; /* NULL at the top of a document */
 };
 
+/* What is wrong with a file, in the order in which it was found. */
+#define LKS_DOC_FAULTS_MAX 50
+struct lks_doc_fault {
+    struct lks_err err;
+    uint32_t line, column; /* 0: it has no place */
+};
+struct lks_doc_faults {
+    struct lks_doc_fault list[LKS_DOC_FAULTS_MAX];
+    size_t count;
+    size_t more;               /* that did not fit */
+    struct lks_doc_fault last; /* the place of the last failure, noted or not */
+};
+
 /* All documents of one file, in order. */
 struct lks_docs {
     struct lks_arena arena; /* owns everything below */
@@ -55,6 +68,7 @@ struct lks_docs {
     bool large;     /* lks_docs_large() was called */
     bool fractions; /* all numbers of JSON are read, and lks_schema_check() refuses those that are
                        not whole: it knows what is expected in their place */
+    struct lks_doc_faults *faults; /* where failures are noted; NULL: the first one ends it */
 };
 
 #define LKS_DOC_BYTES_MAX  ((size_t)8 << 20)
@@ -106,6 +120,15 @@ const char *lks_doc_kind_name(enum lks_doc_kind kind);
 enum lks_code lks_doc_fail(const struct lks_docs *docs, const struct lks_doc *at,
                            struct lks_err *err, const char *fmt, ...) LKS_MUST_CHECK
     LKS_PRINTF(4, 5);
+
+/* Whether reading goes on behind the failure in `err`: it is of the file, and `docs` notes those.
+ * Then it is noted, and `err` is empty again: the caller takes care that what follows from the
+ * failure is not another one. */
+bool lks_doc_goes_on(const struct lks_docs *docs, struct lks_err *err);
+
+/* Whether a failure was noted; and all of them by their places. */
+bool lks_doc_is_faulty(const struct lks_docs *docs);
+void lks_doc_sort_faults(struct lks_doc_faults *faults);
 
 /* The same for a rule about what is good, as opposed to what can be read: it is for what is new. OK
  * for what was kept. */

@@ -23,10 +23,24 @@ struct lks_deciding_basis {
 bool lks_decide_tuple_readings(struct lks_deciding *d, const struct lks_tuple *tuple,
                                struct lks_deciding_basis *out);
 
-/* Both bands together: the first alone where there is no second. False as above. */
-bool lks_decide_tuple_whole(struct lks_deciding *d, const struct lks_deciding_basis *inband,
-                            const struct lks_deciding_basis *outband, bool expired,
+/* All that a node is judged by: what was read in band and out of band, where either was read, and
+ * what its scheduler advertises. */
+struct lks_deciding_bands {
+    struct lks_deciding_basis inband, outband;
+    bool expired;             /* the latter is past its age */
+    struct lks_str scheduler; /* lines; empty: nothing */
+};
+
+/* They together: one alone where there is no other. False as above. */
+bool lks_decide_tuple_whole(struct lks_deciding *d, const struct lks_deciding_bands *bands,
                             struct lks_deciding_basis *out);
+
+/* In decide_advertised.c. What a scheduler advertises, as lines of a basis. */
+struct lks_str lks_decide_advertised_lines(struct lks_deciding *d, struct lks_str gres,
+                                           struct lks_str state);
+
+/* The same, as the state has it of a node. */
+struct lks_str lks_decide_advertised_known(struct lks_deciding *d, const struct lks_node *n);
 
 /* The one behind a handle of the state; 0: none. */
 struct lks_deciding_basis lks_decide_tuple_known(const struct lks_deciding *d, uint32_t handle);
@@ -133,11 +147,25 @@ lks_rule lks_decide_image_seen;
 /* decide_command.c; the last is part of a tick: commands without an answer end */
 lks_rule lks_decide_command, lks_decide_command_tick;
 /* decide_drift.c; the last is part of a tick: drift begins and ends, acts are due */
-lks_rule lks_decide_outband, lks_decide_condition, lks_decide_drift_tick;
+lks_rule lks_decide_advertised, lks_decide_outage, lks_decide_outband, lks_decide_condition,
+    lks_decide_drift_tick;
 /* decide_flash.c: updates by them; the last is part of a tick: those that do not end are given up
  */
 lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_decide_flash_resolve,
     lks_decide_flash_tick;
+
+/* In decide_sched.c. How long a scheduler may give no answer that is needed, before people are
+ * told.
+ */
+#define LKS_DECIDE_SCHED_SILENT (300 * LKS_SECOND)
+
+/* What a scheduler reports of a node: alarms that follow from it. `verified`: the state has it that
+ * the node was reported as drained. True: its drain was ended or taken over since, or a job started
+ * there all the same. */
+bool lks_decide_sched_heard(struct lks_deciding *d, bool verified);
+
+/* Whether the scheduler of a node on hold reports it as drained, from this decision on. */
+void lks_decide_sched_emptied(struct lks_deciding *d, uint32_t node, bool on, struct lks_str text);
 
 /* decide_reset.c: wedged nodes that two people have reset */
 lks_rule lks_decide_reset;

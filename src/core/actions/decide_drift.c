@@ -55,10 +55,14 @@ static void record_outband(struct lks_deciding *d, uint32_t node, struct lks_rec
 {
     struct lks_deciding_basis whole;
     const struct lks_node *n = &d->state->nodes[node];
-    struct lks_deciding_basis inband = n->asset != 0 && outband->digest.len > 0
-                                           ? as_asset(d, n)
-                                           : lks_decide_tuple_known(d, n->inband);
-    if (!lks_decide_tuple_whole(d, &inband, outband, expired, &whole))
+    const struct lks_deciding_bands bands = {
+        .inband = n->asset != 0 && outband->digest.len > 0 ? as_asset(d, n)
+                                                           : lks_decide_tuple_known(d, n->inband),
+        .outband = *outband,
+        .expired = expired,
+        .scheduler = lks_decide_advertised_known(d, n),
+    };
+    if (!lks_decide_tuple_whole(d, &bands, &whole))
         return;
     lks_decide_tuple_basis(d, outband);
     lks_decide_tuple_basis(d, &whole);
@@ -350,9 +354,13 @@ static void begin_acts(struct lks_deciding *d, uint32_t node, struct lks_str tex
     const struct lks_node *n = &d->state->nodes[node];
     if ((acts & LKS_ACT_ALARM) != 0)
         (void)lks_decision_alarm(d, LKS_ALARM_DRIFT, name_of(d, node), text);
-    if ((acts & LKS_ACT_DRAIN) != 0 && n->asset == 0 && n->drained_by == 0)
-        lks_decision_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
-            .node = name_of(d, node), .owner = LKS_STR(OWNER), .reason = text};
+    if ((acts & LKS_ACT_DRAIN) == 0 || n->asset != 0 || n->drained_by != 0)
+        return;
+    struct lks_record *r = lks_decision_add(d, LKS_RECORD_DRAINED);
+    r->drained = (struct lks_rec_drained){.node = name_of(d, node),
+                                          .owner = LKS_STR(OWNER),
+                                          .reason = text,
+                                          .row = lks_decision_row(d, LKS_STR(OWNER))};
 }
 
 /* The open alarm of lockstepd's own about `subject`; NULL: none. */

@@ -200,7 +200,9 @@ bool lks_decide_hand_vouched(struct lks_deciding *d, struct lks_str artifacts)
 static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum lks_drained how)
 {
     const struct lks_state *s = d->state;
+    uint32_t pool = s->nodes[node].pool;
     struct lks_str name = lks_state_name(s, node);
+    struct lks_str sched = pool < s->pool_count ? text_of(d, s->pools[pool].sched) : LKS_STR("");
     const struct lks_state_command *look = lks_drained_look(s, node, 0);
     switch (how) {
     case LKS_DRAINED_YES:
@@ -209,11 +211,16 @@ static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum l
         return lks_decision_text(
             d, "it is in service; drain it first: lockstep node hold %" LKS_STR_FMT,
             LKS_STR_ARG(name));
+    case LKS_DRAINED_NO_DRIVER:
+        return lks_decision_text(d, "lockstep cannot drain nodes in scheduler %" LKS_STR_FMT " yet",
+                                 LKS_STR_ARG(sched));
     case LKS_DRAINED_SCHED:
         return lks_decision_text(d,
-                                 "scheduler %" LKS_STR_FMT " may run a job there: a hold does not "
-                                 "drain the node in it; propose a change instead",
-                                 LKS_STR_ARG(text_of(d, s->pools[s->nodes[node].pool].sched)));
+                                 "scheduler %" LKS_STR_FMT " does not report it as drained for a "
+                                 "hold: run 'lockstep node hold %" LKS_STR_FMT
+                                 "', and wait until 'lockstep node show %" LKS_STR_FMT
+                                 "' has 'emptied'",
+                                 LKS_STR_ARG(sched), LKS_STR_ARG(name), LKS_STR_ARG(name));
     case LKS_DRAINED_UNREAD:
         return lks_decision_text(d,
                                  "its agent did not read its GPU processes since it was drained, "

@@ -57,19 +57,26 @@ bool lks_decide_tuple_readings(struct lks_deciding *d, const struct lks_tuple *t
     return keep_basis(d, code, &text, digest, &err, out);
 }
 
-bool lks_decide_tuple_whole(struct lks_deciding *d, const struct lks_deciding_basis *inband,
-                            const struct lks_deciding_basis *outband, bool expired,
-                            struct lks_deciding_basis *out)
+static bool merge(struct lks_deciding *d, struct lks_str one, struct lks_str other, bool expired,
+                  struct lks_deciding_basis *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_BASIS_BYTES_MAX);
     char digest[LKS_DIGEST_SIZE];
     struct lks_err err = {0};
-    if (outband->digest.len == 0) {
-        *out = *inband;
-        return true;
-    }
-    enum lks_code code = lks_basis_merge(inband->text, outband->text, expired, &text, digest, &err);
+    enum lks_code code = lks_basis_merge(one, other, expired, &text, digest, &err);
     return keep_basis(d, code, &text, digest, &err, out);
+}
+
+/* A scheduler alone is no reading of a machine. */
+bool lks_decide_tuple_whole(struct lks_deciding *d, const struct lks_deciding_bands *bands,
+                            struct lks_deciding_basis *out)
+{
+    const struct lks_deciding_basis *in = &bands->inband, *beyond = &bands->outband;
+    *out = *in;
+    if (beyond->digest.len > 0 && !merge(d, in->text, beyond->text, bands->expired, out))
+        return false;
+    return out->text.len == 0 || bands->scheduler.len == 0 ||
+           merge(d, out->text, bands->scheduler, false, out);
 }
 
 struct lks_deciding_basis lks_decide_tuple_known(const struct lks_deciding *d, uint32_t handle)
@@ -441,10 +448,15 @@ static const struct lks_node *reporter(struct lks_deciding *d)
 static bool read_bases(struct lks_deciding *d, const struct lks_node *node, bool changed,
                        struct bases *out)
 {
-    struct lks_deciding_basis outband = lks_decide_tuple_known(d, changed ? 0 : node->outband);
-    return lks_decide_tuple_readings(d, d->event->tuple.tuple, &out->inband) &&
-           lks_decide_tuple_whole(d, &out->inband, &outband,
-                                  lks_decide_tuple_expired(d, node->outband_taken), &out->whole);
+    struct lks_deciding_bands bands = {
+        .outband = lks_decide_tuple_known(d, changed ? 0 : node->outband),
+        .expired = lks_decide_tuple_expired(d, node->outband_taken),
+        .scheduler = lks_decide_advertised_known(d, node),
+    };
+    if (!lks_decide_tuple_readings(d, d->event->tuple.tuple, &bands.inband))
+        return false;
+    out->inband = bands.inband;
+    return lks_decide_tuple_whole(d, &bands, &out->whole);
 }
 
 /* A tuple that waited on the node while it booted anew, or while something was done to it, is over:

@@ -46,8 +46,14 @@ enum lks_drained lks_drained(const struct lks_state *s, uint32_t node, lks_ms wa
     lks_ms recent = wall > LKS_DRAINED_AGE ? wall - LKS_DRAINED_AGE : 0;
     if (since > wall)
         return LKS_DRAINED_IN_SERVICE;
-    if (sched_of(s, node) != LKS_DRAIN_AGENT)
+    enum lks_drain_sched sched = sched_of(s, node);
+    lks_ms emptied = s->nodes[node].held ? s->nodes[node].emptied : 0;
+    if (sched == LKS_DRAIN_NOT_YET)
+        return LKS_DRAINED_NO_DRIVER;
+    if (sched == LKS_DRAIN_DRIVEN && emptied == 0)
         return LKS_DRAINED_SCHED;
+    if (sched == LKS_DRAIN_DRIVEN && emptied > since)
+        since = emptied;
     const struct lks_state_command *look =
         lks_drained_look(s, node, since > recent ? since : recent);
     if (look == NULL)

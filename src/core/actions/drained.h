@@ -1,7 +1,7 @@
 /*
- * Whether a node is empty, for people who act on it by hand: it is out of service, and since then
- * its agent looked and found no GPU process. A change has its own step for that; here the look is a
- * command `idle` in the node's current boot.
+ * Whether a node is empty, for people who act on it by hand: it is out of service, in its scheduler
+ * as well where it has one, and since then its agent looked and found no GPU process. A change has
+ * its own step for that; here the look is a command `idle` in the node's current boot.
  */
 #ifndef LKS_CORE_DRAINED_H
 #define LKS_CORE_DRAINED_H
@@ -16,7 +16,8 @@ struct lks_state;
 enum lks_drained {
     LKS_DRAINED_YES,
     LKS_DRAINED_IN_SERVICE, /* jobs may start on it, or a yes that names it has not expired */
-    LKS_DRAINED_SCHED,      /* its scheduler may run a job there: a hold does not reach it */
+    LKS_DRAINED_NO_DRIVER,  /* lockstep cannot ask its scheduler */
+    LKS_DRAINED_SCHED,      /* its scheduler does not report it as drained for a hold */
     LKS_DRAINED_UNREAD,     /* not read since, or the reading is too old */
     LKS_DRAINED_BUSY,       /* the last look found a process, or could not tell */
 };

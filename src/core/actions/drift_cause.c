@@ -223,6 +223,11 @@ static bool is_half(const struct asking *a)
     return any_cause(a, LKS_CAUSE_HALF_UPGRADED);
 }
 
+static bool is_scheduler(const struct asking *a)
+{
+    return any_cause(a, LKS_CAUSE_SCHEDULER);
+}
+
 static bool is_of_settings(const struct asking *a, const struct lks_wrong *w)
 {
     (void)a;
@@ -240,10 +245,11 @@ static const struct {
     enum lks_drift_cause cause;
     bool (*is)(const struct asking *a);
 } rules[] = {
-    {LKS_DRIFT_BANDS, is_bands}, {LKS_DRIFT_REVERTED, is_reverted},
-    {LKS_DRIFT_WAVE, is_wave},   {LKS_DRIFT_PACKAGES, is_packages},
-    {LKS_DRIFT_BUILD, is_build}, {LKS_DRIFT_DEVICE, is_device},
-    {LKS_DRIFT_HALF, is_half},   {LKS_DRIFT_SETTING, is_setting},
+    {LKS_DRIFT_BANDS, is_bands},         {LKS_DRIFT_REVERTED, is_reverted},
+    {LKS_DRIFT_WAVE, is_wave},           {LKS_DRIFT_PACKAGES, is_packages},
+    {LKS_DRIFT_BUILD, is_build},         {LKS_DRIFT_DEVICE, is_device},
+    {LKS_DRIFT_HALF, is_half},           {LKS_DRIFT_SETTING, is_setting},
+    {LKS_DRIFT_SCHEDULER, is_scheduler},
 };
 
 /* Deviations -------------------------------------------------------------------------------- */

@@ -5,28 +5,100 @@
 
 #include "base/err.h"
 #include "base/time.h"
+#include "codec/notation/drain_reason.h"
 
 struct lks_event;
 struct lks_facts;
+struct lks_sched_jobs;
 struct lks_state;
 
+#define LKS_SCHED_MARK       LKS_DRAIN_REASON_MARK /* before the owner of each drain that we make */
+#define LKS_SCHED_HOLD_SIZE  32                    /* of the owner that a hold is, "hold:812" */
 #define LKS_SCHED_OWNER_MAX  127
 #define LKS_SCHED_REASON_MAX 255
+#define LKS_SCHED_GRES_MAX   255
+#define LKS_SCHED_USER_MAX   64
+#define LKS_SCHED_TOKEN_MAX  4096
+
+#define LKS_SCHED_FEATURES_MAX 95
+#define LKS_SCHED_DIGEST_MAX   71
+#define LKS_SCHED_TOLD_MAX     1024 /* nodes in a request that publishes */
 
 enum lks_sched_verb { LKS_SCHED_DRAIN, LKS_SCHED_LOOK, LKS_SCHED_RELEASE, LKS_SCHED_VERB_COUNT };
 extern const char *const lks_sched_verb_words[]; /* "drain", "look", "release", NULL */
+
+/* Who we are to a scheduler that wants to know; secret. */
+struct lks_sched_login {
+    struct lks_str user;
+    struct lks_str token; /* empty: it knows the user by the socket */
+};
 
 /* Texts are copied by begin(). */
 struct lks_sched_wish {
     enum lks_sched_verb verb;
     struct lks_str node;   /* as the scheduler calls it */
     struct lks_str owner;  /* "change:17" */
+    struct lks_str from;   /* DRAIN: the owner of a drain of ours that this one takes over */
+    struct lks_str by;     /* DRAIN: the person who asked for it; empty: none */
     struct lks_str reason; /* DRAIN: for people who look there */
+    uint64_t row;          /* DRAIN: of the journal, that ordered it; 0: unknown */
     bool checkpoint;       /* DRAIN: a job that writes checkpoints may be stopped behind the next */
     uint64_t revision;     /* answers from before it are stale; 0: none was seen */
     uint64_t epoch;        /* of the leader that asks: older ones cannot write any more */
-    lks_ms deadline;       /* wall */
+    uint32_t dialect;      /* of what was said last; 0: none is known */
+    struct lks_sched_login login;
+    lks_ms deadline; /* wall */
 };
+
+/* What lockstep says of a node in the scheduler: features, the stack's digest in short and the
+ * verdict, sorted and separated by commas; and the whole digest. */
+struct lks_sched_truth {
+    char features[LKS_SCHED_FEATURES_MAX + 1];
+    char digest[LKS_SCHED_DIGEST_MAX + 1];
+};
+
+/* A node of a request, and what became of it. */
+struct lks_sched_told {
+    struct lks_str node;
+    struct lks_sched_truth truth;
+    char why[LKS_SCHED_REASON_MAX + 1]; /* empty: the node shows it */
+};
+
+/* What is asked about a whole site. A list and what is published repeat harmlessly; requests about
+ * jobs are sent once, and where no answer comes their outcome is unknown. */
+enum lks_sched_site_verb {
+    LKS_SCHED_SITE_JOBS,    /* list the jobs that are not finished */
+    LKS_SCHED_SITE_SIGNAL,  /* send a signal to a job */
+    LKS_SCHED_SITE_REQUEUE, /* requeue a job */
+    LKS_SCHED_SITE_LEAD,    /* keep the epoch of this leader, and refuse those before it */
+    LKS_SCHED_SITE_PUBLISH, /* show what lockstep says of nodes */
+    LKS_SCHED_SITE_VERB_COUNT
+};
+extern const char *const lks_sched_site_verb_words[]; /* "jobs" ... "publish", NULL */
+
+/* Texts and `jobs` live until the conversation ended. */
+struct lks_sched_site_wish {
+    enum lks_sched_site_verb verb;
+    struct lks_str job;          /* SIGNAL, REQUEUE: its id */
+    struct lks_str signal;       /* SIGNAL: "USR1", "USR2", "HUP", "TERM" */
+    bool batch;                  /* SIGNAL: to the batch script as well as to the steps */
+    uint64_t tag;                /* the asker's own */
+    struct lks_sched_jobs *jobs; /* JOBS: the list is put here; empty before */
+    struct lks_sched_told *told; /* PUBLISH */
+    uint32_t told_count;
+    uint64_t epoch;
+    struct lks_sched_login login;
+    lks_ms deadline;
+};
+
+/* What else is wrong with the GPUs that it advertises. */
+enum lks_sched_odd {
+    LKS_SCHED_ODD_NOTHING,
+    LKS_SCHED_ODD_REGISTERED, /* the node has fewer, by its own daemon of the scheduler */
+    LKS_SCHED_ODD_USED,       /* jobs have more: the configuration was changed under them */
+    LKS_SCHED_ODD_COUNT
+};
+extern const char *const lks_sched_odd_words[]; /* as they are recorded; "", ..., NULL */
 
 /* What it says of a node. */
 struct lks_sched_said {
@@ -39,25 +111,71 @@ struct lks_sched_said {
     uint32_t jobs;     /* that run there */
     uint32_t requests; /* of services, that are not answered yet */
     uint64_t revision;
-    lks_ms since;                        /* closed: its clock; 0: it does not tell */
-    lks_ms ends;                         /* jobs: the last may run until then; 0: unknown */
-    char owner[LKS_SCHED_OWNER_MAX + 1]; /* closed: of whom; ours without the driver's mark */
-    char text[LKS_SCHED_REASON_MAX + 1]; /* one line for people: what is waited for */
+    bool truthful;   /* the scheduler shows what lockstep says of nodes: */
+    bool digestible; /* also the digest, which others may leave no place for */
+    struct lks_sched_truth truth;
+    lks_ms configured; /* its clock: when it read its configuration; 0: unknown */
+    uint32_t dialect;  /* the driver's own: which version of slurmrestd it is; 0: it is a bridge */
+    lks_ms since;      /* closed: its clock; 0: it does not tell */
+    lks_ms ends;       /* jobs: the last may run until then; 0: unknown */
+    char owner[LKS_SCHED_OWNER_MAX + 1];   /* closed: of whom; ours without the driver's mark */
+    char text[LKS_SCHED_REASON_MAX + 1];   /* one line for people: what is waited for */
+    char outage[LKS_SCHED_REASON_MAX + 1]; /* why no job starts there, drained or not; or empty */
+    char gres[LKS_SCHED_GRES_MAX + 1];     /* GPUs that it advertises; empty: none, or unreadable */
+    enum lks_sched_odd odd;
 };
 
 /* It takes no new work and nothing runs there any more. */
 bool lks_sched_drained(const struct lks_sched_said *said);
 
+/* Who wants a node drained in its scheduler: a change or drift, or else the person who put it on
+ * hold. A node on hold in a change is drained for the change, and for the hold afterwards. Texts
+ * are views of the state; the owner of a hold is in `space`. Without an owner nothing wants it. */
+struct lks_sched_cause {
+    struct lks_str owner, by, reason;
+    uint64_t row;
+};
+struct lks_sched_cause lks_sched_cause(const struct lks_state *s, uint32_t node,
+                                       char space[LKS_SCHED_HOLD_SIZE]);
+
 /* For the code that runs the conversations: what the scheduler is to be asked next about the node,
  * so that its drains become those of the state. `last` is what it said last, NULL: nothing since
- * the start. Texts are views of the state and of `last`; the deadline is the caller's. False: it
- * need not be asked: there is no scheduler that can be, or it has what it should. */
+ * the start. Texts are views of the state, of `space` and of `last`; the deadline is the caller's.
+ * False: it need not be asked: there is no scheduler that can be, or it has what it should. A drain
+ * of ours whose owner is over is released only where nothing else wants the node drained; else the
+ * next owner takes it over, and the node takes no work in between. While a command or an update is
+ * in progress there it is not released. */
 bool lks_sched_next(const struct lks_state *s, const struct lks_facts *facts, uint32_t node,
-                    const struct lks_sched_said *last, struct lks_sched_wish *out);
+                    const struct lks_sched_said *last, char space[LKS_SCHED_HOLD_SIZE],
+                    struct lks_sched_wish *out);
 
 /* The event that carries what was said to the engine. Each answer about a node that is drained is
  * handed on, news or not: one that came before anybody waited for it has to come again. Texts are
  * views of `said`. */
 void lks_sched_event(uint32_t node, const struct lks_sched_said *said, struct lks_event *out);
+
+/* The event that carries what it advertises, or the end of it: the node is not known there any
+ * more. False: the state has it so. Texts are views of `said`. */
+bool lks_sched_advertised(const struct lks_state *s, uint32_t node,
+                          const struct lks_sched_said *said, struct lks_event *out);
+
+/* Whether the node differs from its intent in what its scheduler advertises. */
+bool lks_sched_gres_differs(const struct lks_state *s, uint32_t node);
+
+/* The event that says that no job starts there for another reason than a drain of lockstep, or that
+ * this is over. False: the state has it so. Texts are views of `said`. */
+bool lks_sched_outage(const struct lks_state *s, uint32_t node, const struct lks_sched_said *said,
+                      struct lks_event *out);
+/* Whether it is news; an empty text: it is over. */
+bool lks_sched_outage_new(const struct lks_state *s, uint32_t node, struct lks_str outage);
+
+/* The end of one of the two, where the node's pool has no scheduler any more that could say
+ * something else. */
+bool lks_sched_withdrawn(const struct lks_state *s, uint32_t node, struct lks_event *out);
+
+/* Whether a drain of ours that was there before was ended or taken over by another: `verb` is what
+ * was asked between the two answers. */
+bool lks_sched_lost(enum lks_sched_verb verb, const struct lks_sched_said *before,
+                    const struct lks_sched_said *now);
 
 #endif

@@ -15,6 +15,9 @@ void lks_sched_book_fini(struct lks_sched_book *b)
     for (uint32_t i = 0; i < b->room; i++)
         free(b->entries[i]);
     free(b->entries);
+    lks_sched_sites_fini(&b->sites);
+    lks_sched_lead_fini(&b->lead);
+    lks_job_acts_fini(&b->acts);
     *b = (struct lks_sched_book){0};
 }
 
@@ -50,13 +53,14 @@ static bool waits(const struct lks_sched_entry *e, enum lks_sched_verb verb, lks
  * now and then, so that what people are shown is not old. */
 static bool is_due(const struct lks_sched_entry *e, const struct lks_state *s,
                    const struct lks_facts *facts, uint32_t node, lks_ms mono,
-                   struct lks_sched_wish *wish)
+                   struct lks_sched_due *out)
 {
     const struct lks_sched_said *last = e != NULL && e->heard ? &e->said : NULL;
-    if (lks_sched_next(s, facts, node, last, wish))
-        return !waits(e, wish->verb, mono);
-    return last != NULL && mono >= e->asked_until && mono >= e->due + LKS_SCHED_REFRESH &&
-           lks_sched_next(s, facts, node, NULL, wish);
+    if (lks_sched_next(s, facts, node, last, out->owner, &out->wish))
+        return !waits(e, out->wish.verb, mono);
+    return last != NULL && mono >= e->asked_until &&
+           (e->refresh || mono >= e->due + LKS_SCHED_REFRESH) &&
+           lks_sched_next(s, facts, node, NULL, out->owner, &out->wish);
 }
 
 enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
@@ -71,12 +75,12 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
         const struct lks_sched_entry *e = b->entries[node];
         struct lks_sched_due *due = &out[*count];
         b->next = node + 1;
-        if (!is_due(e, s, facts, node, mono, &due->wish))
+        if (!is_due(e, s, facts, node, mono, due))
             continue;
         due->node = node;
         due->turn = e != NULL ? e->turn : 0;
         if (e != NULL && e->failures > 0)
-            due->wish.revision = 0; /* another bridge counts otherwise */
+            due->wish.revision = due->wish.dialect = 0; /* another bridge counts otherwise */
         if (!note_asked(b, node, due->wish.verb, mono))
             return lks_fail_nomem(err);
         ++*count;
@@ -91,15 +95,18 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
     if (e == NULL)
         return;
     lks_ms pause = said->lockstep && lks_sched_drained(said) ? LKS_SCHED_CALM : LKS_SCHED_POLL;
+    bool lost = e->heard && lks_sched_lost(e->verb, &e->said, said);
     *e = (struct lks_sched_entry){.heard = true,
+                                  .lost = lost,
                                   .verb = e->verb,
                                   .turn = e->turn,
                                   .due = now.mono + pause / speed,
+                                  .truth_due = e->truth_due,
                                   .heard_at = now.wall,
                                   .said = *said};
 }
 
-void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const char *why,
+void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const struct lks_err *why,
                            struct lks_now now, uint64_t speed)
 {
     struct lks_sched_entry *e = node < b->room ? b->entries[node] : NULL;
@@ -107,11 +114,13 @@ void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const char *
         return;
     lks_ms pause = LKS_SCHED_POLL << (e->failures < DOUBLINGS_MAX ? e->failures : DOUBLINGS_MAX);
     e->asked_until = 0;
+    e->refresh = false;
+    e->refused = !lks_err_code_info(why->code)->transient;
     e->failures++;
     e->turn++;
     e->failing_since = e->failing_since != 0 ? e->failing_since : now.wall;
     e->due = now.mono + (pause < LKS_SCHED_RETRY_MAX ? pause : LKS_SCHED_RETRY_MAX) / speed;
-    (void)snprintf(e->trouble, sizeof(e->trouble), "%s", why);
+    (void)snprintf(e->trouble, sizeof(e->trouble), "%.*s", (int)sizeof(e->trouble) - 1, why->msg);
     b->failed++;
 }
 
@@ -122,11 +131,15 @@ bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct 
         return false;
     if (e->failures == 0) {
         lks_sched_event(node, &e->said, out);
+        out->sched.lost = e->lost;
         return true;
     }
-    *out = (struct lks_event){
-        .kind = LKS_EVENT_SCHED,
-        .node = node,
-        .sched = {.unknown = true, .owner = LKS_STR(""), .text = lks_str_from(e->trouble)}};
+    *out = (struct lks_event){.kind = LKS_EVENT_SCHED,
+                              .node = node,
+                              .sched = {.unknown = true,
+                                        .refused = e->refused,
+                                        .since = e->failing_since,
+                                        .owner = LKS_STR(""),
+                                        .text = lks_str_from(e->trouble)}};
     return true;
 }

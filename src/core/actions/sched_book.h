@@ -6,7 +6,9 @@
 #ifndef LKS_CORE_SCHED_BOOK_H
 #define LKS_CORE_SCHED_BOOK_H
 
-#include "core/actions/sched.h"
+#include "core/actions/job_acts.h"
+#include "core/actions/sched_lead.h"
+#include "core/actions/sched_sites.h"
 #include "core/rows/now.h"
 
 #define LKS_SCHED_POLL      (5 * LKS_SECOND)   /* a node that drains is asked again after */
@@ -17,9 +19,14 @@
 
 struct lks_sched_entry {
     lks_ms asked_until;       /* mono: a conversation about it is in progress, until then at most */
-    bool heard;               /* `said` is an answer */
+    bool heard;               /* `said` is an answer, and */
+    bool lost;                /* the one before it showed a drain of ours, which is not there now */
+    bool refused;             /* the last failure does not pass by itself */
     enum lks_sched_verb verb; /* that it was asked last */
     lks_ms due;               /* mono: it is not asked the same again before */
+    bool refresh;             /* it is asked again though no change wants it */
+    uint64_t truth_key;       /* of the truth that it was seen to show; 0: none */
+    lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
     lks_ms heard_at;          /* wall: when it was */
     lks_ms failing_since;     /* wall: since when nothing was heard; 0: the last one was answered */
     uint32_t failures;        /* one after the other, */
@@ -35,6 +42,10 @@ struct lks_sched_book {
     uint32_t next;  /* where the search for nodes goes on */
     uint64_t asked; /* conversations that began, and */
     uint64_t failed;
+    uint64_t published;           /* nodes whose truth was */
+    struct lks_sched_lead lead;   /* bridges that have the leader's epoch */
+    struct lks_sched_sites sites; /* what is asked about whole sites */
+    struct lks_job_book acts;     /* requests about jobs that changes made */
 };
 void lks_sched_book_fini(struct lks_sched_book *b);
 
@@ -42,11 +53,13 @@ struct lks_sched_due {
     uint32_t node;
     uint32_t turn; /* of the site's bridges */
     struct lks_sched_wish wish;
+    char owner[LKS_SCHED_HOLD_SIZE]; /* of a hold: the wish's is a view of it */
 };
 
 /* Nodes whose scheduler is to be asked now, at most `max`: they count as asked until
- * lks_sched_book_heard() or lks_sched_book_failed(). Texts are views of the state and of the book;
- * epoch and deadline are the caller's. After NOMEM those that were found are asked later. */
+ * lks_sched_book_heard() or lks_sched_book_failed(). Texts are views of the state, of the book and
+ * of `out`; epoch and deadline are the caller's. After NOMEM those that were found are asked later.
+ */
 enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
                                  const struct lks_facts *facts, lks_ms mono, uint32_t max,
                                  struct lks_sched_due *out, uint32_t *count,
@@ -55,7 +68,7 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
 /* What was heard of a node that was asked; `speed` divides what is waited until it is again. */
 void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
                           const struct lks_sched_said *said, struct lks_now now, uint64_t speed);
-void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const char *why,
+void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const struct lks_err *why,
                            struct lks_now now, uint64_t speed);
 
 /* The event that carries what is known of the node now to the engine. False: there is none: the

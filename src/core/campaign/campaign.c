@@ -97,6 +97,37 @@ static void tell_waiting(struct lks_unit_look *l, uint32_t wave, const struct lk
         move_wave(l->d, l->c, wave, LKS_WAVE_BEGUN, 0, text);
 }
 
+/* Units of a wave that are in progress, and nodes that this decision begins. */
+struct begun {
+    uint32_t busy, nodes;
+};
+
+static void begin_unit(struct lks_unit_look *l, struct begun *b)
+{
+    lks_campaign_unit_begin(l);
+    b->busy++;
+    b->nodes += l->u->count;
+}
+
+/* Those whose nodes are down, or reserved for maintenance, come before the others of the wave. */
+static void begin_idle(struct lks_unit_look *l, uint32_t wave, uint32_t width, struct begun *b)
+{
+    const struct lks_wave *w = &l->c->waves[wave];
+    uint32_t seen = 0, barred = 0;
+    for (uint32_t u = w->next != 0 ? w->next : w->first_unit;
+         u != 0 && b->busy < width && seen < UNITS_SLICE && barred < BARRED_MAX &&
+         lks_deciding_room(l->d);
+         u = l->u->next, seen++) {
+        l->u = &l->c->units[u - 1];
+        if (!lks_campaign_unit_idle(l) || !lks_campaign_unit_meant(l))
+            continue;
+        enum lks_unit_bar_kind bar = lks_campaign_unit_bar_beside(l, b->nodes);
+        barred = bar == LKS_UNIT_BAR_WAITS ? barred + 1 : 0;
+        if (bar == LKS_UNIT_BAR_NOT)
+            begin_unit(l, b);
+    }
+}
+
 /* Units of the wave that may begin do, as many as it is wide, and as there is room in a decision.
  * How many of those that were looked at are only away. */
 static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
@@ -105,16 +136,19 @@ static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_chang
     struct lks_downs downs = {0};
     struct lks_unit_look l = {.d = d, .c = c, .downs = &downs};
     const struct lks_unit *waits = NULL;
-    uint32_t busy = w->busy, width = lks_campaign_ramp_room(c, wave);
-    uint32_t seen = 0, absent = 0, shown = 0, meant = 0, barred = 0, begun = 0;
+    struct begun b = {.busy = w->busy};
+    uint32_t width = lks_campaign_ramp_room(c, wave);
+    uint32_t seen = 0, absent = 0, shown = 0, meant = 0, barred = 0;
+    begin_idle(&l, wave, width, &b);
+    bool begun = b.nodes > 0; /* those of them that may; else that look may have ended early */
     for (uint32_t u = w->next != 0 ? w->next : w->first_unit;
-         u != 0 && busy < width && seen < UNITS_SLICE && barred < BARRED_MAX &&
+         u != 0 && b.busy < width && seen < UNITS_SLICE && barred < BARRED_MAX &&
          lks_deciding_room(d);
          u = l.u->next, seen++) {
         l.u = &c->units[u - 1];
         if (!lks_campaign_unit_meant(&l))
             continue;
-        enum lks_unit_bar_kind bar = lks_campaign_unit_bar_beside(&l, begun);
+        enum lks_unit_bar_kind bar = lks_campaign_unit_bar_beside(&l, b.nodes);
         meant++;
         barred = bar == LKS_UNIT_BAR_WAITS ? barred + 1 : 0;
         absent += bar == LKS_UNIT_BAR_ABSENT;
@@ -123,14 +157,11 @@ static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_chang
         shown += bar == LKS_UNIT_BAR_WAITS && lks_campaign_unit_unproven(&l);
         if (bar == LKS_UNIT_BAR_OTHER)
             lks_campaign_unit_skip(&l);
-        if (bar == LKS_UNIT_BAR_NOT) {
-            lks_campaign_unit_begin(&l);
-            busy++;
-            begun += l.u->count;
-        }
+        if (bar == LKS_UNIT_BAR_NOT && !(begun && lks_campaign_unit_idle(&l)))
+            begin_unit(&l, &b);
     }
-    tell_waiting(&l, wave, busy == 0 ? waits : NULL);
-    return busy == 0 && absent + shown == meant ? absent : 0;
+    tell_waiting(&l, wave, b.busy == 0 ? waits : NULL);
+    return b.busy == 0 && absent + shown == meant ? absent : 0;
 }
 
 /* No other unit of the wave is left, and these were waited for. */

@@ -10,6 +10,7 @@
  *     campaign_member.c  a member at its step: begin it, see whether it ended, what comes next
  *     campaign_steps.c   each kind of step: the table of what it asks for and when it is done
  *     campaign_late.c    its deadline
+ *     campaign_jobs.c    jobs on nodes that drain: signalled and requeued, where its plan says so
  *     campaign_fail.c    each kind of failure: retry, rollback, fence, manual intervention
  *     campaign_gate.c    the gates behind a wave: PASS, EXTEND, HOLD, HALT
  *     campaign_gate_plan.c  what they will ask, told before the change is proposed
@@ -103,6 +104,9 @@ struct lks_wait {
 bool lks_campaign_wait(const struct lks_state *s, const struct lks_book *book, struct lks_now now,
                        const struct lks_state_change *c, const struct lks_member *m,
                        struct lks_decision *space, struct lks_wait *out);
+
+/* Whether the node drains by a change that may touch its jobs: it wants LKS_EVENT_SCHED_JOBS. */
+bool lks_campaign_jobs_wanted(const struct lks_state *s, uint32_t node);
 
 /* Part of lks_decide_settle(): members that are not due after all are moved on, and changes count
  * as looked at until a record about one of them says otherwise. */

@@ -355,6 +355,15 @@ bool lks_campaign_unit_meant(const struct lks_unit_look *l)
     return false;
 }
 
+bool lks_campaign_unit_idle(const struct lks_unit_look *l)
+{
+    for (uint32_t i = 0; i < l->u->count; i++) {
+        if ((node_of(l, &l->c->members[l->u->first + i])->notes >> LKS_NOTE_OUTAGE & 1) == 0)
+            return false;
+    }
+    return true;
+}
+
 /* It starts once another member has exercised the rollback: an absent node cannot wait for that,
  * too. */
 bool lks_campaign_unit_unproven(const struct lks_unit_look *l)

@@ -180,6 +180,14 @@ static bool is_left_behind(const struct lks_deciding *d, const struct lks_look *
            k->step->kind > LKS_DO_LEAVE && !goes_back(k) && !is_too_few(d, k) && !is_last_side(k);
 }
 
+void lks_campaign_member_give_up(struct lks_deciding *d, const struct lks_look *k,
+                                 enum lks_failure failure, struct lks_str text)
+{
+    bool can = !k->m->back && lks_campaign_unit_can_return(k);
+    lks_campaign_member_fence(d, k, lks_failure_rules[failure].ends, failure,
+                              can && (is_too_few(d, k) || is_in_use(k)), text);
+}
+
 void lks_campaign_member_fail(struct lks_deciding *d, const struct lks_look *k,
                               enum lks_failure failure, bool done, struct lks_str text)
 {
@@ -199,6 +207,5 @@ void lks_campaign_member_fail(struct lks_deciding *d, const struct lks_look *k,
         !is_left_behind(d, k, failure))
         lks_campaign_member_turn(d, k, done, failure, text);
     else
-        lks_campaign_member_fence(d, k, rule->ends, failure,
-                                  can && (is_too_few(d, k) || is_in_use(k)), text);
+        lks_campaign_member_give_up(d, k, failure, text);
 }

@@ -112,10 +112,10 @@ static struct lks_gate_said failure_count(const struct lks_state *s,
     char count[LKS_COUNT_TEXT_SIZE], tolerated[LKS_COUNT_TEXT_SIZE];
     return say(
         arena, LKS_GATE_HALT,
-        "%s failed %s, which tolerates %s; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
+        "%s failed %s; %s%s may fail; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
         lks_str_count_text(here ? f.count : all, "node", count),
-        here ? "in this wave" : "in this change",
-        most == 0 ? "none" : lks_str_count_text(most, "failure", tolerated),
+        here ? "in this wave" : "in this change", most == 0 ? "" : "at most ",
+        most == 0 ? "no node" : lks_str_count_text(most, "node", tolerated),
         LKS_STR_ARG(f.first != NULL ? lks_state_name(s, f.first->node)
                                     : LKS_STR("of an earlier wave")),
         LKS_STR_ARG(f.first != NULL ? lks_state_text(s, f.first->text) : LKS_STR("see there")));

@@ -102,12 +102,14 @@ static void add_approval(struct lks_gate_plan *p)
 void lks_campaign_gate_plan_failures(struct lks_gate_plan *p, uint32_t wave)
 {
     char of_wave[LKS_COUNT_TEXT_SIZE];
-    uint64_t all = p->of.change->failures_max;
-    add(p, wave, NULL,
-        lks_arena_format(p->arena, "at most %s of the wave and %llu of the change fail",
-                         lks_str_count_text(p->of.waves[wave].failures_max, "node", of_wave),
-                         (unsigned long long)all),
-        LKS_STR(""));
+    uint64_t all = p->of.change->failures_max, of = p->of.waves[wave].failures_max;
+    struct lks_str limit = LKS_STR("no node fails");
+    if (all > 0)
+        limit = lks_arena_format(p->arena, "%s%s of the wave and at most %llu of the change fail",
+                                 of > 0 ? "at most " : "",
+                                 of > 0 ? lks_str_count_text(of, "node", of_wave) : "no node",
+                                 (unsigned long long)all);
+    add(p, wave, NULL, limit, LKS_STR(""));
 }
 
 void lks_campaign_gate_plan_soak(struct lks_gate_plan *p, uint32_t wave)

@@ -76,6 +76,8 @@ struct lks_next lks_campaign_member_next(const struct lks_look *k)
         return lks_next_at(0, LKS_NEXT_STAYS);
     if (is_not_kept_out(k))
         return lks_next_at(0, LKS_NEXT_KEEP);
+    if (is_free(k) && lks_campaign_sched_undrained(k))
+        return lks_next_at(0, LKS_NEXT_DRAIN);
     struct lks_next next = lks_campaign_step_next(k);
     lks_ms gone = lks_campaign_look_gone(k);
     bool first = gone != UINT64_MAX && (next.act == LKS_NEXT_BEGIN || next.at > gone);
@@ -134,9 +136,14 @@ void lks_campaign_member_keep_out(struct lks_deciding *d, const struct lks_look 
     struct lks_str name = lks_look_name(k);
     if (lks_campaign_path_find(k->r, LKS_DO_LEAVE) == k->r->count)
         return; /* it never drains */
-    if (k->n->asset == 0 && k->n->drained_by == 0)
-        lks_decision_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
-            .node = name, .owner = owner_of(d, k), .reason = why_out(d, k)};
+    if (k->n->asset == 0 && k->n->drained_by == 0) {
+        struct lks_str owner = owner_of(d, k);
+        struct lks_record *r = lks_decision_add(d, LKS_RECORD_DRAINED);
+        r->drained = (struct lks_rec_drained){.node = name,
+                                              .owner = owner,
+                                              .reason = why_out(d, k),
+                                              .row = lks_decision_row(d, owner)};
+    }
     if (k->n->changing == 0 || k->n->target != target)
         lks_decision_add(d, LKS_RECORD_CONDITION)->condition =
             (struct lks_rec_condition){.node = name,
@@ -151,6 +158,7 @@ void lks_campaign_member_keep_out(struct lks_deciding *d, const struct lks_look 
 static void put_in_use(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
 {
     struct lks_str name = lks_look_name(k), owner = owner_of(d, k);
+    lks_campaign_sched_over(d, k, text);
     if (k->n->changing != 0 && lks_campaign_path_find(k->r, LKS_DO_LEAVE) < k->r->count)
         lks_decision_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
             .node = name, .condition = LKS_CONDITION_CHANGING, .by = owner, .text = text};
@@ -173,7 +181,7 @@ static void finish(struct lks_deciding *d, const struct lks_look *k)
     put_in_use(d, k, text);
     struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = back ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE;
-    r.work = r.until = 0;
+    r.work = r.until = r.reached = 0;
     if (!back)
         r.failure = LKS_FAILURE_NONE;
     r.text = text;
@@ -222,6 +230,7 @@ static void show_back(struct lks_deciding *d, const struct lks_look *k)
     struct lks_rec_member r = lks_campaign_member_record(k);
     r.back = true;
     r.pass = 1;
+    r.reached = 0;
     r.failure = LKS_FAILURE_NONE;
     r.text = LKS_STR("exercises the rollback");
     lks_campaign_member_keep_out(d, k, lks_campaign_member_target(k, true));
@@ -395,7 +404,7 @@ static bool is_changed(const struct lks_look *k, uint32_t steps)
 bool lks_campaign_look_changed(const struct lks_look *k)
 {
     return k->m->pass != 0 || lks_campaign_look_touched(k) || lks_campaign_look_retried(k) ||
-           (!k->m->back && is_changed(k, k->m->step + 1));
+           (!k->m->back && (is_changed(k, k->m->step + 1) || is_changed(k, k->m->reached)));
 }
 
 bool lks_campaign_look_untouched(const struct lks_look *k)
@@ -410,9 +419,11 @@ void lks_campaign_member_turn(struct lks_deciding *d, const struct lks_look *k, 
 {
     struct lks_rec_member r = lks_campaign_member_record(k);
     uint32_t steps = k->m->step + done;
+    if (steps < k->m->reached)
+        steps = k->m->reached;
     bool touched = k->m->back || k->m->pass == 2 || is_changed(k, steps);
     r.back = true;
-    r.pass = 0;
+    r.pass = r.reached = 0;
     r.failure = failure;
     r.text = text;
     if (k->m->back) { /* it rolls back already, and now for good */
@@ -437,8 +448,10 @@ static struct lks_str why_turn(struct lks_deciding *d, const struct lks_look *k)
 static void turn(struct lks_deciding *d, const struct lks_look *k)
 {
     bool done = k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1;
+    enum lks_failure failure =
+        k->m->failure == LKS_FAILURE_NONE ? LKS_FAILURE_REVERT : k->m->failure;
     if (lks_campaign_look_retried(k))
-        lks_campaign_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, true, why_turn(d, k));
+        lks_campaign_member_fence(d, k, LKS_MEMBER_FENCED, failure, true, why_turn(d, k));
     else
         lks_campaign_member_turn(d, k, done, k->m->failure, why_turn(d, k));
 }
@@ -522,6 +535,7 @@ static void (*const acts[LKS_NEXT_COUNT])(struct lks_deciding *d, const struct l
     [LKS_NEXT_TURN] = turn,
     [LKS_NEXT_STAYS] = stays,
     [LKS_NEXT_KEEP] = keep,
+    [LKS_NEXT_DRAIN] = lks_campaign_sched_again,
     [LKS_NEXT_BEGIN] = begin,
     [LKS_NEXT_ENDED] = lks_campaign_step_ended,
     [LKS_NEXT_READ] = lks_campaign_step_read,
@@ -541,47 +555,4 @@ void lks_campaign_member_tick(struct lks_deciding *d, uint32_t node)
         if (next.at <= d->now.wall && acts[next.act] != NULL)
             acts[next.act](d, &k);
     }
-}
-
-/* Schedulers -------------------------------------------------------------------------------- */
-
-/* What it waits for, as its scheduler has it now: people see it, and an end by its limit names it.
- */
-static void note_wait(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
-{
-    if (text.len == 0 || lks_str_eq(text, lks_look_text(k, k->m->text)))
-        return;
-    struct lks_rec_member r = lks_campaign_member_record(k);
-    r.text = text;
-    lks_campaign_member_list(d, k, r);
-}
-
-/* A scheduler says of a node that it takes no new work and that nothing runs there, by the drain
- * that is recorded, ours or one that was there before; or that this is not so any more. */
-void lks_campaign_sched(struct lks_deciding *d)
-{
-    const struct lks_event *e = d->event;
-    const struct lks_state *s = d->state;
-    const struct lks_state_change *c =
-        e->node < s->node_count ? lks_state_changing(s, e->node) : NULL;
-    const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
-    if (m == NULL)
-        return;
-    struct lks_look k = lks_campaign_look_at(s, c, m);
-    bool drained = e->sched.drained && k.n->drained_by != 0 &&
-                   lks_str_eq(e->sched.owner, lks_state_text(s, k.n->drained_by));
-    bool asked = m->state == LKS_MEMBER_ASKED;
-    if (k.step == NULL || k.step->kind != LKS_DO_LEAVE || m->state == LKS_MEMBER_WAITING)
-        return;
-    if (asked && !drained)
-        note_wait(d, &k, e->sched.text);
-    if (drained != asked || e->sched.unknown)
-        return;
-    struct lks_rec_member r = lks_campaign_member_record(&k);
-    r.state = drained ? LKS_MEMBER_READING : LKS_MEMBER_ASKED;
-    r.attempt = 1;
-    r.work = 0; /* an answer that is still to come was found before this */
-    r.text = drained ? LKS_STR("its scheduler says that nothing runs there")
-                     : LKS_STR("its scheduler says that it is not drained any more");
-    lks_campaign_member_list(d, &k, r);
 }

@@ -30,6 +30,7 @@ enum lks_next_act {
     LKS_NEXT_TURN,   /* from here on it rolls back */
     LKS_NEXT_STAYS,  /* out of service, as it is: nothing may be done to its unit */
     LKS_NEXT_KEEP,   /* it is to be out of service, and is not any more */
+    LKS_NEXT_DRAIN,  /* its drain was ended by another: it is drained once more */
     LKS_NEXT_BEGIN,  /* its step, or the next part of it, begins */
     LKS_NEXT_ENDED,  /* what was asked for ended */
     LKS_NEXT_READ,   /* what was read is judged */
@@ -85,9 +86,14 @@ uint32_t lks_campaign_path_back_next(const struct lks_look *k);
 /* Something was done to it on its way: it rolls back through all checks. Of one that rolls back. */
 bool lks_campaign_look_touched(const struct lks_look *k);
 
-/* It was kept out of service and is tried again, and it is not known yet that nothing runs on it.
- * An earlier step may be half done: it neither returns as is nor is anything undone. */
+/* It was kept out of service and is tried again, and it is not known yet that nothing runs on it,
+ * or it failed in its rollback. An earlier step may be half done: it neither returns as is nor is
+ * anything undone. */
 bool lks_campaign_look_retried(const struct lks_look *k);
+
+/* How many of its steps, from the first, were or may be done to it by now, in this try or before it
+ * was drained again; LKS_STEPS_UNKNOWN: it is in its rollback. */
+uint32_t lks_campaign_look_reached(const struct lks_look *k);
 
 /* It was drained by us, or is about to return: nothing may start on it. */
 bool lks_campaign_look_out(const struct lks_look *k);
@@ -213,8 +219,20 @@ void lks_campaign_step_late(struct lks_deciding *d, const struct lks_look *k);
 /* How its pool's scheduler is asked to drain it. */
 enum lks_drain_sched lks_campaign_look_sched(const struct lks_look *k);
 
-/* When its drain is given up. */
+/* How long its drain may take; when it is given up. */
+lks_ms lks_campaign_leave_limit(const struct lks_deciding *d, const struct lks_look *k);
 struct lks_next lks_campaign_leave_ends(const struct lks_look *k);
+
+/* campaign_jobs.c: its scheduler ------------------------------------------------------------- */
+
+/* Another ended its drain, and it is not drained and read since then. */
+bool lks_campaign_sched_undrained(const struct lks_look *k);
+
+/* It is drained once more, or held for a person. */
+void lks_campaign_sched_again(struct lks_deciding *d, const struct lks_look *k);
+
+/* It is not drained for this change any more: what was noted of that drain ends. */
+void lks_campaign_sched_over(struct lks_deciding *d, const struct lks_look *k, struct lks_str text);
 
 /* campaign_late.c: its deadline, by the kind of its step --------------------------------------- */
 
@@ -271,6 +289,10 @@ void lks_campaign_member_leave(struct lks_deciding *d, const struct lks_look *k,
 void lks_campaign_member_tick(struct lks_deciding *d, uint32_t node);
 
 /* campaign_fail.c: what becomes of a failure ------------------------------------------------ */
+
+/* It is held out of service for a person; a domain that cannot do without it rolls back whole. */
+void lks_campaign_member_give_up(struct lks_deciding *d, const struct lks_look *k,
+                                 enum lks_failure failure, struct lks_str text);
 
 void lks_campaign_member_fail(struct lks_deciding *d, const struct lks_look *k,
                               enum lks_failure failure, bool done, struct lks_str text);
@@ -348,6 +370,9 @@ enum lks_unit_bar_kind lks_campaign_unit_bar_beside(struct lks_unit_look *l, uin
 
 /* Whether one of the unit is still to start, or with `back` is done and to roll back. */
 bool lks_campaign_unit_meant(const struct lks_unit_look *l);
+
+/* Its nodes are down or in maintenance in their scheduler: no job loses capacity by its change. */
+bool lks_campaign_unit_idle(const struct lks_unit_look *l);
 
 /* It begins; or its nodes are left alone, each with the reason. */
 void lks_campaign_unit_begin(const struct lks_unit_look *l);
@@ -444,6 +469,9 @@ static inline struct lks_str lks_look_name(const struct lks_look *k)
 /* campaign.c: rules of events; the first is part of a tick: what members, waves and changes do next
  */
 lks_rule lks_campaign_tick, lks_campaign_sched;
+
+/* In campaign_jobs.c: jobs on nodes that drain. */
+lks_rule lks_campaign_jobs, lks_campaign_jobs_acted;
 
 /* In campaign_votes.c. A ring of a change that began without its approvals does not begin before it
  * has them, and says so. */

@@ -199,8 +199,20 @@ bool lks_campaign_look_touched(const struct lks_look *k)
 /* A node that drains for the first time has not failed: LEAVE itself is not tried again. */
 bool lks_campaign_look_retried(const struct lks_look *k)
 {
-    return k->step != NULL && k->step->kind == LKS_DO_LEAVE && !k->m->back &&
-           k->m->failure != LKS_FAILURE_NONE;
+    bool drains = k->step != NULL && k->step->kind == LKS_DO_LEAVE;
+    return !k->m->back &&
+           ((drains && k->m->failure != LKS_FAILURE_NONE) || k->m->reached == LKS_STEPS_UNKNOWN);
+}
+
+uint32_t lks_campaign_look_reached(const struct lks_look *k)
+{
+    const struct lks_member *m = k->m;
+    if (m->state == LKS_MEMBER_PENDING || m->state == LKS_MEMBER_REVERTED)
+        return 0;
+    if (m->back)
+        return LKS_STEPS_UNKNOWN;
+    uint32_t steps = m->step + (m->state != LKS_MEMBER_WAITING || m->attempt > 1);
+    return steps > m->reached ? steps : m->reached;
 }
 
 bool lks_campaign_look_out(const struct lks_look *k)
@@ -245,13 +257,13 @@ static uint32_t part_of(const struct lks_look *k)
     return lks_campaign_look_proves(k) ? SHOWS_THERE : THERE;
 }
 
-/* Staged or about to drain. */
+/* Staged or about to drain, or drain again. */
 static bool is_early(const struct lks_look *k)
 {
     uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     if (leave == k->r->count || k->step == NULL)
         return false;
-    if (k->m->step == leave)
+    if (k->m->step == leave || lks_campaign_sched_undrained(k))
         return true;
     return k->m->step < leave && !k->m->back && k->m->turned == 0;
 }
@@ -345,9 +357,7 @@ bool lks_campaign_look_past_return(const struct lks_look *k)
 {
     if (k->m->back || lks_campaign_look_proves(k))
         return false;
-    uint32_t done = k->m->step;
-    if (k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1)
-        done++;
+    uint32_t done = lks_campaign_look_reached(k);
     for (uint32_t i = 0; i < done && i < k->r->count; i++) {
         if (lks_campaign_step_one_way(&k->r->steps[i]))
             return true;

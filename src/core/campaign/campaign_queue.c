@@ -28,6 +28,7 @@ void lks_campaign_member_again(struct lks_deciding *d, const struct lks_look *k,
             .step = leave < k->r->count ? leave : 0,
             .attempt = 1,
             .failure = back ? LKS_FAILURE_NONE : k->m->failure,
+            .reached = lks_campaign_look_reached(k),
             .text = lks_decision_text(d, "tried again %" LKS_STR_FMT, LKS_STR_ARG(asked)),
         });
     struct lks_str reason = lks_str_trim(d->event->reason);

@@ -55,6 +55,13 @@ static bool is_about(struct lks_str subject, struct lks_str words)
     return about;
 }
 
+/* What a scheduler advertises follows from its own configuration, which no step of ours changes: it
+ * is waited for until the step's deadline. */
+static bool is_scheduler(const struct lks_wrong *wrong)
+{
+    return lks_str_starts(wrong->subject, "scheduler.");
+}
+
 /* A component that should be there by now: of a step before this one, whose layer is not above. */
 static bool is_due(const struct lks_look *k, struct lks_str subject)
 {
@@ -72,7 +79,7 @@ static bool is_due(const struct lks_look *k, struct lks_str subject)
  * it, as a kernel breaks the driver whose module is not built for it. */
 static bool is_broken(const struct lks_look *k, const struct lks_wrong *wrong)
 {
-    if (k->m->back || lks_str_is(wrong->cause, "unmeasured"))
+    if (k->m->back || lks_str_is(wrong->cause, "unmeasured") || is_scheduler(wrong))
         return false;
     for (uint32_t i = 0; i < k->r->count; i++) {
         if (is_about(wrong->subject, lks_look_text(k, k->r->steps[i].component)))
@@ -101,6 +108,19 @@ static enum lks_read read_layers(const struct lks_look *k)
     return read;
 }
 
+/* Only what a scheduler advertises differs. */
+static bool awaits_scheduler(const struct lks_look *k, const struct lks_state_verdict *v)
+{
+    struct lks_str lines = lks_look_text(k, v->wrong);
+    struct lks_wrong wrong;
+    while (lks_verdict_wrong_next(&lines, &wrong)) {
+        if (!is_scheduler(&wrong) && !lks_str_is(wrong.cause, "unmeasured") &&
+            lks_node_status_covered(k->s, k->m->node, wrong.subject, wrong.actual) == 0)
+            return false;
+    }
+    return true;
+}
+
 /* What a deviation covers is as it should be. */
 static enum lks_read read_whole(const struct lks_look *k)
 {
@@ -108,7 +128,7 @@ static enum lks_read read_whole(const struct lks_look *k)
     if (!is_known(k) || v == NULL)
         return LKS_READ_NOT_YET;
     if (lks_bitset_test(&k->s->standing->differs, k->m->node))
-        return LKS_READ_WRONG;
+        return awaits_scheduler(k, v) ? LKS_READ_NOT_YET : LKS_READ_WRONG;
     return v->unmeasured > 0 ? LKS_READ_NOT_YET : LKS_READ_RIGHT;
 }
 

@@ -463,7 +463,7 @@ static void begin_flash(struct lks_deciding *d, const struct lks_look *k)
 
 /* Training waits for a job or its checkpoint, inference for its requests: the posture's row says
  * how long, unless the plan does. */
-static lks_ms leave_limit(const struct lks_deciding *d, const struct lks_look *k)
+lks_ms lks_campaign_leave_limit(const struct lks_deciding *d, const struct lks_look *k)
 {
     uint32_t pool = k->n->pool;
     struct lks_str posture =
@@ -499,7 +499,7 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
     }
     struct lks_rec_member r = lks_campaign_member_record(k);
     r.state = LKS_MEMBER_ASKED;
-    r.until = later(d->now.wall, leave_limit(d, k));
+    r.until = later(d->now.wall, lks_campaign_leave_limit(d, k));
     r.attempt = 1;
     r.work = 0;
     r.text = lks_campaign_look_sched(k) == LKS_DRAIN_DRIVEN

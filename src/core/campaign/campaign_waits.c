@@ -85,7 +85,7 @@ static struct lks_str behind_text(struct lks_deciding *d, const struct lks_look 
                                  LKS_STR_ARG(name), lks_member_state_words[other->state]);
     return lks_decision_text(d, "for %" LKS_STR_FMT " of its domain, which is not as far (%s)",
                              LKS_STR_ARG(name),
-                             o.step != NULL ? lks_step_kind_words[o.step->kind] : "end");
+                             o.step != NULL ? lks_step_kind_titles[o.step->kind] : "end");
 }
 
 static struct lks_str step_of(struct lks_deciding *d, const struct lks_look *k)

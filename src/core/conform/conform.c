@@ -36,6 +36,7 @@ const char *lks_conform_cause_name(enum lks_cause cause)
         [LKS_CAUSE_UNWANTED] = "should not be there",
         [LKS_CAUSE_UNMEASURED] = "unmeasured",
         [LKS_CAUSE_BANDS] = "bands disagree",
+        [LKS_CAUSE_SCHEDULER] = "scheduler differs",
     };
     LKS_ASSERT((size_t)cause < LKS_CAUSE_COUNT);
     return names[cause];
@@ -119,6 +120,7 @@ enum lks_code lks_conform(const struct lks_facts *facts, const struct lks_stack 
         lks_conform_settings(&j);
         lks_conform_tuning(&j);
         lks_conform_devices(&j);
+        lks_conform_scheduler(&j);
     }
     if (c.failed != LKS_OK)
         return lks_arena_fail(&c.arena, err);

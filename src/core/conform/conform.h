@@ -33,6 +33,7 @@ enum lks_cause {
     LKS_CAUSE_UNWANTED,       /* "should not be there" */
     LKS_CAUSE_UNMEASURED,     /* "unmeasured" */
     LKS_CAUSE_BANDS,          /* "bands disagree": in-band and out-of-band readings differ */
+    LKS_CAUSE_SCHEDULER,      /* "scheduler differs": it advertises something else */
     LKS_CAUSE_COUNT
 };
 const char *

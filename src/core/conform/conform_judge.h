@@ -92,6 +92,10 @@ void lks_conform_tuning(struct lks_judge *j);
 /* Against the class that was chosen. */
 void lks_conform_devices(struct lks_judge *j);
 
+/* The GPUs that a scheduler advertises, held against those of the class and the pinned MIG
+ * geometry. A node of which no scheduler said anything gets no row: it may have none. */
+void lks_conform_scheduler(struct lks_judge *j);
+
 /* The stack's class that fits the node best, without any rows. */
 const struct lks_class *lks_conform_class(struct lks_judge *j);
 

@@ -44,11 +44,11 @@ static void add_wrong(struct lks_buf *out, const struct lks_judgement *row)
     add_field(out, shown_of(row->of), '\n');
 }
 
-/* What a gang has to agree in: components, and neither settings nor counts of devices, which are
- * equal to what is pinned or wrong. */
+/* What a gang has to agree in: components, and neither settings, counts of devices nor what the
+ * scheduler advertises, which are equal to what is pinned or wrong. */
 static bool is_component(struct lks_str subject)
 {
-    static const char *const others[] = {"settings.", "devices.", "tuning."};
+    static const char *const others[] = {"settings.", "devices.", "tuning.", "scheduler."};
     for (size_t i = 0; i < LKS_COUNT(others); i++) {
         if (lks_str_starts(subject, others[i]))
             return false;

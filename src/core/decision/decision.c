@@ -66,6 +66,19 @@ struct lks_record *lks_decision_add(struct lks_deciding *d, enum lks_record_kind
     return r;
 }
 
+uint64_t lks_decision_row(const struct lks_deciding *d, struct lks_str owner)
+{
+    const struct lks_decision *out = d->out;
+    size_t last = out->count > 0 ? out->count - 1 : 0, at = 0;
+    for (; at < last; at++) {
+        const struct lks_record *r = &out->records[at];
+        if (r->kind == out->records[last].kind &&
+            (r->kind != LKS_RECORD_DRAINED || lks_str_eq(r->drained.owner, owner)))
+            break;
+    }
+    return d->state->seq + at + 1;
+}
+
 static struct lks_str kept(struct lks_deciding *d, struct lks_str text)
 {
     if (text.ptr != NULL)

@@ -22,6 +22,11 @@ struct lks_deciding {
 /* Append a record, to be filled in by the caller; never NULL: after a failure it is scratch. */
 struct lks_record *lks_decision_add(struct lks_deciding *d, enum lks_record_kind kind);
 
+/* The row of the journal that the first record of this kind and owner in the decision will have,
+ * among them the one that was added last; a hold has no owner. Nodes that drain by one decision
+ * name one row, since a scheduler takes only those with the same text as one request. */
+uint64_t lks_decision_row(const struct lks_deciding *d, struct lks_str owner);
+
 /* A text that lives as long as the decision. */
 struct lks_str lks_decision_text(struct lks_deciding *d, const char *fmt, ...) LKS_PRINTF(2, 3);
 struct lks_str lks_decision_copy(struct lks_deciding *d, struct lks_str text);

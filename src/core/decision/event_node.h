@@ -91,10 +91,39 @@ struct lks_event_set {
 };
 
 struct lks_event_sched {
-    bool unknown; /* the scheduler did not answer: `text` says why, the rest nothing */
+    bool unknown; /* the scheduler did not answer: `text` says why, `since` when that began */
+    bool refused; /* unknown: and will not before a person does something about it */
     bool drained; /* the scheduler starts no job on it, and none runs */
+    bool missing; /* it has no such node */
+    bool foreign; /* it is drained, and not by lockstep */
+    bool lost;    /* our drain was there at the answer before this one, and is not any more */
+    lks_ms since; /* wall */
     uint32_t jobs;
     struct lks_str owner, text;
+};
+
+/* Jobs that a scheduler lists on a node that drains. */
+struct lks_event_job {
+    struct lks_str id, user;
+    lks_ms started;
+    bool requeue; /* the scheduler may start it again */
+};
+struct lks_event_sched_jobs {
+    const struct lks_event_job *list;
+    size_t count;
+};
+
+/* What became of an act on a job that was recorded as asked for. */
+struct lks_event_job_acted {
+    uint64_t change;
+    struct lks_str job, site;
+    enum lks_job_act act;
+    bool refused; /* by the scheduler, for `text`; else it is done */
+    struct lks_str text;
+};
+
+struct lks_event_advertised {
+    struct lks_str gres, state; /* both empty: nothing, or the node has no scheduler any more */
 };
 
 #endif

@@ -60,8 +60,12 @@ static const struct lks_column step[] = {
     TEXT(bundle_back, "The firmware bundle to revert from."),
     TEXT(image_back, "The firmware image to revert to."),
     WORD(revert, lks_bmc_act_words, "The action that reverts a firmware update."),
-    TRUTH(one_way, "Whether it is irreversible."),
+    TRUTH(one_way, "Whether it cannot be rolled back: it is irreversible, or files are missing."),
     SPAN(limit, "How long it may take."),
+    WORD(jobs, lks_drain_jobs_words, "The permitted acts on jobs of a node that drains."),
+    TEXT(signal, "The signal that a job gets before it is requeued."),
+    SPAN(grace, "How long a job has after the signal before it is requeued."),
+    TEXT(missing, "The files without which it cannot be rolled back; no verified bundle had them."),
 };
 static const struct lks_entity step_table = {
     .name = "step",
@@ -145,6 +149,7 @@ static const struct lks_column member[] = {
         pass,
         "0: the change is applied, 1: the rollback is exercised, 2: the change is applied again."),
     NUMBER(attempt, "The number of the attempt at this step, from 1."),
+    NUMBER(reached, "Number of steps that may have been done before it was drained again."),
     TRUTH(back, "Whether it is rolling back."),
     TIME(until, "The deadline of this attempt, or when the step is tried again."),
     TIME(since, "When it entered this state at this step."),
@@ -273,6 +278,29 @@ static const struct lks_entity look_table = {
 };
 #undef ROW
 
+#define ROW struct lks_job_acted
+static const struct lks_column job_acted[] = {
+    TEXT(job, "The job, as its scheduler calls it."),
+    TEXT(site, "The site of the scheduler."),
+    TEXT(sched, "The scheduler."),
+    TEXT(node, "The node that drains and that the job ran on."),
+    TEXT(user, "The user of the job."),
+    WORD(act, lks_job_act_words, "Whether the job was last signalled or requeued."),
+    WORD(state, lks_job_state_words, "Whether the scheduler did it."),
+    TEXT(signal, "The signal."),
+    TIME(started, "When the job had started."),
+    TIME(until, "When the grace after the signal ends."),
+    PASSING(text, "The scheduler's answer."),
+    TIME(at, "When it was recorded."),
+};
+static const struct lks_entity job_table = {
+    .name = "job_act",
+    .about = "A job that the change signalled or requeued.",
+    COLUMNS(job_acted),
+    LIST(lks_state_change, jobs, job_count, job_room, LKS_CHANGE_JOBS),
+};
+#undef ROW
+
 #define ROW struct lks_state_change
 static const struct lks_column change[] = {
     NUMBER(id, "Its number."),
@@ -329,8 +357,9 @@ static const struct lks_column change[] = {
     COUNTED(queued, "Number of its members that wait for a slot to be tried again."),
 };
 static const struct lks_entity *const change_children[] = {
-    &recipe_table, &wave_table, &unit_table,    &member_table, &order_table, &note_table,
-    &metric_table, &gate_table, &measure_table, &look_table,   &vote_table,  &waiver_table,
+    &recipe_table, &wave_table,   &unit_table,   &member_table,  &order_table,
+    &note_table,   &metric_table, &gate_table,   &measure_table, &look_table,
+    &job_table,    &vote_table,   &waiver_table,
 };
 const struct lks_entity lks_entity_change = {
     .name = "change",

@@ -302,6 +302,7 @@ static enum lks_code forget_machine(const struct lks_applying *a, struct lks_nod
     memset(node->parts, 0, sizeof(node->parts));
     node->parts_since = 0;
     node->notes = 0;
+    node->emptied = 0;
     node->unhealthy = false;
     if (node->changing == 0)
         lks_apply_drop(a->s, &node->condition_text);
@@ -454,6 +455,8 @@ static enum lks_code apply_noted(const struct lks_applying *a)
         return LKS_OK;
     uint32_t bit = UINT32_C(1) << r->note;
     a->node->notes = r->on ? a->node->notes | bit : a->node->notes & ~bit;
+    if (r->note == LKS_NOTE_EMPTIED)
+        a->node->emptied = r->on ? a->time : 0;
     return LKS_OK;
 }
 
@@ -523,6 +526,7 @@ static const struct {
     ANY(BASIS, lks_apply_basis),
     ANY(VERDICT, lks_apply_verdict),
     NODE(OUTBAND, outband, lks_apply_outband, ROW | TOUCH | STATUS),
+    NODE(ADVERTISED, advertised, lks_apply_advertised, ROW | TOUCH | STATUS),
     NODE(DRIFT, drift, lks_apply_drift, ROW | TOUCH | STATUS),
     NODE(CONDITION, condition, lks_apply_condition, ROW | TOUCH | STATUS),
     NODE(DRAINED, drained, lks_apply_drained, ROW | TOUCH | STATUS),
@@ -573,6 +577,7 @@ static const struct {
     ANY(GATE_LOOKED, lks_apply_gate_looked),
     ANY(WAVE_LIMIT, lks_apply_wave_limit),
     ANY(FORECAST, lks_apply_forecast),
+    ANY(JOB_ACT, lks_apply_job_act),
     ANY(LOWERED, lks_apply_lowered),
     ANY(TICKET_HEARD, lks_fold_ticket_heard),
     ANY(TICKET_TOLD, lks_fold_ticket_told),

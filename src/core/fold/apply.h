@@ -70,9 +70,9 @@ lks_applier lks_apply_granted, lks_apply_ungranted, lks_apply_api_token, lks_app
 lks_applier lks_apply_alarm, lks_apply_alarm_released, lks_apply_mass, lks_apply_command,
     lks_apply_command_ended;
 /* apply_drift.c: what nodes run, and what is said of it */
-lks_applier lks_apply_tuple, lks_apply_basis, lks_apply_verdict, lks_apply_outband, lks_apply_drift,
-    lks_apply_condition, lks_apply_drained, lks_apply_undrained, lks_apply_deviation,
-    lks_apply_deviation_ended, lks_apply_deviation_agreed;
+lks_applier lks_apply_tuple, lks_apply_basis, lks_apply_verdict, lks_apply_outband,
+    lks_apply_advertised, lks_apply_drift, lks_apply_condition, lks_apply_drained,
+    lks_apply_undrained, lks_apply_deviation, lks_apply_deviation_ended, lks_apply_deviation_agreed;
 
 /* Nothing is known of what it runs, and so nothing of its drift. */
 void lks_apply_forget_readings(const struct lks_applying *a, struct lks_node *node);
@@ -99,7 +99,7 @@ lks_applier lks_apply_change_voted, lks_apply_vote_withdrawn, lks_apply_glass_br
 
 /* apply_gate.c: what gates ask for, what was measured for them, and what they said */
 lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_apply_gate_looked,
-    lks_apply_wave_limit, lks_apply_forecast;
+    lks_apply_wave_limit, lks_apply_forecast, lks_apply_job_act;
 /* apply_govern.c */
 lks_applier lks_apply_lowered;
 

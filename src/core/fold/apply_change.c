@@ -196,6 +196,8 @@ static void drop_texts(struct lks_state *s, struct lks_state_change *c)
         lks_apply_drop(s, &c->notes[i].text);
     for (uint32_t i = 0; i < c->look_count; i++)
         lks_apply_drop(s, &c->looks[i].text);
+    for (uint32_t i = 0; i < c->job_count; i++)
+        lks_apply_drop(s, &c->jobs[i].text);
     for (uint32_t i = 0; i < c->order_count; i++) {
         lks_apply_drop(s, &c->orders[i].digest);
         lks_apply_drop(s, &c->orders[i].text);
@@ -304,7 +306,8 @@ enum lks_code lks_apply_plan_step(const struct lks_applying *a)
     const struct lks_rec_plan_step *from = &a->r->plan_step;
     struct lks_state_change *c = lks_state_change_find(a->s, from->change);
     if (c == NULL || from->recipe >= LKS_CHANGE_RECIPES || from->index >= LKS_CHANGE_STEPS ||
-        from->kind >= LKS_DO_COUNT || from->revert >= LKS_BMC_ACT_COUNT)
+        from->kind >= LKS_DO_COUNT || from->revert >= LKS_BMC_ACT_COUNT ||
+        from->jobs >= LKS_DRAIN_JOBS_COUNT)
         return LKS_OK;
     uint32_t number = (uint32_t)from->recipe;
     uint32_t had = number < c->recipe_count ? c->recipes[number].count : 0;

@@ -143,7 +143,8 @@ void lks_apply_forget_readings(const struct lks_applying *a, struct lks_node *no
     for (size_t i = 0; i < LKS_COUNT(passing); i++)
         lks_apply_drop(s, passing[i]);
     node->tuple = node->tuple_boot = node->right = node->drift_stack = 0;
-    node->taken = node->tuple_since = node->outband_taken = 0;
+    node->taken = node->tuple_since = node->outband_taken = node->scheduler_since = 0;
+    node->scheduler_gres = node->scheduler_state = 0;
     node->outband_over = node->drifting = false;
     node->drift_cause = LKS_DRIFT_UNKNOWN;
     node->drift_since = 0;
@@ -199,6 +200,16 @@ enum lks_code lks_apply_outband(const struct lks_applying *a)
     use_whole(a->s, a->node, whole);
     a->node->outband_taken = outband != 0 ? o->taken : 0;
     return lks_apply_age(a, lks_apply_number(a, a->node), a->time >= ends_at(a->s, o->taken));
+}
+
+enum lks_code lks_apply_advertised(const struct lks_applying *a)
+{
+    uint32_t whole = 0;
+    if (lks_sets_apply(a, a->node) != LKS_OK ||
+        lks_state_basis_place(a->s, a->r->advertised.whole, &whole, a->err) != LKS_OK)
+        return a->err->code;
+    use_whole(a->s, a->node, whole);
+    return LKS_OK;
 }
 
 enum lks_code lks_apply_drift(const struct lks_applying *a)

@@ -149,6 +149,26 @@ enum lks_code lks_apply_forecast(const struct lks_applying *a)
     return lks_sets_apply(a, c);
 }
 
+/* What was done to a job, by its change: a later act replaces it. */
+enum lks_code lks_apply_job_act(const struct lks_applying *a)
+{
+    const struct lks_rec_job_act *from = &a->r->job_act;
+    struct lks_state_change *c = lks_state_change_find(a->s, from->change);
+    if (c == NULL || from->job.len == 0 || from->act >= LKS_JOB_ACT_COUNT ||
+        from->state >= LKS_JOB_STATE_COUNT)
+        return LKS_OK;
+    const struct lks_job_acted *had = lks_state_change_job(a->s, c, from->site, from->job);
+    if (had == NULL && c->job_count == LKS_CHANGE_JOBS)
+        return LKS_OK;
+    size_t at = had != NULL ? (size_t)(had - c->jobs) : c->job_count;
+    if (LKS_VEC_RESERVE_MAX(c->jobs, c->job_room, c->job_count + (had == NULL), LKS_CHANGE_JOBS,
+                            a->err) != LKS_OK)
+        return lks_wrap(a->err, "jobs");
+    if (had == NULL)
+        c->jobs[c->job_count++] = (struct lks_job_acted){0};
+    return lks_sets_apply(a, &c->jobs[at]);
+}
+
 enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
 {
     const struct lks_rec_wave_limit *from = &a->r->wave_limit;

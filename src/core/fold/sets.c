@@ -109,14 +109,18 @@ static const struct set *const all[] = {
     SETS(INTAKE, TRUE(intake), CLEAR(accepted), TEXT_AS(intake, why, intake_why)),
     SETS(ACCEPTED, TRUE(accepted), CLEAR(intake), CLEAR(intake_why)),
     SETS(HELD, FIRST(held_since), TRUE(held), TEXT_AS(held, by, held_by),
-         TEXT_AS(held, reason, held_reason)),
-    SETS(UNHELD, CLEAR(held_since), CLEAR(held), CLEAR(held_by), CLEAR(held_reason)),
+         TEXT_AS(held, reason, held_reason), NUMBER_AS(held, row, held_row)),
+    SETS(UNHELD, CLEAR(held_since), CLEAR(held_row), CLEAR(held), CLEAR(held_by),
+         CLEAR(held_reason)),
     SETS(ENDPOINT, TEXT_AS(endpoint, fingerprint, endpoint)),
-    SETS(DRAINED, TEXT_AS(drained, owner, drained_by), TEXT_AS(drained, reason, drained_reason)),
-    SETS(UNDRAINED, CLEAR(drained_by), CLEAR(drained_reason)),
+    SETS(DRAINED, TEXT_AS(drained, owner, drained_by), TEXT_AS(drained, reason, drained_reason),
+         NUMBER_AS(drained, row, drained_row)),
+    SETS(UNDRAINED, CLEAR(drained_row), CLEAR(drained_by), CLEAR(drained_reason)),
     SETS(TUPLE, TEXT_AS(tuple, digest, tuple), TEXT_AS(tuple, boot, tuple_boot),
          PASS(tuple, report), PASS(tuple, changed), NUMBER(tuple, taken), NOW(tuple_since)),
     SETS(OUTBAND, PASS_AS(outband, report, outband_report)),
+    SETS(ADVERTISED, TEXT_AS(advertised, gres, scheduler_gres),
+         TEXT_AS(advertised, state, scheduler_state), NOW(scheduler_since)),
     SETS(DRIFT, TRUTH_AS(drift, on, drifting), TEXT_AS(drift, stack, drift_stack),
          SMALL_AS(drift, cause, drift_cause), PASS_AS(drift, text, drift_text),
          PASS_AS(drift, evidence, drift_evidence)),
@@ -241,7 +245,8 @@ static const struct set *const all[] = {
          TEXT(plan_step, artifacts), TEXT(plan_step, artifacts_back), TEXT(plan_step, bundle),
          TEXT(plan_step, image), TEXT(plan_step, bundle_back), TEXT(plan_step, image_back),
          SMALL(plan_step, revert), TRUTH(plan_step, one_way), NUMBER(plan_step, limit),
-         SMALL(plan_step, retries)),
+         SMALL(plan_step, retries), SMALL(plan_step, jobs), TEXT(plan_step, signal),
+         NUMBER(plan_step, grace), TEXT(plan_step, missing)),
 #undef ROW
 #define ROW struct lks_wave
     SETS(PLAN_WAVE, SMALL(plan_wave, kind), TEXT(plan_wave, pool), SMALL(plan_wave, width),
@@ -269,7 +274,7 @@ static const struct set *const all[] = {
 #define ROW struct lks_member
     SETS(MEMBER, SMALL(member, state), SMALL(member, step), TRUTH(member, back),
          SMALL(member, pass), SMALL(member, attempt), NUMBER(member, until), NUMBER(member, work),
-         SMALL(member, failure), PASS(member, text)),
+         SMALL(member, failure), PASS(member, text), SMALL(member, reached)),
 #undef ROW
 #define ROW struct lks_vote
     SETS(CHANGE_VOTED, TRUTH(change_voted, yes), TEXT(change_voted, by), TEXT(change_voted, reason),
@@ -287,6 +292,12 @@ static const struct set *const all[] = {
 #define ROW struct lks_gate_look
     SETS(GATE_LOOKED, SMALL(gate_looked, wave), TEXT(gate_looked, metric), SMALL(gate_looked, look),
          SMALL(gate_looked, verdict), PASS(gate_looked, text), NOW(at)),
+#undef ROW
+#define ROW struct lks_job_acted
+    SETS(JOB_ACT, TEXT(job_act, job), TEXT(job_act, site), TEXT(job_act, sched),
+         TEXT(job_act, node), TEXT(job_act, user), SMALL(job_act, act), SMALL(job_act, state),
+         TEXT(job_act, signal), NUMBER(job_act, started), NUMBER(job_act, until),
+         PASS(job_act, text), NOW(at)),
 #undef ROW
 #define ROW struct lks_proven
     SETS(REVERT_PROVEN, TEXT(revert_proven, class), TEXT(revert_proven, from),

@@ -23,6 +23,19 @@ static uint64_t within(int64_t number, uint64_t max)
     return value < max ? value : max;
 }
 
+struct lks_str lks_drain_signal(bool requeues, struct lks_str said)
+{
+    if (!requeues)
+        return LKS_STR("");
+    return said.len > 0 ? said : LKS_STR(LKS_DRAIN_SIGNAL);
+}
+
+lks_ms lks_drain_grace(bool requeues, int64_t minutes)
+{
+    int64_t said = minutes > 0 ? minutes : LKS_DRAIN_GRACE_MINUTES;
+    return requeues ? within(said, LKS_DRAIN_GRACE_MAX) * MINUTE : 0;
+}
+
 struct lks_drain_rule lks_drain_rule(const struct lks_facts *facts, struct lks_str posture)
 {
     const struct lks_posture *row = NULL;
@@ -31,8 +44,12 @@ struct lks_drain_rule lks_drain_rule(const struct lks_facts *facts, struct lks_s
             row = &facts->postures.rows[i];
     }
     if (row == NULL)
-        return (struct lks_drain_rule){LKS_DRAIN_JOB, DAY, 0, LKS_DRAIN_HOLD};
+        return (struct lks_drain_rule){.limit = DAY, .signal = LKS_STR("")};
+    bool requeues = row->leave_jobs == LKS_DRAIN_JOBS_REQUEUE;
     return (struct lks_drain_rule){
+        .jobs = row->leave_jobs,
+        .signal = lks_drain_signal(requeues, row->leave_signal),
+        .grace = lks_drain_grace(requeues, row->leave_grace_minutes),
         .way = row->leave,
         .limit = within(row->leave_minutes, LKS_TIME_MAX / MINUTE) * MINUTE,
         .retries = (uint32_t)within(row->leave_tries, TRIES_MAX) - 1,

@@ -1,8 +1,8 @@
 /*
  * How a node drains before something is done to it. Two tables:
  *
- *   - by the posture of its pool: what is waited for, how long, how often, and what then
- *     (data/postures.csv);
+ *   - by the posture of its pool: what is waited for, how long, how often, what then, and what may
+ *     be done to its jobs (data/postures.csv);
  *   - by the pool's `sched`: what is asked to send it no work. With `none` nothing is asked; the
  *     node's agent alone reports whether something runs there. A scheduler that cannot be asked yet
  *     makes a change of its nodes impossible: it would go on sending work.
@@ -30,8 +30,16 @@ struct lks_drain_rule {
     lks_ms limit;     /* of one try */
     uint32_t retries; /* behind the first */
     enum lks_drain_then then;
+    enum lks_drain_jobs jobs; /* with REQUEUE: */
+    struct lks_str signal;    /* that a job gets first */
+    lks_ms grace;             /* and then so long until it is requeued */
 };
 struct lks_drain_rule lks_drain_rule(const struct lks_facts *facts, struct lks_str posture);
+
+/* The signal and the grace of a job before it is requeued: what was said, or what is usual; without
+ * requeueing none. */
+struct lks_str lks_drain_signal(bool requeues, struct lks_str said);
+lks_ms lks_drain_grace(bool requeues, int64_t minutes);
 
 /* How long that may take in all: the deadline of the step, and what its plan says. Plans of before
  * have tries; those of today the whole, and no more of them. */

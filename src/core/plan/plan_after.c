@@ -24,6 +24,37 @@ static enum lks_code note_held(struct lks_planning *p)
                          LKS_STR_ARG(hosts));
 }
 
+/* What is done to the jobs of a pool, where they are not only waited for. */
+static enum lks_code note_jobs_of(struct lks_planning *p, struct lks_str pool,
+                                  const struct lks_plan_kind *kind)
+{
+    char grace[LKS_SPAN_TEXT_SIZE];
+    return lks_plan_note(p, LKS_PLAN_JOBS,
+                         "jobs on nodes of pool %" LKS_STR_FMT " are sent %" LKS_STR_FMT
+                         ", given %s, then requeued, each once; jobs that their scheduler may not "
+                         "requeue are waited for",
+                         LKS_STR_ARG(pool), LKS_STR_ARG(kind->signal),
+                         lks_time_span_text(kind->grace, grace));
+}
+
+static enum lks_code note_jobs(struct lks_planning *p)
+{
+    const struct lks_state *s = p->state;
+    bool *told = lks_plan_array(p, s->pool_count, sizeof(*told));
+    if (told == NULL)
+        return p->err->code;
+    for (uint32_t i = 0; i < p->member_count; i++) {
+        const struct lks_plan_kind *kind = &p->recipes[p->members[i].recipe].kind;
+        uint32_t pool = s->nodes[p->members[i].node].pool;
+        if (kind->jobs != LKS_DRAIN_JOBS_REQUEUE || pool >= s->pool_count || told[pool])
+            continue;
+        told[pool] = true;
+        if (note_jobs_of(p, lks_state_text(s, s->pools[pool].name), kind) != LKS_OK)
+            return p->err->code;
+    }
+    return LKS_OK;
+}
+
 /* Nodes by pool: those that change, and those that are neither among them nor there already. */
 struct shares {
     bool *changes;         /* by node */
@@ -83,7 +114,7 @@ enum lks_code lks_plan_after(struct lks_planning *p)
     const struct lks_state *s = p->state;
     struct shares all;
     uint32_t told = 0;
-    if (note_held(p) != LKS_OK)
+    if (note_held(p) != LKS_OK || note_jobs(p) != LKS_OK)
         return p->err->code;
     if (p->wish.kind != LKS_CHANGE_STACK || p->wish.pool.len > 0)
         return LKS_OK;

@@ -167,6 +167,39 @@ static bool is_one_way(const struct lks_component *c, const struct lks_firmware_
     return update->one_way;
 }
 
+/* "firmware/cpld from 1 to 2", for messages. */
+static struct lks_str move_text(struct lks_plan_cook *k, const struct lks_difference *d)
+{
+    return lks_plan_text(
+        k->p, "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT, LKS_STR_ARG(d->subject),
+        LKS_STR_ARG(d->from.len > 0 ? d->from : LKS_STR("an unread version")), LKS_STR_ARG(d->to));
+}
+
+/* The image that would revert a flash, which no verified bundle has. */
+static struct lks_str missing_text(struct lks_plan_cook *k, const struct lks_difference *d)
+{
+    if (d->from.len == 0)
+        return lks_plan_text(k->p, "the version of %" LKS_STR_FMT " before, which was not read",
+                             LKS_STR_ARG(d->subject));
+    return lks_plan_text(k->p, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(d->subject),
+                         LKS_STR_ARG(d->from));
+}
+
+/* Whether a flash can be reverted, and what is missing for it. */
+static enum lks_code find_revert(struct lks_plan_cook *k, struct lks_plan_work *work, bool never,
+                                 const struct lks_plan_flash *flash)
+{
+    const struct lks_difference *d = work->list[0];
+    bool missing = !never && flash->revert == LKS_BMC_UPDATE && flash->image_back.len == 0;
+    work->one_way = never || missing;
+    if (never)
+        work->never = move_text(k, d);
+    if (missing)
+        work->missing = missing_text(k, d);
+    bool memory = (!never || work->never.ptr != NULL) && (!missing || work->missing.ptr != NULL);
+    return memory ? LKS_OK : lks_arena_fail(&k->p->out->memory, k->p->err);
+}
+
 static enum lks_code prepare_flash(struct lks_plan_cook *k, size_t layer)
 {
     struct lks_plan_work *work = &k->layers.list[layer];
@@ -195,13 +228,40 @@ static enum lks_code prepare_flash(struct lks_plan_cook *k, size_t layer)
         flash->image_back = back.artifact->digest;
     }
     flash->staged = is_staged_early(work->update);
-    bool never = is_one_way(c, work->update) || there.artifact->one_way;
-    work->lacks = !never && flash->revert == LKS_BMC_UPDATE && back.artifact == NULL;
-    work->one_way = never || work->lacks;
-    return LKS_OK;
+    return find_revert(k, work, is_one_way(c, work->update) || there.artifact->one_way, flash);
 }
 
 /* Who carries a layer out ------------------------------------------------------------------- */
+
+/* The texts of a list: more of them, as in "driver nccl, dcgm". */
+static enum lks_code add_text(struct lks_plan_cook *k, struct lks_str *list, struct lks_str text)
+{
+    if (text.len == 0)
+        return LKS_OK;
+    *list = list->len == 0 ? text
+                           : lks_plan_text(k->p, "%" LKS_STR_FMT ", %" LKS_STR_FMT,
+                                           LKS_STR_ARG(*list), LKS_STR_ARG(text));
+    return list->ptr != NULL ? LKS_OK : lks_arena_fail(&k->p->out->memory, k->p->err);
+}
+
+/* Whether the orders of a layer can be reverted, and what is missing for it. */
+static enum lks_code find_reverts(struct lks_plan_cook *k, size_t layer)
+{
+    struct lks_plan_work *work = &k->layers.list[layer];
+    if (work->update != NULL && is_one_way(lks_plan_component_of(k, work->list[0]), work->update)) {
+        work->never = move_text(k, work->list[0]);
+        if (work->never.ptr == NULL)
+            return lks_arena_fail(&k->p->out->memory, k->p->err);
+    }
+    for (size_t i = 0; i < k->made[layer].told_count; i++) {
+        const struct lks_plan_told *told = &k->made[layer].told[i];
+        if (add_text(k, &work->missing, told->step.missing) != LKS_OK ||
+            (told->never && add_text(k, &work->never, told->step.component) != LKS_OK))
+            return k->p->err->code;
+    }
+    work->one_way = work->never.len > 0 || work->missing.len > 0;
+    return LKS_OK;
+}
 
 /* What an order takes up: firmware that comes along with the driver needs none. */
 static enum lks_code prepare_orders(struct lks_plan_cook *k, size_t layer)
@@ -225,16 +285,7 @@ static enum lks_code prepare_orders(struct lks_plan_cook *k, size_t layer)
     if (lks_plan_orders(&asked, &p->out->memory, k->made[layer].told, &k->made[layer].told_count,
                         p->err) != LKS_OK)
         return p->err->code;
-    bool never =
-        work->update != NULL && is_one_way(lks_plan_component_of(k, work->list[0]), work->update);
-    for (size_t i = 0; i < k->made[layer].told_count; i++) {
-        const struct lks_plan_told *told = &k->made[layer].told[i];
-        work->lacks |= told->lacks;
-        never |= told->step.order_back.len == 0 && !told->lacks;
-    }
-    work->one_way |= never || work->lacks;
-    work->lacks &= !never;
-    return LKS_OK;
+    return find_reverts(k, layer);
 }
 
 static enum lks_code prepare_firmware(struct lks_plan_cook *k, size_t layer)
@@ -254,57 +305,57 @@ static enum lks_code prepare_firmware(struct lks_plan_cook *k, size_t layer)
                     LKS_STR_ARG(work->list[0]->subject), LKS_STR_ARG(transport));
 }
 
-static enum lks_code refuse_one_way(struct lks_plan_cook *k, const struct lks_plan_work *work)
+/* What the layer is, for messages: a class of firmware with its versions, or all software. */
+static struct lks_str layer_text(struct lks_plan_cook *k, const struct lks_plan_work *work)
 {
-    const struct lks_difference *d = work->list[0];
-    struct lks_str from = d->from.len > 0 ? d->from : LKS_STR("none");
-    struct lks_str class = lks_plan_class(k);
-    if (work->lacks)
-        return lks_fail(k->p->err, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
-                        " on %" LKS_STR_FMT " could not be rolled back: no verified bundle of the "
-                        "depot has %" LKS_STR_FMT "; push one with 'lockstep bundle push', or "
-                        "do without the rollback: --one-way (one_way in the API)",
-                        LKS_STR_ARG(d->subject), LKS_STR_ARG(from), LKS_STR_ARG(d->to),
-                        LKS_STR_ARG(class), LKS_STR_ARG(from));
-    return lks_fail(k->p->err, LKS_E_REFUSED,
-                    "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT " on %" LKS_STR_FMT
-                    " is irreversible; acknowledge that with --one-way (one_way in the API)",
-                    LKS_STR_ARG(d->subject), LKS_STR_ARG(from), LKS_STR_ARG(d->to),
-                    LKS_STR_ARG(class));
+    struct lks_str what = work->update != NULL ? move_text(k, work->list[0]) : LKS_STR("software");
+    return lks_plan_text(k->p, "%" LKS_STR_FMT " on %" LKS_STR_FMT, LKS_STR_ARG(what),
+                         LKS_STR_ARG(lks_plan_class(k)));
 }
 
-/* An irreversible step is acknowledged, and there is a spare part for the day it fails. */
+/* Why the layer has no rollback: files that can still be pushed are named with their command. */
+static struct lks_str no_rollback_text(struct lks_plan_cook *k, const struct lks_plan_work *work)
+{
+    if (work->never.len > 0)
+        return lks_plan_text(k->p, "%" LKS_STR_FMT " on %" LKS_STR_FMT " is irreversible",
+                             LKS_STR_ARG(work->never), LKS_STR_ARG(lks_plan_class(k)));
+    return lks_plan_text(k->p,
+                         "%" LKS_STR_FMT " could not be rolled back: no verified bundle of the "
+                         "depot has %" LKS_STR_FMT "; push one with 'lockstep bundle push'",
+                         LKS_STR_ARG(layer_text(k, work)), LKS_STR_ARG(work->missing));
+}
+
+/* An irreversible step is acknowledged, and there is a spare part for the day it fails. A step
+ * whose files are missing is as irreversible once it is done, so it needs the same. */
 static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_plan_work *work)
 {
     struct lks_planning *p = k->p;
-    const struct lks_difference *d = work->list[0];
-    struct lks_str class = lks_plan_class(k);
+    struct lks_str class = lks_plan_class(k), why = no_rollback_text(k, work);
     k->recipe->one_way = true;
     if (!p->wish.one_way)
-        return refuse_one_way(k, work);
+        return lks_fail(p->err, LKS_E_REFUSED,
+                        work->never.len > 0 ? "%" LKS_STR_FMT "; acknowledge that with --one-way "
+                                              "(one_way in the API)"
+                                            : "%" LKS_STR_FMT ", or do without the rollback: "
+                                              "--one-way (one_way in the API)",
+                        LKS_STR_ARG(why));
     if (work->update == NULL)
-        return lks_plan_note(p, LKS_PLAN_ONE_WAY,
-                             "software of %" LKS_STR_FMT " is irreversible: no bundle has "
-                             "what it runs now",
-                             LKS_STR_ARG(class));
+        return lks_plan_note(p, LKS_PLAN_ONE_WAY, "%" LKS_STR_FMT, LKS_STR_ARG(why));
     int64_t spares = p->fleet != NULL ? lks_fleet_spares(p->fleet, work->update->component) : 0;
     if (spares == 0 && p->fleet != NULL)
         spares = lks_fleet_spares(p->fleet, class);
     if (spares == 0)
-        return lks_fail(p->err, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " can only be replaced by a spare, and the fleet's file "
-                        "counts no spares of %" LKS_STR_FMT " or %" LKS_STR_FMT,
-                        LKS_STR_ARG(d->subject), LKS_STR_ARG(work->update->component),
-                        LKS_STR_ARG(class));
+        return lks_fail(
+            p->err, LKS_E_REFUSED,
+            "%" LKS_STR_FMT "; without a rollback a failed part is replaced by a spare, "
+            "and the fleet's file counts no spares of %" LKS_STR_FMT " or %" LKS_STR_FMT,
+            LKS_STR_ARG(why), LKS_STR_ARG(work->update->component), LKS_STR_ARG(class));
     if (spares < (int64_t)k->recipe->spares)
         k->recipe->spares = (uint32_t)spares;
     return lks_plan_note(p, LKS_PLAN_ONE_WAY,
-                         "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
-                         " on %" LKS_STR_FMT
-                         " can only be replaced by a spare, of which there are %lld",
-                         LKS_STR_ARG(d->subject), LKS_STR_ARG(d->from), LKS_STR_ARG(d->to),
-                         LKS_STR_ARG(class), (long long)spares);
+                         "%" LKS_STR_FMT "; a failed part is replaced by a spare, of which there "
+                         "%s %lld",
+                         LKS_STR_ARG(why), spares == 1 ? "is" : "are", (long long)spares);
 }
 
 enum lks_code lks_plan_prepare(struct lks_plan_cook *k)

@@ -32,8 +32,8 @@
 struct way {
     struct lks_order_item *items;
     size_t count, room;
-    bool closed;
-    bool lacks; /* closed for want of files alone */
+    bool never;             /* there is none, whatever files there are */
+    struct lks_str missing; /* files that no bundle has, "nccl 2.27.7"; empty: none are missing */
 };
 
 struct maker {
@@ -67,14 +67,33 @@ static enum lks_code add_item(struct maker *m, struct way *way, struct lks_order
     return LKS_OK;
 }
 
+static enum lks_code add_text(struct maker *m, struct lks_str *list, const char *between,
+                              struct lks_str text)
+{
+    *list = lks_arena_format(m->arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(*list),
+                             list->len > 0 ? between : "", LKS_STR_ARG(text));
+    return list->ptr != NULL ? LKS_OK : lks_arena_fail(m->arena, m->err);
+}
+
 static enum lks_code add_name(struct maker *m, enum lks_order_kind kind, struct lks_str component)
 {
     struct lks_str *named = &m->named[kind];
-    if (lks_facts_words_have(*named, component))
-        return LKS_OK;
-    *named = lks_arena_format(m->arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(*named),
-                              named->len > 0 ? " " : "", LKS_STR_ARG(component));
-    return named->ptr != NULL ? LKS_OK : lks_arena_fail(m->arena, m->err);
+    return lks_facts_words_have(*named, component) ? LKS_OK : add_text(m, named, " ", component);
+}
+
+/* The files of the version before, which no verified bundle has; once, as a component may differ in
+ * more than one respect. */
+static enum lks_code add_missing(struct maker *m, struct way *way, const struct move *move)
+{
+    struct lks_str file = move->component, rest = way->missing, one;
+    if (add_text(m, &file, " ", move->from) != LKS_OK)
+        return m->err->code;
+    while (rest.len > 0) {
+        (void)lks_str_cut(rest, ',', &one, &rest);
+        if (lks_str_eq(lks_str_trim(one), file))
+            return LKS_OK;
+    }
+    return add_text(m, &way->missing, ", ", file);
 }
 
 /* Artifacts ---------------------------------------------------------------------------------- */
@@ -257,14 +276,11 @@ static enum lks_code move_files(struct maker *m, enum lks_order_kind kind, const
         add_files(m, &ways[0], move, goes ? back : there, move->to, move->from) != LKS_OK ||
         add_files(m, &ways[1], move, comes ? there : back, move->from, move->to) != LKS_OK)
         return m->err->code;
-    bool none = (comes ? there : back)->count == 0;
     bool never =
         any_one_way(there) || !follows(m, back, move->to) || (comes && kind == LKS_ORDER_FIRMWARE);
-    if (none || never) {
-        ways[1].lacks = !never && (!ways[1].closed || ways[1].lacks);
-        ways[1].closed = true;
-    }
-    return LKS_OK;
+    ways[1].never |= never;
+    bool none = !never && (comes ? there : back)->count == 0;
+    return none ? add_missing(m, &ways[1], move) : LKS_OK;
 }
 
 /* A component that comes, goes or changes its version. */
@@ -390,10 +406,8 @@ static enum lks_code tell_agent(struct maker *m)
                               .to = m->layer->agent};
     if (move_component(m, &move) != LKS_OK)
         return m->err->code;
-    for (size_t i = 0; move.from.len == 0 && i < LKS_ORDER_KIND_COUNT; i++) {
-        m->ways[i][1].closed = true; /* an agent that goes could not tell that it went */
-        m->ways[i][1].lacks = false;
-    }
+    for (size_t i = 0; move.from.len == 0 && i < LKS_ORDER_KIND_COUNT; i++)
+        m->ways[i][1].never = true; /* an agent that goes could not tell that it went */
     return LKS_OK;
 }
 
@@ -482,10 +496,13 @@ static enum lks_code write_kind(struct maker *m, enum lks_order_kind kind,
     struct lks_rec_plan_step *step = &told.step;
     if (write_way(m, kind, false, &step->order, &told.text, &step->artifacts) != LKS_OK)
         return m->err->code;
-    if (!m->ways[kind][1].closed && write_way(m, kind, true, &step->order_back, &told.text_back,
-                                              &step->artifacts_back) != LKS_OK)
+    const struct way *back = &m->ways[kind][1];
+    told.never = back->never;
+    step->missing = back->never ? NOTHING : back->missing;
+    if (!back->never && back->missing.len == 0 &&
+        write_way(m, kind, true, &step->order_back, &told.text_back, &step->artifacts_back) !=
+            LKS_OK)
         return m->err->code;
-    told.lacks = m->ways[kind][1].lacks;
     *out = told;
     return LKS_OK;
 }
@@ -505,7 +522,7 @@ enum lks_code lks_plan_orders(const struct lks_plan_layer *layer, struct lks_are
     struct maker m = {.layer = layer, .arena = arena, .err = err};
     size_t told = 0;
     for (size_t i = 0; i < LKS_ORDER_KIND_COUNT; i++)
-        m.named[i] = NOTHING;
+        m.named[i] = m.ways[i][0].missing = m.ways[i][1].missing = NOTHING;
     for (size_t i = 0; i < layer->count; i++) {
         if (tell(&m, layer->differences[i]) != LKS_OK)
             return err->code;

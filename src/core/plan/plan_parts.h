@@ -27,10 +27,11 @@ struct lks_plan_layer {
 /* An order of it, in the order of work; in a rollback the last goes first. */
 struct lks_plan_told {
     /* The step that it becomes: executor, component, digests of the order and of what reverts it
-     * (empty: nothing does), and of the artifacts of both. The rest is not set. */
+     * (empty: nothing does), of the artifacts of both, and the files that are missing for the
+     * revert. The rest is not set. */
     struct lks_rec_plan_step step;
     struct lks_str text, text_back; /* the orders */
-    bool lacks;   /* nothing reverts it for this alone: no bundle has the files from before */
+    bool never;                     /* nothing could revert it, whatever files a bundle had */
     bool reboots; /* the node restarts by itself in the course of it, as with another image */
 };
 

@@ -85,7 +85,8 @@ static struct lks_rec_plan_step *add_step(struct lks_plan_cook *k, struct lks_re
     struct lks_str *const texts[] = {&step->component,   &step->version,    &step->before,
                                      &step->executor,    &step->order,      &step->order_back,
                                      &step->artifacts,   &step->bundle,     &step->image,
-                                     &step->bundle_back, &step->image_back, &step->artifacts_back};
+                                     &step->bundle_back, &step->image_back, &step->artifacts_back,
+                                     &step->signal,      &step->missing};
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
         *texts[i] = texts[i]->ptr != NULL ? *texts[i] : NOTHING;
     k->recipe->takes += care[kind].usual * LKS_PLAN_MINUTE;
@@ -144,7 +145,8 @@ static enum lks_code add_flash(struct lks_plan_cook *k, size_t layer, enum lks_s
                                            .bundle_back = flash->bundle_back,
                                            .image_back = flash->image_back,
                                            .revert = flash->revert,
-                                           .one_way = work->one_way};
+                                           .one_way = work->one_way,
+                                           .missing = work->missing};
     struct lks_rec_plan_step *step = add_step(k, made, kind, rank, number);
     if (step == NULL)
         return k->p->err->code;
@@ -388,6 +390,9 @@ static enum lks_code add_leave(struct lks_plan_cook *k)
     if (step == NULL)
         return k->p->err->code;
     step->limit = k->recipe->kind.leave;
+    step->jobs = k->recipe->kind.jobs;
+    step->signal = k->recipe->kind.signal;
+    step->grace = k->recipe->kind.grace;
     step->executor = LKS_STR(LKS_EXECUTOR_IDLE);
     k->rank = RANK_LEAVE;
     return LKS_OK;
@@ -498,17 +503,17 @@ static enum lks_code cook_agent(struct lks_plan_cook *k)
 
 static bool same_step(const struct lks_rec_plan_step *a, const struct lks_rec_plan_step *b)
 {
-    const struct lks_str *const x[] = {&a->component,   &a->version,    &a->before,
-                                       &a->executor,    &a->order,      &a->order_back,
-                                       &a->artifacts,   &a->bundle,     &a->image,
-                                       &a->bundle_back, &a->image_back, &a->artifacts_back};
-    const struct lks_str *const y[] = {&b->component,   &b->version,    &b->before,
-                                       &b->executor,    &b->order,      &b->order_back,
-                                       &b->artifacts,   &b->bundle,     &b->image,
-                                       &b->bundle_back, &b->image_back, &b->artifacts_back};
+    const struct lks_str *const x[] = {
+        &a->component,  &a->version,        &a->before, &a->executor, &a->order,
+        &a->order_back, &a->artifacts,      &a->bundle, &a->image,    &a->bundle_back,
+        &a->image_back, &a->artifacts_back, &a->signal, &a->missing};
+    const struct lks_str *const y[] = {
+        &b->component,  &b->version,        &b->before, &b->executor, &b->order,
+        &b->order_back, &b->artifacts,      &b->bundle, &b->image,    &b->bundle_back,
+        &b->image_back, &b->artifacts_back, &b->signal, &b->missing};
     bool same = a->kind == b->kind && a->rank == b->rank && a->layer == b->layer &&
                 a->revert == b->revert && a->one_way == b->one_way && a->limit == b->limit &&
-                a->retries == b->retries;
+                a->retries == b->retries && a->jobs == b->jobs && a->grace == b->grace;
     for (size_t i = 0; i < LKS_COUNT(x) && same; i++)
         same = lks_str_eq(*x[i], *y[i]);
     return same;

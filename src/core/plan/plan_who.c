@@ -125,6 +125,24 @@ static enum lks_code check_sched(struct lks_planning *p, uint32_t node,
     return LKS_OK;
 }
 
+/* What may be done to jobs there: as the pool says, and where it does not, as its posture. Without
+ * a scheduler that can be asked they are waited for. */
+static void jobs_of(const struct lks_pool *said, const struct lks_drain_rule *rule,
+                    struct lks_plan_kind *kind)
+{
+    kind->jobs = rule->jobs;
+    if (said != NULL && said->drain_jobs.len > 0)
+        kind->jobs =
+            lks_str_is(said->drain_jobs, "requeue") ? LKS_DRAIN_JOBS_REQUEUE : LKS_DRAIN_JOBS_WAIT;
+    bool requeues = kind->jobs == LKS_DRAIN_JOBS_REQUEUE;
+    bool signals = said != NULL && said->drain_signal.len > 0;
+    bool waits = said != NULL && said->drain_grace_minutes > 0;
+    kind->signal = lks_drain_signal(requeues, signals ? said->drain_signal : rule->signal);
+    kind->grace = waits ? lks_drain_grace(requeues, said->drain_grace_minutes)
+                  : rule->grace > 0 && requeues ? rule->grace
+                                                : lks_drain_grace(requeues, 0);
+}
+
 /* How it drains: as its pool's posture does, unless the pool says how long. */
 static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_plan_kind *kind)
 {
@@ -139,6 +157,8 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
         kind->leave = (lks_ms)said->drain_minutes * LKS_PLAN_MINUTE;
     if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT)
         return LKS_OK;
+    if (lks_drain_sched(lks_state_text(p->state, pool->sched)) == LKS_DRAIN_DRIVEN)
+        jobs_of(said, &rule, kind);
     return check_sched(p, node, pool);
 }
 
@@ -192,7 +212,8 @@ static bool same_kind(const struct lks_plan_kind *a, const struct lks_plan_kind 
 {
     return a->asset == b->asset && a->class == b->class && a->revision == b->revision &&
            a->from == b->from && a->endpoint == b->endpoint && a->beside == b->beside &&
-           a->other_side == b->other_side && a->leave == b->leave &&
+           a->other_side == b->other_side && a->leave == b->leave && a->jobs == b->jobs &&
+           a->grace == b->grace && lks_str_eq(a->signal, b->signal) &&
            lks_str_eq(a->before, b->before) && lks_str_eq(a->reads, b->reads);
 }
 

@@ -19,10 +19,13 @@ struct lks_plan_kind {
     lks_text class, revision, from;
     struct lks_str before; /* digest of the stack it comes from; AGENT: the version */
     enum lks_plan_endpoint endpoint;
-    uint32_t beside;      /* bits by lks_plan_asset_bit(): assets of its domain */
-    bool other_side;      /* of a redundant pair: it follows the first one */
-    struct lks_str reads; /* what was read of the firmware it gets: plan_reads.c */
-    lks_ms leave;         /* how long its drain may take */
+    uint32_t beside;          /* bits by lks_plan_asset_bit(): assets of its domain */
+    bool other_side;          /* of a redundant pair: it follows the first one */
+    struct lks_str reads;     /* what was read of the firmware it gets: plan_reads.c */
+    lks_ms leave;             /* how long its drain may take, */
+    enum lks_drain_jobs jobs; /* and what may be done to its jobs meanwhile */
+    struct lks_str signal;
+    lks_ms grace;
 };
 
 /* A kind and its steps. Kinds that have the same steps share a number. */
@@ -126,8 +129,9 @@ struct lks_plan_work {
     size_t count;
     const struct lks_firmware_update *update; /* NULL: software and settings */
     bool one_way;
-    bool lacks;     /* one way for this alone: no verified bundle of the depot has what runs now */
-    uint64_t after; /* bits: layers that go first */
+    struct lks_str never;   /* what is irreversible by itself, "firmware/erot from 1 to 2" */
+    struct lks_str missing; /* files for the rollback that no verified bundle of the depot has */
+    uint64_t after;         /* bits: layers that go first */
 };
 struct lks_plan_layers {
     struct lks_plan_work list[LKS_PLAN_LAYERS_MAX];

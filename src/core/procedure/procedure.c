@@ -111,7 +111,7 @@ struct lks_str lks_procedure_hosts(struct lks_procedure_work *w, const struct lk
 struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struct lks_step *step)
 {
     struct lks_str of = lks_procedure_text(w, step->component);
-    return lks_document_text(w->p, "%s%s%" LKS_STR_FMT, lks_step_kind_words[step->kind],
+    return lks_document_text(w->p, "%s%s%" LKS_STR_FMT, lks_step_kind_titles[step->kind],
                              of.len > 0 ? " " : "", LKS_STR_ARG(of));
 }
 

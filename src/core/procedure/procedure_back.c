@@ -119,8 +119,12 @@ static bool is_update(const struct lks_step *step)
 static struct lks_str way(struct lks_procedure_work *w, const struct lks_step *step)
 {
     struct lks_str before = lks_procedure_text(w, step->before);
+    if (step->missing != 0)
+        return lks_document_text(w->p, "none: no verified bundle had %" LKS_STR_FMT,
+                                 LKS_STR_ARG(lks_procedure_text(w, step->missing)));
     if (step->one_way)
-        return LKS_STR("none: a spare takes its place");
+        return step->kind == LKS_DO_APPLY ? LKS_STR("none")
+                                          : LKS_STR("none: a spare takes its place");
     if (step->kind == LKS_DO_STAGE)
         return LKS_STR("what was staged is given up, or staged over with what runs");
     if (is_update(step))
@@ -141,7 +145,7 @@ static bool returns_alike(const struct lks_step *a, const struct lks_step *b)
 {
     return a->kind == b->kind && a->component == b->component && a->before == b->before &&
            a->executor == b->executor && a->revert == b->revert && a->one_way == b->one_way &&
-           (a->order_back != 0) == (b->order_back != 0);
+           a->missing == b->missing && (a->order_back != 0) == (b->order_back != 0);
 }
 
 static void add_ways(struct lks_procedure_work *w)
@@ -149,7 +153,7 @@ static void add_ways(struct lks_procedure_work *w)
     static const struct lks_document_column columns[] = {{"step", "step"},
                                                          {"members", "nodes and assets"},
                                                          {"way", "rollback"},
-                                                         {"one_way", "irreversible"}};
+                                                         {"one_way", "no rollback"}};
     static const bool changes[LKS_DO_COUNT] = {[LKS_DO_STAGE] = true,
                                                [LKS_DO_APPLY] = true,
                                                [LKS_DO_FLASH] = true,
@@ -172,9 +176,9 @@ static void add_ways(struct lks_procedure_work *w)
 
 static void add_notes(struct lks_procedure_work *w)
 {
-    static const struct lks_document_column columns[] = {{"text", "irreversible step"}};
-    lks_document_table(w->p, "spares", "Irreversible steps, and the spares for them", NULL, columns,
-                       LKS_COUNT(columns));
+    static const struct lks_document_column columns[] = {{"text", "step without rollback"}};
+    lks_document_table(w->p, "spares", "Steps without rollback, and the spares for them", NULL,
+                       columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->note_count; i++) {
         const struct lks_cell row[] = {lks_cell_text(lks_procedure_text(w, w->c->notes[i].text))};
         if (w->c->notes[i].kind == LKS_PLAN_ONE_WAY)

@@ -160,7 +160,18 @@ static void add_notes(struct lks_procedure_work *w)
 
 static bool named_alike(const struct lks_step *a, const struct lks_step *b)
 {
-    return a->kind == b->kind && a->component == b->component && a->one_way == b->one_way;
+    return a->kind == b->kind && a->component == b->component && a->one_way == b->one_way &&
+           a->missing == b->missing;
+}
+
+/* Why the step has no rollback. */
+static struct lks_str one_way_text(struct lks_procedure_work *w, const struct lks_step *step)
+{
+    if (step->missing == 0)
+        return LKS_STR("is irreversible");
+    return lks_document_text(w->p,
+                             "cannot be rolled back (no verified bundle had %" LKS_STR_FMT ")",
+                             LKS_STR_ARG(lks_procedure_text(w, step->missing)));
 }
 
 static void add_one_way(struct lks_procedure_work *w)
@@ -171,8 +182,9 @@ static void add_one_way(struct lks_procedure_work *w)
         const struct lks_procedure_step *at = &w->steps[i];
         if (at->step->one_way)
             add_risk(w, "one-way",
-                     lks_document_text(w->p, "%" LKS_STR_FMT " is irreversible, on %s",
+                     lks_document_text(w->p, "%" LKS_STR_FMT " %" LKS_STR_FMT ", on %s",
                                        LKS_STR_ARG(lks_procedure_step_text(w, at->step)),
+                                       LKS_STR_ARG(one_way_text(w, at->step)),
                                        lks_str_count_text(at->members, "device", many)));
     }
 }

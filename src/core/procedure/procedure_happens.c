@@ -241,6 +241,20 @@ static const char *const does[LKS_DO_COUNT] = {
     [LKS_DO_RETURN] = "it returns to service, if the last readings conform as a whole",
 };
 
+/* What the step does; where jobs are not only waited for, what is done to them. */
+static struct lks_str does_text(struct lks_procedure_work *w, const struct lks_step *step)
+{
+    char grace[LKS_SPAN_TEXT_SIZE];
+    if (step->kind != LKS_DO_LEAVE || step->jobs != LKS_DRAIN_JOBS_REQUEUE)
+        return lks_str_from(does[step->kind]);
+    return lks_document_text(w->p,
+                             "%s; its jobs are sent %" LKS_STR_FMT
+                             ", given %s, then requeued, each once by this "
+                             "change, and jobs that their scheduler may not requeue are waited for",
+                             does[step->kind], LKS_STR_ARG(lks_procedure_text(w, step->signal)),
+                             lks_time_span_text(step->grace, grace));
+}
+
 static void add_step(struct lks_procedure_work *w, uint32_t recipe, uint32_t index)
 {
     const struct lks_step *step = &w->c->recipes[recipe].steps[index];
@@ -253,7 +267,7 @@ static void add_step(struct lks_procedure_work *w, uint32_t recipe, uint32_t ind
         lks_cell_text(lks_procedure_text(w, step->version)),
         lks_cell_text(lks_procedure_text(w, step->before)),
         lks_cell_text(lks_procedure_text(w, step->executor)),
-        lks_cell_text(lks_str_from(does[step->kind])),
+        lks_cell_text(does_text(w, step)),
         lks_cell_span(lks_plan_usual(step)),
         lks_cell_span(step->kind == LKS_DO_LEAVE ? lks_drain_longest(step->limit, step->retries)
                                                  : step->limit),
@@ -276,7 +290,7 @@ static void add_steps(struct lks_procedure_work *w)
         {"does", "what it does"},
         {"usual_ms", "usually"},
         {"limit_ms", "at most"},
-        {"one_way", "irreversible"},
+        {"one_way", "no rollback"},
     };
     uint32_t told = 0;
     lks_document_table(w->p, "steps", "Steps, for each kind of hardware", "There are none.",

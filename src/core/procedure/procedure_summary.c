@@ -108,7 +108,7 @@ static void add_back(struct lks_procedure_work *w, struct lks_buf *out)
     for (uint32_t i = 0; i < w->step_count; i++) {
         if (!w->steps[i].step->one_way)
             continue;
-        lks_buf_add(out, told == 0 ? LKS_STR(" These steps are irreversible: ") : LKS_STR(""));
+        lks_buf_add(out, told == 0 ? LKS_STR(" These steps cannot be rolled back: ") : LKS_STR(""));
         add_name(out, lks_procedure_step_text(w, w->steps[i].step), &told);
     }
     lks_buf_add(out, told > 0 ? LKS_STR(".") : LKS_STR(" Every step can be rolled back."));

@@ -34,6 +34,7 @@
 #define LKS_CHANGE_GATES      20000   /* one a pool */
 #define LKS_CHANGE_MEASURES   1000000 /* behind these nothing else is kept */
 #define LKS_CHANGE_LOOKS      100000
+#define LKS_CHANGE_JOBS       100000 /* at so many, jobs are waited for */
 #define LKS_NO_MEMBER         UINT32_MAX
 
 struct lks_step {
@@ -44,6 +45,10 @@ struct lks_step {
     enum lks_bmc_act revert;
     bool one_way;
     lks_ms limit;
+    enum lks_drain_jobs jobs; /* LEAVE; with REQUEUE: */
+    lks_text signal;
+    lks_ms grace;
+    lks_text missing; /* one_way for this alone: files that no verified bundle of the depot had */
 };
 
 struct lks_recipe {
@@ -78,6 +83,9 @@ struct lks_unit {
     bool begun;
 };
 
+/* As `reached`: it failed in its rollback, so any of its steps may still be in effect. */
+#define LKS_STEPS_UNKNOWN UINT32_MAX
+
 struct lks_member {
     uint32_t node, unit;
     uint32_t recipe;
@@ -85,6 +93,7 @@ struct lks_member {
     bool proves;
     enum lks_member_state state;
     uint32_t step, pass, attempt;
+    uint32_t reached; /* steps, from the first, that were or may be done before it drained again */
     bool back;
     lks_ms until, since; /* since it is in this state at this step */
     lks_ms begun;        /* 0: not yet */
@@ -150,6 +159,17 @@ struct lks_gate_look {
     lks_text metric; /* 0: by all */
     uint32_t look;
     enum lks_gate_verdict verdict;
+    lks_text text;
+    lks_ms at;
+};
+
+/* What the change did to a job last. A row stays: no job is touched again by the same change. */
+struct lks_job_acted {
+    lks_text job, site, sched, node, user, signal;
+    enum lks_job_act act;
+    enum lks_job_state state;
+    lks_ms started;
+    lks_ms until;
     lks_text text;
     lks_ms at;
 };
@@ -235,6 +255,8 @@ struct lks_state_change {
     uint32_t measured_room;
     struct lks_gate_look *looks; /* in the order they first came */
     uint32_t look_count, look_room;
+    struct lks_job_acted *jobs; /* in the order in which they were first touched */
+    uint32_t job_count, job_room;
     struct lks_change_index index;
     uint32_t states[LKS_MEMBER_STATE_COUNT]; /* of all members */
     uint32_t failed;

@@ -46,6 +46,8 @@ struct lks_node {
     uint32_t whole_next, whole_before; /* others with this `whole`: place + 1; 0: none */
     lks_text outband_report;
     lks_ms outband_taken;
+    lks_text scheduler_gres, scheduler_state; /* as its scheduler advertises it; 0: nothing */
+    lks_ms scheduler_since;                   /* since when it does */
     uint32_t verdict; /* of `whole` against its intent: place in `verdicts`; 0: none */
     lks_text right;   /* digest of the stack it last conformed to */
     lks_text drift_text, drift_evidence;
@@ -59,7 +61,9 @@ struct lks_node {
     uint64_t change;         /* that is in progress on it, or keeps it out of service; 0: none */
     lks_ms attested_until, checked_at;
     lks_text drained_by, drained_reason; /* 0: not drained */
+    uint64_t drained_row, held_row;      /* of the journal, that ordered it; 0: unknown */
     lks_ms held_since;                   /* unchanged if it is put on hold again */
+    lks_ms emptied; /* held: since when its scheduler reports it as drained; 0: it does not */
     lks_text parts[LKS_PART_COUNT];
     lks_text intake_why, held_by, held_reason, assigned_to;
     uint32_t flash;      /* its newest update: place in `flashes` + 1; 0: none is known */

@@ -674,6 +674,53 @@ void lks_decide_member_move(struct lks_deciding *d)
 
 /* Freezing ---------------------------------------------------------------------------------- */
 
+/* Names of frozen pools, as far as a message has room; empty: none is frozen. */
+static struct lks_str frozen_pools(struct lks_deciding *d)
+{
+    enum { NAMES_MAX = 5 };
+    const struct lks_state *s = d->state;
+    struct lks_str names = {"", 0};
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        if (!s->pools[p].known || !s->pools[p].frozen || count++ >= NAMES_MAX)
+            continue;
+        names = lks_decision_text(d, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(names),
+                                  names.len > 0 ? ", " : "",
+                                  LKS_STR_ARG(lks_state_text(s, s->pools[p].name)));
+    }
+    return count <= NAMES_MAX ? names
+                              : lks_decision_text(d, "%" LKS_STR_FMT " and %u more",
+                                                  LKS_STR_ARG(names), count - NAMES_MAX);
+}
+
+/* It is not frozen: a person may mean what is. Pools are named to those alone who may unfreeze the
+ * whole fleet; that all of it is frozen concerns everyone. */
+static void refuse_thawed(struct lks_deciding *d, uint32_t pool)
+{
+    const struct lks_state *s = d->state;
+    struct lks_str pools = pool == UINT32_MAX ? frozen_pools(d) : LKS_STR("");
+    if (pool != UINT32_MAX && s->frozen)
+        lks_decision_refuse(d, LKS_E_REFUSED,
+                            "pool '%" LKS_STR_FMT "' is not frozen: the whole fleet is, by "
+                            "%" LKS_STR_FMT " (%" LKS_STR_FMT "); 'lockstep unfreeze' without "
+                            "--pool ends that",
+                            LKS_STR_ARG(lks_state_text(s, s->pools[pool].name)),
+                            LKS_STR_ARG(lks_state_text(s, s->frozen_by)),
+                            LKS_STR_ARG(lks_state_text(s, s->frozen_reason)));
+    else if (pool != UINT32_MAX)
+        lks_decision_refuse(d, LKS_E_REFUSED,
+                            "pool '%" LKS_STR_FMT "' is not frozen, and neither is the whole "
+                            "fleet; 'lockstep freeze --list' lists what is",
+                            LKS_STR_ARG(lks_state_text(s, s->pools[pool].name)));
+    else if (pools.len > 0)
+        lks_decision_refuse(d, LKS_E_REFUSED,
+                            "the whole fleet is not frozen; frozen pools: %" LKS_STR_FMT
+                            "; 'lockstep unfreeze --pool POOL' ends one of these",
+                            LKS_STR_ARG(pools));
+    else
+        lks_decision_refuse(d, LKS_E_REFUSED, "nothing is frozen: neither the fleet nor a pool");
+}
+
 void lks_decide_freeze(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -682,8 +729,10 @@ void lks_decide_freeze(struct lks_deciding *d)
         (e->freeze.pool.len > 0 && !lks_decision_pool(d, e->freeze.pool, &pool)))
         return;
     bool frozen = pool == UINT32_MAX ? d->state->frozen : d->state->pools[pool].frozen;
+    if (!frozen && !e->freeze.on)
+        refuse_thawed(d, pool);
     if (frozen == e->freeze.on)
-        return; /* said again */
+        return; /* frozen again */
     lks_decision_add(d, LKS_RECORD_FROZEN)->frozen = (struct lks_rec_frozen){
         .pool = e->freeze.pool,
         .on = e->freeze.on,

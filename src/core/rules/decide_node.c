@@ -89,8 +89,11 @@ void lks_decide_hold(struct lks_deciding *d)
         struct lks_str by = lks_state_text(d->state, n->held_by);
         struct lks_str reason = lks_state_text(d->state, n->held_reason);
         if (!n->held) {
-            lks_decision_add(d, LKS_RECORD_HELD)->held = (struct lks_rec_held){
-                .node = c.names.names[i], .by = e->by, .reason = lks_str_trim(e->reason)};
+            struct lks_record *r = lks_decision_add(d, LKS_RECORD_HELD);
+            r->held = (struct lks_rec_held){.node = c.names.names[i],
+                                            .by = e->by,
+                                            .reason = lks_str_trim(e->reason),
+                                            .row = lks_decision_row(d, LKS_STR(""))};
         } else if (!lks_str_eq(by, e->by) || !lks_str_eq(reason, lks_str_trim(e->reason))) {
             lks_decision_refuse(
                 d, LKS_E_REFUSED,
@@ -197,6 +200,8 @@ static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
     if (n->held)
         lks_decision_add(d, LKS_RECORD_UNHELD)->unheld = (struct lks_rec_unheld){
             .node = name, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
+    if (n->held)
+        lks_decide_sched_emptied(d, node, false, LKS_STR("the hold ended"));
     if (n->intake)
         left = release_intake(d, node, name, &why);
     if (n->held || left)

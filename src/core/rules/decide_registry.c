@@ -143,7 +143,8 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
     if (lks_access_same_person(by, e->by)) {
         lks_decision_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' was published by %" LKS_STR_FMT
-                            ", so another person with the role approver releases it",
+                            ", so another person with the role approver releases it; an admin "
+                            "grants the role: 'lockstep access grant PERSON approver'",
                             LKS_STR_ARG(name), LKS_STR_ARG(by));
         return false;
     }

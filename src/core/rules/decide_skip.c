@@ -52,7 +52,7 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
                             "%" LKS_STR_FMT " is heard of and at step %s: it goes on to its end; "
                             "pause, abort or roll back change %llu instead",
                             LKS_STR_ARG(lks_look_name(k)),
-                            k->step != NULL ? lks_step_kind_words[k->step->kind] : "end",
+                            k->step != NULL ? lks_step_kind_titles[k->step->kind] : "end",
                             (unsigned long long)k->c->id);
     else /* one that returns to service: no job starts beside a command that still runs there */
         return k->n->liveness == LKS_LOST || !lks_campaign_look_untouched(k) ||

@@ -11,8 +11,9 @@ void lks_change_fini(struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->recipe_count; i++)
         free(c->recipes[i].steps);
-    void *const arrays[] = {c->recipes, c->waves,   c->units, c->members,  c->places,   c->notes,
-                            c->orders,  c->metrics, c->gates, c->measures, c->measured, c->looks};
+    void *const arrays[] = {c->recipes,  c->waves,  c->units,   c->members, c->places,
+                            c->notes,    c->orders, c->metrics, c->gates,   c->measures,
+                            c->measured, c->looks,  c->jobs};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     lks_change_index_fini(&c->index);

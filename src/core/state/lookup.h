@@ -19,6 +19,7 @@ struct lks_certificate;
 struct lks_deviation;
 struct lks_freeze;
 struct lks_gate_look;
+struct lks_job_acted;
 struct lks_measure;
 struct lks_member;
 struct lks_near;
@@ -133,6 +134,11 @@ const struct lks_measure *lks_state_change_measure(const struct lks_state_change
 /* The last verdict on the wave by the metric of that name, 0: by all; NULL: none. */
 const struct lks_gate_look *lks_state_change_look(const struct lks_state_change *c, uint32_t wave,
                                                   lks_text metric);
+
+/* What the change did to a job of a site's scheduler; NULL: nothing. */
+const struct lks_job_acted *lks_state_change_job(const struct lks_state *s,
+                                                 const struct lks_state_change *c,
+                                                 struct lks_str site, struct lks_str job);
 
 /* The text of an order by its digest, of any change that is kept; an empty view: none. */
 struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest);

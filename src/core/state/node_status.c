@@ -343,10 +343,8 @@ void lks_node_status_deviation(struct lks_state *s, const struct lks_deviation *
 }
 
 /* How many of what drifts is covered: the lines that were not measured do not count. */
-static uint32_t covered_lines(const struct lks_state *s, uint32_t node,
-                              const struct lks_state_verdict *v)
+static uint32_t covered_lines(const struct lks_state *s, uint32_t node, struct lks_str lines)
 {
-    struct lks_str lines = lks_state_text(s, v->wrong);
     struct lks_wrong wrong;
     uint32_t covered = 0;
     while (lks_verdict_wrong_next(&lines, &wrong)) {
@@ -358,29 +356,38 @@ static uint32_t covered_lines(const struct lks_state *s, uint32_t node,
 
 /* Nodes ------------------------------------------------------------------------------------- */
 
-/* What follows about a node from its readings. */
-struct judged {
-    bool unmeasured, differs, deviates;
-};
-
 /* A node that has not said anything of itself yet is not measured, whatever its endpoint shows. */
-static struct judged judge(const struct lks_state *s, uint32_t n)
+struct lks_node_status_judged lks_node_status_judge(const struct lks_state *s, uint32_t n,
+                                                    const struct lks_rec_verdict *v)
 {
-    const struct lks_state_verdict *v = lks_state_verdict(s, n);
     if (v == NULL || (s->nodes[n].asset == 0 && s->nodes[n].inband == 0))
-        return (struct judged){.unmeasured = true};
+        return (struct lks_node_status_judged){.unmeasured = true};
     if (v->judged != LKS_JUDGED_DRIFT)
-        return (struct judged){.unmeasured = v->judged != LKS_JUDGED_CONFORMS};
-    uint32_t covered = lks_bitset_test(&s->standing->named, n) ? covered_lines(s, n, v) : 0;
+        return (struct lks_node_status_judged){.unmeasured = v->judged != LKS_JUDGED_CONFORMS};
+    uint32_t covered = lks_bitset_test(&s->standing->named, n) ? covered_lines(s, n, v->wrong) : 0;
     bool all = v->drifted > 0 && covered >= v->drifted;
-    return (struct judged){
+    return (struct lks_node_status_judged){
         .unmeasured = all && v->unmeasured > 0,
         .differs = !all,
         .deviates = covered > 0,
     };
 }
 
-static uint32_t share_of(const struct lks_state *s, uint32_t n, const struct judged *j)
+/* The same by its verdict. */
+static struct lks_node_status_judged judge(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_state_verdict *v = lks_state_verdict(s, n);
+    if (v == NULL)
+        return lks_node_status_judge(s, n, NULL);
+    return lks_node_status_judge(s, n,
+                                 &(struct lks_rec_verdict){.judged = v->judged,
+                                                           .drifted = v->drifted,
+                                                           .unmeasured = v->unmeasured,
+                                                           .wrong = lks_state_text(s, v->wrong)});
+}
+
+static uint32_t share_of(const struct lks_state *s, uint32_t n,
+                         const struct lks_node_status_judged *j)
 {
     const struct lks_node *node = &s->nodes[n];
     const struct lks_state_verdict *v = lks_state_verdict(s, n);
@@ -395,11 +402,16 @@ static bool contradicts(const struct lks_node *node)
     return (node->notes >> LKS_NOTE_CONTRADICTION & 1) != 0;
 }
 
-/* The bits of one that is placed, but for that of its domain. */
-static uint32_t bars_of(const struct lks_state *s, const struct lks_node *node,
-                        const struct judged *j)
+static const struct lks_state_pool *pool_of(const struct lks_state *s, const struct lks_node *node)
 {
-    bool refuses = node->pool != LKS_NO_POOL && !s->pools[node->pool].deviations;
+    return node->pool != LKS_NO_POOL ? &s->pools[node->pool] : NULL;
+}
+
+/* The bits of one that is placed, but for that of its domain; `pool` may be NULL. */
+static uint32_t bars_of(const struct lks_state_pool *pool, const struct lks_node *node,
+                        const struct lks_node_status_judged *j)
+{
+    bool refuses = pool != NULL && !pool->deviations;
     bool stale = !node->enrolled || node->liveness != LKS_LIVE || node->tuple_boot != node->boot ||
                  contradicts(node);
     return (uint32_t)(node->asset != 0) << LKS_BAR_UNKNOWN | (uint32_t)stale << LKS_BAR_STALE |
@@ -414,7 +426,8 @@ static uint32_t bars_of(const struct lks_state *s, const struct lks_node *node,
 
 /* Whether drift is recorded as it is now. Against another stack it is told anew, once it is known
  * which that is: while a change is at it, it is on its way. */
-static bool is_recorded(const struct lks_state *s, uint32_t n, const struct judged *j)
+static bool is_recorded(const struct lks_state *s, uint32_t n,
+                        const struct lks_node_status_judged *j)
 {
     const struct lks_node *node = &s->nodes[n];
     bool other = j->differs && node->change == 0 && node->drift_stack != 0 &&
@@ -422,7 +435,8 @@ static bool is_recorded(const struct lks_state *s, uint32_t n, const struct judg
     return node->drifting && !other;
 }
 
-static void put_bits(struct lks_state *s, uint32_t n, uint32_t bars, const struct judged *j)
+static void put_bits(struct lks_state *s, uint32_t n, uint32_t bars,
+                     const struct lks_node_status_judged *j)
 {
     struct lks_node_status *st = s->standing;
     bool recorded = is_recorded(s, n, j);
@@ -451,7 +465,7 @@ void lks_node_status_update(struct lks_state *s, uint32_t n)
 {
     struct lks_node_status *st = s->standing;
     struct lks_node *node = &s->nodes[n];
-    struct judged j = {0};
+    struct lks_node_status_judged j = {0};
     if (!node->placed) {
         node->verdict = 0;
         put_bits(s, n, 1u << LKS_BAR_UNKNOWN, &j);
@@ -465,7 +479,7 @@ void lks_node_status_update(struct lks_state *s, uint32_t n)
     if (lks_state_judged(s, n) == LKS_JUDGED_CONFORMS)
         node->right = intent;
     j = judge(s, n);
-    put_bits(s, n, bars_of(s, node, &j), &j);
+    put_bits(s, n, bars_of(pool_of(s, node), node, &j), &j);
     uint32_t share = st->domain[n] == 0 ? 0 : share_of(s, n, &j);
     if (share == st->share[n])
         return;
@@ -538,20 +552,46 @@ static bool is_unchecked(const struct lks_node *node, const struct lks_state_poo
     return pool->check_age != 0 && (node->checked_at == 0 || until < wall);
 }
 
+/* Reasons that depend on the time. */
+static uint64_t bars_by_time(const struct lks_state_pool *pool, const struct lks_node *node,
+                             lks_ms wall)
+{
+    uint64_t bars = 0;
+    if (!node->placed || node->asset != 0 || pool == NULL)
+        return 0;
+    if (pool->attested && node->attested_until <= wall)
+        bars |= UINT64_C(1) << LKS_BAR_UNATTESTED;
+    if (is_unchecked(node, pool, wall))
+        bars |= UINT64_C(1) << LKS_BAR_UNCHECKED;
+    return bars;
+}
+
 uint64_t lks_node_status_bars(const struct lks_state *s, uint32_t n, lks_ms wall)
 {
     const struct lks_node *node = &s->nodes[n];
     uint64_t bars = 0;
     for (uint32_t b = 0; b < LKS_BAR_NODE_COUNT; b++)
         bars |= (uint64_t)lks_bitset_test(&s->standing->bars[b], n) << b;
-    if (!node->placed || node->asset != 0 || node->pool == LKS_NO_POOL)
-        return bars;
-    const struct lks_state_pool *pool = &s->pools[node->pool];
-    if (pool->attested && node->attested_until <= wall)
-        bars |= UINT64_C(1) << LKS_BAR_UNATTESTED;
-    if (is_unchecked(node, pool, wall))
-        bars |= UINT64_C(1) << LKS_BAR_UNCHECKED;
-    return bars;
+    return bars | bars_by_time(pool_of(s, node), node, wall);
+}
+
+struct lks_node_status_judged lks_node_status_judged(const struct lks_state *s, uint32_t n)
+{
+    return (struct lks_node_status_judged){
+        .unmeasured = lks_bitset_test(&s->standing->bars[LKS_BAR_UNMEASURED], n),
+        .differs = lks_bitset_test(&s->standing->differs, n),
+        .deviates = lks_bitset_test(&s->standing->deviates, n),
+    };
+}
+
+uint64_t lks_node_status_bars_in(const struct lks_state *s, uint32_t n,
+                                 const struct lks_state_pool *pool,
+                                 const struct lks_node_status_judged *j, lks_ms wall)
+{
+    const struct lks_node *node = &s->nodes[n];
+    bool mixed = lks_bitset_test(&s->standing->bars[LKS_BAR_DOMAIN], n);
+    return bars_of(pool, node, j) | (uint64_t)mixed << LKS_BAR_DOMAIN |
+           bars_by_time(pool, node, wall);
 }
 
 static const char *stale_text(const struct lks_node *node)
@@ -575,14 +615,14 @@ static const char *stale_text(const struct lks_node *node)
 bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, const char **why)
 {
     static const char *const words[LKS_BAR_NODE_COUNT] = {
-        [LKS_BAR_UNKNOWN] = "it is no node of the fleet",
+        [LKS_BAR_UNKNOWN] = "it is not a node of the fleet",
         [LKS_BAR_UNMEASURED] = "not all of the stack of its pool could be measured",
         [LKS_BAR_DRIFT] = "it does not run the stack of its pool",
         [LKS_BAR_UNHEALTHY] = "it is not healthy",
         [LKS_BAR_CHANGING] = "it is being changed",
         [LKS_BAR_UNATTESTED] = "it is not attested, and its pool asks for that",
         [LKS_BAR_UNCHECKED] = "its last active check is too old",
-        [LKS_BAR_HELD] = "it is held",
+        [LKS_BAR_HELD] = "it is on hold",
         [LKS_BAR_INTAKE] = "it is in intake",
         [LKS_BAR_DRAINED] = "it is drained",
         [LKS_BAR_DEVIATION] = "it runs a deviation, and its pool refuses those",

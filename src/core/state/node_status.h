@@ -16,7 +16,9 @@
 #include "model/record/record_words.h"
 
 struct lks_deviation;
+struct lks_rec_verdict;
 struct lks_state;
+struct lks_state_pool;
 
 /* Rows of the times from `from` on, up to the next, were durable at `to` and not before. */
 #define LKS_NODE_STATUS_SLOW_MAX 64
@@ -93,6 +95,23 @@ lks_text lks_node_status_domain_pin(const struct lks_state *s, uint32_t asset);
 
 /* Why not, as bits by enum lks_bar, times included. */
 uint64_t lks_node_status_bars(const struct lks_state *s, uint32_t node, lks_ms wall);
+
+/* What follows about a node from its readings: by a verdict on them, NULL: there is none, of which
+ * `judged`, `drifted`, `unmeasured` and `wrong` are read; and as it is now. */
+struct lks_node_status_judged {
+    bool unmeasured;
+    bool differs;  /* it drifts, and no deviation covers all of that */
+    bool deviates; /* it runs a deviation that holds */
+};
+struct lks_node_status_judged lks_node_status_judge(const struct lks_state *s, uint32_t node,
+                                                    const struct lks_rec_verdict *v);
+struct lks_node_status_judged lks_node_status_judged(const struct lks_state *s, uint32_t node);
+
+/* Why no job would start on a placed node if it were of `pool`, NULL: of none, and judged so. Its
+ * domain is taken to be as it is. */
+uint64_t lks_node_status_bars_in(const struct lks_state *s, uint32_t node,
+                                 const struct lks_state_pool *pool,
+                                 const struct lks_node_status_judged *j, lks_ms wall);
 
 /* May a job run on it; `why` says why not, in a few words: the first reason. */
 bool lks_node_admissible(const struct lks_state *s, uint32_t node, lks_ms wall, const char **why);

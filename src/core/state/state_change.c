@@ -49,6 +49,7 @@ struct lks_rec_member lks_state_member_said(const struct lks_member *m)
         .until = m->until,
         .work = m->work,
         .failure = m->failure,
+        .reached = m->reached,
     };
 }
 
@@ -88,6 +89,20 @@ const struct lks_gate_look *lks_state_change_look(const struct lks_state_change 
     for (uint32_t i = c->look_count; i-- > 0;) {
         if (c->looks[i].wave == wave && c->looks[i].metric == metric)
             return &c->looks[i];
+    }
+    return NULL;
+}
+
+const struct lks_job_acted *lks_state_change_job(const struct lks_state *s,
+                                                 const struct lks_state_change *c,
+                                                 struct lks_str site, struct lks_str job)
+{
+    uint32_t id = 0;
+    if (c->job_count == 0 || !lks_intern_find(&s->texts, job, &id))
+        return NULL;
+    for (uint32_t i = c->job_count; i-- > 0;) {
+        if (c->jobs[i].job == id && lks_str_eq(lks_state_text(s, c->jobs[i].site), site))
+            return &c->jobs[i];
     }
     return NULL;
 }

@@ -340,16 +340,18 @@ enum lks_code lks_redfish_update_begin(void *value, const struct lks_facts *fact
     return keep_intent(u, intent, err);
 }
 
+/* Readings that agree may go on while another task runs there. */
 static unsigned percent_of(const struct lks_redfish_update *u)
 {
+    unsigned agreed = u->agreed < LKS_REDFISH_AGREE_TIMES ? u->agreed : LKS_REDFISH_AGREE_TIMES;
     if (u->outcome != LKS_BMC_OPEN)
         return 100;
     if (u->r.head.step == LKS_RF_FOLLOW)
         return 20 + u->task_percent / 2 + (u->starts > 0 ? 8 : 0);
     if (u->activated > 0)
-        return 85 + 4 * u->agreed;
+        return 85 + 4 * agreed;
     if (u->task_over)
-        return 75 + 4 * u->agreed;
+        return 75 + 4 * agreed;
     return u->sent != LKS_RF_NOTHING ? 20 : steps[u->r.head.step].percent;
 }
 

@@ -29,13 +29,21 @@ static const char *digits_of(const char *digest)
     return digest + strlen("sha256:");
 }
 
+/* A depot without space may have it later: the client puts again. */
+static enum lks_code fail_at(const char *path, struct lks_err *err)
+{
+    bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+    enum lks_code code = lks_file_fail(err, path);
+    return full ? (err->code = LKS_E_UNAVAILABLE) : code;
+}
+
 static enum lks_code fail(const struct lks_depot *d, const char *name, struct lks_err *err)
 {
     char path[LKS_DEPOT_PATH_MAX + DIGITS * 2];
     int number = errno;
     snprintf(path, sizeof(path), "%s/%s", d->path, name);
     errno = number;
-    return lks_file_fail(err, path);
+    return fail_at(path, err);
 }
 
 static void close_fd(const int *fd)
@@ -310,7 +318,7 @@ enum lks_code lks_depot_part_add(struct lks_depot_part *p, struct lks_str bytes,
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return lks_file_fail(err, p->digest);
+            return fail_at(p->digest, err);
         if (p->hashed == p->size && EVP_DigestUpdate(p->sum, bytes.ptr, (size_t)put) == 1)
             p->hashed += (uint64_t)put;
         p->size += (uint64_t)put;

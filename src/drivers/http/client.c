@@ -38,6 +38,7 @@ struct lks_client {
     bool address; /* `host` is one and not a name */
     char *token;
     int timeout_ms;
+    unsigned rate_min;
     size_t body_max;
     SSL_CTX *ctx; /* NULL: without TLS */
     BIO_METHOD *method;
@@ -45,6 +46,7 @@ struct lks_client {
     SSL *ssl;
     int fd;          /* -1: not connected */
     lks_ms deadline; /* of the exchange in progress */
+    uint64_t moved;  /* bytes of it that have not moved the deadline yet */
     bool heard;      /* something came back since the request left */
     struct lks_buf request;
 };
@@ -95,6 +97,18 @@ static enum lks_code wait_until(const struct lks_client *c, short events, lks_ms
         if (ready < 0 && errno != EINTR)
             return lks_fail(err, LKS_E_IO, "%s: poll: %s", server_name(c), strerror(errno));
     }
+}
+
+/* Bytes went one way or the other: one second more for each `rate_min` of them, so that a slow link
+ * can carry a long body, and a server that drips gets no time. */
+static void move_deadline(struct lks_client *c, size_t bytes)
+{
+    enum { MS = 1000 };
+    if (c->rate_min == 0)
+        return;
+    c->moved += bytes;
+    c->deadline += c->moved / c->rate_min * MS;
+    c->moved %= c->rate_min;
 }
 
 static enum lks_code fail_errno(const struct lks_client *c, const char *what, struct lks_err *err)
@@ -316,6 +330,7 @@ static enum lks_code send_all(struct lks_client *c, struct lks_str bytes, struct
             sent = result > 0 ? (size_t)result : 0;
         }
         bytes = (struct lks_str){bytes.ptr + sent, bytes.len - sent};
+        move_deadline(c, sent);
         if (now_ms() >= c->deadline && bytes.len > 0)
             return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer in time", server_name(c));
     }
@@ -412,6 +427,7 @@ static enum lks_code read_answer(struct lks_client *c, struct lks_http_answer *a
     while (!lks_http_answer_whole(a)) {
         if (receive(c, chunk, sizeof(chunk), &got, err) != LKS_OK)
             return err->code;
+        move_deadline(c, got);
         enum lks_code code =
             got == 0 ? lks_http_answer_end(a, err)
                      : lks_http_answer_feed(a, (struct lks_str){chunk, got}, &taken, err);
@@ -447,6 +463,7 @@ enum lks_code lks_client_exchange(struct lks_client *c, const char *method, cons
                                   struct lks_http_answer *out, struct lks_err *err)
 {
     c->deadline = now_ms() + (lks_ms)c->timeout_ms;
+    c->moved = 0;
     if (write_request(c, method, path, type, body, head, err) != LKS_OK)
         return err->code;
     for (bool kept = true;;) {
@@ -741,6 +758,7 @@ enum lks_code lks_client_new(const struct lks_client_options *options, struct lk
         return lks_fail_nomem(err);
     c->fd = -1;
     c->timeout_ms = options->timeout_ms;
+    c->rate_min = options->rate_min;
     c->body_max = options->body_max > 0 ? options->body_max : LKS_CLIENT_BODY_MAX;
     lks_buf_init(&c->request, REQUEST_MAX);
     enum lks_code code = prepare(c, options, err);

@@ -22,6 +22,7 @@ struct lks_client_options {
     const char *pem_own; /* NULL, or the two of ours are PEM texts, called so in messages */
     const char *token;   /* sent as a bearer, or NULL; never in a message */
     int timeout_ms;      /* of a whole exchange */
+    unsigned rate_min;   /* bytes for which the exchange may take a second longer; 0: none */
     size_t body_max;     /* 0: LKS_CLIENT_BODY_MAX */
 };
 

@@ -3,6 +3,7 @@
 #include "codec/format/base64.h"
 #include "drivers/http/curl_body.h"
 #include "drivers/http/curl_lib.h"
+#include "drivers/http/curl_wide.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -23,6 +24,7 @@ struct lks_curl_exchange {
     struct lks_curl *owner;
     LIST_ENTRY(lks_curl_exchange) others;
     CURL *easy;
+    CURLM *multi; /* that it is carried on by */
     char url[LKS_CURL_URL_MAX + 1];
     struct lks_http_request request;
     struct lks_curl_body body;
@@ -36,7 +38,8 @@ struct lks_curl_exchange {
 struct lks_curl {
     const struct lks_curl_lib *lib;
     struct lks_curl_options options;
-    CURLM *multi;
+    CURLM *multi;              /* one connection for each peer; */
+    struct lks_curl_wide wide; /* several */
     LIST_HEAD(exchanges, lks_curl_exchange) running;
     CURL *spare[SPARE_MAX];
     size_t spare_count;
@@ -216,7 +219,7 @@ static void free_exchange(struct lks_curl_exchange *x)
 static void unlink_exchange(struct lks_curl_exchange *x)
 {
     struct lks_curl *c = x->owner;
-    (void)c->lib->multi_remove_handle(c->multi, x->easy);
+    (void)c->lib->multi_remove_handle(x->multi, x->easy);
     LIST_REMOVE(x, others);
 }
 
@@ -292,7 +295,7 @@ static bool has_body(const struct lks_http_request *r)
 }
 
 /* What may not be sent twice gets a fresh connection: on a kept one that turns out to be dead
- * libcurl would send it again by itself. The kept one goes, as a peer has one at a time. */
+ * libcurl would send it again by itself. The kept one goes where a peer has one at a time. */
 static CURLcode set_method(const struct lks_curl_exchange *x)
 {
     const struct lks_curl_lib *lib = x->owner->lib;
@@ -303,7 +306,7 @@ static CURLcode set_method(const struct lks_curl_exchange *x)
         code = lib->easy_setopt(x->easy, CURLOPT_NOBODY, 1L);
     if (code == CURLE_OK && body)
         code = lib->easy_setopt(x->easy, CURLOPT_UPLOAD, 1L);
-    if (code == CURLE_OK && body)
+    if (code == CURLE_OK && body && !x->request.repeatable)
         code = lib->easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, 1L);
     if (code == CURLE_OK && body)
         code = lib->easy_setopt(x->easy, CURLOPT_INFILESIZE_LARGE,
@@ -337,6 +340,7 @@ static enum lks_code set_up(struct lks_curl_exchange *x, const struct lks_curl_p
     const struct lks_curl_lib *lib = x->owner->lib;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf url = LKS_BUF(LKS_CURL_URL_MAX + LKS_HTTP_PATH_MAX);
     bool local = lks_str_starts(lks_str_from(x->url), UNIX);
+    curl_off_t most = (curl_off_t)x->answer.max;
     lks_buf_addf(&url, "%s%s", local ? "http://localhost" : x->url, x->request.path.ptr);
     if (lks_buf_check(&url, err) != LKS_OK || make_lines(x, err) != LKS_OK)
         return err->code;
@@ -346,8 +350,7 @@ static enum lks_code set_up(struct lks_curl_exchange *x, const struct lks_curl_p
     if (code == CURLE_OK)
         code = lib->easy_setopt(x->easy, CURLOPT_PRIVATE, x);
     if (code == CURLE_OK)
-        code =
-            lib->easy_setopt(x->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)LKS_HTTP_RESPONSE_MAX);
+        code = lib->easy_setopt(x->easy, CURLOPT_MAXFILESIZE_LARGE, most);
     if (code == CURLE_OK)
         code = lib->easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->lines);
     if (code == CURLE_OK)
@@ -398,6 +401,9 @@ static enum lks_code prepare(struct lks_curl_exchange *x, const struct lks_curl_
     if (check_peer(peer, err) != LKS_OK || lks_http_request_check(&x->request, err) != LKS_OK ||
         open_file(c, &x->request, &fd, err) != LKS_OK)
         return err->code;
+    if (peer->wide && lks_curl_wide_make(&c->wide, c->lib, err) != LKS_OK)
+        return err->code;
+    x->multi = peer->wide ? c->wide.multi : c->multi;
     snprintf(x->url, sizeof(x->url), "%s", peer->url);
     if (lks_curl_body_init(&x->body, &x->request, fd, err) != LKS_OK)
         return err->code;
@@ -423,9 +429,10 @@ enum lks_code lks_curl_begin(struct lks_curl *c, const struct lks_curl_peer *pee
     x->done = done;
     x->ctx = ctx;
     lks_buf_init(&x->head, LKS_CURL_HEAD_MAX);
-    lks_buf_init(&x->answer, LKS_HTTP_RESPONSE_MAX);
+    lks_buf_init(&x->answer,
+                 x->request.answer_max > 0 ? x->request.answer_max : LKS_HTTP_RESPONSE_MAX);
     enum lks_code code = prepare(x, peer, timeout, err);
-    if (code == LKS_OK && c->lib->multi_add_handle(c->multi, x->easy) != CURLM_OK)
+    if (code == LKS_OK && c->lib->multi_add_handle(x->multi, x->easy) != CURLM_OK)
         code = lks_fail_nomem(err);
     if (code != LKS_OK) {
         free_exchange(x);
@@ -484,19 +491,29 @@ static void finish(struct lks_curl_exchange *x, CURLcode result)
     free_exchange(x);
 }
 
-/* Carry on, and hand over what ended; how many did. */
-static enum lks_code carry_on(struct lks_curl *c, size_t *ended, struct lks_err *err)
+static void hand_over(struct lks_curl *c, CURLM *multi, size_t *ended)
 {
-    int running = 0, left = 0;
-    CURLMcode code = c->lib->multi_perform(c->multi, &running);
-    if (code != CURLM_OK)
-        return lks_fail(err, LKS_E_IO, "libcurl: %s", c->lib->multi_strerror(code));
-    for (const CURLMsg *m; (m = c->lib->multi_info_read(c->multi, &left)) != NULL; ++*ended) {
+    int left = 0;
+    for (const CURLMsg *m; (m = c->lib->multi_info_read(multi, &left)) != NULL; ++*ended) {
         struct lks_curl_exchange *x = NULL;
         CURLcode result = m->data.result;
         (void)c->lib->easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&x);
         finish(x, result);
     }
+}
+
+/* Carry on, and hand over what ended; how many did. */
+static enum lks_code carry_on(struct lks_curl *c, size_t *ended, struct lks_err *err)
+{
+    int running = 0;
+    CURLMcode code = c->lib->multi_perform(c->multi, &running);
+    if (code != CURLM_OK)
+        return lks_fail(err, LKS_E_IO, "libcurl: %s", c->lib->multi_strerror(code));
+    if (c->wide.multi != NULL && lks_curl_wide_carry_on(&c->wide, err) != LKS_OK)
+        return err->code;
+    hand_over(c, c->multi, ended);
+    if (c->wide.multi != NULL)
+        hand_over(c, c->wide.multi, ended);
     return LKS_OK;
 }
 
@@ -507,8 +524,9 @@ enum lks_code lks_curl_turn(struct lks_curl *c, lks_ms wait, struct lks_err *err
         return err->code;
     if (ended > 0 || wait == 0)
         return LKS_OK;
-    CURLMcode code =
-        c->lib->multi_poll(c->multi, NULL, 0, wait < INT32_MAX ? (int)wait : INT32_MAX, NULL);
+    wait = lks_curl_wide_wait(&c->wide, wait);
+    CURLMcode code = c->lib->multi_poll(c->multi, c->wide.fds, c->wide.count,
+                                        wait < INT32_MAX ? (int)wait : INT32_MAX, NULL);
     if (code != CURLM_OK)
         return lks_fail(err, LKS_E_IO, "libcurl: %s", c->lib->multi_strerror(code));
     return carry_on(c, &ended, err);
@@ -553,5 +571,6 @@ void lks_curl_free(struct lks_curl *c)
         c->lib->easy_cleanup(c->spare[i]);
     if (c->multi != NULL)
         (void)c->lib->multi_cleanup(c->multi);
+    lks_curl_wide_fini(&c->wide);
     free(c);
 }

@@ -5,9 +5,9 @@
  * An endpoint is known by a certificate authority or by the fingerprint of its public key, which
  * are held against what it shows before a byte of a request leaves; a program of this machine by
  * the path of its socket. There is no other way. Nothing is followed: no redirect, no proxy, no
- * cookie, no other protocol. An exchange that is not safe to repeat (all but GET, HEAD and DELETE)
- * has a connection of its own, since libcurl would otherwise send it again on its own account where
- * a kept connection turns out to be dead.
+ * cookie, no other protocol. An exchange that is not safe to repeat (all but GET, HEAD and DELETE,
+ * and those that are marked so) has a connection of its own, since libcurl would otherwise send it
+ * again on its own account where a kept connection turns out to be dead.
  *
  * An answer is whole or there is none; only of one that names no length at all the end of the
  * connection is its end, and JSON that is cut there does not parse. Messages name the endpoint and
@@ -23,6 +23,7 @@
 #define LKS_CURL_HEAD_MAX    ((size_t)64 << 10) /* of an answer */
 #define LKS_CURL_CONNECT_MAX (30 * LKS_SECOND)  /* until a connection and its TLS stand */
 #define LKS_CURL_NAME_MAX    255
+#define LKS_CURL_LANES_MAX   64
 
 /* Whom to talk to. */
 struct lks_curl_peer {
@@ -32,6 +33,7 @@ struct lks_curl_peer {
     const char *fingerprint; /* "sha256:HEX" of its public key, or NULL; one of the two at least */
     const char *certificate; /* PEM file that shows who we are, or NULL; `key` then is its key */
     const char *key;
+    bool wide;  /* a program that takes LKS_CURL_LANES_MAX connections at a time; else one */
     bool plain; /* "http://" and "unix:" will do, on this machine alone */
 };
 

@@ -28,6 +28,7 @@
     X(multi_add_handle)                                                                            \
     X(multi_remove_handle)                                                                         \
     X(multi_perform)                                                                               \
+    X(multi_socket_action)                                                                         \
     X(multi_poll)                                                                                  \
     X(multi_wakeup)                                                                                \
     X(multi_info_read)                                                                             \

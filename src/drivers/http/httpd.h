@@ -51,6 +51,7 @@ struct lks_httpd_options {
     unsigned kept;        /* unix: of the connections, for root, for our own user and for */
     const uid_t *users;   /* these alone; the array stays as long as the listener */
     size_t user_count;
+    bool errors; /* refusals are {"error": TEXT}, as a bridge's are, and no problems (RFC 9457) */
     /* How a request is read, of which it is told whether it has a body; NULL: as a whole. */
     enum lks_httpd_how (*how)(const char *method, const char *path, bool body);
     /* NULL, or told when an exchange that the handler saw is over, its answer sent or not. */

@@ -276,23 +276,33 @@ void lks_httpd_reply_constant(struct lks_httpd_exchange *x, struct lks_httpd_con
 
 /* ---- Requests. ---- */
 
-static struct lks_str problem(const struct lks_httpd_refusal *why, char text[PROBLEM_SIZE])
+static struct lks_str problem(const struct lks_httpd *h, const struct lks_httpd_refusal *why,
+                              char text[PROBLEM_SIZE])
 {
     const char *code = lks_err_code_info(why->code)->text;
-    int size = snprintf(text, PROBLEM_SIZE,
-                        "{\"type\":\"urn:lockstep:problem:%s\",\"title\":\"%s\",\"status\":%d,"
-                        "\"detail\":\"%s\"}\n",
-                        code, code, why->status, why->text);
+    int size =
+        h->options.errors
+            ? snprintf(text, PROBLEM_SIZE, "{\"error\":\"%s\"}\n", why->text)
+            : snprintf(text, PROBLEM_SIZE,
+                       "{\"type\":\"urn:lockstep:problem:%s\",\"title\":\"%s\",\"status\":%d,"
+                       "\"detail\":\"%s\"}\n",
+                       code, code, why->status, why->text);
     LKS_ASSERT(size > 0 && (size_t)size < PROBLEM_SIZE);
     return (struct lks_str){text, (size_t)size};
+}
+
+static const char *problem_type(const struct lks_httpd *h)
+{
+    return h->options.errors ? "application/json" : PROBLEM;
 }
 
 static enum MHD_Result refuse(struct lks_httpd_exchange *x)
 {
     const struct lks_httpd_refusal *why = x->refusal;
     char text[PROBLEM_SIZE];
-    struct MHD_Response *response = respond_whole(problem(why, text));
-    lks_httpd_finish(response, PROBLEM, NULL, true);
+    const struct lks_httpd *h = lks_httpd_peer_with(x)->httpd;
+    struct MHD_Response *response = respond_whole(problem(h, why, text));
+    lks_httpd_finish(response, problem_type(h), NULL, true);
     lks_httpd_queue(x, why->status, response);
     if (response != NULL)
         MHD_destroy_response(response);
@@ -351,8 +361,9 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
 void lks_httpd_refuse_raw(struct lks_httpd_peer_state *peer, const struct lks_httpd_refusal *why)
 {
     char body[PROBLEM_SIZE];
-    const struct lks_httpd_reply reply = {
-        .status = why->status, .type = PROBLEM, .body = problem(why, body)};
+    const struct lks_httpd_reply reply = {.status = why->status,
+                                          .type = problem_type(peer->httpd),
+                                          .body = problem(peer->httpd, why, body)};
     peer->spoke = true;
     lks_httpd_send_raw(peer, &reply);
 }

@@ -9,6 +9,7 @@
 enum {
     ALL_MAX = 256,
     SITE_MAX = 64,
+    WIDE_MAX = 256, /* exchanges at a time with all peers that take several */
     BUCKETS = 16384,
     BACKOFF_STEPS = 6, /* doublings until the longest */
 };
@@ -19,20 +20,21 @@ struct queue {
 };
 
 /* So many may pass at a time. A dialog goes through three before it sends: its peer's, its site's
- * and that of all, in this order, so that no two can wait for each other. */
+ * and that of all, in this order, so that no two can wait for each other. One with a peer that
+ * takes several requests goes through two: slow devices do not delay it, nor it them. */
 struct gate {
     unsigned used, max;
     struct queue waiting;
 };
-enum { GATES = 3 };
+enum { GATES = 3, GATES_WIDE = 2 };
 
 struct peer {
     struct peer *next; /* of its bucket */
     char *url;
     char *token; /* of a session that was left open, or NULL */
     struct gate gate;
-    unsigned dialogs, failures;
-    lks_ms rest_until; /* not asked before */
+    unsigned dialogs, failures, round; /* exchanges of one round fail together: once */
+    lks_ms rest_until;                 /* not asked before */
 };
 
 enum state {
@@ -53,13 +55,14 @@ struct lks_dialog {
     struct peer *peer;
     uint32_t site;
     char *ca, *fingerprint, *certificate, *key;
-    bool plain, impatient;
+    bool plain, impatient, wide;
     const struct lks_conversation_ops *ops;
     void *value;
     void *ctx;
-    unsigned held; /* gates passed */
-    bool durable;  /* what it says now was saved */
-    bool heard;    /* the peer answered at all */
+    unsigned held;  /* gates passed */
+    unsigned round; /* the peer's, when the exchange began */
+    bool durable;   /* what it says now was saved */
+    bool heard;     /* the peer answered at all */
     struct lks_talk talk;
     uint64_t length; /* of the body in progress */
     struct lks_curl_exchange *exchange;
@@ -74,7 +77,7 @@ struct lks_talks {
     uint32_t slots, free_count, count;
     struct lks_heap timers;
     struct queue ready;
-    struct gate all;
+    struct gate all, wide;
     struct gate *sites; /* LKS_TALKS_SITES_MAX */
     struct peer *peers[BUCKETS];
     lks_ms wall, since; /* a moment on both clocks */
@@ -131,16 +134,24 @@ static void make_ready(struct lks_dialog *d)
 
 static struct gate *gate_of(struct lks_dialog *d, unsigned i)
 {
-    struct gate *const gates[GATES] = {&d->peer->gate, &d->talks->sites[d->site], &d->talks->all};
+    struct lks_talks *t = d->talks;
+    struct gate *const gates[GATES] = {&d->peer->gate, d->wide ? &t->wide : &t->sites[d->site],
+                                       &t->all};
     return gates[i];
+}
+
+/* A peer that failed is tried by one conversation until it answers. */
+static unsigned limit_of(struct lks_dialog *d, unsigned i)
+{
+    return i == 0 && d->peer->failures > 0 ? 1 : gate_of(d, i)->max;
 }
 
 /* Through all gates, or it waits at the first that is full. */
 static bool pass_gates(struct lks_dialog *d)
 {
-    for (; d->held < GATES; d->held++) {
+    for (; d->held < (d->wide ? GATES_WIDE : GATES); d->held++) {
         struct gate *g = gate_of(d, d->held);
-        if (g->used >= g->max) {
+        if (g->used >= limit_of(d, d->held)) {
             d->state = QUEUED;
             queue_add(&g->waiting, d);
             return false;
@@ -150,19 +161,23 @@ static bool pass_gates(struct lks_dialog *d)
     return true;
 }
 
-/* Each place goes to the one who waited longest for it. */
+/* The place that was counted goes to the dialog that waited longest for it. */
+static void let_in(struct gate *g)
+{
+    struct lks_dialog *waiting = g->waiting.first;
+    queue_remove(waiting);
+    waiting->held++;
+    make_ready(waiting);
+}
+
 static void leave_gates(struct lks_dialog *d)
 {
     while (d->held > 0) {
         struct gate *g = gate_of(d, --d->held);
-        struct lks_dialog *waiting = g->waiting.first;
-        if (waiting == NULL) {
+        if (g->waiting.first != NULL && g->used <= limit_of(d, d->held))
+            let_in(g);
+        else
             g->used--;
-            continue;
-        }
-        queue_remove(waiting);
-        waiting->held++;
-        make_ready(waiting);
     }
 }
 
@@ -237,7 +252,17 @@ static void back_off(struct peer *p, lks_ms now)
 {
     lks_ms rest = LKS_SECOND << (p->failures < BACKOFF_STEPS ? p->failures : BACKOFF_STEPS);
     p->failures++;
+    p->round++;
     p->rest_until = now + (rest < LKS_TALKS_BACKOFF_MAX ? rest : LKS_TALKS_BACKOFF_MAX);
+}
+
+/* It answered: all that its limit allows may ask again. */
+static void recover(struct peer *p)
+{
+    p->failures = 0;
+    p->rest_until = 0;
+    for (struct gate *g = &p->gate; g->waiting.first != NULL && g->used < g->max; g->used++)
+        let_in(g);
 }
 
 /* Dialogs ----------------------------------------------------------------------------------- */
@@ -291,10 +316,18 @@ static bool copy_text(const char *from, char **out)
     return from == NULL || *out != NULL;
 }
 
+/* Conversations of two kinds with one peer have the lower limit. */
+static void join_peer(struct peer *p, unsigned lanes)
+{
+    unsigned max = lanes > 0 ? lanes : 1;
+    if (p->dialogs++ == 0 || max < p->gate.max)
+        p->gate.max = max;
+}
+
 enum lks_code lks_talks_add(struct lks_talks *t, const struct lks_dialog_options *options,
                             struct lks_dialog **out, struct lks_err *err)
 {
-    LKS_ASSERT(options->site < LKS_TALKS_SITES_MAX);
+    LKS_ASSERT(options->site < LKS_TALKS_SITES_MAX && options->lanes <= LKS_TALKS_LANES_MAX);
     if (lks_curl_url_check(options->peer.url, options->peer.plain, err) != LKS_OK ||
         make_room(t, err) != LKS_OK)
         return err->code;
@@ -306,6 +339,7 @@ enum lks_code lks_talks_add(struct lks_talks *t, const struct lks_dialog_options
                              .site = options->site,
                              .plain = options->peer.plain,
                              .impatient = options->impatient,
+                             .wide = options->lanes > 1,
                              .ops = options->ops,
                              .ctx = options->ctx};
     lks_conversation_talk_init(&d->talk);
@@ -313,7 +347,7 @@ enum lks_code lks_talks_add(struct lks_talks *t, const struct lks_dialog_options
     t->count++;
     d->peer = get_peer(t, options->peer.url);
     if (d->peer != NULL)
-        d->peer->dialogs++;
+        join_peer(d->peer, options->lanes);
     d->value = calloc(1, options->ops->size);
     if (d->peer == NULL || d->value == NULL || !copy_text(options->peer.ca, &d->ca) ||
         !copy_text(options->peer.fingerprint, &d->fingerprint) ||
@@ -432,7 +466,7 @@ static void miss(struct lks_dialog *d, const struct lks_err *why)
 {
     bool transient = lks_err_code_info(why->code)->transient;
     d->trouble = *why;
-    if (transient)
+    if (transient && d->round == d->peer->round)
         back_off(d->peer, lks_talks_now(d->talks));
     if (!d->heard && (!transient || d->impatient))
         end(d, &d->trouble);
@@ -452,8 +486,7 @@ static void on_done(void *ctx, const struct lks_http_response *answer, const str
     }
     d->heard = true;
     d->trouble = (struct lks_err){0};
-    d->peer->failures = 0;
-    d->peer->rest_until = 0;
+    recover(d->peer);
     feed(d, answer);
     if (t->options.heard != NULL)
         t->options.heard(t->options.ctx, d);
@@ -467,9 +500,11 @@ static void send_request(struct lks_dialog *d, lks_ms now)
                                        .fingerprint = d->fingerprint,
                                        .certificate = d->certificate,
                                        .key = d->key,
-                                       .plain = d->plain};
+                                       .plain = d->plain,
+                                       .wide = d->wide};
     lks_ms timeout = d->talk.until > now ? d->talk.until - now : 1;
     d->length = lks_http_request_length(&d->talk.request);
+    d->round = d->peer->round;
     d->state = SENDING;
     if (lks_curl_begin(d->talks->curl, &peer, &d->talk.request, timeout, on_done, d, &d->exchange,
                        &err) == LKS_OK)
@@ -536,6 +571,7 @@ enum lks_code lks_talks_new(const struct lks_talks_options *options, struct lks_
     t->wall = read_clock(CLOCK_REALTIME);
     t->since = read_clock(CLOCK_MONOTONIC);
     t->all.max = options->all_max > 0 ? options->all_max : ALL_MAX;
+    t->wide.max = WIDE_MAX;
     t->sites = calloc(LKS_TALKS_SITES_MAX, sizeof(struct gate));
     for (size_t i = 0; t->sites != NULL && i < LKS_TALKS_SITES_MAX; i++)
         t->sites[i].max = options->site_max > 0 ? options->site_max : SITE_MAX;

@@ -2,9 +2,11 @@
  * Many conversations (port/conversation.h) at a time, in one thread, over one lks_curl.
  *
  * A peer is asked one thing at a time, however many conversations there are with it, and all of
- * them together no more than the limits say. A peer that does not answer is asked more and more
- * seldom by all conversations. Where a conversation has to be durable its owner is told what to
- * save, and it goes on when the owner says so:
+ * them together no more than the limits say. A peer that is a program made for it gets several
+ * requests at a time (`lanes`), and takes no place from those that are not. A peer that does not
+ * answer is asked more and more seldom by all conversations, and by one at a time. Where a
+ * conversation has to be durable its owner is told what to save, and it goes on when the owner says
+ * so:
  *
  *     lks_talks_add()      a dialog, with room for the driver's value
  *     (begin the value, and load what was saved)
@@ -23,6 +25,7 @@
 
 #define LKS_TALKS_MAX         65536 /* dialogs at a time; a power of two */
 #define LKS_TALKS_SITES_MAX   4096
+#define LKS_TALKS_LANES_MAX   LKS_CURL_LANES_MAX
 #define LKS_TALKS_BACKOFF_MAX (60 * LKS_SECOND)
 
 struct lks_talks;
@@ -47,7 +50,9 @@ struct lks_talks_options {
 struct lks_dialog_options {
     struct lks_curl_peer peer; /* texts are copied */
     uint32_t site;             /* whose limit counts, below LKS_TALKS_SITES_MAX */
-    bool impatient;            /* it ends at once where the peer cannot be reached to begin with */
+    unsigned lanes; /* exchanges with this peer at a time, at most LKS_TALKS_LANES_MAX; 0: one. With
+                       more than one, the limits of sites and of all do not apply */
+    bool impatient; /* it ends at once where the peer cannot be reached to begin with */
     const struct lks_conversation_ops *ops;
     void *ctx; /* the owner's own, for lks_talks_ctx() */
 };

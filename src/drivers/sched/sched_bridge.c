@@ -4,47 +4,44 @@
  * again. An answer that did not come, and another client that was faster, lead back to LOOK.
  *
  *     GET  /v1/nodes/NAME          {node, revision, age, accepts, drain, jobs, rotation,
- *                                  requests, down}
- *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint}
+ *                                  requests, down, state, gres, gres_used}
+ *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint, from?}
  *     POST /v1/nodes/NAME/release  {owner}
  *
  * Writes have If-Match: "REVISION" and Lockstep-Epoch: N.
  */
 #include "codec/format/json.h"
+#include "codec/notation/drain_reason.h"
+#include "codec/notation/gres.h"
+#include "drivers/sched/sched_answer.h"
 #include "drivers/sched/sched_drivers.h"
+#include "drivers/sched/sched_said.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define AGAIN LKS_SECOND
-#define MARK  "lockstep:" /* before the owner of each drain that we make */
 
 enum { LOOK, ACT };
+enum { LANES = 64 };        /* a bridge carries out what waits together as one request to Slurm */
+enum { FEATURES_MAX = 16 }; /* of lockstep on a node */
 
 struct talking {
     struct lks_conversation head;
     enum lks_sched_verb verb;
     char node[LKS_SCHED_NODE_MAX + 1];
     char owner[LKS_SCHED_OWNER_MAX + 1];
-    char reason[LKS_SCHED_REASON_MAX + 1];
+    char from[LKS_SCHED_OWNER_MAX + 1]; /* of the drain that it takes over; "": none */
+    char reason[LKS_DRAIN_REASON_MAX + 1];
     bool checkpoint;
     uint64_t least; /* answers of an earlier revision are stale */
     uint64_t epoch;
     uint32_t acts; /* that were begun */
     bool acted;    /* and one of them was said to be done */
     struct lks_sched_said said;
+    char why[LKS_SCHED_REASON_MAX + 1]; /* the last answer was no good */
 };
-
-/* What of `from` has room, in bytes that can be printed. */
-static void keep(char *to, size_t size, struct lks_str from)
-{
-    size_t len = from.len < size ? from.len : size - 1;
-    if (len > 0)
-        memcpy(to, from.ptr, len);
-    to[len] = '\0';
-    lks_str_make_printable(to);
-}
 
 /* Asking ------------------------------------------------------------------------------------ */
 
@@ -57,15 +54,18 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
     if (t->head.step == LOOK)
         return LKS_SCHED_PATIENCE;
     struct lks_json_writer w = {.out = &out->body};
+    out->repeatable = true; /* it is for one revision, which it ends */
     out->method = drain ? "PUT" : "POST";
     lks_buf_add(&out->path, drain ? LKS_STR("/drain") : LKS_STR("/release"));
     lks_http_request_header(out, "Content-Type", "application/json");
     lks_http_request_header(out, "If-Match", "\"%" PRIu64 "\"", t->said.revision);
     lks_http_request_header(out, "Lockstep-Epoch", "%" PRIu64, t->epoch);
-    lks_json_write(&w, "{'owner': '" MARK "%s'", t->owner);
+    lks_json_write(&w, "{'owner': '" LKS_SCHED_MARK "%s'", t->owner);
     if (drain)
         lks_json_write(&w, "'reason': '%s', 'checkpoint': %s", t->reason,
                        LKS_JSON_TRUTH(t->checkpoint));
+    if (drain && t->from[0] != '\0')
+        lks_json_write(&w, "'from': '" LKS_SCHED_MARK "%s'", t->from);
     lks_json_end(&w, '}');
     return LKS_SCHED_PATIENCE;
 }
@@ -82,7 +82,7 @@ static bool number(const struct lks_doc *map, const char *key, uint64_t max, uin
     return true;
 }
 
-static bool truth(const struct lks_doc *map, const char *key, bool *out)
+static bool boolean(const struct lks_doc *map, const char *key, bool *out)
 {
     const struct lks_doc *doc = lks_doc_member(map, key);
     if (doc == NULL || doc->kind != LKS_DOC_BOOL)
@@ -91,54 +91,11 @@ static bool truth(const struct lks_doc *map, const char *key, bool *out)
     return true;
 }
 
-/* Whose drain it is. An owner that is longer than ours can be is foreign. */
-static void read_owner(const struct talking *t, struct lks_str owner, struct lks_sched_said *out)
+/* A bridge names jobs; the simulated scheduler has kinds of them. */
+static struct lks_str job_id(const struct lks_doc *job)
 {
-    size_t mark = sizeof(MARK) - 1;
-    out->lockstep = lks_str_starts(owner, MARK) && owner.len > mark &&
-                    owner.len - mark <= LKS_SCHED_OWNER_MAX && lks_str_printable(owner);
-    if (out->lockstep)
-        owner = (struct lks_str){owner.ptr + mark, owner.len - mark};
-    out->ours = out->lockstep && t->owner[0] != '\0' && lks_str_is(owner, t->owner);
-    keep(out->owner, sizeof(out->owner), owner);
-}
-
-/* For people: the jobs that are waited for. A time is a moment and not how long it is until then,
- * so that the text is the same each time it is asked for. */
-static void say_jobs(struct lks_sched_said *s, const struct lks_doc *job)
-{
-    char until[LKS_TIME_TEXT_SIZE], id[32] = "", of[64] = "", end[LKS_TIME_TEXT_SIZE + 16] = "";
-    struct lks_str user = lks_doc_text(job, "user");
-    const struct lks_doc *number = lks_doc_member(job, "id");
-    if (number != NULL && number->kind == LKS_DOC_TEXT)
-        snprintf(id, sizeof(id), "%" LKS_STR_FMT, LKS_STR_ARG(number->text));
-    else
-        snprintf(id, sizeof(id), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(job, "kind")));
-    if (user.len > 0)
-        snprintf(of, sizeof(of), " of %" LKS_STR_FMT, LKS_STR_ARG(user));
-    if (s->ends > 0)
-        snprintf(end, sizeof(end), s->jobs == 1 ? ", until %s" : ", the last until %s",
-                 lks_time_text(s->ends, until));
-    snprintf(s->text, sizeof(s->text), "%" PRIu32 " job%s there, the first is %s%s%s", s->jobs,
-             s->jobs == 1 ? " runs" : "s run", id, of, end);
-}
-
-/* For people: what it waits for, or who has it. */
-static void say(struct lks_sched_said *s, const struct lks_doc *job, struct lks_str reason)
-{
-    char *out = s->text;
-    size_t size = sizeof(s->text);
-    if (s->closed && !s->lockstep)
-        snprintf(out, size, "drained by '%s': %" LKS_STR_FMT, s->owner, LKS_STR_ARG(reason));
-    else if (s->jobs > 0)
-        say_jobs(s, job);
-    else if (s->rotation)
-        snprintf(out, size, "a service sends requests there");
-    else if (s->requests > 0)
-        snprintf(out, size, "requests are not answered yet");
-    else
-        snprintf(out, size, "%s", s->closed ? "drained" : "idle, and open for work");
-    lks_str_make_printable(out);
+    struct lks_str id = lks_doc_text(job, "id");
+    return id.len > 0 ? id : lks_doc_text(job, "kind");
 }
 
 /* The moment at which the last of the jobs ends; 0: one of them does not say when. */
@@ -154,6 +111,97 @@ static lks_ms read_ends(const struct lks_doc *jobs)
     return last;
 }
 
+/* How many GPUs there are of a type; of any type: an empty one. */
+static uint64_t count_of(const struct lks_gres *gres, struct lks_str type)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < gres->count; i++) {
+        const struct lks_gres_item *item = &gres->items[i];
+        if (lks_str_is(item->name, "gpu") && (type.len == 0 || lks_str_eq(item->type, type)))
+            count += item->count;
+    }
+    return count;
+}
+
+/* Jobs hold GPUs that the node does not have by its configuration: it was changed under them. */
+static bool more_in_use(const struct lks_gres *has, struct lks_str text)
+{
+    struct lks_gres used;
+    struct lks_err err = {0};
+    if (lks_gres_parse(text, &used, &err) != LKS_OK)
+        return false;
+    for (size_t i = 0; i < used.count; i++) {
+        struct lks_str type = used.items[i].type;
+        if (lks_str_is(used.items[i].name, "gpu") && used.items[i].count > count_of(has, type))
+            return true;
+    }
+    return false;
+}
+
+/* Its GPUs, the same text for all lists that mean the same. A list that cannot be read says
+ * nothing, and neither does one without GPUs. */
+static void read_gres(const struct lks_doc *doc, struct lks_sched_said *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SCHED_GRES_MAX);
+    struct lks_gres gres;
+    struct lks_err err = {0};
+    struct lks_str state = lks_doc_text(doc, "state");
+    if (lks_gres_parse(lks_doc_text(doc, "gres"), &gres, &err) != LKS_OK ||
+        lks_gres_write(&gres, "gpu", &text, &err) != LKS_OK || text.len == 0)
+        return;
+    lks_sched_said_keep(out->gres, sizeof(out->gres), lks_buf_view(&text));
+    if (lks_str_find(state, LKS_STR("invalid_registration")) >= 0)
+        out->odd = LKS_SCHED_ODD_REGISTERED;
+    else if (more_in_use(&gres, lks_doc_text(doc, "gres_used")))
+        out->odd = LKS_SCHED_ODD_USED;
+}
+
+/* Features are kept sorted, so that two of the same set are equal texts. */
+static void read_features(const struct lks_doc *list, char out[LKS_SCHED_FEATURES_MAX + 1])
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_SCHED_FEATURES_MAX);
+    struct lks_str words[FEATURES_MAX];
+    size_t count = 0;
+    for (const struct lks_doc *at = list->first; at != NULL && count < FEATURES_MAX;
+         at = at->next) {
+        size_t place = count++;
+        for (; place > 0 && lks_str_cmp(words[place - 1], at->text) > 0; place--)
+            words[place] = words[place - 1];
+        words[place] = at->text;
+    }
+    for (size_t i = 0; i < count; i++)
+        lks_buf_addf(&text, "%s%" LKS_STR_FMT, i > 0 ? "," : "", LKS_STR_ARG(words[i]));
+    lks_sched_said_keep(out, LKS_SCHED_FEATURES_MAX + 1, lks_buf_view(&text));
+}
+
+/* What lockstep published of the node, where the bridge shows it. */
+static void read_truth(const struct lks_doc *doc, struct lks_sched_said *out)
+{
+    const struct lks_doc *truth = lks_doc_member(doc, "truth");
+    const struct lks_doc *features = lks_doc_member(truth, "features");
+    bool words = features != NULL && features->kind == LKS_DOC_LIST;
+    for (const struct lks_doc *at = words ? features->first : NULL; at != NULL; at = at->next)
+        words = words && at->kind == LKS_DOC_TEXT;
+    (void)number(doc, "configured", LKS_TIME_MAX, &out->configured);
+    if (!words || !boolean(truth, "shown", &out->digestible))
+        return;
+    out->truthful = true;
+    read_features(features, out->truth.features);
+    lks_sched_said_keep(out->truth.digest, sizeof(out->truth.digest),
+                        lks_doc_text(truth, "digest"));
+}
+
+/* Whether no job starts there, drained or not: reservations for maintenance have their flag while
+ * they last, by the scheduler's own clock. */
+static void read_outage(const struct lks_doc *doc, struct lks_sched_said *out)
+{
+    bool down = false; /* one that does not say it is up */
+    (void)boolean(doc, "down", &down);
+    lks_sched_said_outage(out, down,
+                          lks_str_find(lks_doc_text(doc, "state"), LKS_STR("+maintenance")) >= 0,
+                          lks_doc_text(lks_doc_member(doc, "reservation"), "name"));
+}
+
 static bool read_node(const struct talking *t, const struct lks_doc *doc,
                       struct lks_sched_said *out, lks_ms *age)
 {
@@ -163,8 +211,8 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
     bool accepts = false;
     if (!lks_str_is(lks_doc_text(doc, "node"), t->node) || drain == NULL ||
         !number(doc, "revision", LKS_DOC_NUMBER_MAX, &s.revision) ||
-        !number(doc, "age", LKS_TIME_MAX, age) || !truth(doc, "accepts", &accepts) ||
-        !truth(doc, "rotation", &s.rotation) ||
+        !number(doc, "age", LKS_TIME_MAX, age) || !boolean(doc, "accepts", &accepts) ||
+        !boolean(doc, "rotation", &s.rotation) ||
         !number(doc, "requests", LKS_SCHED_JOBS_MAX, &requests) || jobs == NULL ||
         jobs->kind != LKS_DOC_LIST || jobs->count > LKS_SCHED_JOBS_MAX)
         return false;
@@ -177,10 +225,13 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
     s.jobs = (uint32_t)jobs->count;
     s.requests = (uint32_t)requests;
     if (drained)
-        read_owner(t, lks_doc_text(drain, "owner"), &s);
+        lks_sched_said_owner(&s, lks_doc_text(drain, "owner"), lks_str_from(t->owner));
     s.ends = read_ends(jobs);
-    (void)truth(doc, "down", &s.down); /* one that does not say it is up */
-    say(&s, jobs->first, lks_doc_text(drain, "reason"));
+    read_outage(doc, &s);
+    read_truth(doc, &s);
+    lks_sched_said_text(&s, job_id(jobs->first), lks_doc_text(jobs->first, "user"),
+                        lks_doc_text(drain, "reason"));
+    read_gres(doc, &s);
     *out = s;
     return true;
 }
@@ -189,7 +240,7 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
 
 static void again(struct talking *t, lks_ms now)
 {
-    lks_conversation_retry(&t->head, now + (AGAIN << t->head.tries));
+    lks_sched_answer_retry(&t->head, now + (AGAIN << t->head.tries), t->why);
 }
 
 static void act(struct talking *t, lks_ms now)
@@ -204,18 +255,9 @@ static void act(struct talking *t, lks_ms now)
     t->acts++;
 }
 
-/* Whether what is wished for is so. A drain that came behind the end of ours is not our concern. */
-static bool is_so(const struct talking *t)
-{
-    const struct lks_sched_said *s = &t->said;
-    if (t->verb == LKS_SCHED_RELEASE)
-        return s->owner[0] == '\0' || (t->acted && !s->ours);
-    return t->verb == LKS_SCHED_LOOK || s->closed;
-}
-
 static void judge(struct talking *t, lks_ms now)
 {
-    if (is_so(t))
+    if (lks_sched_said_is_so(&t->said, t->verb, t->from, t->acted))
         lks_conversation_end(&t->head);
     else if (t->verb == LKS_SCHED_DRAIN || t->said.ours)
         act(t, now);
@@ -231,11 +273,16 @@ static void hear_look(struct talking *t, lks_ms now, const struct lks_http_respo
     struct lks_sched_said said;
     struct lks_err err = {0};
     lks_ms age = 0; /* by the bridge's own clock: ours may differ */
-    if (answer == NULL || answer->status != 200 ||
-        lks_docs_init(&docs, "scheduler", &err) != LKS_OK ||
+    if (answer == NULL || answer->status != 200) {
+        again(t, now);
+        return;
+    }
+    if (lks_docs_init(&docs, "scheduler", &err) != LKS_OK ||
         lks_json_parse(answer->body, &docs, &err) != LKS_OK ||
         !read_node(t, docs.first, &said, &age) || said.revision < t->least ||
         age > LKS_SCHED_STALE) {
+        snprintf(t->why, sizeof(t->why), "%s",
+                 age > LKS_SCHED_STALE ? "a reading that is too old" : "not a reading of the node");
         again(t, now);
         return;
     }
@@ -244,48 +291,27 @@ static void hear_look(struct talking *t, lks_ms now, const struct lks_http_respo
     judge(t, now);
 }
 
-/* A refusal of our epoch: another controller leads, and this one may not write any more. */
-static bool is_outdated(struct talking *t, const struct lks_doc *body)
-{
-    uint64_t epoch = 0;
-    if (!number(body, "epoch", LKS_DOC_NUMBER_MAX, &epoch) || epoch <= t->epoch)
-        return false;
-    lks_conversation_fail(&t->head, LKS_E_REFUSED,
-                          "node '%s': a controller with epoch %" PRIu64
-                          " wrote to the scheduler; this one has %" PRIu64
-                          ". If the store of lockstepd is new, see \"Epochs\" in docs/slurm.md",
-                          t->node, epoch, t->epoch);
-    return true;
-}
-
 /* 422: it would leave a service with too few. That is no failure: it is asked again later. */
-static void hear_act(struct talking *t, lks_ms now, const struct lks_http_response *answer)
+static void hear_act(struct talking *t, lks_ms now, const struct lks_sched_answer *is)
 {
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_err err = {0};
-    int status = answer != NULL ? answer->status : 0;
-    bool refused = status == 409 || status == 422;
-    const struct lks_doc *body = NULL;
-    if (refused && lks_docs_init(&docs, "scheduler", &err) == LKS_OK &&
-        lks_json_parse(answer->body, &docs, &err) == LKS_OK)
-        body = docs.first;
-    if (status == 422) {
-        struct lks_str why = lks_doc_text(body, "error");
-        keep(t->said.text, sizeof(t->said.text), why.len > 0 ? why : LKS_STR("not now"));
+    char subject[LKS_SCHED_NODE_MAX + 16];
+    snprintf(subject, sizeof(subject), "node '%s'", t->node);
+    if (is->status == 422) {
+        lks_sched_said_keep(t->said.text, sizeof(t->said.text), lks_str_from(is->why));
         lks_conversation_end(&t->head);
         return;
     }
-    if (status == 409 && is_outdated(t, body))
+    if (lks_sched_answer_outdated(&t->head, is, t->epoch, subject))
         return;
-    t->acted = t->acted || status == 200;
+    t->acted = t->acted || is->status == 200;
     lks_conversation_go(&t->head, LOOK, now);
 }
 
 /* What says the same at each step. */
-static bool hear_common(struct talking *t, const struct lks_http_response *answer)
+static bool hear_common(struct talking *t, lks_ms now, const struct lks_http_response *answer,
+                        const struct lks_sched_answer *is)
 {
-    int status = answer != NULL ? answer->status : 0;
-    if (status == 404) {
+    if (is->status == 404) {
         t->said = (struct lks_sched_said){0};
         snprintf(t->said.text, sizeof(t->said.text), "the scheduler does not know the node");
         if (t->verb == LKS_SCHED_DRAIN)
@@ -293,9 +319,14 @@ static bool hear_common(struct talking *t, const struct lks_http_response *answe
                                   t->node);
         else
             lks_conversation_end(&t->head);
-    } else if (status == 401 || status == 403) {
-        lks_conversation_fail(&t->head, LKS_E_DENIED, "the scheduler does not let us %s node '%s'",
-                              lks_sched_verb_words[t->verb], t->node);
+    } else if (is->status == 401 || is->status == 403) {
+        lks_conversation_fail(&t->head, LKS_E_DENIED,
+                              "the scheduler does not let us %s node '%s': %s",
+                              lks_sched_verb_words[t->verb], t->node, is->why);
+    } else if (is->busy && t->head.tries + 1 < LKS_CONVERSATION_TRIES_MAX) {
+        lks_ms pause = lks_http_response_retry(answer, LKS_SECOND << t->head.tries);
+        lks_conversation_retry(&t->head, now + pause); /* it did not even begin */
+        return true;
     }
     return t->head.ended;
 }
@@ -303,10 +334,14 @@ static bool hear_common(struct talking *t, const struct lks_http_response *answe
 static void hear(void *value, lks_ms now, const struct lks_http_response *answer)
 {
     struct talking *t = value;
-    if (hear_common(t, answer))
+    struct lks_sched_answer is;
+    lks_sched_answer_read(answer, &is);
+    if (is.why[0] != '\0')
+        snprintf(t->why, sizeof(t->why), "%s", is.why);
+    if (hear_common(t, now, answer, &is))
         return;
     if (t->head.step == ACT)
-        hear_act(t, now, answer);
+        hear_act(t, now, &is);
     else
         hear_look(t, now, answer);
 }
@@ -316,6 +351,7 @@ static const struct lks_conversation_ops talk_ops = {
     .size = sizeof(struct talking),
     .ask = ask,
     .hear = hear,
+    .hears_all = true, /* a refusal names its reason */
 };
 
 static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struct lks_err *err)
@@ -330,9 +366,10 @@ static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struc
         .least = wish->revision,
         .epoch = wish->epoch,
     };
-    keep(t->node, sizeof(t->node), wish->node);
-    keep(t->owner, sizeof(t->owner), wish->owner);
-    keep(t->reason, sizeof(t->reason), wish->reason);
+    lks_sched_said_keep(t->node, sizeof(t->node), wish->node);
+    lks_sched_said_keep(t->owner, sizeof(t->owner), wish->owner);
+    lks_sched_said_keep(t->from, sizeof(t->from), wish->from);
+    lks_drain_reason_words(wish->by, wish->reason, wish->row, t->reason);
     return LKS_OK;
 }
 
@@ -343,7 +380,10 @@ static void said(const void *value, struct lks_sched_said *out)
 }
 
 const struct lks_sched_driver lks_sched_bridge = {
+    .lanes = LANES,
     .talk = &talk_ops,
     .begin = begin,
     .said = said,
+    .site_talk = &lks_sched_site_talk,
+    .begin_site = lks_sched_site_begin,
 };

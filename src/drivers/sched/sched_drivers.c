@@ -15,3 +15,13 @@ const struct lks_sched_driver *lks_sched_driver(struct lks_str sched)
     }
     return NULL;
 }
+
+const struct lks_sched_driver *lks_sched_driver_at(struct lks_str sched, const char *place,
+                                                   const char **address)
+{
+    static const char rest[] = "rest+";
+    const struct lks_sched_driver *driver = lks_sched_driver(sched);
+    bool is_rest = lks_str_starts(lks_str_from(place), rest);
+    *address = is_rest ? place + sizeof(rest) - 1 : place;
+    return is_rest && driver != NULL ? &lks_sched_slurmrestd : driver;
+}

@@ -5,7 +5,7 @@
 
 static const char unsigned_line[] =
     "it has no signature (" LKS_BUNDLE_SIGNATURE_FILE "); ask its vendor for one, or sign it for "
-    "your site: lockstep bundle build --sign KEYFILE";
+    "your site: lockstep bundle build DIR --sign KEYFILE --output NEW";
 
 static void set(struct lks_evidence_answer *out, enum lks_evidence verdict, const char *line)
 {
@@ -33,12 +33,12 @@ static void refuse(const struct lks_evidence_ask *ask, const struct lks_signatur
     if (ask->trusted_count == 0)
         snprintf(out->line, sizeof(out->line),
                  "no key is pinned to check its signature with; pin its signer's: lockstep trust "
-                 "add NAME KEYFILE%s%s",
+                 "add NAME KEYFILE --reason TEXT%s%s",
                  with, state);
     else
         snprintf(out->line, sizeof(out->line),
                  "its signature%s%s is of none of the %zu pinned keys; if you know its signer, pin "
-                 "that key: lockstep trust add NAME KEYFILE%s%s",
+                 "that key: lockstep trust add NAME KEYFILE --reason TEXT%s%s",
                  s->key[0] != '\0' ? " by " : "", s->key, ask->trusted_count, with, state);
 }
 

@@ -328,8 +328,11 @@ static void show(struct asking *a)
     if (v->job > 0 && v->job <= m->job_count && m->jobs != NULL)
         lks_json_write(&w, "{'id': %u, 'kind': '%s'}", v->job,
                        lks_schedsim_kind_words[m->jobs[v->job - 1].kind]);
-    lks_json_write(&w, "], 'rotation': %s, 'requests': %u}", LKS_JSON_TRUTH(v->rotation),
+    lks_json_write(&w, "], 'rotation': %s, 'requests': %u", LKS_JSON_TRUTH(v->rotation),
                    v->requests);
+    lks_json_cstr(&w, "state", n->invalid ? "idle+drain+invalid_registration" : "idle");
+    lks_json_cstr(&w, "gres", n->gres);
+    lks_json_end(&w, '}');
 }
 
 /* How many nodes of the service are in rotation. */
@@ -348,7 +351,7 @@ static void drain(struct asking *a)
     char owner[sizeof(v->owner)], why[128];
     const struct lks_doc *checkpoint = lks_doc_member(a->given, "checkpoint");
     const struct lks_schedsim_job *service = v->service > 0 ? &m->jobs[v->service - 1] : NULL;
-    if (v->closed) {
+    if (v->closed && !lks_str_is(lks_doc_text(a->given, "from"), v->owner)) {
         refuse(a, 409, "it is drained already");
         return;
     }

@@ -78,6 +78,8 @@ struct lks_schedsim_node {
     enum lks_schedsim_kind kind; /* of the jobs that come by themselves */
     lks_ms idle;                 /* since when */
     bool stuck;                  /* whatever runs there does not end */
+    char gres[64];               /* what it advertises; empty: nothing */
+    bool invalid;                /* and the node registered with less */
 };
 
 struct lks_schedsim {

@@ -58,6 +58,13 @@ extern const char *const lks_change_covers_words[]; /* "window" ... "advisory", 
 #define LKS_CHANGE_QUORUM_MAX 16
 #define LKS_CHANGE_RINGS_MAX  32 /* parts of a pool that come one after the other */
 
+/* What may be done to jobs on a node that drains: enum lks_drain_jobs, in record_words.h. The
+ * signal that a job gets before it is requeued, and how long it has then, where nothing else is
+ * said. */
+#define LKS_DRAIN_SIGNAL        "USR1"
+#define LKS_DRAIN_GRACE_MINUTES 10
+#define LKS_DRAIN_GRACE_MAX     1440 /* minutes */
+
 /* How a node drains before something is done to it: what is waited for, */
 enum lks_drain_way {
     LKS_DRAIN_JOB,      /* the job's end, or its next checkpoint */

@@ -328,6 +328,9 @@ ROW(posture)
     NEED(posture, NUMBER, leave_minutes) /* of one try */
     NEED(posture, NUMBER, leave_tries)
     CHOICE(posture, enum lks_drain_then, leave_then, lks_drain_then_words)
+    CHOICE(posture, enum lks_drain_jobs, leave_jobs, lks_drain_jobs_words)
+    MAY_WORD(posture, leave_signal, "USR1", "USR2", "HUP", "TERM") /* with leave_jobs requeue */
+    MAY(posture, NUMBER, leave_grace_minutes) /* behind the signal; 0: ten */
     NEED(posture, NUMBER, cadence_days) /* that a pool may be behind what is released */
 END;
 

@@ -33,11 +33,14 @@ struct lks_pool {
     struct lks_version_policy policy;
     bool alarm, drain, propose; /* about drift */
     bool deviations, attested;
+    bool resume_holds;   /* a node whose drain another ended waits for a person */
     int64_t check_hours; /* 0: not asked */
     int64_t sweep_hours;
     /* How it is changed; 0 and empty: not said. */
     int64_t headroom, min_capacity_percent, min_gang, drain_minutes, node_power_w;
-    int64_t cadence_days;                  /* behind what is released; -1: as its posture */
+    int64_t cadence_days;                    /* behind what is released; -1: as its posture */
+    struct lks_str drain_jobs, drain_signal; /* wait or requeue; USR1 ... */
+    int64_t drain_grace_minutes;
     struct lks_str windows;                /* codec/time/windows.h */
     const struct lks_pool_gate_wish *gate; /* NULL: nothing is measured */
     const struct lks_doc *doc;

@@ -57,7 +57,8 @@ static enum lks_code read_all(struct lks_manifest *m, const struct lks_facts *fa
             const struct lks_form *form = NULL;
             if (lks_manifest_docs_kind(&m->docs, doc, &form, err) != LKS_OK)
                 return err->code;
-            if (form == kinds[pass] && read_doc(m, doc, form, facts, err) != LKS_OK)
+            if (form == kinds[pass] && read_doc(m, doc, form, facts, err) != LKS_OK &&
+                !lks_doc_goes_on(&m->docs, err))
                 return err->code;
         }
     }
@@ -74,6 +75,30 @@ static enum lks_code parse(const char *source, struct lks_str text, bool kept,
         return err->code;
     *out = LKS_MOVE(m);
     return LKS_OK;
+}
+
+/* The meaning of a document is read only if the form of all is good. */
+enum lks_code lks_manifest_lint(const char *source, struct lks_str text,
+                                const struct lks_facts *facts, const struct lks_manifest *library,
+                                struct lks_doc_faults *faults, struct lks_manifest *out,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    *faults = (struct lks_doc_faults){0};
+    enum lks_code code = lks_manifest_docs_noting(source, text, false, faults, &m.docs, err);
+    if (code == LKS_OK && faults->count == 0)
+        code = read_all(&m, facts, library, err);
+    m.docs.faults = NULL;
+    if (code == LKS_OK && faults->count == 0) {
+        *out = LKS_MOVE(m);
+        return LKS_OK;
+    }
+    lks_doc_sort_faults(faults);
+    if (faults->count == 0) /* nothing could be read behind it */
+        faults->list[faults->count++].err = *err;
+    else if (code == LKS_OK)
+        *err = faults->list[0].err;
+    return err->code;
 }
 
 enum lks_code lks_manifest_parse(const char *source, struct lks_str text,

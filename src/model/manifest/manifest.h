@@ -28,6 +28,13 @@ enum lks_code lks_manifest_parse(const char *source, struct lks_str text,
                                  const struct lks_facts *facts, const struct lks_manifest *library,
                                  struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same, with all that is wrong with the file in `faults`: at least one if it fails. `err` is
+ * the first. What may only follow from another failure is left out. */
+enum lks_code lks_manifest_lint(const char *source, struct lks_str text,
+                                const struct lks_facts *facts, const struct lks_manifest *library,
+                                struct lks_doc_faults *faults, struct lks_manifest *out,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
 /* The same for bytes that were accepted before, by this program or one of another time, and are in
  * the journal: what can be read is taken. Rules about what a good manifest says are for new ones,
  * and so is what tables of facts say of its words by now. */

@@ -56,7 +56,7 @@ static enum lks_code check_unique(const struct lks_docs *docs, const struct lks_
                                   struct lks_err *err)
 {
     struct lks_str kind = lks_doc_text(doc, "kind"), name = lks_doc_text(doc, "name");
-    for (const struct lks_doc *d = docs->first; d != doc; d = d->next) {
+    for (const struct lks_doc *d = docs->first; d != doc && name.len > 0; d = d->next) {
         if (lks_str_eq(lks_doc_text(d, "kind"), kind) && lks_str_eq(lks_doc_text(d, "name"), name))
             return lks_doc_fail(docs, lks_doc_member(doc, "name"), err,
                                 "there is already a %" LKS_STR_FMT " '%" LKS_STR_FMT
@@ -64,6 +64,16 @@ static enum lks_code check_unique(const struct lks_docs *docs, const struct lks_
                                 LKS_STR_ARG(kind), LKS_STR_ARG(name));
     }
     return LKS_OK;
+}
+
+static enum lks_code check_one(const struct lks_docs *docs, const struct lks_doc *doc,
+                               struct lks_err *err)
+{
+    const struct lks_form *form = NULL;
+    if (lks_manifest_docs_kind(docs, doc, &form, err) != LKS_OK ||
+        lks_schema_check(docs, doc, form, err) != LKS_OK)
+        return err->code;
+    return check_unique(docs, doc, err);
 }
 
 static enum lks_code check_all(const struct lks_docs *docs, struct lks_err *err)
@@ -74,23 +84,27 @@ static enum lks_code check_all(const struct lks_docs *docs, struct lks_err *err)
     if (docs->count > LKS_MANIFEST_DOCS_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %d documents",
                         LKS_STR_ARG(docs->source), LKS_MANIFEST_DOCS_MAX);
-    for (const struct lks_doc *doc = docs->first; doc != NULL; doc = doc->next) {
-        const struct lks_form *form = NULL;
-        if (lks_manifest_docs_kind(docs, doc, &form, err) != LKS_OK ||
-            lks_schema_check(docs, doc, form, err) != LKS_OK ||
-            check_unique(docs, doc, err) != LKS_OK)
+    for (const struct lks_doc *doc = docs->first; doc != NULL; doc = doc->next)
+        if (check_one(docs, doc, err) != LKS_OK && !lks_doc_goes_on(docs, err))
             return err->code;
-    }
     return LKS_OK;
 }
 
 enum lks_code lks_manifest_docs(const char *source, struct lks_str text, bool kept,
                                 struct lks_docs *out, struct lks_err *err)
 {
+    return lks_manifest_docs_noting(source, text, kept, NULL, out, err);
+}
+
+enum lks_code lks_manifest_docs_noting(const char *source, struct lks_str text, bool kept,
+                                       struct lks_doc_faults *faults, struct lks_docs *out,
+                                       struct lks_err *err)
+{
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     if (lks_docs_init(&docs, source, err) != LKS_OK)
         return err->code;
     docs.kept = kept;
+    docs.faults = faults;
     enum lks_code code =
         looks_like_json(text) ? lks_json_parse(text, &docs, err) : lks_yaml_parse(text, &docs, err);
     if (code != LKS_OK || check_all(&docs, err) != LKS_OK)

@@ -9,6 +9,11 @@
 enum lks_code lks_manifest_docs(const char *source, struct lks_str text, bool kept,
                                 struct lks_docs *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same, with failures in `faults`, which may be NULL. OK if they could all be noted. */
+enum lks_code lks_manifest_docs_noting(const char *source, struct lks_str text, bool kept,
+                                       struct lks_doc_faults *faults, struct lks_docs *out,
+                                       struct lks_err *err) LKS_MUST_CHECK;
+
 /* The table of the kind that `doc` says it is. */
 enum lks_code lks_manifest_docs_kind(const struct lks_docs *docs, const struct lks_doc *doc,
                                      const struct lks_form **out,

@@ -194,6 +194,9 @@ struct reader {
 #define FAIL(r, doc, ...) lks_doc_fail((r)->docs, (doc), (r)->err, __VA_ARGS__)
 #define RULE(r, doc, ...) LKS_DOC_RULE((r)->docs, (doc), (r)->err, __VA_ARGS__)
 
+/* Whether it is good, or its failure was noted. */
+#define TRY(r, call) ((call) == LKS_OK || lks_doc_goes_on((r)->docs, (r)->err))
+
 const struct lks_class *lks_stack_class_find(const struct lks_class_lookup *lookup,
                                              struct lks_str name)
 {
@@ -374,12 +377,12 @@ static enum lks_code read_components(const struct reader *r, const struct lks_do
         return lks_arena_fail(&r->docs->arena, r->err);
 
     for (const struct lks_doc *item = software->first; item != NULL; item = item->next) {
-        if (read_software(r, item) != LKS_OK)
+        if (!TRY(r, read_software(r, item)))
             return r->err->code;
     }
     const struct lks_doc *first = firmware != NULL ? firmware->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (read_firmware(r, item) != LKS_OK)
+        if (!TRY(r, read_firmware(r, item)))
             return r->err->code;
     }
     qsort(r->stack->components, r->stack->component_count, sizeof(*r->stack->components),
@@ -433,9 +436,27 @@ static enum lks_code read_windows(const struct reader *r, const struct lks_doc *
 {
     const struct lks_doc *first = windows != NULL ? windows->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (read_window(r, item) != LKS_OK)
+        if (!TRY(r, read_window(r, item)))
             return r->err->code;
     }
+    return LKS_OK;
+}
+
+static enum lks_code read_class(const struct reader *r, const struct lks_doc *hardware,
+                                const struct lks_doc *item, const struct lks_class_lookup *lookup)
+{
+    const struct lks_class *class = lks_stack_class_find(lookup, item->text);
+    if (class == NULL)
+        return lks_stack_class_fail(lookup, r->docs, item, r->err);
+    for (const struct lks_doc *other = hardware->first; other != item; other = other->next) {
+        if (lks_str_eq(other->text, item->text))
+            return FAIL(r, item, "this class is named twice");
+    }
+    if (class->vendor != r->stack->vendor &&
+        RULE(r, item, "hardware of %s in a stack of %s", lks_facts_vendor_name(class->vendor),
+             lks_facts_vendor_name(r->stack->vendor)) != LKS_OK)
+        return r->err->code;
+    r->stack->classes[r->stack->class_count++] = class;
     return LKS_OK;
 }
 
@@ -443,18 +464,8 @@ static enum lks_code read_classes(const struct reader *r, const struct lks_doc *
                                   const struct lks_class_lookup *lookup)
 {
     for (const struct lks_doc *item = hardware->first; item != NULL; item = item->next) {
-        const struct lks_class *class = lks_stack_class_find(lookup, item->text);
-        if (class == NULL)
-            return lks_stack_class_fail(lookup, r->docs, item, r->err);
-        for (const struct lks_doc *other = hardware->first; other != item; other = other->next) {
-            if (lks_str_eq(other->text, item->text))
-                return FAIL(r, item, "this class is named twice");
-        }
-        if (class->vendor != r->stack->vendor &&
-            RULE(r, item, "hardware of %s in a stack of %s", lks_facts_vendor_name(class->vendor),
-                 lks_facts_vendor_name(r->stack->vendor)) != LKS_OK)
+        if (!TRY(r, read_class(r, hardware, item, lookup)))
             return r->err->code;
-        r->stack->classes[r->stack->class_count++] = class;
     }
     return LKS_OK;
 }
@@ -489,10 +500,12 @@ static enum lks_code check_required(const struct reader *r, const struct lks_doc
             (required_pins[i].only_with_nvswitch && !nvswitch) ||
             is_stated(r->stack, required_pins[i].component))
             continue;
-        return RULE(r, lks_doc_member(doc, "components"),
-                    "'%s' is not pinned%s; give its version, or say absent: REASON",
-                    required_pins[i].component,
-                    required_pins[i].only_with_nvswitch ? " and the hardware has NVSwitches" : "");
+        bool switches = required_pins[i].only_with_nvswitch;
+        if (!TRY(r, RULE(r, lks_doc_member(doc, "components"),
+                         "'%s' is not pinned%s; give its version, or say absent: REASON",
+                         required_pins[i].component,
+                         switches ? " and the hardware has NVSwitches" : "")))
+            return r->err->code;
     }
     return LKS_OK;
 }
@@ -511,9 +524,12 @@ enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
         .doc = doc,
     };
     struct reader r = {docs, lookup->facts, &stack, err};
-    if (read_components(&r, doc) != LKS_OK ||
-        read_classes(&r, lks_doc_member(doc, "hardware"), lookup) != LKS_OK ||
-        check_required(&r, doc) != LKS_OK ||
+    if (!TRY(&r, read_components(&r, doc)) ||
+        !TRY(&r, read_classes(&r, lks_doc_member(doc, "hardware"), lookup)))
+        return err->code;
+    if (lks_doc_is_faulty(docs)) /* what is missing may be what could not be read */
+        return LKS_OK;
+    if (check_required(&r, doc) != LKS_OK ||
         read_windows(&r, lks_doc_member(doc, "windows")) != LKS_OK)
         return err->code;
 

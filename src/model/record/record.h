@@ -1,6 +1,6 @@
 /*
  * What the journal holds: outcomes, never inputs.
- *
+ * Long because each kind of record has its struct here.
  * A record says what became true: a node is late, a certificate was issued, a pool is pinned. It
  * names things by their names and carries every value that the state keeps of it, so reading an old
  * journal asks nothing of today's rules, and the state is the fold of its records from the first.
@@ -60,6 +60,7 @@
     X(46, DRAINED,        drained,        "drained")        \
     X(47, UNDRAINED,      undrained,      "undrained")      \
     X(48, NODE_SET,       node_set,       "node-set")       \
+    X(49, ADVERTISED,     advertised,     "advertised")     \
     X(50, ALARM,          alarm,          "alarm")          \
     X(51, ALARM_RELEASED, alarm_released, "alarm-released") \
     X(52, MASS,           mass,           "mass")           \
@@ -114,6 +115,7 @@
     X(153, GATE_LOOKED,    gate_looked,    "gate-looked")    \
     X(154, WAVE_LIMIT,     wave_limit,     "wave-limit")     \
     X(157, FORECAST,       forecast,       "forecast")       \
+    X(158, JOB_ACT,        job_act,        "job-act")        \
     X(164, LOWERED,        lowered,        "lowered")        \
     X(166, DEVIATION_AGREED, deviation_agreed, "deviation-agreed") \
     X(170, TICKET_HEARD,   ticket_heard,   "ticket-heard")   \
@@ -246,6 +248,11 @@ struct lks_rec_outband {
     lks_ms taken;
     struct lks_str by, reason;
 };
+struct lks_rec_advertised {    /* by the pool's scheduler; both empty: nothing any more */
+    struct lks_str node, gres; /* the GPUs, as core/conform/conform_scheduler.c reads them */
+    struct lks_str state;      /* what else is wrong with it; empty: nothing */
+    struct lks_str whole;      /* as in `lks_rec_tuple` */
+};
 struct lks_rec_drift {
     struct lks_str node;
     bool on;
@@ -263,6 +270,8 @@ struct lks_rec_condition {
 };
 struct lks_rec_drained {
     struct lks_str node, owner, reason;
+    uint64_t row; /* of the first such record of its decision, for the scheduler's text; 0: of a
+                     version that had none */
 };
 struct lks_rec_undrained {
     struct lks_str node, owner, reason;
@@ -284,6 +293,7 @@ struct lks_rec_accepted {
 };
 struct lks_rec_held {
     struct lks_str node, by, reason;
+    uint64_t row; /* as that of a drain */
 };
 struct lks_rec_unheld {
     struct lks_str node, by, reason;
@@ -527,8 +537,13 @@ struct lks_rec_plan_step {
     struct lks_str bundle_back, image_back;
     uint64_t revert; /* FLASH: what reverts it: SWITCH, or UPDATE with the image before */
     bool one_way;
-    uint64_t limit;   /* ms that it may take */
-    uint64_t retries; /* how often it may be tried again */
+    uint64_t limit;        /* ms that it may take */
+    uint64_t retries;      /* how often it may be tried again */
+    uint64_t jobs;         /* LEAVE: what may be done to jobs, enum lks_drain_jobs */
+    struct lks_str signal; /* with REQUEUE: that a job gets first, */
+    uint64_t grace;        /* and ms that it has then */
+    /* one_way for this alone: files for the revert that no verified bundle of the depot had */
+    struct lks_str missing;
 };
 struct lks_rec_plan_wave {
     uint64_t change, index, kind;
@@ -585,6 +600,7 @@ struct lks_rec_member {
     uint64_t failure; /* the last one */
     struct lks_str text;
     struct lks_str by; /* the person who said so; empty: it follows from what happened */
+    uint64_t reached;  /* steps that were done before it was drained again; as struct lks_member */
 };
 struct lks_rec_revert_proven {
     struct lks_str class, from, to; /* hardware class; digests of the two stacks */
@@ -634,6 +650,15 @@ struct lks_rec_gate_looked {
     struct lks_str metric; /* empty: the wave as a whole */
     uint64_t look;         /* how many times it was looked at by now */
     uint64_t verdict;
+    struct lks_str text;
+};
+struct lks_rec_job_act { /* of a change, on a job that its scheduler may requeue */
+    uint64_t change;
+    struct lks_str job, site, sched; /* as the scheduler calls it, and which that is */
+    struct lks_str node, user;       /* the node that drains, by which it was found */
+    uint64_t act, state;
+    struct lks_str signal;
+    lks_ms started, until; /* of the run that is meant; SIGNAL: it is not requeued before */
     struct lks_str text;
 };
 /* Of the runs of a rehearsal: at most so much in one of twenty, in half, in nineteen of twenty. */

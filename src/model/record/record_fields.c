@@ -1,4 +1,5 @@
 /* The fields of each kind of record, in the order of their bytes. */
+/* Long because it is one table: the kinds, the fields of each, and what they mean. */
 #include "model/record/record.h"
 
 /* Each table is in the order of the bytes. The order never changes; what a later version adds
@@ -10,6 +11,11 @@
 #define SINCE(version, rec, member, type, about)                                                   \
     {                                                                                              \
 #member, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), NULL, version, about,  \
+            false                                                                                  \
+    }
+#define WORD_SINCE(version, rec, member, words, about)                                             \
+    {                                                                                              \
+#member, LKS_RECORD_WORD, offsetof(struct lks_rec_##rec, member), words, version, about,   \
             false                                                                                  \
     }
 /* A text that is journaled and never shown. */
@@ -32,6 +38,10 @@
 #define CREDENTIAL(version, rec)                                                                   \
     SINCE(version, rec, credential, TEXT,                                                          \
           "By which credential: token:ID, certificate:SERIAL, unix:UID, ticket:SYSTEM.")
+#define ROW(version, rec)                                                                          \
+    SINCE(version, rec, row, NUMBER,                                                               \
+          "The row of the first such record of its decision, which the scheduler shows with a "    \
+          "drain.")
 #define ROOT(version, rec)                                                                         \
     SINCE(version, rec, root, TRUTH, "Whether that was root on a controller's own socket.")
 
@@ -208,6 +218,7 @@ static const struct lks_record_field held_fields[] = {
     TEXT(held, node, "The node that is put on hold."),
     BY(held),
     REASON(held),
+    ROW(2, held),
 };
 static const struct lks_record_field unheld_fields[] = {
     TEXT(unheld, node, "The node that is no longer held."),
@@ -288,6 +299,12 @@ static const struct lks_record_field outband_fields[] = {
     BY(outband),
     REASON(outband),
 };
+static const struct lks_record_field advertised_fields[] = {
+    NODE(advertised),
+    TEXT(advertised, gres, "The GPUs that the scheduler advertises; missing: none."),
+    TEXT(advertised, state, "A further fault in what it advertises; missing: none."),
+    TEXT(advertised, whole, "The digest of all readings on which the verdict is based."),
+};
 static const struct lks_record_field drift_fields[] = {
     NODE(drift),
     TRUTH(drift, on, "Whether it drifts from now on, or no longer."),
@@ -309,6 +326,7 @@ static const struct lks_record_field drained_fields[] = {
     NODE(drained),
     TEXT(drained, owner, "The only owner who may end it."),
     REASON(drained),
+    ROW(2, drained),
 };
 static const struct lks_record_field undrained_fields[] = {
     NODE(undrained),
@@ -358,27 +376,6 @@ static const struct lks_record_field artifact_gone_fields[] = {
     TEXT(artifact_gone, digest, "The digest of its bytes."),
     BY(artifact_gone),
     REASON(artifact_gone),
-};
-static const struct lks_record_field job_fields[] = {
-    TEXT(job, job, "The job."),
-    TEXT(job, hosts, "The nodes, as a host list."),
-    TEXT(job, digest, "The stack it starts on."),
-    TEXT(job, images, "The images it brings, separated by blanks."),
-    BY(job),
-    TEXT(job, override, "Why it may start all the same, where it starts by an override."),
-};
-static const struct lks_record_field override_fields[] = {
-    TEXT(override, job, "The job."),
-    TEXT(override, hosts, "The nodes, as a host list."),
-    REASON(override),
-    BY(override),
-    TIME(override, until, "Until when it may start all the same."),
-};
-static const struct lks_record_field observed_fields[] = {
-    TEXT(observed, pool, "The pool; missing: `asked` counts jobs that started, in a snapshot."),
-    WORD(observed, bar, lks_bar_words, "For what reason."),
-    NUMBER(observed, asked, "Jobs that asked since the last such record."),
-    NUMBER(observed, refused, "The number of these that were refused, or would have been."),
 };
 static const struct lks_record_field key_pinned_fields[] = {
     TEXT(key_pinned, name, "The name of the key."),
@@ -495,9 +492,17 @@ static const struct lks_record_field plan_step_fields[] = {
     TEXT(plan_step, bundle_back, "The bundle of the image before."),
     TEXT(plan_step, image_back, "The image before."),
     WORD(plan_step, revert, lks_bmc_act_words, "The act that reverts an update."),
-    TRUTH(plan_step, one_way, "The step is irreversible."),
+    TRUTH(plan_step, one_way, "The step cannot be rolled back."),
     NUMBER(plan_step, limit, "How long it may take, in milliseconds."),
     NUMBER(plan_step, retries, "How often it may be tried again."),
+    WORD_SINCE(2, plan_step, jobs, lks_drain_jobs_words,
+               "The permitted acts on jobs of a node that drains."),
+    SINCE(2, plan_step, signal, TEXT, "The signal that a job gets before it is requeued."),
+    SINCE(2, plan_step, grace, NUMBER,
+          "How long a job has after the signal before it is requeued, in milliseconds."),
+    SINCE(3, plan_step, missing, TEXT,
+          "The files without which the step cannot be rolled back: no verified bundle of the depot "
+          "had them."),
 };
 static const struct lks_record_field plan_wave_fields[] = {
     NUMBER(plan_wave, change, "The change."),
@@ -565,6 +570,9 @@ static const struct lks_record_field member_fields[] = {
     WORD(member, failure, lks_failure_words, "The last failure."),
     TEXT(member, text, "The same in words."),
     SINCE(2, member, by, TEXT, "The identity that decided; missing if it follows from events."),
+    SINCE(3, member, reached, NUMBER,
+          "The number of steps that may have been done before the node was drained again; "
+          "4294967295: unknown, the member failed in its rollback."),
 };
 static const struct lks_record_field revert_proven_fields[] = {
     TEXT(revert_proven, class, "The hardware class."),
@@ -684,6 +692,7 @@ static const struct lks_record_field forecast_fields[] = {
     BY(forecast),
 };
 
+#include "model/record/record_fields_jobs.h"
 #include "model/record/record_fields_people.h"
 
 /* What each kind says, for the reference page. */
@@ -725,6 +734,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_basis          "Readings that no node had before; later records name them by digest."
 #define ABOUT_verdict        "How readings compare with a stack, for all nodes that have them."
 #define ABOUT_outband        "The out-of-band readings of a node or asset, or their end."
+#define ABOUT_advertised     "A scheduler advertises other GPUs of a node than before."
 #define ABOUT_drift          "A node started to differ from its intent, or conforms again."
 #define ABOUT_condition      "A condition of a node that admission evaluates."
 #define ABOUT_drained        "A node is to take no new work."
@@ -735,9 +745,6 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_image_gone     "An image is no longer known."
 #define ABOUT_artifact       "An artifact is in the depot."
 #define ABOUT_artifact_gone  "An artifact was collected."
-#define ABOUT_job            "A job was admitted and starts."
-#define ABOUT_override       "A person lets a job start although it would be refused."
-#define ABOUT_observed       "How many jobs were refused, or would have been."
 #define ABOUT_key_pinned     "A key is trusted to sign bundles."
 #define ABOUT_key_gone       "A key is no longer trusted; what it was good for before stays."
 #define ABOUT_bundle         "A bundle was found good: its artifacts may be staged."

@@ -6,18 +6,29 @@
 
 const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL};
 const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
-const char *const lks_note_words[] = {"skew", "replay", "witness", "contradiction", NULL};
-const char *const lks_alarm_words[] = {"mass",   "clock",       "witness",   "replay", "parts",
-                                       "drift",  "proposal",    "deviation", "flash",  "change",
-                                       "hands",  "break-glass", "cadence",   "review", "lowered",
-                                       "wedged", NULL};
+const char *const lks_note_words[] = {"skew",          "replay",    "witness",
+                                      "contradiction", "undrained", "resumed",
+                                      "outage",        "emptied",   NULL};
+const char *const lks_alarm_words[] = {"mass",   "clock",       "witness",   "replay",    "parts",
+                                       "drift",  "proposal",    "deviation", "flash",     "change",
+                                       "hands",  "break-glass", "cadence",   "review",    "lowered",
+                                       "wedged", "bridge",      "scheduler", "undrained", NULL};
 const char *const lks_reset_words[] = {"asked", "approved", "reviewed", NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
-const char *const lks_drift_words[] = {"unknown",         "bands disagree",  "replaced part",
-                                       "reverted",        "package manager", "different build",
-                                       "deviation ended", "partial wave",    "device missing",
-                                       "half upgraded",   "setting changed", NULL};
+const char *const lks_drift_words[] = {"unknown",
+                                       "bands disagree",
+                                       "replaced part",
+                                       "reverted",
+                                       "package manager",
+                                       "different build",
+                                       "deviation ended",
+                                       "partial wave",
+                                       "device missing",
+                                       "half upgraded",
+                                       "setting changed",
+                                       "scheduler differs",
+                                       NULL};
 const char *const lks_condition_words[] = {"unhealthy", "changing", "attested", "checked", NULL};
 const char *const lks_step_words[] = {"candidate", "lab", "canary", "released", "retired", NULL};
 const char *const lks_bar_words[] = {
@@ -33,6 +44,11 @@ const char *const lks_change_state_words[] = {"proposed", "approved", "running",
                                               "rejected", "aborted",  "rolled back",  NULL};
 const char *const lks_step_kind_words[] = {"stage",  "leave", "apply",  "flash",  "activate",
                                            "reboot", "check", "accept", "return", NULL};
+/* The words of the API stay: people read the terms of the glossary. */
+const char *const lks_step_kind_titles[] = {"stage", "drain",    "apply",
+                                            "flash", "activate", "reboot",
+                                            "check", "accept",   "return to service",
+                                            NULL};
 const char *const lks_wave_kind_words[] = {"lab", "canary", "ring", NULL};
 const char *const lks_wave_state_words[] = {"planned", "begun",  "soaks", "passed",
                                             "held",    "halted", NULL};
@@ -41,17 +57,26 @@ const char *const lks_member_state_words[] = {"pending", "waiting",  "asked",  "
                                               "unknown", "skipped",  NULL};
 const char *const lks_failure_words[] = {"none", "busy",     "refused", "step",   "wrong", "accept",
                                          "lost", "endpoint", "unknown", "revert", NULL};
-const char *const lks_plan_note_words[] = {"uncovered", "one-way",  "external", "capacity",
-                                           "warning",   "evidence", "left-out", NULL};
+const char *const lks_plan_note_words[] = {"uncovered", "one-way", "external",
+                                           "capacity",  "warning", "evidence",
+                                           "left-out",  "jobs",    NULL};
 const char *const lks_metric_kind_words[] = {"mean", "rate", "hard", NULL};
 const char *const lks_metric_better_words[] = {"higher", "lower", NULL};
 const char *const lks_metric_unit_words[] = {"node", "domain", NULL};
 const char *const lks_metric_source_words[] = {"prometheus", "agent", "accept", NULL};
 const char *const lks_gate_verdict_words[] = {"pass", "extend", "hold", "halt", NULL};
 
+const char *const lks_drain_jobs_words[] = {"wait", "requeue", NULL};
+const char *const lks_job_act_words[] = {"signal", "requeue", NULL};
+const char *const lks_job_state_words[] = {"asked", "done", "refused", NULL};
+
+static_assert(LKS_COUNT(lks_drain_jobs_words) == LKS_DRAIN_JOBS_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_job_act_words) == LKS_JOB_ACT_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_job_state_words) == LKS_JOB_STATE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_change_kind_words) == LKS_CHANGE_KIND_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_change_state_words) == LKS_CHANGE_STATE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_step_kind_words) == LKS_DO_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_step_kind_titles) == LKS_DO_COUNT + 1, "a title for each");
 static_assert(LKS_COUNT(lks_wave_kind_words) == LKS_WAVE_KIND_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_wave_state_words) == LKS_WAVE_STATE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_member_state_words) == LKS_MEMBER_STATE_COUNT + 1, "a word for each");

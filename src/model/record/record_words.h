@@ -16,6 +16,11 @@ enum lks_note {                   /* conditions of a node that are on or off */
                 LKS_NOTE_REPLAY,  /* an old heartbeat came again, or two agents share one name */
                 LKS_NOTE_WITNESS, /* it witnessed a head that is not in this journal */
                 LKS_NOTE_CONTRADICTION, /* its heartbeats name a tuple it does not send */
+                LKS_NOTE_UNDRAINED, /* its drain was ended in its scheduler while a change works */
+                LKS_NOTE_RESUMED,   /* the same, and it was drained again for that change */
+                LKS_NOTE_OUTAGE,    /* its scheduler starts no job there: it is down, or reserved
+                                     * for maintenance, and not drained by lockstep */
+                LKS_NOTE_EMPTIED,   /* on hold, and drained in its scheduler: no job runs there */
                 LKS_NOTE_COUNT
 };
 enum lks_alarm_kind {
@@ -35,22 +40,26 @@ enum lks_alarm_kind {
     LKS_ALARM_REVIEW,    /* a change started without its approvals, and was not reviewed in time */
     LKS_ALARM_LOWERED,   /* the fleet's file asks less of a pool's changes than before */
     LKS_ALARM_WEDGED,    /* a node was reset while a process held its GPUs */
+    LKS_ALARM_BRIDGE,    /* a scheduler does not answer, or refuses this controller */
+    LKS_ALARM_SCHED,     /* a scheduler does not know the node, or another owner drained it there */
+    LKS_ALARM_UNDRAINED, /* the drain of a node was ended or taken over in its scheduler */
     LKS_ALARM_COUNT
 };
 enum lks_reset_step { LKS_RESET_ASKED, LKS_RESET_APPROVED, LKS_RESET_REVIEWED, LKS_RESET_COUNT };
 enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */
                        LKS_DRIFT_UNKNOWN,
-                       LKS_DRIFT_BANDS,    /* in-band and out-of-band readings disagree */
-                       LKS_DRIFT_PART,     /* a replaced part, with the firmware it came with */
-                       LKS_DRIFT_REVERTED, /* it was right, and is the old value again: a silent
-                                              revert */
-                       LKS_DRIFT_PACKAGES, /* the package manager changed it */
-                       LKS_DRIFT_BUILD,    /* another build of the same version */
-                       LKS_DRIFT_EXPIRED,  /* a deviation that ended */
-                       LKS_DRIFT_WAVE,     /* still what was pinned before: a partial wave */
-                       LKS_DRIFT_DEVICE,   /* an expected device is missing */
-                       LKS_DRIFT_HALF,     /* half upgraded: its parts disagree with each other */
-                       LKS_DRIFT_SETTING,  /* a setting was changed */
+                       LKS_DRIFT_BANDS,     /* in-band and out-of-band readings disagree */
+                       LKS_DRIFT_PART,      /* a replaced part, with the firmware it came with */
+                       LKS_DRIFT_REVERTED,  /* it was right, and is the old value again: a silent
+                                               revert */
+                       LKS_DRIFT_PACKAGES,  /* the package manager changed it */
+                       LKS_DRIFT_BUILD,     /* another build of the same version */
+                       LKS_DRIFT_EXPIRED,   /* a deviation that ended */
+                       LKS_DRIFT_WAVE,      /* still what was pinned before: a partial wave */
+                       LKS_DRIFT_DEVICE,    /* an expected device is missing */
+                       LKS_DRIFT_HALF,      /* half upgraded: its parts disagree with each other */
+                       LKS_DRIFT_SETTING,   /* a setting was changed */
+                       LKS_DRIFT_SCHEDULER, /* the scheduler advertises something else */
                        LKS_DRIFT_COUNT
 };
 enum lks_condition { /* what others say of a node, which admission asks about */
@@ -195,6 +204,7 @@ enum lks_plan_note {                     /* what an approver has to know */
                      LKS_PLAN_WARNING,
                      LKS_PLAN_EVIDENCE, /* how small a loss the gate of a wave can find */
                      LKS_PLAN_LEFT_OUT, /* nodes that were asked for and are not in it, and why */
+                     LKS_PLAN_JOBS,     /* what is done to jobs, if they are not waited for */
                      LKS_PLAN_NOTE_COUNT
 };
 enum lks_metric_kind {                  /* what is measured of nodes for a gate */
@@ -217,6 +227,22 @@ enum lks_gate_verdict { /* from the mildest to the strictest */
                         LKS_GATE_HOLD,   /* a person decides */
                         LKS_GATE_HALT,
                         LKS_GATE_COUNT
+};
+enum lks_drain_jobs {                         /* what may be done to jobs on a node that drains */
+                      LKS_DRAIN_JOBS_WAIT,    /* nothing: each runs to its end */
+                      LKS_DRAIN_JOBS_REQUEUE, /* a signal, a grace, then it is requeued */
+                      LKS_DRAIN_JOBS_COUNT
+};
+enum lks_job_act { /* what a change does to a job */
+                   LKS_JOB_SIGNAL,
+                   LKS_JOB_REQUEUE,
+                   LKS_JOB_ACT_COUNT
+};
+enum lks_job_state {                /* of such an act */
+                     LKS_JOB_ASKED, /* its scheduler is to be asked, or was asked */
+                     LKS_JOB_DONE,
+                     LKS_JOB_REFUSED, /* the scheduler refused it; the job is waited for */
+                     LKS_JOB_STATE_COUNT
 };
 enum lks_outcome { /* of a command */
                    LKS_OUTCOME_DONE,
@@ -244,6 +270,7 @@ extern const char *const lks_bmc_outcome_words[];
 extern const char *const lks_change_kind_words[];
 extern const char *const lks_change_state_words[];
 extern const char *const lks_step_kind_words[];
+extern const char *const lks_step_kind_titles[]; /* the same for people: a node drains */
 extern const char *const lks_wave_kind_words[];
 extern const char *const lks_wave_state_words[];
 extern const char *const lks_member_state_words[];
@@ -254,5 +281,8 @@ extern const char *const lks_metric_better_words[];
 extern const char *const lks_metric_unit_words[];
 extern const char *const lks_metric_source_words[];
 extern const char *const lks_gate_verdict_words[];
+extern const char *const lks_drain_jobs_words[];
+extern const char *const lks_job_act_words[];
+extern const char *const lks_job_state_words[];
 
 #endif

@@ -19,6 +19,9 @@ struct checker {
 
 #define FAIL(c, doc, ...) lks_doc_fail((c)->docs, (doc), (c)->err, __VA_ARGS__)
 
+/* Whether it is good, or its failure was noted. */
+#define TRY(c, call) ((call) == LKS_OK || lks_doc_goes_on((c)->docs, (c)->err))
+
 /* As much of a text as a message should repeat. */
 #define SHOWN(s)   (int)((s).len < SHOWN_MAX ? (s).len : SHOWN_MAX), (s).ptr
 #define FOUND_SIZE (SHOWN_MAX + 32)
@@ -424,8 +427,8 @@ static enum lks_code check_items(struct checker *c, const struct lks_doc *doc,
     if (check_count(c, doc, shape) != LKS_OK)
         return c->err->code;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if ((map && check_key(c, item, shape->keys) != LKS_OK) ||
-            check_value(c, item, shape->of) != LKS_OK)
+        if ((map && !TRY(c, check_key(c, item, shape->keys))) ||
+            !TRY(c, check_value(c, item, shape->of)))
             return c->err->code;
     }
     return LKS_OK;
@@ -497,14 +500,14 @@ static enum lks_code check_form(struct checker *c, const struct lks_doc *doc,
     if (doc->kind != LKS_DOC_MAP)
         return fail_kind(c, doc, expected, "");
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (!lks_schema_field(form, item->key, &field))
-            return fail_unknown(c, item, form);
-        if (check_value(c, item, &field.shape) != LKS_OK)
+        bool known = lks_schema_field(form, item->key, &field);
+        if (!TRY(c, known ? check_value(c, item, &field.shape) : fail_unknown(c, item, form)))
             return c->err->code;
     }
     for (size_t i = 0; lks_schema_at(form, i, &field); i++) {
-        if ((field.flags & LKS_FIELD_REQUIRED) != 0 && lks_doc_member(doc, field.key) == NULL)
-            return FAIL(c, doc, "%s needs '%s': %s", form->name, field.key, field.about);
+        if ((field.flags & LKS_FIELD_REQUIRED) != 0 && lks_doc_member(doc, field.key) == NULL &&
+            !TRY(c, FAIL(c, doc, "%s needs '%s': %s", form->name, field.key, field.about)))
+            return c->err->code;
     }
     return LKS_OK;
 }

@@ -104,7 +104,8 @@ struct lks_form {
 /* The field at `i`, from 0; false: the form has no more. */
 bool lks_schema_at(const struct lks_form *form, size_t i, struct lks_field *out);
 
-/* Check `doc` against `form`: keys known, required ones there, every value of its type. */
+/* Check `doc` against `form`: keys known, required ones there, every value of its type. OK also if
+ * `docs` notes failures and did: lks_doc_is_faulty(). */
 enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc *doc,
                                const struct lks_form *form, struct lks_err *err) LKS_MUST_CHECK;
 

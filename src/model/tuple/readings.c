@@ -81,6 +81,10 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("devices.nvmes", "NVMe drives"),
     I("devices.memory_gib", "memory of the machine"),
 
+    /* From the pool's scheduler. */
+    I("scheduler.gres", "GPUs that the scheduler advertises for the node, by type"),
+    I("scheduler.state", "what else is wrong with what it advertises; absent where nothing is"),
+
     /* The platform. */
     I("platform.os", "distribution and its version"),
     I("platform.product", "make and model of the machine"),

@@ -138,6 +138,12 @@ void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
     lks_view_change_forecast(&w, s, lks_engine_book(authz->engine), c);
     lks_view_change_waves(&w, s, &k, c);
     put_waits(&w, authz, c);
+    lks_view_jobs_acted(&w, s, c);
+    if (c->state == LKS_CHANGE_PROPOSED || c->state == LKS_CHANGE_APPROVED)
+        lks_view_jobs_now(&w,
+                          &(struct lks_view_jobs){s, lks_engine_book(authz->engine),
+                                                  &authz->sched.sites, authz->now},
+                          NULL, c);
     if (plan)
         lks_view_change_plan(&w, &k);
     lks_json_end(&w, '}');

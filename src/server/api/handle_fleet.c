@@ -3,6 +3,7 @@
 #include "core/rows/credential.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
+#include "core/view/effects.h"
 #include "core/view/view_manifest.h"
 #include "model/manifest/manifest.h"
 #include "server/api/handle.h"
@@ -140,6 +141,10 @@ void lks_handle_metrics(struct lks_authz *authz, struct lks_call *call)
             .bmc = lks_daemon_bmc(authz->daemon),
             .sched_asked = authz->sched.asked,
             .sched_failed = authz->sched.failed,
+            .sched_site_asked = authz->sched.sites.asked,
+            .sched_site_failed = authz->sched.sites.failed,
+            .sched_published = authz->sched.published,
+            .sched_behind = lks_sched_sites_behind(&authz->sched.sites),
         };
         lks_metrics_put(&authz->metrics, s, &about, &call->out);
     }
@@ -332,11 +337,12 @@ void lks_handle_fleet_prepare(struct lks_call *call)
     }
 }
 
-static void put_applied(struct lks_call *call, const struct lks_decision *d, bool applied,
-                        uint64_t seq)
+/* `effects` are those of a dry run; NULL: it was applied. */
+static void put_applied(struct lks_call *call, const struct lks_decision *d,
+                        const struct lks_effects *effects, uint64_t seq)
 {
     struct lks_json_writer w = lks_call_json(call);
-    lks_json_bool(&w, "applied", applied);
+    lks_json_bool(&w, "applied", effects == NULL);
     lks_json_begin(&w, "changes", '[');
     for (size_t i = 0; i < d->count; i++) {
         lks_json_begin(&w, NULL, '{');
@@ -344,6 +350,11 @@ static void put_applied(struct lks_call *call, const struct lks_decision *d, boo
         lks_json_end(&w, '}');
     }
     lks_json_end(&w, ']');
+    if (effects != NULL) {
+        lks_json_begin(&w, "effects", '[');
+        lks_effects_json(effects, &w);
+        lks_json_end(&w, ']');
+    }
     lks_json_int(&w, "seq", (int64_t)seq);
     lks_json_int(&w, "nodes", (int64_t)d->touched.nodes);
     lks_json_int(&w, "gpus", (int64_t)d->touched.gpus);
@@ -353,15 +364,19 @@ static void put_applied(struct lks_call *call, const struct lks_decision *d, boo
 static void try_fleet(struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    LKS_CLEANUP(lks_effects_fini) struct lks_effects effects = {0};
     struct lks_err err = {0};
     lks_decision_init(&d);
     event->by = lks_str_from(call->identity);
-    if (lks_engine_try(authz->engine, authz->now, event, &d, &err) != LKS_OK)
-        lks_call_problem_err(call, &err);
-    else if (d.refused.code != LKS_OK)
+    enum lks_code code = lks_engine_try(authz->engine, authz->now, event, &d, &err);
+    if (code == LKS_OK && d.refused.code != LKS_OK)
         lks_call_problem_err(call, &d.refused);
+    else if (code != LKS_OK ||
+             lks_effects_make(authz->state, lks_engine_book(authz->engine), event->fleet.manifest,
+                              d.records, d.count, authz->now.wall, &effects, &err) != LKS_OK)
+        lks_call_problem_err(call, &err);
     else
-        put_applied(call, &d, false, call->needs);
+        put_applied(call, &d, &effects, call->needs);
 }
 
 /* That the fleet is still the one whose differences the caller read. */
@@ -408,5 +423,5 @@ void lks_handle_apply(struct lks_authz *authz, struct lks_call *call)
     struct lks_store_blob blob = {.bytes = lks_buf_view(&call->bytes)};
     memcpy(blob.digest, call->digest, sizeof(blob.digest));
     if (lks_authz_turn(authz, call, &event, &blob, &d))
-        put_applied(call, &d, true, call->needs);
+        put_applied(call, &d, NULL, call->needs);
 }

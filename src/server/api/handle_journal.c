@@ -66,9 +66,12 @@ static bool may_past(const struct lks_authz *authz, struct lks_call *call, struc
 {
     if (lks_authz_may(authz, call, LKS_MAY_READ, (struct lks_scope){0}))
         return true;
-    if (pool.len > 0)
-        return lks_authz_may(authz, call, LKS_MAY_READ, (struct lks_scope){.pool = pool}) ||
-               deny(call);
+    if (pool.len > 0 && lks_authz_may(authz, call, LKS_MAY_READ, (struct lks_scope){.pool = pool}))
+        return true;
+    if (pool.len > 0) {
+        lks_lookup_no_pool(authz, call, pool);
+        return false;
+    }
     for (size_t i = 0; i < call->hosts.count; i++)
         if (lks_state_node(authz->state, call->hosts.names[i]) == LKS_NO_NODE)
             return deny(call);

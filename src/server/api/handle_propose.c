@@ -1,7 +1,10 @@
 /* A change is proposed: it is planned, and the plan recorded, or only shown. What bundles say is
  * read from the store first, and so not on the state thread. */
+#include "base/bitset.h"
+#include "codec/notation/hostlist.h"
 #include "core/plan/plan.h"
 #include "core/rows/change.h"
+#include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/state/state.h"
 #include "model/manifest/bundle.h"
@@ -154,9 +157,86 @@ static struct lks_plan_wish wish_of(const struct lks_ask_change *ask)
     };
 }
 
-static void tell(const struct lks_authz *authz, struct lks_call *call,
-                 const struct lks_change_sketch *k, const struct lks_state_change *c)
+/* The pools of its nodes. */
+static enum lks_code pools_of(const struct lks_state *s, struct lks_change_sketch *k,
+                              struct lks_bitset *out, struct lks_err *err)
 {
+    if (lks_bitset_init(out, (size_t)s->pool_count + 1, err) != LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < k->part_count; i++) {
+        struct lks_hostlist hosts;
+        if (lks_hostlist_parse(k->parts[i].hosts, &k->memory, &hosts, err) != LKS_OK)
+            return err->code;
+        for (size_t h = 0; h < hosts.count; h++) {
+            uint32_t n = lks_state_node(s, hosts.names[h]);
+            if (n != LKS_NO_NODE && s->nodes[n].pool < s->pool_count)
+                lks_bitset_set(out, s->nodes[n].pool);
+        }
+    }
+    return LKS_OK;
+}
+
+static void put_freeze(struct lks_json_writer *w, const struct lks_state *s, lks_text pool,
+                       lks_text by, lks_text reason, lks_ms since)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_view_text(w, "pool", lks_state_text(s, pool));
+    lks_view_by(w, s, by, reason);
+    lks_view_time(w, "since", since);
+    lks_json_end(w, '}');
+}
+
+/* Days of the fleet's file that are not over, for one of the pools. */
+static void put_days(const struct lks_authz *authz, const struct lks_bitset *pools,
+                     struct lks_json_writer *w)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_fleet *fleet = lks_book_fleet(lks_engine_book(authz->engine));
+    const struct lks_doc *list = fleet != NULL ? lks_doc_member(fleet->doc, "freezes") : NULL;
+    const struct lks_doc *item = list != NULL ? list->first : NULL;
+    lks_day today = lks_time_day_of((int64_t)(authz->now.wall / LKS_SECOND));
+    for (size_t i = 0; item != NULL && i < fleet->quiet_count; i++, item = item->next) {
+        const struct lks_quiet *q = &fleet->quiets[i];
+        size_t p = lks_bitset_next(pools, 0);
+        while (p < s->pool_count && !lks_fleet_quiet_is_of(q, lks_state_text(s, s->pools[p].name)))
+            p = lks_bitset_next(pools, p + 1);
+        if (p >= s->pool_count || today >= q->until)
+            continue;
+        lks_json_begin(w, NULL, '{');
+        lks_json_text(w, "from", lks_doc_text(item, "from"));
+        lks_json_text(w, "until", lks_doc_text(item, "until"));
+        lks_json_bool(w, "now", q->from <= today);
+        lks_view_text(w, "description", lks_doc_text(item, "description"));
+        lks_json_end(w, '}');
+    }
+}
+
+/* Freezes that keep its nodes from starting, now or soon. */
+static enum lks_code put_freezes(const struct lks_authz *authz, struct lks_change_sketch *k,
+                                 struct lks_json_writer *w, struct lks_err *err)
+{
+    const struct lks_state *s = authz->state;
+    LKS_CLEANUP(lks_bitset_fini) struct lks_bitset pools = {0};
+    if (pools_of(s, k, &pools, err) != LKS_OK)
+        return err->code;
+    lks_json_begin(w, "freezes", '[');
+    if (s->frozen)
+        put_freeze(w, s, 0, s->frozen_by, s->frozen_reason, s->frozen_since);
+    for (size_t p = lks_bitset_next(&pools, 0); p < s->pool_count;
+         p = lks_bitset_next(&pools, p + 1)) {
+        const struct lks_state_pool *pool = &s->pools[p];
+        if (pool->frozen)
+            put_freeze(w, s, pool->name, pool->frozen_by, pool->frozen_reason, pool->frozen_since);
+    }
+    put_days(authz, &pools, w);
+    lks_json_end(w, ']');
+    return LKS_OK;
+}
+
+static void tell(struct lks_authz *authz, struct lks_call *call, struct lks_change_sketch *k,
+                 const struct lks_state_change *c)
+{
+    struct lks_err err = {0};
     struct lks_json_writer w = lks_call_json(call);
     if (c != NULL) {
         lks_json_int(&w, "id", (int64_t)c->id);
@@ -169,7 +249,15 @@ static void tell(const struct lks_authz *authz, struct lks_call *call,
         lks_reach_view(&w, authz, c);
     lks_view_change_waves(&w, authz->state, k, NULL);
     lks_view_change_gates(&w, k);
+    if (put_freezes(authz, k, &w, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
     lks_view_change_plan(&w, k);
+    lks_view_jobs_now(&w,
+                      &(struct lks_view_jobs){authz->state, lks_engine_book(authz->engine),
+                                              &authz->sched.sites, authz->now},
+                      k, NULL);
     lks_json_end(&w, '}');
 }
 
@@ -186,7 +274,7 @@ static enum lks_code sketch(const struct lks_authz *authz, const struct lks_deci
 }
 
 /* What would come of it; nothing is recorded. */
-static void show(const struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
+static void show(struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     LKS_CLEANUP(lks_view_change_sketch_fini) struct lks_change_sketch k = {0};

@@ -1,4 +1,5 @@
 /* What schedulers report: of a node, and how well they answer, by pool. */
+#include "core/actions/sched_truth.h"
 #include "core/plan/drain.h"
 #include "core/rows/pool.h"
 #include "core/state/lookup.h"
@@ -48,7 +49,9 @@ void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct 
 }
 
 struct tally {
-    uint32_t nodes, draining, drained, failing;
+    uint32_t nodes, draining, drained, unfenced, failing, published, behind;
+    uint32_t gres, gres_differ; /* whose GPUs are advertised, and of these those that differ */
+    uint32_t foreign, missing;  /* drained by another owner; unknown to the scheduler */
     lks_ms oldest;    /* wall: when the answer that is oldest came; UINT64_MAX: there is none */
     const char *text; /* of the first that fails */
 };
@@ -57,19 +60,29 @@ static struct tally count_pool(const struct lks_authz *authz, uint32_t pool)
 {
     const struct lks_state *s = authz->state;
     struct tally t = {.oldest = UINT64_MAX};
+    bool publish = lks_daemon_config(authz->daemon)->slurm_publish != 0;
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, i);
         if (s->nodes[i].pool != pool || !s->nodes[i].placed || s->nodes[i].asset != 0)
             continue;
         t.nodes++;
+        t.gres += s->nodes[i].scheduler_gres != 0;
+        t.gres_differ += lks_sched_gres_differs(s, i);
         if (e == NULL)
             continue;
         if (e->heard && e->heard_at < t.oldest)
             t.oldest = e->heard_at;
+        t.unfenced += e->heard && e->said.dialect > 0;
         bool failing = e->failures > 0, drained = e->heard && lks_sched_drained(&e->said);
         t.failing += failing;
         t.drained += !failing && drained;
+        t.foreign += !failing && e->heard && e->said.closed && !e->said.lockstep;
+        t.missing += !failing && e->heard && !e->said.known;
         t.draining += !failing && !drained && e->heard && e->said.closed;
+        bool truthful = e->heard && e->said.truthful;
+        bool behind = truthful && lks_sched_truth_behind(&authz->sched, s, i, publish);
+        t.behind += behind;
+        t.published += truthful && !behind && e->said.truth.features[0] != '\0';
         if (failing && t.text == NULL)
             t.text = e->trouble;
     }
@@ -86,7 +99,14 @@ static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz, u
     lks_json_int(w, "nodes", t.nodes);
     lks_json_int(w, "draining", t.draining);
     lks_json_int(w, "drained", t.drained);
+    lks_json_int(w, "unfenced", t.unfenced);
+    lks_json_int(w, "foreign", t.foreign);
+    lks_json_int(w, "missing", t.missing);
+    lks_json_int(w, "published", t.published);
+    lks_json_int(w, "behind", t.behind);
     lks_json_int(w, "failing", t.failing);
+    lks_json_int(w, "gres", t.gres);
+    lks_json_int(w, "gres_differ", t.gres_differ);
     if (t.oldest != UINT64_MAX)
         lks_view_time(w, "oldest", t.oldest);
     lks_view_text(w, "text", lks_str_from(t.text != NULL ? t.text : ""));

@@ -74,6 +74,16 @@ enum lks_code lks_authz_hear(struct lks_authz *authz, uint32_t node, const struc
 
 /* Both sides have the answer already, as long as the journal has no further row and the same one
  * asks: what others may see is another answer. */
+/* Lists of jobs are in answers about changes, and are no records. */
+static lks_ms lists_of(const struct lks_authz *authz)
+{
+    const struct lks_sched_sites *sites = &authz->sched.sites;
+    lks_ms all = 0;
+    for (uint32_t i = 0; i < sites->count; i++)
+        all += sites->items[i]->jobs.listed + sites->items[i]->failures;
+    return all;
+}
+
 static void put_etag(const struct lks_authz *authz, struct lks_call *call)
 {
     char etag[sizeof(call->etag)], who[LKS_DIGEST_SIZE] = "", text[2 * LKS_CALL_IDENTITY_SIZE];
@@ -82,8 +92,9 @@ static void put_etag(const struct lks_authz *authz, struct lks_call *call)
              call->shown); /* a login has its own roles */
     if (lks_digest_text(lks_str_from(text), who, &err) != LKS_OK)
         return;
-    snprintf(etag, sizeof(etag), "\"%.8s-%llu-%.8s\"", authz->state->journal,
-             (unsigned long long)lks_engine_seq(authz->engine), who + strlen("sha256:"));
+    snprintf(etag, sizeof(etag), "\"%.8s-%llu-%llx-%.8s\"", authz->state->journal,
+             (unsigned long long)lks_engine_seq(authz->engine), (unsigned long long)lists_of(authz),
+             who + strlen("sha256:"));
     lks_call_header(call, "ETag: %s", etag);
     lks_call_header(call, "Vary: Authorization, Cookie");
     if (strcmp(etag, call->etag) == 0) {

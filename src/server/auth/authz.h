@@ -117,8 +117,9 @@ bool lks_authz_may(const struct lks_authz *authz, const struct lks_call *call,
                    enum lks_permission permission, struct lks_scope scope);
 
 /* Answer a call with whether a person may do something that is not done: yes or no, the roles that
- * give it, and the command that would give it. The rules are those of the act itself; what an act
- * refuses for other reasons, such as a freeze or a vote that does not count, is not asked. */
+ * give it, and the command that would give it. The rules are those of the act itself. An approval,
+ * rejection or review of a thing that is named is decided as if it were given, and the refusal is
+ * in the answer. What other acts refuse for other reasons, such as a freeze, is not asked. */
 struct lks_authz_act {
     const struct lks_route *route;
     struct lks_str identity; /* of another person; empty: the caller */

@@ -1,8 +1,8 @@
 /*
  * Whether a person may do something: the rules of authz_permit.c, held against a call that is not
- * made. The same function decides both, so yes and no are those of the act. The reason for a no may
- * say less than the act does: a caller who does not see the whole fleet gets the same answer for a
- * thing at a place that the caller does not see and for one that is not there.
+ * made. The same function decides both, so yes and no are those of the act. A caller who does not
+ * see the whole fleet gets the same answer for a thing at a place that the caller does not see and
+ * for one that is not there.
  */
 #include "core/rows/change.h"
 #include "core/rows/command.h"
@@ -14,7 +14,11 @@
 #include "server/auth/authz_parts.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+/* The credential of another person who is asked about: an id that no token has. */
+#define ANY_TOKEN "token:"
 
 /* A call that is held against the rules and goes nowhere. */
 struct probe {
@@ -30,8 +34,7 @@ static void probe_fini(struct probe *p)
     p->call = NULL;
 }
 
-/* Another person is asked about without a login; those are tried one by one. The id is one that no
- * token has. */
+/* Another person is asked about without a login; those are tried one by one. */
 static void name_other(const struct lks_authz *authz, struct lks_str identity,
                        struct lks_call *call)
 {
@@ -40,7 +43,7 @@ static void name_other(const struct lks_authz *authz, struct lks_str identity,
     struct lks_auth who;
     uint64_t uid = 0;
     (void)snprintf(call->identity, sizeof(call->identity), "%" LKS_STR_FMT, LKS_STR_ARG(identity));
-    (void)snprintf(call->shown, sizeof(call->shown), "token:");
+    (void)snprintf(call->shown, sizeof(call->shown), ANY_TOKEN);
     if (!lks_str_cut(identity, ':', &kind, &rest) || !lks_str_is(kind, "unix") ||
         !lks_str_number(rest, UINT32_MAX, &uid))
         return;
@@ -97,7 +100,7 @@ static bool without_nodes(const struct lks_authz *authz, struct probe *p)
     if (known && act->site.len == 0)
         return lks_authz_may(authz, p->call, p->route.permission,
                              (struct lks_scope){.pool = act->pool});
-    if (may_somewhere(authz, p->call))
+    if (may_somewhere(authz, p->call) && lks_authz_sight(authz, p->call).all)
         lks_call_problem(p->call, LKS_E_NOT_FOUND,
                          "there is no %s '%" LKS_STR_FMT "', or it has no nodes%s",
                          act->pool.len > 0 && !known ? "pool" : "site",
@@ -213,6 +216,66 @@ static bool may_person(struct lks_authz *authz, struct probe *p)
         (p->call->status != 0 && p->call->status != 403))
         return yes;
     return may_by_login(authz, p);
+}
+
+/* Votes -------------------------------------------------------------------------------------- */
+
+/* Acts for which the person has to be another one than those behind the thing. */
+static const struct vote {
+    const char *act;
+    struct lks_event event;
+} votes[] = {
+    {"approveChange", {.kind = LKS_EVENT_VOTE, .vote = {.yes = true}}},
+    {"rejectChange", {.kind = LKS_EVENT_VOTE}},
+    {"reviewChange", {.kind = LKS_EVENT_REVIEW}},
+    {"approveDeviation", {.kind = LKS_EVENT_DEVIATION_AGREE}},
+    {"approveReset", {.kind = LKS_EVENT_RESET, .reset = LKS_RESET_APPROVED}},
+    {"reviewReset", {.kind = LKS_EVENT_RESET, .reset = LKS_RESET_REVIEWED}},
+};
+
+static bool has_reset(const struct lks_state *s, struct lks_str name)
+{
+    uint32_t node = lks_state_node(s, name);
+    return node != LKS_NO_NODE && lks_state_reset(s, node) != NULL;
+}
+
+/* False: the act is none of them, or a reset that was not asked for. */
+static bool vote_event(const struct lks_state *s, const struct probe *p, struct lks_event *event)
+{
+    bool any = strcmp(p->call->shown, ANY_TOKEN) == 0;
+    for (size_t i = 0; p->act->name.len > 0 && i < LKS_COUNT(votes); i++) {
+        if (strcmp(votes[i].act, p->route.id) != 0)
+            continue;
+        if (votes[i].event.kind == LKS_EVENT_RESET && !has_reset(s, p->act->name))
+            return false;
+        *event = votes[i].event;
+        lks_authz_sign(p->call, event);
+        event->credential = any ? LKS_STR("") : event->credential;
+        event->reason = LKS_STR("access can-i");
+        event->name = p->act->name;
+        if (event->kind == LKS_EVENT_VOTE)
+            event->vote.change = lks_authz_id(p->call);
+        else if (event->kind == LKS_EVENT_REVIEW)
+            event->review = lks_authz_id(p->call);
+        else if (event->kind == LKS_EVENT_DEVIATION_AGREE)
+            event->deviation = lks_authz_id(p->call);
+        return true;
+    }
+    return false;
+}
+
+/* The vote is decided as if it were cast, and nothing of it is kept. True: `why` says what refuses
+ * it. */
+static bool is_refused(const struct lks_authz *authz, const struct probe *p, struct lks_err *why)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_event event;
+    if (!vote_event(authz->state, p, &event))
+        return false;
+    lks_decision_init(&d);
+    if (lks_engine_try(authz->engine, authz->now, &event, &d, why) == LKS_OK)
+        *why = d.refused;
+    return why->code != LKS_OK;
 }
 
 /* The answer -------------------------------------------------------------------------------- */
@@ -345,7 +408,8 @@ static void put_command(struct lks_json_writer *w, const struct probe *p, struct
     lks_json_cstr(w, "command", command);
 }
 
-static void answer(const struct lks_authz *authz, struct lks_call *call, struct probe *p, bool yes)
+static void answer(const struct lks_authz *authz, struct lks_call *call, struct probe *p, bool yes,
+                   const struct lks_err *why)
 {
     const struct lks_authz_view asker = lks_authz_sight(authz, call);
     struct lks_scope at = needed_at(&asker, p);
@@ -360,18 +424,19 @@ static void answer(const struct lks_authz *authz, struct lks_call *call, struct 
     if (has_grants(p->route.permission) && put_grants(&w, authz, p, &at) == 0)
         (void)put_grants(&w, authz, p, NULL);
     lks_json_end(&w, ']');
-    if (!yes)
+    if (why->code != LKS_OK)
+        lks_json_cstr(&w, "refused", why->msg);
+    else if (!yes)
         put_command(&w, p, at);
     lks_json_end(&w, '}');
 }
 
-/* A name that is not there, for an asker who does not see the whole fleet: no, as for a name at a
- * place that the asker does not see. Pools are named by the asker. */
+/* What is not there, for an asker who does not see the whole fleet and asks about a person who
+ * does: no, as for what is at a place that the asker does not see. */
 static bool is_hidden(const struct lks_authz *authz, const struct lks_call *asker,
                       const struct probe *p)
 {
-    return p->call->status == 404 && p->act->name.len > 0 && p->route.scope != LKS_SCOPE_POOL &&
-           !lks_authz_sight(authz, asker).all;
+    return p->call->status == 404 && !lks_authz_sight(authz, asker).all;
 }
 
 void lks_authz_can(struct lks_authz *authz, struct lks_call *call, const struct lks_authz_act *act)
@@ -382,9 +447,9 @@ void lks_authz_can(struct lks_authz *authz, struct lks_call *call, const struct 
         lks_call_problem_err(call, &err);
         return;
     }
-    bool yes = may_person(authz, &p);
-    if (yes || p.call->status == 0 || p.call->status == 403 || is_hidden(authz, call, &p)) {
-        answer(authz, call, &p, yes);
+    bool may = may_person(authz, &p), yes = may && !is_refused(authz, &p, &err);
+    if (may || p.call->status == 0 || p.call->status == 403 || is_hidden(authz, call, &p)) {
+        answer(authz, call, &p, yes, &err);
         return;
     }
     call->status = p.call->status; /* there is no such thing, or the list cannot be read */

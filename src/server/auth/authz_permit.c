@@ -13,9 +13,11 @@
 #include "server/auth/authz_parts.h"
 #include "server/auth/lookup.h"
 
+#include <string.h>
+
 /* A question whether a job may start counts for more the longer it is: it is read and answered
  * where everything is decided. */
-enum { QUESTION_NODES = 4096 };
+enum { QUESTION_NODES = 4096, HINT_MAX = 1024 };
 
 bool lks_authz_may(const struct lks_authz *authz, const struct lks_call *call,
                    enum lks_permission permission, struct lks_scope scope)
@@ -63,33 +65,65 @@ static bool may_at(const struct lks_authz *authz, const struct lks_call *call, u
 }
 
 /* The refusal names the role that is missing, if a person can have it. */
-static bool deny(struct lks_call *call)
+static bool deny_hinting(struct lks_call *call, const char *hint)
 {
     enum lks_permission wanted = call->route->permission;
     enum lks_role role = LKS_ROLE_VIEWER;
     while (role < LKS_ROLE_AGENT && !lks_access_role_may(role, wanted))
         role++;
     if (role == LKS_ROLE_AGENT)
-        lks_call_problem(call, LKS_E_DENIED, "%s may not %s here", call->identity,
-                         lks_permission_words[wanted]);
+        lks_call_problem(call, LKS_E_DENIED, "%s may not %s here%s", call->identity,
+                         lks_permission_words[wanted], hint);
     else
         lks_call_problem(call, LKS_E_DENIED,
                          "%s may not %s here: that needs the role %s; an admin can run: lockstep "
-                         "access grant %s %s [--pool NAME]",
+                         "access grant %s %s [--pool NAME]%s",
                          call->identity, lks_permission_words[wanted], lks_role_words[role],
-                         call->identity, lks_role_words[role]);
+                         call->identity, lks_role_words[role], hint);
     return false;
 }
 
-/* Only a caller with the permission at some place learns that a thing is not there. */
+static bool deny(struct lks_call *call)
+{
+    return deny_hinting(call, "");
+}
+
+/* Whether the caller learns that a thing is not there: with the permission for the whole fleet, or
+ * at some place and as a reader of all. Everybody else is refused as for a thing at a place that
+ * they do not see. */
+static bool learns(const struct lks_authz *authz, const struct lks_call *call)
+{
+    return may_everywhere(authz, call) ||
+           (may_somewhere(authz, call) && lks_authz_sight(authz, call).all);
+}
+
 static bool missing(const struct lks_authz *authz, struct lks_call *call, struct lks_str name,
                     void (*answer)(const struct lks_authz *authz, struct lks_call *call,
                                    struct lks_str name))
 {
-    if (!may_somewhere(authz, call))
+    if (!learns(authz, call))
         return deny(call);
     answer(authz, call, name);
     return false;
+}
+
+/* Whether the permission holds at the node of this name. To callers who do not see the node, one
+ * that is not there is the same; the hint is of nodes that they see. */
+static bool permit_named_node(const struct lks_authz *authz, struct lks_call *call,
+                              struct lks_str name)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hint = LKS_BUF(HINT_MAX);
+    uint32_t node = lks_state_node(authz->state, name);
+    if (node != LKS_NO_NODE && may_at(authz, call, node))
+        return true;
+    if (node == LKS_NO_NODE && learns(authz, call)) {
+        lks_lookup_no_node(authz, call, name);
+        return false;
+    }
+    const struct lks_authz_view sight = lks_authz_sight(authz, call);
+    if (may_somewhere(authz, call) && (node == LKS_NO_NODE || !lks_authz_sees(&sight, node)))
+        lks_lookup_maybe_node(authz, call, name, &hint);
+    return deny_hinting(call, hint.len > 0 && hint.failed == LKS_OK ? hint.ptr : "");
 }
 
 /* ---- Things that {id} names: where each is, and whether the permission holds there. ---- */
@@ -197,14 +231,16 @@ static bool at_part(const struct lks_authz *authz, const struct lks_call *call, 
 enum about { ABOUT_FLEET, ABOUT_NODE, ABOUT_POOL, ABOUT_CHANGE, ABOUT_DEVIATION };
 
 static const enum about about[] = {
-    [LKS_ALARM_MASS] = ABOUT_POOL,     [LKS_ALARM_CLOCK] = ABOUT_FLEET,
-    [LKS_ALARM_WITNESS] = ABOUT_NODE,  [LKS_ALARM_REPLAY] = ABOUT_NODE,
-    [LKS_ALARM_PARTS] = ABOUT_NODE,    [LKS_ALARM_DRIFT] = ABOUT_NODE,
-    [LKS_ALARM_PROPOSAL] = ABOUT_POOL, [LKS_ALARM_DEVIATION] = ABOUT_DEVIATION,
-    [LKS_ALARM_FLASH] = ABOUT_NODE,    [LKS_ALARM_CHANGE] = ABOUT_CHANGE, /* or its node */
-    [LKS_ALARM_HANDS] = ABOUT_NODE,    [LKS_ALARM_GLASS] = ABOUT_CHANGE,
-    [LKS_ALARM_CADENCE] = ABOUT_POOL,  [LKS_ALARM_REVIEW] = ABOUT_CHANGE,
-    [LKS_ALARM_LOWERED] = ABOUT_POOL,  [LKS_ALARM_WEDGED] = ABOUT_NODE,
+    [LKS_ALARM_MASS] = ABOUT_POOL,      [LKS_ALARM_CLOCK] = ABOUT_FLEET,
+    [LKS_ALARM_WITNESS] = ABOUT_NODE,   [LKS_ALARM_REPLAY] = ABOUT_NODE,
+    [LKS_ALARM_PARTS] = ABOUT_NODE,     [LKS_ALARM_DRIFT] = ABOUT_NODE,
+    [LKS_ALARM_PROPOSAL] = ABOUT_POOL,  [LKS_ALARM_DEVIATION] = ABOUT_DEVIATION,
+    [LKS_ALARM_FLASH] = ABOUT_NODE,     [LKS_ALARM_CHANGE] = ABOUT_CHANGE, /* or its node */
+    [LKS_ALARM_HANDS] = ABOUT_NODE,     [LKS_ALARM_GLASS] = ABOUT_CHANGE,
+    [LKS_ALARM_CADENCE] = ABOUT_POOL,   [LKS_ALARM_REVIEW] = ABOUT_CHANGE,
+    [LKS_ALARM_LOWERED] = ABOUT_POOL,   [LKS_ALARM_WEDGED] = ABOUT_NODE,
+    [LKS_ALARM_BRIDGE] = ABOUT_NODE,    [LKS_ALARM_SCHED] = ABOUT_NODE,
+    [LKS_ALARM_UNDRAINED] = ABOUT_NODE,
 };
 _Static_assert(LKS_COUNT(about) == LKS_ALARM_COUNT, "each kind of alarm has a row");
 
@@ -326,24 +362,17 @@ static bool permit_nodes(struct lks_authz *authz, struct lks_call *call)
         return false;
     }
     for (size_t i = 0; i < hosts.count; i++) {
-        uint32_t node = lks_state_node(authz->state, hosts.names[i]);
-        if (node == LKS_NO_NODE)
-            return missing(authz, call, hosts.names[i], lks_lookup_no_node);
-        if (!may_at(authz, call, node))
-            return deny(call);
+        if (!permit_named_node(authz, call, hosts.names[i]))
+            return false;
     }
     return true;
 }
 
 static bool permit_node(struct lks_authz *authz, struct lks_call *call)
 {
-    struct lks_str name = where_of(call).node;
-    uint32_t node = lks_state_node(authz->state, name);
     if (call->failed.code != LKS_OK)
         return permit_somewhere(authz, call); /* the failure is answered next */
-    if (node == LKS_NO_NODE)
-        return missing(authz, call, name, lks_lookup_no_node);
-    return may_at(authz, call, node) || deny(call);
+    return permit_named_node(authz, call, where_of(call).node);
 }
 
 bool lks_authz_may_hosts(const struct lks_authz *authz, const struct lks_call *call,
@@ -362,7 +391,21 @@ bool lks_authz_may_hosts(const struct lks_authz *authz, const struct lks_call *c
                                    permission);
 }
 
-/* A caller with the permission at some place may learn which names the fleet does not have. */
+/* Each node that is asked for. A scheduler names the nodes of its jobs and is told which of them
+ * the fleet does not have, so that a job never starts on one; to other callers who do not see all,
+ * such a name is one at a place that they do not see. */
+static bool permit_hosts(const struct lks_authz *authz, struct lks_call *call)
+{
+    bool told = strcmp(call->route->id, "admit") == 0 || learns(authz, call);
+    if (!lks_authz_may_hosts(authz, call, call->route->permission))
+        return deny(call);
+    for (size_t i = 0; !told && i < call->hosts.count; i++) {
+        if (lks_state_node(authz->state, call->hosts.names[i]) == LKS_NO_NODE)
+            return deny(call);
+    }
+    return true;
+}
+
 static bool permit_asked(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_str text = where_of(call).nodes;
@@ -386,7 +429,7 @@ static bool permit_asked(struct lks_authz *authz, struct lks_call *call)
         lks_call_problem(call, code, "body: nodes: %s", err.msg);
         return false;
     }
-    return lks_authz_may_hosts(authz, call, call->route->permission) || deny(call);
+    return permit_hosts(authz, call);
 }
 
 /* The pool that the body names; UINT32_MAX, and the answer written, where there is none. */

@@ -118,13 +118,17 @@ bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struc
     const struct lks_state *s = authz->state;
     *given = text.len > 0;
     *out = *given ? lks_state_pool(s, text) : 0;
-    if (!*given || (*out < s->pool_count && s->pools[*out].known))
-        return true; /* of one that the caller does not see, the list is cut to nothing */
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
+    if (!*given ||
+        (*out < s->pool_count && s->pools[*out].known && sees_pool(authz, call, &sight, *out)))
+        return true;
     lks_lookup_no_pool(authz, call, text);
     return false;
 }
 
-void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
+/* The nearest names of nodes that the caller sees. */
+static struct lks_near near_nodes(const struct lks_authz *authz, const struct lks_call *call,
+                                  struct lks_str name)
 {
     enum { TRIES_MAX = 2000 }; /* a hint is not worth more of the state thread's time */
     const struct lks_state *s = authz->state;
@@ -136,13 +140,37 @@ void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, st
         lks_near_try(&near, lks_state_name(s, i));
         tries++;
     }
+    return near;
+}
+
+void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
+{
+    struct lks_near near = near_nodes(authz, call, name);
     refuse(call, "node", &near, "node ls");
+}
+
+void lks_lookup_maybe_node(const struct lks_authz *authz, const struct lks_call *call,
+                           struct lks_str name, struct lks_buf *out)
+{
+    struct lks_near near = near_nodes(authz, call, name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    lks_buf_addf(out, "; or there is no node '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
+                 lks_near_hint(&near, hint));
+}
+
+/* Whether the caller may know the node or asset of a name: who does not see all knows what is in
+ * the fleet and seen. */
+static bool is_known(const struct lks_authz *authz, const struct lks_authz_view *sight, uint32_t id)
+{
+    return sight->all || (authz->state->nodes[id].placed && lks_authz_sees(sight, id));
 }
 
 bool lks_lookup_ever(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
 {
+    struct lks_authz_view sight = lks_authz_sight(authz, call);
     uint32_t id = 0;
-    if (name.len == 0 || lks_intern_find(&authz->state->names, name, &id))
+    if (name.len == 0 ||
+        (lks_intern_find(&authz->state->names, name, &id) && is_known(authz, &sight, id)))
         return true;
     lks_lookup_no_node(authz, call, name);
     return false;
@@ -155,7 +183,7 @@ static bool is_of(const struct lks_authz *authz, struct lks_str name, enum lks_l
     if (!lks_intern_find(&s->names, name, id))
         return false;
     if (of == LKS_LOOKUP_PAST)
-        return true;
+        return is_known(authz, sight, *id);
     return s->nodes[*id].placed && lks_authz_sees(sight, *id) &&
            (of == LKS_LOOKUP_ALL || s->nodes[*id].asset == 0);
 }

@@ -29,7 +29,8 @@ bool lks_lookup_filter(const struct lks_authz *authz, struct lks_call *call,
                        const struct lks_view *view, struct lks_lookup_filter *out);
 bool lks_lookup_fits(const struct lks_lookup_filter *f, const void *row);
 
-/* A pool; `given` says whether `text` names one. */
+/* A pool that the caller sees; `given` says whether `text` names one. False, and the answer
+ * written, where there is none. */
 bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str text,
                      bool *given, uint32_t *out);
 
@@ -38,7 +39,7 @@ bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struc
 enum lks_lookup_of {
     LKS_LOOKUP_NODES, /* of the fleet, without assets */
     LKS_LOOKUP_ALL,   /* nodes and assets of the fleet */
-    LKS_LOOKUP_PAST,  /* those that it had, too */
+    LKS_LOOKUP_PAST,  /* those that it had, too, for callers who see the whole fleet */
 };
 bool lks_lookup_hosts(const struct lks_authz *authz, struct lks_call *call, const char *key,
                       struct lks_str text, enum lks_lookup_of of, struct lks_bitset *out);
@@ -58,8 +59,12 @@ bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
 void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 void lks_lookup_no_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 
+/* "; or there is no node 'n9'; did you mean 'n8'?", for a refusal that does not tell. */
+void lks_lookup_maybe_node(const struct lks_authz *authz, const struct lks_call *call,
+                           struct lks_str name, struct lks_buf *out);
+
 /* Whether the fleet has or had a node or asset of this name, whose past is asked for; empty: true.
- * False, and the answer written, where it never had one. */
+ * False, and the answer written, where it never had one, or has none that the caller sees. */
 bool lks_lookup_ever(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 
 #endif

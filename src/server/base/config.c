@@ -149,13 +149,20 @@ const struct lks_config_key lks_config_keys[] = {
      "how often it is queried while a gate evaluates a wave"},
     {"slurm.bridges", LKS_CONFIG_BRIDGES, "", 0, 0, NULL, true, AT(slurm_bridges),
      "bridges to Slurm (lockstep-slurm-bridge): SITE=https://HOST:PORT or SITE=unix:/PATH; '*' is "
-     "every site; two of a site are asked in turn"},
+     "every site; two of a site are asked in turn; 'rest+' before an address: slurmrestd is there"},
     {"slurm.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(slurm_ca),
      "CA certificates (PEM) that bridges are known by"},
     {"slurm.certificate", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(slurm_certificate),
      "certificate (PEM) that lockstepd shows to bridges"},
     {"slurm.key", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(slurm_key),
      "private key (PEM) of that certificate"},
+    {"slurm.publish", LKS_CONFIG_WORD, "yes", 0, 0, truths, true, AT(slurm_publish),
+     "show verdict and stack of each node as features of Slurm; no: remove them"},
+    {"slurm.rest_user", LKS_CONFIG_TEXT, "slurm", 0, 0, NULL, true, AT(slurm_rest_user),
+     "the user whom slurmrestd knows lockstepd as: only drains that this user set are lockstep's"},
+    {"slurm.rest_token", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(slurm_rest_token),
+     "file:/PATH of that user's JSON web token (scontrol token), read before each conversation; "
+     "empty: slurmrestd knows the user by its Unix socket"},
     {"cadence.every_ms", LKS_CONFIG_NUMBER, "600000", 100, DAY_MS, NULL, true,
      AT(cadence_every_ms), "how often pools are compared with what is released"},
     {"tickets.secret", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(tickets_secret),
@@ -370,13 +377,19 @@ static bool is_mirror(struct lks_str s)
            memchr(url.ptr, ' ', url.len) == NULL;
 }
 
-/* SITE=https://HOST:PORT or SITE=unix:/PATH */
+/* SITE=https://HOST:PORT or SITE=unix:/PATH, and "rest+" before an address of slurmrestd. */
 static bool is_bridge(struct lks_str s)
 {
+    static const char *const forms[] = {"https://", "unix:/", "rest+https://", "rest+http://",
+                                        "rest+unix:/"};
     struct lks_str site, url;
-    return is_mirror(s) ||
-           (s.len <= TEXT_MAX && lks_str_printable(s) && lks_str_cut(s, '=', &site, &url) &&
-            site.len > 0 && lks_str_starts(url, "unix:/") && memchr(url.ptr, ' ', url.len) == NULL);
+    bool good = s.len <= TEXT_MAX && lks_str_printable(s) && lks_str_cut(s, '=', &site, &url) &&
+                site.len > 0 && memchr(url.ptr, ' ', url.len) == NULL;
+    for (size_t i = 0; i < LKS_COUNT(forms) && good; i++) {
+        if (lks_str_starts(url, forms[i]) && url.len > strlen(forms[i]))
+            return true;
+    }
+    return false;
 }
 
 /* kim@example.com=user:kim. What stands behind the last '=' is who that is here. */
@@ -397,6 +410,9 @@ static bool is_role(struct lks_str s)
            number != LKS_ROLE_AGENT && (!scoped || lks_hostlist_is_name(pool));
 }
 
+#define BRIDGE_FORMS                                                                               \
+    "SITE=https://HOST:PORT or SITE=unix:/PATH, or with 'rest+' before an address of slurmrestd"
+
 /* What an item of a list has to be; NULL: it is. */
 static const char *item_fault(const struct lks_config_key *key, const struct lks_doc *item)
 {
@@ -404,7 +420,7 @@ static const char *item_fault(const struct lks_config_key *key, const struct lks
     if (key->type == LKS_CONFIG_MIRRORS)
         return text && is_mirror(item->text) ? NULL : "SITE=https://HOST:PORT";
     if (key->type == LKS_CONFIG_BRIDGES)
-        return text && is_bridge(item->text) ? NULL : "SITE=https://HOST:PORT or SITE=unix:/PATH";
+        return text && is_bridge(item->text) ? NULL : BRIDGE_FORMS;
     if (key->type == LKS_CONFIG_PEOPLE)
         return text && is_person(item->text) ? NULL : "NAME=IDENTITY, such as kim@x.org=user:kim";
     if (key->type == LKS_CONFIG_ROLES)
@@ -423,12 +439,11 @@ static enum lks_code set_list(struct lks_config_reader *r, const struct lks_conf
     if (doc->kind != LKS_DOC_LIST || doc->count < least || doc->count > LKS_CONFIG_NAMES_MAX)
         return LKS_CONFIG_FAIL(
             r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
-            least > 0                        ? "host names or addresses"
-            : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
-            : key->type == LKS_CONFIG_BRIDGES
-                ? "bridges, SITE=https://HOST:PORT or SITE=unix:/PATH each"
-            : key->type == LKS_CONFIG_ROLES ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
-                                            : "mirrors, SITE=https://HOST:PORT each");
+            least > 0                         ? "host names or addresses"
+            : key->type == LKS_CONFIG_PEOPLE  ? "people, NAME=IDENTITY each"
+            : key->type == LKS_CONFIG_BRIDGES ? "bridges, " BRIDGE_FORMS " each"
+            : key->type == LKS_CONFIG_ROLES   ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
+                                              : "mirrors, SITE=https://HOST:PORT each");
     struct lks_config_list *list = lks_config_place(r->out, key);
     struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)

@@ -53,6 +53,8 @@ struct lks_config {
     uint64_t cadence_every_ms;
     struct lks_config_list slurm_bridges; /* SITE=URL; empty: there is no Slurm */
     struct lks_str slurm_ca, slurm_certificate, slurm_key;
+    uint64_t slurm_publish; /* 1: yes */
+    struct lks_str slurm_rest_user, slurm_rest_token;
     struct lks_str tickets_url; /* empty: no notifications */
     struct lks_str tickets_ca, tickets_secret;
     struct lks_config_list tickets_people; /* EXTERNAL=IDENTITY */
@@ -81,7 +83,8 @@ enum lks_config_type {
     LKS_CONFIG_WORD,    /* one of `words`, kept as its place */
     LKS_CONFIG_HOSTS,   /* a list of host names and addresses */
     LKS_CONFIG_MIRRORS, /* a list of SITE=URL */
-    LKS_CONFIG_BRIDGES, /* a list of SITE=URL or SITE=unix:/PATH; "*": every site */
+    LKS_CONFIG_BRIDGES, /* a list of SITE=URL or SITE=unix:/PATH, or with "rest+" before the
+                           address; "*": every site */
     LKS_CONFIG_PEOPLE,  /* a list of NAME=IDENTITY */
     LKS_CONFIG_ROLES,   /* a list of GROUP=ROLE or GROUP=ROLE@POOL */
 };

@@ -70,22 +70,55 @@ static enum lks_code check_metrics(struct lks_config_reader *r, const struct lks
     return LKS_OK;
 }
 
+/* slurmrestd knows us by a token, but at a socket; a certificate may be wanted by the TLS in front
+ * of it. */
+static enum lks_code check_rest(struct lks_config_reader *r, const struct lks_doc *at,
+                                const char *url)
+{
+    const struct lks_config *c = r->out;
+    struct lks_str peer = lks_str_from(url);
+    if (lks_str_starts(peer, "https:") && c->slurm_ca.len == 0)
+        return LKS_CONFIG_FAIL(r, at, "ca: needed for slurmrestd with an https:// url");
+    if (!lks_str_starts(peer, "unix:") && c->slurm_rest_token.len == 0)
+        return LKS_CONFIG_FAIL(r, at,
+                               "rest_token: needed for slurmrestd but at a Unix socket: file:/PATH "
+                               "of a JSON web token");
+    return LKS_OK;
+}
+
+static enum lks_code check_bridge(struct lks_config_reader *r, const struct lks_doc *at,
+                                  const char *url)
+{
+    static const char rest[] = "rest+";
+    const struct lks_config *c = r->out;
+    struct lks_err why = {0};
+    bool is_rest = lks_str_starts(lks_str_from(url), rest);
+    url = is_rest ? url + strlen(rest) : url;
+    if (lks_curl_url_check(url, true, &why) != LKS_OK)
+        return LKS_CONFIG_FAIL(r, at, "bridges: %s", why.msg);
+    if (is_rest)
+        return check_rest(r, at, url);
+    bool tls = lks_str_starts(lks_str_from(url), "https:");
+    if (tls && (c->slurm_ca.len == 0 || c->slurm_certificate.len == 0 || c->slurm_key.len == 0))
+        return LKS_CONFIG_FAIL(r, at,
+                               "ca, certificate and key: needed for a bridge with an https:// url");
+    return LKS_OK;
+}
+
 /* Whether bridges can be known, and we to them; a socket of this machine needs no certificate. */
 static enum lks_code check_bridges(struct lks_config_reader *r, const struct lks_doc *top)
 {
     const struct lks_config *c = r->out;
     const struct lks_doc *at = lks_doc_member(top, "slurm");
     struct lks_str site, url;
-    struct lks_err why = {0};
+    if (lks_str_starts(c->slurm_rest_token, "exec:"))
+        return LKS_CONFIG_FAIL(r, at, "rest_token: expected file:/PATH");
+    if ((c->slurm_certificate.len == 0) != (c->slurm_key.len == 0))
+        return LKS_CONFIG_FAIL(r, at, "certificate and key: one of them is missing");
     for (size_t i = 0; i < c->slurm_bridges.count; i++) {
-        if (!lks_str_cut(c->slurm_bridges.items[i], '=', &site, &url))
-            continue; /* the form was checked */
-        if (lks_curl_url_check(url.ptr, true, &why) != LKS_OK)
-            return LKS_CONFIG_FAIL(r, at, "bridges: %s", why.msg);
-        bool tls = lks_str_starts(url, "https:");
-        if (tls && (c->slurm_ca.len == 0 || c->slurm_certificate.len == 0 || c->slurm_key.len == 0))
-            return LKS_CONFIG_FAIL(
-                r, at, "ca, certificate and key: needed for a bridge with an https:// url");
+        if (lks_str_cut(c->slurm_bridges.items[i], '=', &site, &url) &&
+            check_bridge(r, at, url.ptr) != LKS_OK) /* the form was checked */
+            return r->err->code;
     }
     return LKS_OK;
 }

@@ -188,3 +188,22 @@ enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf
         return err->code;
     return lks_webhook_secret(lks_buf_view(space), out, err);
 }
+
+/* `scontrol token` prints SLURM_JWT=TOKEN: the file may be what it printed. */
+enum lks_code lks_secrets_slurm(const struct lks_config *config, struct lks_buf *space,
+                                struct lks_str *out, struct lks_err *err)
+{
+    static const char printed[] = "SLURM_JWT=";
+    struct lks_str kind, path;
+    *out = (struct lks_str){"", 0};
+    if (!lks_str_cut(config->slurm_rest_token, ':', &kind, &path))
+        return LKS_OK;
+    if (lks_secrets_text(kind, path.ptr, "token", space, err) != LKS_OK)
+        return lks_wrap(err, "slurm.rest_token");
+    *out = lks_str_trim(lks_buf_view(space));
+    while (lks_str_ends(*out, "\n"))
+        *out = lks_str_trim((struct lks_str){out->ptr, out->len - 1});
+    if (lks_str_starts(*out, printed))
+        *out = (struct lks_str){out->ptr + strlen(printed), out->len - strlen(printed)};
+    return out->len > 0 ? LKS_OK : lks_fail(err, LKS_E_INVALID, "slurm.rest_token: is empty");
+}

@@ -50,6 +50,11 @@ enum lks_code lks_secrets_site(const char *path, struct lks_buf *out,
 enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf *space,
                                  struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The token that slurmrestd knows us by, empty where none is configured; the same about `space`. A
+ * file is read each time, so that a token can be renewed. */
+enum lks_code lks_secrets_slurm(const struct lks_config *config, struct lks_buf *space,
+                                struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
+
 /* For buffers that held a secret. */
 void lks_secrets_wipe(struct lks_buf *b);
 

@@ -7,6 +7,7 @@ void lks_internal_free(struct lks_internal *own)
     if (own == NULL)
         return;
     lks_arena_fini(&own->arena);
+    lks_sched_jobs_fini(&own->site.jobs);
     if (own->round != NULL)
         lks_gate_round_fini(own->round);
     free(own->round);

@@ -10,6 +10,7 @@
 
 #include "core/actions/sched.h"
 #include "core/gate/gate_round.h"
+#include "core/sched/jobs.h"
 #include "server/call/call.h"
 
 enum lks_internal_kind {
@@ -24,8 +25,9 @@ enum lks_internal_kind {
     LKS_INTERNAL_HEARD,      /* what heartbeats tell of it */
     LKS_INTERNAL_TELL,       /* what a ticket system is to be told next */
     LKS_INTERNAL_TOLD,       /* that it was */
-    LKS_INTERNAL_SCHED,      /* nodes whose scheduler is to be asked */
-    LKS_INTERNAL_SCHED_SAID, /* what it answered about one */
+    LKS_INTERNAL_SCHED,      /* nodes and sites whose scheduler is to be asked */
+    LKS_INTERNAL_SCHED_SAID, /* what it answered about a node */
+    LKS_INTERNAL_SCHED_SITE, /* what it answered about a site */
     LKS_INTERNAL_COUNT
 };
 
@@ -37,11 +39,14 @@ struct lks_internal_endpoint {
     bool unleased;                             /* it is read out of its turn */
 };
 
-/* What a scheduler is to be asked about a node. */
+/* What a scheduler is to be asked about a node, or about the site. */
 struct lks_internal_wish {
     struct lks_str site, sched; /* of the node, and the name of its pool's */
     uint32_t turn;              /* of the site's bridges */
+    bool whole;                 /* about the site */
+    struct lks_str url;         /* of the bridge; empty: that whose turn it is */
     struct lks_sched_wish wish;
+    struct lks_sched_site_wish site_wish;
 };
 
 struct lks_internal {
@@ -49,7 +54,7 @@ struct lks_internal {
     uint64_t job;           /* the client thread's number of whatever asks; 0: the sweeper */
     struct lks_arena arena; /* owns all texts */
     /* LEASE, SCHED: how many, and LEASE for how long; then which. */
-    size_t max;
+    size_t max, max_sites; /* SCHED: nodes, sites */
     lks_ms lasts;
     struct lks_internal_endpoint *endpoints;
     struct lks_internal_wish *wishes; /* SCHED */
@@ -60,6 +65,11 @@ struct lks_internal {
         struct lks_err why; /* code LKS_OK: it answered */
         struct lks_sched_said said;
     } sched; /* SCHED_SAID */
+    struct {
+        struct lks_err why;
+        struct lks_internal_wish wish; /* what was asked */
+        struct lks_sched_jobs jobs;    /* owned: where a list is put */
+    } site;                            /* SCHED_SITE */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;
     struct lks_gate_round *round;  /* WATCH, MEASURED; owned. NULL: nothing is wanted */

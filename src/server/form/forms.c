@@ -1,4 +1,5 @@
 #include "core/state/access.h"
+#include "core/view/effects.h"
 #include "server/form/forms_words.h"
 
 enum {
@@ -193,7 +194,8 @@ const struct lks_form lks_form_can = FORM("Can", "Whether a person may do someth
     MUST("grants", LKS_LIST(LKS_FORM(grant)),
         "roles that give the permission; of a no, those at other places"),
     MAY("role", WORDS(lks_role_words), "of a no: the role that gives it,"),
-    MAY("command", TEXT, "and the command of an admin"));
+    MAY("command", TEXT, "and the command of an admin"),
+    MAY("refused", TEXT, "of a no to a person who has the permission: why the act is refused"));
 
 static const struct lks_form liveness = FORM("Liveness", "How many nodes are heard",
     MUST("live", COUNT, "in time"),
@@ -226,10 +228,19 @@ const struct lks_form lks_form_fleet = FORM("Fleet", "The fleet at a glance",
     MUST("liveness", LKS_FORM(liveness), "of those"),
     MUST("pools", LKS_LIST(LKS_FORM(pool)), "its pools"),
     MUST("alarms_open", COUNT, "waiting for a person"));
+static const struct lks_form effect = FORM("Effect", "An effect of applying a fleet on some nodes",
+    MUST("effect", WORDS(lks_effect_words), "refused: admission starts to refuse jobs on these "
+         "nodes; change and deviation: it has nodes with other effects"),
+    MAY("pool", TEXT, "the pool that the nodes are in afterwards, or leave"),
+    MAY("reason", WORDS(lks_bar_words), "refused: the first reason"),
+    MAY("id", COUNT, "of the change or the deviation"),
+    MUST("nodes", COUNT, "how many"),
+    MUST("first", LKS_LIST(TEXT), "names of the first five"));
 const struct lks_form lks_form_applied = FORM("Applied",
     "The differences that applying a fleet made",
     MUST("applied", TRUTH, "false for a dry run"),
     MUST("changes", LKS_LIST(ANY), "the records, as of /v1/journal"),
+    MAY("effects", LKS_LIST(LKS_FORM(effect)), "a dry run: what applying it causes"),
     MUST("seq", COUNT, "the journal's last row"),
     MUST("nodes", COUNT, "enrolled nodes that it reaches"),
     MUST("gpus", COUNT, "how many GPUs they have"));

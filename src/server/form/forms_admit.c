@@ -115,7 +115,14 @@ static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a p
     MUST("nodes", COUNT, "nodes of the pool"),
     MUST("draining", COUNT, "of those, closed for new jobs while something runs there"),
     MUST("drained", COUNT, "closed, and nothing runs there"),
+    MUST("unfenced", COUNT, "asked through slurmrestd, which has no epochs"),
+    MUST("foreign", COUNT, "drained by another owner than lockstep, or by the scheduler itself"),
+    MUST("missing", COUNT, "the scheduler does not know them"),
+    MUST("published", COUNT, "the scheduler shows lockstep's verdict on them"),
+    MUST("behind", COUNT, "it shows another verdict or stack than it should"),
     MUST("failing", COUNT, "the scheduler does not answer about them"),
+    MUST("gres", COUNT, "nodes whose GPUs the scheduler advertises"),
+    MUST("gres_differ", COUNT, "of those, advertised otherwise than the stack pins"),
     MAY("oldest", TIME, "when the oldest of its answers came"),
     MAY("text", TEXT, "the reason of the first of these"));
 const struct lks_form lks_form_scheds = LIST("Schedulers", "Schedulers of pools", sched, "pools");

@@ -152,9 +152,14 @@ static const struct lks_form step = FORM("ChangeStep", "A step of a node",
     MAY("bundle_back", DIGEST, "where the image before is from"),
     MAY("image_back", DIGEST, "the image before"),
     MAY("revert", WORDS(lks_bmc_act_words), "how an update is reverted"),
-    MUST("one_way", TRUTH, "the step is irreversible"),
+    MUST("one_way", TRUTH, "the step cannot be rolled back"),
+    MAY("missing", TEXT, "files for the rollback that no verified bundle of the depot has; "
+        "one_way without them: the step is irreversible"),
     MUST("limit_ms", COUNT, "how long it may take"),
-    MUST("retries", COUNT, "how often it may be tried again"));
+    MUST("retries", COUNT, "how often it may be tried again"),
+    MAY("jobs", WORDS(lks_drain_jobs_words), "what may be done to jobs on a node that drains"),
+    MAY("signal", TEXT, "the signal that a job gets before it is requeued"),
+    MAY("grace_ms", COUNT, "how long a job has after the signal before it is requeued"));
 static const struct lks_form recipe = FORM("ChangeRecipe", "The steps of nodes of one kind",
     MUST("recipe", COUNT, "its number, from 0"),
     MUST("members", COUNT, "nodes and assets that go by it"),
@@ -259,6 +264,50 @@ static const struct lks_form wait = FORM("ChangeWait", "A node that a wave waits
     MAY("why", TEXT, "what it waits for, or does"),
     MAY("until", TIME, "its deadline: behind that the change does not wait for it"));
 
+static const struct lks_form job_act = FORM("ChangeJobAct", "An act of a change on a job",
+    MUST("job", TEXT, "the job, as its scheduler calls it"),
+    MAY("site", TEXT, "the site of the scheduler"),
+    MAY("user", TEXT, "its user"),
+    MAY("node", TEXT, "the node that drains, on which it was found"),
+    MUST("act", WORDS(lks_job_act_words), "whether it was last signalled or requeued"),
+    MUST("state", WORDS(lks_job_state_words), "whether the scheduler did it"),
+    MAY("signal", TEXT, "the signal"),
+    MAY("at", TIME, "when this was recorded"),
+    MAY("until", TIME, "when its grace ends"),
+    MAY("text", TEXT, "the scheduler's answer"));
+
+static const struct lks_form job_row = FORM("ChangeJobsRow",
+    "Jobs on nodes of one pool in one wave",
+    MUST("wave", COUNT, "its number, from 0"),
+    MUST("pool", TEXT, "the pool"),
+    MUST("nodes", COUNT, "nodes of the pool in the wave"),
+    MUST("busy", COUNT, "of these, those with a job"),
+    MUST("jobs", COUNT, "jobs on them"),
+    MUST("requeue", COUNT, "of these, those that their scheduler may start again"),
+    MAY("ends", TIME, "the last end that is known"),
+    MUST("unknown_ends", COUNT, "jobs whose end is unknown"),
+    MUST("lost_gpu_hours", COUNT,
+        "GPU-hours since jobs that may be requeued started: lost at most"),
+    MUST("idle_gpu_hours", COUNT,
+        "GPU-hours without work until the last job of each unit ends"),
+    MUST("unknown_idle", COUNT, "nodes without such a number: the end of a job is unknown"),
+    MUST("unlisted", COUNT, "nodes whose scheduler listed no jobs"));
+static const struct lks_form job_top = FORM("ChangeJob", "A job on nodes of a change",
+    MUST("job", TEXT, "the job, as its scheduler calls it"),
+    MAY("user", TEXT, "its user"),
+    MAY("account", TEXT, "its account"),
+    MUST("nodes", COUNT, "nodes of the change that it runs on"),
+    MUST("of", COUNT, "all of its nodes"),
+    MAY("started", TIME, "when it started"),
+    MAY("ends", TIME, "when it ends at the latest; absent: unknown"),
+    MUST("requeue", TRUTH, "its scheduler may start it again"));
+static const struct lks_form jobs_now = FORM("ChangeJobs",
+    "Jobs on nodes that did not start, as schedulers listed them",
+    MAY("listed", TIME, "when: of the oldest list; absent: there is none"),
+    MAY("missing", TEXT, "why a list is missing"),
+    MUST("rows", LKS_LIST(LKS_FORM(job_row)), "by wave and pool"),
+    MUST("top", LKS_LIST(LKS_FORM(job_top)), "the ten jobs with the most nodes of the change"));
+
 #define WISH_FIELDS                                                                                \
     MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
     MAY("stack", DIGEST, "the stack nodes are to run"),                                            \
@@ -319,6 +368,9 @@ const struct lks_form lks_form_change = FORM("Change", "A change, its plan, and 
     MUST("waived", LKS_LIST(LKS_FORM(waiver)), "gates that are not asked for a while"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
+    MAY("jobs_touched", COUNT, "jobs that it signalled or requeued"),
+    MAY("job_acts", LKS_LIST(LKS_FORM(job_act)), "what it did to the last 100 of them"),
+    MAY("jobs", LKS_FORM(jobs_now), "jobs on its nodes now; until it starts"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
     MAY("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"));
@@ -331,7 +383,17 @@ const struct lks_form lks_form_procedure = FORM("Procedure", "The method of proc
     MUST("back", ANY, "the revert of each step, spares, commands to run"),
     MUST("cost", ANY, "time, GPU-hours and money: rehearsed, or as planned"),
     MUST("risk", ANY, "what is left when all goes as planned"),
-    MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"));
+    MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"),
+    MAY("jobs", ANY, "jobs on its nodes now, by wave and pool, and the largest of them"));
+static const struct lks_form freeze = FORM("ChangeFreeze",
+    "A freeze that keeps nodes of a change from starting",
+    MAY("pool", TEXT, "the pool; absent: the whole fleet, or days of the fleet's file"),
+    BY,
+    MAY("since", TIME, "since when a person froze it"),
+    MAY("from", TEXT, "the first day of a freeze of the fleet's file"),
+    MAY("until", TEXT, "the first day after it"),
+    MAY("now", TRUTH, "today is one of these days, by UTC"),
+    MAY("description", TEXT, "why, by the fleet's file"));
 const struct lks_form lks_form_proposed = FORM("Proposed", "The plan of a change",
     MAY("id", COUNT, "its number; absent: nothing was recorded"),
     MAY("seq", COUNT, "the row up to which the journal is durable"),
@@ -341,9 +403,11 @@ const struct lks_form lks_form_proposed = FORM("Proposed", "The plan of a change
     SIZE_FIELDS,
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("gates", LKS_LIST(LKS_FORM(asks)), "what gates will ask, and would wait for now"),
+    MUST("freezes", LKS_LIST(LKS_FORM(freeze)), "that keep nodes of it from starting"),
     MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MUST("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
-    MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"));
+    MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
+    MAY("jobs", LKS_FORM(jobs_now), "jobs on its nodes now"));
 const struct lks_form lks_form_moved = FORM("ChangeMoved", "The state of a change now",
     SEQ,
     MUST("id", COUNT, "the change"),

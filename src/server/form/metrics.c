@@ -1,6 +1,7 @@
 #include "server/form/metrics.h"
 
 #include "base/vec.h"
+#include "core/actions/sched.h"
 #include "core/firmware/sweep.h"
 #include "core/rows/alarm.h"
 #include "core/rows/change.h"
@@ -22,7 +23,8 @@ struct lks_metrics_counts {
     uint32_t conforms, unjudged;
     uint32_t causes[LKS_DRIFT_COUNT];
     uint32_t deviating;
-    lks_ms inband, outband; /* ages of the oldest */
+    uint32_t gres, gres_differ; /* GPUs that a scheduler advertises; and other ones */
+    lks_ms inband, outband;     /* ages of the oldest */
     struct lks_sweep_age swept;
 };
 
@@ -249,6 +251,16 @@ static void put_endpoints(const struct lks_state *s, const struct lks_metrics_no
     put_counter(out, "lockstep_sched_conversations",
                 "Conversations with schedulers about nodes that were started.", about->sched_asked);
     put_counter(out, "lockstep_sched_failures", "Those that failed.", about->sched_failed);
+    put_counter(out, "lockstep_sched_site_requests",
+                "Requests to schedulers about whole sites that were started.",
+                about->sched_site_asked);
+    put_counter(out, "lockstep_sched_site_failures", "Those that failed.",
+                about->sched_site_failed);
+    put_counter(out, "lockstep_sched_published",
+                "Nodes whose verdict was published in a scheduler.", about->sched_published);
+    put_about(out, "lockstep_sched_behind", "gauge",
+              "Nodes whose scheduler shows another verdict or stack than it should.");
+    lks_buf_addf(out, "lockstep_sched_behind %" PRIu64 "\n", about->sched_behind);
     put_counter(out, "lockstep_bmc_requests", "Requests that management endpoints answered.",
                 about->bmc.requests);
 }
@@ -276,6 +288,26 @@ static void put_by_change(const struct lks_state *s, bool waves, struct lks_buf 
     }
 }
 
+/* Jobs that unfinished changes signalled or requeued; an act that was refused is waited for. */
+static void put_job_acts(const struct lks_state *s, struct lks_buf *out)
+{
+    static const char name[] = "lockstep_change_jobs";
+    put_about(out, name, "gauge", "Jobs that unfinished changes touched, by last act and state.");
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        uint32_t by[LKS_JOB_ACT_COUNT * LKS_JOB_STATE_COUNT] = {0};
+        for (uint32_t k = 0; k < c->job_count; k++)
+            by[c->jobs[k].act * LKS_JOB_STATE_COUNT + c->jobs[k].state]++;
+        for (size_t k = 0; !lks_change_over(c) && k < LKS_COUNT(by); k++) {
+            if (by[k] > 0)
+                lks_buf_addf(out,
+                             "%s{change=\"%" PRIu64 "\",act=\"%s\",state=\"%s\"} %" PRIu32 "\n",
+                             name, c->id, lks_job_act_words[k / LKS_JOB_STATE_COUNT],
+                             lks_job_state_words[k % LKS_JOB_STATE_COUNT], by[k]);
+        }
+    }
+}
+
 static void put_changes(const struct lks_state *s, struct lks_buf *out)
 {
     uint64_t by[LKS_CHANGE_STATE_COUNT] = {0};
@@ -287,6 +319,7 @@ static void put_changes(const struct lks_state *s, struct lks_buf *out)
                      by[i]);
     put_by_change(s, false, out);
     put_by_change(s, true, out);
+    put_job_acts(s, out);
     put_gauge(out, "lockstep_frozen", "1 where the whole fleet is frozen.", s->frozen);
     put_about(out, "lockstep_pool_frozen", "gauge", "1 where the pool is frozen.");
     for (uint32_t i = 0; i < s->pool_count; i++) {
@@ -321,7 +354,8 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_resets(s, out);
     put_counter(out, "lockstep_heartbeats", "Heartbeats that were heard.", m->beats);
     put_counter(out, "lockstep_calls", "Requests that were decided.", m->calls);
-    put_counter(out, "lockstep_calls_refused", "Requests that were refused.", m->refused);
+    put_counter(out, "lockstep_calls_refused",
+                "Calls that were answered with an error: HTTP status 400 or above.", m->refused);
     put_counter(out, "lockstep_journal_stalls", "Times the journal could not be written.",
                 m->stalls);
     put_counter(out, "lockstep_snapshots", "Snapshots of the state.", m->snapshots);
@@ -391,6 +425,8 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
     c->conforms += differs == LKS_DIFFERS_NOT && conforms;
     c->unjudged += differs == LKS_DIFFERS_NOT && !conforms;
     c->causes[n->drift_cause] += n->drifting;
+    c->gres += n->scheduler_gres != 0;
+    c->gres_differ += lks_sched_gres_differs(s, node);
     c->deviating += lks_bitset_test(&s->standing->deviates, node);
     if (n->inband != 0 && s->pulses[node].heard)
         c->inband = older(c->inband, now.mono, s->pulses[node].at);
@@ -441,6 +477,14 @@ static void put_deviating(struct lks_buf *out, const char *name, struct lks_str 
                           const struct lks_metrics_counts *c)
 {
     put_sample(out, name, pool, NULL, NULL, c->deviating);
+}
+
+/* A pool without a scheduler, or whose scheduler advertises no GPUs, has no line. */
+static void put_gres(struct lks_buf *out, const char *name, struct lks_str pool,
+                     const struct lks_metrics_counts *c)
+{
+    if (c->gres > 0)
+        put_sample(out, name, pool, NULL, NULL, c->gres_differ);
 }
 
 static void put_ages(struct lks_buf *out, const char *name, struct lks_str pool,
@@ -506,6 +550,9 @@ static void put_tally(const struct lks_state *s, const struct lks_metrics_tally 
                 out);
     put_by_pool(s, t, "lockstep_deviations", "Nodes that run a deviation, by pool.", put_deviating,
                 out);
+    put_by_pool(s, t, "lockstep_scheduler_gres_differs",
+                "Nodes whose scheduler advertises other GPUs than the stack pins, by pool.",
+                put_gres, out);
     put_by_pool(s, t, "lockstep_reading_age_seconds",
                 "Age of the oldest reading, by pool and band.", put_ages, out);
     put_by_pool(s, t, "lockstep_sweep_age_seconds",

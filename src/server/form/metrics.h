@@ -48,7 +48,9 @@ struct lks_metrics_now {
     lks_ms behind;
     struct lks_str aside; /* text of the server thread's */
     struct lks_metrics_bmc bmc;
-    uint64_t sched_asked, sched_failed; /* conversations with schedulers */
+    uint64_t sched_asked, sched_failed;           /* conversations with schedulers about nodes, */
+    uint64_t sched_site_asked, sched_site_failed; /* about sites; */
+    uint64_t sched_published, sched_behind;       /* nodes whose verdict they show, or not */
 };
 
 /* Everything but what is counted by node. */

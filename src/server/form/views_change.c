@@ -283,10 +283,17 @@ static void put_step(struct lks_json_writer *w, const struct lks_rec_plan_step *
     if (is_update(step->kind) && !step->one_way)
         lks_json_cstr(w, "revert", lks_bmc_act_words[step->revert]);
     lks_json_bool(w, "one_way", step->one_way);
+    lks_view_text(w, "missing", step->missing);
     bool leaves = step->kind == LKS_DO_LEAVE;
     lks_json_int(w, "limit_ms",
                  (int64_t)(leaves ? lks_drain_longest(step->limit, step->retries) : step->limit));
     lks_json_int(w, "retries", (int64_t)step->retries);
+    if (leaves)
+        lks_json_cstr(w, "jobs", lks_drain_jobs_words[step->jobs]);
+    if (step->jobs == LKS_DRAIN_JOBS_REQUEUE) {
+        lks_view_text(w, "signal", step->signal);
+        lks_json_int(w, "grace_ms", (int64_t)step->grace);
+    }
     lks_json_end(w, '}');
 }
 

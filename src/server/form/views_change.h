@@ -2,6 +2,7 @@
 #ifndef LKS_SERVER_VIEWS_CHANGE_H
 #define LKS_SERVER_VIEWS_CHANGE_H
 
+#include "core/actions/job_cost.h"
 #include "core/campaign/campaign_gate_plan.h"
 #include "core/decision/event.h"
 #include "core/decision/size.h"
@@ -87,5 +88,24 @@ void lks_view_change_row(struct lks_json_writer *w, const struct lks_state *s,
 /* A node in it; `waits`: what for, where its own text does not say. */
 void lks_view_change_member(struct lks_json_writer *w, const struct lks_state *s,
                             const struct lks_state_change *c, uint32_t place, struct lks_str waits);
+
+/* In views_jobs.c: jobs on the nodes of a change that did not start, which `c` (NULL: the sketch of
+ * a decision) has, as schedulers list them now, and what their drain costs. The lists are asked for
+ * anew. Nothing is put where no scheduler can be asked. */
+struct lks_view_jobs {
+    const struct lks_state *state;
+    const struct lks_book *book;
+    struct lks_sched_sites *sites;
+    struct lks_now now;
+};
+enum lks_code lks_view_jobs_cost(const struct lks_view_jobs *v, const struct lks_change_sketch *k,
+                                 const struct lks_state_change *c, struct lks_job_cost *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+void lks_view_jobs_now(struct lks_json_writer *w, const struct lks_view_jobs *v,
+                       const struct lks_change_sketch *k, const struct lks_state_change *c);
+
+/* The same file: what the change did to jobs; nothing where it touched none. */
+void lks_view_jobs_acted(struct lks_json_writer *w, const struct lks_state *s,
+                         const struct lks_state_change *c);
 
 #endif

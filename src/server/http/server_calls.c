@@ -241,6 +241,18 @@ static void put_memory(struct lks_server *s, struct lks_buf *out)
         lks_metrics_put_memory(lks_buf_view(&statm), (uint64_t)sysconf(_SC_PAGESIZE), out);
 }
 
+/* Of the certificate that new connections get, which may be older than the file. */
+static void put_certificate(const struct lks_server *s, struct lks_buf *out)
+{
+    int64_t left = s->certificate_end - (int64_t)(lks_daemon_now().wall / LKS_SECOND);
+    lks_buf_addf(out,
+                 "# TYPE lockstep_server_certificate_days gauge\n"
+                 "# HELP lockstep_server_certificate_days Whole days until the served certificate "
+                 "ends.\n"
+                 "lockstep_server_certificate_days %lld\n",
+                 left > 0 ? (long long)(left / LKS_SERVER_DAY_S) : 0);
+}
+
 /* Counts of the listeners, for the metrics. */
 static void put_counts(struct lks_server *s, struct lks_buf *out)
 {
@@ -276,6 +288,7 @@ static void put_counts(struct lks_server *s, struct lks_buf *out)
     for (size_t i = 2; i < LKS_COUNT(s->statuses); i++)
         lks_buf_addf(out, "lockstep_http_answers_total{status=\"%zuxx\"} %llu\n", i,
                      (unsigned long long)s->statuses[i]);
+    put_certificate(s, out);
     put_memory(s, out);
     lks_depot_server_metrics(s->depot, out);
     lks_audit_metrics(&s->audit, out);

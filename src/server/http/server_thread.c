@@ -18,6 +18,7 @@ enum {
     BODIES_MAX = 2,      /* for bodies of people, */
     LOGINS_MAX = 2,      /* and for logins: the others are for agents and artifacts */
     TO_READ_MAX = 64,    /* reads of one identity that wait for those */
+    RENEW_AGAIN_S = 3600,
 };
 
 static lks_ms mono_now(void)
@@ -52,6 +53,24 @@ static void renew_certificate(struct lks_daemon *d, const struct lks_config *con
     }
 }
 
+/* When the timer renews next: 60 days before the end, or hourly where that failed or the built-in
+ * CA ends as soon. A certificate of another CA is the site's. */
+static void plan_renewal(struct lks_server *s, struct lks_str certificate)
+{
+    const struct lks_daemon *d = s->daemon;
+    int64_t now = (int64_t)(lks_daemon_now().wall / LKS_SECOND);
+    struct lks_x509_about about;
+    struct lks_err ignored;
+    s->renew_at = INT64_MAX;
+    if (lks_x509_read(certificate, &about, &ignored) != LKS_OK)
+        return;
+    s->certificate_end = about.not_after;
+    if (!lks_x509_issued_by(certificate, lks_buf_view(&d->secrets.ca)))
+        return;
+    int64_t due = about.not_after - (int64_t)LKS_SECRETS_RENEW_DAYS * LKS_SERVER_DAY_S;
+    s->renew_at = due > now ? due : now + RENEW_AGAIN_S;
+}
+
 static enum lks_code reload_certificates(struct lks_server *s, const struct lks_config *config,
                                          struct lks_err *err)
 {
@@ -70,8 +89,26 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
     if (lks_httpd_certificates(s->agents, lks_buf_view(&certificate), lks_buf_view(&key),
                                lks_buf_view(&cas), err) != LKS_OK)
         return err->code;
-    return lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
-                                  lks_buf_view(&d->secrets.ca), err);
+    if (lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
+                               lks_buf_view(&d->secrets.ca), err) != LKS_OK)
+        return err->code;
+    plan_renewal(s, lks_buf_view(&certificate));
+    return LKS_OK;
+}
+
+/* A daemon that is never restarted renews by this. New connections get the new certificate, open
+ * ones go on. */
+static void renew_in_time(struct lks_server *s)
+{
+    int64_t now = (int64_t)(lks_daemon_now().wall / LKS_SECOND);
+    struct lks_err err = {0};
+    if (now < s->renew_at)
+        return;
+    s->renew_at = now + RENEW_AGAIN_S;
+    if (reload_certificates(s, lks_daemon_config(s->daemon), &err) == LKS_OK)
+        return;
+    struct lks_log_field field = {"cause", lks_str_from(err.msg)};
+    lks_daemon_log(s->daemon, LKS_LEVEL_WARNING, "server.crt was not renewed", &field, 1);
 }
 
 /* Reload ------------------------------------------------------------------------------------ */
@@ -325,12 +362,19 @@ static void drain(struct lks_server *s, lks_ms now)
     }
 }
 
+static void each_second(struct lks_server *s)
+{
+    lks_server_constants(s);
+    if (s->drain_until == 0)
+        renew_in_time(s);
+}
+
 static void on_second(uv_timer_t *timer)
 {
     struct lks_server *s = timer->data;
     lks_ms now = mono_now();
     if (now / CONSTANT_MS != (now - TICK_MS) / CONSTANT_MS)
-        lks_server_constants(s);
+        each_second(s);
     lks_events_tick(&s->events, now);
     lks_depot_server_tick(s->depot, now);
     if (s->drain_until != 0)
@@ -370,6 +414,7 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
     if (agent_cas(d, c, &cas, err) != LKS_OK)
         return err->code;
     renew_certificate(d, c, lks_buf_view(&d->secrets.server_key), &d->secrets.server);
+    plan_renewal(s, lks_buf_view(&d->secrets.server));
     struct lks_httpd_options o = {
         .address = c->people_listen.ptr,
         .certificate = lks_buf_view(&d->secrets.server),

@@ -67,10 +67,14 @@ static enum lks_code check_oidc(const struct lks_config *c, struct lks_err *err)
 /* What lockstepd shows to bridges, and knows them by. */
 static enum lks_code check_bridges(const struct lks_config *c, struct lks_err *err)
 {
+    LKS_CLEANUP(lks_secrets_wipe) struct lks_buf space = {0};
+    struct lks_str token;
+    lks_buf_init(&space, LKS_SECRET_MAX);
     if (check_ca("slurm.ca", c->slurm_ca, err) != LKS_OK ||
-        check_ca("slurm.certificate", c->slurm_certificate, err) != LKS_OK)
+        check_ca("slurm.certificate", c->slurm_certificate, err) != LKS_OK ||
+        check_ca("slurm.key", c->slurm_key, err) != LKS_OK)
         return err->code;
-    return check_ca("slurm.key", c->slurm_key, err);
+    return lks_secrets_slurm(c, &space, &token, err);
 }
 
 static enum lks_code check_store(const struct lks_config *c, struct lks_err *err)

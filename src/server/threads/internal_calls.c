@@ -67,6 +67,7 @@ static const struct lks_route routes[LKS_INTERNAL_COUNT] = {
                               .handle = lks_change_drafter_cadence},
     [LKS_INTERNAL_SCHED] = OWN("sched", lks_sched_runner_due),
     [LKS_INTERNAL_SCHED_SAID] = OWN("sched-said", lks_sched_runner_said),
+    [LKS_INTERNAL_SCHED_SITE] = OWN("sched-site", lks_sched_runner_site_said),
     [LKS_INTERNAL_HEARD] = OWN("heard", lks_metrics_poller_heard),
 };
 

@@ -1,8 +1,8 @@
 /*
  * Asking schedulers. Where a scheduler is configured the client thread asks the state again and
- * again which nodes are due (core/actions/sched_book.h), has the conversation about each with the
- * bridge of its site, and reports the answer or that none came. Only the leader's state has nodes
- * that are due; its epoch travels with every write.
+ * again which nodes and sites are due (core/actions/sched_book.h, sched_sites.h), has the
+ * conversation about each with the bridge of its site, and reports the answer or that none came.
+ * Only the leader's state has nodes that are due; its epoch travels with every write.
  */
 #ifndef LKS_SERVER_SCHED_RUNNER_H
 #define LKS_SERVER_SCHED_RUNNER_H
@@ -14,8 +14,9 @@ struct lks_sched_talk;
 
 struct lks_sched_runner {
     bool asked;                   /* which nodes are due */
-    lks_ms due;                   /* mono: when to ask again */
-    unsigned open;                /* conversations in progress, */
+    bool more;                    /* more than could be begun */
+    lks_ms due;                   /* mono: when to ask again, or earlier where there were more */
+    unsigned open, sites;         /* conversations in progress about nodes and about sites, */
     struct lks_sched_talk *talks; /* which are these; owned */
 };
 
@@ -31,5 +32,6 @@ void lks_sched_runner_fini(struct lks_client_thread *c);
 /* The state thread's part, without a listener. */
 void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call);
 void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call);
+void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call);
 
 #endif

@@ -19,7 +19,8 @@
 
 #include <stdatomic.h>
 
-#define LKS_BEATS_MAX 256
+#define LKS_BEATS_MAX    256
+#define LKS_SERVER_DAY_S 86400
 
 enum lks_mail_kind {
     LKS_MAIL_CALL,     /* struct lks_call: server to state, perhaps to store, and back; or client to
@@ -188,6 +189,8 @@ struct lks_server {
     struct lks_fair_queue logins; /* and those that wait for the OpenID provider */
     uint64_t beats_fast;
     uint64_t statuses[6];          /* answers by hundred */
+    int64_t certificate_end;       /* of the served one; seconds since 1970, as the next */
+    int64_t renew_at;              /* INT64_MAX: it is of another CA */
     lks_ms drain_until;            /* mono; 0: not draining */
     bool stop_sent, state_stopped; /* of the state thread */
 };

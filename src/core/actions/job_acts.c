@@ -1,0 +1,156 @@
+#include "core/actions/job_acts.h"
+
+#include "base/vec.h"
+#include "core/decision/event.h"
+#include "core/rows/change.h"
+#include "core/sched/jobs.h"
+#include "core/state/state.h"
+
+#include <stdlib.h>
+
+/* Acts of the state -------------------------------------------------------------------------- */
+
+static struct lks_job_due due_of(const struct lks_state *s, const struct lks_state_change *c,
+                                 const struct lks_job_acted *job)
+{
+    return (struct lks_job_due){
+        .change = c->id,
+        .job = lks_state_text(s, job->job),
+        .site = lks_state_text(s, job->site),
+        .sched = lks_state_text(s, job->sched),
+        .node = lks_state_text(s, job->node),
+        .signal = lks_state_text(s, job->signal),
+        .job_text = job->job,
+        .site_text = job->site,
+        .act = job->act,
+        .started = job->started,
+    };
+}
+
+bool lks_job_acts_next(const struct lks_state *s, struct lks_job_acts_at *at,
+                       struct lks_job_due *out)
+{
+    for (; at->change < s->change_count; at->change++, at->job = 0) {
+        const struct lks_state_change *c = &s->changes[at->change];
+        while (c->state == LKS_CHANGE_RUNNING && at->job < c->job_count) {
+            const struct lks_job_acted *job = &c->jobs[at->job++];
+            if (job->state != LKS_JOB_ASKED)
+                continue;
+            *out = due_of(s, c, job);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lks_job_acts_find(const struct lks_state *s, uint64_t change, struct lks_str site,
+                       struct lks_str job, enum lks_job_act act, struct lks_job_due *out)
+{
+    const struct lks_state_change *c = lks_state_change(s, change);
+    const struct lks_job_acted *had = c != NULL ? lks_state_change_job(s, c, site, job) : NULL;
+    if (had == NULL || had->act != act || had->state != LKS_JOB_ASKED)
+        return false;
+    *out = due_of(s, c, had);
+    return true;
+}
+
+bool lks_job_acts_meant(const struct lks_job_due *due, bool runs, lks_ms started)
+{
+    return runs && started == due->started;
+}
+
+/* Requests ----------------------------------------------------------------------------------- */
+
+void lks_job_acts_fini(struct lks_job_book *b)
+{
+    free(b->sent);
+    *b = (struct lks_job_book){0};
+}
+
+static struct lks_job_sent *find(const struct lks_job_book *b, const struct lks_job_due *due)
+{
+    return LKS_VEC_FIND(b->sent, b->count, it,
+                        it->change == due->change && it->job == due->job_text &&
+                            it->site == due->site_text && it->act == due->act);
+}
+
+/* False: no memory. */
+static bool note(struct lks_job_book *b, const struct lks_job_due *due, bool waits, lks_ms wall)
+{
+    struct lks_err ignored = {0};
+    const struct lks_job_sent made = {.change = due->change,
+                                      .job = due->job_text,
+                                      .site = due->site_text,
+                                      .act = due->act,
+                                      .waits = waits,
+                                      .at = wall};
+    return LKS_VEC_ADD(b->sent, b->room, b->count, UINT32_MAX, made, &ignored) == LKS_OK;
+}
+
+/* One that ends has its nodes, and does nothing there any more. */
+static bool is_running(const struct lks_sched_job *job)
+{
+    return job != NULL && job->runs && !lks_str_is(job->state, "completing");
+}
+
+enum lks_job_does lks_job_acts_does(struct lks_job_book *b, const struct lks_job_due *due,
+                                    const struct lks_sched_jobs *jobs, bool fresh, lks_ms wall)
+{
+    const struct lks_sched_job *job = lks_sched_jobs_find(jobs, due->job);
+    struct lks_job_sent *sent = find(b, due);
+    if (sent == NULL && !fresh) {
+        (void)note(b, due, false, wall); /* of a controller before: the next list decides */
+        return LKS_JOB_WAIT;
+    }
+    if (sent != NULL &&
+        (sent->waits ? wall < sent->at + LKS_JOB_ACTS_ASKED : jobs->listed <= sent->at))
+        return LKS_JOB_WAIT;
+    if (!is_running(job) || !lks_job_acts_meant(due, true, job->started))
+        return LKS_JOB_OVER;
+    if (sent == NULL && !note(b, due, true, wall))
+        return LKS_JOB_WAIT;
+    if (sent != NULL) {
+        sent->waits = true;
+        sent->at = wall;
+    }
+    return LKS_JOB_SEND;
+}
+
+void lks_job_acts_leaves(struct lks_job_book *b, const struct lks_job_due *due, lks_ms wall)
+{
+    struct lks_job_sent *sent = find(b, due);
+    if (sent == NULL)
+        return;
+    sent->waits = true;
+    sent->at = wall;
+}
+
+void lks_job_acts_ended(struct lks_job_book *b, const struct lks_job_due *due, bool unknown,
+                        lks_ms wall)
+{
+    struct lks_job_sent *sent = find(b, due);
+    if (sent == NULL)
+        return;
+    if (unknown) {
+        sent->waits = false;
+        sent->at = wall;
+        return;
+    }
+    LKS_VEC_REMOVE(b->sent, b->count, (uint32_t)(sent - b->sent));
+}
+
+/* Jobs of a node ----------------------------------------------------------------------------- */
+
+size_t lks_job_acts_on(const struct lks_sched_jobs *jobs, struct lks_str node,
+                       struct lks_event_job *out, size_t max)
+{
+    struct lks_sched_jobs_at at = {0};
+    const struct lks_sched_job *job;
+    size_t count = 0;
+    while (count < max && (job = lks_sched_jobs_on(jobs, node, &at)) != NULL) {
+        if (is_running(job) && !job->unplaced && job->started != 0)
+            out[count++] = (struct lks_event_job){
+                .id = job->id, .user = job->user, .started = job->started, .requeue = job->requeue};
+    }
+    return count;
+}

@@ -1,0 +1,107 @@
+/*
+ * What schedulers are asked about whole sites, in the memory of the controller that leads: the list
+ * of jobs, while a node of the site is wanted or a person asks, and requests about single jobs, in
+ * the order they were made. Nothing of it is journaled.
+ */
+#ifndef LKS_CORE_SCHED_SITES_H
+#define LKS_CORE_SCHED_SITES_H
+
+#include "core/actions/sched.h"
+#include "core/rows/now.h"
+#include "core/sched/jobs.h"
+
+#define LKS_SCHED_SITES_MAX       256
+#define LKS_SCHED_SITES_SCAN      (5 * LKS_SECOND)  /* nodes are looked through for wanted sites */
+#define LKS_SCHED_SITES_LIST      (30 * LKS_SECOND) /* a list of jobs is asked for again after */
+#define LKS_SCHED_SITES_ASKED     (60 * LKS_SECOND) /* so long after a person asked for it */
+#define LKS_SCHED_SITES_RETRY_MAX (300 * LKS_SECOND)
+#define LKS_SCHED_SITES_ORDERS    4096 /* requests about jobs that wait, of a site */
+
+/* A request that waits for its turn. */
+struct lks_sched_order {
+    struct lks_sched_order *next;
+    struct lks_sched_site_wish wish; /* its texts are behind the struct, in the same memory */
+};
+
+/* A site of one scheduler. */
+struct lks_sched_site {
+    struct lks_str site, sched; /* owned by `texts` of the list */
+    bool wanted;                /* a node of it is drained, or is to be */
+    lks_ms asked_for;           /* mono: a person asks for its jobs, until then */
+    lks_ms asked_until;         /* mono: its jobs are being asked for, until then at most */
+    lks_ms due;                 /* mono: they are not asked for before */
+    lks_ms failing_since;       /* wall: since when no list came; 0: the last one did */
+    uint32_t failures;          /* one after the other, */
+    uint32_t turn;              /* and in all: each makes it the turn of the site's next bridge */
+    struct lks_sched_jobs jobs; /* the last list, owned */
+    char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last failure */
+    struct lks_sched_order *orders, **last; /* owned; the first is next */
+    uint32_t order_count;
+    /* What lockstep says of nodes (core/actions/sched_truth.h). */
+    lks_ms publish_due;      /* mono: nothing is published before */
+    lks_ms publishing_until; /* mono: a request is in progress, until then at most */
+    lks_ms configured;       /* the scheduler's clock: when it read its configuration */
+    uint32_t publish_failures;
+    uint32_t behind; /* nodes that showed something else when they were last compared */
+    char publish_trouble[LKS_SCHED_REASON_MAX + 1];
+};
+
+/* All zero is the beginning. */
+struct lks_sched_sites {
+    struct lks_sched_site **items; /* owned, each too: they stay where they are */
+    uint32_t count, room;
+    struct lks_intern texts;
+    lks_ms scan;    /* mono: when nodes are looked through again */
+    uint64_t asked; /* conversations that began, and */
+    uint64_t failed;
+};
+void lks_sched_sites_fini(struct lks_sched_sites *b);
+
+struct lks_sched_site_due {
+    struct lks_str site, sched;
+    uint32_t turn; /* of the site's bridges */
+    struct lks_sched_site_wish wish;
+};
+
+/* What is to be asked now, at most `max`. Texts are copied to `arena`. Epoch, deadline and the
+ * memory of a list are the caller's. An order that was given out is gone from the book. */
+enum lks_code lks_sched_sites_due(struct lks_sched_sites *b, const struct lks_state *s, lks_ms mono,
+                                  uint32_t max, struct lks_arena *arena,
+                                  struct lks_sched_site_due *out, uint32_t *count,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* The list of jobs came: what is in `jobs` moves to the book. `speed` divides what is waited. */
+void lks_sched_sites_listed(struct lks_sched_sites *b, struct lks_str site, struct lks_str sched,
+                            struct lks_sched_jobs *jobs, struct lks_now now, uint64_t speed);
+
+/* It did not come. The last list stays, with its age. */
+void lks_sched_sites_failed(struct lks_sched_sites *b, struct lks_str site, struct lks_str sched,
+                            const char *why, struct lks_now now, uint64_t speed);
+
+/* A person or a plan asks for the jobs of a site: they are listed now, and again for a while. */
+enum lks_code lks_sched_sites_ask(struct lks_sched_sites *b, struct lks_str site,
+                                  struct lks_str sched, lks_ms mono,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* Have a job signalled or requeued, once. The outcome comes to lks_sched_runner_site_said(), with
+ * the wish's tag. LIMIT: too many wait already. */
+enum lks_code lks_sched_sites_order(struct lks_sched_sites *b, struct lks_str site,
+                                    struct lks_str sched, const struct lks_sched_site_wish *wish,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* NULL: nothing is known of the site. */
+const struct lks_sched_site *lks_sched_sites_find(const struct lks_sched_sites *b,
+                                                  struct lks_str site, struct lks_str sched);
+
+/* The same, for the files of the book. */
+struct lks_sched_site *lks_sched_sites_get(const struct lks_sched_sites *b, struct lks_str site,
+                                           struct lks_str sched);
+
+/* Nodes of all sites that showed another truth when they were last compared. */
+uint64_t lks_sched_sites_behind(const struct lks_sched_sites *b);
+
+/* The list of the site's jobs that came last, whatever its age; NULL: none came. */
+const struct lks_sched_jobs *lks_sched_sites_jobs(const struct lks_sched_sites *b,
+                                                  struct lks_str site, struct lks_str sched);
+
+#endif

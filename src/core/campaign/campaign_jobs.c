@@ -1,0 +1,268 @@
+/*
+ * What the scheduler of a member's node reports: that it is drained, what it waits for, that
+ * another ended the drain while the change works on the node; and its jobs.
+ *
+ * Jobs on nodes that drain. Where the plan says so, a job that its scheduler may requeue is
+ * signalled, has its grace, and is then requeued: each once by one change, on however many nodes
+ * and in however many waves it runs. A job that may not be requeued is left alone, and waited for
+ * as every other.
+ *
+ * Each act is a record before the scheduler is asked for it. The run of the job that is meant has
+ * a time at which it started, so a request that is repeated after a crash finds whether the job was
+ * requeued already: core/actions/job_acts.h.
+ */
+#include "core/campaign/campaign_parts.h"
+#include "core/registry/book.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
+#include "model/manifest/fleet.h"
+
+/* Jobs -------------------------------------------------------------------------------------- */
+
+static void record(struct lks_deciding *d, const struct lks_look *k,
+                   const struct lks_event_job *job, enum lks_job_act act)
+{
+    lks_text sched = k->n->pool < k->s->pool_count ? k->s->pools[k->n->pool].sched : 0;
+    lks_decision_add(d, LKS_RECORD_JOB_ACT)->job_act = (struct lks_rec_job_act){
+        .change = k->c->id,
+        .job = job->id,
+        .site = lks_look_text(k, k->n->site),
+        .sched = lks_look_text(k, sched),
+        .node = lks_look_name(k),
+        .user = job->user,
+        .act = act,
+        .state = LKS_JOB_ASKED,
+        .signal = lks_look_text(k, k->step->signal),
+        .started = job->started,
+        .until = act == LKS_JOB_SIGNAL ? d->now.wall + k->step->grace : 0,
+        .text = LKS_STR(""),
+    };
+}
+
+/* Whether its grace is over. An act that the scheduler did not answer yet has to end first; one
+ * that it refused was the last. */
+static bool is_due(const struct lks_job_acted *had, lks_ms wall)
+{
+    return had->act == LKS_JOB_SIGNAL && had->state == LKS_JOB_DONE && wall >= had->until;
+}
+
+static void act(struct lks_deciding *d, const struct lks_look *k, const struct lks_event_job *job)
+{
+    struct lks_str site = lks_look_text(k, k->n->site);
+    const struct lks_job_acted *had = lks_state_change_job(k->s, k->c, site, job->id);
+    if (!job->requeue || (had != NULL && had->started != job->started))
+        return; /* another run of it: this change did its part */
+    if (had == NULL && k->c->job_count < LKS_CHANGE_JOBS)
+        record(d, k, job, LKS_JOB_SIGNAL);
+    else if (had != NULL && is_due(had, d->now.wall))
+        record(d, k, job, LKS_JOB_REQUEUE);
+}
+
+/* It drains by this change, has jobs, and its plan says that they are requeued. A change that is
+ * paused or halted waits for jobs and touches none: a person may be about to end it. */
+static bool requeues(const struct lks_look *k)
+{
+    char owner[LKS_CHANGE_OWNER_SIZE];
+    return k->c->state == LKS_CHANGE_RUNNING && k->step != NULL && k->step->kind == LKS_DO_LEAVE &&
+           k->m->state == LKS_MEMBER_ASKED && k->step->jobs == LKS_DRAIN_JOBS_REQUEUE &&
+           lks_str_eq(lks_look_text(k, k->n->drained_by), lks_state_change_owner(k->c->id, owner));
+}
+
+bool lks_campaign_jobs_wanted(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_state_change *c = lks_state_changing(s, node);
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, node) : NULL;
+    if (m == NULL)
+        return false;
+    struct lks_look k = lks_campaign_look_at(s, c, m);
+    return requeues(&k);
+}
+
+void lks_campaign_jobs(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state *s = d->state;
+    const struct lks_state_change *c =
+        e->node < s->node_count ? lks_state_changing(s, e->node) : NULL;
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
+    if (m == NULL)
+        return;
+    struct lks_look k = lks_campaign_look_at(s, c, m);
+    if (!requeues(&k))
+        return;
+    for (size_t i = 0; i < e->sched_jobs.count; i++)
+        act(d, &k, &e->sched_jobs.list[i]);
+}
+
+/* The answer to an act that is still asked for: answers are repeated, and may come late. */
+void lks_campaign_jobs_acted(struct lks_deciding *d)
+{
+    const struct lks_event_job_acted *e = &d->event->acted;
+    const struct lks_state_change *c = lks_state_change(d->state, e->change);
+    const struct lks_job_acted *had =
+        c != NULL ? lks_state_change_job(d->state, c, e->site, e->job) : NULL;
+    if (had == NULL || had->act != e->act || had->state != LKS_JOB_ASKED)
+        return;
+    bool graces = e->act == LKS_JOB_SIGNAL && !e->refused;
+    lks_decision_add(d, LKS_RECORD_JOB_ACT)->job_act = (struct lks_rec_job_act){
+        .change = c->id,
+        .job = e->job,
+        .site = e->site,
+        .sched = lks_state_text(d->state, had->sched),
+        .node = lks_state_text(d->state, had->node),
+        .user = lks_state_text(d->state, had->user),
+        .act = e->act,
+        .state = e->refused ? LKS_JOB_REFUSED : LKS_JOB_DONE,
+        .signal = lks_state_text(d->state, had->signal),
+        .started = had->started,
+        .until = graces ? d->now.wall + (had->until - had->at) : 0, /* from its answer on */
+        .text = e->text,
+    };
+}
+
+/* What is noted of a lost drain -------------------------------------------------------------- */
+
+static bool is_noted(const struct lks_look *k, enum lks_note note)
+{
+    return (k->n->notes >> note & 1) != 0;
+}
+
+static void note(struct lks_deciding *d, const struct lks_look *k, enum lks_note note, bool on,
+                 struct lks_str text)
+{
+    if (is_noted(k, note) != on)
+        lks_decision_add(d, LKS_RECORD_NOTED)->noted =
+            (struct lks_rec_noted){.node = lks_look_name(k), .note = note, .on = on, .text = text};
+}
+
+void lks_campaign_sched_over(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+{
+    note(d, k, LKS_NOTE_UNDRAINED, false, text);
+    note(d, k, LKS_NOTE_RESUMED, false, text);
+}
+
+/* The drain was lost -------------------------------------------------------------------------- */
+
+/* Jobs may have started there since: before anything else is done to it, it is drained and read
+ * once more. A member that waits to return needs no more of it. */
+bool lks_campaign_sched_undrained(const struct lks_look *k)
+{
+    return is_noted(k, LKS_NOTE_UNDRAINED) && k->n->asset == 0 && k->step != NULL &&
+           k->step->kind != LKS_DO_LEAVE && k->step->kind != LKS_DO_RETURN &&
+           lks_campaign_look_out(k);
+}
+
+static bool holds(const struct lks_deciding *d, const struct lks_look *k)
+{
+    const struct lks_fleet *fleet = lks_book_fleet(d->book);
+    if (fleet == NULL || k->n->pool >= k->s->pool_count)
+        return false;
+    const struct lks_pool *pool =
+        lks_fleet_find_pool(fleet, lks_look_text(k, k->s->pools[k->n->pool].name));
+    return pool != NULL && pool->resume_holds;
+}
+
+static void hold(struct lks_deciding *d, const struct lks_look *k, const char *why)
+{
+    lks_campaign_sched_over(d, k, LKS_STR("the change holds it"));
+    lks_campaign_member_give_up(
+        d, k, k->m->back ? LKS_FAILURE_REVERT : LKS_FAILURE_BUSY,
+        lks_decision_text(d, "its drain was ended in the scheduler by another, %s", why));
+}
+
+/* From its drain on, as one that a person has tried again: each step finds out what is left to do.
+ * As often as it is lost: a scheduler that was killed may lose it more than once. Not in the
+ * rollback, whose steps are not repeated: a bank that was switched would be switched again. */
+void lks_campaign_sched_again(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_campaign_member_record(k);
+    if (holds(d, k) || k->m->back) {
+        hold(d, k,
+             k->m->back ? "in the middle of its rollback" : "and the pool's on_resume is hold");
+        return;
+    }
+    struct lks_look leaves = *k; /* there it is out of service: its way has such a step */
+    r.state = LKS_MEMBER_ASKED;
+    r.step = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
+    r.reached = lks_campaign_look_reached(k);
+    leaves.step = &k->r->steps[r.step];
+    r.until = d->now.wall + lks_campaign_leave_limit(d, &leaves);
+    r.attempt = 1;
+    r.work = 0;
+    r.failure = LKS_FAILURE_BUSY;
+    r.text = LKS_STR("its drain was ended in the scheduler by another: it is drained again");
+    lks_campaign_member_list(d, k, r);
+    note(d, k, LKS_NOTE_UNDRAINED, false, r.text);
+    note(d, k, LKS_NOTE_RESUMED, true, r.text);
+}
+
+/* Answers ------------------------------------------------------------------------------------- */
+
+/* What it waits for, as its scheduler has it now: people see it, and an end by its limit names it.
+ */
+static void note_wait(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+{
+    if (text.len == 0 || lks_str_eq(text, lks_look_text(k, k->m->text)))
+        return;
+    struct lks_rec_member r = lks_campaign_member_record(k);
+    r.text = text;
+    lks_campaign_member_list(d, k, r);
+}
+
+/* While it drains: it takes no new work and nothing runs there, by the drain that is recorded, ours
+ * or one that was there before; or this is not so any more. */
+static void leave(struct lks_deciding *d, const struct lks_look *k, bool lost)
+{
+    const struct lks_event_sched *e = &d->event->sched;
+    bool asked = k->m->state == LKS_MEMBER_ASKED;
+    bool drained = e->drained && k->n->drained_by != 0 &&
+                   lks_str_eq(e->owner, lks_look_text(k, k->n->drained_by));
+    if (lost && k->n->pending == 0 && holds(d, k)) {
+        hold(d, k, "and the pool's on_resume is hold");
+        return;
+    }
+    if (asked && !drained)
+        note_wait(d, k, e->text);
+    if (drained != asked || e->unknown)
+        return;
+    struct lks_rec_member r = lks_campaign_member_record(k);
+    r.state = drained ? LKS_MEMBER_READING : LKS_MEMBER_ASKED;
+    r.attempt = 1;
+    r.work = 0; /* an answer that is still to come was found before this */
+    r.text = drained ? LKS_STR("its scheduler says that nothing runs there")
+                     : LKS_STR("its scheduler says that it is not drained any more");
+    lks_campaign_member_list(d, k, r);
+    if (drained) /* by this answer, whatever was lost before */
+        note(d, k, LKS_NOTE_UNDRAINED, false, r.text);
+}
+
+/* It was reported as drained, and is out of service since. */
+static bool is_verified(const struct lks_look *k)
+{
+    bool leaves = k->step != NULL && k->step->kind == LKS_DO_LEAVE;
+    return leaves ? k->m->state == LKS_MEMBER_READING : lks_campaign_look_out(k);
+}
+
+void lks_campaign_sched(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state *s = d->state;
+    if (e->node >= s->node_count)
+        return;
+    const struct lks_state_change *c = lks_state_changing(s, e->node);
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
+    if (m == NULL) {
+        (void)lks_decide_sched_heard(d, false);
+        return;
+    }
+    struct lks_look k = lks_campaign_look_at(s, c, m);
+    bool lost = lks_decide_sched_heard(d, is_verified(&k));
+    if (k.step == NULL || lks_member_over(m))
+        return;
+    if (k.step->kind != LKS_DO_LEAVE) {
+        if (lost && lks_campaign_look_out(&k))
+            note(d, &k, LKS_NOTE_UNDRAINED, true, e->sched.text);
+    } else if (m->state != LKS_MEMBER_WAITING) {
+        leave(d, &k, lost);
+    }
+}

@@ -1,0 +1,267 @@
+#include "core/sched/jobs.h"
+
+#include "base/vec.h"
+#include "codec/format/json.h"
+#include "codec/format/json_list.h"
+#include "codec/notation/hostlist.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define WORDS_MAX  ((size_t)256 << 20) /* an arena rounds each text up */
+#define HOSTS_MAX  ((size_t)64 << 20)  /* of one job */
+#define ID_MAX     256
+#define PLACES_ARE LKS_SCHED_JOBS_PLACES_MAX
+
+void lks_sched_jobs_fini(struct lks_sched_jobs *jobs)
+{
+    free(jobs->jobs);
+    free(jobs->by_id);
+    free(jobs->first);
+    free(jobs->links);
+    lks_intern_fini(&jobs->ids);
+    lks_intern_fini(&jobs->names);
+    lks_intern_fini(&jobs->words);
+    *jobs = (struct lks_sched_jobs){0};
+}
+
+static void init(struct lks_sched_jobs *jobs)
+{
+    *jobs = (struct lks_sched_jobs){0};
+    lks_intern_init(&jobs->ids, WORDS_MAX);
+    lks_intern_init(&jobs->names, WORDS_MAX);
+    lks_intern_init(&jobs->words, WORDS_MAX);
+}
+
+/* Reading a job ----------------------------------------------------------------------------- */
+
+/* A moment or a number that may be null, which is `otherwise`. */
+static bool read_number(const struct lks_doc *map, const char *key, uint64_t max,
+                        uint64_t otherwise, uint64_t *out)
+{
+    const struct lks_doc *doc = lks_doc_member(map, key);
+    *out = otherwise;
+    if (doc == NULL || doc->kind == LKS_DOC_NULL)
+        return doc != NULL;
+    if (doc->kind != LKS_DOC_NUMBER || doc->fraction || doc->number < 0 ||
+        (uint64_t)doc->number > max)
+        return false;
+    *out = (uint64_t)doc->number;
+    return true;
+}
+
+static enum lks_code keep(struct lks_sched_jobs *jobs, struct lks_str text, struct lks_str *out,
+                          struct lks_err *err)
+{
+    uint32_t id = 0;
+    if (lks_intern_id(&jobs->words, text, &id, err) != LKS_OK)
+        return err->code;
+    *out = lks_intern_text(&jobs->words, id);
+    return LKS_OK;
+}
+
+static enum lks_code read_texts(struct lks_sched_jobs *jobs, const struct lks_doc *doc,
+                                struct lks_sched_job *out, struct lks_err *err)
+{
+    const struct {
+        const char *key;
+        struct lks_str *text;
+    } texts[] = {{"user", &out->user},
+                 {"account", &out->account},
+                 {"partition", &out->partition},
+                 {"state", &out->state},
+                 {"nodes", &out->nodes}};
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        struct lks_str text = lks_doc_text(doc, texts[i].key);
+        if (!lks_str_printable(text))
+            return lks_fail(err, LKS_E_INVALID, "%s has bytes that cannot be printed",
+                            texts[i].key);
+        if (keep(jobs, text, texts[i].text, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code read_job(struct lks_sched_jobs *jobs, const struct lks_doc *doc,
+                              struct lks_sched_job *out, struct lks_str *id, struct lks_err *err)
+{
+    const struct lks_doc *requeue = lks_doc_member(doc, "requeue");
+    uint64_t gpus = 0;
+    *id = lks_doc_text(doc, "id");
+    if (id->len == 0 || id->len > ID_MAX || !lks_str_printable(*id))
+        return lks_fail(err, LKS_E_INVALID, "id: a line of 1 to %d bytes", ID_MAX);
+    if (!read_number(doc, "started", LKS_TIME_MAX, 0, &out->started) ||
+        !read_number(doc, "ends", LKS_TIME_MAX, 0, &out->ends) ||
+        !read_number(doc, "gpus", UINT32_MAX - 1, LKS_SCHED_JOBS_UNKNOWN, &gpus) ||
+        requeue == NULL || requeue->kind != LKS_DOC_BOOL)
+        return lks_fail(err, LKS_E_INVALID,
+                        "started, ends and gpus are numbers or null, and requeue is a boolean");
+    out->gpus = (uint32_t)gpus;
+    out->requeue = requeue->truth;
+    return read_texts(jobs, doc, out, err);
+}
+
+/* Where jobs run ---------------------------------------------------------------------------- */
+
+static enum lks_code put_link(struct lks_sched_jobs *jobs, struct lks_str node, uint32_t job,
+                              struct lks_err *err)
+{
+    uint32_t id = 0, before = lks_intern_count(&jobs->names);
+    if (LKS_VEC_RESERVE(jobs->first, jobs->first_room, before + (size_t)1, err) != LKS_OK ||
+        lks_intern_id(&jobs->names, node, &id, err) != LKS_OK)
+        return err->code;
+    if (id == before)
+        jobs->first[id] = 0;
+    struct lks_sched_job_link link = {.job = job, .next = jobs->first[id]};
+    if (LKS_VEC_ADD(jobs->links, jobs->link_room, jobs->link_count, PLACES_ARE, link, err) !=
+        LKS_OK)
+        return err->code;
+    jobs->first[id] = jobs->link_count;
+    return LKS_OK;
+}
+
+static enum lks_code place(struct lks_sched_jobs *jobs, uint32_t which, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = HOSTS_MAX};
+    struct lks_sched_job *job = &jobs->jobs[which];
+    struct lks_hostlist hosts = {0};
+    struct lks_err why = {0};
+    enum lks_code code = lks_hostlist_parse(job->nodes, &arena, &hosts, &why);
+    if (code == LKS_E_NOMEM)
+        return lks_fail_nomem(err);
+    job->unplaced = code != LKS_OK;
+    jobs->unplaced += job->unplaced;
+    job->node_count = (uint32_t)hosts.count;
+    if (hosts.count > PLACES_ARE - jobs->link_count)
+        return lks_fail(err, LKS_E_LIMIT,
+                        "the jobs run on more than %" PRIu32 " nodes in all, each job counted",
+                        PLACES_ARE);
+    for (size_t i = 0; i < hosts.count; i++) {
+        if (put_link(jobs, hosts.names[i], which, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* An id that is listed twice leads to the first. */
+static enum lks_code put_job(struct lks_sched_jobs *jobs, struct lks_str id,
+                             struct lks_sched_job *job, struct lks_err *err)
+{
+    uint32_t number = 0, before = lks_intern_count(&jobs->ids);
+    if (jobs->count == LKS_SCHED_JOBS_LISTED_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "more than %" PRIu32 " jobs are not finished",
+                        LKS_SCHED_JOBS_LISTED_MAX);
+    if (LKS_VEC_RESERVE(jobs->by_id, jobs->id_room, before + (size_t)1, err) != LKS_OK ||
+        lks_intern_id(&jobs->ids, id, &number, err) != LKS_OK)
+        return err->code;
+    if (number == before)
+        jobs->by_id[number] = jobs->count;
+    job->id = lks_intern_text(&jobs->ids, number);
+    job->runs = job->nodes.len > 0;
+    return LKS_VEC_ADD(jobs->jobs, jobs->room, jobs->count, LKS_SCHED_JOBS_LISTED_MAX, *job, err);
+}
+
+static enum lks_code read_element(struct lks_sched_jobs *jobs, struct lks_str json,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_sched_job job = {0};
+    struct lks_str id = {0};
+    if (lks_docs_init(&docs, "job", err) != LKS_OK || lks_json_parse(json, &docs, err) != LKS_OK ||
+        read_job(jobs, docs.first, &job, &id, err) != LKS_OK ||
+        put_job(jobs, id, &job, err) != LKS_OK)
+        return err->code;
+    return job.runs ? place(jobs, jobs->count - 1, err) : LKS_OK;
+}
+
+/* Reading the list -------------------------------------------------------------------------- */
+
+static enum lks_code read_list(struct lks_sched_jobs *jobs, struct lks_str list,
+                               struct lks_err *err)
+{
+    struct lks_str element;
+    enum lks_json_list next = LKS_JSON_LIST_BROKEN;
+    uint32_t number = 0;
+    if (lks_json_list_open(&list)) {
+        while ((next = lks_json_list_next(&list, &element)) == LKS_JSON_LIST_ELEMENT) {
+            number++;
+            if (read_element(jobs, element, err) != LKS_OK)
+                return lks_wrap(err, "job %" PRIu32 " of the list", number);
+        }
+    }
+    if (next == LKS_JSON_LIST_BROKEN)
+        return lks_fail(err, LKS_E_INVALID, "the list of jobs is cut off or malformed");
+    return LKS_OK;
+}
+
+enum lks_code lks_sched_jobs_read(struct lks_str json, struct lks_sched_jobs *out,
+                                  struct lks_err *err)
+{
+    struct lks_str list, age_text;
+    struct lks_sched_jobs made;
+    uint64_t age = 0;
+    if (json.len > LKS_SCHED_JOBS_BYTES_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "the list of jobs has more than %zu bytes",
+                        LKS_SCHED_JOBS_BYTES_MAX);
+    if (!lks_json_list_member(json, "age", &age_text) ||
+        !lks_str_number(age_text, LKS_TIME_MAX, &age) || !lks_json_list_member(json, "jobs", &list))
+        return lks_fail(err, LKS_E_INVALID, "the list of jobs is cut off or malformed");
+    if (age > LKS_SCHED_JOBS_STALE)
+        return lks_fail(err, LKS_E_UNAVAILABLE,
+                        "the list of jobs is %" PRIu64 " s old; see /v1/health of the bridge",
+                        age / LKS_SECOND);
+    init(&made);
+    if (read_list(&made, list, err) != LKS_OK) {
+        lks_sched_jobs_fini(&made);
+        return err->code;
+    }
+    made.age = age;
+    *out = made;
+    return LKS_OK;
+}
+
+void lks_sched_jobs_came(struct lks_sched_jobs *jobs, lks_ms wall)
+{
+    jobs->listed = wall > jobs->age ? wall - jobs->age : 1;
+}
+
+/* Lookups ----------------------------------------------------------------------------------- */
+
+const struct lks_sched_job *lks_sched_jobs_find(const struct lks_sched_jobs *jobs,
+                                                struct lks_str id)
+{
+    uint32_t number = 0;
+    return lks_intern_find(&jobs->ids, id, &number) ? &jobs->jobs[jobs->by_id[number]] : NULL;
+}
+
+enum { STEP_START, STEP_PLACED, STEP_UNPLACED };
+
+const struct lks_sched_job *lks_sched_jobs_on(const struct lks_sched_jobs *jobs,
+                                              struct lks_str node, struct lks_sched_jobs_at *at)
+{
+    uint32_t name = 0;
+    if (at->step == STEP_START) {
+        at->place = lks_intern_find(&jobs->names, node, &name) ? jobs->first[name] : 0;
+        at->step = STEP_PLACED;
+    }
+    if (at->step == STEP_PLACED && at->place > 0) {
+        const struct lks_sched_job_link *link = &jobs->links[at->place - 1];
+        at->place = link->next;
+        return &jobs->jobs[link->job];
+    }
+    if (at->step == STEP_PLACED)
+        *at = (struct lks_sched_jobs_at){STEP_UNPLACED, 0};
+    while (jobs->unplaced > 0 && at->place < jobs->count) {
+        const struct lks_sched_job *job = &jobs->jobs[at->place++];
+        if (job->unplaced)
+            return job;
+    }
+    return NULL;
+}
+
+lks_ms lks_sched_jobs_age(const struct lks_sched_jobs *jobs, lks_ms wall)
+{
+    if (jobs->listed == 0)
+        return UINT64_MAX;
+    return wall > jobs->listed ? wall - jobs->listed : 0;
+}

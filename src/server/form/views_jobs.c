@@ -1,0 +1,215 @@
+/* Jobs of schedulers in changes, as JSON. */
+#include "codec/notation/hostlist.h"
+#include "core/plan/drain.h"
+#include "core/rows/change.h"
+#include "core/rows/pool.h"
+#include "core/state/state.h"
+#include "server/form/views_change.h"
+
+#include <stdio.h>
+
+enum { ACTS_MAX = 100 };
+
+static void put_act(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_job_acted *job)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "job", lks_state_text(s, job->job));
+    lks_view_text(w, "site", lks_state_text(s, job->site));
+    lks_view_text(w, "user", lks_state_text(s, job->user));
+    lks_view_text(w, "node", lks_state_text(s, job->node));
+    lks_json_cstr(w, "act", lks_job_act_words[job->act]);
+    lks_json_cstr(w, "state", lks_job_state_words[job->state]);
+    lks_view_text(w, "signal", lks_state_text(s, job->signal));
+    lks_view_time(w, "at", job->at);
+    lks_view_time(w, "until", job->until);
+    lks_view_text(w, "text", lks_state_text(s, job->text));
+    lks_json_end(w, '}');
+}
+
+/* The last ones, where there are many. */
+void lks_view_jobs_acted(struct lks_json_writer *w, const struct lks_state *s,
+                         const struct lks_state_change *c)
+{
+    uint32_t from = c->job_count > ACTS_MAX ? c->job_count - ACTS_MAX : 0;
+    if (c->job_count == 0)
+        return;
+    lks_json_int(w, "jobs_touched", c->job_count);
+    lks_json_begin(w, "job_acts", '[');
+    for (uint32_t i = from; i < c->job_count; i++)
+        put_act(w, s, &c->jobs[i]);
+    lks_json_end(w, ']');
+}
+
+/* Jobs now ----------------------------------------------------------------------------------- */
+
+/* Nodes of a change with their waves and units. */
+struct places {
+    struct lks_arena memory;
+    struct lks_job_place *list;
+    size_t count;
+};
+
+static enum lks_code places_of(const struct lks_state_change *c, struct places *out,
+                               struct lks_err *err)
+{
+    out->list = lks_arena_array(&out->memory, c->member_count + (size_t)1, sizeof(*out->list));
+    if (out->list == NULL)
+        return lks_arena_fail(&out->memory, err);
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const struct lks_member *m = &c->members[i];
+        if (m->state == LKS_MEMBER_PENDING)
+            out->list[out->count++] = (struct lks_job_place){
+                .node = m->node, .wave = c->units[m->unit].wave, .unit = m->unit};
+    }
+    return LKS_OK;
+}
+
+/* The nodes of a part; `unit` is the last number that was used. Parts of one domain stand next to
+ * each other. */
+static enum lks_code add_part(const struct lks_state *s, const struct lks_rec_plan_part *part,
+                              bool same, uint32_t *unit, struct places *out, struct lks_err *err)
+{
+    struct lks_hostlist hosts = {0};
+    if (lks_hostlist_parse(part->hosts, &out->memory, &hosts, err) != LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < hosts.count && out->count < s->node_count; i++) {
+        uint32_t node = lks_state_node(s, hosts.names[i]);
+        *unit += part->domain.len == 0 || (i == 0 && !same);
+        if (node != LKS_NO_NODE)
+            out->list[out->count++] =
+                (struct lks_job_place){.node = node, .wave = (uint32_t)part->wave, .unit = *unit};
+    }
+    return LKS_OK;
+}
+
+static enum lks_code places_tried(const struct lks_state *s, const struct lks_change_sketch *k,
+                                  struct places *out, struct lks_err *err)
+{
+    uint32_t unit = 0;
+    out->list = lks_arena_array(&out->memory, s->node_count + (size_t)1, sizeof(*out->list));
+    if (out->list == NULL)
+        return lks_arena_fail(&out->memory, err);
+    for (size_t i = 0; i < k->part_count; i++) {
+        bool same = i > 0 && lks_str_eq(k->parts[i].domain, k->parts[i - 1].domain);
+        if (add_part(s, &k->parts[i], same, &unit, out, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* Have the lists taken anew: those that are shown are of the last time that they were asked for. */
+static void ask_lists(const struct lks_state *s, struct lks_sched_sites *sites, lks_ms mono,
+                      const struct places *all)
+{
+    lks_text site = 0, sched = 0;
+    struct lks_err ignored = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct lks_node *n = &s->nodes[all->list[i].node];
+        lks_text its = n->asset == 0 && n->pool < s->pool_count ? s->pools[n->pool].sched : 0;
+        if ((n->site == site && its == sched) ||
+            lks_drain_sched(lks_state_text(s, its)) != LKS_DRAIN_DRIVEN)
+            continue;
+        site = n->site;
+        sched = its;
+        if (lks_sched_sites_ask(sites, lks_state_text(s, site), lks_state_text(s, sched), mono,
+                                &ignored) != LKS_OK)
+            return; /* the lists that are there are shown */
+    }
+}
+
+static void put_row(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_job_cost_row *row)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_int(w, "wave", row->wave);
+    lks_json_text(w, "pool", lks_state_text(s, s->pools[row->pool].name));
+    lks_json_int(w, "nodes", row->nodes);
+    lks_json_int(w, "busy", row->busy);
+    lks_json_int(w, "jobs", row->jobs);
+    lks_json_int(w, "requeue", row->requeue);
+    lks_view_time(w, "ends", row->ends);
+    lks_json_int(w, "unknown_ends", row->unknown_ends);
+    lks_json_int(w, "lost_gpu_hours", (int64_t)lks_job_cost_hours(row->lost));
+    lks_json_int(w, "idle_gpu_hours", (int64_t)lks_job_cost_hours(row->idle));
+    lks_json_int(w, "unknown_idle", row->unknown_idle);
+    lks_json_int(w, "unlisted", row->unlisted);
+    lks_json_end(w, '}');
+}
+
+static void put_top(struct lks_json_writer *w, const struct lks_job_cost_job *top)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "job", top->job->id);
+    lks_view_text(w, "user", top->job->user);
+    lks_view_text(w, "account", top->job->account);
+    lks_json_int(w, "nodes", top->nodes);
+    lks_json_int(w, "of", top->job->node_count);
+    lks_view_time(w, "started", top->job->started);
+    lks_view_time(w, "ends", top->job->ends);
+    lks_json_bool(w, "requeue", top->job->requeue);
+    lks_json_end(w, '}');
+}
+
+/* Why there is no list, and what to do. */
+static void put_missing(struct lks_json_writer *w, const struct lks_sched_sites *sites,
+                        const struct lks_job_cost *cost)
+{
+    const struct lks_sched_site *at = lks_sched_sites_find(sites, cost->site, cost->sched);
+    char text[LKS_SCHED_REASON_MAX + 256];
+    if (cost->sched.len == 0)
+        return;
+    (void)snprintf(
+        text, sizeof(text), "the jobs of %" LKS_STR_FMT " at site '%" LKS_STR_FMT "' %s%s",
+        LKS_STR_ARG(cost->sched), LKS_STR_ARG(cost->site),
+        at != NULL && at->failures > 0 ? "cannot be listed: "
+                                       : "are not listed yet; repeat the command in a few seconds",
+        at != NULL && at->failures > 0 ? at->trouble : "");
+    lks_json_cstr(w, "missing", text);
+}
+
+static void put_cost(struct lks_json_writer *w, const struct lks_state *s,
+                     const struct lks_sched_sites *sites, const struct lks_job_cost *cost)
+{
+    if (cost->row_count == 0)
+        return; /* no scheduler can be asked for the jobs of these nodes */
+    lks_json_begin(w, "jobs", '{');
+    lks_view_time(w, "listed", cost->listed);
+    put_missing(w, sites, cost);
+    lks_json_begin(w, "rows", '[');
+    for (uint32_t i = 0; i < cost->row_count; i++)
+        put_row(w, s, &cost->rows[i]);
+    lks_json_end(w, ']');
+    lks_json_begin(w, "top", '[');
+    for (uint32_t i = 0; i < cost->top_count; i++)
+        put_top(w, &cost->top[i]);
+    lks_json_end(w, ']');
+    lks_json_end(w, '}');
+}
+
+enum lks_code lks_view_jobs_cost(const struct lks_view_jobs *v, const struct lks_change_sketch *k,
+                                 const struct lks_state_change *c, struct lks_job_cost *out,
+                                 struct lks_err *err)
+{
+    struct places places = {0};
+    *out = (struct lks_job_cost){0};
+    lks_arena_init(&places.memory, LKS_JOB_COST_MEMORY_MAX);
+    enum lks_code code =
+        c != NULL ? places_of(c, &places, err) : places_tried(v->state, k, &places, err);
+    if (code == LKS_OK) {
+        ask_lists(v->state, v->sites, v->now.mono, &places);
+        code = lks_job_cost_find(v->state, v->book, v->sites, v->now.wall, places.list,
+                                 places.count, out, err);
+    }
+    lks_arena_fini(&places.memory);
+    return code;
+}
+
+void lks_view_jobs_now(struct lks_json_writer *w, const struct lks_view_jobs *v,
+                       const struct lks_change_sketch *k, const struct lks_state_change *c)
+{
+    LKS_CLEANUP(lks_job_cost_fini) struct lks_job_cost cost = {0};
+    struct lks_err err = {0};
+    if (lks_view_jobs_cost(v, k, c, &cost, &err) == LKS_OK)
+        put_cost(w, v->state, v->sites, &cost);
+}

@@ -1,0 +1,104 @@
+/* The contract of schedulers: requests about a whole site. */
+#include "core/sched/jobs.h"
+#include "tests/sched_contract.h"
+#include "tests/test.h"
+#include "tests/wait.h"
+
+#include <string.h>
+
+#define SHOWN "lks-0123456789ab,lks-conform" /* in order, as a driver gives them back */
+
+static const struct {
+    const char *name;
+    enum scene scene;
+    enum lks_sched_site_verb verb;
+    const char *job;       /* '#' is the side's own */
+    uint64_t first, epoch; /* of the leader before, 0: there was none; and of this one */
+    enum lks_code code;
+    const char *text;
+} rows[] = {
+    {"jobs are listed", BUSY, LKS_SCHED_SITE_JOBS, "", 0, 8, LKS_OK, ""},
+    {"a job gets a signal", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 0, 8, LKS_OK, ""},
+    {"a job that is not there gets none", IDLE, LKS_SCHED_SITE_SIGNAL, "999999", 0, 8,
+     LKS_E_NOT_FOUND, "job 999999: "},
+    {"a job is requeued", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 0, 8, LKS_OK, ""},
+    {"a job that is not there is not requeued", IDLE, LKS_SCHED_SITE_REQUEUE, "999999", 0, 8,
+     LKS_E_NOT_FOUND, "job 999999: "},
+    {"verdicts are shown", IDLE, LKS_SCHED_SITE_PUBLISH, "", 0, 8, LKS_OK, ""},
+    {"a leader leads", IDLE, LKS_SCHED_SITE_LEAD, "", 8, 9, LKS_OK, ""},
+    {"an older leader does not", IDLE, LKS_SCHED_SITE_LEAD, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
+    {"nor signals a job", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 9, 8, LKS_E_REFUSED, "epoch 9"},
+    {"nor requeues it", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 9, 8, LKS_E_REFUSED, "epoch 9"},
+    {"nor shows verdicts", IDLE, LKS_SCHED_SITE_PUBLISH, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
+};
+
+/* What became of it, by the scheduler's own state. */
+static void check_site(struct contract_rig *r, size_t row, const struct lks_sched_site_wish *wish)
+{
+    struct lks_sched_jobs_at at = {0};
+    const struct lks_sched_job *job = NULL;
+    if (rows[row].verb == LKS_SCHED_SITE_JOBS) {
+        job = lks_sched_jobs_on(wish->jobs, lks_str_from(r->side->node(r->model)), &at);
+        if (CHECK(job != NULL))
+            CHECK_STR(job->id, r->side->job);
+    }
+    if (rows[row].verb == LKS_SCHED_SITE_REQUEUE) {
+        for (struct lks_wait w = {0}; r->side->truth(r->model).busy && lks_wait(&w);) {
+        }
+        CHECK(!r->side->truth(r->model).busy);
+    }
+    if (rows[row].verb == LKS_SCHED_SITE_PUBLISH) {
+        CHECK_STR(lks_str_from(wish->told[0].why), "");
+        CHECK(wish->told[1].why[0] != '\0');
+        CHECK_CODE(contract_ask(r, LKS_SCHED_LOOK, OURS), LKS_OK);
+        CHECK_STR(lks_str_from(r->said.truth.features), SHOWN);
+    }
+}
+
+/* The node is drained, so that a job that is requeued does not start there again. */
+static void try_site(const struct contract_side *side, size_t row)
+{
+    struct lks_sched_jobs jobs = {0};
+    struct contract_rig r;
+    lks_test_case("%s: %s", side->name, rows[row].name);
+    contract_rig_init(&r, side, rows[row].scene);
+    struct lks_sched_told told[] = {
+        {.node = lks_str_from(side->node(r.model)), .truth = {.features = SHOWN}},
+        {.node = LKS_STR("g9"), .truth = {.features = SHOWN}}};
+    bool own = strcmp(rows[row].job, "#") == 0;
+    struct lks_sched_wish drain = contract_wish(&r, LKS_SCHED_DRAIN, OURS);
+    struct lks_sched_site_wish wish = {
+        .verb = rows[row].verb,
+        .job = lks_str_from(own ? side->job : rows[row].job),
+        .signal = LKS_STR("USR1"),
+        .jobs = &jobs,
+        .told = told,
+        .told_count = rows[row].verb == LKS_SCHED_SITE_PUBLISH ? LKS_COUNT(told) : 0,
+        .epoch = rows[row].epoch,
+        .login = drain.login,
+        .deadline = drain.deadline};
+    drain.epoch = rows[row].first;
+    CHECK_CODE(contract_ask_wish(&r, &drain), LKS_OK);
+    CHECK_CODE(contract_ask_site(&r, &wish), side->site_refused ? LKS_E_REFUSED : rows[row].code);
+    CHECK_HAS(lks_str_from(r.err.msg),
+              side->site_refused ? "use lockstep-slurm-bridge" : rows[row].text);
+    if (r.err.code == LKS_OK)
+        check_site(&r, row, &wish);
+    else
+        CHECK_INT(side->truth(r.model).busy, rows[row].scene == BUSY);
+    lks_sched_jobs_fini(&jobs);
+    contract_rig_fini(&r);
+}
+
+void contract_site(void)
+{
+    const struct contract_side *side;
+    for (size_t i = 0; (side = contract_side(i)) != NULL; i++) {
+        const char *why = side->no_site;
+        lks_test_case("%s", side->name);
+        if (!contract_applies(side, "a whole site", why != NULL ? why : side->no_writes))
+            continue;
+        for (size_t row = 0; row < LKS_COUNT(rows); row++)
+            try_site(side, row);
+    }
+}

@@ -1,0 +1,325 @@
+/* A change beside a scheduler that does not do what it should: another ends the drain of a node, or
+ * takes it over, the scheduler forgets the node, or gives no answer. */
+#include "core/actions/actions.h"
+#include "core/rows/alarm.h"
+#include "core/rows/change.h"
+#include "core/rows/node.h"
+#include "core/state/state.h"
+#include "tests/campaigns.h"
+#include "tests/test.h"
+
+#define HOUR   CAMPAIGN_HOUR
+#define MINUTE CAMPAIGN_MINUTE
+
+static void said(struct campaign *w, struct lks_event_sched sched)
+{
+    const struct lks_event e = {
+        .kind = LKS_EVENT_SCHED, .node = campaign_member(w, "n1")->node, .sched = sched};
+    campaign_event(w, &e);
+    (void)campaign_tick(w);
+}
+
+#define OURS    LKS_STR("change:1")
+#define DRAINED ((struct lks_event_sched){.drained = true, .owner = OURS})
+#define OPEN    ((struct lks_event_sched){.owner = LKS_STR(""), .text = LKS_STR("open for work")})
+#define TAKEN                                                                                      \
+    ((struct lks_event_sched){.drained = true,                                                     \
+                              .foreign = true,                                                     \
+                              .owner = LKS_STR(""),                                                \
+                              .text = LKS_STR("drained by 'root': bad DIMM")})
+#define GONE                                                                                       \
+    ((struct lks_event_sched){.missing = true,                                                     \
+                              .owner = LKS_STR(""),                                                \
+                              .text = LKS_STR("the scheduler does not know the node")})
+#define BUSY                                                                                       \
+    ((struct lks_event_sched){.jobs = 1, .owner = OURS, .text = LKS_STR("1 job runs there")})
+
+/* The text of the open alarm about n1; empty: there is none. */
+static struct lks_str alarm_of(const struct campaign *w, enum lks_alarm_kind kind)
+{
+    const struct lks_state *s = &w->a.state;
+    for (uint32_t i = 0; i < s->alarm_count; i++) {
+        const struct lks_state_alarm *a = &s->alarms[i];
+        if (a->released == 0 && a->kind == kind && lks_str_is(lks_state_text(s, a->subject), "n1"))
+            return lks_state_text(s, a->text);
+    }
+    return LKS_STR("");
+}
+
+static void begin(struct campaign *w, const char *pool_says)
+{
+    campaign_begin(
+        w, &(struct campaign_plan){.nodes = 1, .sched = "simulated", .pool_says = pool_says});
+}
+
+static void release_holds_nothing(struct campaign *w)
+{
+    struct lks_event e = {
+        .kind = LKS_EVENT_SCHED, .node = lks_state_node(&w->a.state, LKS_STR("n1")), .sched = OPEN};
+    campaign_event(w, &e);
+    CHECK_STR(alarm_of(w, LKS_ALARM_UNDRAINED), "");
+}
+
+/* However its drain was lost: the step in progress ends, then the node is drained and read again
+ * before the next one, and the change goes on to its end. */
+static void test_again(void)
+{
+    const struct {
+        const char *name;
+        struct lks_event_sched said;
+        const char *alarm;
+    } rows[] = {
+        {"an administrator resumes the node", OPEN, "another ended the drain (open for work)"},
+        {"another owner takes the drain over", TAKEN, "another owner took the drain over (drained"},
+        {"the scheduler forgets the node", GONE, "the scheduler does not know the node any more"},
+        {"a job starts there all the same", BUSY, "a job runs there all the same (1 job"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        begin(&w, NULL);
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+        w.sched_mute = true;
+        said(&w, rows[i].said);
+        CHECK_HAS(alarm_of(&w, LKS_ALARM_UNDRAINED), rows[i].alarm);
+        CHECK_INT(campaign_member(&w, "n1")->step, CAMPAIGN_APPLY); /* in progress: it ends first */
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+        CHECK_INT(campaign_count(&w, "executor=reboot", ""), 0);
+        size_t idle = campaign_count(&w, "executor=idle", "");
+        campaign_pass(&w, 10 * MINUTE);
+        (void)campaign_tick(&w);
+        CHECK_INT(campaign_member(&w, "n1")->step, CAMPAIGN_LEAVE); /* not before it is drained */
+        w.sched_mute = false;
+        CHECK(campaign_run(&w, HOUR));
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_INT(campaign_count(&w, "executor=idle", ""), idle + 1);
+        CHECK_INT(w.a.state.nodes[lks_state_node(&w.a.state, LKS_STR("n1"))].notes, 0);
+        release_holds_nothing(&w);
+        campaign_end(&w);
+    }
+}
+
+/* Where the pool wants that, the change holds the node for a person. */
+static void test_held(void)
+{
+    static const struct {
+        const char *name, *pool;
+        uint32_t step;
+        enum lks_member_state state;
+    } rows[] = {
+        {"in a step", "on_resume: hold", CAMPAIGN_APPLY, LKS_MEMBER_ASKED},
+        {"while it is read", "on_resume: hold", CAMPAIGN_LEAVE, LKS_MEMBER_READING},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        begin(&w, rows[i].pool);
+        CHECK(campaign_run_until(&w, "n1", rows[i].step, rows[i].state, HOUR));
+        said(&w, OPEN);
+        (void)campaign_answer(&w);
+        (void)campaign_tick(&w);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_HAS(alarm_of(&w, LKS_ALARM_CHANGE), "was ended in the scheduler by another");
+        CHECK(campaign_run(&w, HOUR));
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        CHECK_INT(campaign_count(&w, "executor=reboot", ""), 0);
+        campaign_end(&w);
+    }
+}
+
+/* No step of a rollback is repeated: the change holds the node. */
+static void test_elsewhere(void)
+{
+    struct campaign w;
+    lks_test_case("in the rollback");
+    begin(&w, NULL);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_REBOOT, LKS_MEMBER_ASKED, HOUR));
+    campaign_move(&w, LKS_CHANGE_ABORTING);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    CHECK(campaign_member(&w, "n1")->back);
+    said(&w, OPEN);
+    CHECK_INT(campaign_member(&w, "n1")->step, CAMPAIGN_APPLY); /* in progress: it ends first */
+    (void)campaign_answer(&w);
+    (void)campaign_tick(&w);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_HAS(alarm_of(&w, LKS_ALARM_CHANGE), "in the middle of its rollback");
+    campaign_end(&w);
+}
+
+/* What was done before its drain was lost is undone too, though its way began anew. */
+static void test_rolls_back_all(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t lost, aborted; /* at which steps */
+    } rows[] = {
+        {"packages alone, drained again and installed again", CAMPAIGN_REBOOT, CAMPAIGN_APPLY},
+        {"firmware, and only packages were installed again", CAMPAIGN_CHECK_BMC, CAMPAIGN_APPLY},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        begin(&w, NULL);
+        w.after = campaign_check_promises;
+        CHECK(campaign_run_until(&w, "n1", rows[i].lost, LKS_MEMBER_ASKED, HOUR));
+        said(&w, OPEN);
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+        CHECK_INT(campaign_member(&w, "n1")->reached, rows[i].lost + 1);
+        CHECK(campaign_run_until(&w, "n1", rows[i].aborted, LKS_MEMBER_ASKED, HOUR));
+        campaign_move(&w, LKS_CHANGE_ABORTING);
+        CHECK(campaign_run(&w, 10 * HOUR));
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+        CHECK_INT(campaign_member(&w, "n1")->reached, 0);
+        CHECK(!campaign_node(&w, "n1")->installed && !campaign_node(&w, "n1")->flashed);
+        campaign_end(&w);
+    }
+}
+
+struct telling {
+    const char *name;
+    struct lks_event_sched said;
+    enum lks_alarm_kind kind;
+    const char *alarm;
+    bool ends; /* with the first answer that is right */
+};
+
+static void check_told(const struct telling *row)
+{
+    struct campaign w;
+    lks_test_case("%s", row->name);
+    begin(&w, NULL);
+    w.sched_mute = true;
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+    said(&w, row->said);
+    CHECK_HAS(alarm_of(&w, row->kind), row->alarm);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_ASKED);
+    said(&w, DRAINED);
+    if (row->ends)
+        CHECK_STR(alarm_of(&w, row->kind), "");
+    CHECK_INT(campaign_member(&w, "n1")->step, CAMPAIGN_LEAVE);
+    campaign_end(&w);
+}
+
+/* Before it is drained for the first time nothing was lost: what is in the way is told. */
+static void test_told(void)
+{
+    const struct telling rows[] = {
+        {"drained by another owner before", TAKEN, LKS_ALARM_SCHED,
+         "change:1 waits for it in simulated: drained by 'root': bad DIMM", true},
+        {"the scheduler does not know it", GONE, LKS_ALARM_SCHED, "add the node there", true},
+        {"no answer for a long time",
+         {.unknown = true, .since = 1, .text = LKS_STR("no route to host")},
+         LKS_ALARM_BRIDGE,
+         "no route to host",
+         true},
+        {"its certificate is refused",
+         {.unknown = true,
+          .refused = true,
+          .since = UINT64_MAX / 4,
+          .text = LKS_STR("tls: bad ca")},
+         LKS_ALARM_BRIDGE,
+         "tls: bad ca",
+         true},
+        {"open, and about to be drained", OPEN, LKS_ALARM_UNDRAINED, "", false},
+        {"another ends the drain that waits for jobs",
+         {.lost = true, .owner = LKS_STR(""), .text = LKS_STR("open for work")},
+         LKS_ALARM_UNDRAINED,
+         "another ended the drain",
+         false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++)
+        check_told(&rows[i]);
+}
+
+/* How long no answer is no news, and that one node of a pool is enough to tell of. */
+static void test_silence(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .sched = "simulated"});
+    w.sched_mute = true;
+    CHECK(campaign_run_until(&w, "n2", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+    struct lks_event e = {.kind = LKS_EVENT_SCHED,
+                          .sched = {.unknown = true,
+                                    .owner = LKS_STR(""),
+                                    .text = LKS_STR("no answer"),
+                                    .since = w.a.now.wall - LKS_DECIDE_SCHED_SILENT + 1}};
+    for (unsigned k = 0; k < 2; k++) {
+        e.node = campaign_member(&w, "n1")->node;
+        campaign_event(&w, &e);
+        e.node = campaign_member(&w, "n2")->node;
+        campaign_event(&w, &e);
+        CHECK_INT(w.a.state.alarms_open, k);
+        e.sched.since--;
+    }
+    e = (struct lks_event){.kind = LKS_EVENT_SCHED, .node = campaign_member(&w, "n1")->node};
+    e.sched = OPEN;
+    campaign_event(&w, &e);
+    CHECK_INT(w.a.state.alarms_open, 0);
+    campaign_end(&w);
+}
+
+/* Nodes that are down or reserved anyway come first in their wave, and not before its canary. */
+static void test_outages_first(void)
+{
+    static const struct {
+        const char *name;
+        const char *out[2];   /* nodes with an outage */
+        const char *order[4]; /* in which they begin */
+    } rows[] = {
+        {"none", {NULL}, {"n1", "n2", "n3", "n4"}},
+        {"the last", {"n4"}, {"n1", "n4", "n2", "n3"}},
+        {"two of them", {"n4", "n3"}, {"n1", "n3", "n4", "n2"}},
+        {"the canary", {"n1"}, {"n1", "n2", "n3", "n4"}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){
+                               .nodes = 4, .sched = "simulated", .waves = {1, 3}, .width = 1});
+        for (size_t k = 0; k < LKS_COUNT(rows[i].out) && rows[i].out[k] != NULL; k++)
+            campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_NOTED,
+                                                     .noted = {.node = lks_str_from(rows[i].out[k]),
+                                                               .note = LKS_NOTE_OUTAGE,
+                                                               .on = true,
+                                                               .text = LKS_STR("down")}});
+        for (size_t k = 0; k < LKS_COUNT(rows[i].order); k++) {
+            CHECK(campaign_run_until(&w, rows[i].order[k], CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+            for (size_t later = k + 1; later < LKS_COUNT(rows[i].order); later++)
+                CHECK_MEMBER(&w, rows[i].order[later], LKS_MEMBER_PENDING);
+        }
+        CHECK(campaign_run(&w, HOUR));
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        campaign_end(&w);
+    }
+}
+
+/* A bridge sends drains with the same text as one request. */
+static void test_drained_together(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 3, .sched = "simulated", .waves = {1, 2}, .width = 2});
+    CHECK(campaign_run_until(&w, "n2", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_ASKED);
+    const struct lks_node *nodes = w.a.state.nodes;
+    uint64_t row = nodes[campaign_member(&w, "n2")->node].drained_row;
+    CHECK(row != 0);
+    CHECK_INT(nodes[campaign_member(&w, "n3")->node].drained_row, row);
+    campaign_end(&w);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"drained together", test_drained_together},
+        {"drained once more", test_again},
+        {"held for a person", test_held},
+        {"in the rollback", test_elsewhere},
+        {"rolled back after it was drained again", test_rolls_back_all},
+        {"before it is drained", test_told},
+        {"no answer", test_silence},
+        {"nodes that are down or in maintenance come first", test_outages_first},
+        {0},
+    });
+}

@@ -1,0 +1,243 @@
+/*
+ * What lockstep says of nodes in a scheduler: what that is, and a table of what happens one after
+ * the other and which nodes are published then.
+ */
+#include "core/actions/sched_truth.h"
+#include "core/state/state.h"
+#include "tests/facts.h"
+#include "tests/fleet.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum happens {
+    NOTHING,
+    EMPTY,  /* the scheduler answers about both nodes that nothing is published, */
+    SHOWS,  /* that each shows what it should, */
+    OLD,    /* or by a bridge that cannot publish */
+    DONE,   /* a request was carried out for all its nodes, */
+    PARTLY, /* for all but the first, */
+    FAILS,  /* or not at all */
+    OFF,    /* nothing is to be published any more */
+};
+
+struct step {
+    enum happens happens;
+    lks_ms after;       /* this long after the step before */
+    uint32_t publishes; /* nodes */
+};
+
+#define STEPS_MAX 10
+
+static const struct {
+    const char *name;
+    struct step steps[STEPS_MAX]; /* ends with one that has neither event nor time */
+} stories[] = {
+    {"nodes that were not heard of are not published", {{NOTHING, 1, 0}}},
+    {"both are, in one request", {{EMPTY, 1, 2}, {DONE, 1, 0}, {NOTHING, 60 * LKS_SECOND, 0}}},
+    {"a bridge that cannot", {{OLD, 1, 0}, {NOTHING, 60 * LKS_SECOND, 0}}},
+    {"what is shown already is not", {{SHOWS, 1, 0}}},
+    {"one request at a time",
+     {{EMPTY, 1, 2}, {NOTHING, 60 * LKS_SECOND, 0}, {NOTHING, 600 * LKS_SECOND, 2}}},
+    {"a scheduler that forgot is told again, not at once",
+     {{EMPTY, 1, 2}, {DONE, 1, 0}, {EMPTY, 1, 0}, {NOTHING, LKS_SCHED_TRUTH_PAUSE, 2}}},
+    {"a node that fails is tried later",
+     {{EMPTY, 1, 2},
+      {PARTLY, 1, 0},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, 0},
+      {NOTHING, LKS_SCHED_TRUTH_AGAIN, 1}}},
+    {"a request that fails is repeated ever later",
+     {{EMPTY, 1, 2},
+      {FAILS, 1, 0},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, 2},
+      {FAILS, 1, 0},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, 0},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, 2}}},
+    {"publishing that is switched off removes what is there",
+     {{SHOWS, 1, 0}, {OFF, LKS_SCHED_TRUTH_PAUSE, 2}, {DONE, 1, 0}, {NOTHING, 100000, 0}}},
+};
+
+struct world {
+    struct lks_asked a;
+    struct lks_sched_book b;
+    bool publish;
+    struct lks_arena arena; /* of the last request */
+    struct lks_sched_site_due due;
+};
+
+static void set_up(struct world *w)
+{
+    *w = (struct world){.publish = true};
+    lks_asked_init(&w->a);
+    lks_asked_apply(&w->a, &(struct lks_record){.kind = LKS_RECORD_POOL,
+                                                .pool = {.name = LKS_STR("train"),
+                                                         .posture = LKS_STR("pre-training"),
+                                                         .enforce = LKS_STR("observe"),
+                                                         .sched = LKS_STR("slurm")}});
+    lks_fleet_place(&w->a, "g1", "train");
+    lks_fleet_place(&w->a, "g2", "train");
+}
+
+static void end(struct world *w)
+{
+    lks_sched_book_fini(&w->b);
+    lks_arena_fini(&w->arena);
+    lks_asked_fini(&w->a);
+}
+
+/* Each node is asked about once, so that an answer finds its entry. */
+static void ask_all(struct world *w, lks_ms mono)
+{
+    struct lks_sched_due due[4];
+    struct lks_facts facts = {0};
+    struct lks_err err = {0};
+    uint32_t count = 0;
+    CHECK_CODE(lks_sched_book_due(&w->b, &w->a.state, &facts, mono, 4, due, &count, &err), LKS_OK);
+}
+
+static void answer(struct world *w, enum happens what, lks_ms mono)
+{
+    static const char *const names[] = {"g1", "g2"};
+    struct lks_now now = {.wall = mono, .mono = mono};
+    ask_all(w, mono);
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        struct lks_sched_said said = {.known = true, .truthful = what != OLD, .digestible = true};
+        uint32_t node = lks_fleet_node(&w->a, names[i]);
+        if (what == SHOWS)
+            lks_sched_truth_of(&w->a.state, node, true, &said.truth);
+        lks_sched_book_heard(&w->b, node, &said, now, 1);
+    }
+}
+
+static void tell(struct world *w, enum happens what, lks_ms mono)
+{
+    struct lks_now now = {.wall = mono, .mono = mono};
+    struct lks_err why = {0};
+    if (what == FAILS)
+        (void)!lks_fail(&why, LKS_E_UNAVAILABLE, "no route to host");
+    if (what == PARTLY)
+        snprintf(w->due.wish.told[0].why, sizeof(w->due.wish.told[0].why), "not here");
+    lks_sched_truth_told(&w->b, &w->a.state, w->due.site, w->due.sched, &w->due.wish, &why, now, 1);
+}
+
+static uint32_t publish(struct world *w, lks_ms mono)
+{
+    struct lks_sched_site_due due;
+    struct lks_err err = {0};
+    uint32_t count = 0;
+    struct lks_arena arena = {.max = 1 << 22};
+    CHECK_CODE(lks_sched_sites_due(&w->b.sites, &w->a.state, mono, 1, &arena, &due, &count, &err),
+               LKS_OK);
+    CHECK_INT(count, 0); /* no list of jobs is wanted */
+    CHECK_CODE(
+        lks_sched_truth_due(&w->b, &w->a.state, w->publish, mono, 1, &arena, &due, &count, &err),
+        LKS_OK);
+    if (count == 0) {
+        lks_arena_fini(&arena);
+        return 0;
+    }
+    lks_arena_fini(&w->arena);
+    w->arena = arena;
+    w->due = due;
+    CHECK(due.wish.verb == LKS_SCHED_SITE_PUBLISH);
+    return due.wish.told_count;
+}
+
+static void test_stories(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(stories); i++) {
+        struct world w;
+        lks_ms mono = LKS_SCHED_SITES_SCAN;
+        set_up(&w);
+        CHECK_INT(publish(&w, 0), 0);
+        for (size_t j = 0; j < STEPS_MAX; j++) {
+            const struct step *step = &stories[i].steps[j];
+            if (step->happens == NOTHING && step->after == 0)
+                break;
+            lks_test_case("%s, step %zu", stories[i].name, j);
+            mono += step->after;
+            w.publish = w.publish && step->happens != OFF;
+            if (step->happens == EMPTY || step->happens == SHOWS || step->happens == OLD) {
+                answer(&w, step->happens, mono);
+                mono += j == 0 ? LKS_SCHED_TRUTH_PAUSE : 0;
+            } else if (step->happens != NOTHING && step->happens != OFF) {
+                tell(&w, step->happens, mono);
+            }
+            CHECK_INT(publish(&w, mono), step->publishes);
+        }
+        end(&w);
+    }
+}
+
+/* What is said of a node without a stack, and what an answer shows. */
+static void test_shown(void)
+{
+    static const struct {
+        const char *name, *features, *digest;
+        bool digestible, shown;
+    } rows[] = {
+        {"the same", "lks-0123456789ab,lks-drift", "sha256:0", true, true},
+        {"another digest", "lks-0123456789ab,lks-drift", "sha256:1", true, false},
+        {"no place for it", "lks-0123456789ab,lks-drift", "", false, true},
+        {"another verdict", "lks-0123456789ab,lks-conform", "sha256:0", true, false},
+        {"nothing", "", "", true, false},
+    };
+    const struct lks_sched_truth want = {.features = "lks-0123456789ab,lks-drift",
+                                         .digest = "sha256:0"};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_sched_said said = {.digestible = rows[i].digestible};
+        lks_test_case("%s", rows[i].name);
+        snprintf(said.truth.features, sizeof(said.truth.features), "%s", rows[i].features);
+        snprintf(said.truth.digest, sizeof(said.truth.digest), "%s", rows[i].digest);
+        CHECK_INT(lks_sched_truth_shown(&said, &want), rows[i].shown);
+    }
+    struct world w;
+    struct lks_sched_truth truth;
+    lks_test_case("a node without a stack");
+    set_up(&w);
+    lks_sched_truth_of(&w.a.state, lks_fleet_node(&w.a, "g1"), true, &truth);
+    CHECK_STR(lks_str_from(truth.features), "lks-unknown");
+    CHECK_STR(lks_str_from(truth.digest), "");
+    lks_sched_truth_of(&w.a.state, lks_fleet_node(&w.a, "g1"), false, &truth);
+    CHECK_STR(lks_str_from(truth.features), "");
+    end(&w);
+}
+
+/* When the scheduler read its configuration, all nodes of the site are asked about again. */
+static void test_configured(void)
+{
+    struct world w;
+    struct lks_sched_due due[4];
+    struct lks_facts facts = {0};
+    struct lks_err err = {0};
+    uint32_t count = 0, g1;
+    set_up(&w);
+    g1 = lks_fleet_node(&w.a, "g1");
+    CHECK_INT(publish(&w, 0), 0);
+    answer(&w, SHOWS, 1);
+    lks_sched_truth_configured(&w.b, &w.a.state, g1, 100);
+    lks_sched_truth_configured(&w.b, &w.a.state, g1, 100);
+    CHECK_CODE(lks_sched_book_due(&w.b, &w.a.state, &facts, 2, 4, due, &count, &err), LKS_OK);
+    CHECK_INT(count, 0);
+    lks_sched_truth_configured(&w.b, &w.a.state, g1, 101);
+    CHECK_CODE(lks_sched_book_due(&w.b, &w.a.state, &facts, 3, 4, due, &count, &err), LKS_OK);
+    CHECK_INT(count, 1);
+    CHECK(due[0].node == lks_fleet_node(&w.a, "g2") && due[0].wish.verb == LKS_SCHED_LOOK);
+    lks_sched_book_failed(&w.b, due[0].node,
+                          &(struct lks_err){.code = LKS_E_UNAVAILABLE, .msg = "no route"},
+                          (struct lks_now){.wall = 4, .mono = 4}, 1);
+    CHECK_CODE(lks_sched_book_due(&w.b, &w.a.state, &facts, 5, 4, due, &count, &err), LKS_OK);
+    CHECK_INT(count, 0);
+    end(&w);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"which nodes are published when", test_stories},
+        {"what an answer shows", test_shown},
+        {"a configuration that was read again", test_configured},
+        {NULL, NULL},
+    });
+}
