@@ -29,6 +29,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import namespaces  # noqa: E402
@@ -38,7 +39,7 @@ import slurm_cluster  # noqa: E402
 JOBS_MAX = 5000
 WAITING_MAX = 6
 PORT = 7446
-REGISTER_SECONDS = 12  # nodes that register by then miss the jobs whose end a killed slurmctld did not save
+REGISTER_SECONDS = 12  # a node that registers then, not at once, misses the jobs whose end a killed slurmctld did not save
 
 
 class Side:
@@ -58,6 +59,7 @@ class Side:
         self.bridge = None
         self.enough = threading.Event()
         self.submitted = 0
+        self.registered = time.monotonic()
 
     def write_namespaces(self):
         lines = [f"{name} {self.net.pid(name)}\n" for name in self.cluster.nodes]
@@ -90,7 +92,7 @@ class Side:
         """Nodes register with the next one at once, and again soon: by themselves they do so two minutes later."""
         self.cluster.stop("slurmctld", signal.SIGKILL)
         self.cluster.start_slurmctld()
-        threading.Timer(REGISTER_SECONDS, self.cluster.run, ("scontrol", "reconfigure"), {"check": False}).start()
+        threading.Timer(REGISTER_SECONDS, self.register).start()
 
     def return_duplicates(self):
         """Return nodes that Slurm itself drained: a killed slurmctld may give the number of a job that runs a second time."""
@@ -127,17 +129,38 @@ class Side:
         return jobs
 
     def all_ended(self):
-        """A job that slurmctld lost and submits again would wait for two minutes."""
+        """No job waits or runs any more.
+
+        What a killed slurmctld forgot keeps jobs in its queue: a job that it submits again waits for two minutes, a job whose
+        launch failed is held for ever, on a node that is drained, and a job that has ended runs until its node registers.
+        """
         queue = self.cluster.run("squeue", "-h", "-o", "%i %r", check=False)
         for job, why in (line.split(None, 1) for line in queue.stdout.splitlines()):
             if why == "BeginTime":
                 self.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now", check=False)
+            elif "held" in why.lower():
+                self.cluster.run("scontrol", "release", job, check=False)
+        self.return_duplicates()
+        if time.monotonic() - self.registered > REGISTER_SECONDS:
+            self.register()
         return queue.returncode == 0 and not queue.stdout.strip()
+
+    def register(self):
+        self.registered = time.monotonic()
+        self.cluster.run("scontrol", "reconfigure", check=False)
+
+    def wait_ended(self):
+        try:
+            self.cluster.wait("all jobs have ended", self.all_ended)
+        except TimeoutError as fault:
+            queue = self.cluster.run("squeue", "-o", "%i %T %r %N", check=False).stdout
+            nodes = self.cluster.run("sinfo", "-N", "-o", "%N %T %E", check=False).stdout
+            raise TimeoutError(f"{fault}:\n{queue}{nodes}") from fault
 
     def stop(self, thread):
         self.enough.set()
         thread.join()
-        self.cluster.wait("all jobs have ended", self.all_ended)
+        self.wait_ended()
         jobs = self.ended()
         (self.folder / "jobs").write_text("".join(f"{n} {s} {e} {state}\n" for n, s, e, state in jobs))
         return f"ended {len(jobs)}"
