@@ -491,19 +491,33 @@ static void lost_before_the_return(void)
 }
 
 /* It is lost while its wave soaks, and then the change goes back: with a spare the others do, and
- * the shelf as well if a person holds the lost node, since a job may run there. */
+ * the shelf as well if a person holds the lost node, since a job may run there. A scheduler also
+ * has to report that the node is drained. */
 static const struct {
     const char *name;
     unsigned spares;
     bool no_shelf, held, goes_back;
+    const char *sched;
+    bool emptied;
 } losses_back[] = {
-    {"nodes alone, and no spare", 0, true, false, false},
-    {"nodes alone, and a spare", 1, true, false, true},
-    {"a shelf, and no spare", 0, false, false, false},
-    {"a shelf, no spare, and a person holds the node", 0, false, true, false},
-    {"a shelf, and it may run a job", 1, false, false, false},
-    {"a shelf, and a person holds the node", 1, false, true, true},
+    {"nodes alone, and no spare", 0, true, false, false, NULL, false},
+    {"nodes alone, and a spare", 1, true, false, true, NULL, false},
+    {"a shelf, and no spare", 0, false, false, false, NULL, false},
+    {"a shelf, no spare, and a person holds the node", 0, false, true, false, NULL, false},
+    {"a shelf, and it may run a job", 1, false, false, false, NULL, false},
+    {"a shelf, and a person holds the node", 1, false, true, true, NULL, false},
+    {"a shelf, on hold, and not drained in Slurm", 1, false, true, false, "slurm", false},
+    {"a shelf, on hold, and drained in Slurm", 1, false, true, true, "slurm", true},
 };
+
+static void empty_held(struct campaign *w, const char *node)
+{
+    struct lks_record r = {
+        .kind = LKS_RECORD_NOTED,
+        .noted = {.node = lks_str_from(node), .note = LKS_NOTE_EMPTIED, .on = true}};
+    campaign_record(w, &r);
+    campaign_settle(w);
+}
 
 static void lost_before_the_way_back(void)
 {
@@ -514,6 +528,7 @@ static void lost_before_the_way_back(void)
                                                    .domain = 3,
                                                    .spares = losses_back[i].spares,
                                                    .no_shelf = losses_back[i].no_shelf,
+                                                   .sched = losses_back[i].sched,
                                                    .soak = 9 * HOUR});
         w.after = campaign_check_promises;
         CHECK(!campaign_run(&w, 2 * HOUR));
@@ -523,6 +538,8 @@ static void lost_before_the_way_back(void)
         CHECK(!campaign_run(&w, 10 * MINUTE));
         if (losses_back[i].held)
             hold(&w, "n1", true);
+        if (losses_back[i].emptied)
+            empty_held(&w, "n1");
         campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
         CHECK(campaign_run(&w, 30 * HOUR));
         check_without(&w, LKS_CHANGE_ROLLED_BACK,

@@ -1,7 +1,9 @@
 /* Which units may start: why a unit does not start now, or does not roll back, and its first step.
  */
 #include "core/campaign/campaign_parts.h"
+#include "core/plan/drain.h"
 #include "core/plan/plan.h"
+#include "core/rows/pool.h"
 #include "core/rows/verdict.h"
 #include "core/state/mass.h"
 #include "core/state/node_status.h"
@@ -152,10 +154,15 @@ static bool changes_asset(const struct lks_unit_look *l)
 }
 
 /* An agent that is not heard of does not show that its node is empty: a job may still run there. A
- * person who holds the node answers for that. */
-static bool may_run_jobs(const struct lks_node *n)
+ * person who holds the node answers for that; where a scheduler has jobs, it reports besides that
+ * the node is drained for the hold. */
+static bool may_run_jobs(const struct lks_state *s, const struct lks_node *n)
 {
-    return n->asset == 0 && !n->held && !is_here(n);
+    if (n->asset != 0 || is_here(n))
+        return false;
+    return !n->held ||
+           (n->emptied == 0 && n->pool < s->pool_count &&
+            lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) != LKS_DRAIN_AGENT);
 }
 
 /* A domain can do without members that are away, as many as it has spares, unless what is done to
@@ -177,7 +184,7 @@ enum lks_unit_bar_kind lks_campaign_unit_bar(const struct lks_unit_look *l)
         meant++;
         away += !is_here(n);
         late += n->liveness == LKS_LATE;
-        jobs = jobs || may_run_jobs(n);
+        jobs = jobs || may_run_jobs(l->d->state, n);
     }
     if (away == 0)
         return LKS_UNIT_BAR_NOT;
@@ -241,7 +248,7 @@ static struct lks_str why_lost(const struct lks_unit_look *l, const struct lks_n
 {
     if (l->spared)
         return LKS_STR("it is lost, and its domain rolls back without it");
-    if (may_run_jobs(n) && changes_asset(l))
+    if (may_run_jobs(l->d->state, n) && changes_asset(l))
         return LKS_STR("it is lost and may run a job, so firmware of its domain's assets is not "
                        "rolled back; hold a lost node that is empty (node hold) before the next "
                        "rollback");
@@ -386,7 +393,7 @@ static struct lks_str why_not(const struct lks_unit_look *l, const struct lks_me
     size_t b = 0;
     while (b < LKS_COUNT(bars) && !bars[b].asks(l, m))
         b++;
-    if (b == LKS_COUNT(bars) && may_run_jobs(n) && changes_asset(l))
+    if (b == LKS_COUNT(bars) && may_run_jobs(s, n) && changes_asset(l))
         return LKS_STR("not heard of, and may run a job while firmware of its domain's assets "
                        "changes");
     if (b == LKS_COUNT(bars))
