@@ -24,6 +24,17 @@ static void check(const struct lks_bridge_request *r, struct lks_str before)
         LKS_ASSERT(lks_bridge_truth_is(lks_buf_view(&list), row->features));
         LKS_ASSERT(lks_hostlist_is_name(row->node));
     }
+    if (r->verb == LKS_BRIDGE_RESERVE) {
+        const struct lks_bridge_reservation made = {.name = lks_str_from(r->name),
+                                                    .nodes = r->reserve.nodes,
+                                                    .from = r->reserve.from,
+                                                    .until = r->reserve.until,
+                                                    .maint = true,
+                                                    .own = true};
+        LKS_ASSERT(lks_bridge_reservation_is_name(made.name) && made.until > made.from);
+        LKS_ASSERT(lks_bridge_reservation_act(&made, &r->reserve, 0) ==
+                   LKS_BRIDGE_RESERVATION_KEEP);
+    }
     if (r->verb != LKS_BRIDGE_DRAIN)
         return;
     lks_drain_reason_write(lks_str_from(r->owner), lks_str_from(r->reason), before, reason);

@@ -170,7 +170,15 @@ static const struct lks_bridge_node idle = {.name = LKS_STR_C("g1"),
                                             .gres = LKS_STR_C("gpu:h200:8"),
                                             .gres_used = LKS_STR_C("gpu:h200:8(IDX:0-7)")};
 
-/* Enter one node, with a job or none; all nodes with `all`. */
+static const struct lks_bridge_reservation reserved = {.name = LKS_STR_C("lockstep_change_17"),
+                                                       .nodes = LKS_STR_C("g[1-2]"),
+                                                       .users = LKS_STR_C("slurm"),
+                                                       .from = NOW,
+                                                       .until = NOW + 60000,
+                                                       .maint = true,
+                                                       .own = true};
+
+/* Enter one node, with a job and a reservation or none; all nodes with `all`. */
 static void enter(struct lks_bridge_book *b, const struct lks_bridge_node *node, bool busy,
                   bool all)
 {
@@ -184,7 +192,7 @@ static void enter(struct lks_bridge_book *b, const struct lks_bridge_node *node,
     r.all_nodes = all;
     if (node != NULL)
         CHECK_CODE(lks_bridge_reading_add(&r, node, &load, &err), LKS_OK);
-    CHECK_CODE(lks_bridge_reading_jobs(&r, &job, busy, &err), LKS_OK);
+    CHECK_CODE(lks_bridge_reading_jobs(&r, &job, busy, &reserved, busy, &err), LKS_OK);
     if (!lks_bridge_revision_ready(&b->revision, NOW_US, lks_bridge_book_changes(b, &r), &ceiling))
         lks_bridge_revision_allow(&b->revision, ceiling);
     CHECK_CODE(lks_bridge_book_enter(b, &r, &when, NOW_US, &err), LKS_OK);
@@ -276,6 +284,19 @@ static void test_book_json(void)
     CHECK_STR(e->reason, "lockstep:change:17 driver");
 }
 
+static void test_book_reservations(void)
+{
+    LKS_CLEANUP(lks_bridge_book_fini) struct lks_bridge_book b = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1 << 20);
+    lks_bridge_book_init(&b, 0);
+    enter(&b, &idle, true, true);
+    lks_bridge_book_reservations(&b, 5000, &out);
+    CHECK_STR(lks_buf_view(&out),
+              "{\"as_of\":1795000000000,\"age\":0,\"configured\":0,\"reservations\":[{\"name\":"
+              "\"lockstep_change_17\",\"nodes\":\"g[1-2]\",\"users\":\"slurm\",\"from\":"
+              "1795000000000,\"until\":1795000060000,\"maint\":true,\"own\":true}]}");
+}
+
 /* A book that had no memory once takes the next reading. */
 static void test_book_memory(void)
 {
@@ -364,6 +385,86 @@ static void test_truth_digest(void)
     }
 }
 
+/* Reservations ------------------------------------------------------------------------------ */
+
+/* Minutes from now on: a reservation that there is, and one that is wanted. */
+static const struct {
+    const char *name;
+    const char *nodes; /* that there is one of; NULL: there is none */
+    int from, until;
+    bool other, plain; /* another's; without the flag MAINT */
+    const char *wanted;
+    int wanted_from, wanted_until;
+    enum lks_bridge_reservation_act act;
+} reservations[] = {
+    {"a new one", NULL, 0, 0, false, false, "g[1-2]", 5, 9, LKS_BRIDGE_RESERVATION_CREATE},
+    {"the same", "g[1-2]", 5, 9, false, false, "g2,g1", 5, 9, LKS_BRIDGE_RESERVATION_KEEP},
+    {"fewer nodes", "g[1-2]", 5, 9, false, false, "g1", 5, 9, LKS_BRIDGE_RESERVATION_UPDATE},
+    {"another end", "g1", 5, 9, false, false, "g1", 5, 8, LKS_BRIDGE_RESERVATION_UPDATE},
+    {"another start", "g1", 5, 9, false, false, "g1", 6, 9, LKS_BRIDGE_RESERVATION_UPDATE},
+    {"both have started", "g1", -5, 9, false, false, "g1", -6, 9, LKS_BRIDGE_RESERVATION_KEEP},
+    {"fewer nodes after its start", "g[1-2]", -5, 9, false, false, "g1", -6, 9,
+     LKS_BRIDGE_RESERVATION_UPDATE},
+    {"it starts now", "g1", 5, 9, false, false, "g1", -1, 9, LKS_BRIDGE_RESERVATION_UPDATE},
+    {"put off after its start", "g1", -5, 9, false, false, "g1", 5, 9,
+     LKS_BRIDGE_RESERVATION_REPLACE},
+    {"without the flag", "g1", 5, 9, false, true, "g1", 5, 9, LKS_BRIDGE_RESERVATION_REPLACE},
+    {"a list that cannot be read", "g[1-", 5, 9, false, false, "g1", 5, 9,
+     LKS_BRIDGE_RESERVATION_UPDATE},
+    {"another's", "g1", 5, 9, true, false, "g1", 5, 9, LKS_BRIDGE_RESERVATION_REFUSE},
+    {"none is wanted", "g1", 5, 9, false, false, NULL, 0, 0, LKS_BRIDGE_RESERVATION_DELETE},
+    {"none is wanted, and it is another's", "g1", 5, 9, true, false, NULL, 0, 0,
+     LKS_BRIDGE_RESERVATION_REFUSE},
+    {"none is wanted, and there is none", NULL, 0, 0, false, false, NULL, 0, 0,
+     LKS_BRIDGE_RESERVATION_KEEP},
+};
+
+static lks_ms after(int minutes)
+{
+    return (lks_ms)((int64_t)NOW + minutes * (int64_t)60000);
+}
+
+static void test_reservations(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(reservations); i++) {
+        bool there = reservations[i].nodes != NULL, wants = reservations[i].wanted != NULL;
+        const struct lks_bridge_reservation is = {
+            .name = LKS_STR("lockstep_change_17"),
+            .nodes = lks_str_from(there ? reservations[i].nodes : ""),
+            .from = after(reservations[i].from),
+            .until = after(reservations[i].until),
+            .maint = !reservations[i].plain,
+            .own = !reservations[i].other};
+        const struct lks_bridge_reserve wanted = {
+            .nodes = lks_str_from(wants ? reservations[i].wanted : ""),
+            .from = after(reservations[i].wanted_from),
+            .until = after(reservations[i].wanted_until)};
+        lks_test_case("%s", reservations[i].name);
+        CHECK_INT(lks_bridge_reservation_act(there ? &is : NULL, wants ? &wanted : NULL, NOW),
+                  reservations[i].act);
+    }
+}
+
+static void test_reservation_owners(void)
+{
+    static const struct {
+        const char *name, *users;
+        bool own;
+    } rows[] = {
+        {"lockstep_change_17", "slurm", true}, {"lockstep_change_17+pool+hall-1", "slurm", true},
+        {"lockstep_change_17", "kim", false},  {"lockstep_change_17", "slurm,kim", false},
+        {"lockstep_change_17", "", false},     {"lockstep_", "slurm", false},
+        {"lockstep", "slurm", false},          {"maint_lockstep_change_17", "slurm", false},
+        {"lockstep_a b", "slurm", false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        const struct lks_bridge_reservation r = {.name = lks_str_from(rows[i].name),
+                                                 .users = lks_str_from(rows[i].users)};
+        lks_test_case("'%s' of '%s'", rows[i].name, rows[i].users);
+        CHECK_INT(lks_bridge_reservation_is_own(&r, LKS_STR("slurm")), rows[i].own);
+    }
+}
+
 /* Requests ---------------------------------------------------------------------------------- */
 
 #define DRAIN "{\"owner\":\"lockstep:change:17\",\"reason\":\"x\",\"checkpoint\":true}"
@@ -430,6 +531,31 @@ static const struct {
     {"a digest of two words", "PUT", "/v1/truth", NULL, "3",
      "{\"truth\":[{\"nodes\":\"g1\",\"features\":[],\"digest\":\"a b\"}]}", LKS_E_INVALID, 0,
      "digest"},
+#define RESERVE "{\"nodes\":\"g[1-2]\",\"from\":1795000000000,\"until\":1795000060000}"
+    {"reservations", "GET", "/v1/reservations", NULL, NULL, "", LKS_OK, LKS_BRIDGE_RESERVATIONS,
+     ""},
+    {"a reservation", "PUT", "/v1/reservations/lockstep_change_17+a", NULL, "3", RESERVE, LKS_OK,
+     LKS_BRIDGE_RESERVE, ""},
+    {"the end of one", "DELETE", "/v1/reservations/lockstep_change_17", NULL, "3", "", LKS_OK,
+     LKS_BRIDGE_UNRESERVE, ""},
+    {"a reservation without an epoch", "PUT", "/v1/reservations/lockstep_x", NULL, NULL, RESERVE,
+     LKS_E_INVALID, 0, "Lockstep-Epoch"},
+    {"the end of one without an epoch", "DELETE", "/v1/reservations/lockstep_x", NULL, NULL, "",
+     LKS_E_INVALID, 0, "Lockstep-Epoch"},
+    {"a reservation of another name", "PUT", "/v1/reservations/window", NULL, "3", RESERVE,
+     LKS_E_INVALID, 0, "starts with 'lockstep_'"},
+    {"the end of one of another name", "DELETE", "/v1/reservations/window", NULL, "3", "",
+     LKS_E_INVALID, 0, "starts with 'lockstep_'"},
+    {"a reservation of no node", "PUT", "/v1/reservations/lockstep_x", NULL, "3",
+     "{\"nodes\":\"\",\"from\":1000,\"until\":2000}", LKS_E_INVALID, 0, "from 1 to 4096"},
+    {"a reservation of a list that cannot be read", "PUT", "/v1/reservations/lockstep_x", NULL, "3",
+     "{\"nodes\":\"g[1-\",\"from\":1000,\"until\":2000}", LKS_E_INVALID, 0, "nodes"},
+    {"a reservation that ends first", "PUT", "/v1/reservations/lockstep_x", NULL, "3",
+     "{\"nodes\":\"g1\",\"from\":2000,\"until\":2000}", LKS_E_INVALID, 0, "later than from"},
+    {"a reservation of half a second", "PUT", "/v1/reservations/lockstep_x", NULL, "3",
+     "{\"nodes\":\"g1\",\"from\":1500,\"until\":2000}", LKS_E_INVALID, 0, "whole seconds"},
+    {"a reservation without an end", "PUT", "/v1/reservations/lockstep_x", NULL, "3",
+     "{\"nodes\":\"g1\",\"from\":1000}", LKS_E_INVALID, 0, "from and until"},
     {"KILL", "POST", "/v1/jobs/17/signal", NULL, "3", "{\"signal\":\"KILL\"}", LKS_E_INVALID, 0,
      "USR1"},
 };
@@ -537,10 +663,13 @@ int main(void)
         {"revisions", test_revisions},
         {"revisions of nodes", test_book_revisions},
         {"answers", test_book_json},
+        {"reservations in answers", test_book_reservations},
         {"features of lockstep", test_truth_features},
         {"where the digest is", test_truth_digest},
         {"GPUs of jobs", test_gpus},
         {"no memory once", test_book_memory},
+        {"reservations that are sent", test_reservations},
+        {"reservations of lockstep", test_reservation_owners},
         {"requests", test_requests},
         {"members of requests", test_request_members},
         {"the epoch on disk", test_durable},

@@ -19,8 +19,13 @@ static struct {
     int node_error, job_error, reservation_error; /* 0: the call succeeds */
     const char *job_nodes;                        /* of the one job; NULL: no job */
     const char *reserved;                         /* nodes of the one reservation; NULL: none */
-    const char *reason;                           /* of all nodes, which are drained with one */
-    int updates[UPDATES_MAX];                     /* what each update gets */
+    const char *reserved_name, *reserved_users;   /* NULL: none */
+    time_t reserved_from, reserved_until;
+    int reserve_error;        /* of the next request about it; 0: it succeeds, and ... */
+    bool ignores_reserve;     /* ... changes nothing */
+    char sent[64];            /* requests about it: "create delete " */
+    const char *reason;       /* of all nodes, which are drained with one */
+    int updates[UPDATES_MAX]; /* what each update gets */
     size_t update_count;
     bool obeys; /* an update changes the nodes */
     unsigned
@@ -153,7 +158,13 @@ int slurm_load_reservations(time_t update_time, reserve_info_msg_t **resp)
     msg->last_update = ctl.reservation_time;
     msg->record_count = ctl.reserved != NULL;
     msg->reservation_array = calloc(1, sizeof(*msg->reservation_array));
-    msg->reservation_array->node_list = strdup(ctl.reserved != NULL ? ctl.reserved : "");
+    reserve_info_t *r = msg->reservation_array;
+    r->node_list = strdup(ctl.reserved != NULL ? ctl.reserved : "");
+    r->name = ctl.reserved_name != NULL ? strdup(ctl.reserved_name) : NULL;
+    r->users = ctl.reserved_users != NULL ? strdup(ctl.reserved_users) : NULL;
+    r->start_time = ctl.reserved_from;
+    r->end_time = ctl.reserved_until;
+    r->flags = RESERVE_FLAG_MAINT;
     *resp = msg;
     return SLURM_SUCCESS;
 }
@@ -163,8 +174,72 @@ void slurm_free_reservation_info_msg(reserve_info_msg_t *resv_info_ptr)
     if (resv_info_ptr == NULL)
         return;
     free(resv_info_ptr->reservation_array->node_list);
+    free(resv_info_ptr->reservation_array->name);
+    free(resv_info_ptr->reservation_array->users);
     free(resv_info_ptr->reservation_array);
     free(resv_info_ptr);
+}
+
+/* A request about the reservation: what it gets, noted. */
+static bool takes_reserve(const char *what)
+{
+    size_t len = strlen(ctl.sent);
+    int number = ctl.reserve_error;
+    snprintf(ctl.sent + len, sizeof(ctl.sent) - len, "%s ", what);
+    ctl.reserve_error = 0;
+    ctl.reservation_time++;
+    return fail_with(number) == SLURM_SUCCESS;
+}
+
+/* Texts that the test's end frees. */
+static char kept_nodes[64], kept_users[64], kept_name[64];
+
+static void keep_reserve(const resv_desc_msg_t *msg)
+{
+    if (ctl.ignores_reserve)
+        return;
+    snprintf(kept_nodes, sizeof(kept_nodes), "%s", msg->node_list);
+    snprintf(kept_name, sizeof(kept_name), "%s", msg->name);
+    ctl.reserved = kept_nodes;
+    ctl.reserved_name = kept_name;
+    ctl.reserved_until = msg->end_time;
+    if (msg->start_time != 0)
+        ctl.reserved_from = msg->start_time;
+}
+
+void slurm_init_resv_desc_msg(resv_desc_msg_t *update_resv_msg)
+{
+    memset(update_resv_msg, 0, sizeof(*update_resv_msg));
+}
+
+char *slurm_create_reservation(resv_desc_msg_t *resv_msg)
+{
+    LKS_ASSERT(resv_msg->flags == (RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS));
+    if (!takes_reserve("create"))
+        return NULL;
+    snprintf(kept_users, sizeof(kept_users), "%s", resv_msg->users);
+    ctl.reserved_users = kept_users;
+    keep_reserve(resv_msg);
+    return strdup(resv_msg->name);
+}
+
+int slurm_update_reservation(resv_desc_msg_t *resv_msg)
+{
+    LKS_ASSERT(resv_msg->users == NULL);
+    if (!takes_reserve(resv_msg->start_time != 0 ? "update+start" : "update"))
+        return SLURM_ERROR;
+    keep_reserve(resv_msg);
+    return SLURM_SUCCESS;
+}
+
+int slurm_delete_reservation(reservation_name_msg_t *resv_msg)
+{
+    (void)resv_msg;
+    if (!takes_reserve("delete"))
+        return SLURM_ERROR;
+    if (!ctl.ignores_reserve)
+        ctl.reserved = NULL;
+    return SLURM_SUCCESS;
 }
 
 void slurm_init_update_node_msg(update_node_msg_t *update_node_msg)
@@ -524,6 +599,88 @@ static void test_groups(void)
     fclose(null);
 }
 
+/* A reservation as it is asked for, in minutes from now. */
+static const struct {
+    const char *name;
+    const char *there; /* nodes of the one that there is; NULL: none */
+    int from, until;
+    bool other; /* it is another user's */
+    bool ends;  /* DELETE */
+    int wanted_from;
+    int error;
+    bool ignores;
+    int status;
+    const char *sent, *says;
+} reserves[] = {
+    {"a new one", NULL, 0, 0, false, false, 5, 0, false, 200, "create ", "\"own\":true"},
+    {"the same", "n[1-2]", 5, 9, false, false, 5, 0, false, 200, "", "\"own\":true"},
+    {"moved", "n[1-2]", 4, 9, false, false, 5, 0, false, 200, "update+start ", "\"own\":true"},
+    {"fewer nodes after its start", "n[1-3]", -5, 9, false, false, -6, 0, false, 200, "update ",
+     "n[1-2]"},
+    {"put off after its start", "n[1-2]", -5, 9, false, false, 5, 0, false, 200, "delete create ",
+     "n[1-2]"},
+    {"put off, and not deleted", "n[1-2]", -5, 9, false, false, 5, ESLURM_RESERVATION_BUSY, false,
+     409, "delete ", "cannot delete the reservation"},
+    {"another's", "n[1-2]", 5, 9, true, false, 5, 0, false, 409, "", "is not lockstep's"},
+    {"refused", NULL, 0, 0, false, false, 5, ESLURM_RESERVATION_OVERLAP, false, 409, "create ",
+     "cannot create the reservation"},
+    {"not allowed", NULL, 0, 0, false, false, 5, ESLURM_ACCESS_DENIED, false, 403, "create ",
+     "cannot create the reservation"},
+    {"no answer", NULL, 0, 0, false, false, 5, SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, false, 504,
+     "create ", "did not answer"},
+    {"said to be done, and not done", NULL, 0, 0, false, false, 5, 0, true, 409, "create ",
+     "not as it was asked for"},
+    {"it ends", "n[1-2]", -5, 9, false, true, 0, 0, false, 200, "delete ", "{\"reservations\":[]}"},
+    {"it ended before", NULL, 0, 0, false, true, 0, 0, false, 200, "", "{\"reservations\":[]}"},
+    {"another's does not end", "n1", 5, 9, true, true, 0, 0, false, 409, "", "is not lockstep's"},
+    {"a job runs in it", "n1", -5, 9, false, true, 0, ESLURM_RESERVATION_BUSY, false, 409,
+     "delete ", "cannot delete the reservation"},
+};
+
+static void try_reserve(struct lks_worker *w, size_t row, const char *user)
+{
+    time_t now = time(NULL);
+    struct lks_worker_task task = {
+        .request = {.verb = reserves[row].ends ? LKS_BRIDGE_UNRESERVE : LKS_BRIDGE_RESERVE,
+                    .epoch = 1,
+                    .name = "lockstep_change_17",
+                    .reserve = {.nodes = LKS_STR("n[1-2]"),
+                                .from = (lks_ms)(now + reserves[row].wanted_from * 60) * LKS_SECOND,
+                                .until = (lks_ms)(now + 9 * 60) * LKS_SECOND}}};
+    struct lks_worker_task *list[] = {&task};
+    ctl.reserved = reserves[row].there;
+    ctl.reserved_name = "lockstep_change_17";
+    ctl.reserved_users = reserves[row].other ? "kim" : user;
+    ctl.reserved_from = now + reserves[row].from * 60;
+    ctl.reserved_until = now + reserves[row].until * 60;
+    ctl.reserve_error = reserves[row].error;
+    ctl.ignores_reserve = reserves[row].ignores;
+    ctl.reservation_time++;
+    lks_worker_write(w, list, 1);
+    CHECK_INT(task.status, reserves[row].status);
+    CHECK_STR(lks_str_from(ctl.sent), reserves[row].sent);
+    CHECK_HAS(lks_buf_view(&task.body), reserves[row].says);
+    lks_buf_fini(&task.body);
+}
+
+static void test_reserves(void)
+{
+    FILE *null = fopen("/dev/null", "w");
+    for (size_t i = 0; i < LKS_COUNT(reserves); i++) {
+        struct lks_worker w = {0};
+        struct lks_log log = {0};
+        char folder[] = "/tmp/lockstep-bridge-XXXXXX", user[64];
+        lks_test_case("%s", reserves[i].name);
+        ctl_reset();
+        worker_open(&w, folder, &log, null);
+        snprintf(user, sizeof(user), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_slurm_user(w.slurm, getuid())));
+        try_reserve(&w, i, user);
+        worker_close(&w, folder);
+    }
+    fclose(null);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -532,6 +689,7 @@ int main(void)
         {"errors of Slurm", test_errors},
         {"what lockstep says of nodes", test_truth},
         {"drains of several nodes", test_groups},
+        {"reservations", test_reserves},
         {0},
     };
     return lks_test_main(tests);

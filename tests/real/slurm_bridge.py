@@ -338,6 +338,84 @@ def reservations(c, b):
     c.wait("it is gone", lambda: b.node("n8")["reservation"] is None)
 
 
+def reserving(c, b):
+    """Reservations that lockstep makes: jobs that would run into one do not start, and those of others stay."""
+    name, path = "lockstep_change_17+pool+site", "/v1/reservations/lockstep_change_17+pool+site"
+    now = lambda: int(time.time()) * 1000
+    shown = lambda which=name: c.run("scontrol", "-o", "show", "reservation", which, check=False).stdout
+    listed = lambda: {r["name"]: r for r in b.ask("GET", "/v1/reservations")[1]["reservations"]}
+
+    def put(nodes, start, end, at=path, epoch=7):
+        return b.ask("PUT", at, {"nodes": nodes, "from": start, "until": end}, epoch=epoch)
+    start = now() + 1800000
+    end = start + 3600000
+    busy = submit(c, "-w", "n4", "-t", "600", script="exec sleep 60")
+    c.wait("a job runs on a node", lambda: job_state(c, busy) == "RUNNING")
+    status, answer = put("n[3-4]", start, end)
+    check("a reservation is made, also on a node with a job that is longer", status == 200 and
+          [(r["name"], r["nodes"], r["from"], r["until"], r["maint"], r["own"]) for r in answer["reservations"]] ==
+          [(name, "n[3-4]", start, end, True, True)], (status, answer))
+    check("for maintenance, and jobs are ignored", "Flags=MAINT,IGNORE_JOBS" in shown(), shown())
+    check("the job goes on", job_state(c, busy) == "RUNNING")
+    check("it is listed", listed().get(name, {}).get("nodes") == "n[3-4]", listed())
+    crosses, fits = submit(c, "-w", "n3", "-t", "60", script="exit 0"), submit(c, "-w", "n3", "-t", "10", script="exit 0")
+    c.wait("a job that ends before the window runs", lambda: job_state(c, fits) == "COMPLETED", 60)
+    time.sleep(5)
+    check("a job whose limit crosses its start does not start", job_state(c, crosses) == "PENDING", job_state(c, crosses))
+    before = b.node("n3")["revision"]
+    check("the same again sends nothing", put("n3,n4", start, end)[0] == 200 and b.node("n3")["revision"] == before)
+    status, answer = put("n4", start, end)
+    check("a node is taken out", status == 200 and answer["reservations"][0]["nodes"] == "n4", answer)
+    c.wait("and the job starts there", lambda: job_state(c, crosses) == "COMPLETED", 60)
+    status, answer = put("n[3-4]", start + 600000, end + 600000)
+    check("a start is moved", status == 200 and answer["reservations"][0]["from"] == start + 600000, answer)
+    status, answer = put("n[3-4]", now() - 3600000, end)
+    check("to now", status == 200 and abs(answer["reservations"][0]["from"] - now()) < 60000, (status, answer))
+    c.wait("it has started", lambda: "+maintenance" in b.node("n3")["state"], 60)
+    status, answer = put("n3", now() - 7200000, end - 600000)
+    check("one that has started loses a node and gets another end", status == 200 and
+          answer["reservations"][0]["nodes"] == "n3" and answer["reservations"][0]["until"] == end - 600000, (status, answer))
+    status, n = b.drain("n3", epoch=7)
+    check("a node in it is drained", status == 200 and n["drain"]["owner"] == OURS and "+maintenance" in n["state"], n)
+    check("and released", b.release("n3", epoch=7)[0] == 200)
+    status, answer = put("n3", start, end)
+    check("one that has started is put off", status == 200 and answer["reservations"][0]["from"] == start, (status, answer))
+    status, why = put("n3", now() - 7200000, now() - 3600000)
+    check("an end in the past is refused", status == 400 and "past" in why["error"], why)
+    status, why = put("n3,n99", start, end)
+    check("a node that Slurm does not have is refused, and named", status == 404 and "reservation" in why["error"] and
+          listed()[name]["nodes"] == "n3", (status, why))
+    status, why = put("n3", start, end, epoch=6)
+    check("an earlier epoch is refused", status == 409 and why["epoch"] == 7, why)
+    check("a name without the prefix is refused", put("n3", start, end, at="/v1/reservations/window")[0] == 400)
+    c.run("scontrol", "create", "reservation", "reservationname=window", "nodes=n3", "users=root", "starttime=now",
+          "duration=30", "flags=maint,ignore_jobs")
+    c.run("scontrol", "create", "reservation", "reservationname=lockstep_change_18", "nodes=n5", "users=nobody",
+          "starttime=now+1hour", "duration=30", "flags=maint,ignore_jobs")
+    other = shown("window"), shown("lockstep_change_18")
+    c.wait("both are listed", lambda: {"window", "lockstep_change_18"} <= set(listed()))
+    check("and are not lockstep's", not listed()["window"]["own"] and not listed()["lockstep_change_18"]["own"], listed())
+    for act in (lambda: put("n6", start, end, at="/v1/reservations/lockstep_change_18"),
+                lambda: b.ask("DELETE", "/v1/reservations/lockstep_change_18", epoch=7)):
+        status, why = act()
+        check("one of another user is left alone", status == 409 and "nobody" in why["error"] and
+              (shown("window"), shown("lockstep_change_18")) == other, (status, why))
+    check("none without the prefix can be named", b.ask("DELETE", "/v1/reservations/window", epoch=7)[0] == 400)
+    c.run("scontrol", "delete", "reservationname=window")
+    status, answer = put("n3", start, end)
+    late = submit(c, "-w", "n3", "-t", "60", script="exit 0")
+    time.sleep(5)
+    check("a job waits", status == 200 and job_state(c, late) == "PENDING", job_state(c, late))
+    status, answer = b.ask("DELETE", path, epoch=7)
+    check("the reservation is deleted", status == 200 and answer == {"reservations": []} and
+          "ReservationName=" not in shown(), answer)
+    c.wait("and the job starts", lambda: job_state(c, late) == "COMPLETED", 60)
+    check("deleted again: nothing is sent", b.ask("DELETE", path, epoch=7) == (200, {"reservations": []}))
+    c.run("scontrol", "delete", "reservationname=lockstep_change_18")
+    c.run("scancel", busy)
+    c.wait_idle()
+
+
 def epochs(c, b):
     check("no epoch, no write", b.drain("n1", epoch=None)[0] == 400)
     check("a later epoch", b.drain("n1", epoch=7)[0] == 200)
@@ -715,7 +793,8 @@ def failover(folder, build):
 
 
 # The last two leave the cluster or the bridge changed.
-PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, many, truth, refusals, two_bridges, strangers,
+PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, reserving, many, truth, refusals, two_bridges,
+         strangers,
          controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
 
 

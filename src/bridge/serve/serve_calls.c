@@ -92,6 +92,8 @@ static int write_read(const struct lks_serve *s, const struct lks_bridge_request
         lks_bridge_book_nodes(book, now, out);
     } else if (r->verb == LKS_BRIDGE_JOBS) {
         lks_bridge_book_jobs(book, now, out);
+    } else if (r->verb == LKS_BRIDGE_RESERVATIONS) {
+        lks_bridge_book_reservations(book, now, out);
     } else if ((entry = lks_bridge_book_find(book, name)) != NULL) {
         lks_bridge_book_node(book, name, entry, now, out);
     } else {

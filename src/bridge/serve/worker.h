@@ -89,6 +89,9 @@ void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks
 /* Put what lockstep says of nodes into Slurm. */
 void lks_worker_truth(struct lks_worker *w, struct lks_worker_task *task);
 
+/* Make a reservation as it is asked for, or end it. */
+void lks_worker_reserve(struct lks_worker *w, struct lks_worker_task *task);
+
 #define LKS_WORKER_BATCH 256
 
 #endif

@@ -43,8 +43,12 @@ static void log_task(struct lks_worker *w, const struct lks_worker_task *t)
     snprintf(epoch, sizeof(epoch), "%" PRIu64, r->epoch);
     snprintf(status, sizeof(status), "%d", t->status);
     bool job = r->verb == LKS_BRIDGE_SIGNAL || r->verb == LKS_BRIDGE_REQUEUE;
+    bool reservation = r->verb == LKS_BRIDGE_RESERVE || r->verb == LKS_BRIDGE_UNRESERVE;
     struct lks_log_field fields[] = {
-        {job ? "job" : "node", lks_str_from(r->name)},
+        {job           ? "job"
+         : reservation ? "reservation"
+                       : "node",
+         lks_str_from(r->name)},
         {"status", lks_str_from(status)},
         {"epoch", lks_str_from(epoch)},
         {"owner", lks_str_from(r->owner)},
@@ -296,6 +300,8 @@ void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks
             say_epoch(t);
         else if (t->request.verb == LKS_BRIDGE_TRUTH)
             lks_worker_truth(w, t);
+        else if (t->request.verb == LKS_BRIDGE_RESERVE || t->request.verb == LKS_BRIDGE_UNRESERVE)
+            lks_worker_reserve(w, t);
         else if (t->request.verb == LKS_BRIDGE_SIGNAL || t->request.verb == LKS_BRIDGE_REQUEUE)
             act_on_job(t);
         else

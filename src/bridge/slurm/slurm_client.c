@@ -135,7 +135,8 @@ enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out
         if (lks_slurm_index_add(s, node, out, err) != LKS_OK)
             return err->code;
     }
-    if (lks_bridge_reading_jobs(out, s->jobs, s->job_count, err) != LKS_OK)
+    if (lks_bridge_reading_jobs(out, s->jobs, s->job_count, s->reservations, s->reservation_count,
+                                err) != LKS_OK)
         return err->code;
     s->unread = false;
     return LKS_OK;

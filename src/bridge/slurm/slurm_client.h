@@ -10,6 +10,7 @@
 #define LKS_BRIDGE_SLURM_CLIENT_H
 
 #include "bridge/view/book.h"
+#include "bridge/view/reservation.h"
 
 #include <sys/types.h>
 
@@ -64,5 +65,19 @@ enum lks_code lks_slurm_undrain(const struct lks_slurm *s, const char *nodes, co
 enum lks_code lks_slurm_signal(const char *job, int number, bool batch,
                                struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_slurm_requeue(const char *job, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The reservation of this name in the last reading; NULL: there is none. Texts live until the next
+ * reading. */
+const struct lks_bridge_reservation *lks_slurm_reserve_find(const struct lks_slurm *s,
+                                                            const char *name);
+
+/* Create a reservation for maintenance that no job need leave, change it, or delete it. The caller
+ * saw that it is lockstep's. */
+enum lks_code lks_slurm_reserve_create(struct lks_slurm *s, const char *name,
+                                       const struct lks_bridge_reserve *r,
+                                       struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_slurm_reserve_update(const char *name, const struct lks_bridge_reserve *r,
+                                       bool start, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_slurm_reserve_delete(const char *name, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -1,4 +1,5 @@
 #include "bridge/slurm/slurm_parts.h"
+#include "bridge/view/reservation.h"
 
 #include "base/vec.h"
 
@@ -176,7 +177,8 @@ void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
     };
 }
 
-void lks_slurm_convert_reservation(const reserve_info_t *from, struct lks_bridge_reservation *out)
+void lks_slurm_convert_reservation(struct lks_slurm *s, const reserve_info_t *from,
+                                   struct lks_bridge_reservation *out)
 {
     *out = (struct lks_bridge_reservation){
         .name = text(from->name),
@@ -186,4 +188,5 @@ void lks_slurm_convert_reservation(const reserve_info_t *from, struct lks_bridge
         .until = ms(from->end_time),
         .maint = (from->flags & RESERVE_FLAG_MAINT) != 0,
     };
+    out->own = lks_bridge_reservation_is_own(out, lks_slurm_user(s, s->own));
 }

@@ -119,7 +119,7 @@ static enum lks_code convert(struct lks_slurm *s, struct lks_err *err)
             lks_slurm_convert_job(s, &s->job_msg->job_array[i], &s->jobs[s->job_count++]);
     }
     for (uint32_t i = 0; i < reservations; i++)
-        lks_slurm_convert_reservation(&s->reservation_msg->reservation_array[i],
+        lks_slurm_convert_reservation(s, &s->reservation_msg->reservation_array[i],
                                       &s->reservations[s->reservation_count++]);
     return LKS_OK;
 }

@@ -64,7 +64,8 @@ void lks_slurm_convert_node(struct lks_slurm *s, const node_info_t *from,
 /* NULL arena memory leaves the id empty. */
 void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
                            struct lks_bridge_job *out);
-void lks_slurm_convert_reservation(const reserve_info_t *from, struct lks_bridge_reservation *out);
+void lks_slurm_convert_reservation(struct lks_slurm *s, const reserve_info_t *from,
+                                   struct lks_bridge_reservation *out);
 
 /* A failure of Slurm, by its number: what libslurm left in errno, or an answer for one job. */
 enum lks_code lks_slurm_fail(int number, const char *what, struct lks_err *err) LKS_MUST_CHECK;

@@ -13,6 +13,7 @@ void lks_bridge_book_init(struct lks_bridge_book *b, uint64_t kept_revision)
     *b = (struct lks_bridge_book){0};
     lks_intern_init(&b->names, NAMES_MAX);
     lks_buf_init(&b->jobs, LKS_BRIDGE_ANSWER_MAX);
+    lks_buf_init(&b->reservations, LKS_BRIDGE_ANSWER_MAX);
     lks_bridge_revision_init(&b->revision, kept_revision);
 }
 
@@ -23,6 +24,7 @@ void lks_bridge_book_fini(struct lks_bridge_book *b)
     free(b->entries);
     lks_intern_fini(&b->names);
     lks_buf_fini(&b->jobs);
+    lks_buf_fini(&b->reservations);
     *b = (struct lks_bridge_book){0};
 }
 
@@ -100,17 +102,16 @@ static enum lks_code enter(struct lks_bridge_book *b, const struct lks_bridge_re
 }
 
 /* Into a buffer of its own: a buffer whose growth failed once takes nothing more. */
-static enum lks_code replace_jobs(struct lks_bridge_book *b, struct lks_str jobs,
-                                  struct lks_err *err)
+static enum lks_code replace_list(struct lks_buf *list, struct lks_str by, struct lks_err *err)
 {
     struct lks_buf made = LKS_BUF(LKS_BRIDGE_ANSWER_MAX);
-    lks_buf_add(&made, jobs);
+    lks_buf_add(&made, by);
     if (lks_buf_check(&made, err) != LKS_OK) {
         lks_buf_fini(&made);
         return err->code;
     }
-    lks_buf_fini(&b->jobs);
-    b->jobs = made;
+    lks_buf_fini(list);
+    *list = made;
     return LKS_OK;
 }
 
@@ -125,7 +126,9 @@ enum lks_code lks_bridge_book_enter(struct lks_bridge_book *b, const struct lks_
     }
     for (uint32_t i = 0; r->all_nodes && i < lks_intern_count(&b->names); i++)
         b->entries[i].present = b->entries[i].present && b->entries[i].round == b->round;
-    if (r->all_jobs && replace_jobs(b, lks_buf_view(&r->jobs), err) != LKS_OK)
+    if (r->all_jobs &&
+        (replace_list(&b->jobs, lks_buf_view(&r->jobs), err) != LKS_OK ||
+         replace_list(&b->reservations, lks_buf_view(&r->reservations), err) != LKS_OK))
         return err->code;
     if (r->all_nodes)
         b->read = *when;
@@ -188,11 +191,22 @@ void lks_bridge_book_nodes(const struct lks_bridge_book *b, lks_ms now, struct l
     lks_buf_addf(out, "]}");
 }
 
-void lks_bridge_book_jobs(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out)
+static void put_list(const struct lks_bridge_book *b, const char *name, const struct lks_buf *list,
+                     lks_ms now, struct lks_buf *out)
 {
     lks_buf_addc(out, '{');
     put_when(b, &b->read, now, out);
-    lks_buf_addf(out, "\"jobs\":");
-    lks_buf_add(out, b->jobs.len > 0 ? lks_buf_view(&b->jobs) : LKS_STR("[]"));
+    lks_buf_addf(out, "\"%s\":", name);
+    lks_buf_add(out, list->len > 0 ? lks_buf_view(list) : LKS_STR("[]"));
     lks_buf_addc(out, '}');
+}
+
+void lks_bridge_book_jobs(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out)
+{
+    put_list(b, "jobs", &b->jobs, now, out);
+}
+
+void lks_bridge_book_reservations(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out)
+{
+    put_list(b, "reservations", &b->reservations, now, out);
 }

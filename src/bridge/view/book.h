@@ -31,7 +31,7 @@ struct lks_bridge_book {
     uint32_t room, round;
     struct lks_bridge_when read; /* of the last reading of all nodes; 0: none yet */
     lks_ms configured; /* wall: when slurmctld was seen to have read its configuration; 0: never */
-    struct lks_buf jobs;
+    struct lks_buf jobs, reservations;
     struct lks_bridge_revision revision;
 };
 
@@ -64,5 +64,6 @@ void lks_bridge_book_node(const struct lks_bridge_book *b, struct lks_str name,
                           const struct lks_bridge_entry *entry, lks_ms now, struct lks_buf *out);
 void lks_bridge_book_nodes(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out);
 void lks_bridge_book_jobs(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out);
+void lks_bridge_book_reservations(const struct lks_bridge_book *b, lks_ms now, struct lks_buf *out);
 
 #endif

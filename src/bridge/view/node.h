@@ -28,6 +28,7 @@ struct lks_bridge_reservation {
     struct lks_str users; /* separated by commas */
     lks_ms from, until;
     bool maint;
+    bool own; /* of lockstep, made by the bridge's user: see reservation.h */
 };
 
 struct lks_bridge_node {

@@ -20,7 +20,8 @@ struct lks_bridge_reading {
     struct lks_buf bytes;
     struct lks_bridge_item *items; /* owned */
     uint32_t count, room;
-    struct lks_buf jobs; /* the list of all jobs as JSON; only where `all_jobs` */
+    struct lks_buf jobs;         /* the list of all jobs as JSON; only where `all_jobs`, as ... */
+    struct lks_buf reservations; /* ... that of all reservations */
     bool all_nodes, all_jobs;
 };
 
@@ -32,6 +33,7 @@ enum lks_code lks_bridge_reading_add(struct lks_bridge_reading *r,
                                      struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_bridge_reading_jobs(struct lks_bridge_reading *r,
                                       const struct lks_bridge_job *jobs, size_t count,
-                                      struct lks_err *err) LKS_MUST_CHECK;
+                                      const struct lks_bridge_reservation *reservations,
+                                      size_t reservation_count, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -10,32 +10,38 @@
 
 enum { JOB_ID_MAX = 32 };
 
-const char *const lks_bridge_request_words[] = {"health", "nodes",   "node",   "jobs",
-                                                "drain",  "release", "signal", "requeue",
-                                                "truth",  "epoch",   NULL};
+const char *const lks_bridge_request_words[] = {
+    "health", "nodes",   "node",    "jobs",      "reservations", "drain", "release",
+    "signal", "requeue", "reserve", "unreserve", "truth",        "epoch", NULL};
 
-/* "*" is one part of the path: a node's name or a job's id. */
+enum what { NODE, JOB, RESERVATION };
+
+/* "*" is one part of the path: a node's name, a job's id or a reservation's name. */
 static const struct route {
     const char *method, *path;
     enum lks_bridge_verb verb;
-    bool job;     /* "*" is the id of a job */
-    bool guarded; /* for the revision that was seen */
+    enum what what; /* "*" is */
+    bool guarded;   /* for the revision that was seen */
 } routes[] = {
-    {"GET", "/v1/health", LKS_BRIDGE_HEALTH, false, false},
-    {"GET", "/v1/nodes", LKS_BRIDGE_NODES, false, false},
-    {"GET", "/v1/nodes/*", LKS_BRIDGE_NODE, false, false},
-    {"GET", "/v1/jobs", LKS_BRIDGE_JOBS, false, false},
-    {"PUT", "/v1/nodes/*/drain", LKS_BRIDGE_DRAIN, false, true},
-    {"POST", "/v1/nodes/*/release", LKS_BRIDGE_RELEASE, false, true},
-    {"POST", "/v1/jobs/*/signal", LKS_BRIDGE_SIGNAL, true, false},
-    {"POST", "/v1/jobs/*/requeue", LKS_BRIDGE_REQUEUE, true, false},
-    {"PUT", "/v1/truth", LKS_BRIDGE_TRUTH, false, false},
-    {"PUT", "/v1/epoch", LKS_BRIDGE_EPOCH, false, false},
+    {"GET", "/v1/health", LKS_BRIDGE_HEALTH, NODE, false},
+    {"GET", "/v1/nodes", LKS_BRIDGE_NODES, NODE, false},
+    {"GET", "/v1/nodes/*", LKS_BRIDGE_NODE, NODE, false},
+    {"GET", "/v1/jobs", LKS_BRIDGE_JOBS, NODE, false},
+    {"GET", "/v1/reservations", LKS_BRIDGE_RESERVATIONS, NODE, false},
+    {"PUT", "/v1/nodes/*/drain", LKS_BRIDGE_DRAIN, NODE, true},
+    {"POST", "/v1/nodes/*/release", LKS_BRIDGE_RELEASE, NODE, true},
+    {"POST", "/v1/jobs/*/signal", LKS_BRIDGE_SIGNAL, JOB, false},
+    {"POST", "/v1/jobs/*/requeue", LKS_BRIDGE_REQUEUE, JOB, false},
+    {"PUT", "/v1/reservations/*", LKS_BRIDGE_RESERVE, RESERVATION, false},
+    {"DELETE", "/v1/reservations/*", LKS_BRIDGE_UNRESERVE, RESERVATION, false},
+    {"PUT", "/v1/truth", LKS_BRIDGE_TRUTH, NODE, false},
+    {"PUT", "/v1/epoch", LKS_BRIDGE_EPOCH, NODE, false},
 };
 
 void lks_bridge_request_fini(struct lks_bridge_request *r)
 {
     lks_bridge_truth_fini(&r->truth);
+    lks_bridge_reservation_fini(&r->reserve);
 }
 
 bool lks_bridge_request_writes(enum lks_bridge_verb verb)
@@ -74,9 +80,11 @@ static enum lks_code find(const struct lks_bridge_raw *raw, const struct route *
     if (other != NULL)
         return lks_fail(err, LKS_E_USAGE, "%s is for %s, not for %s", raw->path, other->method,
                         raw->method);
-    return lks_fail(err, LKS_E_NOT_FOUND,
-                    "nothing at %s; there are /v1/health, /v1/nodes, /v1/jobs and /v1/truth",
-                    raw->path);
+    return lks_fail(
+        err, LKS_E_NOT_FOUND,
+        "nothing at %s; there are /v1/health, /v1/nodes, /v1/jobs, /v1/reservations and "
+        "/v1/truth",
+        raw->path);
 }
 
 /* Digits, then "_TASK" of an array or "+OFFSET" of a heterogeneous job. */
@@ -89,15 +97,25 @@ static bool is_job_id(struct lks_str id)
            (!part || lks_str_number(tail, UINT32_MAX, &number));
 }
 
+static const struct {
+    bool (*is)(struct lks_str name);
+    const char *what;
+} names[] = {
+    [NODE] = {lks_hostlist_is_name, "name of a node"},
+    [JOB] = {is_job_id, "id of a job"},
+    [RESERVATION] = {lks_bridge_reservation_is_name,
+                     "name of a reservation of lockstep, which starts "
+                     "with '" LKS_BRIDGE_RESERVATION_PREFIX "'"},
+};
+
 static enum lks_code read_name(const struct route *route, struct lks_str name,
                                struct lks_bridge_request *out, struct lks_err *err)
 {
     if (strchr(route->path, '*') == NULL)
         return LKS_OK;
-    if (!(route->job ? is_job_id(name) : lks_hostlist_is_name(name)) || name.len == 0 ||
-        name.len >= sizeof(out->name))
+    if (!names[route->what].is(name) || name.len == 0 || name.len >= sizeof(out->name))
         return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is no %s", LKS_STR_ARG(name),
-                        route->job ? "id of a job" : "name of a node");
+                        names[route->what].what);
     memcpy(out->name, name.ptr, name.len);
     return LKS_OK;
 }
@@ -179,7 +197,8 @@ static enum lks_code read_body(struct lks_str text, struct lks_bridge_request *o
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    if (out->verb == LKS_BRIDGE_REQUEUE || out->verb == LKS_BRIDGE_EPOCH)
+    if (out->verb == LKS_BRIDGE_REQUEUE || out->verb == LKS_BRIDGE_EPOCH ||
+        out->verb == LKS_BRIDGE_UNRESERVE)
         return LKS_OK;
     if (lks_docs_init(&docs, "body", err) != LKS_OK || lks_json_parse(text, &docs, err) != LKS_OK)
         return err->code;
@@ -187,6 +206,8 @@ static enum lks_code read_body(struct lks_str text, struct lks_bridge_request *o
         return lks_fail(err, LKS_E_INVALID, "body: not a JSON object");
     if (out->verb == LKS_BRIDGE_TRUTH)
         return lks_bridge_truth_read(docs.first, &out->truth, err);
+    if (out->verb == LKS_BRIDGE_RESERVE)
+        return lks_bridge_reservation_read(docs.first, &out->reserve, err);
     return out->verb == LKS_BRIDGE_SIGNAL ? read_signal(docs.first, out, err)
                                           : read_drain(docs.first, out, err);
 }

@@ -2,11 +2,13 @@
  * Requests to the bridge, as a table of routes: read from method, path, headers and body into one
  * struct, or refused with a line that says what to do.
  *
- *     GET  /v1/health, /v1/nodes, /v1/nodes/NAME, /v1/jobs
+ *     GET  /v1/health, /v1/nodes, /v1/nodes/NAME, /v1/jobs, /v1/reservations
  *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint, from?}   If-Match: "REVISION"
  *     POST /v1/nodes/NAME/release  {owner}                       If-Match: "REVISION"
  *     POST /v1/jobs/ID/signal      {signal, batch}
  *     POST /v1/jobs/ID/requeue
+ *     PUT  /v1/reservations/NAME   {nodes, from, until}
+ *     DELETE /v1/reservations/NAME
  *     PUT  /v1/epoch
  *     PUT  /v1/truth               {truth: [{nodes, features, digest}]}
  *
@@ -15,6 +17,7 @@
 #ifndef LKS_BRIDGE_REQUEST_H
 #define LKS_BRIDGE_REQUEST_H
 
+#include "bridge/view/reservation.h"
 #include "bridge/view/truth.h"
 #include "codec/notation/drain_reason.h"
 #include "codec/notation/hostlist.h"
@@ -26,10 +29,13 @@ enum lks_bridge_verb {
     LKS_BRIDGE_NODES,
     LKS_BRIDGE_NODE,
     LKS_BRIDGE_JOBS,
+    LKS_BRIDGE_RESERVATIONS,
     LKS_BRIDGE_DRAIN,
     LKS_BRIDGE_RELEASE,
     LKS_BRIDGE_SIGNAL,
     LKS_BRIDGE_REQUEUE,
+    LKS_BRIDGE_RESERVE,
+    LKS_BRIDGE_UNRESERVE,
     LKS_BRIDGE_TRUTH,
     LKS_BRIDGE_EPOCH,
     LKS_BRIDGE_VERBS
@@ -45,7 +51,7 @@ struct lks_bridge_raw {
 
 struct lks_bridge_request {
     enum lks_bridge_verb verb;
-    char name[LKS_HOST_NAME_MAX + 1]; /* of the node, or the id of the job */
+    char name[LKS_HOST_NAME_MAX + 1]; /* of the node or reservation, or the id of the job */
     char owner[LKS_DRAIN_REASON_OWNER_MAX + 1];
     char from[LKS_DRAIN_REASON_OWNER_MAX + 1]; /* of a drain: the owner of one of lockstep's that it
                                                   takes over; "": an open node is drained */
@@ -56,6 +62,7 @@ struct lks_bridge_request {
     int signal;
     bool batch;                    /* of a signal: to the batch script as well as to the steps */
     struct lks_bridge_truth truth; /* owned */
+    struct lks_bridge_reserve reserve; /* owned */
 };
 void lks_bridge_request_fini(struct lks_bridge_request *r);
 
