@@ -490,6 +490,7 @@ uint32_t lks_basis_gpus(struct lks_str text)
 struct band {
     struct lks_str lines;
     size_t known, unread;
+    size_t measured; /* of those that are known; the others are absent */
 };
 
 static struct band band_of(struct lks_str lines)
@@ -500,6 +501,7 @@ static struct band band_of(struct lks_str lines)
     while (next_line(&lines, &line)) {
         bool good = read_line(line, true, &r);
         b.known += good && r.state != LKS_UNMEASURED;
+        b.measured += good && r.state == LKS_MEASURED;
         b.unread += good && r.state == LKS_UNMEASURED;
     }
     return b;
@@ -599,13 +601,25 @@ static void add_outband(struct lks_buf *out, struct lks_str lines, bool expired)
     }
 }
 
+/* Firmware that the node finds no device for, and whose version the endpoint read: the node has no
+ * way to it (a BMC without IPMI in-band), which contradicts no version. */
+static bool is_beyond(struct lks_str name, const struct band *in, const struct band *outer)
+{
+    return lks_str_starts(name, "firmware/") && in->known > 0 && in->measured == 0 &&
+           outer->measured > 0;
+}
+
 /* Both bands know the name. What they know alike is taken from the one that could read more. */
 static void add_both(struct lks_buf *out, struct lks_str name, struct lks_str inner,
-                     struct lks_str outer)
+                     struct lks_str outer, bool expired)
 {
     struct band in = band_of(inner), beyond = band_of(outer);
     bool fewer = in.known == 0 || beyond.unread < in.unread;
-    if (in.known > 0 && beyond.known > 0 && !agree(&in, &beyond))
+    if (is_beyond(name, &in, &beyond))
+        add_outband(out, outer, expired);
+    else if (expired)
+        lks_buf_add(out, inner);
+    else if (in.known > 0 && beyond.known > 0 && !agree(&in, &beyond))
         add_disagreement(out, name, &in, &beyond);
     else if (beyond.known > 0 && fewer)
         add_outband(out, outer, false);
@@ -625,10 +639,10 @@ enum lks_code lks_basis_merge(struct lks_str inband, struct lks_str outband, boo
                                        : lks_str_cmp(name_of(inband), name_of(outband));
         struct lks_str inner = order <= 0 ? next_name(&inband, &name) : nothing;
         struct lks_str outer = order >= 0 ? next_name(&outband, &other) : nothing;
-        if (order < 0 || (order == 0 && expired))
+        if (order < 0)
             lks_buf_add(out, inner);
         else if (order == 0)
-            add_both(out, name, inner, outer);
+            add_both(out, name, inner, outer, expired);
         else
             add_outband(out, outer, expired);
     }

@@ -29,8 +29,9 @@ enum lks_code lks_basis_of(const struct lks_tuple *tuple, struct lks_buf *out,
 
 /* In-band and out-of-band readings as one: what only one has is taken, what both have alike is
  * taken once, and where they differ the reading is measured in neither way: its value says both,
- * and starts with LKS_BASIS_DISAGREE. `expired` (out of band past its age) turns what only the
- * latter has into unmeasured. Either may be empty. */
+ * and starts with LKS_BASIS_DISAGREE. Firmware that is absent in-band and was read out of band is
+ * taken from out of band. `expired` (out of band past its age) turns what only the latter has into
+ * unmeasured. Either may be empty. */
 #define LKS_BASIS_DISAGREE "in-band and out-of-band disagree: "
 enum lks_code lks_basis_merge(struct lks_str inband, struct lks_str outband, bool expired,
                               struct lks_buf *out, char digest[LKS_DIGEST_SIZE],
