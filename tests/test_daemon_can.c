@@ -215,6 +215,13 @@ static const struct {
     {"an unknown pool", OPERATOR, "act=holdNode&pool=nope", 404, "there is no pool 'nope'"},
     {"an unknown pool of an act for pools", OPERATOR, "act=freeze&pool=nope", 404,
      "no pool 'nope'"},
+    {"an unknown pool, asked about a person who sees less", ADMIN,
+     "act=holdNode&pool=trian&identity=operator-train", 404,
+     "there is no pool 'trian'; did you mean 'train'?"},
+    {"an unknown pool, to a viewer of the whole fleet", VIEWER, "act=holdNode&pool=nope", 404,
+     "there is no pool 'nope'"},
+    {"an unknown pool of an act for the fleet", ADMIN, "act=applyFleet&pool=nope", 404,
+     "there is no pool 'nope'"},
     {"an unknown site", OPERATOR, "act=holdNode&site=nope", 404, "there is no site 'nope'"},
     {"an unknown site of a change", OPERATOR, "act=propose&site=nope", 404,
      "there is no site 'nope'"},
@@ -237,10 +244,10 @@ static void test_questions(void)
             crew_refused(s.clients[questions[i].who], "can", path, NULL, questions[i].status,
                          questions[i].detail);
         }
-        /* A person without the permission anywhere does not learn what is there. */
+        /* A person who does not see the whole fleet does not learn what is there. */
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-        lks_test_case("an unknown pool, to a viewer");
-        crew_fine(s.clients[VIEWER], "can", "/v1/access/can?act=holdNode&pool=nope", NULL, &t);
+        lks_test_case("an unknown pool, to a person of one pool");
+        crew_fine(s.clients[TRAIN], "can", "/v1/access/can?act=unfreeze&pool=nope", NULL, &t);
         CHECK(!crew_truth(&t, "yes"));
         lks_test_case("root on the socket");
         crew_fine(s.crew.root, "can", "/v1/access/can?act=applyFleet", NULL, &t);
@@ -252,6 +259,80 @@ static void test_questions(void)
         crew_fine(s.clients[ADMIN], "can", "/v1/access/can?act=unfreeze&identity=unix:4711", NULL,
                   &t);
         CHECK(!crew_truth(&t, "yes"));
+    }
+    scene_end(&s);
+}
+
+/* The command of a refusal: a role for a pool is named where it can be enough. */
+static const struct {
+    const char *name;
+    enum person who;
+    const char *act, *path, *body, *detail;
+} refusals[] = {
+    {"of a node", VIEWER, "holdNode", "/v1/nodes/gpu1/hold", WHY,
+     "lockstep access grant viewer- operator [--pool NAME]"},
+    {"of a pool", TRAIN, "freeze", "/v1/freeze", "{\"pool\":\"serve\",\"reason\":\"r\"}",
+     "lockstep access grant operator-train operator [--pool NAME]"},
+    {"of the fleet", TRAIN, "freeze", "/v1/freeze", WHY,
+     "lockstep access grant operator-train operator"},
+    {"of a route for the fleet", OPERATOR, "grant", "/v1/access",
+     "{\"identity\":\"kim\",\"role\":\"viewer\"}", "lockstep access grant operator- admin"},
+};
+
+static void test_refusals(void)
+{
+    struct scene s;
+    if (CHECK(scene_begin(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
+            LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+            lks_test_case("%s", refusals[i].name);
+            CHECK_INT(crew_ask(s.clients[refusals[i].who], "POST", refusals[i].path,
+                               refusals[i].body, &t),
+                      403);
+            struct lks_str detail = crew_text(&t, "detail");
+            CHECK_INT(lks_str_find(detail, lks_str_from(refusals[i].detail)) +
+                          (ptrdiff_t)strlen(refusals[i].detail),
+                      (ptrdiff_t)detail.len);
+        }
+    }
+    scene_end(&s);
+}
+
+/* A name that is no person's: the answer says so, and names the nearest one. */
+static const struct {
+    const char *name, *identity;
+    bool unknown;
+    const char *nearest;
+} persons[] = {
+    {"a person with a role", "operator-train", false, ""},
+    {"a slip", "operator-trian", true, "operator-train"},
+    {"the same person, written otherwise", "user:operator-east", true, "operator-east"},
+    {"nobody", "kim", true, ""},
+    {"a user of the machine", "unix:4711", false, ""},
+};
+
+static void test_persons(void)
+{
+    struct scene s;
+    if (CHECK(scene_begin(&s))) {
+        for (size_t i = 0; i < LKS_COUNT(persons); i++) {
+            LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+            char path[256], body[256];
+            lks_test_case("%s", persons[i].name);
+            (void)snprintf(path, sizeof(path), "/v1/access/can?act=node&identity=%s",
+                           persons[i].identity);
+            crew_fine(s.clients[ADMIN], "can", path, NULL, &t);
+            CHECK(crew_truth(&t, "unknown") == persons[i].unknown);
+            CHECK_STR(crew_text(&t, "nearest"), persons[i].nearest);
+            if (lks_str_starts(lks_str_from(persons[i].identity), "unix:"))
+                continue;
+            for (int again = 0; again < 2; again++) { /* with a token, a person is known */
+                (void)snprintf(body, sizeof(body), "{\"id\":\"t%zu-%d\",\"identity\":\"%s\"}", i,
+                               again, persons[i].identity);
+                crew_fine(s.crew.root, "makeToken", "/v1/tokens", body, &t);
+                CHECK(crew_truth(&t, "unknown") == (persons[i].unknown && again == 0));
+            }
+        }
     }
     scene_end(&s);
 }
@@ -399,9 +480,10 @@ static void test_alike(void)
             told_of(&b, &unknown);
             CHECK_STR(lks_buf_view(&unseen), lks_buf_view(&unknown).ptr);
         }
-        lks_test_case("the nearest name that the caller sees");
+        lks_test_case("no other node is suggested");
         crew_refused(s.clients[TRAIN], "holdNode", "/v1/nodes/gpu11/hold", REASON, 403,
-                     "did you mean 'gpu1'?");
+                     "; or there is no node 'gpu11': 'lockstep node ls' lists those that "
+                     "operator-train may read");
         lks_test_case("a caller who sees all");
         crew_refused(s.clients[OPERATOR], "holdNode", "/v1/nodes/nope/hold", REASON, 404,
                      "there is no node 'nope'");
@@ -481,6 +563,14 @@ static const struct {
      {"hold", "node", "inf1", "--as", "operator-train"},
      1,
      "elsewhere: operator in pool train"},
+    {"a slip in the name of a person",
+     {"hold", "node", "gpu1", "--as", "operator-trian"},
+     1,
+     "note: operator-trian has no role, token or certificate; did you mean 'operator-train'?"},
+    {"no such pool",
+     {"hold", "node", "--as", "operator-train", "--pool", "nope"},
+     3,
+     "there is no pool 'nope'"},
     {"no such command", {"hold", "nod"}, 2, "did you mean 'node hold'?"},
     {"a command that asks no server", {"lint", "stack"}, 2, "there is no command"},
     {"too many words", {"freeze", "a", "b"}, 2, "there is no command"},
@@ -545,6 +635,8 @@ int main(void)
         {"acts on what the caller does not see", test_alike},
         {"votes that are refused", test_votes},
         {"access can-i", test_commands},
+        {"refusals by role", test_refusals},
+        {"names that are no person's", test_persons},
         {"whoami", test_whoami},
         {"every route was asked", test_covered},
         {0},

@@ -5,6 +5,7 @@
 #include "cli/shared/context.h"
 #include "cli/shared/listing.h"
 #include "cli/shared/output.h"
+#include "cli/shared/render.h"
 #include "model/record/record.h"
 #include "trust/x509.h"
 
@@ -19,6 +20,26 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
                         "access grant: agent is the role of an enrolled node, and of "
                         "nothing else; people are viewer, operator, approver or admin");
     return lks_ask_cmd(cli, args, err);
+}
+
+/* A slip in the name makes a token that nothing is permitted to. Standard output is the token. */
+enum lks_code lks_cmd_access_token(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
+    const struct lks_ask *ask = lks_ask_of(cli->command->name);
+    if (lks_ask_send(cli, args, ask, &q, err) != LKS_OK ||
+        lks_ask_done(cli, args, &q.answer, ask->done, err) != LKS_OK)
+        return err->code;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf note = LKS_BUF(LKS_OUTPUT_BYTES_MAX);
+    lks_render(&note,
+               "[{unknown?}{2} has no role yet[; did you mean '{nearest}'?]; grant one with "
+               "'lockstep access grant {2} ROLE', or end the token with 'lockstep access revoke "
+               "--token {1}']",
+               &(struct lks_render){.doc = q.answer.doc, .args = args});
+    if (note.len > 0)
+        fprintf(cli->err, "lockstep: %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_buf_view(&note)));
+    return LKS_OK;
 }
 
 /* By what the argument is. */

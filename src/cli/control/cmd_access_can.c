@@ -72,6 +72,10 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
     lks_render_each(cli->out, "grants", "[{^yes?}by|{^refused:}by|elsewhere]: " ROLE "\n", doc,
                     NULL);
     lks_render_print(cli->out, "[an admin can run: {command}\n]", doc);
+    lks_render_print(cli->out,
+                     "[{unknown?}note: {identity} has no role, token or certificate[; did you mean "
+                     "'{nearest}'?]; 'lockstep access ls' lists those that have\n]",
+                     doc);
     return LKS_OK;
 }
 

@@ -49,7 +49,7 @@ extern const struct lks_option lks_login_options[], lks_login_with_options[],
      "tls.user_hours (24), or --ttl up to tls.user_days (90); its holder renews it with "          \
      "'access renew'. A token that you create does not vote on your own changes, because you "     \
      "could use it yourself; tokens that root creates on the controller's socket are exempt.",     \
-     "{token, expires?}", lks_ask_cmd},                                                            \
+     "{token, expires?, unknown?, nearest?}", lks_cmd_access_token},                               \
     {LKS_ADMINISTER, "access renew", "", 0, 0, lks_login_options,                                  \
      "Renew the API token in --token-file",                                                        \
      "The new lifetime starts now and is as long as the original one. The recorded creator stays " \
@@ -70,7 +70,7 @@ extern const struct lks_option lks_login_options[], lks_login_with_options[],
      "command that would grant it. Only roles count: a freeze or a missing approval is not "       \
      "considered. Exit status 0 if yes, 1 if no.",                                                 \
      "{act, yes, identity, permission, where, root, grants: [{role, site?, pool?, login?, "        \
-     "expires?}], role?, command?}", lks_cmd_access_can_i},                                        \
+     "expires?}], role?, command?, refused?, unknown?, nearest?}", lks_cmd_access_can_i},          \
     {LKS_LOOK, "whoami", "", 0, 0, lks_login_options, "Show your identity and your roles",         \
      "The identity is the one that the journal records for your requests. Shows how you were "     \
      "authenticated, until when that holds, your roles, the context and the controller that "      \

@@ -336,11 +336,16 @@ const struct lks_ask lks_ask_rows[] = {
 };
 const size_t lks_ask_row_count = LKS_COUNT(lks_ask_rows);
 
-enum lks_code lks_ask_cmd(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+const struct lks_ask *lks_ask_of(const char *command)
 {
     size_t i = 0;
-    while (i < lks_ask_row_count && strcmp(lks_ask_rows[i].command, cli->command->name) != 0)
+    while (i < lks_ask_row_count && strcmp(lks_ask_rows[i].command, command) != 0)
         i++;
     LKS_ASSERT(i < lks_ask_row_count);
-    return lks_ask_run(cli, args, &lks_ask_rows[i], err);
+    return &lks_ask_rows[i];
+}
+
+enum lks_code lks_ask_cmd(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    return lks_ask_run(cli, args, lks_ask_of(cli->command->name), err);
 }

@@ -94,6 +94,9 @@ enum lks_code lks_ask_get(struct lks_cli *cli, const struct lks_args *args, cons
 extern const struct lks_ask lks_ask_rows[];
 extern const size_t lks_ask_row_count;
 
+/* The row of a command, which has one. */
+const struct lks_ask *lks_ask_of(const char *command);
+
 /* Send the request, and print the answer by the form `done`. */
 enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_ask *ask, struct lks_err *err) LKS_MUST_CHECK;

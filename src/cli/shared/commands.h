@@ -62,6 +62,7 @@ lks_command_fn lks_cmd_fleet_apply;
 lks_command_fn lks_cmd_fleet_export;
 lks_command_fn lks_cmd_fleet_show;
 lks_command_fn lks_cmd_access_grant;
+lks_command_fn lks_cmd_access_token;
 lks_command_fn lks_cmd_access_revoke;
 lks_command_fn lks_cmd_access_can_i;
 lks_command_fn lks_cmd_access_ls;

@@ -4,6 +4,7 @@
 #include "server/api/issue.h"
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
+#include "server/auth/lookup.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 
@@ -147,11 +148,17 @@ void lks_handle_token(struct lks_authz *authz, struct lks_call *call)
                       .life = (lks_ms)life * LKS_SECOND,
                       .expires = authz->now.wall + (lks_ms)life * LKS_SECOND},
     };
+    struct lks_str nearest;
+    bool known = lks_lookup_person(authz->state, ask->identity, &nearest); /* without this one */
     if (!lks_authz_turn(authz, call, &event, NULL, &d))
         return;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_cstr(&w, "token", text);
     lks_view_time(&w, "expires", event.api_token.expires);
+    if (!known) {
+        lks_json_bool(&w, "unknown", true);
+        lks_json_some(&w, "nearest", nearest);
+    }
     lks_json_end(&w, '}');
 }
 

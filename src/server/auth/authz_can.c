@@ -12,6 +12,7 @@
 #include "core/state/state.h"
 #include "core/view/view.h"
 #include "server/auth/authz_parts.h"
+#include "server/auth/lookup.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -408,6 +409,20 @@ static void put_command(struct lks_json_writer *w, const struct probe *p, struct
     lks_json_cstr(w, "command", command);
 }
 
+/* A person without a role or a credential may be a slip in a name. Root on the socket, users of the
+ * controller's machine and nodes have none of these. */
+static void put_unknown(struct lks_json_writer *w, const struct lks_authz *authz,
+                        const struct probe *p)
+{
+    struct lks_str identity = p->act->identity;
+    struct lks_str nearest;
+    if (identity.len == 0 || lks_str_starts(identity, "unix:") ||
+        lks_str_starts(identity, "node:") || lks_lookup_person(authz->state, identity, &nearest))
+        return;
+    lks_json_bool(w, "unknown", true);
+    lks_json_some(w, "nearest", nearest);
+}
+
 static void answer(const struct lks_authz *authz, struct lks_call *call, struct probe *p, bool yes,
                    const struct lks_err *why)
 {
@@ -428,6 +443,7 @@ static void answer(const struct lks_authz *authz, struct lks_call *call, struct 
         lks_json_cstr(&w, "refused", why->msg);
     else if (!yes)
         put_command(&w, p, at);
+    put_unknown(&w, authz, p);
     lks_json_end(&w, '}');
 }
 
@@ -439,10 +455,26 @@ static bool is_hidden(const struct lks_authz *authz, const struct lks_call *aske
     return p->call->status == 404 && !lks_authz_sight(authz, asker).all;
 }
 
+/* An asker who sees the whole fleet learns that a pool is not there, also in a question about
+ * another person; that is no "no". False: it is answered. */
+static bool check_place(const struct lks_authz *authz, struct lks_call *call,
+                        const struct lks_authz_act *act)
+{
+    const struct lks_state *s = authz->state;
+    uint32_t pool = lks_state_pool(s, act->pool);
+    bool known = pool < s->pool_count && s->pools[pool].known;
+    if (act->pool.len == 0 || known || !lks_authz_sight(authz, call).all)
+        return true;
+    lks_lookup_no_pool(authz, call, act->pool);
+    return false;
+}
+
 void lks_authz_can(struct lks_authz *authz, struct lks_call *call, const struct lks_authz_act *act)
 {
     LKS_CLEANUP(probe_fini) struct probe p = {0};
     struct lks_err err = {0};
+    if (!check_place(authz, call, act))
+        return;
     if (probe_init(authz, call, act, &p, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;

@@ -64,6 +64,23 @@ static bool may_at(const struct lks_authz *authz, const struct lks_call *call, u
                          lks_access_scope_of_node(authz->state, node));
 }
 
+/* What the body names; nothing where it could not be read, which is answered next. */
+static struct lks_ask_where where_of(const struct lks_call *call)
+{
+    static const struct lks_ask_where nothing = {LKS_STR_C(""), LKS_STR_C(""), LKS_STR_C("")};
+    const struct lks_ask_where *where = call->ask;
+    return where != NULL && call->failed.code == LKS_OK ? *where : nothing;
+}
+
+/* Whether a role for one pool can be enough for the call: not where the whole fleet is concerned.
+ */
+static bool pool_is_enough(const struct lks_call *call)
+{
+    enum lks_route_scope scope = call->route->scope;
+    return scope != LKS_SCOPE_EVERYWHERE &&
+           (scope != LKS_SCOPE_POOL || call->ask == NULL || where_of(call).pool.len > 0);
+}
+
 /* The refusal names the role that is missing, if a person can have it. */
 static bool deny_hinting(struct lks_call *call, const char *hint)
 {
@@ -77,9 +94,10 @@ static bool deny_hinting(struct lks_call *call, const char *hint)
     else
         lks_call_problem(call, LKS_E_DENIED,
                          "%s may not %s here: that needs the role %s; an admin can run: lockstep "
-                         "access grant %s %s [--pool NAME]%s",
+                         "access grant %s %s%s%s",
                          call->identity, lks_permission_words[wanted], lks_role_words[role],
-                         call->identity, lks_role_words[role], hint);
+                         call->identity, lks_role_words[role],
+                         pool_is_enough(call) ? " [--pool NAME]" : "", hint);
     return false;
 }
 
@@ -122,7 +140,7 @@ static bool permit_named_node(const struct lks_authz *authz, struct lks_call *ca
     }
     const struct lks_authz_view sight = lks_authz_sight(authz, call);
     if (may_somewhere(authz, call) && (node == LKS_NO_NODE || !lks_authz_sees(&sight, node)))
-        lks_lookup_maybe_node(authz, call, name, &hint);
+        lks_lookup_maybe_node(call, name, &hint);
     return deny_hinting(call, hint.len > 0 && hint.failed == LKS_OK ? hint.ptr : "");
 }
 
@@ -313,14 +331,6 @@ IS_FIRST(lks_ask_deviation);
 IS_FIRST(lks_ask_flash);
 IS_FIRST(lks_ask_freeze);
 IS_FIRST(lks_ask_override);
-
-/* What the body names; nothing where it could not be read, which is answered next. */
-static struct lks_ask_where where_of(const struct lks_call *call)
-{
-    static const struct lks_ask_where nothing = {LKS_STR_C(""), LKS_STR_C(""), LKS_STR_C("")};
-    const struct lks_ask_where *where = call->ask;
-    return where != NULL && call->failed.code == LKS_OK ? *where : nothing;
-}
 
 static bool permit_somewhere(struct lks_authz *authz, struct lks_call *call)
 {

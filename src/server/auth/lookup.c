@@ -4,6 +4,7 @@
 #include "base/near.h"
 #include "codec/notation/hostlist.h"
 #include "core/registry/named.h"
+#include "core/rows/credential.h"
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/state/state.h"
@@ -126,9 +127,7 @@ bool lks_lookup_pool(const struct lks_authz *authz, struct lks_call *call, struc
     return false;
 }
 
-/* The nearest names of nodes that the caller sees. */
-static struct lks_near near_nodes(const struct lks_authz *authz, const struct lks_call *call,
-                                  struct lks_str name)
+void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
 {
     enum { TRIES_MAX = 2000 }; /* a hint is not worth more of the state thread's time */
     const struct lks_state *s = authz->state;
@@ -140,22 +139,37 @@ static struct lks_near near_nodes(const struct lks_authz *authz, const struct lk
         lks_near_try(&near, lks_state_name(s, i));
         tries++;
     }
-    return near;
-}
-
-void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name)
-{
-    struct lks_near near = near_nodes(authz, call, name);
     refuse(call, "node", &near, "node ls");
 }
 
-void lks_lookup_maybe_node(const struct lks_authz *authz, const struct lks_call *call,
-                           struct lks_str name, struct lks_buf *out)
+void lks_lookup_maybe_node(const struct lks_call *call, struct lks_str name, struct lks_buf *out)
 {
-    struct lks_near near = near_nodes(authz, call, name);
-    char hint[LKS_NEAR_HINT_SIZE];
-    lks_buf_addf(out, "; or there is no node '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
-                 lks_near_hint(&near, hint));
+    lks_buf_addf(out,
+                 "; or there is no node '%" LKS_STR_FMT "': 'lockstep node ls' lists those that %s "
+                 "may read",
+                 LKS_STR_ARG(name), call->identity);
+}
+
+bool lks_lookup_person(const struct lks_state *s, struct lks_str identity, struct lks_str *nearest)
+{
+    struct lks_near near = lks_near_to(identity);
+    for (uint32_t i = 0; i < s->token_count + s->person_count; i++) {
+        lks_text has =
+            i < s->token_count ? s->tokens[i].identity : s->persons[i - s->token_count].identity;
+        if (lks_str_eq(lks_state_text(s, has), identity))
+            return true;
+    }
+    *nearest = LKS_STR("");
+    for (uint32_t i = 0; i < s->binding_count; i++) {
+        struct lks_str has = lks_state_text(s, s->bindings[i].identity);
+        if (lks_str_eq(has, identity))
+            return true;
+        if (lks_access_same_person(has, identity))
+            *nearest = has;
+        lks_near_try(&near, has);
+    }
+    *nearest = nearest->len > 0 ? *nearest : near.best;
+    return false;
 }
 
 /* Whether the caller may know the node or asset of a name: who does not see all knows what is in

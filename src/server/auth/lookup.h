@@ -59,9 +59,13 @@ bool lks_lookup_event(const struct lks_authz *authz, struct lks_call *call,
 void lks_lookup_no_node(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 void lks_lookup_no_pool(const struct lks_authz *authz, struct lks_call *call, struct lks_str name);
 
-/* "; or there is no node 'n9'; did you mean 'n8'?", for a refusal that does not tell. */
-void lks_lookup_maybe_node(const struct lks_authz *authz, const struct lks_call *call,
-                           struct lks_str name, struct lks_buf *out);
+/* "; or there is no node 'n9': ...", for a refusal that does not tell. Other nodes are not
+ * suggested: the node may be there and unseen, and its name right. */
+void lks_lookup_maybe_node(const struct lks_call *call, struct lks_str name, struct lks_buf *out);
+
+/* Whether a person has a role, a token or a certificate. False: `nearest` is the nearest name of
+ * those who have a role, or empty. */
+bool lks_lookup_person(const struct lks_state *s, struct lks_str identity, struct lks_str *nearest);
 
 /* Whether the fleet has or had a node or asset of this name, whose past is asked for; empty: true.
  * False, and the answer written, where it never had one, or has none that the caller sees. */

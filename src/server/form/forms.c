@@ -195,7 +195,9 @@ const struct lks_form lks_form_can = FORM("Can", "Whether a person may do someth
         "roles that give the permission; of a no, those at other places"),
     MAY("role", WORDS(lks_role_words), "of a no: the role that gives it,"),
     MAY("command", TEXT, "and the command of an admin"),
-    MAY("refused", TEXT, "of a no to a person who has the permission: why the act is refused"));
+    MAY("refused", TEXT, "of a no to a person who has the permission: why the act is refused"),
+    MAY("unknown", TRUTH, "the person that the question names has no role, token or certificate,"),
+    MAY("nearest", TEXT, "and the nearest name of a person who has a role"));
 
 static const struct lks_form liveness = FORM("Liveness", "How many nodes are heard",
     MUST("live", COUNT, "in time"),
@@ -304,7 +306,9 @@ const struct lks_form lks_form_access = FORM("Access", "Roles, tokens and certif
     MUST("certificates", LKS_LIST(LKS_FORM(person)), "certificates of people"));
 const struct lks_form lks_form_token = FORM("TokenMade", "A token, shown once",
     MUST("token", TEXT, "lks_api_ID_SECRET"),
-    MAY("expires", TIME, "until then; absent: for ever"));
+    MAY("expires", TIME, "until then; absent: for ever"),
+    MAY("unknown", TRUTH, "the identity has no role yet, and no other token or certificate,"),
+    MAY("nearest", TEXT, "and the nearest name of a person who has a role"));
 const struct lks_form lks_form_login_device = FORM("LoginDevice", "A login that was started",
     MUST("code", TEXT, "to ask with whether the person did"),
     MUST("user_code", TEXT, "what the person types"),
