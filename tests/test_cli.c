@@ -66,6 +66,10 @@ static const struct {
     {"an empty value", ARGS("stack", "lint", "--class", "", "x"), 2, "",
      "lockstep: stack lint: --class needs FILE, not an empty word; see 'lockstep help stack "
      "lint'\n"},
+    {"a slip in the first word", ARGS("chnage"), 2, "",
+     "lockstep: no command 'chnage'; did you mean 'change'? See 'lockstep help change'\n"},
+    {"a slip in the first word, and an argument", ARGS("ndoe", "gpu1"), 2, "",
+     "lockstep: no command 'ndoe gpu1'; did you mean 'node'? See 'lockstep help node'\n"},
     {"an empty word", ARGS(""), 2, "", "lockstep: no command ''; 'lockstep help' lists them\n"},
     {"help for no command", ARGS("help", "fly"), 2, "",
      "lockstep: no command 'fly'; 'lockstep help' lists them\n"},

@@ -219,6 +219,22 @@ static const struct cli_bmc_row no_updates[] = {
      "",
      "cannot connect"},
     {"nothing staged", {AT, "--yes", "--activate", "--component=bmc"}, 1, "", "nothing is staged"},
+    {"no controller to ask, and no question",
+     {"bmc", "update", "https://192.0.2.1", STATE, "--fingerprint", OTHER, "--yes",
+      "--bundle=DIR/bundle-2.0.0"},
+     1,
+     "",
+     "no controller is configured here, so whether one manages this endpoint is unknown; name"},
+    {"no controller to ask, and a question",
+     {AT, "--bundle=DIR/bundle-2.0.0"},
+     2,
+     "controller none is configured here: whether one manages this endpoint is unknown",
+     "--yes"},
+    {"no controller manages it",
+     {AT, "--bundle=DIR/bundle-2.0.0", "--unmanaged"},
+     2,
+     "none is configured here; --unmanaged states that none manages this endpoint",
+     "--yes"},
     {"a real device is not hurried",
      {"bmc", "update", "https://192.0.2.1", STATE, "--fingerprint", OTHER, "--yes", SPEED,
       "--bundle=DIR/bundle-2.0.0"},
@@ -395,6 +411,8 @@ static void check_interrupted(size_t i, char bundle[CLI_BMC_WORD])
     checkpoint_path("json", path);
     bool open = access(path, F_OK) == 0;
     bool over = lks_str_find(lks_buf_view(&said), LKS_STR("updating: 100 %")) >= 0;
+    if (open) /* the plan is printed before anything is sent, also into a file */
+        CHECK_HAS(lks_buf_view(&said), "  controller none is configured here");
     if (open && !over && ends[i].how != SIGKILL) {
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
         CHECK_HAS(lks_buf_view(&said), "the same command goes on with it");

@@ -84,7 +84,8 @@ enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args 
     const struct lks_bmc_at *at = u->at;
     if (lks_context_apply(cli, args, err) != LKS_OK)
         return err->code;
-    if (!has_server(cli))
+    u->unasked = !has_server(cli);
+    if (u->unasked)
         return LKS_OK;
     enum lks_code code = ask_both(cli, u, at->url, err);
     for (size_t i = 0; i < at->address_count && code == LKS_OK; i++) {
@@ -95,6 +96,19 @@ enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args 
         return code;
     fprintf(cli->err, "lockstep: %s\n", err->msg);
     return LKS_OK;
+}
+
+enum lks_code lks_bmc_update_unasked(const struct lks_args *args, const struct lks_bmc_update *u,
+                                     struct lks_err *err)
+{
+    if (!u->unasked || !lks_args_has(args, "--yes") || lks_args_has(args, "--unmanaged") ||
+        lks_curl_url_local(u->at->url))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: no controller is configured here, so whether one manages this endpoint is "
+                    "unknown; name the controller ($LOCKSTEP_SERVER, or a context of 'lockstep "
+                    "config'), or give --unmanaged if none manages it",
+                    u->at->url);
 }
 
 enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,

@@ -407,6 +407,13 @@ static void print_plan(FILE *out, const struct lks_args *args, const struct lks_
                 LKS_STR_ARG(u->write_protected));
     print_meanwhile(out, f);
     print_way_back(out, u, is_one_way(u), f);
+    if (u->unasked)
+        fprintf(out, "  controller none is configured here%s\n",
+                lks_args_has(args, "--unmanaged")
+                    ? "; --unmanaged states that none manages this endpoint"
+                    : ": whether one manages this endpoint is unknown, and a change could be "
+                      "updating the same device");
+    (void)fflush(out); /* before the update, which may take an hour */
 }
 
 /* Asked for before the first byte leaves: what was staged may be activated by others. */
@@ -527,9 +534,11 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
     if (u->saved.len > 0) {
         fprintf(out, "%s: going on with the update of %s from %s to %s\n", u->at->url, u->component,
                 u->from[0] != '\0' ? u->from : "unknown", u->version);
+        (void)fflush(out);
         return LKS_OK;
     }
-    if (lks_bmc_update_revoked(cli, args, u, err) != LKS_OK ||
+    if (lks_bmc_update_unasked(args, u, err) != LKS_OK ||
+        lks_bmc_update_revoked(cli, args, u, err) != LKS_OK ||
         lks_bmc_update_pulled(u, lks_args_get(args, "--pull-ca"), err) != LKS_OK)
         return err->code;
     return plan(cli, args, u, b, artifact, err);

@@ -20,6 +20,7 @@ struct lks_bmc_update {
     char folder[PATH_MAX];
     struct lks_str write_protected; /* why it is overridden; empty: it is not */
     bool managed; /* lockstepd has the endpoint: its verdict on the bundle counts */
+    bool unasked; /* no controller is configured, so whether one manages it is unknown */
     bool one_way; /* what is installed or activated is irreversible */
     int fd;       /* of the image, + 1; 0: none */
     int locks[LKS_BMC_ADDRESSES_MAX + 1]; /* likewise: of its name and its addresses */
@@ -32,12 +33,17 @@ struct lks_bmc_update {
 void lks_bmc_update_fini(struct lks_bmc_update *u);
 
 /* Is the endpoint lockstepd's to change? REFUSED where it is, or where it is not to be asked and
- * --unmanaged does not say so. The same for a bundle that is revoked there, or, where the endpoint
- * is managed, not known there. */
+ * --unmanaged does not say so. Without a controller to ask, `unasked` is set. The same for a bundle
+ * that is revoked there, or, where the endpoint is managed, not known there. */
 enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_bmc_update *u, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,
                                      const struct lks_bmc_update *u,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* An update that starts without a controller to ask and without a question. REFUSED without
+ * --unmanaged, unless the endpoint is on this machine, where only simulated ones are. */
+enum lks_code lks_bmc_update_unasked(const struct lks_args *args, const struct lks_bmc_update *u,
                                      struct lks_err *err) LKS_MUST_CHECK;
 
 /* What --pull names is read, by a server that `ca` (a PEM file) knows, and compared with the image

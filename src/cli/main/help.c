@@ -140,6 +140,21 @@ static struct lks_near near_command(const char *given, size_t family)
     return near;
 }
 
+/* The family that is nearest to `word`, for a slip in the first word alone. */
+static struct lks_near near_family(const char *word)
+{
+    struct lks_near near = lks_near_to(lks_str_from(word));
+    for (size_t i = 0; i < lks_command_count; i++) {
+        struct lks_str family = family_of(&lks_commands[i]);
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = lks_str_eq(family_of(&lks_commands[k]), family);
+        if (!seen)
+            lks_near_try(&near, family);
+    }
+    return near;
+}
+
 /* Words of other tools, and nouns for verbs, that no slip of the keyboard explains. */
 static const char *habit(const char *word)
 {
@@ -181,13 +196,14 @@ enum lks_code lks_help_fail(const char *const *words, int count, struct lks_err 
     /* What follows the command may be its arguments: both readings are tried. */
     bool family = is_family(words[0]) && count > 1 && strlen(given) > strlen(words[0]);
     struct lks_near whole = near_command(given, family ? strlen(words[0]) + 1 : 0);
-    struct lks_near first = near_command(words[0], 0);
+    struct lks_near first = near_command(words[0], 0), nouns = near_family(words[0]);
     if (is_family(words[0]) && (count == 1 || whole.best.len == 0))
         return fail_family(words[0], count > 1 ? words[1] : NULL, err);
     if (find_group(words[0]) != NULL && !is_family(words[0]))
         return lks_fail(err, LKS_E_USAGE, "'%s' is a group of commands; see 'lockstep help %s'",
                         words[0], words[0]);
     const struct lks_near *near = family || whole.distance <= first.distance ? &whole : &first;
+    near = near->best.len == 0 && near->started == 0 ? &nouns : near;
     if (near->started > 1 && near->distance > 0)
         return lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint));
     if (near->best.len > 0)
@@ -434,8 +450,9 @@ enum lks_code lks_help_command(struct lks_cli *cli, const struct lks_command *co
     print_columns(cli, command);
     print_examples(cli, command);
     fputc('\n', cli->out);
-    print_text(cli, "Members of the answer with --json: docs/reference/commands.md. 'lockstep "
-                    "explain' explains fields of answers and manifests.");
+    print_text(cli, "'lockstep explain' explains fields of answers and manifests. "
+                    "docs/reference/commands.md has the members of the answer with --json; docs "
+                    "is in the source tree of lockstep.");
     return LKS_OK;
 }
 

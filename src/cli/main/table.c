@@ -361,8 +361,9 @@ static const struct lks_option bmc_update_options[] = {
     {"--hardware-class C", "hardware class of the machine, if the bundle is limited to some"},
     {"--hardware-revision R", "hardware revision, if the bundle is limited to some"},
     {"--unmanaged",
-     "proceed although lockstepd does not answer; only for an endpoint that no lockstepd manages: "
-     "a change could be updating the same device"},
+     "proceed although lockstepd does not answer, or although no controller is configured; only "
+     "for "
+     "an endpoint that no lockstepd manages: a change could be updating the same device"},
     {"--deadline MIN", "minutes until the command gives up (120). Nothing is cancelled: if "
                        "anything was sent, the outcome is unknown, else failed"},
     {"--speed N", "speed of the clock (1); only for 'lockstep-bmcsim --speed N' on this machine"},
@@ -600,7 +601,8 @@ const struct lks_command lks_commands[] = {
     {LKS_PLAN, "pldm build", "FILE", 1, 1, pldm_build_options,
      "Build a PLDM package from a YAML file",
      "FILE gives the revision, the devices and the components; the files it names are beside it. "
-     "docs/pldm.md describes the keys. The package follows the standard strictly.",
+     "docs/pldm.md in the source tree describes the keys. The package follows the standard "
+     "strictly.",
      "{file, bytes, digest, components: [{version, bytes, digest}]}", lks_cmd_pldm_build},
     {LKS_LOOK, "xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
      "Numbers from 10000 on are SXids, reported by an NVSwitch.",
@@ -732,7 +734,8 @@ const struct lks_command lks_commands[] = {
      "The command drains no node, and activation can reset the BMC, the GPUs or the machine: "
      "stop the jobs first. After an interruption, run the same command again: nothing is sent "
      "twice. An endpoint that lockstepd manages is refused, unless its node is drained and "
-     "idle in a change that does not update it; use 'change propose'. Exit status 0: done "
+     "idle in a change that does not update it; use 'change propose'. Without a configured "
+     "controller, --yes also needs --unmanaged, except on 127.0.0.0/8. Exit status 0: done "
      "(three readings report the new version), staged, or nothing to do; 1: refused, failed or "
      "outcome unknown, which 'outcome' in --json tells apart; 4: unreachable; 5: login "
      "refused.",
@@ -742,10 +745,10 @@ const struct lks_command lks_commands[] = {
     {LKS_ADMINISTER, "sim up", "DIR", 1, 1, sim_options,
      "Run a controller with many agents and BMCs on this machine",
      "Runs the real programs over a captured machine, in a new directory. Each node has a "
-     "simulated BMC, and each rack has a switch tray and a power shelf with one. The root of "
-     "--root "
-     "holds the files of one machine (/proc, /sys, /etc and more), and lockstep/nvml.csv with its "
-     "GPUs. A sample is installed as PREFIX/share/lockstep/roots/h200, and is tests/roots/h200 in "
+     "simulated BMC, and each rack has a switch tray and a power shelf with one. The "
+     "folder of --root holds the files of one machine (/proc, /sys, /etc and more), and "
+     "lockstep/nvml.csv with its GPUs. A sample is installed as PREFIX/share/lockstep/roots/h200, "
+     "and is tests/roots/h200 in "
      "the source tree; 'lockstep inventory --capture DIR' makes one of a real machine. Without "
      "--root the refusal names the sample beside this program.",
      "{server, nodes, bmcs}", lks_cmd_sim_up},
