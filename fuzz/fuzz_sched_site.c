@@ -4,7 +4,7 @@
  *
  * Whatever is said: the conversation ends within its bounds; a request that must not be sent twice
  * is sent again only after a refusal that says that nothing was done; a list that is taken is
- * whole: each job is found on its nodes, and by its id.
+ * whole: each job is found on its nodes, and by its id, and each reservation by its name.
  */
 #include "core/sched/jobs.h"
 #include "drivers/sched/sched_drivers.h"
@@ -83,15 +83,22 @@ static void converse(void *value, const uint8_t *data, size_t size, bool repeats
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_sched_jobs_fini) struct lks_sched_jobs jobs = {0};
+    LKS_CLEANUP(lks_sched_reservations_fini) struct lks_sched_reservations listed = {0};
     struct lks_err err = {0};
     uint8_t how = size > 0 ? data[0] : 0;
     struct lks_sched_told told[] = {{.node = LKS_STR("g1"), .truth = {"lks-conform", "sha256:1"}},
                                     {.node = LKS_STR("g2"), .truth = {"lks-drift", ""}}};
     const struct lks_sched_site_wish wish = {
         .verb = (enum lks_sched_site_verb)(how % LKS_SCHED_SITE_VERB_COUNT),
-        .job = LKS_STR("17_3"),
+        .job = how % LKS_SCHED_SITE_VERB_COUNT < LKS_SCHED_SITE_RESERVATIONS ? LKS_STR("17_3")
+                                                                             : LKS_STR(""),
         .signal = LKS_STR("USR1"),
         .jobs = &jobs,
+        .listed = &listed,
+        .reservation = {.name = LKS_STR("lockstep_change_17+train+oslo"),
+                        .nodes = LKS_STR("g1"),
+                        .from = NOW,
+                        .until = NOW + LKS_SECOND},
         .told = told,
         .told_count = LKS_COUNT(told),
         .epoch = how,
@@ -104,6 +111,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < LKS_COUNT(told); i++)
         LKS_ASSERT(lks_str_printable(lks_str_from(told[i].why)));
     check_list(&jobs);
+    for (uint32_t i = 0; i < listed.count; i++) {
+        const struct lks_sched_reservation *r = &listed.list[i];
+        LKS_ASSERT(lks_str_printable(r->name) && lks_str_printable(r->nodes));
+        LKS_ASSERT(lks_str_starts(r->name, LKS_SCHED_RESERVATION_MARK));
+        LKS_ASSERT(lks_sched_reservations_find(&listed, r->name) != NULL);
+    }
     free(value);
     return 0;
 }

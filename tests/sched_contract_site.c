@@ -5,6 +5,7 @@
 #include "tests/wait.h"
 
 #include <string.h>
+#include <time.h>
 
 #define SHOWN "lks-0123456789ab,lks-conform" /* in order, as a driver gives them back */
 
@@ -25,12 +26,35 @@ static const struct {
     {"a job that is not there is not requeued", IDLE, LKS_SCHED_SITE_REQUEUE, "999999", 0, 8,
      LKS_E_NOT_FOUND, "job 999999: "},
     {"verdicts are shown", IDLE, LKS_SCHED_SITE_PUBLISH, "", 0, 8, LKS_OK, ""},
+    {"reservations are listed", IDLE, LKS_SCHED_SITE_RESERVATIONS, "", 0, 8, LKS_OK, ""},
+    {"a node is reserved, with a job on it", BUSY, LKS_SCHED_SITE_RESERVE, "", 0, 8, LKS_OK, ""},
+    {"a reservation that is not there ends", IDLE, LKS_SCHED_SITE_UNRESERVE, "", 0, 8, LKS_OK, ""},
     {"a leader leads", IDLE, LKS_SCHED_SITE_LEAD, "", 8, 9, LKS_OK, ""},
     {"an older leader does not", IDLE, LKS_SCHED_SITE_LEAD, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
     {"nor signals a job", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 9, 8, LKS_E_REFUSED, "epoch 9"},
     {"nor requeues it", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 9, 8, LKS_E_REFUSED, "epoch 9"},
+    {"nor reserves nodes", IDLE, LKS_SCHED_SITE_RESERVE, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
+    {"nor ends a reservation", IDLE, LKS_SCHED_SITE_UNRESERVE, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
     {"nor shows verdicts", IDLE, LKS_SCHED_SITE_PUBLISH, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
 };
+
+/* The list has the node as it was reserved; then it ends, and the list has none. */
+static void check_reserved(struct contract_rig *r, const struct lks_sched_site_wish *wish)
+{
+    struct lks_sched_site_wish list = *wish, end = *wish;
+    list.verb = LKS_SCHED_SITE_RESERVATIONS;
+    end.verb = LKS_SCHED_SITE_UNRESERVE;
+    CHECK_CODE(contract_ask_site(r, &list), LKS_OK);
+    const struct lks_sched_reservation *is =
+        lks_sched_reservations_find(wish->listed, wish->reservation.name);
+    if (CHECK(is != NULL))
+        CHECK(lks_sched_reservations_alike(is, &wish->reservation, 0));
+    CHECK(r->side->truth(r->model).busy);
+    lks_sched_reservations_fini(wish->listed);
+    CHECK_CODE(contract_ask_site(r, &end), LKS_OK);
+    CHECK_CODE(contract_ask_site(r, &list), LKS_OK);
+    CHECK_INT(wish->listed->count, 0);
+}
 
 /* What became of it, by the scheduler's own state. */
 static void check_site(struct contract_rig *r, size_t row, const struct lks_sched_site_wish *wish)
@@ -47,6 +71,10 @@ static void check_site(struct contract_rig *r, size_t row, const struct lks_sche
         }
         CHECK(!r->side->truth(r->model).busy);
     }
+    if (rows[row].verb == LKS_SCHED_SITE_RESERVE)
+        check_reserved(r, wish);
+    if (rows[row].verb == LKS_SCHED_SITE_RESERVATIONS)
+        CHECK_INT(wish->listed->count, 0);
     if (rows[row].verb == LKS_SCHED_SITE_PUBLISH) {
         CHECK_STR(lks_str_from(wish->told[0].why), "");
         CHECK(wish->told[1].why[0] != '\0');
@@ -59,7 +87,9 @@ static void check_site(struct contract_rig *r, size_t row, const struct lks_sche
 static void try_site(const struct contract_side *side, size_t row)
 {
     struct lks_sched_jobs jobs = {0};
+    struct lks_sched_reservations listed = {0};
     struct contract_rig r;
+    lks_ms soon = ((lks_ms)time(NULL) + 3600) * LKS_SECOND; /* the scheduler's time is no model's */
     lks_test_case("%s: %s", side->name, rows[row].name);
     contract_rig_init(&r, side, rows[row].scene);
     struct lks_sched_told told[] = {
@@ -72,11 +102,17 @@ static void try_site(const struct contract_side *side, size_t row)
         .job = lks_str_from(own ? side->job : rows[row].job),
         .signal = LKS_STR("USR1"),
         .jobs = &jobs,
+        .listed = &listed,
+        .reservation = {.nodes = lks_str_from(side->node(r.model)),
+                        .from = soon,
+                        .until = soon + 600 * LKS_SECOND},
         .told = told,
         .told_count = rows[row].verb == LKS_SCHED_SITE_PUBLISH ? LKS_COUNT(told) : 0,
         .epoch = rows[row].epoch,
         .login = drain.login,
         .deadline = drain.deadline};
+    if (wish.verb == LKS_SCHED_SITE_RESERVE || wish.verb == LKS_SCHED_SITE_UNRESERVE)
+        wish.reservation.name = LKS_STR("lockstep_change_17+train+oslo");
     drain.epoch = rows[row].first;
     CHECK_CODE(contract_ask_wish(&r, &drain), LKS_OK);
     CHECK_CODE(contract_ask_site(&r, &wish), side->site_refused ? LKS_E_REFUSED : rows[row].code);
@@ -87,6 +123,7 @@ static void try_site(const struct contract_side *side, size_t row)
     else
         CHECK_INT(side->truth(r.model).busy, rows[row].scene == BUSY);
     lks_sched_jobs_fini(&jobs);
+    lks_sched_reservations_fini(&listed);
     contract_rig_fini(&r);
 }
 

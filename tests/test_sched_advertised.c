@@ -78,6 +78,13 @@ static const struct {
      "in maintenance, by the reservation pdu7"},
     {"in maintenance, and the reservation is not shown",
      "'down': false, 'state': 'idle+maintenance'", "in maintenance"},
+    {"a reservation of lockstep",
+     "'down': false, 'state': 'idle+maintenance', 'reservation': {'name': "
+     "'lockstep_change_17+train+oslo'}",
+     ""},
+    {"down in a reservation of lockstep",
+     "'down': true, 'state': 'down+maintenance', 'reservation': {'name': 'lockstep_change_17'}",
+     "down"},
     {"a name that is no text", "'state': 'idle+maintenance', 'reservation': {'name': 7}",
      "in maintenance"},
     {"reserved for jobs",

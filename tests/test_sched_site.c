@@ -103,6 +103,55 @@ static const struct {
      LKS_E_INVALID,
      "which nodes failed",
      1},
+    {"reservations",
+     LKS_SCHED_SITE_RESERVATIONS,
+     NULL,
+     {{0, NULL}, {200, "{\"age\":20,\"reservations\":[]}"}},
+     LKS_OK,
+     NULL,
+     2},
+    {"reservations of an old reading",
+     LKS_SCHED_SITE_RESERVATIONS,
+     NULL,
+     {{200, "{\"age\":61000,\"reservations\":[]}"}},
+     LKS_E_UNAVAILABLE,
+     "is 61 s old",
+     1},
+    {"reservations of a bridge of before",
+     LKS_SCHED_SITE_RESERVATIONS,
+     NULL,
+     {{404, ERROR("nothing at /v1/reservations")}},
+     LKS_E_NOT_FOUND,
+     "nothing at /v1/reservations",
+     1},
+    {"a reservation",
+     LKS_SCHED_SITE_RESERVE,
+     NULL,
+     {{504, ERROR("slow")}, {200, "{\"reservations\":[]}"}},
+     LKS_OK,
+     NULL,
+     2},
+    {"a reservation that is refused",
+     LKS_SCHED_SITE_RESERVE,
+     NULL,
+     {{409, ERROR("cannot create the reservation: overlap")}},
+     LKS_E_REFUSED,
+     "reservation lockstep_change_17+train+oslo: cannot create the reservation: overlap",
+     1},
+    {"a reservation by an older leader",
+     LKS_SCHED_SITE_RESERVE,
+     NULL,
+     {{409, "{\"error\":\"later\",\"epoch\":9}"}},
+     LKS_E_REFUSED,
+     "a controller with epoch 9",
+     1},
+    {"the end of a reservation",
+     LKS_SCHED_SITE_UNRESERVE,
+     NULL,
+     {{0, NULL}, {200, "{\"reservations\":[]}"}},
+     LKS_OK,
+     NULL,
+     2},
     {"a signal", LKS_SCHED_SITE_SIGNAL, "USR1", {{200, "{\"id\":\"17\"}"}}, LKS_OK, NULL, 1},
     {"a signal that has no answer is not sent again",
      LKS_SCHED_SITE_SIGNAL,
@@ -192,8 +241,12 @@ static struct lks_sched_told told[] = {
     {.node = LKS_STR_C("g2"), .truth = {"lks-1,lks-conform", "sha256:1"}},
 };
 
+/* Where a list of reservations is put. */
+static struct lks_sched_reservations listed;
+
 static struct lks_sched_site_wish wish_of(size_t i, struct lks_sched_jobs *jobs)
 {
+    lks_sched_reservations_fini(&listed);
     return (struct lks_sched_site_wish){
         .verb = cases[i].verb,
         .job = lks_str_from(
@@ -202,6 +255,13 @@ static struct lks_sched_site_wish wish_of(size_t i, struct lks_sched_jobs *jobs)
         .signal = lks_str_from(cases[i].signal != NULL ? cases[i].signal : ""),
         .batch = true,
         .jobs = jobs,
+        .listed = &listed,
+        .reservation = {.name = lks_str_from(cases[i].verb >= LKS_SCHED_SITE_RESERVE
+                                                 ? "lockstep_change_17+train+oslo"
+                                                 : ""),
+                        .nodes = LKS_STR("g[1-2]"),
+                        .from = NOW,
+                        .until = NOW + LKS_SECOND},
         .told = told,
         .told_count = LKS_COUNT(told),
         .epoch = 8,
@@ -234,6 +294,13 @@ static const struct {
     {"a list", "GET /v1/jobs\n"},
     {"a signal", "POST /v1/jobs/17/signal\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"
                  "{\"signal\":\"USR1\",\"batch\":true}"},
+    {"reservations", "GET /v1/reservations\n"},
+    {"a reservation",
+     "PUT /v1/reservations/lockstep_change_17+train+oslo\nLockstep-Epoch: 8\r\n"
+     "Content-Type: application/json\r\n{\"nodes\":\"g[1-2]\",\"from\":1763200000000,\"until\":"
+     "1763200001000}"},
+    {"the end of a reservation",
+     "DELETE /v1/reservations/lockstep_change_17+train+oslo\nLockstep-Epoch: 8\r\n"},
     {"the epoch", "PUT /v1/epoch\nLockstep-Epoch: 8\r\n"},
     {"a job that is gone", "POST /v1/jobs/17/requeue\nLockstep-Epoch: 8\r\n"},
     {"verdicts",
@@ -306,6 +373,32 @@ static const struct {
     {"one that asks it to end", LKS_SCHED_SITE_SIGNAL, "17", "TERM", LKS_OK},
 };
 
+/* Reservations that no bridge is asked for. */
+static const struct {
+    const char *name, *nodes;
+    lks_ms until;
+    enum lks_code code;
+} reserved[] = {
+    {"lockstep_change_17+train+hall-1.a", "g[1-2]", 2000, LKS_OK},
+    {"window", "g1", 2000, LKS_E_INVALID},
+    {"lockstep_/../window", "g1", 2000, LKS_E_INVALID},
+    {"lockstep_x", "", 2000, LKS_E_INVALID},
+    {"lockstep_x", "g1", 1000, LKS_E_INVALID},
+};
+
+static void test_reserved(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(reserved); i++) {
+        const struct lks_sched_site_wish wish = {.verb = LKS_SCHED_SITE_RESERVE,
+                                                 .reservation = {lks_str_from(reserved[i].name),
+                                                                 lks_str_from(reserved[i].nodes),
+                                                                 1000, reserved[i].until}};
+        struct lks_err err = {0};
+        lks_test_case("%s of %s", reserved[i].name, reserved[i].nodes);
+        CHECK_CODE(lks_sched_check_site(&wish, &err), reserved[i].code);
+    }
+}
+
 static void test_wishes(void)
 {
     for (size_t i = 0; i < LKS_COUNT(wishes); i++) {
@@ -325,6 +418,7 @@ int main(void)
         {"requests", test_requests},
         {"what became of each node", test_told},
         {"what no bridge is asked", test_wishes},
+        {"reservations that no bridge is asked for", test_reserved},
         {NULL, NULL},
     });
 }

@@ -50,12 +50,39 @@ static enum lks_code check_told(const struct lks_sched_site_wish *wish, struct l
     return LKS_OK;
 }
 
+/* What stands in a path; '+' is between the parts of a name of ours. */
+static bool is_reservation(struct lks_str name)
+{
+    bool good =
+        lks_str_starts(name, LKS_SCHED_RESERVATION_MARK) && name.len <= LKS_SCHED_RESERVATION_NAME;
+    for (size_t i = 0; i < name.len && good; i++)
+        good =
+            name.ptr[i] == '+' || is_name((struct lks_str){name.ptr + i, 1}) || name.ptr[i] == '.';
+    return good;
+}
+
+static enum lks_code check_reservation(const struct lks_sched_site_wish *wish, struct lks_err *err)
+{
+    const struct lks_sched_reservation *r = &wish->reservation;
+    if (!is_reservation(r->name))
+        return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is no name of a reservation",
+                        LKS_STR_ARG(r->name));
+    if (wish->verb == LKS_SCHED_SITE_RESERVE && (r->nodes.len == 0 || r->until <= r->from))
+        return lks_fail(err, LKS_E_INVALID,
+                        "reservation %" LKS_STR_FMT " has no nodes, or ends before it starts",
+                        LKS_STR_ARG(r->name));
+    return LKS_OK;
+}
+
 enum lks_code lks_sched_check_site(const struct lks_sched_site_wish *wish, struct lks_err *err)
 {
     static const struct lks_str_named signals[] = {
         {"USR1", 1}, {"USR2", 1}, {"HUP", 1}, {"TERM", 1}};
-    if (wish->verb == LKS_SCHED_SITE_JOBS || wish->verb == LKS_SCHED_SITE_LEAD)
+    if (wish->verb == LKS_SCHED_SITE_JOBS || wish->verb == LKS_SCHED_SITE_LEAD ||
+        wish->verb == LKS_SCHED_SITE_RESERVATIONS)
         return LKS_OK;
+    if (wish->verb == LKS_SCHED_SITE_RESERVE || wish->verb == LKS_SCHED_SITE_UNRESERVE)
+        return check_reservation(wish, err);
     if (wish->verb == LKS_SCHED_SITE_PUBLISH)
         return check_told(wish, err);
     if (!is_job(wish->job))

@@ -66,6 +66,20 @@ static void answer(const struct lks_worker *w, struct lks_worker_task *t)
     lks_json_end(&j, '}');
 }
 
+/* Slurm 24.11 leaves out nodes that it does not have, without an error. */
+static void say_different(struct lks_worker_task *t, const struct lks_bridge_reservation *r)
+{
+    char text[LKS_ERR_MSG_MAX];
+    if (r == NULL)
+        snprintf(text, sizeof(text), "Slurm took the request, and there is no such reservation");
+    else
+        snprintf(text, sizeof(text),
+                 "Slurm took the request, and the reservation is not as it was asked for: its "
+                 "nodes are '%" LKS_STR_FMT "'",
+                 LKS_STR_ARG(r->nodes));
+    say(t, CONFLICT, text);
+}
+
 /* What was read behind the request decides, not what Slurm said to it. */
 static void answer_sent(const struct lks_worker *w, struct lks_worker_task *t,
                         const struct lks_bridge_reserve *wanted, const struct lks_err *why)
@@ -80,7 +94,7 @@ static void answer_sent(const struct lks_worker *w, struct lks_worker_task *t,
     else if (why->code != LKS_OK)
         say(t, lks_err_code_info(why->code)->http, why->msg);
     else
-        say(t, CONFLICT, "Slurm took the request, and the reservation is not as it was asked for");
+        say_different(t, r);
 }
 
 void lks_worker_reserve(struct lks_worker *w, struct lks_worker_task *task)

@@ -15,8 +15,8 @@
 const char *const lks_sched_odd_words[] = {"", "the node registered with less", "jobs hold more",
                                            NULL};
 const char *const lks_sched_verb_words[] = {"drain", "look", "release", NULL};
-const char *const lks_sched_site_verb_words[] = {"jobs", "signal",  "requeue",
-                                                 "lead", "publish", NULL};
+const char *const lks_sched_site_verb_words[] = {
+    "jobs", "signal", "requeue", "lead", "publish", "reservations", "reserve", "unreserve", NULL};
 _Static_assert(LKS_COUNT(lks_sched_site_verb_words) == LKS_SCHED_SITE_VERB_COUNT + 1,
                "a name for each");
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/time.h"
 #include "codec/notation/drain_reason.h"
+#include "core/sched/reservations.h"
 
 struct lks_event;
 struct lks_facts;
@@ -64,19 +65,22 @@ struct lks_sched_told {
     char why[LKS_SCHED_REASON_MAX + 1]; /* empty: the node shows it */
 };
 
-/* What is asked about a whole site. A list and what is published repeat harmlessly; requests about
- * jobs are sent once, and where no answer comes their outcome is unknown. */
+/* What is asked about a whole site. Lists, reservations and what is published repeat harmlessly;
+ * requests about jobs are sent once, and where no answer comes their outcome is unknown. */
 enum lks_sched_site_verb {
-    LKS_SCHED_SITE_JOBS,    /* list the jobs that are not finished */
-    LKS_SCHED_SITE_SIGNAL,  /* send a signal to a job */
-    LKS_SCHED_SITE_REQUEUE, /* requeue a job */
-    LKS_SCHED_SITE_LEAD,    /* keep the epoch of this leader, and refuse those before it */
-    LKS_SCHED_SITE_PUBLISH, /* show what lockstep says of nodes */
+    LKS_SCHED_SITE_JOBS,         /* list the jobs that are not finished */
+    LKS_SCHED_SITE_SIGNAL,       /* send a signal to a job */
+    LKS_SCHED_SITE_REQUEUE,      /* requeue a job */
+    LKS_SCHED_SITE_LEAD,         /* keep the epoch of this leader, and refuse those before it */
+    LKS_SCHED_SITE_PUBLISH,      /* show what lockstep says of nodes */
+    LKS_SCHED_SITE_RESERVATIONS, /* list the reservations that lockstep made */
+    LKS_SCHED_SITE_RESERVE,      /* make a reservation, or change it: as the wish has it */
+    LKS_SCHED_SITE_UNRESERVE,    /* delete it */
     LKS_SCHED_SITE_VERB_COUNT
 };
-extern const char *const lks_sched_site_verb_words[]; /* "jobs" ... "publish", NULL */
+extern const char *const lks_sched_site_verb_words[]; /* "jobs" ... "unreserve", NULL */
 
-/* Texts and `jobs` live until the conversation ended. */
+/* Texts, `jobs` and `listed` live until the conversation ended. */
 struct lks_sched_site_wish {
     enum lks_sched_site_verb verb;
     struct lks_str job;          /* SIGNAL, REQUEUE: its id */
@@ -86,6 +90,8 @@ struct lks_sched_site_wish {
     struct lks_sched_jobs *jobs; /* JOBS: the list is put here; empty before */
     struct lks_sched_told *told; /* PUBLISH */
     uint32_t told_count;
+    struct lks_sched_reservations *listed;    /* RESERVATIONS: put here; empty before */
+    struct lks_sched_reservation reservation; /* RESERVE; UNRESERVE: its name */
     uint64_t epoch;
     struct lks_sched_login login;
     lks_ms deadline;

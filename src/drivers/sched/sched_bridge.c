@@ -192,14 +192,17 @@ static void read_truth(const struct lks_doc *doc, struct lks_sched_said *out)
 }
 
 /* Whether no job starts there, drained or not: reservations for maintenance have their flag while
- * they last, by the scheduler's own clock. */
+ * they last, by the scheduler's own clock. One that lockstep made is no outage: the change that it
+ * is for says which node is next. */
 static void read_outage(const struct lks_doc *doc, struct lks_sched_said *out)
 {
+    struct lks_str reservation = lks_doc_text(lks_doc_member(doc, "reservation"), "name");
     bool down = false; /* one that does not say it is up */
+    bool ours = lks_str_starts(reservation, LKS_SCHED_RESERVATION_MARK);
     (void)boolean(doc, "down", &down);
-    lks_sched_said_outage(out, down,
-                          lks_str_find(lks_doc_text(doc, "state"), LKS_STR("+maintenance")) >= 0,
-                          lks_doc_text(lks_doc_member(doc, "reservation"), "name"));
+    lks_sched_said_outage(
+        out, down, !ours && lks_str_find(lks_doc_text(doc, "state"), LKS_STR("+maintenance")) >= 0,
+        reservation);
 }
 
 static bool read_node(const struct talking *t, const struct lks_doc *doc,

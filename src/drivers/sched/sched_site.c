@@ -1,12 +1,15 @@
 /*
  * What a bridge is asked about a whole site: one request, one answer.
  *
- *     GET  /v1/jobs             {age, jobs: [{id, user, ...}]}
- *     POST /v1/jobs/ID/signal   {signal, batch}
- *     POST /v1/jobs/ID/requeue
- *     PUT  /v1/epoch
- *     PUT  /v1/truth            {truth: [{nodes, features, digest}]}
- *                               {failed: [{node, error}]}
+ *     GET    /v1/jobs                  {age, jobs: [{id, user, ...}]}
+ *     POST   /v1/jobs/ID/signal        {signal, batch}
+ *     POST   /v1/jobs/ID/requeue
+ *     PUT    /v1/epoch
+ *     PUT    /v1/truth                 {truth: [{nodes, features, digest}]}
+ *                                      {failed: [{node, error}]}
+ *     GET    /v1/reservations          {age, reservations: [{name, nodes, from, until, own}]}
+ *     PUT    /v1/reservations/NAME     {nodes, from, until}
+ *     DELETE /v1/reservations/NAME
  *
  * Writes have Lockstep-Epoch: N. A request that must not be sent twice ends with the first answer
  * that leaves its outcome open.
@@ -118,7 +121,25 @@ static enum lks_code take_jobs(const struct lks_sched_site_wish *wish, struct lk
     return lks_sched_jobs_read(body, wish->jobs, err);
 }
 
-/* One row for each verb. The id of a job stands between `path` and `behind`. */
+/* Reservations ------------------------------------------------------------------------------ */
+
+static void write_reservation(const struct lks_sched_site_wish *wish, struct lks_json_writer *w)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "nodes", wish->reservation.nodes);
+    lks_json_int(w, "from", (int64_t)wish->reservation.from);
+    lks_json_int(w, "until", (int64_t)wish->reservation.until);
+    lks_json_end(w, '}');
+}
+
+static enum lks_code take_reservations(const struct lks_sched_site_wish *wish, struct lks_str body,
+                                       struct lks_err *err)
+{
+    return lks_sched_reservations_read(body, wish->listed, err);
+}
+
+/* One row for each verb. The id of a job, or the name of a reservation, stands between `path` and
+ * `behind`. */
 static const struct verb {
     const char *method, *path, *behind;
     void (*write)(const struct lks_sched_site_wish *wish, struct lks_json_writer *w);
@@ -149,11 +170,34 @@ static const struct verb {
                                 .take = take_truth,
                                 .patience = LKS_SCHED_PATIENCE,
                                 .repeats = true},
+    [LKS_SCHED_SITE_RESERVATIONS] = {.method = "GET",
+                                     .path = "/v1/reservations",
+                                     .take = take_reservations,
+                                     .patience = LKS_SCHED_PATIENCE,
+                                     .answer_max = LKS_SCHED_RESERVATIONS_SIZE,
+                                     .repeats = true},
+    [LKS_SCHED_SITE_RESERVE] = {.method = "PUT",
+                                .path = "/v1/reservations/",
+                                .behind = "",
+                                .write = write_reservation,
+                                .patience = LKS_SCHED_PATIENCE,
+                                .repeats = true},
+    [LKS_SCHED_SITE_UNRESERVE] = {.method = "DELETE",
+                                  .path = "/v1/reservations/",
+                                  .behind = "",
+                                  .patience = LKS_SCHED_PATIENCE,
+                                  .repeats = true},
     [LKS_SCHED_SITE_REQUEUE] = {.method = "POST",
                                 .path = "/v1/jobs/",
                                 .behind = "/requeue",
                                 .patience = LKS_SCHED_PATIENCE},
 };
+
+/* What a request names; empty: the site. */
+static struct lks_str named(const struct lks_sched_site_wish *wish)
+{
+    return wish->job.len > 0 ? wish->job : wish->reservation.name;
+}
 
 static lks_ms ask(const void *value, struct lks_http_request *out)
 {
@@ -164,8 +208,8 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
     out->answer_max = v->answer_max;
     lks_buf_addf(&out->path, "%s", v->path);
     if (v->behind != NULL)
-        lks_buf_addf(&out->path, "%" LKS_STR_FMT "%s", LKS_STR_ARG(a->wish.job), v->behind);
-    if (a->wish.verb != LKS_SCHED_SITE_JOBS)
+        lks_buf_addf(&out->path, "%" LKS_STR_FMT "%s", LKS_STR_ARG(named(&a->wish)), v->behind);
+    if (strcmp(v->method, "GET") != 0)
         lks_http_request_header(out, "Lockstep-Epoch", "%" PRIu64, a->wish.epoch);
     if (v->write != NULL) {
         lks_http_request_header(out, "Content-Type", "application/json");
@@ -203,11 +247,13 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
 {
     struct asking *a = value;
     struct lks_sched_answer is;
-    char subject[LKS_SCHED_JOB_MAX + 16] = "the site";
+    char subject[LKS_SCHED_RESERVATION_NAME + 16] = "the site";
     lks_sched_answer_read(answer, &is);
     bool open = is.status == 0 || is.status >= 500; /* whether it was done is open */
-    if (a->wish.job.len > 0)
-        snprintf(subject, sizeof(subject), "job %" LKS_STR_FMT, LKS_STR_ARG(a->wish.job));
+    struct lks_str name = named(&a->wish);
+    if (name.len > 0)
+        snprintf(subject, sizeof(subject), "%s %" LKS_STR_FMT,
+                 a->wish.job.len > 0 ? "job" : "reservation", LKS_STR_ARG(name));
     if (is.status == 200)
         take(a, answer);
     else if (is.busy)

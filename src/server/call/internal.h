@@ -67,9 +67,10 @@ struct lks_internal {
     } sched; /* SCHED_SAID */
     struct {
         struct lks_err why;
-        struct lks_internal_wish wish; /* what was asked */
-        struct lks_sched_jobs jobs;    /* owned: where a list is put */
-    } site;                            /* SCHED_SITE */
+        struct lks_internal_wish wish;              /* what was asked */
+        struct lks_sched_jobs jobs;                 /* owned: where a list is put, and ... */
+        struct lks_sched_reservations reservations; /* ... the other */
+    } site;                                         /* SCHED_SITE */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;
     struct lks_gate_round *round;  /* WATCH, MEASURED; owned. NULL: nothing is wanted */

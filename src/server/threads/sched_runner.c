@@ -549,6 +549,7 @@ static enum lks_code begin_value(struct lks_sched_talk *t, const struct lks_inte
         struct lks_sched_site_wish wish = t->site->own->site.wish.site_wish;
         wish.deadline = deadline;
         wish.jobs = &t->site->own->site.jobs;
+        wish.listed = &t->site->own->site.reservations;
         wish.login = login;
         return t->driver->begin_site(value, &wish, err);
     }
@@ -616,8 +617,13 @@ static struct lks_call *new_report(struct lks_client_thread *c, const struct lks
     struct lks_arena *arena = &call->own->arena;
     struct lks_internal_wish *kept = &call->own->site.wish;
     *kept = *w;
-    struct lks_str *const texts[] = {&kept->site, &kept->sched, &kept->site_wish.job,
-                                     &kept->site_wish.signal, &kept->url};
+    struct lks_str *const texts[] = {&kept->site,
+                                     &kept->sched,
+                                     &kept->site_wish.job,
+                                     &kept->site_wish.signal,
+                                     &kept->site_wish.reservation.name,
+                                     &kept->site_wish.reservation.nodes,
+                                     &kept->url};
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
         *texts[i] = lks_arena_copy(arena, *texts[i]);
     if (!arena->out_of_memory && keep_told(arena, &kept->site_wish))
