@@ -62,6 +62,8 @@ static const struct {
     {LKS_ALARM_BRIDGE, "n1", "cc.cs."},
     {LKS_ALARM_SCHED, "n3", "cc..s."},
     {LKS_ALARM_UNDRAINED, "n5", "c.c..."},
+    {LKS_ALARM_VERDICTS, "slurm at east", "c..c.."},
+    {LKS_ALARM_VERDICTS, "slurm at west", "c....."},
 };
 
 static void deviate(struct lks_asked *a, uint64_t id, const char *hosts)

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 7 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 8 };
 
 static struct lks_tree tree;
 
@@ -33,7 +33,11 @@ static struct lks_tree tree;
 #define SWEEPS            POOL("0", "1000")
 #define NO_SCHEDULER      "{\"items\":[]}"
 #define SCHEDULER(counts) ITEMS("{\"pool\":\"p\",\"scheduler\":\"slurm\",\"nodes\":3," counts "}")
-#define CALM              "\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":0,\"gres_differ\":0"
+#define TRUTH(published, behind, late)                                                             \
+    SCHEDULER(CALM ",\"published\":" published ",\"behind\":" behind ",\"late\":" late)
+#define CALM "\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":0,\"gres_differ\":0"
+
+#define STAYS_FIX "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host"
 
 static const struct row {
     const char *name;
@@ -119,6 +123,16 @@ static const struct row {
     {"GPUs that it advertises otherwise", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "note",
      "schedulers advertise other GPUs than stacks pin", "lockstep drift --pool p",
      SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":2")},
+    {"verdicts that are shown", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "verdicts", "good",
+     "no scheduler shows an old verdict", NULL, TRUTH("3", "0", "0")},
+    {"verdicts that are about to be", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "verdicts", "good",
+     "no scheduler shows an old verdict", NULL, TRUTH("1", "2", "0")},
+    {"verdicts that stay behind", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts", "bad",
+     "for more than 10 minutes, and place jobs by it: p (2 nodes: it may not)", STAYS_FIX,
+     TRUTH("1", "2", "2,\"late_text\":\"it may not\"")},
+    {"verdicts that another program replaces", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",
+     "bad", "p (1 node: requests succeed, and the nodes do not keep what they set)", STAYS_FIX,
+     TRUTH("2", "1", "1")},
 };
 
 static struct lks_str answer(const char *type, const char *body, struct lks_buf *out)
@@ -135,8 +149,8 @@ static struct lks_str answer(const char *type, const char *body, struct lks_buf 
 static struct lks_run run(const struct row *row)
 {
     const char *schedulers = row->schedulers != NULL ? row->schedulers : NO_SCHEDULER;
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,    schedulers,
-                                   schedulers,         row->sweeps,  row->endpoints};
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,  schedulers,
+                                   schedulers,         schedulers,   row->sweeps, row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};
     char path[128], server[160];

@@ -20,6 +20,8 @@ enum happens {
     PARTLY, /* for all but the first, */
     FAILS,  /* or not at all */
     OFF,    /* nothing is to be published any more */
+    OPENED, /* the alarm of a controller before this one is open, */
+    GONE,   /* or of a site that has no node any more */
 };
 
 struct step {
@@ -232,12 +234,113 @@ static void test_configured(void)
     end(&w);
 }
 
+/* Nodes that stay behind: after each step the site is compared, and the alarm begins or ends. */
+#define LATE LKS_SCHED_TRUTH_LATE
+#define RAISES                                                                                     \
+    "alarm id=1 alarm=verdicts subject=slurm at oslo text=slurm shows another verdict or stack "   \
+    "than lockstep's for "
+#define ENDS "alarm-released id=1 reason=the site shows what lockstep says of every node\n"
+static const struct {
+    const char *name;
+    struct {
+        enum happens happens;
+        lks_ms after;
+        const char *records; /* the beginning; NULL: there is no event */
+        const char *says;    /* in it; NULL: anything */
+    } steps[STEPS_MAX];
+} delays[] = {
+    {"nodes that are shown in time", {{EMPTY, 1, NULL, NULL}, {SHOWS, LATE, NULL, NULL}}},
+    {"requests that fail for ten minutes, and then are carried out",
+     {{EMPTY, 1, NULL, NULL},
+      {FAILS, LATE - 1, NULL, NULL},
+      {NOTHING, 1, RAISES "2 nodes, g1 since ", ": no route to host; jobs that ask for"},
+      {NOTHING, LATE, NULL, NULL},
+      {DONE, 1, NULL, NULL},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, ENDS, NULL}}},
+    {"one node that fails",
+     {{EMPTY, 1, NULL, NULL},
+      {PARTLY, 1, NULL, NULL},
+      {NOTHING, LATE, RAISES "1 node, g1 since ", "node 'g1': not here"},
+      {DONE, 1, NULL, NULL},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, ENDS, NULL}}},
+    {"nodes that do not keep what is set",
+     {{EMPTY, 1, NULL, NULL},
+      {EMPTY, LATE, RAISES "2 nodes", "and the nodes do not keep what they set"}}},
+    {"nodes that are set again and again, each time in seconds",
+     {{EMPTY, 1, NULL, NULL},
+      {DONE, 1, NULL, NULL},
+      {EMPTY, LATE, NULL, NULL},
+      {DONE, 1, NULL, NULL},
+      {EMPTY, LATE, NULL, NULL}}},
+    {"the alarm of before a start stays until all nodes answered",
+     {{OPENED, 1, NULL, NULL},
+      {NOTHING, LATE, NULL, NULL},
+      {SHOWS, 1, NULL, NULL},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, ENDS, NULL}}},
+    {"and ends where no node is there any more",
+     {{GONE, 1, "alarm-released id=1 reason=lockstep has no node there\n", NULL}}},
+};
+
+static void open_alarm(struct world *w, const char *subject)
+{
+    lks_asked_apply(&w->a, &(struct lks_record){.kind = LKS_RECORD_ALARM,
+                                                .alarm = {.id = 1,
+                                                          .kind = LKS_ALARM_VERDICTS,
+                                                          .subject = lks_str_from(subject),
+                                                          .text = LKS_STR("x")}});
+}
+
+static void check_alarm(struct world *w, lks_ms mono, const char *records, const char *says)
+{
+    struct lks_now now = {.wall = w->a.now.wall + mono, .mono = mono};
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = 1 << 16};
+    struct lks_event event = {.kind = LKS_EVENT_SCHED_ALARM};
+    bool news = lks_sched_truth_alarm(&w->b.sites, &w->a.state, now, 1, &arena, &event.sched_alarm);
+    if (!CHECK_INT(news, records != NULL) || !news)
+        return;
+    struct lks_str did = lks_asked(&w->a, &event);
+    if (!CHECK(lks_str_starts(did, records)))
+        printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(did));
+    if (says != NULL)
+        CHECK_HAS(did, says);
+    CHECK(!lks_sched_truth_alarm(&w->b.sites, &w->a.state, now, 1, &arena, &event.sched_alarm));
+}
+
+static void test_late(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(delays); i++) {
+        struct world w;
+        lks_ms mono = LKS_SCHED_SITES_SCAN;
+        set_up(&w);
+        lks_fleet_place_at(&w.a, "g[1-2]", "train", "oslo");
+        CHECK_INT(publish(&w, 0), 0);
+        for (size_t j = 0; j < STEPS_MAX && delays[i].steps[j].after > 0; j++) {
+            enum happens happens = delays[i].steps[j].happens;
+            lks_test_case("%s, step %zu", delays[i].name, j);
+            mono += delays[i].steps[j].after;
+            if (happens == OPENED || happens == GONE)
+                open_alarm(&w, happens == GONE ? "slurm at bergen" : "slurm at oslo");
+            else if (happens == EMPTY || happens == SHOWS)
+                answer(&w, happens, mono);
+            else if (happens != NOTHING)
+                tell(&w, happens, mono);
+            mono += j == 0 ? LKS_SCHED_TRUTH_PAUSE : 0;
+            (void)publish(&w, mono);
+            check_alarm(&w, mono, delays[i].steps[j].records, delays[i].steps[j].says);
+        }
+        end(&w);
+    }
+    CHECK_STR(lks_sched_truth_alarm_site(LKS_STR("slurm at oslo")), "oslo");
+    CHECK_STR(lks_sched_truth_alarm_site(LKS_STR("gpu001")), "");
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"which nodes are published when", test_stories},
         {"what an answer shows", test_shown},
         {"a configuration that was read again", test_configured},
+        {"nodes that stay behind", test_late},
         {NULL, NULL},
     });
 }

@@ -403,6 +403,8 @@ const struct lks_doctor_check lks_doctor_checks[] = {
     {"schedulers", LKS_DOCTOR_CONTROLLER, lks_doctor_schedulers, "The schedulers of pools answer."},
     {"gres", LKS_DOCTOR_CONTROLLER, lks_doctor_gres,
      "Schedulers advertise the GPUs that stacks pin, but for a few nodes."},
+    {"verdicts", LKS_DOCTOR_CONTROLLER, lks_doctor_verdicts,
+     "Schedulers show lockstep's verdicts on nodes, or have for less than 10 minutes not."},
     {"sweeps", LKS_DOCTOR_CONTROLLER, lks_doctor_sweeps,
      "Management endpoints are read as often as configured."},
     {"endpoints", LKS_DOCTOR_CONTROLLER, lks_doctor_endpoints,

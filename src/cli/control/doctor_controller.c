@@ -357,6 +357,38 @@ void lks_doctor_gres(struct lks_doctor *d)
                    l.names.ptr, more(&l));
 }
 
+/* Only nodes that are behind for a while: each new verdict takes seconds to be published. */
+static enum lks_code look_at_verdicts(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct look *l = ctx;
+    (void)err;
+    l->all += lks_render_number(item, "published") + lks_render_number(item, "behind");
+    if (lks_render_number(item, "late") > 0)
+        name_row(l, item,
+                 "{pool} ({late#node}: [{late_text}|requests succeed, and the nodes do not keep "
+                 "what they set])");
+    return LKS_OK;
+}
+
+void lks_doctor_verdicts(struct lks_doctor *d)
+{
+    LKS_CLEANUP(look_fini)
+    struct look l = {.d = d, .names = LKS_BUF(LKS_DOCTOR_TEXT_MAX / 2)};
+    struct lks_err err = {0};
+    if (d->remote.client == NULL || !walk(&l, "/v1/schedulers", look_at_verdicts, &err) ||
+        l.all == 0)
+        return;
+    if (l.found == 0) {
+        lks_doctor_say(d, "verdicts", GOOD, "no scheduler shows an old verdict on a node");
+        return;
+    }
+    lks_doctor_fix(d, "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host");
+    lks_doctor_say(d, "verdicts", BAD,
+                   "schedulers have shown another verdict or stack than lockstep's for more than "
+                   "10 minutes, and place jobs by it: %s%s",
+                   l.names.ptr, more(&l));
+}
+
 void lks_doctor_schedulers(struct lks_doctor *d)
 {
     LKS_CLEANUP(look_fini)

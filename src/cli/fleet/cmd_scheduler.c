@@ -9,13 +9,13 @@ static const struct lks_listing_column columns[] = {
     LKS_RIGHT("draining", "draining"),
     LKS_RIGHT("drained", "drained"),
     LKS_RIGHT("published", "published"),
-    {"behind", "behind", LKS_COLUMN_RIGHT, "[{.!0}yellow]"},
+    {"behind", "behind", LKS_COLUMN_RIGHT, "[{late!0}red|{.!0}yellow]"},
     {"of others", "foreign", LKS_COLUMN_RIGHT, "[{.!0}yellow]"},
     {"unknown", "missing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     {"no answer", "failing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     {"other GPUs", "gres_differ", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     LKS_LEFT("oldest answer", "[{oldest}|-]"),
-    LKS_WRAP("reason", "[{text}|-]"),
+    LKS_WRAP("reason", "[{text}|{late_text}|-]"),
 };
 
 static const struct lks_listing schedulers = {

@@ -1,6 +1,7 @@
 /* What schedulers report of nodes that lockstep drains: an alarm where a scheduler does not answer,
  * does not drain a node, or does not keep it drained. Each ends by itself once that is over, but
- * for the last: people are told of a drain that another ended until the node returns. */
+ * for the last: people are told of a drain that another ended until the node returns. Alarms about
+ * a whole site or a bridge begin and end as the code that asks them finds it (sched_truth.h). */
 #include "core/actions/actions.h"
 #include "core/actions/sched.h"
 #include "core/rows/alarm.h"
@@ -172,4 +173,15 @@ bool lks_decide_sched_heard(struct lks_deciding *d, bool verified)
     bool lost = owner.len > 0 && hear(d, n, owner, verified || is_emptied(n));
     lks_decide_sched_emptied(d, d->event->node, n->held && is_kept(e), e->text);
     return lost;
+}
+
+/* A whole site ------------------------------------------------------------------------------- */
+
+void lks_decide_sched_alarm(struct lks_deciding *d)
+{
+    const struct lks_event_sched_alarm *e = &d->event->sched_alarm;
+    if (e->over)
+        lks_decision_alarm_over(d, e->kind, e->subject, e->text);
+    else
+        (void)lks_decision_alarm(d, e->kind, e->subject, e->text);
 }

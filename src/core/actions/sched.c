@@ -3,6 +3,7 @@
 #include "core/conform/verdict.h"
 #include "core/decision/event.h"
 #include "core/plan/drain.h"
+#include "core/rows/alarm.h"
 #include "core/rows/flash.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
@@ -197,6 +198,18 @@ bool lks_sched_withdrawn(const struct lks_state *s, uint32_t node, struct lks_ev
         return advertised(s, node, LKS_STR(""), LKS_STR(""), out);
     *out = (struct lks_event){.kind = LKS_EVENT_OUTAGE, .node = node};
     return true;
+}
+
+const struct lks_state_alarm *lks_sched_alarm(const struct lks_state *s, enum lks_alarm_kind kind,
+                                              struct lks_str subject)
+{
+    for (uint32_t i = s->alarm_count; i-- > 0 && s->alarms_open > 0;) {
+        const struct lks_state_alarm *a = &s->alarms[i];
+        if (a->released == 0 && a->kind == kind &&
+            lks_str_eq(lks_state_text(s, a->subject), subject))
+            return a;
+    }
+    return NULL;
 }
 
 bool lks_sched_lost(enum lks_sched_verb verb, const struct lks_sched_said *before,

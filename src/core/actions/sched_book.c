@@ -102,6 +102,7 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
                                   .turn = e->turn,
                                   .due = now.mono + pause / speed,
                                   .truth_due = e->truth_due,
+                                  .behind_since = said->truthful ? e->behind_since : 0,
                                   .heard_at = now.wall,
                                   .said = *said};
 }

@@ -27,10 +27,11 @@ struct lks_sched_entry {
     bool refresh;             /* it is asked again though no change wants it */
     uint64_t truth_key;       /* of the truth that it was seen to show; 0: none */
     lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
-    lks_ms heard_at;          /* wall: when it was */
-    lks_ms failing_since;     /* wall: since when nothing was heard; 0: the last one was answered */
-    uint32_t failures;        /* one after the other, */
-    uint32_t turn;            /* and in all: each makes it the turn of the site's next bridge */
+    lks_ms behind_since;  /* mono: since when it was seen to show something else; 0: it is not */
+    lks_ms heard_at;      /* wall: when it was */
+    lks_ms failing_since; /* wall: since when nothing was heard; 0: the last one was answered */
+    uint32_t failures;    /* one after the other, */
+    uint32_t turn;        /* and in all: each makes it the turn of the site's next bridge */
     struct lks_sched_said said;
     char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last failure */
 };

@@ -42,7 +42,11 @@ struct lks_sched_site {
     lks_ms publishing_until; /* mono: a request is in progress, until then at most */
     lks_ms configured;       /* the scheduler's clock: when it read its configuration */
     uint32_t publish_failures;
-    uint32_t behind; /* nodes that showed something else when they were last compared */
+    bool compared;       /* what its nodes show with what they should: at that time */
+    uint32_t behind;     /* nodes showed something else, */
+    uint32_t oldest;     /* this one for the longest, */
+    lks_ms behind_since; /* mono: since then; */
+    uint32_t unheard;    /* and nodes were not answered about yet */
     char publish_trouble[LKS_SCHED_REASON_MAX + 1];
 };
 

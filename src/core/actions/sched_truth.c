@@ -1,6 +1,8 @@
 #include "core/actions/sched_truth.h"
 
+#include "core/decision/event_node.h"
 #include "core/plan/drain.h"
+#include "core/rows/alarm.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
 #include "core/state/lookup.h"
@@ -68,19 +70,27 @@ bool lks_sched_truth_behind(const struct lks_sched_book *b, const struct lks_sta
 
 /* Publishing -------------------------------------------------------------------------------- */
 
+static bool is_here(const struct lks_state *s, uint32_t node, const struct lks_sched_site *site)
+{
+    const struct lks_node *n = &s->nodes[node];
+    return n->placed && n->asset == 0 && n->pool < s->pool_count &&
+           lks_str_eq(lks_state_text(s, n->site), site->site) &&
+           lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched);
+}
+
+static bool is_heard(const struct lks_sched_book *b, uint32_t node)
+{
+    return node < b->room && b->entries[node] != NULL && b->entries[node]->heard;
+}
+
 /* Whether the scheduler of the node can be told, and its last answer is of one that shows truths.
  */
 static struct lks_sched_entry *entry_of(const struct lks_sched_book *b, const struct lks_state *s,
                                         uint32_t node, const struct lks_sched_site *site)
 {
-    const struct lks_node *n = &s->nodes[node];
-    struct lks_sched_entry *e = node < b->room ? b->entries[node] : NULL;
-    if (e == NULL || !e->heard || !e->said.known || !e->said.truthful || !n->placed ||
-        n->asset != 0 || n->pool >= s->pool_count)
-        return NULL;
-    bool here = lks_str_eq(lks_state_text(s, n->site), site->site) &&
-                lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched);
-    return here ? e : NULL;
+    struct lks_sched_entry *e = is_heard(b, node) ? b->entries[node] : NULL;
+    bool shows = e != NULL && e->said.known && e->said.truthful;
+    return shows && is_here(s, node, site) ? e : NULL;
 }
 
 /* Equal keys mean equal truths: texts are compared only where something changed. */
@@ -90,23 +100,40 @@ static uint64_t key_of(const struct lks_state *s, uint32_t node, bool publish)
     return (uint64_t)lks_state_intent(s, node) << 16 | verdict << 1 | publish;
 }
 
+/* The node shows something else; since when, counts from the first comparison that said so. */
+static void count_behind(struct lks_sched_site *site, struct lks_sched_entry *e, uint32_t node,
+                         lks_ms mono)
+{
+    if (e->behind_since == 0)
+        e->behind_since = mono;
+    if (site->behind == 0 || e->behind_since < site->behind_since) {
+        site->oldest = node;
+        site->behind_since = e->behind_since;
+    }
+    site->behind++;
+}
+
 /* The nodes of the site that show something else, as many as fit; all are counted. */
 static uint32_t collect(struct lks_sched_book *b, const struct lks_state *s,
                         struct lks_sched_site *site, bool publish, lks_ms mono,
                         struct lks_arena *arena, struct lks_sched_told *out)
 {
     uint32_t count = 0;
-    site->behind = 0;
+    site->compared = true;
+    site->behind = site->unheard = 0;
     for (uint32_t i = 0; i < s->node_count; i++) {
         struct lks_sched_truth truth;
         struct lks_sched_entry *e = entry_of(b, s, i, site);
+        site->unheard += !is_heard(b, i) && is_here(s, i, site);
         if (e == NULL || e->truth_key == key_of(s, i, publish))
             continue;
         lks_sched_truth_of(s, i, publish, &truth);
         e->truth_key = lks_sched_truth_shown(&e->said, &truth) ? key_of(s, i, publish) : 0;
-        if (e->truth_key != 0)
+        if (e->truth_key != 0) {
+            e->behind_since = 0;
             continue;
-        site->behind++;
+        }
+        count_behind(site, e, i, mono);
         if (count == LKS_SCHED_TOLD_MAX || mono < e->truth_due)
             continue;
         out[count].node = lks_arena_copy(arena, lks_state_name(s, i));
@@ -185,6 +212,7 @@ void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, s
             continue;
         if (told->why[0] == '\0') {
             e->said.truth = told->truth;
+            e->behind_since = 0;
             b->published++;
             continue;
         }
@@ -211,4 +239,115 @@ void lks_sched_truth_configured(struct lks_sched_book *b, const struct lks_state
         if (e != NULL)
             e->refresh = i != node;
     }
+}
+
+/* Nodes that stay behind --------------------------------------------------------------------- */
+
+static const char subject_at[] = " at ";
+
+bool lks_sched_truth_late(const struct lks_sched_entry *e, lks_ms mono, uint64_t speed)
+{
+    return e->behind_since != 0 && mono >= e->behind_since + LKS_SCHED_TRUTH_LATE / speed;
+}
+
+lks_ms lks_sched_truth_behind_for(const struct lks_sched_sites *b, lks_ms mono)
+{
+    lks_ms longest = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct lks_sched_site *site = b->items[i];
+        if (site->behind > 0 && mono > site->behind_since && mono - site->behind_since > longest)
+            longest = mono - site->behind_since;
+    }
+    return longest;
+}
+
+struct lks_str lks_sched_truth_alarm_site(struct lks_str subject)
+{
+    ptrdiff_t at = lks_str_find(subject, lks_str_from(subject_at));
+    size_t skip = (size_t)(at < 0 ? 0 : at) + strlen(subject_at);
+    return at < 0 ? LKS_STR("") : (struct lks_str){subject.ptr + skip, subject.len - skip};
+}
+
+static struct lks_str subject_of(struct lks_arena *arena, const struct lks_sched_site *site)
+{
+    return lks_arena_format(arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(site->sched),
+                            subject_at, LKS_STR_ARG(site->site));
+}
+
+static struct lks_str text_of(struct lks_arena *arena, const struct lks_state *s,
+                              const struct lks_sched_site *site, struct lks_now now)
+{
+    char count[LKS_COUNT_TEXT_SIZE], since[LKS_TIME_TEXT_SIZE];
+    const char *why = site->publish_trouble;
+    return lks_arena_format(
+        arena,
+        "%" LKS_STR_FMT " shows another verdict or stack than lockstep's for %s, %" LKS_STR_FMT
+        " since %s: %s; jobs that ask for 'lks-' features are placed by what it shows; 'lockstep "
+        "doctor' has what to do",
+        LKS_STR_ARG(site->sched), lks_str_count_text(site->behind, "node", count),
+        LKS_STR_ARG(lks_state_name(s, site->oldest)),
+        lks_time_text(now.wall - (now.mono - site->behind_since), since),
+        why[0] != '\0' ? why : "requests succeed, and the nodes do not keep what they set");
+}
+
+static bool raises(const struct lks_sched_site *site, const struct lks_state *s, struct lks_now now,
+                   uint64_t speed)
+{
+    return site->behind > 0 && site->oldest < s->node_count &&
+           now.mono >= site->behind_since + LKS_SCHED_TRUTH_LATE / speed;
+}
+
+/* An alarm of before a start is kept until every node of the site was answered about. */
+static bool ends(const struct lks_sched_site *site)
+{
+    return site->compared && site->behind == 0 && site->unheard == 0;
+}
+
+static bool is_known(const struct lks_sched_sites *b, struct lks_str subject)
+{
+    struct lks_str site = lks_sched_truth_alarm_site(subject), sched = subject;
+    size_t behind = site.len + strlen(subject_at);
+    sched.len = sched.len > behind ? sched.len - behind : 0;
+    return lks_sched_sites_find(b, site, sched) != NULL;
+}
+
+/* Of a site that no node is at since the start. */
+static bool find_orphan(const struct lks_sched_sites *b, const struct lks_state *s,
+                        struct lks_event_sched_alarm *out)
+{
+    for (uint32_t i = 0; i < s->alarm_count && s->alarms_open > 0 && b->scan > 0; i++) {
+        const struct lks_state_alarm *a = &s->alarms[i];
+        struct lks_str subject = lks_state_text(s, a->subject);
+        if (a->released != 0 || a->kind != LKS_ALARM_VERDICTS || is_known(b, subject))
+            continue;
+        *out = (struct lks_event_sched_alarm){.kind = LKS_ALARM_VERDICTS,
+                                              .over = true,
+                                              .subject = subject,
+                                              .text = LKS_STR("lockstep has no node there")};
+        return true;
+    }
+    return false;
+}
+
+bool lks_sched_truth_alarm(const struct lks_sched_sites *b, const struct lks_state *s,
+                           struct lks_now now, uint64_t speed, struct lks_arena *arena,
+                           struct lks_event_sched_alarm *out)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct lks_sched_site *site = b->items[i];
+        bool late = raises(site, s, now, speed);
+        if (!late && !ends(site))
+            continue;
+        struct lks_str subject = subject_of(arena, site);
+        if ((lks_sched_alarm(s, LKS_ALARM_VERDICTS, subject) != NULL) == late)
+            continue;
+        *out = (struct lks_event_sched_alarm){
+            .kind = LKS_ALARM_VERDICTS,
+            .over = !late,
+            .subject = subject,
+            .text = late ? text_of(arena, s, site, now)
+                         : LKS_STR("the site shows what lockstep says of every node")};
+        return !arena->out_of_memory;
+    }
+    return find_orphan(b, s, out);
 }

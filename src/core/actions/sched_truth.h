@@ -9,9 +9,15 @@
 
 #include "core/actions/sched_book.h"
 
+struct lks_event_sched_alarm;
+
 #define LKS_SCHED_TRUTH_PAUSE     (10 * LKS_SECOND) /* between two requests about a site */
 #define LKS_SCHED_TRUTH_AGAIN     (60 * LKS_SECOND) /* a node that failed waits so long */
 #define LKS_SCHED_TRUTH_RETRY_MAX (300 * LKS_SECOND)
+
+/* How long a node may show something else before people are told. Requests that fail are repeated
+ * within five minutes, and nodes that fail within one: by then at least two have failed. */
+#define LKS_SCHED_TRUTH_LATE (600 * LKS_SECOND)
 
 /* What is to be shown of a node; all empty: nothing, and what lockstep published is removed. */
 void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish,
@@ -35,6 +41,22 @@ enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_sta
 void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, struct lks_str site,
                           struct lks_str sched, const struct lks_sched_site_wish *wish,
                           const struct lks_err *why, struct lks_now now, uint64_t speed);
+
+/* Whether the node has shown something else for too long. `speed` divides that time. */
+bool lks_sched_truth_late(const struct lks_sched_entry *e, lks_ms mono, uint64_t speed);
+
+/* For how long the node of all sites that is behind for the longest is, as last compared. */
+lks_ms lks_sched_truth_behind_for(const struct lks_sched_sites *b, lks_ms mono);
+
+/* The alarm of one site whose nodes have shown something else for too long, or the end of one: the
+ * site shows everything again, or lockstep has no node there. One for each call, until the state
+ * has them all (false). Texts are in `arena`, or views of the state. */
+bool lks_sched_truth_alarm(const struct lks_sched_sites *b, const struct lks_state *s,
+                           struct lks_now now, uint64_t speed, struct lks_arena *arena,
+                           struct lks_event_sched_alarm *out);
+
+/* The site in the subject of such an alarm, "slurm at oslo"; empty: none. */
+struct lks_str lks_sched_truth_alarm_site(struct lks_str subject);
 
 /* A node's answer says when the scheduler read its configuration. Where that is later than what was
  * known, all nodes of the site are asked about again. */

@@ -87,10 +87,11 @@ enum lks_event_kind {
     LKS_EVENT_TICKET_TOLD, /* it was told how changes stand */
     LKS_EVENT_AUDITED,     /* a minute with failed logins or denied calls is over */
     LKS_EVENT_FREEZE,
-    LKS_EVENT_SCHED,      /* what a scheduler says of a node */
-    LKS_EVENT_ADVERTISED, /* the GPUs that it advertises there */
-    LKS_EVENT_OUTAGE,     /* no job starts there, and not by a drain of lockstep */
-    LKS_EVENT_SCHED_JOBS, /* jobs on a node that drains */
+    LKS_EVENT_SCHED,       /* what a scheduler says of a node */
+    LKS_EVENT_ADVERTISED,  /* the GPUs that it advertises there */
+    LKS_EVENT_OUTAGE,      /* no job starts there, and not by a drain of lockstep */
+    LKS_EVENT_SCHED_JOBS,  /* jobs on a node that drains */
+    LKS_EVENT_SCHED_ALARM, /* what is wrong with a whole site's scheduler, or not any more */
     LKS_EVENT_JOB_ACTED,
     LKS_EVENT_MEASURED, /* what was measured of nodes, for the gates of changes */
     LKS_EVENT_CADENCE,  /* how far pools are behind what is released is looked at */
@@ -160,6 +161,7 @@ struct lks_event {
         struct lks_event_advertised advertised; /* event.node */
         struct lks_str outage;                  /* event.node; empty: it is over */
         struct lks_event_sched_jobs sched_jobs; /* event.node */
+        struct lks_event_sched_alarm sched_alarm;
         struct lks_event_job_acted acted;
         struct lks_event_measured measured;
         struct lks_event_cadence cadence;

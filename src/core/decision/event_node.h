@@ -113,6 +113,13 @@ struct lks_event_sched_jobs {
     size_t count;
 };
 
+/* Of a scheduler or its bridge as a whole, not of one node. */
+struct lks_event_sched_alarm {
+    enum lks_alarm_kind kind;
+    bool over; /* `text` says why; else what is wrong */
+    struct lks_str subject, text;
+};
+
 /* What became of an act on a job that was recorded as asked for. */
 struct lks_event_job_acted {
     uint64_t change;

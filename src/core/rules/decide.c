@@ -74,6 +74,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_FREEZE] = lks_decide_freeze,
     [LKS_EVENT_SCHED] = lks_campaign_sched,
     [LKS_EVENT_SCHED_JOBS] = lks_campaign_jobs,
+    [LKS_EVENT_SCHED_ALARM] = lks_decide_sched_alarm,
     [LKS_EVENT_JOB_ACTED] = lks_campaign_jobs_acted,
     [LKS_EVENT_ADVERTISED] = lks_decide_advertised,
     [LKS_EVENT_OUTAGE] = lks_decide_outage,

@@ -9,10 +9,10 @@ const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeas
 const char *const lks_note_words[] = {"skew",          "replay",    "witness",
                                       "contradiction", "undrained", "resumed",
                                       "outage",        "emptied",   NULL};
-const char *const lks_alarm_words[] = {"mass",   "clock",       "witness",   "replay",    "parts",
-                                       "drift",  "proposal",    "deviation", "flash",     "change",
-                                       "hands",  "break-glass", "cadence",   "review",    "lowered",
-                                       "wedged", "bridge",      "scheduler", "undrained", NULL};
+const char *const lks_alarm_words[] = {
+    "mass",      "clock",  "witness", "replay",    "parts",       "drift",    "proposal",
+    "deviation", "flash",  "change",  "hands",     "break-glass", "cadence",  "review",
+    "lowered",   "wedged", "bridge",  "scheduler", "undrained",   "verdicts", NULL};
 const char *const lks_reset_words[] = {"asked", "approved", "reviewed", NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};

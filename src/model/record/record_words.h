@@ -43,6 +43,7 @@ enum lks_alarm_kind {
     LKS_ALARM_BRIDGE,    /* a scheduler does not answer, or refuses this controller */
     LKS_ALARM_SCHED,     /* a scheduler does not know the node, or another owner drained it there */
     LKS_ALARM_UNDRAINED, /* the drain of a node was ended or taken over in its scheduler */
+    LKS_ALARM_VERDICTS,  /* a site's scheduler shows other verdicts than lockstep's for too long */
     LKS_ALARM_COUNT
 };
 enum lks_reset_step { LKS_RESET_ASKED, LKS_RESET_APPROVED, LKS_RESET_REVIEWED, LKS_RESET_COUNT };

@@ -1,4 +1,5 @@
 #include "codec/format/digest.h"
+#include "core/actions/sched_truth.h"
 #include "core/rows/alarm.h"
 #include "core/rows/credential.h"
 #include "core/rows/pool.h"
@@ -145,6 +146,7 @@ void lks_handle_metrics(struct lks_authz *authz, struct lks_call *call)
             .sched_site_failed = authz->sched.sites.failed,
             .sched_published = authz->sched.published,
             .sched_behind = lks_sched_sites_behind(&authz->sched.sites),
+            .sched_behind_for = lks_sched_truth_behind_for(&authz->sched.sites, authz->now.mono),
         };
         lks_metrics_put(&authz->metrics, s, &about, &call->out);
     }

@@ -49,18 +49,46 @@ void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct 
 }
 
 struct tally {
-    uint32_t nodes, draining, drained, unfenced, failing, published, behind;
+    uint32_t nodes, draining, drained, unfenced, failing, published;
+    uint32_t behind, late;      /* late: for too long */
     uint32_t gres, gres_differ; /* whose GPUs are advertised, and of these those that differ */
     uint32_t foreign, missing;  /* drained by another owner; unknown to the scheduler */
     lks_ms oldest;    /* wall: when the answer that is oldest came; UINT64_MAX: there is none */
     const char *text; /* of the first that fails */
+    const char *why;  /* it is late; NULL: none is */
 };
+
+/* What became of the last request that published verdicts at the node's site. */
+static const char *publish_trouble(const struct lks_authz *authz, uint32_t node)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_sched_site *site =
+        lks_sched_sites_find(&authz->sched.sites, lks_state_text(s, n->site),
+                             lks_state_text(s, s->pools[n->pool].sched));
+    return site != NULL ? site->publish_trouble : "";
+}
+
+static void count_truth(const struct lks_authz *authz, uint32_t node,
+                        const struct lks_sched_entry *e, struct tally *t)
+{
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    if (!e->heard || !e->said.truthful)
+        return;
+    bool behind =
+        lks_sched_truth_behind(&authz->sched, authz->state, node, config->slurm_publish != 0);
+    bool late = behind && lks_sched_truth_late(e, authz->now.mono, config->bmc_speed);
+    t->behind += behind;
+    t->late += late;
+    t->published += !behind && e->said.truth.features[0] != '\0';
+    if (late && t->why == NULL)
+        t->why = publish_trouble(authz, node);
+}
 
 static struct tally count_pool(const struct lks_authz *authz, uint32_t pool)
 {
     const struct lks_state *s = authz->state;
     struct tally t = {.oldest = UINT64_MAX};
-    bool publish = lks_daemon_config(authz->daemon)->slurm_publish != 0;
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, i);
         if (s->nodes[i].pool != pool || !s->nodes[i].placed || s->nodes[i].asset != 0)
@@ -79,10 +107,7 @@ static struct tally count_pool(const struct lks_authz *authz, uint32_t pool)
         t.foreign += !failing && e->heard && e->said.closed && !e->said.lockstep;
         t.missing += !failing && e->heard && !e->said.known;
         t.draining += !failing && !drained && e->heard && e->said.closed;
-        bool truthful = e->heard && e->said.truthful;
-        bool behind = truthful && lks_sched_truth_behind(&authz->sched, s, i, publish);
-        t.behind += behind;
-        t.published += truthful && !behind && e->said.truth.features[0] != '\0';
+        count_truth(authz, i, e, &t);
         if (failing && t.text == NULL)
             t.text = e->trouble;
     }
@@ -105,11 +130,13 @@ static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz, u
     lks_json_int(w, "published", t.published);
     lks_json_int(w, "behind", t.behind);
     lks_json_int(w, "failing", t.failing);
+    lks_json_int(w, "late", t.late);
     lks_json_int(w, "gres", t.gres);
     lks_json_int(w, "gres_differ", t.gres_differ);
     if (t.oldest != UINT64_MAX)
         lks_view_time(w, "oldest", t.oldest);
     lks_view_text(w, "text", lks_str_from(t.text != NULL ? t.text : ""));
+    lks_view_text(w, "late_text", lks_str_from(t.why != NULL ? t.why : ""));
     lks_json_end(w, '}');
 }
 

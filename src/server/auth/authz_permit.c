@@ -3,6 +3,7 @@
  * (server/api/routes.c) and in core/state/access.h; where the permission has to hold is in the
  * table below, one row a scope.
  */
+#include "core/actions/sched_truth.h"
 #include "core/rows/alarm.h"
 #include "core/rows/change.h"
 #include "core/rows/command.h"
@@ -246,7 +247,7 @@ static bool at_part(const struct lks_authz *authz, const struct lks_call *call, 
 
 /* ---- Alarms: where what their subject names is. ---- */
 
-enum about { ABOUT_FLEET, ABOUT_NODE, ABOUT_POOL, ABOUT_CHANGE, ABOUT_DEVIATION };
+enum about { ABOUT_FLEET, ABOUT_NODE, ABOUT_POOL, ABOUT_CHANGE, ABOUT_DEVIATION, ABOUT_SITE };
 
 static const enum about about[] = {
     [LKS_ALARM_MASS] = ABOUT_POOL,      [LKS_ALARM_CLOCK] = ABOUT_FLEET,
@@ -258,7 +259,7 @@ static const enum about about[] = {
     [LKS_ALARM_CADENCE] = ABOUT_POOL,   [LKS_ALARM_REVIEW] = ABOUT_CHANGE,
     [LKS_ALARM_LOWERED] = ABOUT_POOL,   [LKS_ALARM_WEDGED] = ABOUT_NODE,
     [LKS_ALARM_BRIDGE] = ABOUT_NODE,    [LKS_ALARM_SCHED] = ABOUT_NODE,
-    [LKS_ALARM_UNDRAINED] = ABOUT_NODE,
+    [LKS_ALARM_UNDRAINED] = ABOUT_NODE, [LKS_ALARM_VERDICTS] = ABOUT_SITE,
 };
 _Static_assert(LKS_COUNT(about) == LKS_ALARM_COUNT, "each kind of alarm has a row");
 
@@ -312,7 +313,9 @@ bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *c
                      : at_deviation(authz, call, deviation);
     struct lks_scope scope = {.pool = subject};
     uint32_t node = lks_state_node(s, subject);
-    if (about[a->kind] != ABOUT_POOL)
+    if (about[a->kind] == ABOUT_SITE)
+        scope = (struct lks_scope){.site = lks_sched_truth_alarm_site(subject)};
+    else if (about[a->kind] != ABOUT_POOL)
         scope = node != LKS_NO_NODE ? lks_access_scope_of_node(s, node) : (struct lks_scope){0};
     return lks_authz_may(authz, call, call->route->permission, scope);
 }

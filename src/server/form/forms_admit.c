@@ -121,10 +121,12 @@ static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a p
     MUST("published", COUNT, "the scheduler shows lockstep's verdict on them"),
     MUST("behind", COUNT, "it shows another verdict or stack than it should"),
     MUST("failing", COUNT, "the scheduler does not answer about them"),
+    MUST("late", COUNT, "behind for more than 10 minutes"),
     MUST("gres", COUNT, "nodes whose GPUs the scheduler advertises"),
     MUST("gres_differ", COUNT, "of those, advertised otherwise than the stack pins"),
     MAY("oldest", TIME, "when the oldest of its answers came"),
-    MAY("text", TEXT, "the reason of the first of these"));
+    MAY("text", TEXT, "the reason of the first of these"),
+    MAY("late_text", TEXT, "why the last request that published verdicts failed"));
 const struct lks_form lks_form_scheds = LIST("Schedulers", "Schedulers of pools", sched, "pools");
 const struct lks_form lks_form_done = FORM("Done", "Taken note of",
     MUST("done", TRUTH, "it is; false: the lease was not the holder's any more"));

@@ -261,6 +261,10 @@ static void put_endpoints(const struct lks_state *s, const struct lks_metrics_no
     put_about(out, "lockstep_sched_behind", "gauge",
               "Nodes whose scheduler shows another verdict or stack than it should.");
     lks_buf_addf(out, "lockstep_sched_behind %" PRIu64 "\n", about->sched_behind);
+    put_about(out, "lockstep_sched_behind_seconds", "gauge",
+              "For how long the node that is behind for the longest has been.");
+    lks_buf_addf(out, "lockstep_sched_behind_seconds %" PRIu64 "\n",
+                 (uint64_t)(about->sched_behind_for / LKS_SECOND));
     put_counter(out, "lockstep_bmc_requests", "Requests that management endpoints answered.",
                 about->bmc.requests);
 }

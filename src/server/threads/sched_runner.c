@@ -24,6 +24,7 @@ enum {
     LEADS_MAX = 16,      /* bridges that are told the epoch at once */
     NODE_JOBS_MAX = 256, /* of one node that a change may touch */
     WITHDRAWN_MAX = 64,  /* ends of what a scheduler advertised, each time */
+    ALARMS_MAX = 16,     /* alarms about sites and bridges that begin or end, the same */
 };
 
 struct lks_sched_talk {
@@ -146,6 +147,20 @@ static void withdraw(struct lks_authz *authz, struct lks_call *call)
     }
 }
 
+/* Alarms about whole sites begin and end. */
+static void look_at_sites(struct lks_authz *authz, struct lks_call *call, struct lks_arena *arena)
+{
+    const struct lks_sched_sites *sites = &authz->sched.sites;
+    uint64_t speed = lks_daemon_config(authz->daemon)->bmc_speed;
+    for (uint32_t i = 0; i < ALARMS_MAX; i++) {
+        struct lks_event event = {.kind = LKS_EVENT_SCHED_ALARM};
+        if (!lks_sched_truth_alarm(sites, authz->state, authz->now, speed, arena,
+                                   &event.sched_alarm))
+            return;
+        advertise(authz, call, &event);
+    }
+}
+
 /* slurmrestd keeps no epoch. */
 static bool keeps_epoch(const char *place)
 {
@@ -181,6 +196,7 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
     if (authz->following)
         return; /* the leader asks */
     withdraw(authz, call);
+    look_at_sites(authz, call, &own->arena);
     own->wishes =
         lks_arena_array(&own->arena, OPEN_MAX + SITES_MAX + LEADS_MAX, sizeof(*own->wishes));
     enum lks_code code = own->wishes != NULL ? LKS_OK : lks_arena_fail(&own->arena, &err);
