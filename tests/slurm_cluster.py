@@ -64,7 +64,7 @@ SchedulerParameters=sched_interval=2,bf_interval=2
 SlurmdParameters=config_overrides
 ReturnToService=1
 JobRequeue=1
-MinJobAge=300
+MinJobAge=3600
 KillWait=5
 MpiDefault=none
 """

@@ -145,12 +145,13 @@ static bool apply_fleet(struct small *s)
     char url[BMCD_URL_MAX], headroom[32] = "";
     if (s->site != NULL && s->site->headroom != 0)
         snprintf(headroom, sizeof(headroom), ", headroom: %u", s->site->headroom);
+    const char *dev = s->site != NULL && s->site->dev != NULL ? s->site->dev : "";
     lks_buf_addf(&text,
                  "%s---\nlockstep: 1\nkind: Fleet\nname: small\nsites: {here: {}}\n"
                  "domains: {pair: {site: here}}\n"
-                 "pools:\n  dev: {posture: dev, criticality: 0, stack: a%s}\n"
+                 "pools:\n  dev: {posture: dev, criticality: 0, stack: a%s%s}\n"
                  "  train: {posture: pre-training, criticality: 50, stack: a%s%s}\nnodes:\n",
-                 CLASS, s->pools, headroom, s->pools);
+                 CLASS, s->pools, dev, headroom, s->pools);
     for (size_t i = 0; i < s->nodes; i++) {
         bmcd_url(&s->f.bmcs, i, url);
         lks_buf_addf(&text,

@@ -22,6 +22,7 @@ struct small_site {
     unsigned speed;      /* of BMCs; 0: 1000 */
     unsigned headroom;   /* of pool "train"; 0: a tenth */
     const char *pools;   /* more of each pool in the fleet's file; NULL: nothing */
+    const char *dev;     /* and of pool "dev" alone; NULL: nothing */
     const char *host;    /* of lockstepd, for agents; NULL: localhost */
     /* In the process that becomes the agent of a node; false: it ends. NULL: nothing to do. */
     bool (*enter)(void *ctx, size_t node);

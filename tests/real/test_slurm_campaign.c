@@ -7,6 +7,12 @@
  * slurmctld and lockstepd lose each other for a while: nodes that were drained go on, and no other
  * is drained. No job runs on a node while that is changed, none is killed, and in the end no drain
  * is left.
+ *
+ * Pool "dev" has jobs requeued: a change of its own, which runs at once with the other because its
+ * grace takes a minute, has a job with a checkpoint policy signalled and requeued, and the job
+ * finishes in its second run. No job of pool "train" is touched: one there is waited for. While its
+ * domain waits for that, an administrator resumes the other node of the domain, which is drained
+ * again.
  */
 #include "model/record/record.h"
 #include "tests/real/small.h"
@@ -21,7 +27,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NODES = 16, JOBS_MAX = 8192, LINE_MAX_ = 256, CONFIG_MAX = 2048, AT_ONCE = 4 };
+enum {
+    NODES = 16,
+    JOBS_MAX = 8192,
+    LINE_MAX_ = 256,
+    CONFIG_MAX = 2048,
+    AT_ONCE = 4,
+    RESUMED = 1, /* g2, of one domain with */
+    WAITED = 2,  /* g3 */
+};
+
+#define REQUEUED_ON "g1"        /* the node of pool "dev", */
+#define REQUEUED    "requeued"  /* and the job there */
+#define UNTOUCHED   "untouched" /* the job on g3 */
 
 #define LOCKSTEPD "10.77.0.1" /* tests/namespaces.py */
 
@@ -38,7 +56,8 @@ struct story {
     FILE *to, *from; /* its standard input and output */
     char config[CONFIG_MAX];
     int namespaces[NODES]; /* processes in them */
-    uint64_t change;
+    uint64_t change, dev;  /* of pool "train", and of "dev" */
+    char job[32];          /* that is requeued */
 };
 
 /* The Slurm side ---------------------------------------------------------------------------- */
@@ -95,6 +114,16 @@ static bool read_namespaces(struct story *s)
     return CHECK_INT(count, NODES);
 }
 
+/* Jobs that run until they are told to end, or requeued. */
+static bool start_jobs(struct story *s)
+{
+    char line[LINE_MAX_];
+    if (!side_says(s, "job " REQUEUED " " REQUEUED_ON, "job ", line))
+        return false;
+    snprintf(s->job, sizeof(s->job), "%.16s", line + strlen("job "));
+    return side_says(s, "job " UNTOUCHED " g3", "job ", line);
+}
+
 static bool side_start(struct story *s)
 {
     char line[LINE_MAX_];
@@ -104,7 +133,7 @@ static bool side_start(struct story *s)
              "%sslurm:\n  bridges: [\"here=%s\"]\n  ca: %s/pki/ca.pem\n"
              "  certificate: %s/pki/ctl.pem\n  key: %s/pki/ctl.key\n",
              limits, line + strlen("ready "), s->tree.path, s->tree.path, s->tree.path);
-    return true;
+    return start_jobs(s);
 }
 
 static void side_end(struct story *s)
@@ -158,30 +187,41 @@ static bool enter_node(void *ctx, size_t node)
 
 /* The change -------------------------------------------------------------------------------- */
 
-static bool tell(struct story *s, struct lks_client *who, const char *id, const char *order,
+static bool tell(struct lks_client *who, uint64_t change, const char *id, const char *order,
                  const char *body)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char path[SMALL_PATH];
-    snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "/%s", s->change, order);
+    snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "/%s", change, order);
     return crew_fine(who, id, path, body, &t);
 }
 
-static bool start_change(struct story *s)
+/* A change of these nodes, approved by two; 0 is a failed check. */
+static uint64_t start_change(struct story *s, const char *nodes, struct lks_client *pool)
 {
     static const char agreed[] = "{\"reason\":\"read\"}";
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    char body[96];
-    if (!crew_fine(s->small.f.crew.root, "propose", "/v1/changes",
-                   "{\"nodes\":\"g[1-16]\",\"stack\":\"b\",\"soak_seconds\":1,\"reason\":\"next\"}",
-                   &t))
-        return false;
-    s->change = (uint64_t)crew_number(&t, "id");
-    snprintf(body, sizeof(body), "{\"nodes\":%d,\"gpus\":%d,\"reason\":\"go\"}", NODES, NODES);
-    return CHECK(s->change > 0) && tell(s, s->small.approver, "approveChange", "approve", agreed) &&
-           tell(s, s->small.for_train, "approveChange", "approve", agreed) &&
-           tell(s, s->small.for_dev, "approveChange", "approve", agreed) &&
-           tell(s, s->small.f.crew.root, "startChange", "start", body);
+    struct lks_client *root = s->small.f.crew.root;
+    char body[160];
+    snprintf(body, sizeof(body),
+             "{\"nodes\":\"%s\",\"stack\":\"b\",\"soak_seconds\":1,\"reason\":\"next\"}", nodes);
+    if (!crew_fine(root, "propose", "/v1/changes", body, &t))
+        return 0;
+    uint64_t id = (uint64_t)crew_number(&t, "id");
+    snprintf(body, sizeof(body), "{\"nodes\":%d,\"gpus\":%d,\"reason\":\"go\"}",
+             (int)crew_number(&t, "nodes"), (int)crew_number(&t, "gpus"));
+    return tell(s->small.approver, id, "approveChange", "approve", agreed) &&
+                   tell(pool, id, "approveChange", "approve", agreed) &&
+                   tell(root, id, "startChange", "start", body)
+               ? id
+               : 0;
+}
+
+static bool start_changes(struct story *s)
+{
+    s->dev = start_change(s, REQUEUED_ON, s->small.for_dev);
+    s->change = start_change(s, "g[2-16]", s->small.for_train);
+    return CHECK(s->dev > 0) && CHECK(s->change > 0);
 }
 
 /* Nodes of the change, by what they do. */
@@ -190,6 +230,8 @@ struct stand {
     size_t done;
     bool beyond[NODES];    /* drained, and changed now */
     bool returning[NODES]; /* changed, and about to return to service, or back there */
+    bool drains[NODES];    /* and waits for its jobs */
+    bool waits[NODES];     /* for others, before its next step */
 };
 
 static void take_member(struct stand *out, const struct lks_doc *m)
@@ -202,7 +244,20 @@ static void take_member(struct stand *out, const struct lks_doc *m)
             continue;
         out->returning[i] = returns;
         out->beyond[i] = doing.len > 0 && !returns && !lks_str_is(doing, "leave");
+        out->drains[i] = lks_str_is(doing, "leave") && lks_str_is(state, "asked");
+        out->waits[i] = lks_str_is(state, "waiting");
     }
+}
+
+static bool read_state(struct story *s, uint64_t change, char out[32])
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char path[SMALL_PATH];
+    snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "?plan=false", change);
+    if (!crew_fine(s->small.f.crew.root, "change", path, NULL, &t))
+        return false;
+    snprintf(out, 32, "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "state")));
+    return true;
 }
 
 static struct stand progress(struct story *s)
@@ -210,14 +265,9 @@ static struct stand progress(struct story *s)
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     struct stand out = {0};
     char path[SMALL_PATH];
-    snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "?plan=false", s->change);
-    if (!crew_fine(s->small.f.crew.root, "change", path, NULL, &t))
-        return out;
-    snprintf(out.state, sizeof(out.state), "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "state")));
     snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "/members?limit=100", s->change);
-    crew_told_fini(&t);
-    t = (struct crew_told){0};
-    if (!crew_fine(s->small.f.crew.root, "changeMembers", path, NULL, &t))
+    if (!read_state(s, s->change, out.state) ||
+        !crew_fine(s->small.f.crew.root, "changeMembers", path, NULL, &t))
         return out;
     for (const struct lks_doc *m = lks_doc_member(t.doc, "items")->first; m != NULL; m = m->next)
         take_member(&out, m);
@@ -299,11 +349,12 @@ static bool kill_lockstepd(struct story *s, const struct stand *now)
     return flashes_kill(&s->small.f);
 }
 
+/* Not before it saved the jobs with a name: they are to survive. */
 static bool kill_slurmctld(struct story *s, const struct stand *now)
 {
     char line[LINE_MAX_];
     (void)now;
-    return side_says(s, "kill slurmctld", "done", line);
+    return side_says(s, "saved", "done", line) && side_says(s, "kill slurmctld", "done", line);
 }
 
 static bool kill_bridge(struct story *s, const struct stand *now)
@@ -313,11 +364,47 @@ static bool kill_bridge(struct story *s, const struct stand *now)
     return side_says(s, "kill bridge", "done", line);
 }
 
-/* Each once: when so many nodes are done, and some other is being changed. */
-static const struct {
-    size_t done;
-    bool (*act)(struct story *s, const struct stand *now);
-} events[] = {{1, kill_slurmctld}, {3, partition}, {6, kill_lockstepd}, {9, kill_bridge}};
+/* An alarm states that somebody else ended the drain of the node. */
+static bool has_alarm(struct story *s, const char *node)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    bool found = false;
+    if (!crew_fine(s->small.f.crew.root, "alarms", "/v1/alarms?open=true", NULL, &t))
+        return false;
+    for (const struct lks_doc *i = lks_doc_member(t.doc, "items")->first; i != NULL; i = i->next)
+        found = found || (lks_str_is(lks_doc_text(i, "kind"), "undrained") &&
+                          lks_str_is(lks_doc_text(i, "subject"), node));
+    return found;
+}
+
+/* A node that is drained, and waits for a node of its domain that has a job. */
+static bool is_paired(const struct stand *now)
+{
+    return now->waits[RESUMED] && now->beyond[RESUMED] && now->drains[WAITED];
+}
+
+/* An administrator resumes it: there is an alarm, and it is drained again, also in Slurm. The job
+ * that its domain waits for ends only then, so that no step can have begun under another job. */
+static bool resume(struct story *s, const struct stand *now)
+{
+    char line[LINE_MAX_], command[64];
+    bool alarmed = false, again = false;
+    struct stand later = *now;
+    snprintf(command, sizeof(command), "resume %s", small_name(RESUMED));
+    if (!side_says(s, command, "done", line))
+        return false;
+    for (struct lks_wait w = {0}; !alarmed && lks_wait(&w);)
+        alarmed = has_alarm(s, small_name(RESUMED));
+    for (struct lks_wait w = {0}; alarmed && !again && lks_wait(&w);) {
+        later = progress(s);
+        again = is_paired(&later);
+    }
+    if (!CHECK(alarmed) || !CHECK(again) || !read_drained(s, line))
+        return false;
+    CHECK_HAS(lks_str_from(line), small_name(RESUMED));
+    CHECK_STR(lks_str_from(later.state), "running");
+    return side_says(s, "end " UNTOUCHED, "done", line);
+}
 
 static bool is_changing(const struct stand *now)
 {
@@ -328,16 +415,32 @@ static bool is_changing(const struct stand *now)
     return false;
 }
 
+/* Each once: when so many nodes are done, and this holds of the others. */
+static const struct {
+    size_t done;
+    bool (*is_due)(const struct stand *now);
+    bool (*act)(struct story *s, const struct stand *now);
+} events[] = {{1, is_changing, kill_slurmctld},
+              {2, is_changing, partition},
+              {5, is_changing, kill_lockstepd},
+              {8, is_changing, kill_bridge},
+              {13, is_paired, resume}};
+
+static bool is_over(const char *state)
+{
+    return strcmp(state, "approved") != 0 && strcmp(state, "running") != 0;
+}
+
 static bool run_change(struct story *s)
 {
     struct stand now = {0};
     size_t happened = 0;
     for (struct lks_wait w = {0}; lks_wait(&w);) {
         now = progress(s);
-        if (strcmp(now.state, "approved") != 0 && strcmp(now.state, "running") != 0)
+        if (is_over(now.state))
             break;
         if (happened < LKS_COUNT(events) && now.done >= events[happened].done &&
-            is_changing(&now)) {
+            events[happened].is_due(&now)) {
             if (!events[happened++].act(s, &now))
                 return false;
             w = (struct lks_wait){0};
@@ -345,6 +448,17 @@ static bool run_change(struct story *s)
     }
     CHECK_INT(happened, LKS_COUNT(events));
     return CHECK_STR(lks_str_from(now.state), "done");
+}
+
+/* That of pool "dev", which waits a minute for the checkpoint of a job. */
+static bool run_dev(struct story *s)
+{
+    char state[32] = "";
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
+        if (!read_state(s, s->dev, state) || is_over(state))
+            break;
+    }
+    return CHECK_STR(lks_str_from(state), "done");
 }
 
 /* What became of the jobs ------------------------------------------------------------------- */
@@ -359,6 +473,7 @@ struct jobs {
     struct job list[JOBS_MAX];
     size_t count;
     size_t touched; /* commands that change a node */
+    size_t acts[LKS_JOB_ACT_COUNT];
 };
 
 static bool read_jobs(struct story *s, struct jobs *out)
@@ -372,7 +487,8 @@ static bool read_jobs(struct story *s, struct jobs *out)
            fscanf(f, "%63s %31s %31s %63s", node, started, ended, state) == 4) {
         if (strcmp(state, "LOST") == 0)
             continue;
-        CHECK_STR(lks_str_from(state), "COMPLETED");
+        if (strcmp(state, "REQUEUED") != 0)
+            CHECK_STR(lks_str_from(state), "COMPLETED");
         for (size_t i = 0; i < NODES; i++) {
             if (strcmp(node, small_name(i)) == 0)
                 out->list[out->count++] = (struct job){i, strtoull(started, NULL, 10) * LKS_SECOND,
@@ -385,23 +501,67 @@ static bool read_jobs(struct story *s, struct jobs *out)
 
 /* A command that changes the node came at a moment at which no job ran there, as far as whole
  * seconds can tell. */
+static void look_at_command(struct jobs *jobs, const struct lks_row *row,
+                            const struct lks_rec_command *command)
+{
+    if (!lks_str_is(command->executor, "apt") && !lks_str_is(command->executor, "settings"))
+        return;
+    jobs->touched++;
+    for (size_t i = 0; i < jobs->count; i++) {
+        const struct job *job = &jobs->list[i];
+        lks_test_case("%s", small_name(job->node));
+        if (lks_str_is(command->node, small_name(job->node)))
+            CHECK(row->time < job->start + LKS_SECOND || row->time > job->end);
+    }
+}
+
+/* One job alone is signalled and requeued, by the change of its pool. */
+static void look_at_act(struct jobs *jobs, const struct lks_rec_job_act *act)
+{
+    CHECK_STR(act->job, jobs->s->job);
+    CHECK_STR(act->node, REQUEUED_ON);
+    CHECK_INT(act->change, jobs->s->dev);
+    CHECK(act->state != LKS_JOB_REFUSED);
+    jobs->acts[act->act] += act->state == LKS_JOB_DONE;
+}
+
 static bool look_at_row(void *ctx, const struct lks_row *row)
 {
     struct jobs *jobs = ctx;
     struct lks_record r;
     struct lks_err err = {0};
-    if (row->kind != LKS_RECORD_COMMAND ||
-        !CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK) ||
-        (!lks_str_is(r.command.executor, "apt") && !lks_str_is(r.command.executor, "settings")))
+    if (row->kind != LKS_RECORD_COMMAND && row->kind != LKS_RECORD_JOB_ACT)
         return true;
-    jobs->touched++;
-    for (size_t i = 0; i < jobs->count; i++) {
-        const struct job *job = &jobs->list[i];
-        lks_test_case("%s", small_name(job->node));
-        if (lks_str_is(r.command.node, small_name(job->node)))
-            CHECK(row->time < job->start + LKS_SECOND || row->time > job->end);
-    }
+    if (!CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK))
+        return true;
+    if (row->kind == LKS_RECORD_COMMAND)
+        look_at_command(jobs, row, &r.command);
+    else
+        look_at_act(jobs, &r.job_act);
     return true;
+}
+
+/* The job with a checkpoint policy got its signal and was requeued once, by lockstep and by Slurm's
+ * own count; the other one was left alone. */
+static void check_named(struct story *s, const struct jobs *jobs)
+{
+    char line[LINE_MAX_], nodes[2][64] = {"", ""};
+    unsigned restarts = 0, signals = 0;
+    lks_test_case("a job with a checkpoint policy is requeued and finishes");
+    CHECK_INT(jobs->acts[LKS_JOB_SIGNAL], 1);
+    CHECK_INT(jobs->acts[LKS_JOB_REQUEUE], 1);
+    if (side_says(s, "over " REQUEUED, "over COMPLETED ", line) &&
+        CHECK_INT(sscanf(line, "over COMPLETED %u %u %63[^,],%63[^,]", &restarts, &signals,
+                         nodes[0], nodes[1]),
+                  4)) {
+        CHECK_INT(restarts, 1);
+        CHECK(signals > 0); /* one whose answer was lost comes again */
+        CHECK_STR(lks_str_from(nodes[0]), REQUEUED_ON);
+        printf("     job %s ran on %s, and again on %s\n", s->job, nodes[0], nodes[1]);
+    }
+    lks_test_case("a job of a pool that waits is not touched");
+    if (side_says(s, "over " UNTOUCHED, "over ", line))
+        CHECK_STR(lks_str_from(line), "over COMPLETED 0 0 g3");
 }
 
 static void check_jobs(struct story *s)
@@ -415,6 +575,7 @@ static void check_jobs(struct story *s)
         CHECK_CODE(store.ops->rows(store.self, 1, look_at_row, jobs, &err), LKS_OK);
         lks_store_close(&store);
         CHECK(jobs->touched >= NODES);
+        check_named(s, jobs);
         printf("     %zu jobs ran, %zu commands changed nodes\n", jobs->count, jobs->touched);
     }
     free(jobs);
@@ -433,11 +594,13 @@ static void test_story(void)
                                     .speed = 1000,
                                     .headroom = AT_ONCE,
                                     .pools = ", sched: slurm",
+                                    .dev = ", drain_jobs: requeue, drain_signal: USR1, "
+                                           "drain_grace_minutes: 1",
                                     .host = LOCKSTEPD,
                                     .enter = enter_node,
                                     .ctx = s};
-    if (side_start(s) && small_begin_at(&s->small, NODES, &site) && start_change(s) &&
-        run_change(s) && side_says(s, "stop", "ended ", line)) {
+    if (side_start(s) && small_begin_at(&s->small, NODES, &site) && start_changes(s) &&
+        run_change(s) && run_dev(s) && side_says(s, "stop", "ended ", line)) {
         CHECK(side_says(s, "idle", "done", line));
         check_jobs(s);
         small_tell_end(&s->small, &end);
