@@ -92,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .verb = (enum lks_sched_site_verb)(how % LKS_SCHED_SITE_VERB_COUNT),
         .job = how % LKS_SCHED_SITE_VERB_COUNT < LKS_SCHED_SITE_RESERVATIONS ? LKS_STR("17_3")
                                                                              : LKS_STR(""),
+        .started = NOW,
         .signal = LKS_STR("USR1"),
         .jobs = &jobs,
         .listed = &listed,

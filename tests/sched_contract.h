@@ -64,6 +64,7 @@ struct contract_side {
     const char *no_writes;    /* nothing can be changed through it */
     const char *no_faults;    /* the table of faults: its parts are killed instead */
     const char *no_site;      /* jobs and verdicts of a whole site */
+    const char *only_jobs;    /* of a whole site: no verdicts and no reservations */
     const char *no_stale;     /* the scheduler gives no old answers when it is asked for one */
     const char *no_scene[SCENES];
     bool site_refused;   /* the driver refuses every request about a site */

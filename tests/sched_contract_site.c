@@ -17,25 +17,34 @@ static const struct {
     uint64_t first, epoch; /* of the leader before, 0: there was none; and of this one */
     enum lks_code code;
     const char *text;
+    int later; /* seconds: the run that is meant started so much later than the one that is there */
 } rows[] = {
-    {"jobs are listed", BUSY, LKS_SCHED_SITE_JOBS, "", 0, 8, LKS_OK, ""},
-    {"a job gets a signal", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 0, 8, LKS_OK, ""},
+    {"jobs are listed", BUSY, LKS_SCHED_SITE_JOBS, "", 0, 8, LKS_OK, "", 0},
+    {"a job gets a signal", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 0, 8, LKS_OK, "", 0},
     {"a job that is not there gets none", IDLE, LKS_SCHED_SITE_SIGNAL, "999999", 0, 8,
-     LKS_E_NOT_FOUND, "job 999999: "},
-    {"a job is requeued", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 0, 8, LKS_OK, ""},
+     LKS_E_NOT_FOUND, "job 999999: ", 0},
+    {"a job is requeued", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 0, 8, LKS_OK, "", 0},
     {"a job that is not there is not requeued", IDLE, LKS_SCHED_SITE_REQUEUE, "999999", 0, 8,
-     LKS_E_NOT_FOUND, "job 999999: "},
-    {"verdicts are shown", IDLE, LKS_SCHED_SITE_PUBLISH, "", 0, 8, LKS_OK, ""},
-    {"reservations are listed", IDLE, LKS_SCHED_SITE_RESERVATIONS, "", 0, 8, LKS_OK, ""},
-    {"a node is reserved, with a job on it", BUSY, LKS_SCHED_SITE_RESERVE, "", 0, 8, LKS_OK, ""},
-    {"a reservation that is not there ends", IDLE, LKS_SCHED_SITE_UNRESERVE, "", 0, 8, LKS_OK, ""},
-    {"a leader leads", IDLE, LKS_SCHED_SITE_LEAD, "", 8, 9, LKS_OK, ""},
-    {"an older leader does not", IDLE, LKS_SCHED_SITE_LEAD, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
-    {"nor signals a job", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 9, 8, LKS_E_REFUSED, "epoch 9"},
-    {"nor requeues it", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 9, 8, LKS_E_REFUSED, "epoch 9"},
-    {"nor reserves nodes", IDLE, LKS_SCHED_SITE_RESERVE, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
-    {"nor ends a reservation", IDLE, LKS_SCHED_SITE_UNRESERVE, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
-    {"nor shows verdicts", IDLE, LKS_SCHED_SITE_PUBLISH, "", 9, 8, LKS_E_REFUSED, "epoch 9"},
+     LKS_E_NOT_FOUND, "job 999999: ", 0},
+    {"a run gets no signal for one before", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 0, 8, LKS_E_NOT_FOUND,
+     " has ended", -60},
+    {"a run is not requeued for one before", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 0, 8,
+     LKS_E_NOT_FOUND, " has ended", -60},
+    {"nor for one that came later", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 0, 8, LKS_E_NOT_FOUND,
+     " has ended", 60},
+    {"verdicts are shown", IDLE, LKS_SCHED_SITE_PUBLISH, "", 0, 8, LKS_OK, "", 0},
+    {"reservations are listed", IDLE, LKS_SCHED_SITE_RESERVATIONS, "", 0, 8, LKS_OK, "", 0},
+    {"a node is reserved, with a job on it", BUSY, LKS_SCHED_SITE_RESERVE, "", 0, 8, LKS_OK, "", 0},
+    {"a reservation that is not there ends", IDLE, LKS_SCHED_SITE_UNRESERVE, "", 0, 8, LKS_OK, "",
+     0},
+    {"a leader leads", IDLE, LKS_SCHED_SITE_LEAD, "", 8, 9, LKS_OK, "", 0},
+    {"an older leader does not", IDLE, LKS_SCHED_SITE_LEAD, "", 9, 8, LKS_E_REFUSED, "epoch 9", 0},
+    {"nor signals a job", BUSY, LKS_SCHED_SITE_SIGNAL, "#", 9, 8, LKS_E_REFUSED, "epoch 9", 0},
+    {"nor requeues it", BUSY, LKS_SCHED_SITE_REQUEUE, "#", 9, 8, LKS_E_REFUSED, "epoch 9", 0},
+    {"nor reserves nodes", IDLE, LKS_SCHED_SITE_RESERVE, "", 9, 8, LKS_E_REFUSED, "epoch 9", 0},
+    {"nor ends a reservation", IDLE, LKS_SCHED_SITE_UNRESERVE, "", 9, 8, LKS_E_REFUSED, "epoch 9",
+     0},
+    {"nor shows verdicts", IDLE, LKS_SCHED_SITE_PUBLISH, "", 9, 8, LKS_E_REFUSED, "epoch 9", 0},
 };
 
 /* The list has the node as it was reserved; then it ends, and the list has none. */
@@ -70,6 +79,9 @@ static void check_site(struct contract_rig *r, size_t row, const struct lks_sche
         for (struct lks_wait w = {0}; r->side->truth(r->model).busy && lks_wait(&w);) {
         }
         CHECK(!r->side->truth(r->model).busy);
+        lks_test_case("%s: %s, and asked again", r->side->name, rows[row].name);
+        CHECK_CODE(contract_ask_site(r, wish), LKS_E_NOT_FOUND);
+        CHECK_HAS(lks_str_from(r->err.msg), " has ended");
     }
     if (rows[row].verb == LKS_SCHED_SITE_RESERVE)
         check_reserved(r, wish);
@@ -81,6 +93,23 @@ static void check_site(struct contract_rig *r, size_t row, const struct lks_sche
         CHECK_CODE(contract_ask(r, LKS_SCHED_LOOK, OURS), LKS_OK);
         CHECK_STR(lks_str_from(r->said.truth.features), SHOWN);
     }
+}
+
+/* When the run started that a row is about, as the list has it. */
+static lks_ms read_started(struct contract_rig *r, size_t row, lks_ms deadline)
+{
+    struct lks_sched_jobs jobs = {0};
+    lks_ms started = NOW;
+    const struct lks_sched_site_wish list = {
+        .verb = LKS_SCHED_SITE_JOBS, .jobs = &jobs, .deadline = deadline};
+    if (strcmp(rows[row].job, "#") == 0 && !r->side->site_refused &&
+        CHECK_CODE(contract_ask_site(r, &list), LKS_OK)) {
+        const struct lks_sched_job *job = lks_sched_jobs_find(&jobs, lks_str_from(r->side->job));
+        if (CHECK(job != NULL) && CHECK(job->started > 0))
+            started = job->started;
+    }
+    lks_sched_jobs_fini(&jobs);
+    return started + (uint64_t)rows[row].later * LKS_SECOND;
 }
 
 /* The node is drained, so that a job that is requeued does not start there again. */
@@ -115,6 +144,7 @@ static void try_site(const struct contract_side *side, size_t row)
         wish.reservation.name = LKS_STR("lockstep_change_17+train+oslo");
     drain.epoch = rows[row].first;
     CHECK_CODE(contract_ask_wish(&r, &drain), LKS_OK);
+    wish.started = read_started(&r, row, drain.deadline);
     CHECK_CODE(contract_ask_site(&r, &wish), side->site_refused ? LKS_E_REFUSED : rows[row].code);
     CHECK_HAS(lks_str_from(r.err.msg),
               side->site_refused ? "use lockstep-slurm-bridge" : rows[row].text);
@@ -127,6 +157,13 @@ static void try_site(const struct contract_side *side, size_t row)
     contract_rig_fini(&r);
 }
 
+/* What is about neither jobs nor the leader. */
+static bool is_more(enum lks_sched_site_verb verb)
+{
+    return verb == LKS_SCHED_SITE_PUBLISH || verb == LKS_SCHED_SITE_RESERVATIONS ||
+           verb == LKS_SCHED_SITE_RESERVE || verb == LKS_SCHED_SITE_UNRESERVE;
+}
+
 void contract_site(void)
 {
     const struct contract_side *side;
@@ -135,7 +172,10 @@ void contract_site(void)
         lks_test_case("%s", side->name);
         if (!contract_applies(side, "a whole site", why != NULL ? why : side->no_writes))
             continue;
-        for (size_t row = 0; row < LKS_COUNT(rows); row++)
-            try_site(side, row);
+        for (size_t row = 0; row < LKS_COUNT(rows); row++) {
+            if (side->only_jobs == NULL || !is_more(rows[row].verb) ||
+                contract_applies(side, rows[row].name, side->only_jobs))
+                try_site(side, row);
+        }
     }
 }

@@ -485,6 +485,20 @@ static const struct {
     {"signal", "POST", "/v1/jobs/17_3/signal", NULL, "3", "{\"signal\":\"USR1\"}", LKS_OK,
      LKS_BRIDGE_SIGNAL, ""},
     {"requeue", "POST", "/v1/jobs/17+1/requeue", NULL, "3", "", LKS_OK, LKS_BRIDGE_REQUEUE, ""},
+    {"a run that is requeued", "POST", "/v1/jobs/17/requeue", NULL, "3", "{\"started\":1000}",
+     LKS_OK, LKS_BRIDGE_REQUEUE, ""},
+    {"a requeue with an empty object", "POST", "/v1/jobs/17/requeue", NULL, "3", "{}", LKS_OK,
+     LKS_BRIDGE_REQUEUE, ""},
+    {"a requeue with a list", "POST", "/v1/jobs/17/requeue", NULL, "3", "[]", LKS_E_INVALID, 0,
+     "object"},
+    {"a run that did not start", "POST", "/v1/jobs/17/requeue", NULL, "3", "{\"started\":null}",
+     LKS_E_INVALID, 0, "started: when the run"},
+    {"the start of a run as a text", "POST", "/v1/jobs/17/signal", NULL, "3",
+     "{\"signal\":\"USR1\",\"started\":\"1000\"}", LKS_E_INVALID, 0, "started: when the run"},
+    {"a start before 1970", "POST", "/v1/jobs/17/signal", NULL, "3",
+     "{\"signal\":\"USR1\",\"started\":-1000}", LKS_E_INVALID, 0, "started: when the run"},
+    {"a start after all times", "POST", "/v1/jobs/17/requeue", NULL, "3",
+     "{\"started\":9007199254740991}", LKS_E_INVALID, 0, "started: when the run"},
     {"no path", "GET", "/v1/other", NULL, NULL, "", LKS_E_NOT_FOUND, 0, "/v1/nodes"},
     {"more path", "GET", "/v1/nodes/g1/drain/x", NULL, NULL, "", LKS_E_NOT_FOUND, 0, ""},
     {"less path", "GET", "/v1", NULL, NULL, "", LKS_E_NOT_FOUND, 0, ""},
@@ -598,7 +612,13 @@ static void test_request_members(void)
                                   NULL,   "1",
                                   1,      LKS_STR("{\"signal\":\"TERM\",\"batch\":true}")};
     CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
-    CHECK(r.signal == SIGTERM && r.batch);
+    CHECK(r.signal == SIGTERM && r.batch && r.started == 0);
+    raw.body = LKS_STR("{\"signal\":\"TERM\",\"started\":1763200000000}");
+    CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
+    CHECK_INT(r.started, INT64_C(1763200000000));
+    raw.path = "/v1/jobs/17/requeue";
+    CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
+    CHECK_INT(r.started, INT64_C(1763200000000));
     raw.epochs = 2;
     CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_E_INVALID);
     CHECK_HAS(lks_str_from(err.msg), "is there twice");

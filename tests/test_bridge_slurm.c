@@ -32,6 +32,9 @@ static struct {
         bad[NODES];    /* an update that names one of these nodes is refused; 0: no more of them */
     bool shows[NODES]; /* features were set */
     int task_error;
+    int run_error;               /* of the reading of one job */
+    const slurm_job_info_t *run; /* what it shows: as many as there are with a state */
+    uint32_t run_count, run_asked;
 } ctl;
 
 static void ctl_reset(void)
@@ -135,6 +138,22 @@ int slurm_load_jobs(time_t update_time, job_info_msg_t **job_info_msg_pptr, uint
     msg->job_array->job_state = JOB_RUNNING;
     msg->job_array->nodes = strdup(ctl.job_nodes != NULL ? ctl.job_nodes : "");
     *job_info_msg_pptr = msg;
+    return SLURM_SUCCESS;
+}
+
+int slurm_load_job(job_info_msg_t **resp, uint32_t job_id, uint16_t show_flags)
+{
+    (void)show_flags;
+    ctl.run_asked = job_id;
+    if (ctl.run_error != 0)
+        return fail_with(ctl.run_error);
+    job_info_msg_t *msg = calloc(1, sizeof(*msg));
+    LKS_ASSERT(msg != NULL);
+    msg->record_count = ctl.run_count;
+    msg->job_array = calloc(ctl.run_count + 1, sizeof(*msg->job_array));
+    LKS_ASSERT(msg->job_array != NULL);
+    memcpy(msg->job_array, ctl.run, ctl.run_count * sizeof(*msg->job_array));
+    *resp = msg;
     return SLURM_SUCCESS;
 }
 
@@ -441,6 +460,60 @@ static void test_errors(void)
     CHECK(!changed);
 }
 
+static const struct {
+    const char *name, *job;
+    uint32_t asked;
+    int error;
+    enum lks_code code;
+    lks_ms started;
+} runs[] = {
+    {"a job that runs", "17", 17, 0, LKS_OK, 100000},
+    {"one that waits for its next run", "18", 18, 0, LKS_OK, 0},
+    {"a task of an array", "20_3", 20, 0, LKS_OK, 300000},
+    {"a task that has not started", "20_5", 20, 0, LKS_E_NOT_FOUND, 0},
+    {"an array", "20", 20, 0, LKS_E_NOT_FOUND, 0},
+    {"a part of a heterogeneous job", "30+1", 30, 0, LKS_OK, 400000},
+    {"a job that is completing", "40", 40, 0, LKS_OK, 500000},
+    {"one that has ended", "50", 50, 0, LKS_OK, 0},
+    {"a job that is not there", "99", 99, ESLURM_INVALID_JOB_ID, LKS_E_NOT_FOUND, 0},
+    {"no answer", "17", 17, SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, LKS_E_UNAVAILABLE, 0},
+};
+
+/* The run of a job that is there, among the tasks and parts that come with it. */
+static void test_runs(void)
+{
+    char waiting[] = "4-9";
+    const slurm_job_info_t all[] = {
+        {.job_id = 17, .job_state = JOB_RUNNING, .start_time = 100},
+        {.job_id = 18, .job_state = JOB_PENDING, .start_time = 900},
+        {.job_id = 21,
+         .array_job_id = 20,
+         .array_task_id = 3,
+         .job_state = JOB_RUNNING,
+         .start_time = 300},
+        {.job_id = 20, .array_job_id = 20, .array_task_str = waiting, .job_state = JOB_PENDING},
+        {.job_id = 31,
+         .het_job_id = 30,
+         .het_job_offset = 1,
+         .job_state = JOB_SUSPENDED,
+         .start_time = 400},
+        {.job_id = 40, .job_state = JOB_COMPLETE | JOB_COMPLETING, .start_time = 500},
+        {.job_id = 50, .job_state = JOB_COMPLETE, .start_time = 600},
+    };
+    ctl_reset();
+    ctl.run = all;
+    ctl.run_count = LKS_COUNT(all);
+    for (size_t i = 0; i < LKS_COUNT(runs); i++) {
+        struct lks_err err = {0};
+        lks_ms started = 0;
+        lks_test_case("%s", runs[i].name);
+        ctl.run_error = runs[i].error;
+        CHECK_CODE(lks_slurm_read_run(runs[i].job, &started, &err), runs[i].code);
+        CHECK_INT(ctl.run_asked, runs[i].asked);
+        CHECK_INT(started, runs[i].started);
+    }
+}
+
 /* What lockstep says of all nodes, of which slurmctld refuses some. */
 static const struct {
     const char *name;
@@ -689,6 +762,7 @@ int main(void)
         {"failures between two calls", test_failures},
         {"lists of nodes that cannot be read", test_unreadable},
         {"errors of Slurm", test_errors},
+        {"runs of jobs", test_runs},
         {"what lockstep says of nodes", test_truth},
         {"drains of several nodes", test_groups},
         {"reservations", test_reserves},

@@ -144,8 +144,8 @@ static const struct contract_side all_sides[] = {
      .driver = &lks_sched_bridge,
      .sched = "simulated",
      .person = THEIRS,
-     .job = "batch",
-     .no_site = "the simulated scheduler answers about nodes",
+     .job = "1",
+     .only_jobs = "the simulated scheduler shows no verdicts and reserves nothing",
      .mishaps_at = 4,
      .take = sim_take,
      MODEL},
@@ -158,6 +158,36 @@ static const struct contract_side all_sides[] = {
      .no_restart = "nothing is drained through it",
      REST},
 };
+
+/* A job of the model that is requeued runs again later, and requests about its first run never
+ * reach the second. */
+static void test_restart(void)
+{
+    struct contract_rig r;
+    contract_rig_init(&r, &all_sides[0], BUSY);
+    struct lks_schedsim *m = r.model;
+    const struct lks_schedsim_job *job = &m->jobs[0];
+    struct lks_sched_site_wish wish = {.verb = LKS_SCHED_SITE_REQUEUE,
+                                       .job = LKS_STR("1"),
+                                       .signal = LKS_STR("TERM"),
+                                       .started = job->begun,
+                                       .deadline = NOW + 60 * MINUTE};
+    CHECK_CODE(contract_ask_site(&r, &wish), LKS_OK);
+    CHECK(!lks_schedsim_busy(m, 0) && !lks_schedsim_busy(m, 1));
+    CHECK_CODE(contract_ask_site(&r, &wish), LKS_E_NOT_FOUND); /* it waits */
+    r.now += 5 * MINUTE;
+    lks_schedsim_pass(m, r.now);
+    CHECK(lks_schedsim_busy(m, 0) && job->begun > wish.started);
+    CHECK_CODE(contract_ask_site(&r, &wish), LKS_E_NOT_FOUND);
+    CHECK_INT(job->restarts, 1);
+    wish.verb = LKS_SCHED_SITE_SIGNAL;
+    CHECK_CODE(contract_ask_site(&r, &wish), LKS_E_NOT_FOUND);
+    CHECK_INT(job->signals, 0);
+    wish.started = job->begun;
+    CHECK_CODE(contract_ask_site(&r, &wish), LKS_OK);
+    CHECK_INT(job->signals, 1);
+    contract_rig_fini(&r);
+}
 
 #define HOLD "hold:7"
 
@@ -509,6 +539,7 @@ int main(void)
         {"stale answers", contract_stale},
         {"epochs of leaders", contract_epochs},
         {"one owner of ours after the other", contract_takes_over},
+        {"a job that is requeued runs again", test_restart},
         {"what is to be asked", test_next},
         {"a release while something is in progress", test_work},
         {"requests are repeated", contract_keeps_asking},

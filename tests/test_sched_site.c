@@ -188,6 +188,20 @@ static const struct {
      LKS_E_REFUSED,
      "Job requeue disabled",
      1},
+    {"a job of which another run is there",
+     LKS_SCHED_SITE_REQUEUE,
+     NULL,
+     {{409, "{\"error\":\"another started\",\"started\":1763200001000}"}},
+     LKS_E_NOT_FOUND,
+     "job 17: another started",
+     1},
+    {"a job whose run is over gets no signal",
+     LKS_SCHED_SITE_SIGNAL,
+     "USR1",
+     {{409, "{\"error\":\"the run has ended\",\"started\":null}"}},
+     LKS_E_NOT_FOUND,
+     "job 17: the run has ended",
+     1},
     {"another controller leads",
      LKS_SCHED_SITE_REQUEUE,
      NULL,
@@ -253,6 +267,7 @@ static struct lks_sched_site_wish wish_of(size_t i, struct lks_sched_jobs *jobs)
             cases[i].verb == LKS_SCHED_SITE_SIGNAL || cases[i].verb == LKS_SCHED_SITE_REQUEUE ? "17"
                                                                                               : ""),
         .signal = lks_str_from(cases[i].signal != NULL ? cases[i].signal : ""),
+        .started = NOW,
         .batch = true,
         .jobs = jobs,
         .listed = &listed,
@@ -293,7 +308,7 @@ static const struct {
 } requests[] = {
     {"a list", "GET /v1/jobs\n"},
     {"a signal", "POST /v1/jobs/17/signal\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"
-                 "{\"signal\":\"USR1\",\"batch\":true}"},
+                 "{\"signal\":\"USR1\",\"batch\":true,\"started\":1763200000000}"},
     {"reservations", "GET /v1/reservations\n"},
     {"a reservation",
      "PUT /v1/reservations/lockstep_change_17+train+oslo\nLockstep-Epoch: 8\r\n"
@@ -302,7 +317,9 @@ static const struct {
     {"the end of a reservation",
      "DELETE /v1/reservations/lockstep_change_17+train+oslo\nLockstep-Epoch: 8\r\n"},
     {"the epoch", "PUT /v1/epoch\nLockstep-Epoch: 8\r\n"},
-    {"a job that is gone", "POST /v1/jobs/17/requeue\nLockstep-Epoch: 8\r\n"},
+    {"a job that is gone",
+     "POST /v1/jobs/17/requeue\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"
+     "{\"started\":1763200000000}"},
     {"verdicts",
      "PUT /v1/truth\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"
      "{\"truth\":[{\"nodes\":\"g[1-2]\",\"features\":[\"lks-1\",\"lks-conform\"],\"digest\":"
@@ -360,17 +377,20 @@ static const struct {
     const char *name;
     enum lks_sched_site_verb verb;
     const char *job, *signal;
+    lks_ms started;
     enum lks_code code;
 } wishes[] = {
-    {"a task of an array", LKS_SCHED_SITE_REQUEUE, "17_3", "", LKS_OK},
-    {"a part of a heterogeneous job", LKS_SCHED_SITE_REQUEUE, "17+1", "", LKS_OK},
-    {"no job", LKS_SCHED_SITE_REQUEUE, "", "", LKS_E_INVALID},
-    {"verdicts of no node", LKS_SCHED_SITE_PUBLISH, "", "", LKS_E_INVALID},
-    {"a path", LKS_SCHED_SITE_REQUEUE, "17/../18", "", LKS_E_INVALID},
-    {"a name", LKS_SCHED_SITE_REQUEUE, "_17", "", LKS_E_INVALID},
-    {"no signal", LKS_SCHED_SITE_SIGNAL, "17", "", LKS_E_INVALID},
-    {"a signal that ends the job", LKS_SCHED_SITE_SIGNAL, "17", "KILL", LKS_E_INVALID},
-    {"one that asks it to end", LKS_SCHED_SITE_SIGNAL, "17", "TERM", LKS_OK},
+    {"a task of an array", LKS_SCHED_SITE_REQUEUE, "17_3", "", NOW, LKS_OK},
+    {"a part of a heterogeneous job", LKS_SCHED_SITE_REQUEUE, "17+1", "", NOW, LKS_OK},
+    {"no job", LKS_SCHED_SITE_REQUEUE, "", "", NOW, LKS_E_INVALID},
+    {"verdicts of no node", LKS_SCHED_SITE_PUBLISH, "", "", NOW, LKS_E_INVALID},
+    {"a path", LKS_SCHED_SITE_REQUEUE, "17/../18", "", NOW, LKS_E_INVALID},
+    {"a name", LKS_SCHED_SITE_REQUEUE, "_17", "", NOW, LKS_E_INVALID},
+    {"any run", LKS_SCHED_SITE_REQUEUE, "17", "", 0, LKS_E_INVALID},
+    {"a run of no time", LKS_SCHED_SITE_SIGNAL, "17", "TERM", LKS_TIME_MAX + 1, LKS_E_INVALID},
+    {"no signal", LKS_SCHED_SITE_SIGNAL, "17", "", NOW, LKS_E_INVALID},
+    {"a signal that ends the job", LKS_SCHED_SITE_SIGNAL, "17", "KILL", NOW, LKS_E_INVALID},
+    {"one that asks it to end", LKS_SCHED_SITE_SIGNAL, "17", "TERM", NOW, LKS_OK},
 };
 
 /* Reservations that no bridge is asked for. */
@@ -404,6 +424,7 @@ static void test_wishes(void)
     for (size_t i = 0; i < LKS_COUNT(wishes); i++) {
         const struct lks_sched_site_wish wish = {.verb = wishes[i].verb,
                                                  .job = lks_str_from(wishes[i].job),
+                                                 .started = wishes[i].started,
                                                  .signal = lks_str_from(wishes[i].signal)};
         struct lks_err err = {0};
         lks_test_case("%s", wishes[i].name);

@@ -176,6 +176,7 @@ static void test_orders(void)
         const struct lks_sched_site_wish wish = {.verb = LKS_SCHED_SITE_SIGNAL,
                                                  .job = lks_str_from(job),
                                                  .signal = LKS_STR("USR1"),
+                                                 .started = 1000 + (uint64_t)i,
                                                  .tag = (uint64_t)i};
         CHECK_CODE(lks_sched_sites_order(&b, LKS_STR("oslo"), LKS_STR("slurm"), &wish, &err),
                    LKS_OK);
@@ -194,6 +195,7 @@ static void test_orders(void)
         CHECK_INT(due[1].wish.tag, 2 * i + 1);
         CHECK_STR(due[1].site, "oslo");
         CHECK_STR(due[1].wish.signal, "USR1");
+        CHECK_INT(due[1].wish.started, 1001 + 2 * i);
         CHECK(due[1].wish.job.len == 1 && due[1].wish.job.ptr[0] == (char)('2' + 2 * i));
     }
     CHECK_CODE(lks_sched_sites_order(&b, LKS_STR("oslo"), LKS_STR("slurm"), &more, &err), LKS_OK);

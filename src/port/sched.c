@@ -88,6 +88,10 @@ enum lks_code lks_sched_check_site(const struct lks_sched_site_wish *wish, struc
     if (!is_job(wish->job))
         return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is no id of a job",
                         LKS_STR_ARG(wish->job));
+    if (wish->started == 0 || wish->started > LKS_TIME_MAX)
+        return lks_fail(err, LKS_E_INVALID,
+                        "a request about job %" LKS_STR_FMT " names the start of a run",
+                        LKS_STR_ARG(wish->job));
     if (wish->verb == LKS_SCHED_SITE_SIGNAL &&
         lks_str_lookup(wish->signal, signals, LKS_COUNT(signals), 0) == 0)
         return lks_fail(err, LKS_E_INVALID,

@@ -47,7 +47,7 @@ struct lks_sched_driver {
     void (*said)(const void *value, struct lks_sched_said *out);
 
     /* The same about a whole site: what ended well was done, and results are in the wish's memory.
-     * TIMEOUT: it was sent, and the outcome is unknown. */
+     * TIMEOUT: it was sent, and the outcome is unknown. NOT_FOUND: no such job, or another run. */
     const struct lks_conversation_ops *site_talk;
     enum lks_code (*begin_site)(void *value, const struct lks_sched_site_wish *wish,
                                 struct lks_err *err);

@@ -307,21 +307,49 @@ def completing(c, b):
 
 
 def signals(c, b):
+    def started():
+        listed = c.wait("the run is listed", lambda: [j["started"] for j in b.ask("GET", "/v1/jobs")[1]["jobs"]
+                                                      if j["id"] == job and j["started"]])
+        return listed[0]
+
     mark = c.path("marked")
-    job = submit(c, "-w", "n5", script=f"trap 'echo > {mark}; exit 0' USR1; while true; do sleep 0.2; done")
+    job = submit(c, "-w", "n5", script=f"trap 'echo > {mark}' USR1; while true; do sleep 0.2; done")
     c.wait("the job runs", lambda: job_state(c, job) == "RUNNING")
     time.sleep(1)
     status, why = b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "USR1", "batch": True})
     check("a signal to a job", status == 200, why)
     c.wait("the job got it", lambda: os.path.exists(mark))
+    os.unlink(mark)
+    now = started()
+    status, why = b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "USR1", "batch": True, "started": now - 1000})
+    check("a signal for another run", status == 409 and why["started"] == now and "has ended" in why["error"], why)
+    status, why = b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "USR1", "batch": True, "started": now})
+    check("a signal for this run", status == 200, why)
+    c.wait("the job got this signal, too", lambda: os.path.exists(mark))
     check("KILL is not offered", b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "KILL"})[0] == 400)
     check("a job that is not there", b.ask("POST", "/v1/jobs/999999/signal", {"signal": "USR1"})[0] == 404)
+    c.run("scancel", "--full", job)
     job = submit(c, "-w", "n5", script="exec sleep 60")
     c.wait("the job runs", lambda: job_state(c, job) == "RUNNING")
-    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue")
+    now = started()
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue", {"started": now + 1000})
+    check("a requeue of another run", status == 409 and why["started"] == now, why)
+    check("the job still runs", job_state(c, job) == "RUNNING")
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue", {"started": now})
     check("a job is requeued", status == 200, why)
     c.wait("it waits again", lambda: job_state(c, job) == "PENDING")
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue", {"started": now})
+    check("the same request again", status == 409 and why["started"] is None and "has ended" in why["error"], why)
+    c.run("scontrol", "update", f"jobid={job}", "starttime=now")
+    c.wait("it runs again", lambda: job_state(c, job) == "RUNNING")
+    for verb, more in (("signal", {"signal": "TERM", "batch": True}), ("requeue", {})):
+        status, why = b.ask("POST", f"/v1/jobs/{job}/{verb}", dict(more, started=now))
+        check(f"a {verb} that comes late", status == 409 and why["started"] > now, why)
     check("it was restarted once", "Restarts=1" in c.run("scontrol", "-o", "show", "job", job).stdout)
+    check("a job that is not there has no run", b.ask("POST", "/v1/jobs/999999/requeue", {"started": now})[0] == 404)
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue")
+    check("a controller of before names no run", status == 200, why)
+    c.wait("it waits once more", lambda: job_state(c, job) == "PENDING")
     c.run("scancel", job)
 
 

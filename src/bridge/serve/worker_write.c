@@ -92,10 +92,49 @@ static void say_epoch(struct lks_worker_task *t)
 
 /* Jobs -------------------------------------------------------------------------------------- */
 
+static void refuse_run(struct lks_worker_task *t, lks_ms started)
+{
+    struct lks_json_writer w = {.out = &t->body};
+    char meant[LKS_TIME_TEXT_SIZE], there[LKS_TIME_TEXT_SIZE], text[LKS_ERR_MSG_MAX];
+    lks_time_text(t->request.started, meant);
+    if (started == 0)
+        snprintf(text, sizeof(text), "the run that started at %s has ended", meant);
+    else
+        snprintf(text, sizeof(text), "the run that started at %s has ended: another started at %s",
+                 meant, lks_time_text(started, there));
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "error", text);
+    if (started == 0)
+        lks_json_null(&w, "started");
+    else
+        lks_json_int(&w, "started", (int64_t)started);
+    lks_json_end(&w, '}');
+    t->status = CONFLICT;
+}
+
+/* Whether the run that is meant is there, as slurmctld has it now. Else the answer is there. Slurm
+ * starts a job again minutes after its requeue: no other run comes between this and the request. */
+static bool is_run(struct lks_worker_task *t)
+{
+    struct lks_err err = {0};
+    lks_ms started = 0;
+    if (t->request.started == 0)
+        return true;
+    if (lks_slurm_read_run(t->request.name, &started, &err) != LKS_OK)
+        say_failure(t, lks_err_code_info(err.code)->http, &err); /* nothing was sent */
+    else if (started != t->request.started)
+        refuse_run(t, started);
+    else
+        return true;
+    return false;
+}
+
 static void act_on_job(struct lks_worker_task *t)
 {
     struct lks_err err = {0};
     const struct lks_bridge_request *r = &t->request;
+    if (!is_run(t))
+        return;
     enum lks_code code = r->verb == LKS_BRIDGE_SIGNAL
                              ? lks_slurm_signal(r->name, r->signal, r->batch, &err)
                              : lks_slurm_requeue(r->name, &err);

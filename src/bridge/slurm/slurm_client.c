@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NAMES_MAX ((size_t)64 << 20)
+#define RUN_MAX   ((size_t)64 << 20) /* ids of the tasks of an array */
 
 enum lks_code lks_slurm_fail(int number, const char *what, struct lks_err *err)
 {
@@ -173,6 +174,31 @@ enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
             return lks_slurm_index_add(s, node, out, err);
     }
     return lks_fail(err, LKS_E_NOT_FOUND, "Slurm has no node '%s'", name);
+}
+
+static void free_jobs(job_info_msg_t **msg)
+{
+    slurm_free_job_info_msg(*msg);
+}
+
+/* All tasks of an array and all parts of a heterogeneous job come with the first number of an id.
+ */
+enum lks_code lks_slurm_read_run(const char *job, lks_ms *started, struct lks_err *err)
+{
+    LKS_CLEANUP(free_jobs) job_info_msg_t *got = NULL;
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = RUN_MAX};
+    if (slurm_load_job(&got, (uint32_t)strtoul(job, NULL, 10), SHOW_ALL) != 0)
+        return lks_slurm_fail(errno, "cannot read the job", err);
+    for (uint32_t i = 0; i < got->record_count; i++) {
+        const slurm_job_info_t *one = &got->job_array[i];
+        if (lks_str_is(lks_slurm_convert_id(&arena, one), job)) {
+            *started = lks_slurm_convert_started(one);
+            return LKS_OK;
+        }
+    }
+    if (arena.out_of_memory)
+        return lks_arena_fail(&arena, err);
+    return lks_fail(err, LKS_E_NOT_FOUND, "Slurm has no job '%s'", job);
 }
 
 enum lks_code lks_slurm_about(struct lks_slurm *s, struct lks_slurm_about *out, bool *changed,

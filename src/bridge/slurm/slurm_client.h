@@ -42,6 +42,11 @@ enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
                                   struct lks_bridge_reading *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
+/* When the run of a job started that is there; 0: it does not run. NOT_FOUND: Slurm has no such
+ * job. `job` is an id as Slurm prints it. */
+enum lks_code lks_slurm_read_run(const char *job, lks_ms *started,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+
 /* `changed`: slurmctld started, or read its configuration, since the last call. Else `out` is
  * untouched. */
 enum lks_code lks_slurm_about(struct lks_slurm *s, struct lks_slurm_about *out, bool *changed,

@@ -138,28 +138,36 @@ static const char *job_state(uint32_t state)
     return base < LKS_COUNT(names) ? names[base] : "unknown";
 }
 
-static struct lks_str job_id(struct lks_slurm *s, const slurm_job_info_t *from)
+struct lks_str lks_slurm_convert_id(struct lks_arena *arena, const slurm_job_info_t *from)
 {
     if (from->array_job_id != 0 && from->array_task_str != NULL)
-        return lks_arena_format(&s->arena, "%u_[%s]", from->array_job_id, from->array_task_str);
+        return lks_arena_format(arena, "%u_[%s]", from->array_job_id, from->array_task_str);
     if (from->array_job_id != 0)
-        return lks_arena_format(&s->arena, "%u_%u", from->array_job_id, from->array_task_id);
+        return lks_arena_format(arena, "%u_%u", from->array_job_id, from->array_task_id);
     if (from->het_job_id != 0)
-        return lks_arena_format(&s->arena, "%u+%u", from->het_job_id, from->het_job_offset);
-    return lks_arena_format(&s->arena, "%u", from->job_id);
+        return lks_arena_format(arena, "%u+%u", from->het_job_id, from->het_job_offset);
+    return lks_arena_format(arena, "%u", from->job_id);
+}
+
+static bool runs(const slurm_job_info_t *job)
+{
+    uint32_t base = job->job_state & JOB_STATE_BASE;
+    return base == JOB_RUNNING || base == JOB_SUSPENDED || (job->job_state & JOB_COMPLETING) != 0;
+}
+
+lks_ms lks_slurm_convert_started(const slurm_job_info_t *from)
+{
+    return runs(from) ? ms(from->start_time) : 0;
 }
 
 void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
                            struct lks_bridge_job *out)
 {
-    uint32_t base = from->job_state & JOB_STATE_BASE;
-    bool runs =
-        base == JOB_RUNNING || base == JOB_SUSPENDED || (from->job_state & JOB_COMPLETING) != 0;
     uint32_t gpus = lks_bridge_node_gpus(text(from->tres_alloc_str));
     if (gpus == LKS_BRIDGE_UNKNOWN)
         gpus = lks_bridge_node_gpus(text(lks_slurm_version_job_gres(from)));
     *out = (struct lks_bridge_job){
-        .id = job_id(s, from),
+        .id = lks_slurm_convert_id(&s->arena, from),
         .name = text(from->name),
         .user = from->user_name != NULL ? text(from->user_name) : lks_slurm_user(s, from->user_id),
         .account = text(from->account),
@@ -167,11 +175,11 @@ void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
         .state = lks_str_from(job_state(from->job_state)),
         .nodes = text(from->nodes),
         .node_count = from->num_nodes,
-        .started = runs ? ms(from->start_time) : 0,
-        .ends = runs && from->time_limit != INFINITE && from->time_limit != NO_VAL
+        .started = lks_slurm_convert_started(from),
+        .ends = runs(from) && from->time_limit != INFINITE && from->time_limit != NO_VAL
                     ? ms(from->end_time)
                     : 0,
-        .runs = runs,
+        .runs = runs(from),
         .requeue = from->requeue != 0,
         .gpus = gpus,
     };

@@ -61,6 +61,10 @@ struct lks_str lks_slurm_user(struct lks_slurm *s, uid_t uid);
 void lks_slurm_convert_node(struct lks_slurm *s, const node_info_t *from,
                             char state[LKS_SLURM_STATE_MAX], struct lks_bridge_node *out);
 
+/* The id of a job, as Slurm prints it; and when its run started, 0: it does not run. */
+struct lks_str lks_slurm_convert_id(struct lks_arena *arena, const slurm_job_info_t *from);
+lks_ms lks_slurm_convert_started(const slurm_job_info_t *from);
+
 /* NULL arena memory leaves the id empty. */
 void lks_slurm_convert_job(struct lks_slurm *s, const slurm_job_info_t *from,
                            struct lks_bridge_job *out);

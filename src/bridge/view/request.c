@@ -178,6 +178,20 @@ static enum lks_code read_drain(const struct lks_doc *body, struct lks_bridge_re
     return LKS_OK;
 }
 
+static enum lks_code read_started(const struct lks_doc *body, struct lks_bridge_request *out,
+                                  struct lks_err *err)
+{
+    const struct lks_doc *started = lks_doc_member(body, "started");
+    if (started == NULL)
+        return LKS_OK;
+    if (started->kind != LKS_DOC_NUMBER || started->fraction || started->number <= 0 ||
+        (uint64_t)started->number > LKS_TIME_MAX)
+        return lks_fail(err, LKS_E_INVALID,
+                        "started: when the run started that is meant, as in /v1/jobs");
+    out->started = (lks_ms)started->number;
+    return LKS_OK;
+}
+
 /* Those that a job can answer with a checkpoint. KILL is not among them: lockstep kills no job. */
 static const struct lks_str_named signals[] = {
     {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"TERM", SIGTERM}};
@@ -189,7 +203,7 @@ static enum lks_code read_signal(const struct lks_doc *body, struct lks_bridge_r
     out->signal = lks_str_lookup(lks_doc_text(body, "signal"), signals, LKS_COUNT(signals), 0);
     out->batch = batch != NULL && batch->kind == LKS_DOC_BOOL && batch->truth;
     if (out->signal != 0)
-        return LKS_OK;
+        return read_started(body, out, err);
     return lks_fail(err, LKS_E_INVALID, "signal: one of USR1, USR2, HUP, TERM");
 }
 
@@ -197,8 +211,9 @@ static enum lks_code read_body(struct lks_str text, struct lks_bridge_request *o
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    if (out->verb == LKS_BRIDGE_REQUEUE || out->verb == LKS_BRIDGE_EPOCH ||
-        out->verb == LKS_BRIDGE_UNRESERVE)
+    bool optional = out->verb == LKS_BRIDGE_REQUEUE;
+    if (out->verb == LKS_BRIDGE_EPOCH || out->verb == LKS_BRIDGE_UNRESERVE ||
+        (optional && text.len == 0))
         return LKS_OK;
     if (lks_docs_init(&docs, "body", err) != LKS_OK || lks_json_parse(text, &docs, err) != LKS_OK)
         return err->code;
@@ -208,6 +223,8 @@ static enum lks_code read_body(struct lks_str text, struct lks_bridge_request *o
         return lks_bridge_truth_read(docs.first, &out->truth, err);
     if (out->verb == LKS_BRIDGE_RESERVE)
         return lks_bridge_reservation_read(docs.first, &out->reserve, err);
+    if (out->verb == LKS_BRIDGE_REQUEUE)
+        return read_started(docs.first, out, err);
     return out->verb == LKS_BRIDGE_SIGNAL ? read_signal(docs.first, out, err)
                                           : read_drain(docs.first, out, err);
 }

@@ -5,8 +5,8 @@
  *     GET  /v1/health, /v1/nodes, /v1/nodes/NAME, /v1/jobs, /v1/reservations
  *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint, from?}   If-Match: "REVISION"
  *     POST /v1/nodes/NAME/release  {owner}                       If-Match: "REVISION"
- *     POST /v1/jobs/ID/signal      {signal, batch}
- *     POST /v1/jobs/ID/requeue
+ *     POST /v1/jobs/ID/signal      {signal, batch, started?}
+ *     POST /v1/jobs/ID/requeue     {started?}
  *     PUT  /v1/reservations/NAME   {nodes, from, until}
  *     DELETE /v1/reservations/NAME
  *     PUT  /v1/epoch
@@ -17,6 +17,7 @@
 #ifndef LKS_BRIDGE_REQUEST_H
 #define LKS_BRIDGE_REQUEST_H
 
+#include "base/time.h"
 #include "bridge/view/reservation.h"
 #include "bridge/view/truth.h"
 #include "codec/notation/drain_reason.h"
@@ -59,6 +60,8 @@ struct lks_bridge_request {
     bool checkpoint; /* of a drain: a job that writes checkpoints may be ended behind the next one.
                         Slurm knows no checkpoints: nothing follows from it here */
     uint64_t revision, epoch;
+    lks_ms started; /* of a request about a job: the run that is meant started then; 0: any run, as
+                       controllers of before ask */
     int signal;
     bool batch;                    /* of a signal: to the batch script as well as to the steps */
     struct lks_bridge_truth truth; /* owned */

@@ -87,6 +87,7 @@ struct lks_sched_site_wish {
     enum lks_sched_site_verb verb;
     struct lks_str job;          /* SIGNAL, REQUEUE: its id */
     struct lks_str signal;       /* SIGNAL: "USR1", "USR2", "HUP", "TERM" */
+    lks_ms started;              /* SIGNAL, REQUEUE: the run that is meant started then */
     bool batch;                  /* SIGNAL: to the batch script as well as to the steps */
     uint64_t tag;                /* the asker's own */
     struct lks_sched_jobs *jobs; /* JOBS: the list is put here; empty before */

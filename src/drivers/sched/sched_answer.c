@@ -17,6 +17,7 @@ static void read_refusal(const struct lks_http_response *answer, struct lks_sche
     if (answer->status == 409 && epoch != NULL && epoch->kind == LKS_DOC_NUMBER &&
         epoch->number > 0)
         out->epoch = (uint64_t)epoch->number;
+    out->other_run = answer->status == 409 && lks_doc_member(docs.first, "started") != NULL;
     if (why.len > 0)
         snprintf(out->why, sizeof(out->why), "%" LKS_STR_FMT, LKS_STR_ARG(why));
 }

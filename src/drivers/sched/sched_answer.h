@@ -9,6 +9,7 @@ struct lks_sched_answer {
     int status;     /* 0: none came */
     bool busy;      /* nothing was done, and it may be asked again */
     uint64_t epoch; /* 409: the highest that the bridge has seen; 0: another reason */
+    bool other_run; /* 409: the run of the job that is meant is not there any more */
     char why[LKS_SCHED_REASON_MAX + 1]; /* its own line about a failure; empty for 200 */
 };
 

@@ -2,8 +2,8 @@
  * What a bridge is asked about a whole site: one request, one answer.
  *
  *     GET    /v1/jobs                  {age, jobs: [{id, user, ...}]}
- *     POST   /v1/jobs/ID/signal        {signal, batch}
- *     POST   /v1/jobs/ID/requeue
+ *     POST   /v1/jobs/ID/signal        {signal, batch, started}
+ *     POST   /v1/jobs/ID/requeue       {started}
  *     PUT    /v1/epoch
  *     PUT    /v1/truth                 {truth: [{nodes, features, digest}]}
  *                                      {failed: [{node, error}]}
@@ -12,7 +12,9 @@
  *     DELETE /v1/reservations/NAME
  *
  * Writes have Lockstep-Epoch: N. A request that must not be sent twice ends with the first answer
- * that leaves its outcome open.
+ * that leaves its outcome open. Those about a job name the start of the run that is meant, as the
+ * list had it: a bridge refuses them for another run (409 with `started`, that of the run that is
+ * there), so that one that was delayed never reaches the next run. A bridge of before ignores it.
  */
 #include "codec/format/json.h"
 #include "codec/notation/hostlist.h"
@@ -38,6 +40,14 @@ static void write_signal(const struct lks_sched_site_wish *wish, struct lks_json
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "signal", wish->signal);
     lks_json_bool(w, "batch", wish->batch);
+    lks_json_int(w, "started", (int64_t)wish->started);
+    lks_json_end(w, '}');
+}
+
+static void write_requeue(const struct lks_sched_site_wish *wish, struct lks_json_writer *w)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_int(w, "started", (int64_t)wish->started);
     lks_json_end(w, '}');
 }
 
@@ -190,6 +200,7 @@ static const struct verb {
     [LKS_SCHED_SITE_REQUEUE] = {.method = "POST",
                                 .path = "/v1/jobs/",
                                 .behind = "/requeue",
+                                .write = write_requeue,
                                 .patience = LKS_SCHED_PATIENCE},
 };
 
@@ -230,9 +241,9 @@ static void take(struct asking *a, const struct lks_http_response *answer)
         lks_conversation_end(&a->head);
 }
 
-static enum lks_code code_of(int status)
+static enum lks_code code_of(const struct lks_sched_answer *is)
 {
-    switch (status) {
+    switch (is->other_run ? 404 : is->status) {
     case 401:
     case 403:
         return LKS_E_DENIED;
@@ -264,7 +275,7 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         lks_conversation_fail(&a->head, LKS_E_TIMEOUT, "%s: the outcome is unknown: %s", subject,
                               is.why);
     else if (!lks_sched_answer_outdated(&a->head, &is, a->wish.epoch, subject))
-        lks_conversation_fail(&a->head, code_of(is.status), "%s: %s", subject, is.why);
+        lks_conversation_fail(&a->head, code_of(&is), "%s: %s", subject, is.why);
 }
 
 const struct lks_conversation_ops lks_sched_site_talk = {

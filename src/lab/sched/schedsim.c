@@ -1,4 +1,4 @@
-#include "lab/sched/schedsim.h"
+#include "lab/sched/schedsim_parts.h"
 
 #include "base/compiler.h"
 #include "base/vec.h"
@@ -16,6 +16,7 @@
 #define NAMES_MAX   ((size_t)64 << 20)
 #define REQUESTS_IN 3
 #define LATE        (30 * LKS_SECOND)
+#define AGAIN       (2 * MINUTE) /* as Slurm: until credentials of the run before have expired */
 
 const char *const lks_schedsim_kind_words[] = {"training", "service", "batch", "dev", NULL};
 const char *const lks_schedsim_fault_words[] = {"calm", "lost",    "unsaid",  "late",
@@ -82,6 +83,31 @@ static uint32_t new_job(struct lks_schedsim *m)
     return m->job_count++;
 }
 
+static lks_ms earlier(lks_ms a, lks_ms b)
+{
+    return a < b ? a : b;
+}
+
+/* It begins on these nodes now. */
+static void place_job(struct lks_schedsim *m, uint32_t place, const uint32_t *nodes, uint32_t count)
+{
+    struct lks_schedsim_job *job = &m->jobs[place];
+    bool service = job->kind == LKS_SCHEDSIM_SERVICE;
+    job->nodes = calloc(count, sizeof(*job->nodes));
+    LKS_ASSERT(job->nodes != NULL);
+    memcpy(job->nodes, nodes, count * sizeof(*nodes));
+    job->count = count;
+    job->waits = 0;
+    job->begun = m->now;
+    job->ends = service || job->length == 0 ? NEVER : m->now + job->length;
+    for (uint32_t i = 0; i < count; i++) {
+        struct lks_schedsim_view *v = edit(m, nodes[i]);
+        *(service ? &v->service : &v->job) = place + 1;
+        v->rotation = service;
+        v->requests = service ? job->requests : 0;
+    }
+}
+
 bool lks_schedsim_start(struct lks_schedsim *m, const struct lks_schedsim_job *like,
                         const uint32_t *nodes, uint32_t count)
 {
@@ -91,25 +117,30 @@ bool lks_schedsim_start(struct lks_schedsim *m, const struct lks_schedsim_job *l
             return false;
     }
     uint32_t place = new_job(m);
-    struct lks_schedsim_job *job = &m->jobs[place];
-    bool service = like->kind == LKS_SCHEDSIM_SERVICE;
-    *job = *like;
-    job->nodes = calloc(count, sizeof(*job->nodes));
-    LKS_ASSERT(job->nodes != NULL);
-    memcpy(job->nodes, nodes, count * sizeof(*nodes));
-    job->count = count;
-    job->begun = m->now;
-    job->ends = service || job->length == 0 ? NEVER : m->now + job->length;
-    for (uint32_t i = 0; i < count; i++) {
-        struct lks_schedsim_view *v = edit(m, nodes[i]);
-        *(service ? &v->service : &v->job) = place + 1;
-        v->rotation = service;
-        v->requests = service ? job->requests : 0;
-    }
+    m->jobs[place] = *like;
+    place_job(m, place, nodes, count);
     return true;
 }
 
-static void end_job(struct lks_schedsim *m, struct lks_schedsim_job *job)
+/* It waits until some nodes are free: those that it had, or others. */
+static void restart_job(struct lks_schedsim *m, struct lks_schedsim_job *job, lks_ms *next)
+{
+    uint32_t *free_nodes = calloc(job->waits, sizeof(*free_nodes));
+    uint32_t count = 0;
+    LKS_ASSERT(free_nodes != NULL);
+    for (uint32_t i = 0; i < lks_intern_count(&m->names) && count < job->waits; i++) {
+        const struct lks_schedsim_view *v = &m->nodes[i].now;
+        if (!v->closed && v->job == 0 && v->service == 0)
+            free_nodes[count++] = i;
+    }
+    if (m->now < job->after)
+        *next = earlier(*next, job->after);
+    else if (count == job->waits)
+        place_job(m, (uint32_t)(job - m->jobs), free_nodes, count);
+    free(free_nodes);
+}
+
+static void leave_nodes(struct lks_schedsim *m, struct lks_schedsim_job *job)
 {
     for (uint32_t i = 0; i < job->count; i++) {
         struct lks_schedsim_view *v = edit(m, job->nodes[i]);
@@ -119,6 +150,22 @@ static void end_job(struct lks_schedsim *m, struct lks_schedsim_job *job)
         m->nodes[job->nodes[i]].idle = m->now;
     }
     free(job->nodes);
+    job->nodes = NULL;
+}
+
+void lks_schedsim_requeue(struct lks_schedsim *m, struct lks_schedsim_job *job)
+{
+    leave_nodes(m, job);
+    job->waits = job->count;
+    job->after = m->now + AGAIN;
+    job->count = 0;
+    job->begun = job->ends = 0;
+    job->restarts++;
+}
+
+static void end_job(struct lks_schedsim *m, struct lks_schedsim_job *job)
+{
+    leave_nodes(m, job);
     *job = (struct lks_schedsim_job){.over = true, .free = m->free};
     m->free = (uint32_t)(job - m->jobs) + 1;
 }
@@ -148,14 +195,11 @@ static bool is_stuck(const struct lks_schedsim *m, const struct lks_schedsim_job
     return false;
 }
 
-static lks_ms earlier(lks_ms a, lks_ms b)
-{
-    return a < b ? a : b;
-}
-
 static void look_at_job(struct lks_schedsim *m, struct lks_schedsim_job *job, lks_ms *next)
 {
-    if (job->over || is_stuck(m, job))
+    if (!job->over && job->waits > 0)
+        restart_job(m, job, next);
+    if (job->over || job->waits > 0 || is_stuck(m, job))
         return;
     lks_ms stop = stops(m, job), at = earlier(job->ends, stop);
     if (at > m->now) {
@@ -288,17 +332,7 @@ void lks_schedsim_reply_fini(struct lks_schedsim_reply *r)
     *r = (struct lks_schedsim_reply){0};
 }
 
-struct asking {
-    struct lks_schedsim *m;
-    const struct lks_http_request *request;
-    struct lks_schedsim_reply *out;
-    enum lks_schedsim_fault fault;
-    uint32_t node;
-    struct lks_str verb;   /* behind the node's name: "", "drain", "release" */
-    struct lks_doc *given; /* the body; NULL: none */
-};
-
-static void refuse(struct asking *a, int status, const char *why)
+void lks_schedsim_refuse(struct lks_schedsim_asking *a, int status, const char *why)
 {
     struct lks_json_writer w = {.out = &a->out->body};
     lks_buf_truncate(&a->out->body, 0);
@@ -306,7 +340,7 @@ static void refuse(struct asking *a, int status, const char *why)
     lks_json_write(&w, "{'error': '%s'}", why);
 }
 
-static void show(struct asking *a)
+static void show(struct lks_schedsim_asking *a)
 {
     const struct lks_schedsim *m = a->m;
     const struct lks_schedsim_node *n = &m->nodes[a->node];
@@ -326,7 +360,7 @@ static void show(struct asking *a)
         lks_json_null(&w, "drain");
     lks_json_begin(&w, "jobs", '[');
     if (v->job > 0 && v->job <= m->job_count && m->jobs != NULL)
-        lks_json_write(&w, "{'id': %u, 'kind': '%s'}", v->job,
+        lks_json_write(&w, "{'id': '%u', 'kind': '%s'}", v->job,
                        lks_schedsim_kind_words[m->jobs[v->job - 1].kind]);
     lks_json_write(&w, "], 'rotation': %s, 'requests': %u", LKS_JSON_TRUTH(v->rotation),
                    v->requests);
@@ -344,7 +378,7 @@ static uint32_t serving(const struct lks_schedsim *m, const struct lks_schedsim_
     return count;
 }
 
-static void drain(struct asking *a)
+static void drain(struct lks_schedsim_asking *a)
 {
     struct lks_schedsim *m = a->m;
     struct lks_schedsim_view *v = &m->nodes[a->node].now;
@@ -352,13 +386,13 @@ static void drain(struct asking *a)
     const struct lks_doc *checkpoint = lks_doc_member(a->given, "checkpoint");
     const struct lks_schedsim_job *service = v->service > 0 ? &m->jobs[v->service - 1] : NULL;
     if (v->closed && !lks_str_is(lks_doc_text(a->given, "from"), v->owner)) {
-        refuse(a, 409, "it is drained already");
+        lks_schedsim_refuse(a, 409, "it is drained already");
         return;
     }
     if (service != NULL && v->rotation && serving(m, service) <= service->minimum) {
         snprintf(why, sizeof(why), "the service keeps at least %" PRIu32 " nodes in rotation",
                  service->minimum);
-        refuse(a, 422, why);
+        lks_schedsim_refuse(a, 422, why);
         return;
     }
     if (a->fault != LKS_SCHEDSIM_DEAF) {
@@ -372,11 +406,11 @@ static void drain(struct asking *a)
     show(a);
 }
 
-static void release(struct asking *a)
+static void release(struct lks_schedsim_asking *a)
 {
     const struct lks_schedsim_view *v = &a->m->nodes[a->node].now;
     if (!v->closed || !lks_str_is(lks_doc_text(a->given, "owner"), v->owner)) {
-        refuse(a, 409, "it is not drained by that owner");
+        lks_schedsim_refuse(a, 409, "it is not drained by that owner");
         return;
     }
     if (a->fault != LKS_SCHEDSIM_DEAF) {
@@ -387,7 +421,7 @@ static void release(struct asking *a)
 }
 
 /* Is it for the revision that there is? */
-static bool matches(const struct asking *a)
+static bool matches(const struct lks_schedsim_asking *a)
 {
     char want[64];
     snprintf(want, sizeof(want), "If-Match: \"%" PRIu64 "\"\r\n",
@@ -396,7 +430,7 @@ static bool matches(const struct asking *a)
 }
 
 /* The epoch that the request names; false: none. */
-static bool epoch_of(const struct asking *a, uint64_t *out)
+static bool epoch_of(const struct lks_schedsim_asking *a, uint64_t *out)
 {
     static const char name[] = "Lockstep-Epoch: ";
     struct lks_str head = lks_buf_view(&a->request->head);
@@ -407,44 +441,50 @@ static bool epoch_of(const struct asking *a, uint64_t *out)
     return true;
 }
 
-static void refuse_epoch(struct asking *a)
+/* Whether the epoch of a write is there, and is no older one; else the answer says so. */
+bool lks_schedsim_leads(struct lks_schedsim_asking *a)
 {
     struct lks_json_writer w = {.out = &a->out->body};
+    uint64_t epoch = 0;
+    if (!epoch_of(a, &epoch)) {
+        lks_schedsim_refuse(a, 400, "no epoch");
+        return false;
+    }
+    if (epoch >= a->m->epoch) {
+        a->m->epoch = epoch;
+        return true;
+    }
     lks_buf_truncate(&a->out->body, 0);
     a->out->status = 409;
     lks_json_write(&w, "{'error': 'an older epoch', 'epoch': %lu}", a->m->epoch);
+    return false;
 }
 
 static const struct {
     const char *verb, *method;
-    void (*answer)(struct asking *a);
+    void (*answer)(struct lks_schedsim_asking *a);
 } routes[] = {{"", "GET", show}, {"drain", "PUT", drain}, {"release", "POST", release}};
 
-static void answer(struct asking *a)
+static void answer(struct lks_schedsim_asking *a)
 {
-    uint64_t epoch = 0;
-    bool dated = epoch_of(a, &epoch);
     for (size_t i = 0; i < LKS_COUNT(routes); i++) {
+        bool writes = i > 0;
         if (!lks_str_is(a->verb, routes[i].verb) ||
             strcmp(a->request->method, routes[i].method) != 0)
             continue;
-        if (i > 0 && a->fault == LKS_SCHEDSIM_CONFLICT)
+        if (writes && a->fault == LKS_SCHEDSIM_CONFLICT)
             edit(a->m, a->node);
-        if (i > 0 && (a->given == NULL || lks_doc_text(a->given, "owner").len == 0))
-            refuse(a, 400, "no owner");
-        else if (i > 0 && !dated)
-            refuse(a, 400, "no epoch");
-        else if (i > 0 && epoch < a->m->epoch)
-            refuse_epoch(a);
-        else if (i > 0 && !matches(a))
-            refuse(a, 409, "another revision");
+        if (writes && (a->given == NULL || lks_doc_text(a->given, "owner").len == 0))
+            lks_schedsim_refuse(a, 400, "no owner");
+        else if (writes && !lks_schedsim_leads(a))
+            return;
+        else if (writes && !matches(a))
+            lks_schedsim_refuse(a, 409, "another revision");
         else
             routes[i].answer(a);
-        if (epoch > a->m->epoch)
-            a->m->epoch = epoch;
         return;
     }
-    refuse(a, 405, "not here");
+    lks_schedsim_refuse(a, 405, "not here");
 }
 
 static enum lks_schedsim_fault draw(struct lks_schedsim *m)
@@ -459,7 +499,7 @@ static enum lks_schedsim_fault draw(struct lks_schedsim *m)
     return LKS_SCHEDSIM_CALM;
 }
 
-static void befall(struct asking *a)
+static void befall(struct lks_schedsim_asking *a)
 {
     switch (a->fault) {
     case LKS_SCHEDSIM_LOST:
@@ -470,10 +510,10 @@ static void befall(struct asking *a)
         a->out->delay = a->m->late;
         break;
     case LKS_SCHEDSIM_BUSY:
-        refuse(a, 503, "busy");
+        lks_schedsim_refuse(a, 503, "busy");
         break;
     case LKS_SCHEDSIM_BROKEN:
-        refuse(a, 500, "broken");
+        lks_schedsim_refuse(a, 500, "broken");
         break;
     case LKS_SCHEDSIM_GARBAGE:
         lks_buf_truncate(&a->out->body, a->out->body.len / 2);
@@ -493,7 +533,7 @@ void lks_schedsim_take(struct lks_schedsim *m, const struct lks_http_request *re
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
-    struct asking a = {.m = m, .request = request, .out = out};
+    struct lks_schedsim_asking a = {.m = m, .request = request, .out = out};
     struct lks_str path = lks_buf_view(&request->path), name = path;
     lks_buf_truncate(&out->body, 0);
     out->delay = 0;
@@ -502,14 +542,21 @@ void lks_schedsim_take(struct lks_schedsim *m, const struct lks_http_request *re
     if (request->body.len > 0 && lks_docs_init(&docs, "request", &err) == LKS_OK &&
         lks_json_parse(lks_buf_view(&request->body), &docs, &err) == LKS_OK)
         a.given = docs.first;
+    bool arrives = a.fault != LKS_SCHEDSIM_LOST && a.fault != LKS_SCHEDSIM_BUSY &&
+                   a.fault != LKS_SCHEDSIM_BROKEN;
+    if (lks_schedsim_site_is(path)) {
+        if (arrives)
+            lks_schedsim_site_answer(&a, path);
+        befall(&a);
+        return;
+    }
     if (lks_str_starts(path, PATH))
         lks_str_cut((struct lks_str){path.ptr + sizeof(PATH) - 1, path.len - (sizeof(PATH) - 1)},
                     '/', &name, &a.verb);
     a.node = lks_schedsim_find(m, name);
     if (a.node == UINT32_MAX) {
-        refuse(&a, 404, "no such node");
-    } else if (a.fault != LKS_SCHEDSIM_LOST && a.fault != LKS_SCHEDSIM_BUSY &&
-               a.fault != LKS_SCHEDSIM_BROKEN) {
+        lks_schedsim_refuse(&a, 404, "no such node");
+    } else if (arrives) {
         if (a.fault == LKS_SCHEDSIM_RESTART && m->nodes[a.node].now.closed)
             open_node(m, a.node);
         answer(&a);

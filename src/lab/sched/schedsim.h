@@ -7,10 +7,16 @@
  *     GET  /v1/nodes/NAME          what there is to say of it
  *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint}    If-Match: "REVISION"
  *     POST /v1/nodes/NAME/release  {owner}                        If-Match: "REVISION"
+ *     GET  /v1/jobs                those that are not over
+ *     POST /v1/jobs/ID/signal      {signal, batch, started}
+ *     POST /v1/jobs/ID/requeue     {started}
+ *     PUT  /v1/epoch
  *
- * Both writes name the leader's epoch (Lockstep-Epoch: N); an older one is refused. Revisions of a
- * node only rise, also over a restart. What goes wrong is drawn by chance or said before, by the
- * number of the request it befalls; the truth can be asked for at any time.
+ * Writes name the leader's epoch (Lockstep-Epoch: N); an older one is refused. Those about a job
+ * are refused for another run than the one that started then. A job that was requeued starts again
+ * later, on nodes that are open and idle. Revisions of a node only rise, also over a restart. What
+ * goes wrong is drawn by chance or said before, by the number of the request it befalls; the truth
+ * can be asked for at any time.
  */
 #ifndef LKS_LAB_SCHEDSIM_H
 #define LKS_LAB_SCHEDSIM_H
@@ -55,6 +61,10 @@ struct lks_schedsim_job {
     uint32_t *nodes; /* owned */
     uint32_t count;
     lks_ms begun, ends;
+    uint32_t
+        waits; /* for so many nodes, since it was requeued, and not before `after`; 0: it runs */
+    lks_ms after;
+    unsigned restarts, signals;
     bool over;
     uint32_t free; /* over: the next of those, number + 1; 0: none */
 };

@@ -352,6 +352,7 @@ static void order(struct lks_authz *authz, const struct lks_job_due *due)
         .verb = due->act == LKS_JOB_SIGNAL ? LKS_SCHED_SITE_SIGNAL : LKS_SCHED_SITE_REQUEUE,
         .job = due->job,
         .signal = due->act == LKS_JOB_SIGNAL ? due->signal : LKS_STR(""),
+        .started = due->started,
         .tag = due->change,
     };
     if (lks_sched_sites_order(&authz->sched.sites, due->site, due->sched, &wish, &ignored) !=
