@@ -5,6 +5,7 @@
 #include "drivers/store/memory.h"
 #include "engine/journal.h"
 #include "lab/rehearse/rehearse.h"
+#include "lab/rehearse/world.h"
 #include "tests/facts.h"
 #include "tests/rehearsals.h"
 #include "tests/test.h"
@@ -15,6 +16,8 @@
 #define WALL UINT64_C(1794700000000)
 #define HOUR (3600 * LKS_SECOND)
 enum { NODES = 100, TRAIN = 80, STORY_MAX = 1 << 20 };
+
+static struct lks_rehearsed one, two; /* too large for a stack */
 
 static void hear(void *ctx, lks_ms after, const char *text)
 {
@@ -52,12 +55,51 @@ static bool run_gated(uint64_t seed, const char *gate, const char *faults,
     return ok;
 }
 
+/* A second change of the same fleet, which begins with the one that is rehearsed: its events are
+ * told with its number, those of the other one without. */
+static void test_other_change(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = {0}, story = LKS_BUF(STORY_MAX);
+    struct lks_world_options options = {.facts = lks_test_facts(), .wall = WALL};
+    struct lks_plan_wish wish = {.kind = LKS_CHANGE_STACK,
+                                 .stack = LKS_STR("s1"),
+                                 .hosts = LKS_STR(""),
+                                 .pool = LKS_STR("serve"),
+                                 .hook = LKS_STR("site"),
+                                 .windows = LKS_STR(""),
+                                 .soak = 4 * HOUR,
+                                 .one_way = true};
+    struct lks_world_say say = {&story, hear};
+    struct lks_world *w = NULL;
+    struct lks_err err = {0};
+    rehearsals_fleet(NODES, "", &fleet);
+    CHECK_CODE(lks_world_of_manifest("fleet", lks_buf_view(&fleet), &options, &w, &err), LKS_OK);
+    CHECK_CODE(lks_world_propose(w, &wish, &err), LKS_OK);
+    CHECK(lks_world_turn(
+        w,
+        &(struct lks_event){
+            .kind = LKS_EVENT_CHANGE_MOVE,
+            .by = LKS_STR("user:kim"),
+            .reason = LKS_STR("r"),
+            .move = {.change = 1, .order = LKS_ORDERED_START, .standby = LKS_STR("kim")}},
+        NULL));
+    wish.pool = LKS_STR("train");
+    CHECK_CODE(lks_world_propose(w, &wish, &err), LKS_OK);
+    CHECK_CODE(lks_world_run(w, 7, &lks_rehearse_faults_usual, &say, &one, &err), LKS_OK);
+    struct lks_str told = lks_buf_view(&story);
+    CHECK_HAS(told, " the change is running: as rehearsed\n");
+    CHECK_HAS(told, " wave 0 is begun\n");
+    CHECK_HAS(told, " change 1: wave 0 is begun\n");
+    CHECK_HAS(told, " change 1: n00081 is fenced: ");
+    CHECK_HAS(told, " change 1: wave 0 is halted: ");
+    CHECK_HAS(told, " change 1 is halted: ");
+    lks_world_free(w);
+}
+
 static bool run(uint64_t seed, const char *faults, struct lks_rehearsed *out, struct lks_buf *story)
 {
     return run_gated(seed, "", faults, out, story);
 }
-
-static struct lks_rehearsed one, two; /* too large for a stack */
 
 static void test_same_seed_same_story(void)
 {
@@ -337,6 +379,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"rehearse: the same seed has the same story", test_same_seed_same_story},
         {"rehearse: a lost prover is tried again", test_a_lost_prover_is_tried_again},
+        {"rehearse: another change", test_other_change},
         {"rehearse: fair weather", test_fair_weather},
         {"rehearse: a bad image is met by the canary", test_bad_image_is_met_by_the_canary},
         {"rehearse: an image that is only slower", test_slow_image},

@@ -154,12 +154,31 @@ bool lks_world_turn(struct lks_world *w, const struct lks_event *event,
 
 /* What became of it ---------------------------------------------------------------------------- */
 
+#define OTHER_SIZE 32
+
+/* "change 7: " for what happens in another change than the one that is rehearsed; else "". */
+static const char *other(const struct lks_world *w, uint64_t change, char out[OTHER_SIZE])
+{
+    out[0] = '\0';
+    if (change != w->change)
+        (void)snprintf(out, OTHER_SIZE, "change %" PRIu64 ": ", change);
+    return out;
+}
+
 static void tell_member(const struct lks_world *w, const struct lks_rec_member *m)
 {
+    char of[OTHER_SIZE];
     bool news = m->state >= LKS_MEMBER_OVER && m->state != LKS_MEMBER_DONE;
     if (w->say != NULL && news)
-        lks_world_tell(w, "%.*s is %s: %.*s", LKS_STR_ARG(m->node),
+        lks_world_tell(w, "%s%.*s is %s: %.*s", other(w, m->change, of), LKS_STR_ARG(m->node),
                        lks_member_state_words[m->state], LKS_STR_ARG(m->text));
+}
+
+/* Another change: it moves on its own, and nothing of it counts here. */
+static void other_moved(const struct lks_world *w, const struct lks_rec_change_moved *m)
+{
+    lks_world_tell(w, "change %" PRIu64 " is %s%s%.*s", m->change, lks_change_state_words[m->state],
+                   m->reason.len > 0 ? ": " : "", LKS_STR_ARG(m->reason));
 }
 
 static void moved(struct lks_world *w, const struct lks_rec_change_moved *m)
@@ -191,9 +210,11 @@ static void moved(struct lks_world *w, const struct lks_rec_change_moved *m)
 
 static void wave(const struct lks_world *w, const struct lks_rec_wave *r)
 {
+    char of[OTHER_SIZE];
     if (w->say != NULL && r->state < LKS_WAVE_STATE_COUNT)
-        lks_world_tell(w, "wave %" PRIu64 " is %s%s%.*s", r->index, lks_wave_state_words[r->state],
-                       r->text.len > 0 ? ": " : "", LKS_STR_ARG(r->text));
+        lks_world_tell(w, "%swave %" PRIu64 " is %s%s%.*s", other(w, r->change, of), r->index,
+                       lks_wave_state_words[r->state], r->text.len > 0 ? ": " : "",
+                       LKS_STR_ARG(r->text));
 }
 
 bool lks_world_row_counts(unsigned kind)
@@ -230,6 +251,8 @@ static void row(struct lks_world *w, const struct lks_record *r)
         lks_world_flash(w, &r->flash);
     else if (r->kind == LKS_RECORD_CHANGE_MOVED && r->change_moved.change == w->change)
         moved(w, &r->change_moved);
+    else if (r->kind == LKS_RECORD_CHANGE_MOVED)
+        other_moved(w, &r->change_moved);
     else if (r->kind == LKS_RECORD_WAVE)
         wave(w, &r->wave);
     else if (r->kind == LKS_RECORD_MASS)
