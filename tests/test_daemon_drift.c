@@ -276,6 +276,10 @@ static void check_deviates(struct scene *s, int64_t id, const char *cause)
     CHECK_INT(crew_count(&t, "items"), 0);
     crew_fine(s->crew.root, "node", "/v1/nodes/gpu2", NULL, &t);
     CHECK_INT(crew_count(&t, "deviations"), 1);
+    CHECK_STR(crew_text(&t, "judged"), "deviation");
+    crew_fine(s->crew.root, "nodes", "/v1/nodes?judged=deviation", NULL, &t);
+    CHECK_INT(crew_count(&t, "items"), 1);
+    CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "name"), "gpu2");
 }
 
 /* Its pool enforces: a name alone covers nothing. */

@@ -2,6 +2,7 @@
 #include "cli/main/complete.h"
 
 #include "core/entity/settable.h"
+#include "core/view/view.h"
 #include "drivers/bmc/redfish_update.h"
 #include "model/manifest/order.h"
 #include "model/record/record_words.h"
@@ -104,7 +105,7 @@ static const struct lks_complete_source sources[] = {
     WORDS("flash ls", "--outcome", lks_bmc_outcome_words),
     WORDS("flash start", "--apply-time", lks_redfish_apply_words),
     WORDS("node condition", "CONDITION", lks_condition_words),
-    WORDS("node ls", "--judged", lks_judged_words),
+    WORDS("node ls", "--judged", lks_view_judged_words),
     WORDS("node ls", "--liveness", lks_liveness_words),
     WORDS("node set", "COLUMN=VALUE", settable),
     WORDS("stack ls", "--step", lks_step_words),

@@ -52,6 +52,17 @@ enum lks_differs lks_view_differs(const struct lks_state *s, uint32_t node)
     return lks_bitset_test(&s->standing->deviates, node) ? LKS_DIFFERS_DEVIATION : LKS_DIFFERS_NOT;
 }
 
+const char *const lks_view_judged_words[] = {"unjudged",   "conforms",  "drift",
+                                             "unmeasured", "deviation", NULL};
+_Static_assert(LKS_COUNT(lks_view_judged_words) == LKS_JUDGED_COUNT + 2, "one word more, and NULL");
+
+unsigned lks_view_judged(const struct lks_state *s, uint32_t node)
+{
+    enum lks_judged judged = lks_state_judged(s, node);
+    bool covered = judged == LKS_JUDGED_DRIFT && lks_view_differs(s, node) == LKS_DIFFERS_DEVIATION;
+    return covered ? LKS_JUDGED_COUNT : judged;
+}
+
 /* The name of the stack with this digest; the pool's name for it comes first. Empty: unknown. */
 static struct lks_str stack_name(const struct lks_state *s, uint32_t node, lks_text digest)
 {
@@ -187,7 +198,7 @@ static void put_name(struct lks_json_writer *w, const struct lks_view_of *of)
 
 static void put_judged(struct lks_json_writer *w, const struct lks_view_of *of)
 {
-    lks_json_cstr(w, "judged", lks_judged_words[lks_state_judged(of->s, place_of(of))]);
+    lks_json_cstr(w, "judged", lks_view_judged_words[lks_view_judged(of->s, place_of(of))]);
 }
 
 static void put_admissible(struct lks_json_writer *w, const struct lks_view_of *of)
@@ -206,7 +217,7 @@ static struct lks_view_key key_name(const struct lks_view_of *of)
 
 static struct lks_view_key key_judged(const struct lks_view_of *of)
 {
-    return (struct lks_view_key){.number = lks_state_judged(of->s, place_of(of))};
+    return (struct lks_view_key){.number = lks_view_judged(of->s, place_of(of))};
 }
 
 static struct lks_view_key key_admissible(const struct lks_view_of *of)
@@ -386,8 +397,9 @@ enum {
 };
 static const struct lks_view_computed computed[] = {
     {MUST("name", TEXT, "Its name."), LISTED | LKS_USE_SORT, BEFORE(asset), put_name},
-    {MUST("judged", WORDS(lks_judged_words),
-          "The conformance result: its readings compared with the stack that it should run."),
+    {MUST("judged", WORDS(lks_view_judged_words),
+          "The conformance result: its readings compared with the stack that it should run. "
+          "`deviation`: drift that a deviation covers."),
      LISTED | LKS_USE_SORT, BEFORE(tuple), put_judged},
     {MUST("admissible", TRUTH, "Whether a job may run on it, as far as is known."),
      LISTED | LKS_USE_SORT, BEFORE(accepted), put_admissible},

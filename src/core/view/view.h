@@ -50,6 +50,11 @@ enum lks_differs {
 };
 enum lks_differs lks_view_differs(const struct lks_state *s, uint32_t node);
 
+/* How a node's conformance is shown: lks_judged_words, and "deviation" for drift that deviations
+ * cover, as in lists of drift. The number is a place in these words. */
+extern const char *const lks_view_judged_words[];
+unsigned lks_view_judged(const struct lks_state *s, uint32_t node);
+
 /* The stack it should run: its name, if that is known, and its digest. */
 void lks_view_intent(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                      const char *name_key, const char *digest_key);

@@ -130,7 +130,7 @@ static bool shows_node(struct lks_rows_walk *walk, const void *row)
     const struct filter *f = walk->own;
     int judged = LKS_ASKED(walk->call, lks_query_nodes)->judged;
     return (judged < 0 ||
-            lks_state_judged(walk->authz->state, place_of(walk, row)) == (unsigned)judged) &&
+            lks_view_judged(walk->authz->state, place_of(walk, row)) == (unsigned)judged) &&
            (f->seen == NULL || node_has(walk, row));
 }
 

@@ -38,7 +38,7 @@ const struct lks_form lks_query_overrides = ROWS("OverridesQuery", "Which overri
 const struct lks_form lks_query_nodes = ASK_AND(query_nodes, "NodesQuery", "Which nodes",
     lks_view_nodes, LKS_USE_FILTER,
     PAGE_OF(query_nodes, lks_view_nodes),
-    TAKES(query_nodes, judged, WORDS(lks_judged_words),
+    TAKES(query_nodes, judged, WORDS(lks_view_judged_words),
         "how what they run compares with their stack"),
     TAKES(query_nodes, component, LKS_OF(COMPONENT), "that have this component"),
     TAKES(query_nodes, version, TEXT, "in this version; needs `component`"));

@@ -397,7 +397,7 @@ static void put_node(const struct lks_state *s, uint32_t id, struct lks_buf *out
         {"site", lks_state_text(s, n->site)},
         {"class", lks_state_text(s, n->class)},
         {"digest", lks_state_text(s, n->tuple)},
-        {"judged", lks_str_from(lks_judged_words[lks_state_judged(s, id)])},
+        {"judged", lks_str_from(lks_view_judged_words[lks_view_judged(s, id)])},
     };
     lks_buf_add(out, LKS_STR("lockstep_node_info{"));
     for (size_t i = 0; i < LKS_COUNT(labels); i++) {
