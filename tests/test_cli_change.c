@@ -142,6 +142,13 @@ static const struct {
     {"start", ARGS("change", "start", "7", "--reason=go", "--nodes=58", "--gpus=392"),
      MOVED("running"), "{\"reason\":\"go\",\"nodes\":58,\"gpus\":392}", 0,
      "change 7 is running: 58 nodes, 392 GPUs\n", ""},
+    {"start in a freeze", ARGS("change", "start", "7", "--reason=go", "--nodes=58", "--gpus=392"),
+     "{\"seq\":9,\"id\":7,\"state\":\"running\",\"nodes\":58,\"gpus\":392,\"approvals\":"
+     "{\"given\":1,\"needed\":1},\"frozen\":true}",
+     "POST /v1/changes/7/start", 0,
+     "change 7 is running: 58 nodes, 392 GPUs; frozen: no further node starts before 'lockstep "
+     "unfreeze' ('lockstep freeze --list' lists freezes)\n",
+     ""},
     {"pause", ARGS("change", "pause", "7", "--reason=w"), MOVED("paused"),
      "POST /v1/changes/7/pause", 0, "paused", ""},
     {"resume", ARGS("change", "resume", "7", "--reason=w"), MOVED("running"),
@@ -164,6 +171,16 @@ static const struct {
      "the fleet is frozen\n", ""},
     {"freeze a pool", ARGS("freeze", "--pool=p", "--reason=w"), "{\"seq\":9}",
      "{\"pool\":\"p\",\"reason\":\"w\"}", 0, "pool p is frozen\n", ""},
+    {"freeze again", ARGS("freeze", "--pool=p", "--reason=w"),
+     "{\"seq\":9,\"already\":true,\"by\":\"kim\",\"reason\":\"heat\",\"since\":"
+     "\"2026-11-15T03:37:00Z\"}",
+     "POST /v1/freeze", 0,
+     "pool p was frozen before, by kim since 2026-11-15T03:37:00Z: heat; nothing was recorded\n",
+     ""},
+    {"the soak of a part of a ring", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run"),
+     "{\"dry_run\":true,\"waves\":[{\"wave\":0,\"kind\":\"ring\",\"units\":1,\"nodes\":1,"
+     "\"width\":1,\"soak_ms\":0}]}",
+     "POST /v1/changes", 0, "  after ring\n", ""},
     {"freeze without a reason", ARGS("freeze"), NULL, "", 2, "", "--reason"},
     {"unfreeze", ARGS("unfreeze", "--pool=p", "--reason=w"), "{\"seq\":9}", "POST /v1/unfreeze", 0,
      "pool p is no longer frozen\n", ""},
@@ -347,6 +364,10 @@ static void test_json(void)
     STANDS("rolled back", "true", "1 node failed", COUNTS("3", "0", "0", "0", "1"), "halted",      \
            COUNTS("1", "0", "0", "0", "1"), "planned", COUNTS("2", "0", "0", "0", "0"))
 
+#define BACK_FROM(state)                                                                           \
+    STANDS(state, "true", "by kim", COUNTS("3", "0", "0", "0", "1"), "begun",                      \
+           COUNTS("1", "0", "0", "0", "1"), "planned", COUNTS("2", "0", "0", "0", "0"))
+
 /* Half of it is done after an hour. */
 #define SLOW                                                                                       \
     "{\"id\":7,\"state\":\"running\",\"total\":4,\"started\":\"2026-11-14T23:00:00Z\","            \
@@ -407,6 +428,16 @@ static const struct {
      "wave 0 canary: halted, 0/2 done, 1 fenced\n"
      "change 7 rolled back: 0/4 done, 1 reverted\n"
      "why: 1 node failed\n"
+     "see: lockstep change show 7\n",
+     ""},
+    {"to the end of a rollback that no gate began",
+     ARGS(BACK_FROM("rolling back"), BACK_FROM("rolled back")),
+     {0},
+     1,
+     "change 7 rolling back: 0/4 done, 1 reverted\n"
+     "wave 0 canary: rolling back, 0/2 done, 1 reverted\n"
+     "change 7 rolled back: 0/4 done, 1 reverted\n"
+     "why: by kim\n"
      "see: lockstep change show 7\n",
      ""},
     {"while lockstepd starts anew",

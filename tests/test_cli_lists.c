@@ -91,6 +91,11 @@ static const struct {
      CHANGES,
      {.width = 200},
      "changes-wide-200.txt"},
+    {"columns that are asked for, without a value",
+     ARGS("node", "ls", "--columns", "name,asset,assigned_to"),
+     NODES,
+     {.width = 80},
+     "columns-80.txt"},
     {"a thing as YAML", ARGS("node", "show", "gpu001", "-o", "yaml"), N1, {0}, "node.yaml"},
 };
 
@@ -118,6 +123,29 @@ static void test_views(void)
         CHECK_INT(a.run.exit, 0);
         CHECK_STR(a.run.out, shows.ptr);
     }
+}
+
+/* A server whose cursors lead in a circle, without a row. */
+static void test_endless(void)
+{
+    static const char *const words[] = {"node", "ls", NULL};
+    const char *const asks[] = {"GET /v1/nodes?limit=1000&after=a",
+                                "GET /v1/nodes?limit=1000&after=b", "GET /v1/nodes?limit=1000"};
+    const char *const says[] = {"{\"items\":[],\"next\":\"b\"}", "{\"items\":[],\"next\":\"a\"}",
+                                "{\"items\":[],\"next\":\"a\"}"};
+    char path[256], server[264];
+    struct lks_liar liar = {.path = path, .reply_count = LKS_COUNT(asks)};
+    (void)snprintf(path, sizeof(path), "%s/endless", tree.path);
+    (void)snprintf(server, sizeof(server), "unix:%s", path);
+    for (size_t i = 0; i < LKS_COUNT(asks); i++)
+        liar.replies[i] = (struct lks_liar_reply){asks[i], lks_run_answer(200, says[i])};
+    lks_liar_start(&liar);
+    const char *const line[] = {words[0], words[1], "--server", server, NULL};
+    struct lks_run run = lks_run(line);
+    CHECK_INT(run.exit, 3);
+    CHECK_HAS(run.err, "the list does not end: 1000 pages, the last 1000 without a row; is it");
+    lks_run_fini(&run);
+    lks_liar_fini(&liar);
 }
 
 /* Rows and columns -------------------------------------------------------------------------- */
@@ -199,7 +227,8 @@ static const struct {
      ARGS(DRIFTS("drift")), "/v1/drift?limit=1000 ", 0, "", ""},
     {"a value that a column never has", ARGS("node", "ls", "-l", "judged=bogus"), ARGS(NULL), "", 2,
      "",
-     "--selector: judged is never 'bogus'; its values: unjudged, conforms, drift, unmeasured\n"},
+     "--selector: judged is never 'bogus'; its values: unjudged, conforms, drift, unmeasured, "
+     "deviation\n"},
     {"or that it would never differ from", ARGS("node", "ls", "-l", "liveness!=up"), ARGS(NULL), "",
      2, "", "liveness is never 'up'; its values: unseen, live, late, lost\n"},
     {"neither yes nor no", ARGS("node", "ls", "-l", "held=maybe"), ARGS(NULL), "", 2, "",
@@ -507,6 +536,7 @@ int main(void)
     tree = lks_tree_new();
     int code = lks_test_main((const struct lks_test[]){
         {"lists: formats", test_views},
+        {"lists: one that does not end", test_endless},
         {"lists: rows and columns", test_rows},
         {"lists: names of all commands", test_names},
         {"lists: headings are names of columns", test_headings},

@@ -387,7 +387,7 @@ static void test_others(void)
     for (size_t i = 0; i < LKS_COUNT(modes); i++) {
         snprintf(path, sizeof(path), "%s%s", home.path, modes[i].path);
         CHECK_INT(chmod(path, modes[i].open), 0);
-        snprintf(advice, sizeof(advice), "make it yours alone: chmod go-w %s\n", path);
+        snprintf(advice, sizeof(advice), "remove their permission: chmod go-w %s\n", path);
         check_run(&u, "node ls", 3, "others can write there");
         check_run(&u, "config ls", 3, advice);
         CHECK_INT(chmod(path, modes[i].closed), 0);

@@ -334,6 +334,7 @@ static void check_start(struct scene *s, uint64_t id)
     crew_fine(s->maker, "startChange", path_of(id, "start"), START("3", "24"), &t);
     CHECK_STR(crew_text(&t, "state"), "running");
     CHECK_INT(crew_number(&t, "nodes"), NODES);
+    CHECK(crew_truth(&t, "frozen")); /* by check_freeze() */
 }
 
 /* Agents --------------------------------------------------------------------------------------- */
@@ -510,6 +511,11 @@ static void check_freeze(struct scene *s)
                  "may not operate");
     crew_refused(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"train\"}", 400, "reason");
     crew_fine(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"train\",\"reason\":\"heat\"}", &t);
+    CHECK(!crew_truth(&t, "already"));
+    crew_fine(s->maker, "freeze", "/v1/freeze", "{\"pool\":\"train\",\"reason\":\"dust\"}", &t);
+    CHECK(crew_truth(&t, "already"));
+    CHECK_STR(crew_text(&t, "reason"), "heat");
+    CHECK(crew_text(&t, "by").len > 0 && crew_text(&t, "since").len > 0);
     crew_fine(s->maker, "frozen", "/v1/freeze", NULL, &t);
     CHECK(!crew_truth(&t, "frozen"));
     CHECK_STR(lks_doc_text(crew_item(&t, "pools", 0), "reason"), "heat");
@@ -520,6 +526,9 @@ static void check_freeze(struct scene *s)
     CHECK_INT(crew_count(&t, "pools"), 0);
     CHECK_INT(crew_count(&t, "days"), 0);
     crew_fine(s->crew.root, "freeze", "/v1/freeze", "{\"reason\":\"storm\"}", &t);
+    CHECK(!crew_truth(&t, "already"));
+    crew_fine(s->crew.root, "freeze", "/v1/freeze", "{\"reason\":\"flood\"}", &t);
+    CHECK(crew_truth(&t, "already"));
     crew_fine(s->other, "frozen", "/v1/freeze", NULL, &t); /* of all: that concerns everyone */
     CHECK(crew_truth(&t, "frozen"));
     CHECK_STR(crew_text(&t, "reason"), "storm");

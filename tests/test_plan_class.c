@@ -39,7 +39,8 @@ static const struct {
     {"an emergency without a flaw",
      "near",
      {.class = LKS_STR_C("emergency")},
-     "class emergency: advisory has to name the published advisory that it closes"},
+     "a change of class emergency closes a published advisory: name it with --advisory (advisory "
+     "in the API)"},
     {"a flaw that it closes",
      "near",
      {.class = LKS_STR_C("emergency"), .advisory = LKS_STR_C("CVE-2025-23266")},
@@ -51,7 +52,8 @@ static const struct {
     {"a flaw without an emergency",
      "near",
      {.advisory = LKS_STR_C("CVE-2025-23266")},
-     "advisory: goes with a class that is for it, and standard is not"},
+     "--advisory (advisory in the API) is for a change of class emergency, and this one is of "
+     "class standard"},
     {"no stack, and so nothing tested", "9.9", {.kind = LKS_CHANGE_AGENT}, "routine"},
     /* Nobody approves what is standard, so nobody would have agreed to less. */
     {"nodes may fail", "near", {.failures_max = 1}, "routine"},

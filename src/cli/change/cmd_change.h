@@ -15,6 +15,17 @@
             LKS_CHANGE_SOME("unknown", "unknown")                                                  \
                 LKS_CHANGE_SOME("skipped", "skipped") "[{state!passed}: {text}]"
 
+/* The state of a wave, as alternatives of a form: a wave that was in progress when its change was
+ * rolled back or aborted has ended, though its own record does not move. */
+#define LKS_CHANGE_WAVE_LEFT(wave, change) "{state=" wave "}{^state=" change "}" change "|"
+#define LKS_CHANGE_WAVE_STATE                                                                      \
+    LKS_CHANGE_WAVE_LEFT("begun", "rolling back")                                                  \
+    LKS_CHANGE_WAVE_LEFT("begun", "rolled back")                                                   \
+    LKS_CHANGE_WAVE_LEFT("begun", "aborted")                                                       \
+    LKS_CHANGE_WAVE_LEFT("soaks", "rolling back")                                                  \
+    LKS_CHANGE_WAVE_LEFT("soaks", "rolled back")                                                   \
+    LKS_CHANGE_WAVE_LEFT("soaks", "aborted") "{state}"
+
 /* The plan of an answer, for people: notes, waves, steps there and back. */
 enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *change,
                                     struct lks_err *err) LKS_MUST_CHECK;

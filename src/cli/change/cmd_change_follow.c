@@ -166,7 +166,7 @@ static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bo
     lks_buf_add(&text, bar ? LKS_STR(" ") : LKS_STR(": "));
     if (bar)
         put_bar(wave, &text);
-    lks_render(&text, "{state}, " LKS_CHANGE_PROGRESS, &of);
+    lks_render(&text, "[" LKS_CHANGE_WAVE_STATE "], " LKS_CHANGE_PROGRESS, &of);
     print_line(cli, colour_of(lks_doc_text(wave, "state")), true, lks_buf_view(&text));
 }
 

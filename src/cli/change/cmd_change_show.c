@@ -44,7 +44,8 @@ static enum lks_code print_notes(struct lks_cli *cli, const struct lks_doc *chan
     LKS_PLAIN_RIGHT("wave", "{wave#}"), LKS_PLAIN_LEFT("kind", "kind"),                            \
         LKS_PLAIN_WRAP("pool", "pool")
 #define WAVE_STANDS                                                                                \
-    {"state", "[{state=passed}{members.reverted?}reverted (had passed)|{state}]", 0,               \
+    {"state",                                                                                      \
+     "[{state=passed}{members.reverted?}reverted (had passed)|" LKS_CHANGE_WAVE_STATE "]", 0,      \
      "[{.=passed}green|{.=halted}red|{.=held}yellow]"},                                            \
         LKS_PLAIN_WRAP("progress", LKS_CHANGE_PROGRESS)
 
@@ -53,7 +54,7 @@ static const struct lks_listing_column wave_columns[] = {
     LKS_PLAIN_RIGHT("units", "{units#}"),
     LKS_PLAIN_RIGHT("nodes", "{nodes#}"),
     LKS_PLAIN_RIGHT("width", "{width#}"),
-    LKS_PLAIN_LEFT("soak", "{soak_ms~}"),
+    LKS_PLAIN_LEFT("soak", "[{soak_ms~}|{kind!canary}after ring]"),
     WAVE_STANDS,
 };
 static const struct lks_listing_column narrow_columns[] = {WAVE, WAVE_STANDS};
@@ -66,12 +67,29 @@ static const struct lks_listing_column width_columns[] = {
 static const struct lks_listing_part widths = {"waves", LKS_PART_COLUMNS(width_columns),
                                                "\nwidths:\n", true};
 
+/* The columns that a narrow terminal has no room for. */
+static void note_left_out(struct lks_cli *cli)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(FORM_MAX);
+    for (size_t i = 0; i < LKS_COUNT(wave_columns); i++) {
+        bool shown = false;
+        for (size_t k = 0; k < LKS_COUNT(narrow_columns); k++)
+            shown = shown || strcmp(wave_columns[i].header, narrow_columns[k].header) == 0;
+        if (!shown)
+            lks_buf_addf(&line, "%s%s",
+                         line.len > 0 ? ", " : "not shown: ", wave_columns[i].header);
+    }
+    lks_buf_addf(&line, " (--output wide)");
+    fprintf(cli->out, "%s%s%s\n", lks_term_on(&cli->term, LKS_DIM), line.ptr,
+            lks_term_off(&cli->term, LKS_DIM));
+}
+
 static enum lks_code print_waves(struct lks_cli *cli, const struct lks_doc *change,
                                  struct lks_err *err)
 {
     const struct lks_doc *waves = lks_doc_member(change, "waves");
     bool stands = waves != NULL && waves->first != NULL && lks_render_truth(waves->first, "state");
-    bool narrow = stands && cli->term.width > 0 && cli->term.width < NARROW;
+    bool narrow = stands && !cli->wide && cli->term.width > 0 && cli->term.width < NARROW;
     struct lks_listing_part part = {"waves", LKS_PART_COLUMNS(wave_columns), NULL, true};
     if (narrow)
         part = (struct lks_listing_part){"waves", LKS_PART_COLUMNS(narrow_columns), NULL, true};
@@ -79,6 +97,8 @@ static enum lks_code print_waves(struct lks_cli *cli, const struct lks_doc *chan
         part.column_count -= 2;
     if (lks_listing_part(cli, &part, change, err) != LKS_OK)
         return err->code;
+    if (narrow)
+        note_left_out(cli);
     /* Plans of earlier versions do not have it. */
     bool known =
         waves != NULL && waves->first != NULL && lks_render_truth(waves->first, "width_text");

@@ -235,7 +235,8 @@ enum lks_code lks_ask_run(struct lks_cli *cli, const struct lks_args *args,
     {                                                                                              \
         verb, "POST", "/v1/" verb,                                                                 \
             LKS_ASK_MEMBERS(LKS_ASK_OPTION("pool", "--pool"), LKS_ASK_REASON),                     \
-            "[pool {--pool}|the fleet] is " done                                                   \
+            "[pool {--pool}|the fleet] [{already?}was frozen before, by {by}[ since {since}]: "    \
+            "{reason}; nothing was recorded|is " done "]"                                          \
     }
 #define EVIDENCE                                                                                   \
     LKS_ASK_NEEDED("evidence", "--evidence", "what it rests on; it is recorded for ever")

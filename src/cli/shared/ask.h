@@ -68,7 +68,9 @@ struct lks_ask {
 #define LKS_ASK_CHANGE_SIZE "{nodes#node}, {gpus#GPU}[{assets?}, {assets#asset}]"
 #define LKS_ASK_CHANGED                                                                            \
     "change {1} is {state}[{state=proposed}{approvals.given<approvals.needed} "                    \
-    "({approvals.given} of {approvals.needed} approvals)]: " LKS_ASK_CHANGE_SIZE
+    "({approvals.given} of {approvals.needed} approvals)]: " LKS_ASK_CHANGE_SIZE                   \
+    "[{frozen?}; frozen: no further node starts before 'lockstep unfreeze' ('lockstep freeze "     \
+    "--list' lists freezes)]"
 
 /* The path and the body; nothing is sent yet. USAGE if an option is missing or invalid. */
 enum lks_code lks_ask_begin(struct lks_cli *cli, const struct lks_args *args,

@@ -128,6 +128,7 @@ struct rows {
     size_t column_count;
     struct lks_table table;
     bool filled[LKS_TABLE_COLUMNS_MAX];
+    bool chosen; /* by the caller: none is dropped */
     size_t count;
 };
 
@@ -155,7 +156,8 @@ static enum lks_code print_rows(struct lks_cli *cli, struct rows *r, const char 
 {
     if (r->count == 0 && empty != NULL)
         fprintf(cli->out, "%s\n", empty);
-    drop_empty(cli, &r->table, r->filled);
+    if (!r->chosen)
+        drop_empty(cli, &r->table, r->filled);
     return lks_output_table(cli, &r->table, err);
 }
 
@@ -231,6 +233,7 @@ static enum lks_code print_items(struct lks_cli *cli, const struct lks_args *arg
     if (q->wide)
         lks_listing_query_widen(q, items);
     rows_init(&r, q->columns, q->column_count);
+    r.chosen = q->chosen;
     for (size_t i = 0; i < items->count; i++)
         add_item_row(&r, items->items[i]);
     return print_rows(cli, &r, listing->empty, err);
@@ -264,6 +267,7 @@ static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args,
     p->no = listing->no;
     p->limit = p->query.sort.len > 0 ? 0 : p->query.limit;
     rows_init(&p->rows, p->query.columns, p->query.column_count);
+    p->rows.chosen = p->query.chosen;
     lks_buf_init(&p->json, LKS_OUTPUT_BYTES_MAX);
     p->writer.out = &p->json;
     lks_json_begin(&p->writer, NULL, '{');

@@ -88,6 +88,7 @@ static enum lks_code read_columns(const struct lks_cli *cli, const struct lks_ar
                                   struct lks_err *err)
 {
     struct lks_str given = lks_args_str(args, "--columns");
+    q->chosen = given.len > 0;
     q->wide = cli->wide;
     if (given.len > 0 && (cli->wide || lks_args_has(args, "--json")))
         return lks_fail(err, LKS_E_USAGE,

@@ -17,6 +17,7 @@ struct lks_listing_query {
     char order[LKS_LISTING_NAME_SIZE]; /* what lockstepd sorts by */
     uint64_t limit;                    /* 0: all rows */
     bool wide;
+    bool chosen; /* --columns names them: all are shown, also without a value */
     const struct lks_listing_column *columns;
     size_t column_count;
     struct lks_listing_column own[LKS_TABLE_COLUMNS_MAX]; /* `columns`, unless the listing's */

@@ -83,8 +83,8 @@ enum lks_code lks_path_config_base(const struct lks_cli *cli, char out[PATH_MAX]
 static enum lks_code fail_others(const char *path, struct lks_err *err)
 {
     return lks_fail(err, LKS_E_REFUSED,
-                    "%s: others can write there, so it says nothing about whom you trust; make it "
-                    "yours alone: chmod go-w %s",
+                    "%s: others can write there, so its content is not trusted; remove their "
+                    "permission: chmod go-w %s",
                     path, path);
 }
 
@@ -100,8 +100,7 @@ enum lks_code lks_path_mine(const char *path, const struct stat *st, struct lks_
     bool sticky = S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX) != 0;
     if (st->st_uid != geteuid() && st->st_uid != 0)
         return lks_fail(err, LKS_E_REFUSED,
-                        "%s: belongs to another user, so it says nothing about whom you trust",
-                        path);
+                        "%s: belongs to another user, so its content is not trusted", path);
     return open && !sticky ? fail_others(path, err) : LKS_OK;
 }
 

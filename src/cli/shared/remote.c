@@ -13,6 +13,8 @@ enum {
     TOKEN_MAX = 4096,
     PATH_SHOWN = 200,
     PAGE = 1000,
+    PAGES_MAX = 100000,     /* of one list: as many rows as no fleet has */
+    EMPTY_MAX = 1000,       /* of these without a row, one after the other */
     QUESTION_MAX = 1 << 20, /* as much as lockstepd takes */
     PATH_BYTES = LKS_REMOTE_PATH_MAX
 };
@@ -425,11 +427,25 @@ static enum lks_code fetch_page(struct lks_remote *remote, const struct lks_remo
     return lks_remote_call(remote, "GET", &page, NULL, LKS_STR(""), out, err);
 }
 
+/* A list ends, whatever cursors a server makes up. */
+static enum lks_code check_pages(const struct lks_doc *items, unsigned *pages, unsigned *empty,
+                                 struct lks_err *err)
+{
+    *empty = items->first == NULL ? *empty + 1 : 0;
+    if (++*pages < PAGES_MAX && *empty < EMPTY_MAX)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_LIMIT,
+                    "the list does not end: %u pages, the last %u without a row; is it lockstepd "
+                    "that --server names? --limit N asks for less",
+                    *pages, *empty);
+}
+
 enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote_path *path,
                               const char *cursor, uint64_t limit, lks_remote_item *fn, void *ctx,
                               struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf place = LKS_BUF(PATH_BYTES);
+    unsigned pages = 0, empty = 0;
     remote->enough = remote->more = false;
     if (lks_buf_check(&path->text, err) != LKS_OK)
         return lks_wrap(err, "the question");
@@ -453,6 +469,8 @@ enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote
         }
         if (next.len == 0 || lks_str_eq(next, lks_buf_view(&place)))
             return LKS_OK;
+        if (check_pages(items, &pages, &empty, err) != LKS_OK)
+            return err->code;
         lks_buf_truncate(&place, 0);
         lks_buf_add(&place, next);
         if (lks_buf_check(&place, err) != LKS_OK)

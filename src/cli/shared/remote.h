@@ -136,7 +136,8 @@ enum lks_code lks_remote_question_send(struct lks_cli *cli, const struct lks_arg
                                        struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Fetch all pages of a list, page by page, and hand each item to `fn`. `cursor` is the parameter
- * that asks for the next page: "after" for most. `limit` 0: all. */
+ * that asks for the next page: "after" for most. `limit` 0: all. LIMIT for a list that does not
+ * end. */
 typedef enum lks_code lks_remote_item(void *ctx, const struct lks_doc *item, struct lks_err *err);
 enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote_path *path,
                               const char *cursor, uint64_t limit, lks_remote_item *fn, void *ctx,

@@ -75,13 +75,16 @@ static enum lks_code check_advisory(struct lks_planning *p)
     bool asked = p->class->covers == LKS_COVERS_ADVISORY;
     if (asked && p->wish.advisory.len == 0)
         return lks_fail(p->err, LKS_E_INVALID,
-                        "class %" LKS_STR_FMT ": advisory has to name the published advisory "
-                        "that it closes, such as CVE-2025-23266",
+                        "a change of class %" LKS_STR_FMT " closes a published advisory: name it "
+                        "with --advisory (advisory in the API), such as CVE-2025-23266; 'lockstep "
+                        "advisories' lists those that apply",
                         LKS_STR_ARG(p->class->name));
     if (!asked && p->wish.advisory.len > 0)
-        return lks_fail(p->err, LKS_E_INVALID,
-                        "advisory: goes with a class that is for it, and %" LKS_STR_FMT " is not",
-                        LKS_STR_ARG(p->class->name));
+        return lks_fail(
+            p->err, LKS_E_INVALID,
+            "--advisory (advisory in the API) is for a change of class emergency, and this one "
+            "is of class %" LKS_STR_FMT,
+            LKS_STR_ARG(p->class->name));
     if (asked && !p->closes)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " does not close %" LKS_STR_FMT

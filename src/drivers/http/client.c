@@ -81,6 +81,13 @@ static void hang_up(struct lks_client *c)
     c->fd = -1;
 }
 
+/* How long a request has; a large one has a second more for each `rate_min` bytes. */
+static enum lks_code fail_timeout(const struct lks_client *c, struct lks_err *err)
+{
+    return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer in time (%g s)", server_name(c),
+                    (double)c->timeout_ms / 1000);
+}
+
 /* Until the socket is ready, or `deadline`. */
 static enum lks_code wait_until(const struct lks_client *c, short events, lks_ms deadline,
                                 struct lks_err *err)
@@ -88,7 +95,7 @@ static enum lks_code wait_until(const struct lks_client *c, short events, lks_ms
     for (;;) {
         lks_ms now = now_ms();
         if (now >= deadline)
-            return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer in time", server_name(c));
+            return fail_timeout(c, err);
         lks_ms left = deadline - now;
         struct pollfd wanted = {.fd = c->fd, .events = events};
         int ready = poll(&wanted, 1, left > INT32_MAX ? INT32_MAX : (int)left);
@@ -332,7 +339,7 @@ static enum lks_code send_all(struct lks_client *c, struct lks_str bytes, struct
         bytes = (struct lks_str){bytes.ptr + sent, bytes.len - sent};
         move_deadline(c, sent);
         if (now_ms() >= c->deadline && bytes.len > 0)
-            return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer in time", server_name(c));
+            return fail_timeout(c, err);
     }
     return LKS_OK;
 }
@@ -343,7 +350,7 @@ static enum lks_code receive(struct lks_client *c, char *out, size_t size, size_
 {
     for (;;) {
         if (now_ms() >= c->deadline) /* a server that drips is never waited for below */
-            return lks_fail(err, LKS_E_TIMEOUT, "%s: no answer in time", server_name(c));
+            return fail_timeout(c, err);
         if (c->ssl != NULL) {
             ERR_clear_error();
             int result = SSL_read_ex(c->ssl, out, size, got);

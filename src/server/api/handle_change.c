@@ -203,6 +203,8 @@ void lks_handle_change_act(struct lks_authz *authz, struct lks_call *call, uint6
     lks_json_int(&w, "nodes", size.nodes);
     lks_json_int(&w, "gpus", size.gpus);
     lks_view_change_approvals(&w, authz->state, c);
+    if (c->state == LKS_CHANGE_RUNNING && is_frozen(authz->state, c))
+        lks_json_bool(&w, "frozen", true);
     lks_json_end(&w, '}');
 }
 
@@ -319,15 +321,39 @@ void lks_handle_member_skip(struct lks_authz *authz, struct lks_call *call)
 
 /* Freezing ---------------------------------------------------------------------------------- */
 
+/* The freeze that there is, of the pool or of the fleet. */
+static void put_freeze(struct lks_json_writer *w, const struct lks_state *s, struct lks_str pool)
+{
+    const struct lks_state_pool *p = pool.len > 0 ? &s->pools[lks_state_pool(s, pool)] : NULL;
+    lks_json_bool(w, "already", true);
+    lks_view_by(w, s, p != NULL ? p->frozen_by : s->frozen_by,
+                p != NULL ? p->frozen_reason : s->frozen_reason);
+    lks_view_time(w, "since", p != NULL ? p->frozen_since : s->frozen_since);
+}
+
+static bool has_freeze(const struct lks_state *s, struct lks_str pool)
+{
+    uint32_t p = lks_state_pool(s, pool);
+    return pool.len > 0 ? p < s->pool_count && s->pools[p].known && s->pools[p].frozen : s->frozen;
+}
+
 void lks_handle_freeze(struct lks_authz *authz, struct lks_call *call)
 {
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     const struct lks_ask_freeze *ask = LKS_ASKED(call, lks_ask_freeze);
     struct lks_event event = {
         .kind = LKS_EVENT_FREEZE,
         .reason = ask->reason,
         .freeze = {.pool = ask->where.pool, .on = lks_str_is(lks_call_verb(call), "freeze")},
     };
-    lks_authz_record(authz, call, &event);
+    bool already = event.freeze.on && has_freeze(authz->state, ask->where.pool);
+    if (!lks_authz_turn(authz, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    if (already)
+        put_freeze(&w, authz->state, ask->where.pool);
+    lks_json_end(&w, '}');
 }
 
 /* Whether one of its pools, or all, is the caller's to look at. */

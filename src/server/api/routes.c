@@ -380,7 +380,7 @@ const struct lks_route lks_routes[] = {
     {.method = "POST", .path = "/v1/freeze", .id = "freeze",
      .permission = LKS_MAY_OPERATE, .scope = LKS_SCOPE_POOL,
      .body = &lks_ask_freeze, .body_max = 64 * KIB,
-     .answer = &lks_form_seq, .flags = LKS_ROUTE_WRITE, .handle = lks_handle_freeze,
+     .answer = &lks_form_freeze, .flags = LKS_ROUTE_WRITE, .handle = lks_handle_freeze,
      .about = "Freeze a pool or the whole fleet: no further node is changed"},
     {.method = "POST", .path = "/v1/unfreeze", .id = "unfreeze",
      .permission = LKS_MAY_APPROVE, .scope = LKS_SCOPE_POOL,

@@ -51,14 +51,14 @@ extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_releas
 extern const struct lks_form lks_form_artifacts, lks_form_part, lks_form_stored, lks_form_collected;
 extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_can,
     lks_form_fleet, lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_at,
-    lks_form_past, lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_released,
-    lks_form_commanded, lks_form_command, lks_form_alarms, lks_form_access, lks_form_token,
-    lks_form_token_renewed, lks_form_login_device, lks_form_login, lks_form_certificate,
-    lks_form_head, lks_form_enrolled, lks_form_beat, lks_form_mail, lks_form_renewed,
-    lks_form_problem, lks_form_drift, lks_form_deviations, lks_form_numbered, lks_form_leases,
-    lks_form_sweeps, lks_form_scheds, lks_form_done, lks_form_admit, lks_form_overrides,
-    lks_form_admissions, lks_form_observed, lks_form_stacks, lks_form_stack, lks_form_published,
-    lks_form_images, lks_form_advisories, lks_form_lifecycle, lks_form_remedies;
+    lks_form_past, lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_freeze,
+    lks_form_released, lks_form_commanded, lks_form_command, lks_form_alarms, lks_form_access,
+    lks_form_token, lks_form_token_renewed, lks_form_login_device, lks_form_login,
+    lks_form_certificate, lks_form_head, lks_form_enrolled, lks_form_beat, lks_form_mail,
+    lks_form_renewed, lks_form_problem, lks_form_drift, lks_form_deviations, lks_form_numbered,
+    lks_form_leases, lks_form_sweeps, lks_form_scheds, lks_form_done, lks_form_admit,
+    lks_form_overrides, lks_form_admissions, lks_form_observed, lks_form_stacks, lks_form_stack,
+    lks_form_published, lks_form_images, lks_form_advisories, lks_form_lifecycle, lks_form_remedies;
 
 /* Bundles and keys. */
 extern const struct lks_form lks_ask_bundle, lks_ask_key;

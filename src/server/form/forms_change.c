@@ -414,7 +414,8 @@ const struct lks_form lks_form_moved = FORM("ChangeMoved", "The state of a chang
     MUST("state", WORDS(lks_change_state_words), "its state now"),
     MUST("nodes", COUNT, "how many nodes it is for"),
     MUST("gpus", COUNT, "how many GPUs they have"),
-    MUST("approvals", LKS_FORM(approvals), "its approvals"));
+    MUST("approvals", LKS_FORM(approvals), "its approvals"),
+    MAY("frozen", TRUTH, "it is running, and nodes of it may not start: a freeze"));
 static const struct lks_form member = FORM("ChangeMember", "A node in a change",
     MUST("node", TEXT, "the node or asset"),
     MAY("asset", TEXT, "class of an asset; absent for a node"),
@@ -451,6 +452,11 @@ static const struct lks_form frozen_days = FORM("FrozenDays", "Days on which no 
     MUST("now", TRUTH, "today is one of them, by UTC"),
     MAY("pools", LKS_LIST(TEXT), "in which no further node is changed; absent: in all"),
     MAY("description", TEXT, "why"));
+const struct lks_form lks_form_freeze = FORM("FreezeRecorded", "The freeze, or the one there is",
+    SEQ,
+    MAY("already", TRUTH, "it was frozen before, and nothing was recorded: by whom and why,"),
+    BY,
+    MAY("since", TIME, "and since when"));
 const struct lks_form lks_form_frozen = FORM("Frozen", "Freezes in effect",
     MUST("frozen", TRUTH, "the whole fleet is frozen"),
     BY,
