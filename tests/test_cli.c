@@ -71,6 +71,28 @@ static const struct {
     {"a slip in the first word, and an argument", ARGS("ndoe", "gpu1"), 2, "",
      "lockstep: no command 'ndoe gpu1'; did you mean 'node'? See 'lockstep help node'\n"},
     {"an empty word", ARGS(""), 2, "", "lockstep: no command ''; 'lockstep help' lists them\n"},
+    {"a slip in a role", ARGS("access", "grant", "kim", "aprover"), 3, "",
+     "lockstep: access grant: there is no role 'aprover'; did you mean 'approver'? roles of people "
+     "are viewer, operator, approver and admin\n"},
+    {"no role", ARGS("access", "revoke", "kim", "king"), 3, "",
+     "lockstep: access revoke: there is no role 'king'; roles of people are viewer, operator, "
+     "approver and admin\n"},
+    {"a table of records", ARGS("journal", "export", "-o", "table"), 2, "",
+     "lockstep: journal export: --output table: records of different kinds have no common columns; "
+     "leave the option out for a line of JSON for each record, give yaml or name, or use 'lockstep "
+     "node history NODE' for a table\n"},
+    {"a range that ends before it starts",
+     ARGS("journal", "export", "--since", "1h ago", "--until", "2h ago"), 2, "",
+     "lockstep: --since '1h ago' (2026-11-14T23:00:00.000Z) is later than --until '2h ago' "
+     "(2026-11-14T22:00:00.000Z): no record is in that range; give the earlier time to --since\n"},
+    {"no GPU to draft a stack from", ARGS("stack", "init", "--root", "tests/golden"), 1, "",
+     "lockstep: error: unmeasured: kernel: kernel is not there (/proc/sys/kernel/osrelease), and "
+     "every node has one\n"
+     "lockstep: error: unmeasured: devices.gpus: devices.gpus could not be read: "
+     "/sys/bus/pci/devices: not there (/sys/bus/pci/devices)\n"
+     "lockstep: error: no-gpu: devices.gpus: no GPU was found: a golden stack is for a GPU node\n"
+     "lockstep: no stack was written: run 'lockstep stack init' on a GPU node, or name a captured "
+     "one with --root DIR ('lockstep inventory --capture DIR' makes one)\n"},
     {"help for no command", ARGS("help", "fly"), 2, "",
      "lockstep: no command 'fly'; 'lockstep help' lists them\n"},
     {"version", ARGS("version"), 0, VERSION_LINE, ""},

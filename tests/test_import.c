@@ -61,6 +61,10 @@ static const struct {
     const char *name, *table, *has;
 } bad[] = {
     {"no pool column", "name,class\nn1,c\n", "names no column 'pool'"},
+    {"a slip in a column", "name,poool,class\nn1,a,c\n",
+     "line 1 names no column 'pool', which each node needs; rename the column 'poool' if that is"},
+    {"a slip in a column that may be left out", "name,pool,class,rak\nn1,a,c,r\n",
+     "line 1: a fleet has no column 'rak'; did you mean 'rack'?"},
     {"a column we do not know", "name,pool,class,colour\nn1,a,hgx-h200-8,red\n", "column 'colour'"},
     {"no name", "name,pool,class\n,a,c\n", "line 2: name, pool and class may not be empty"},
     {"not a host's name", "name,pool,class\nn 1,a,hgx-h200-8\n",

@@ -1,5 +1,6 @@
 /* Who may do what, and the credentials of people. */
 #include "base/file.h"
+#include "base/near.h"
 #include "cli/shared/ask.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/context.h"
@@ -12,6 +13,23 @@
 #include <limits.h>
 #include <unistd.h>
 
+/* Roles of people come before that of agents. */
+static enum lks_code check_role(const struct lks_cli *cli, const char *role, struct lks_err *err)
+{
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(lks_str_from(role));
+    for (size_t i = 0; i < LKS_ROLE_AGENT; i++) {
+        if (strcmp(role, lks_role_words[i]) == 0)
+            return LKS_OK;
+        lks_near_try(&near, lks_str_from(lks_role_words[i]));
+    }
+    bool asks = lks_near_hint(&near, hint)[0] != '\0';
+    return lks_fail(err, LKS_E_INVALID,
+                    "%s: there is no role '%s'%s roles of people are viewer, operator, approver "
+                    "and admin",
+                    cli->command->name, role, asks ? hint : ";");
+}
+
 enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
@@ -19,7 +37,8 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
         return lks_fail(err, LKS_E_INVALID,
                         "access grant: agent is the role of an enrolled node, and of "
                         "nothing else; people are viewer, operator, approver or admin");
-    return lks_ask_cmd(cli, args, err);
+    return check_role(cli, args->positional[1], err) == LKS_OK ? lks_ask_cmd(cli, args, err)
+                                                               : err->code;
 }
 
 /* A slip in the name makes a token that nothing is permitted to. Standard output is the token. */
@@ -71,6 +90,8 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
         return lks_fail(err, LKS_E_USAGE,
                         "access revoke: --site and --pool belong to a role, not to a token or a "
                         "certificate");
+    if (args->positional_count == 2 && check_role(cli, args->positional[1], err) != LKS_OK)
+        return err->code;
     return lks_ask_run(cli, args,
                        token         ? &revoke_token
                        : certificate ? &revoke_certificate

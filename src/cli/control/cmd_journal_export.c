@@ -110,6 +110,33 @@ static enum lks_code export_directory(const struct lks_args *args, struct export
     return x->failed ? err->code : LKS_OK;
 }
 
+/* No record can be in a range that ends before it starts, so an empty answer would mean nothing. */
+static enum lks_code check_range(const struct lks_args *args, const struct lks_select *select,
+                                 struct lks_err *err)
+{
+    char since[LKS_TIME_TEXT_SIZE], until[LKS_TIME_TEXT_SIZE];
+    if (select->since == 0 || select->until == 0 || select->since <= select->until)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_USAGE,
+                    "--since '%s' (%s) is later than --until '%s' (%s): no record is in that "
+                    "range; give the earlier time to --since",
+                    lks_args_get(args, "--since"), lks_time_text(select->since, since),
+                    lks_args_get(args, "--until"), lks_time_text(select->until, until));
+}
+
+/* Records of different kinds have different members, so there is no table of them. */
+static enum lks_code check_format(const struct lks_args *args, struct lks_err *err)
+{
+    struct lks_str format = lks_args_str(args, "--output");
+    if (!lks_str_is(format, "table") && !lks_str_is(format, "wide"))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_USAGE,
+                    "journal export: --output %" LKS_STR_FMT ": records of different kinds have "
+                    "no common columns; leave the option out for a line of JSON for each record, "
+                    "give yaml or name, or use 'lockstep node history NODE' for a table",
+                    LKS_STR_ARG(format));
+}
+
 static enum lks_code read_filters(const struct lks_args *args, struct export *x)
 {
     const char *text = lks_args_get(args, "--from");
@@ -127,7 +154,7 @@ static enum lks_code read_filters(const struct lks_args *args, struct export *x)
         LKS_OK)
         return lks_wrap(err, "--node");
     x->select.by = lks_args_str(args, "--by");
-    return LKS_OK;
+    return check_range(args, &x->select, err);
 }
 
 enum lks_code lks_cmd_journal_export(struct lks_cli *cli, const struct lks_args *args,
@@ -135,7 +162,7 @@ enum lks_code lks_cmd_journal_export(struct lks_cli *cli, const struct lks_args 
 {
     LKS_CLEANUP(export_fini) struct export x = {.cli = cli, .from = 1, .err = err};
     lks_arena_init(&x.arena, (size_t)256 << 20);
-    if (read_filters(args, &x) != LKS_OK)
+    if (check_format(args, err) != LKS_OK || read_filters(args, &x) != LKS_OK)
         return err->code;
     enum lks_code code =
         args->positional_count == 0 ? export_remote(args, &x) : export_directory(args, &x);

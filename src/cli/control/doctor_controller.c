@@ -218,8 +218,10 @@ void lks_doctor_served(struct lks_doctor *d)
     }
     lks_doctor_fix(d, "journalctl -u lockstepd -g server.crt");
     lks_doctor_say(d, "served cert", days > 0 ? NOTE : BAD,
-                   "the certificate that lockstepd serves ends in %" PRIu64 " days; one of another "
-                   "CA is replaced by the site, and used after 'systemctl reload lockstepd'",
+                   "the certificate that lockstepd serves ends in %" PRIu64
+                   " days; lockstepd renews "
+                   "certificates of its built-in CA, and its log says why it did not; replace a "
+                   "certificate of another CA and run 'systemctl reload lockstepd'",
                    days);
 }
 

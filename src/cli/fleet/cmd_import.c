@@ -1,6 +1,7 @@
 /* fleet import: a table of nodes, as spreadsheets and asset databases export it, as a manifest. */
 #include "base/file.h"
 #include "base/intern.h"
+#include "base/near.h"
 #include "base/vec.h"
 #include "cli/shared/commands.h"
 #include "cli/shared/input.h"
@@ -44,24 +45,51 @@ static void import_fini(struct import *im)
 
 /* Reading ----------------------------------------------------------------------------------- */
 
+/* A column that is needed, and the heading that may be a slip of it. */
+static enum lks_code fail_column(const struct lks_csv *csv, const char *needed, struct lks_err *err)
+{
+    struct lks_near near = lks_near_to(lks_str_from(needed));
+    for (size_t c = 0; c < csv->columns; c++)
+        lks_near_try(&near, csv->names[c]);
+    if (near.best.len > 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "line 1 names no column '%s', which each node needs; rename the column "
+                        "'%" LKS_STR_FMT "' if that is it",
+                        needed, LKS_STR_ARG(near.best));
+    return lks_fail(err, LKS_E_INVALID,
+                    "line 1 names no column '%s', which each node needs; the columns name, pool "
+                    "and class are required ('lockstep help fleet import' lists all)",
+                    needed);
+}
+
+static enum lks_code fail_unknown(struct lks_str name, struct lks_err *err)
+{
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(name);
+    lks_near_try(&near, LKS_STR("name"));
+    lks_near_try(&near, LKS_STR("posture"));
+    for (size_t i = 0; i < COLUMNS; i++)
+        lks_near_try(&near, lks_str_from(columns[i]));
+    return lks_fail(err, LKS_E_INVALID,
+                    "line 1: a fleet has no column '%" LKS_STR_FMT "'%s; rename or remove it. The "
+                    "columns are name, posture, pool, class, site, rack, domain, power_zone, "
+                    "cooling_loop, hardware_revision, supplier, side",
+                    LKS_STR_ARG(name), lks_near_hint(&near, hint));
+}
+
 static enum lks_code check_columns(const struct lks_csv *csv, struct lks_err *err)
 {
     static const char *const needed[] = {"name", "pool", "class"};
     for (size_t i = 0; i < LKS_COUNT(needed); i++) {
         if (lks_csv_column(csv, needed[i]) < 0)
-            return lks_fail(err, LKS_E_INVALID, "the first line names no column '%s'", needed[i]);
+            return fail_column(csv, needed[i], err);
     }
     for (size_t c = 0; c < csv->columns; c++) {
         bool known = lks_str_is(csv->names[c], "name") || lks_str_is(csv->names[c], "posture");
         for (size_t i = 0; !known && i < COLUMNS; i++)
             known = lks_str_is(csv->names[c], columns[i]);
         if (!known)
-            return lks_fail(err, LKS_E_INVALID,
-                            "column '%" LKS_STR_FMT
-                            "' is none of name, posture, pool, class, site, "
-                            "rack, domain, power_zone, cooling_loop, hardware_revision, supplier, "
-                            "side",
-                            LKS_STR_ARG(csv->names[c]));
+            return fail_unknown(csv->names[c], err);
     }
     return LKS_OK;
 }
@@ -287,7 +315,8 @@ static enum lks_code check_manifest(struct lks_cli *cli, const char *classes, st
     if (lks_input_facts(cli->data_dir, &input.facts, err) != LKS_OK ||
         (classes != NULL && lks_input_manifest(&input, classes, &library, err) != LKS_OK))
         return err->code;
-    return lks_manifest_parse("its manifest", text, &input.facts, &library, &input.manifest, err);
+    return lks_manifest_parse("the manifest made of it", text, &input.facts, &library,
+                              &input.manifest, err);
 }
 
 static enum lks_code write_manifest(struct import *im, struct lks_str name, struct lks_buf *out,
@@ -317,7 +346,10 @@ enum lks_code lks_cmd_fleet_import(struct lks_cli *cli, const struct lks_args *a
     const char *path = lks_args_get(args, "--csv");
     struct lks_str name = lks_args_str(args, "--name");
     if (path == NULL)
-        return lks_fail(err, LKS_E_USAGE, "fleet import: --csv has to name the table");
+        return lks_fail(
+            err, LKS_E_USAGE,
+            "fleet import: --csv FILE is required: a table with the columns name, pool, class "
+            "and more");
     im.posture = lks_args_has(args, "--posture") ? lks_args_str(args, "--posture") : LKS_STR("dev");
     lks_arena_init(&im.arena, MEMORY_MAX);
     lks_buf_init(&text, LKS_CSV_BYTES_MAX);

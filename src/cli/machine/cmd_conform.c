@@ -147,6 +147,19 @@ static enum lks_code init_json(struct lks_cli *cli, struct lks_str yaml, const c
     return lks_output_end(cli, &o, err);
 }
 
+/* Why there is no stack, and what to do about it. */
+static void print_refusal(struct lks_cli *cli, const struct lks_report *report)
+{
+    bool gpus = true;
+    for (size_t i = 0; i < report->count; i++)
+        gpus = gpus && strcmp(report->findings[i].rule, "no-gpu") != 0;
+    fprintf(cli->err, "lockstep: no stack was written: %s\n",
+            gpus ? "repair the errors above, or draft it on a node that is set up as the fleet "
+                   "is to be"
+                 : "run 'lockstep stack init' on a GPU node, or name a captured one with --root "
+                   "DIR ('lockstep inventory --capture DIR' makes one)");
+}
+
 /* The manifest goes to a file, so what is to be said beside it goes to the other stream. */
 static enum lks_code print_draft(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_str yaml, const char *digest,
@@ -159,7 +172,7 @@ static enum lks_code print_draft(struct lks_cli *cli, const struct lks_args *arg
         fwrite(yaml.ptr, 1, yaml.len, cli->out);
     lks_output_findings_aside(cli, NULL, report);
     if (cli->no)
-        fprintf(cli->err, "lockstep: no stack: the machine does not agree with itself\n");
+        print_refusal(cli, report);
     return LKS_OK;
 }
 

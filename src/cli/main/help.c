@@ -277,7 +277,8 @@ static size_t print_families(FILE *out, size_t group, size_t most, size_t column
 static const char overview_end[] =
     "'lockstep help GROUP' lists a group, such as plan or node; 'lockstep help COMMAND' explains a "
     "command, with examples; 'lockstep explain' explains fields. Exit status: 0 yes or done, 1 no, "
-    "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal, or local file error.";
+    "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal error, or a local file "
+    "cannot be read or written.";
 
 /* As many commands of each family as one screen has lines for. */
 static size_t most_that_fit(size_t columns)

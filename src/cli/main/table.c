@@ -268,7 +268,9 @@ static const struct lks_option node_ls_options[] = {
     {"--domain NAME", "only nodes of this domain"},
     {"--class NAME", "only nodes of this hardware class"},
     {"--liveness STATE", "only nodes in this state: live, late, lost or unseen"},
-    {"--judged VERDICT", "only this verdict: conforms, drift, unmeasured or unjudged"},
+    {"--judged VERDICT",
+     "only this verdict: conforms, drift, deviation (drift that a deviation covers), unmeasured or "
+     "unjudged"},
     {"--intake", "only nodes that wait to be accepted"},
     {"--held", "only nodes on hold"} LKS_SETTABLE_NODE(NODE_FILTER),
     {"--component NAME", "only nodes that run this component; see --version"},

@@ -35,7 +35,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     "jobs?: {listed?, missing?, rows: [{wave, pool, nodes, busy, jobs, requeue, ends?, "           \
     "unknown_ends, lost_gpu_hours, idle_gpu_hours, unknown_idle, unlisted}], top: [{job, user?, "  \
     "account?, nodes, of, started?, ends?, requeue}]}"
-#define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus, " LKS_CHANGE_APPROVALS "}"
+#define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus, " LKS_CHANGE_APPROVALS ", frozen?}"
 
 /* clang-format off */
 #define LKS_CHANGE_UNREACHABLE "unreachable?: {needed, reachable, pool?, site?, text}"
@@ -178,9 +178,11 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "rollbacks, drains for drift, automatic proposals, and updates and commands by hand. Jobs "   \
      "are admitted as before. An operator of the pool, without --pool of the whole fleet, can "    \
      "freeze; an approver ends the freeze ('unfreeze'). --list also shows the freeze days of "     \
-     "the fleet's manifest.",                                                                      \
-     "{seq}; with --list {frozen, by?, reason?, since?, pools: [{pool, by?, reason?, since?}], "   \
-     "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
+     "the fleet's manifest. A freeze of what is frozen before changes nothing, and names the "     \
+     "person who froze it.",                                                                       \
+     "{seq, already?, by?, reason?, since?}; with --list {frozen, by?, reason?, since?, pools: "   \
+     "[{pool, by?, reason?, since?}], days: [{from, until, now, pools?, description?}]}",          \
+     lks_cmd_freeze},                                                                              \
     {LKS_CHANGE, "unfreeze", "", 0, 0, lks_unfreeze_options,                                       \
      "End a freeze",                                                                               \
      "Needs the role approver for the pool, without --pool for the whole fleet; root at the "      \

@@ -96,7 +96,7 @@ static const struct lks_listing_column key_columns[] = {
 static const struct lks_listing keys_pinned = {
     .path = "/v1/trust",
     LKS_COLUMNS(key_columns),
-    .empty = "no key is pinned: 'lockstep trust add NAME KEYFILE --reason TEXT' does it",
+    .empty = "no key is pinned; pin one with 'lockstep trust add NAME KEYFILE --reason TEXT'",
 };
 
 static enum lks_code list_remote(struct lks_cli *cli, const struct lks_args *args,
@@ -118,9 +118,10 @@ static enum lks_code list_local(struct lks_cli *cli, const struct lks_args *args
     struct lks_json_writer *w = lks_output_begin(&o);
     char empty[2 * PATH_MAX + 128];
     const char *state = lks_args_get(args, "--state");
-    snprintf(empty, sizeof(empty),
-             "no key is pinned in %s: 'lockstep trust add NAME KEYFILE --reason TEXT%s%s' does it",
-             dir, state != NULL ? " --state " : "", state != NULL ? state : "");
+    snprintf(
+        empty, sizeof(empty),
+        "no key is pinned in %s; pin one with 'lockstep trust add NAME KEYFILE --reason TEXT%s%s'",
+        dir, state != NULL ? " --state " : "", state != NULL ? state : "");
     const struct lks_listing listing = {LKS_COLUMNS(local_columns), .members = LKS_WORDS("items"),
                                         .empty = empty};
     lks_json_begin(w, "items", '[');
