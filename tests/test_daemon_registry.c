@@ -26,10 +26,9 @@ static void path_of(const char *digest, const char *rest, char *out, size_t size
     snprintf(out, size, "/v1/stacks/%s%s", digest, rest);
 }
 
-/* The manifest with another name or version in it. */
-static void manifest_with(const char *from, const char *to, struct lks_buf *out)
+/* The text with another name or version in it. */
+static void text_with(struct lks_str text, const char *from, const char *to, struct lks_buf *out)
 {
-    struct lks_str text = lks_str_from(lks_test_node_stack);
     ptrdiff_t at = lks_str_find(text, lks_str_from(from));
     lks_buf_init(out, TEXT_MAX);
     if (!CHECK(at >= 0))
@@ -38,6 +37,19 @@ static void manifest_with(const char *from, const char *to, struct lks_buf *out)
     lks_buf_add(out, (struct lks_str){text.ptr, (size_t)at});
     lks_buf_add(out, lks_str_from(to));
     lks_buf_add(out, (struct lks_str){text.ptr + end, text.len - end});
+}
+
+static void manifest_with(const char *from, const char *to, struct lks_buf *out)
+{
+    text_with(lks_str_from(lks_test_node_stack), from, to, out);
+}
+
+/* One more difference. */
+static void edition_with(const char *from, const char *to, struct lks_buf *text)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = LKS_MOVE(*text);
+    text_with(lks_buf_view(&before), from, to, text);
+    lks_buf_addc(text, '\0');
 }
 
 /* What is told is what was published, and the journal's key signed it. */
@@ -110,6 +122,28 @@ static const struct {
     {"empty", "/v1/stacks", "#\n", 400, ""},
 };
 
+/* Other content of `digest` needs another version, also where that one is retired. */
+static void check_editions(struct crew *crew, const char *digest)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf other = {0};
+    char path[160], said[320];
+    manifest_with("'580.126.20', modules", "'580.95.05', modules", &other);
+    snprintf(said, sizeof(said),
+             "stack 'golden' 1 is published already as %s, by admin, with other content; what is "
+             "published does not change: give this one another version",
+             digest);
+    crew_refused(crew->admin, "publish", "/v1/stacks", other.ptr, 409, said);
+    edition_with("'1'", "'2'", &other);
+    crew_fine(crew->admin, "publish", "/v1/stacks", other.ptr, &t);
+    snprintf(path, sizeof(path), "/v1/stacks/%" LKS_STR_FMT "/retire",
+             LKS_STR_ARG(crew_text(&t, "digest")));
+    crew_fine(crew->root, "retire", path, "{\"evidence\":\"a slip\"}", &t);
+    edition_with("'580.95.05', modules", "'580.82.07', modules", &other);
+    crew_refused(crew->admin, "publish", "/v1/stacks", other.ptr, 409,
+                 "stack 'golden' 2 is published already");
+}
+
 static void test_stacks(void)
 {
     struct crew crew;
@@ -132,12 +166,7 @@ static void test_stacks(void)
         crew_refused(crew.admin, "publish", "/v1/stacks", other.ptr, 409,
                      "one digest has one name");
         check_steps(&crew, digest);
-        lks_buf_fini(&other);
-        manifest_with("'580.126.20', modules", "'580.95.05', modules", &other);
-        crew_fine(crew.admin, "publish", "/v1/stacks", other.ptr, &t);
-        snprintf(path, sizeof(path), "/v1/stacks/%" LKS_STR_FMT "/retire",
-                 LKS_STR_ARG(crew_text(&t, "digest")));
-        crew_fine(crew.root, "retire", path, "{\"evidence\":\"a slip\"}", &t);
+        check_editions(&crew, digest);
         crew_fine(crew.root, "stacks", "/v1/stacks?limit=1", NULL, &t);
         CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "step"), "retired"); /* the newest */
         CHECK_STR(crew_text(&t, "next"), "1");

@@ -479,7 +479,8 @@ const struct lks_command lks_commands[] = {
      "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
      lks_cmd_stack_classes},
     {LKS_PLAN, "stack publish", "FILE", 1, 1, publish_options, "Publish a stack to the registry",
-     "A published stack never changes: its digest names its content. New stacks are candidates "
+     "A published stack never changes: its digest names its content, and other content under its "
+     "name needs another version, also after it was retired. New stacks are candidates "
      "and are promoted stage by stage ('stack promote'). Production pools accept only released "
      "stacks, as a pin and as the target of a change; pools of posture dev accept any.",
      "{digest, name, step, seq}", lks_cmd_stack_publish},

@@ -55,6 +55,38 @@ static void publish_again(struct lks_deciding *d, const struct lks_state_stack *
                             LKS_STR_ARG(name), stack->digest, LKS_STR_ARG(by));
 }
 
+/* Another stack that has the name and the version, or NULL: people say "h200-train 2026.11", and
+ * that stays one stack, also when it is retired. */
+static const struct lks_state_stack *find_edition(const struct lks_deciding *d,
+                                                  const struct lks_stack *stack)
+{
+    const struct lks_state *s = d->state;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        const struct lks_stack *other =
+            same(d, s->stacks[i].name, stack->name)
+                ? lks_book_stack(d->book, lks_state_text(s, s->stacks[i].digest))
+                : NULL;
+        if (other != NULL && lks_str_eq(other->version, stack->version))
+            return &s->stacks[i];
+    }
+    return NULL;
+}
+
+static bool is_new_edition(struct lks_deciding *d, const struct lks_stack *stack)
+{
+    const struct lks_state_stack *other = find_edition(d, stack);
+    if (other == NULL)
+        return true;
+    lks_decision_refuse(d, LKS_E_REFUSED,
+                        "stack '%" LKS_STR_FMT "' %" LKS_STR_FMT " is published already as "
+                        "%" LKS_STR_FMT ", by %" LKS_STR_FMT ", with other content; what is "
+                        "published does not change: give this one another version",
+                        LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
+                        LKS_STR_ARG(lks_state_text(d->state, other->digest)),
+                        LKS_STR_ARG(lks_state_text(d->state, other->by)));
+    return false;
+}
+
 void lks_decide_publish(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -67,7 +99,8 @@ void lks_decide_publish(struct lks_deciding *d)
         publish_again(d, known);
         return;
     }
-    if (!lks_decision_space(d, "stacks", d->state->stack_count, LKS_STATE_STACKS_MAX))
+    if (!lks_decision_space(d, "stacks", d->state->stack_count, LKS_STATE_STACKS_MAX) ||
+        !is_new_edition(d, stack))
         return;
     lks_decision_add(d, LKS_RECORD_PUBLISHED)->published = (struct lks_rec_published){
         .digest = digest,
