@@ -1,5 +1,7 @@
 #include "core/plan/drain.h"
 
+#include "model/manifest/fleet.h"
+
 #define MINUTE    (60 * LKS_SECOND)
 #define DAY       (1440 * MINUTE)
 #define TRIES_MAX 1000
@@ -55,6 +57,23 @@ struct lks_drain_rule lks_drain_rule(const struct lks_facts *facts, struct lks_s
         .retries = (uint32_t)within(row->leave_tries, TRIES_MAX) - 1,
         .then = row->leave_then,
     };
+}
+
+struct lks_drain_rule lks_drain_rule_jobs(const struct lks_drain_rule *rule,
+                                          const struct lks_pool *said)
+{
+    struct lks_drain_rule out = *rule;
+    if (said != NULL && said->drain_jobs.len > 0)
+        out.jobs =
+            lks_str_is(said->drain_jobs, "requeue") ? LKS_DRAIN_JOBS_REQUEUE : LKS_DRAIN_JOBS_WAIT;
+    bool requeues = out.jobs == LKS_DRAIN_JOBS_REQUEUE;
+    bool signals = said != NULL && said->drain_signal.len > 0;
+    bool waits = said != NULL && said->drain_grace_minutes > 0;
+    out.signal = lks_drain_signal(requeues, signals ? said->drain_signal : rule->signal);
+    out.grace = waits                         ? lks_drain_grace(requeues, said->drain_grace_minutes)
+                : rule->grace > 0 && requeues ? rule->grace
+                                              : lks_drain_grace(requeues, 0);
+    return out;
 }
 
 lks_ms lks_drain_longest(lks_ms limit, uint64_t retries)

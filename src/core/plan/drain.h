@@ -36,6 +36,12 @@ struct lks_drain_rule {
 };
 struct lks_drain_rule lks_drain_rule(const struct lks_facts *facts, struct lks_str posture);
 
+/* The same with what the pool's own file says of its jobs (`said` NULL: nothing), where a scheduler
+ * can be asked. */
+struct lks_pool;
+struct lks_drain_rule lks_drain_rule_jobs(const struct lks_drain_rule *rule,
+                                          const struct lks_pool *said);
+
 /* The signal and the grace of a job before it is requeued: what was said, or what is usual; without
  * requeueing none. */
 struct lks_str lks_drain_signal(bool requeues, struct lks_str said);

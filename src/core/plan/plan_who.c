@@ -130,17 +130,10 @@ static enum lks_code check_sched(struct lks_planning *p, uint32_t node,
 static void jobs_of(const struct lks_pool *said, const struct lks_drain_rule *rule,
                     struct lks_plan_kind *kind)
 {
-    kind->jobs = rule->jobs;
-    if (said != NULL && said->drain_jobs.len > 0)
-        kind->jobs =
-            lks_str_is(said->drain_jobs, "requeue") ? LKS_DRAIN_JOBS_REQUEUE : LKS_DRAIN_JOBS_WAIT;
-    bool requeues = kind->jobs == LKS_DRAIN_JOBS_REQUEUE;
-    bool signals = said != NULL && said->drain_signal.len > 0;
-    bool waits = said != NULL && said->drain_grace_minutes > 0;
-    kind->signal = lks_drain_signal(requeues, signals ? said->drain_signal : rule->signal);
-    kind->grace = waits ? lks_drain_grace(requeues, said->drain_grace_minutes)
-                  : rule->grace > 0 && requeues ? rule->grace
-                                                : lks_drain_grace(requeues, 0);
+    struct lks_drain_rule jobs = lks_drain_rule_jobs(rule, said);
+    kind->jobs = jobs.jobs;
+    kind->signal = jobs.signal;
+    kind->grace = jobs.grace;
 }
 
 /* How it drains: as its pool's posture does, unless the pool says how long. */
