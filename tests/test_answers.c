@@ -45,6 +45,7 @@ static const struct {
     {"agentArtifact", "it is a file of the depot"},
     {"mail", "it is for agents"},
     {"schedulers", "answers of schedulers are of the process; tests/test_daemon_sched.c has them"},
+    {"schedulerJobs", "lists of jobs are of the process; tests/test_view_jobs.c has them"},
 };
 
 static const struct person {

@@ -38,6 +38,7 @@ struct sched {
     unsigned lines, now, most;  /* connections; requests, and at a time */
     unsigned on[MANY], most_on; /* of a node */
     unsigned bare;              /* writes without epoch or revision */
+    char jobs[512];             /* what it lists; empty: it cannot */
 };
 
 struct line {
@@ -61,7 +62,10 @@ static void take_request(struct sched *s, const struct lks_http_request *request
     lks_schedsim_pass(&s->model, wall());
     snprintf(header, sizeof(header), "X-SLURM-USER-TOKEN: %s\r\n",
              s->token != NULL ? s->token : "");
-    if (s->token == NULL)
+    if (s->jobs[0] != '\0' && lks_str_is(lks_buf_view(&request->path), "/v1/jobs")) {
+        reply->status = 200;
+        lks_buf_add(&reply->body, lks_str_from(s->jobs));
+    } else if (s->token == NULL)
         lks_schedsim_take(&s->model, request, reply);
     else if (lks_str_find(lks_buf_view(&request->head), lks_str_from(header)) >= 0)
         slurmrestd_model_take(&s->model, "v0.0.41", request, reply);
@@ -282,6 +286,42 @@ static void test_asked(void)
     ctl_fini(&c);
 }
 
+/* A rehearsal elsewhere is told of the jobs that the scheduler lists, once it was asked for them.
+ */
+static void test_jobs(void)
+{
+    struct ctl c = {0};
+    struct sched s;
+    char more[256];
+    ctl_init(&c, "");
+    set_up(&s, &c);
+    snprintf(
+        s.jobs, sizeof(s.jobs),
+        "{\"age\":0,\"jobs\":[{\"id\":\"17\",\"name\":\"x\",\"user\":\"ada\",\"account\":\"ml\","
+        "\"partition\":\"p\",\"state\":\"running\",\"nodes\":\"n[0-1],m7\",\"started\":%llu,"
+        "\"ends\":null,\"requeue\":true,\"gpus\":24},{\"id\":\"18\",\"name\":\"x\",\"user\":"
+        "\"kim\",\"account\":\"ml\",\"partition\":\"p\",\"state\":\"running\",\"nodes\":\"m7\","
+        "\"started\":1,\"ends\":2,\"requeue\":true,\"gpus\":24}]}",
+        (unsigned long long)wall());
+    snprintf(more, sizeof(more), "slurm: {bridges: [\"lab=unix:%s\"]}\nbmc: {speed: 50}\n", s.path);
+    ctl_configure(&c, more);
+    if (ctl_start(&c)) {
+        ctl_apply(&c, 2);
+        CHECK(comes(&c, "/v1/schedulers/jobs", "\"awaited\":false,\"missing\":\""));
+        if (start(&s)) {
+            CHECK(
+                comes(&c, "/v1/schedulers/jobs",
+                      "\"awaited\":false,\"jobs\":1,\"hosts\":\"n[0-1]\"}\n"
+                      "{\"job\":\"17\",\"user\":\"ada\",\"nodes\":\"n[0-1]\",\"of\":3,\"gpus\":24,"
+                      "\"started\":\""));
+            stop(&s);
+        }
+        ctl_stop(&c);
+    }
+    lks_schedsim_fini(&s.model);
+    ctl_fini(&c);
+}
+
 static unsigned count_closed(struct sched *s)
 {
     unsigned count = 0;
@@ -450,6 +490,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"each node is asked about", test_asked},
+        {"jobs for a rehearsal", test_jobs},
         {"many nodes at a time", test_many},
         {"a scheduler that is gone", test_gone},
         {"slurmrestd and its token", test_slurmrestd},

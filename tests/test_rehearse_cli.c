@@ -105,7 +105,8 @@ static void test_narrow(void)
                                 "bad=100%", "--gpu-hour", "2.5", NULL};
     struct lks_run run = lks_run_wide(args, NARROW);
     CHECK_INT(run.exit, 0);
-    CHECK_HAS(run.out, "80 nodes, 640 GPUs to s1");
+    CHECK_HAS(run.out, "80 nodes, 640 GPUs to s1\n"
+                       "jobs are drawn on 80 nodes: no scheduler was asked for them\n");
     CHECK_HAS(run.out, " runs without and 8 with a bad image; without:");
     CHECK_HAS(run.out, "with a bad image, 8 runs: stopped in 8");
     CHECK_HAS(run.out, "no bad image, at most: GPU-hours drained\n1 in 20: ");
@@ -155,6 +156,7 @@ static void test_json_and_picture(void)
         CHECK_STR(lks_doc_text(docs.first, "title"), "80 nodes, 640 GPUs to s1");
         CHECK(lks_doc_member(docs.first, "bad_image") != NULL); /* every fourth seed has one */
         CHECK(lks_doc_member(docs.first, "pools") != NULL);
+        CHECK_HAS(one.out, "\"jobs\":{\"drawn_nodes\":80,\"sites\":[]}");
     }
     CHECK_CODE(lks_file_read(picture, &svg, &err), LKS_OK);
     CHECK(lks_str_starts(lks_buf_view(&svg), "<svg xmlns="));

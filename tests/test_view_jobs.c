@@ -1,6 +1,7 @@
 /* Jobs on the nodes of a change, and what it did to them, as answers show them. */
 #include "core/rows/change.h"
 #include "core/state/state.h"
+#include "lab/rehearse/listed.h"
 #include "server/form/views_change.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
@@ -56,7 +57,7 @@ static struct lks_str show(struct scene *s, const struct lks_change_sketch *k)
 }
 
 /* One job on n1 and n2, which started an hour ago and ends in two. */
-static void list(struct scene *s)
+static void list(struct scene *s, const char *nodes)
 {
     LKS_CLEANUP(lks_sched_jobs_fini) struct lks_sched_jobs read = {0};
     struct lks_err err = {0};
@@ -64,8 +65,8 @@ static void list(struct scene *s)
     (void)snprintf(json, sizeof(json),
                    "{\"age\":0,\"jobs\":[{\"id\":\"17\",\"name\":\"x\",\"user\":\"ada\","
                    "\"account\":\"ml\",\"partition\":\"p\",\"state\":\"running\",\"nodes\":"
-                   "\"n[1-2]\",\"started\":%llu,\"ends\":%llu,\"requeue\":true,\"gpus\":16}]}",
-                   (unsigned long long)(s->w.a.now.wall - HOUR),
+                   "\"%s\",\"started\":%llu,\"ends\":%llu,\"requeue\":true,\"gpus\":16}]}",
+                   nodes, (unsigned long long)(s->w.a.now.wall - HOUR),
                    (unsigned long long)(s->w.a.now.wall + 2 * HOUR));
     if (!CHECK_CODE(lks_sched_jobs_read(lks_str_from(json), &read, &err), LKS_OK))
         printf("%s\n", err.msg);
@@ -98,7 +99,7 @@ static void lists(void)
     (void)CHECK_HAS(show(&s, NULL), "\"unlisted\":2");
     lks_sched_sites_failed(&s.sites, site_of(&s), LKS_STR("simulated"), "no route", s.w.a.now, 1);
     (void)CHECK_HAS(show(&s, NULL), "cannot be listed: no route");
-    list(&s);
+    list(&s, "n[1-2]");
     lks_test_case("recorded");
     check_rows(show(&s, NULL));
     lks_test_case("tried");
@@ -111,6 +112,64 @@ static void no_scheduler(void)
     struct scene s;
     set_up(&s, "none", true);
     CHECK_STR(show(&s, NULL), "{}");
+    tear_down(&s);
+}
+
+static bool read_listed(struct scene *s, struct lks_listed *out)
+{
+    const struct lks_view_jobs v = {&s->w.a.state, &s->book, &s->sites, s->w.a.now};
+    struct lks_err err = {0};
+    lks_buf_truncate(&s->out, 0);
+    lks_listed_fini(out);
+    if (CHECK_CODE(lks_view_jobs_listed(&v, &s->out, &err), LKS_OK) &&
+        CHECK_CODE(lks_listed_read(lks_buf_view(&s->out), out, &err), LKS_OK))
+        return true;
+    printf("%s\n", err.msg);
+    return false;
+}
+
+/* What a rehearsal elsewhere is told, is what it reads. Nodes of others are not named. */
+static void listed(void)
+{
+    LKS_CLEANUP(lks_listed_fini) struct lks_listed l = {0};
+    struct scene s;
+    set_up(&s, "simulated", true);
+    lks_test_case("no list yet");
+    if (read_listed(&s, &l)) {
+        CHECK_INT(l.site_count, 1);
+        CHECK(l.awaited);
+        CHECK_STR(l.sites[0].sched, "simulated");
+        CHECK_INT(l.sites[0].hosts.count, 3);
+        CHECK_HAS(l.sites[0].missing, "did not list its jobs yet");
+    }
+    lks_sched_sites_failed(&s.sites, site_of(&s), LKS_STR("simulated"), "no route", s.w.a.now, 1);
+    lks_test_case("no route");
+    if (read_listed(&s, &l)) {
+        CHECK(!l.awaited);
+        CHECK_STR(l.sites[0].missing, "no route");
+    }
+    list(&s, "n[1-2],elsewhere[1-2]");
+    s.w.a.now.wall += LKS_SECOND;
+    lks_test_case("listed");
+    if (read_listed(&s, &l)) {
+        CHECK(!l.awaited);
+        CHECK_STR(l.sites[0].missing, "");
+        CHECK_INT(l.sites[0].age, LKS_SECOND);
+        CHECK_INT(l.job_count, 1);
+        CHECK_STR(l.jobs[0].id, "17");
+        CHECK_STR(l.jobs[0].user, "ada");
+        CHECK_INT(l.jobs[0].hosts.count, 2);
+        CHECK_INT(l.jobs[0].of, 4);
+        CHECK_INT(l.jobs[0].gpus, 16);
+        CHECK_INT(l.jobs[0].ran, HOUR + LKS_SECOND);
+        CHECK_INT(l.jobs[0].left, 2 * HOUR - LKS_SECOND);
+        CHECK(l.jobs[0].requeue && !l.jobs[0].unplaced);
+        CHECK(lks_str_find(lks_buf_view(&s.out), LKS_STR("elsewhere")) < 0);
+    }
+    s.w.a.now.wall += 100 * LKS_SECOND;
+    lks_test_case("a newer list is awaited");
+    if (read_listed(&s, &l))
+        CHECK(l.awaited && l.job_count == 1);
     tear_down(&s);
 }
 
@@ -153,6 +212,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"lists", lists},
         {"no scheduler", no_scheduler},
+        {"listed for a rehearsal", listed},
         {"acts", acts},
         {NULL, NULL},
     });

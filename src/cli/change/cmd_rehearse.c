@@ -298,6 +298,7 @@ static enum lks_code rehearse(struct lks_cli *cli, const struct lks_args *args, 
     struct lks_rehearse_faults faults;
     struct lks_forecast_about about = {0};
     uint64_t seeds = 0, seed = 0, jobs = 0;
+    struct lks_rehearse_site sites[LKS_REHEARSE_SITES];
     char title[256];
     if (read_faults(args, &faults, err) != LKS_OK || read_price(args, &about, err) != LKS_OK ||
         lks_listing_number(args, "--seeds", LKS_REHEARSE_SEEDS_MAX, SEEDS_USUAL, &seeds, err) !=
@@ -308,6 +309,8 @@ static enum lks_code rehearse(struct lks_cli *cli, const struct lks_args *args, 
         return err->code;
     make_title(w, args, title, sizeof(title));
     about.title = title;
+    about.sites = sites;
+    about.site_count = lks_world_listed_sites(w, sites, &about.drawn);
     bool one = lks_args_has(args, "--seed"), quiet = lks_args_has(args, "--json");
     enum lks_code code =
         one ? one_story(cli, w, seed, quiet, &faults, &runs, err)

@@ -2,6 +2,9 @@
 #include "cli/change/cmd_rehearse.h"
 
 #include "cli/shared/remote.h"
+#include "lab/rehearse/listed.h"
+
+#include <time.h>
 
 static void forget(void *self)
 {
@@ -24,6 +27,36 @@ static enum lks_code fetch(void *self, const char *digest, struct lks_buf *out, 
     return lks_buf_check(out, err);
 }
 
+/* The jobs of schedulers come once they were listed for us: soon, or not at all. */
+enum { TRIES = 12, PAUSE_SECONDS = 1 };
+
+/* A controller of before this route has no jobs to tell; without them they are drawn. */
+static enum lks_code fetch_jobs(struct lks_remote *remote, struct lks_listed *out,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    if (lks_remote_get(remote, "/v1/schedulers/jobs", &answer, err) != LKS_OK) {
+        bool older = err->code == LKS_E_NOT_FOUND;
+        if (older)
+            *err = (struct lks_err){0};
+        return older ? LKS_OK : err->code;
+    }
+    return lks_listed_read(lks_buf_view(&answer.http.body), out, err);
+}
+
+static enum lks_code take_jobs(struct lks_remote *remote, struct lks_world *w, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_listed_fini) struct lks_listed listed = {0};
+    for (unsigned i = 0; i < TRIES && (i == 0 || listed.awaited); i++) {
+        if (i > 0)
+            (void)nanosleep(&(struct timespec){.tv_sec = PAUSE_SECONDS}, NULL);
+        lks_listed_fini(&listed);
+        if (fetch_jobs(remote, &listed, err) != LKS_OK)
+            return err->code;
+    }
+    return lks_world_listed_take(w, &listed, err);
+}
+
 enum lks_code lks_rehearse_ask(struct lks_cli *cli, const struct lks_args *args,
                                const struct lks_world_options *options, struct lks_world **out,
                                struct lks_err *err)
@@ -37,5 +70,7 @@ enum lks_code lks_rehearse_ask(struct lks_cli *cli, const struct lks_args *args,
     store = (struct lks_store){&ops, &remote};
     if (lks_remote_get(&remote, "/v1/journal/state", &answer, err) != LKS_OK)
         return err->code;
-    return lks_world_of_snapshot(lks_buf_view(&answer.http.body), &store, options, out, err);
+    if (lks_world_of_snapshot(lks_buf_view(&answer.http.body), &store, options, out, err) != LKS_OK)
+        return err->code;
+    return take_jobs(&remote, *out, err);
 }

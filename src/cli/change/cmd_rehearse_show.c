@@ -3,6 +3,8 @@
 
 #include "cli/shared/output.h"
 
+#include <inttypes.h>
+
 static void add_row(struct lks_table *t, const char *what, const struct lks_spread_of_runs *s,
                     const char *fmt)
 {
@@ -39,6 +41,11 @@ static enum lks_code print_plain(struct lks_cli *cli, const struct lks_forecast 
                                         s.most * price};
         (void)snprintf(money, sizeof(money), "%s", about->money);
         add_row(&t, money, &s, "0");
+    }
+    if (lks_forecast_listed(about)) {
+        add_row(&t, "  of these until jobs left", &f->draining, "0");
+        add_row(&t, "jobs requeued", &f->requeued, "0");
+        add_row(&t, "GPU-hours lost by requeues", &f->requeue_hours, "0");
     }
     add_row(&t, "calls of a person", &f->calls, "0");
     add_row(&t, "nodes left to a person", &f->lost, "0");
@@ -141,10 +148,50 @@ static enum lks_code print_bad(struct lks_cli *cli, const struct lks_forecast *f
     return LKS_OK;
 }
 
+static const char *nodes_of(uint32_t count)
+{
+    return count == 1 ? "node" : "nodes";
+}
+
+static void print_site(struct lks_cli *cli, const struct lks_rehearse_site *s)
+{
+    char age[LKS_SPAN_TEXT_SIZE];
+    if (s->missing.len > 0) {
+        fprintf(cli->out, "jobs of %.*s at site '%.*s' are drawn on %" PRIu32 " %s: %.*s\n",
+                LKS_STR_ARG(s->sched), LKS_STR_ARG(s->site), s->nodes, nodes_of(s->nodes),
+                LKS_STR_ARG(s->missing));
+        return;
+    }
+    (void)lks_time_span_text(s->age / LKS_SECOND * LKS_SECOND, age);
+    fprintf(cli->out, "%" PRIu32 " %s of %.*s at site '%.*s', listed %s ago, on %" PRIu32 " %s",
+            s->jobs, s->jobs == 1 ? "job" : "jobs", LKS_STR_ARG(s->sched), LKS_STR_ARG(s->site),
+            age, s->nodes, nodes_of(s->nodes));
+    if (s->endless > 0)
+        fprintf(cli->out, " (%" PRIu32 " without a known end)", s->endless);
+    fprintf(cli->out, "; jobs behind them are drawn\n");
+}
+
+/* Which jobs are those of schedulers, and which are drawn. */
+static void print_jobs(struct lks_cli *cli, const struct lks_forecast_about *about)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < about->site_count; i++) {
+        const struct lks_rehearse_site *s = &about->sites[i];
+        if (s->nodes == 0)
+            continue;
+        print_site(cli, s);
+        missing += s->missing.len > 0 ? s->nodes : 0;
+    }
+    if (about->drawn > missing)
+        fprintf(cli->out, "jobs are drawn on %" PRIu32 " %s: no scheduler was asked for them\n",
+                about->drawn - missing, nodes_of(about->drawn - missing));
+}
+
 enum lks_code lks_rehearse_print(struct lks_cli *cli, const struct lks_forecast *f,
                                  const struct lks_forecast_about *about, struct lks_err *err)
 {
     fprintf(cli->out, "%s\n", about->title);
+    print_jobs(cli, about);
     if (print_plain(cli, f, about, err) != LKS_OK || print_pools(cli, f, err) != LKS_OK)
         return err->code;
     print_starved(cli, f);

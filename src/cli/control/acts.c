@@ -116,6 +116,7 @@ const struct lks_act lks_acts[] = {
     {"journalHead", "journal head", NULL},
     {"journalState", "rehearse", NULL},
     {"journalManifest", "rehearse", NULL},
+    {"schedulerJobs", "rehearse", NULL},
     {"events", "drift", NULL},
     {"backup", "backup", NULL},
     {"bundles", "bundle ls", NULL},

@@ -163,11 +163,14 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
      "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \
      "--fleet: a controller's data directory or journal, or a fleet's manifest whose nodes run "   \
-     "what their pools pin. The fleet itself is not touched. Without CHANGE, --to and --pool or "  \
+     "what their pools pin. Jobs are those that the schedulers of lockstepd's nodes list now; "    \
+     "with --fleet they are drawn. The fleet is not touched. Without CHANGE, --to and --pool or "  \
      "--nodes describe the change. --seed N prints the events of a single run; the same seed "     \
      "gives the same run.",                                                                        \
      "{title, runs, plain_runs, ends: [{end, runs}], seconds: {low, middle, high, most}, "         \
-     "gpu_hours, money?, currency?, calls, nodes_lost, bad_image?: {runs, stopped, reached, hurt, "\
+     "gpu_hours, money?, currency?, calls, nodes_lost, jobs: {drawn_nodes, sites: [{site, "        \
+     "scheduler, nodes, missing?, age_seconds?, jobs?, endless?}], draining_gpu_hours?, "          \
+     "requeued?, requeue_gpu_hours?}, bad_image?: {runs, stopped, reached, hurt, "                 \
      "stopped_seconds, gates: [{gate, wave, runs}]}, point_seconds, pools: [{pool, nodes, in_use, "\
      "least_in_use, largest_gang, gang, starves, starved_seconds, jobs: [{nodes, waits, "          \
      "waited_seconds}], in_use_curve: [[low, middle, high]], gang_curve}]}",                       \

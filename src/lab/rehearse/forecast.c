@@ -1,11 +1,11 @@
 #include "lab/rehearse/forecast.h"
 
-#include "lab/rehearse/world.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define WAIT_TOLD (10 * WORLD_MINUTE) /* shorter ones are a scheduler's own pace */
+#define HOUR      (3600 * LKS_SECOND)
+#define WAIT_TOLD (600 * LKS_SECOND) /* shorter ones are a scheduler's own pace */
 
 /* Numbers of runs, sorted when they are asked. */
 struct numbers {
@@ -39,6 +39,9 @@ enum number {
     GPU_HOURS,
     CALLS,
     LOST,
+    DRAINING,
+    REQUEUED,
+    REQUEUE_HOURS,
     REACHED,
     HURT,
     STOPPED_HOURS,
@@ -50,7 +53,7 @@ enum number {
 
 static double in_hours(lks_ms span)
 {
-    return (double)span / (double)WORLD_HOUR;
+    return (double)span / (double)HOUR;
 }
 
 /* `at`: which pool; and of WAITED, which job of all pools. */
@@ -66,6 +69,12 @@ static double number_of(const struct lks_rehearsed *r, enum number which, uint32
     case LOST:
         return r->members[LKS_MEMBER_FENCED] + r->members[LKS_MEMBER_HANDS] +
                r->members[LKS_MEMBER_UNKNOWN];
+    case DRAINING:
+        return r->draining;
+    case REQUEUED:
+        return r->requeued;
+    case REQUEUE_HOURS:
+        return r->lost;
     case REACHED:
         return r->reached;
     case HURT:
@@ -170,7 +179,7 @@ static void make_point(struct making *m, uint32_t p, uint32_t i, bool gangs, uin
 static void make_curves(struct making *m)
 {
     struct lks_forecast *f = m->out;
-    lks_ms longest = (lks_ms)(f->hours.most * (double)WORLD_HOUR) + 1;
+    lks_ms longest = (lks_ms)(f->hours.most * (double)HOUR) + 1;
     f->point = (longest + LKS_REHEARSE_POINTS - 1) / LKS_REHEARSE_POINTS;
     f->points = LKS_REHEARSE_POINTS;
     for (uint32_t p = 0; p < f->pool_count; p++) {
@@ -235,6 +244,15 @@ static void make_bad(struct making *m)
     qsort(f->gates, f->gate_count, sizeof(f->gates[0]), by_count);
 }
 
+bool lks_forecast_listed(const struct lks_forecast_about *about)
+{
+    for (uint32_t i = 0; i < about->site_count; i++) {
+        if (about->sites[i].missing.len == 0 && about->sites[i].nodes > 0)
+            return true;
+    }
+    return false;
+}
+
 enum lks_code lks_forecast_make(const struct lks_rehearsed *runs, size_t count,
                                 struct lks_forecast *out, struct lks_err *err)
 {
@@ -253,6 +271,9 @@ enum lks_code lks_forecast_make(const struct lks_rehearsed *runs, size_t count,
     out->gpu_hours = of_runs(&m, false, GPU_HOURS, 0);
     out->calls = of_runs(&m, false, CALLS, 0);
     out->lost = of_runs(&m, false, LOST, 0);
+    out->draining = of_runs(&m, false, DRAINING, 0);
+    out->requeued = of_runs(&m, false, REQUEUED, 0);
+    out->requeue_hours = of_runs(&m, false, REQUEUE_HOURS, 0);
     make_bars(&m);
     make_bad(&m);
     for (uint32_t p = 0; p < out->pool_count; p++)

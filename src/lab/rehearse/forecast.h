@@ -33,7 +33,8 @@ struct lks_forecast {
     uint32_t runs, plain, bad; /* plain: those that times are told of */
     uint32_t ends[LKS_REHEARSED_COUNT];
     struct lks_spread_of_runs hours, gpu_hours, calls, lost; /* lost: nodes that need a person */
-    uint32_t stopped;                                        /* of the bad ones */
+    struct lks_spread_of_runs draining, requeued, requeue_hours; /* GPU-hours, jobs, GPU-hours */
+    uint32_t stopped;                                            /* of the bad ones */
     struct lks_spread_of_runs reached, hurt, stopped_hours;
     struct lks_forecast_gate {
         char name[LKS_REHEARSE_NAME];
@@ -56,10 +57,16 @@ enum lks_code lks_forecast_make(const struct lks_rehearsed *runs, size_t count,
 
 /* What the forecast is about, for those who read it. */
 struct lks_forecast_about {
-    const char *title; /* "change 7: 52 nodes, 416 GPUs to h200-train-2" */
-    double gpu_hour;   /* what one costs; 0: not said */
-    const char *money; /* and in what: "EUR" */
+    const char *title;                     /* "change 7: 52 nodes, 416 GPUs to h200-train-2" */
+    double gpu_hour;                       /* what one costs; 0: not said */
+    const char *money;                     /* and in what: "EUR" */
+    const struct lks_rehearse_site *sites; /* whose jobs were asked for */
+    uint32_t site_count;
+    uint32_t drawn; /* nodes of the change with invented jobs */
 };
+
+/* Whether jobs of a scheduler are in it. */
+bool lks_forecast_listed(const struct lks_forecast_about *about);
 
 /* As an object of JSON, and as a picture (SVG). */
 void lks_forecast_json(const struct lks_forecast *f, const struct lks_forecast_about *about,

@@ -79,6 +79,41 @@ static void put_ends(struct lks_json_writer *w, const struct lks_forecast *f)
     lks_json_end(w, ']');
 }
 
+static void put_site(struct lks_json_writer *w, const struct lks_rehearse_site *s)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "site", s->site);
+    lks_json_text(w, "scheduler", s->sched);
+    lks_json_int(w, "nodes", s->nodes);
+    if (s->missing.len > 0) {
+        lks_json_text(w, "missing", s->missing);
+    } else {
+        lks_json_int(w, "age_seconds", (int64_t)(s->age / LKS_SECOND));
+        lks_json_int(w, "jobs", s->jobs);
+        lks_json_int(w, "endless", s->endless);
+    }
+    lks_json_end(w, '}');
+}
+
+/* Where the jobs on nodes of the change come from, and what became of those that are listed. */
+static void put_listed(struct lks_json_writer *w, const struct lks_forecast *f,
+                       const struct lks_forecast_about *about)
+{
+    lks_json_write(w, "'jobs': {'drawn_nodes': %u", about->drawn);
+    lks_json_begin(w, "sites", '[');
+    for (uint32_t i = 0; i < about->site_count; i++) {
+        if (about->sites[i].nodes > 0)
+            put_site(w, &about->sites[i]);
+    }
+    lks_json_end(w, ']');
+    if (lks_forecast_listed(about)) {
+        put_spread(w, "draining_gpu_hours", &f->draining, 1);
+        put_spread(w, "requeued", &f->requeued, 1);
+        put_spread(w, "requeue_gpu_hours", &f->requeue_hours, 1);
+    }
+    lks_json_end(w, '}');
+}
+
 void lks_forecast_json(const struct lks_forecast *f, const struct lks_forecast_about *about,
                        struct lks_buf *out)
 {
@@ -94,6 +129,7 @@ void lks_forecast_json(const struct lks_forecast *f, const struct lks_forecast_a
     }
     put_spread(&w, "calls", &f->calls, 1);
     put_spread(&w, "nodes_lost", &f->lost, 1);
+    put_listed(&w, f, about);
     if (f->bad > 0)
         put_bad(&w, f);
     lks_json_int(&w, "point_seconds", (int64_t)(f->point / LKS_SECOND));

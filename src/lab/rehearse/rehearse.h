@@ -3,15 +3,18 @@
  * and nodes, endpoints, jobs, faults and the person who is called are invented around them.
  *
  *     queue.c         virtual time: what is on its way
- *     world_copy.c          the copy: from a journal, or from a fleet's file whose nodes run their
- * pins world_seen.c          how often nodes fail by themselves world_stacks.c   of a file: its
- * stacks published, and verified bundles for what they name world.c         the run: turns, ticks,
- * what became of them world_work.c    what commands and updates do to machines, and how long they
- * take world_jobs.c    gangs that run on them, and wait when one of their nodes is asked to leave
+ *     world_copy.c    the copy: from a journal, or from a file whose nodes run their pins
+ *     world_seen.c    how often nodes fail by themselves
+ *     world_stacks.c  of a file: its stacks published, and verified bundles for what they name
+ *     world.c         the run: turns, ticks, what became of them
+ *     world_work.c    what commands and updates do to machines, and how long they take
+ *     world_jobs.c    gangs that run on them, and wait when one of their nodes is asked to leave
+ *     world_listed.c  jobs that schedulers listed, on their nodes
+ *     listed.c        the same as lockstepd tells them, and how long they run
  *     world_gates.c   what gates that measure are told
- *     lks_world_judge.c   what is read of a machine, and how that compares with a stack
+ *     world_judge.c   what is read of a machine, and how that compares with a stack
  *     world_count.c   capacity, gangs and GPU-hours, as rows tell
- *     eta.c       how long many runs will still take
+ *     eta.c           how long many runs will still take
  *     forecast.c      what many runs come to
  *     forecast_*.c    the same as a table's lines, as JSON and as a picture
  *
@@ -20,8 +23,8 @@
  *
  * How the copy differs from the fleet: heartbeats that would only say that a node lives are not
  * sent (lks_engine_vouch()); what a machine reads after a step went well is what the stack pins, so
- * readings are not judged again pin by pin; rows are durable at once; and jobs are invented, by
- * the posture of their pool.
+ * readings are not judged again pin by pin; rows are durable at once; and jobs are those that the
+ * scheduler of a site listed, or are invented, by the posture of their pool.
  */
 #ifndef LKS_REHEARSE_REHEARSE_H
 #define LKS_REHEARSE_REHEARSE_H
@@ -107,6 +110,9 @@ struct lks_rehearsed {
     enum lks_rehearse_bad way;
     lks_ms took;
     double gpu_hours; /* that nodes were out of service for it */
+    double draining;  /* of these, until jobs had left the nodes */
+    double lost;      /* GPU-hours that listed jobs ran before they were requeued */
+    uint32_t requeued;
     uint32_t members[LKS_MEMBER_STATE_COUNT];
     uint32_t halts; /* how often a person was called */
     uint32_t
@@ -167,6 +173,28 @@ struct lks_world_seen {
 };
 enum lks_code lks_world_see(struct lks_store *store, uint32_t nodes, struct lks_world_seen *out,
                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* The jobs of schedulers, before a run: they run on nodes of their sites, and no job is invented
+ * there. `listed` moves to the world. */
+struct lks_listed;
+enum lks_code lks_world_listed_take(struct lks_world *w, struct lks_listed *listed,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* Where the jobs on nodes of the change come from: each site of a scheduler that was asked. Texts
+ * are the world's. */
+struct lks_rehearse_site {
+    struct lks_str site, sched;
+    struct lks_str missing; /* why its jobs are invented all the same; empty: they are listed */
+    lks_ms age;             /* of the list */
+    uint32_t nodes;         /* of the change */
+    uint32_t jobs;          /* on them */
+    uint32_t endless;       /* of these, without a known end */
+};
+/* `sites` has room for LKS_REHEARSE_SITES; gives how many there are. `drawn`: nodes of the change
+ * with invented jobs. */
+#define LKS_REHEARSE_SITES 256
+uint32_t lks_world_listed_sites(const struct lks_world *w, struct lks_rehearse_site *sites,
+                                uint32_t *drawn);
 
 /* The nodes of it, and their GPUs. */
 void lks_world_size(const struct lks_world *w, uint32_t *nodes, uint32_t *gpus);

@@ -85,6 +85,17 @@ const struct lks_state_change *lks_world_change(const struct lks_world *w)
     return w->change != 0 ? lks_state_change(lks_engine_state(w->engine), w->change) : NULL;
 }
 
+uint32_t lks_world_nodes(const struct lks_world *w)
+{
+    return lks_engine_state(w->engine)->node_count;
+}
+
+bool lks_world_member(const struct lks_world *w, uint32_t node)
+{
+    return lks_engine_state(w->engine)->nodes[node].asset == 0 &&
+           lks_state_change_member(lks_world_change(w), node) != NULL;
+}
+
 void lks_world_size(const struct lks_world *w, uint32_t *nodes, uint32_t *gpus)
 {
     const struct lks_state *s = lks_engine_state(w->engine);

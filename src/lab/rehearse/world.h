@@ -3,10 +3,12 @@
 #define LKS_REHEARSE_WORLD_H
 
 #include "base/rng.h"
+#include "core/plan/drain.h"
 #include "core/registry/book.h"
 #include "core/rows/text.h"
 #include "drivers/store/memory.h"
 #include "engine/engine.h"
+#include "lab/rehearse/listed.h"
 #include "lab/rehearse/queue.h"
 #include "lab/rehearse/rehearse.h"
 #include "model/manifest/bundle.h"
@@ -28,6 +30,7 @@ enum world_kind {
     WORLD_FLASHED,
     WORLD_SWEPT,
     WORLD_JOB_ENDS,
+    WORLD_LISTED_ENDS,
     WORLD_PERSON
 };
 
@@ -44,6 +47,10 @@ struct world_machine {
     bool free, side;               /* for jobs of a pool that is told, and with which stack */
     uint32_t job;                  /* that runs on it, of such a pool: place + 1; 0: none */
     uint32_t before_it, behind_it; /* of those that are free, or run the same job: node + 1 */
+    bool empty;                    /* nothing ran there since it is out */
+    uint32_t site;                 /* whose jobs are listed: place + 1; 0: they are invented */
+    uint32_t stays;                /* listed jobs that stay there: first link + 1 */
+    uint32_t stay_count;           /* of these, those that run */
     lks_ms busy;                   /* of another pool: a job runs on it until then; 0: not drawn */
     lks_ms since;                  /* of `out` */
 };
@@ -53,6 +60,7 @@ struct world_pool {
     uint32_t min_gang;               /* 0: not said */
     uint32_t free[2], free_count[2]; /* nodes without a job, by stack: node + 1 */
     uint32_t waits;                  /* jobs, the first that came: place + 1 */
+    uint32_t listed;                 /* nodes of the largest listed job */
     uint32_t used[2];                /* in use, with the old and the new stack */
     lks_ms short_since;              /* no gang that is wanted can start; UINT64_MAX: one can */
 };
@@ -61,8 +69,34 @@ struct world_job {
     uint32_t size, pool, like; /* which of the pool's sizes */
     uint32_t first;            /* of its nodes: node + 1 */
     uint32_t next;             /* that waits behind it: place + 1 */
+    uint32_t listed;           /* it is one that was listed: place + 1 of its runs; 0: invented */
     bool ends;                 /* soon, since one of its nodes was asked to leave */
     lks_ms since;              /* it waits */
+};
+
+/* A job that was listed, and those behind it on its nodes. While none of them is asked to leave
+ * nothing happens to them, and which run it is then is drawn when one is. */
+struct world_runs {
+    lks_ms limit, since, ran, ends; /* of this run: it had run for `ran` at `since` */
+    lks_ms stops;                   /* `asked`: its nodes are free then */
+    uint32_t gang;                  /* it moves: the job + 1; 0: it stays on its nodes */
+    bool runs, own;                 /* own: the one that was listed */
+    bool asked, requeues;           /* a node is to leave; it is requeued at `stops` */
+    bool acted;                     /* by this change: no second time */
+};
+
+/* Jobs that stay on a node. */
+struct world_stay {
+    uint32_t runs, next; /* place; next link + 1 */
+};
+
+/* What is known of listed jobs before a run. All zero is nothing. */
+struct world_listed {
+    struct lks_listed list;
+    uint32_t *site_of; /* of nodes: place + 1; owned, as are the others */
+    uint32_t *nodes;   /* of jobs, one behind the other */
+    size_t node_count, node_room;
+    size_t *first; /* of a job, and behind the last one: place in `nodes` */
 };
 
 /* Readings, by (stack it comes from, recipe, stage): made when they are first needed. */
@@ -83,6 +117,8 @@ struct lks_world {
     struct lks_bundle *bundles; /* owned */
     size_t bundle_count, bundle_room;
     uint64_t change;
+    bool wished; /* it was planned here, where no scheduler is asked */
+    struct world_listed listed;
 
     struct lks_rng rng;
     struct lks_rehearse_faults faults;
@@ -96,6 +132,10 @@ struct lks_world {
     uint32_t machine_count;
     struct world_job *jobs;
     uint32_t job_count;
+    struct world_runs *runs; /* by listed job */
+    struct world_stay *stays;
+    uint32_t stay_count;
+    lks_ms *blocked; /* by site: until then a job whose nodes cannot be read runs there */
     struct world_pool pools[LKS_REHEARSE_POOLS];
     struct world_tuple **tuples;
     size_t tuple_count, tuple_room;
@@ -121,10 +161,18 @@ bool lks_world_row_counts(unsigned kind);
 /* A positive number around `median`: most are near it, and a few are far above. */
 lks_ms lks_world_takes(struct lks_world *w, lks_ms median);
 
+/* How many nodes there are; whether the change has this one, which is no asset. */
+uint32_t lks_world_nodes(const struct lks_world *w);
+bool lks_world_member(const struct lks_world *w, uint32_t node);
+
 /* world_work.c */
 void lks_world_command(struct lks_world *w, const struct lks_rec_command *c);
 void lks_world_flash(struct lks_world *w, const struct lks_rec_flash *f);
 void lks_world_deliver(struct lks_world *w, const struct lks_message *m);
+/* What may be done to jobs of a node that leaves; whether the change is neither paused nor halted.
+ */
+struct lks_drain_rule lks_world_leave_rule(const struct lks_world *w, uint32_t node);
+bool lks_world_running(const struct lks_world *w);
 /* One that did not come back is brought back, in some hours. */
 void lks_world_repair(struct lks_world *w, uint32_t node);
 
@@ -136,6 +184,20 @@ void lks_world_job_moved(struct lks_world *w, uint32_t node);
 void lks_world_job_ends(struct lks_world *w, uint32_t job);
 bool lks_world_jobs_begin(struct lks_world *w);
 void lks_world_jobs_end(struct lks_world *w);
+
+/* world_listed.c: machines are marked and jobs drawn before those of world_jobs.c are made; then
+ * those that move become its gangs. */
+void lks_world_listed_fini(struct lks_world *w);
+bool lks_world_listed_begin(struct lks_world *w);
+bool lks_world_listed_moves(const struct lks_world *w, uint32_t job, uint32_t *pool);
+uint32_t lks_world_listed_nodes(const struct lks_world *w, uint32_t job, const uint32_t **nodes);
+/* One of its nodes is asked to leave; nodes it stays on are back; it starts on others. */
+void lks_world_listed_ask(struct lks_world *w, uint32_t job, uint32_t node);
+void lks_world_listed_ask_stays(struct lks_world *w, uint32_t node);
+void lks_world_listed_stop(struct lks_world *w, uint32_t job);
+void lks_world_listed_back(struct lks_world *w, uint32_t node);
+void lks_world_listed_start(struct lks_world *w, uint32_t job);
+bool lks_world_listed_blocks(const struct lks_world *w, uint32_t node);
 
 /* world_gates.c: part of a tick */
 void lks_world_measure(struct lks_world *w);
@@ -151,7 +213,8 @@ void lks_world_tuples_fini(struct lks_world *w);
 uint32_t lks_world_gpus(const struct lks_world *w, uint32_t node);
 bool lks_world_count_begin(struct lks_world *w);
 void lks_world_count_node(struct lks_world *w, uint32_t node);
-void lks_world_count_time(struct lks_world *w); /* the curves, up to now */
+void lks_world_count_empty(struct lks_world *w, uint32_t node); /* nothing runs on it */
+void lks_world_count_time(struct lks_world *w);                 /* the curves, up to now */
 void lks_world_count_end(struct lks_world *w);
 
 /* world_copy.c */

@@ -57,6 +57,7 @@ void lks_world_free(struct lks_world *w)
     free(w->queue);
     free(w->machines);
     free(w->jobs);
+    lks_world_listed_fini(w);
     free(w);
 }
 
@@ -376,6 +377,7 @@ enum lks_code lks_world_propose(struct lks_world *w, const struct lks_plan_wish 
     free(list);
     if (!yes)
         return err->code;
+    w->wished = true;
     const struct lks_state *s = lks_engine_state(w->engine);
     return lks_world_choose(w, s->changes[s->change_count - 1].id, err);
 }

@@ -159,10 +159,24 @@ static void note_pool(struct lks_world *w, uint32_t p)
         now->short_since = UINT64_MAX;
 }
 
+static double hours_out(const struct lks_world *w, const struct world_machine *m)
+{
+    return m->before ? 0 : (double)m->gpus * (double)(w->now - m->since) / (double)WORLD_HOUR;
+}
+
+void lks_world_count_empty(struct lks_world *w, uint32_t node)
+{
+    struct world_machine *m = &w->machines[node];
+    if (!m->out || m->empty)
+        return;
+    m->empty = true;
+    w->out->draining += hours_out(w, m);
+}
+
 static void lose(struct lks_world *w, const struct world_machine *m)
 {
-    if (!m->before)
-        w->out->gpu_hours += (double)m->gpus * (double)(w->now - m->since) / (double)WORLD_HOUR;
+    w->out->gpu_hours += hours_out(w, m);
+    w->out->draining += m->empty ? 0 : hours_out(w, m);
 }
 
 void lks_world_count_node(struct lks_world *w, uint32_t node)
@@ -179,8 +193,10 @@ void lks_world_count_node(struct lks_world *w, uint32_t node)
         w->pools[m->pool].used[m->fresh] -= !m->out;
         w->pools[m->pool].used[fresh] += !out;
     }
-    if (out && !m->out)
+    if (out && !m->out) {
         m->since = w->now;
+        m->empty = false;
+    }
     if (!out && m->out) {
         lose(w, m);
         m->before = false;

@@ -3,6 +3,7 @@
  * nodes with one stack at the same time. A gang of which one node is asked to leave comes to its
  * next checkpoint, or its end, and gives up all its nodes; then it waits until as many are free
  * again. Jobs that wait begin in the order they came, and a smaller one does not wait for a larger.
+ * Gangs of jobs that were listed are the same, but for their ends, which are in world_listed.c.
  */
 #include "core/rows/pool.h"
 #include "core/state/state.h"
@@ -76,6 +77,13 @@ static void note_wait(struct lks_world *w, const struct world_job *job)
     like->waited = waited > like->waited ? waited : like->waited;
 }
 
+static void join(struct lks_world *w, uint32_t j, uint32_t node)
+{
+    w->machines[node].job = j + 1;
+    w->machines[node].behind_it = w->jobs[j].first;
+    w->jobs[j].first = node + 1;
+}
+
 static void start(struct lks_world *w, uint32_t j, bool side)
 {
     struct world_job *job = &w->jobs[j];
@@ -84,10 +92,10 @@ static void start(struct lks_world *w, uint32_t j, bool side)
     for (uint32_t i = 0; i < job->size; i++) {
         uint32_t node = p->free[side] - 1;
         take(w, node);
-        w->machines[node].job = j + 1;
-        w->machines[node].behind_it = job->first;
-        job->first = node + 1;
+        join(w, j, node);
     }
+    if (job->listed != 0)
+        lks_world_listed_start(w, job->listed - 1);
 }
 
 /* Gangs that wait and find enough nodes now. */
@@ -148,10 +156,14 @@ static void ask_alone(struct lks_world *w, uint32_t node)
 void lks_world_job_ask(struct lks_world *w, uint32_t node)
 {
     struct world_machine *m = &w->machines[node];
-    if (m->pool == UINT32_MAX) {
+    struct world_job *job = m->job != 0 ? &w->jobs[m->job - 1] : NULL;
+    lks_world_listed_ask_stays(w, node);
+    if (m->pool == UINT32_MAX && m->site == 0) {
         ask_alone(w, node);
-    } else if (m->job != 0 && !w->jobs[m->job - 1].ends) {
-        w->jobs[m->job - 1].ends = true;
+    } else if (job != NULL && job->listed != 0) {
+        lks_world_listed_ask(w, job->listed - 1, node);
+    } else if (job != NULL && !job->ends) {
+        job->ends = true;
         lks_world_post(w, WORLD_JOB_ENDS, node, m->job - 1,
                        lks_world_takes(w, posture_of(w, node)->minutes * WORLD_MINUTE));
     }
@@ -160,6 +172,8 @@ void lks_world_job_ask(struct lks_world *w, uint32_t node)
 bool lks_world_job_none(struct lks_world *w, uint32_t node)
 {
     struct world_machine *m = &w->machines[node];
+    if (m->stay_count > 0 || lks_world_listed_blocks(w, node))
+        return false;
     if (m->pool != UINT32_MAX)
         return m->job == 0;
     if (w->now < m->busy)
@@ -171,7 +185,9 @@ bool lks_world_job_none(struct lks_world *w, uint32_t node)
 void lks_world_job_moved(struct lks_world *w, uint32_t node)
 {
     const struct world_machine *m = &w->machines[node];
-    if (m->pool == UINT32_MAX || m->job != 0)
+    if (m->stays != 0 && !m->out)
+        lks_world_listed_back(w, node);
+    if (m->pool == UINT32_MAX || m->job != 0 || m->stays != 0)
         return;
     if (m->free)
         take(w, node);
@@ -192,12 +208,13 @@ static void name_jobs(struct lks_rehearse_pool *pool, uint32_t largest)
         pool->jobs[pool->job_count++].size = size;
 }
 
-/* As many as keep the pool busy; those that are too large for what is left are not drawn again. */
+/* As many as keep the free nodes of the pool busy; those that are too large for what is left are
+ * not drawn again. */
 static void fill(struct lks_world *w, uint32_t p)
 {
     struct lks_rehearse_pool *pool = &w->out->pools[p];
-    uint32_t free = pool->in_use * IN_USE_PERCENT / 100, likes = pool->job_count, first = 0;
-    while (first < likes && free > 0) {
+    uint32_t free = w->pools[p].free_count[0] * IN_USE_PERCENT / 100, likes = pool->job_count;
+    for (uint32_t first = 0; first < likes && free > 0;) {
         uint32_t like = first + (uint32_t)lks_rng_below(&w->rng, likes - first);
         if (pool->jobs[like].size > free) {
             first = like + 1;
@@ -211,22 +228,59 @@ static void fill(struct lks_world *w, uint32_t p)
     }
 }
 
+/* A pool whose jobs are all listed has the sizes of these. */
+static void begin_pool(struct lks_world *w, uint32_t p)
+{
+    uint32_t node = w->pools[p].free[0], asked = w->pools[p].min_gang;
+    if (node == 0 && w->pools[p].listed == 0)
+        return;
+    name_jobs(&w->out->pools[p], node == 0   ? w->pools[p].listed
+                                 : asked > 0 ? asked
+                                             : posture_of(w, node - 1)->gang);
+    fill(w, p);
+}
+
+/* A listed job that moves is a gang, where it is. It counts with the next larger size. */
+static void begin_listed(struct lks_world *w, uint32_t listed)
+{
+    const uint32_t *nodes;
+    uint32_t pool = 0, size = lks_world_listed_nodes(w, listed, &nodes), j = w->job_count;
+    if (!lks_world_listed_moves(w, listed, &pool))
+        return;
+    struct lks_rehearse_pool *told = &w->out->pools[pool];
+    uint32_t like = told->job_count - 1;
+    while (like > 0 && told->jobs[like].size < size)
+        like--;
+    told->jobs[like].count++;
+    w->jobs[w->job_count++] =
+        (struct world_job){.size = size, .pool = pool, .like = like, .listed = listed + 1};
+    w->runs[listed].gang = j + 1;
+    for (uint32_t i = size; i-- > 0;)
+        join(w, j, nodes[i]);
+}
+
+static void free_nodes(struct lks_world *w, bool listed)
+{
+    for (uint32_t i = w->machine_count; i-- > 0;) {
+        const struct world_machine *m = &w->machines[i];
+        bool is_listed = m->site != 0;
+        if (is_listed == listed && m->pool != UINT32_MAX && !m->out && m->job == 0 && m->stays == 0)
+            let_go(w, i);
+    }
+}
+
 bool lks_world_jobs_begin(struct lks_world *w)
 {
-    w->jobs = calloc((size_t)w->machine_count + 1, sizeof(w->jobs[0]));
-    if (w->jobs == NULL)
+    size_t listed = w->listed.list.job_count;
+    w->jobs = calloc((size_t)w->machine_count + listed + 1, sizeof(w->jobs[0]));
+    if (w->jobs == NULL || !lks_world_listed_begin(w))
         return false;
-    for (uint32_t i = w->machine_count; i-- > 0;)
-        if (w->machines[i].pool != UINT32_MAX && !w->machines[i].out)
-            let_go(w, i);
-    for (uint32_t p = 0; p < w->out->pool_count; p++) {
-        uint32_t node = w->pools[p].free[0];
-        if (node == 0)
-            continue;
-        uint32_t asked = w->pools[p].min_gang;
-        name_jobs(&w->out->pools[p], asked > 0 ? asked : posture_of(w, node - 1)->gang);
-        fill(w, p);
-    }
+    free_nodes(w, false);
+    for (uint32_t p = 0; p < w->out->pool_count; p++)
+        begin_pool(w, p);
+    for (uint32_t i = 0; i < listed; i++)
+        begin_listed(w, i);
+    free_nodes(w, true);
     return true;
 }
 

@@ -1,10 +1,11 @@
 /* How often nodes fail by themselves, by what a journal has seen. */
 #include "base/intern.h"
 #include "base/vec.h"
-#include "lab/rehearse/world.h"
+#include "lab/rehearse/rehearse.h"
 
 #include <stdlib.h>
 
+#define HOUR            (3600 * LKS_SECOND)
 #define NAMES_BYTES_MAX ((size_t)1 << 28)
 
 struct seeing {
@@ -57,7 +58,7 @@ enum lks_code lks_world_see(struct lks_store *store, uint32_t nodes, struct lks_
     enum lks_code code = store->ops->rows(store->self, 1, see, &s, err);
     if (code == LKS_OK && s.failed)
         code = err->code != LKS_OK ? err->code : lks_fail_nomem(err);
-    s.seen.node_hours = (double)nodes * (double)(s.last - s.first) / (double)WORLD_HOUR;
+    s.seen.node_hours = (double)nodes * (double)(s.last - s.first) / (double)HOUR;
     lks_intern_fini(&s.names);
     free(s.changing);
     if (code == LKS_OK)

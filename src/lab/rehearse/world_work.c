@@ -2,9 +2,11 @@
 #include "core/campaign/campaign.h"
 #include "core/rows/command.h"
 #include "core/rows/flash.h"
+#include "core/rows/pool.h"
 #include "core/state/state.h"
 #include "lab/rehearse/world.h"
 #include "model/manifest/executor.h"
+#include "model/manifest/fleet.h"
 
 enum { BOOT_SECONDS = 10, LOOK_SECONDS = 10, READ_SECONDS = 20, SWEEP_SECONDS = 60, SLOW = 10 };
 
@@ -193,6 +195,8 @@ static void executed(struct lks_world *w, uint32_t node, uint64_t id)
     struct lks_str executor = lks_state_text(state_of(w), c->executor);
     if (lks_str_is(executor, LKS_EXECUTOR_IDLE)) {
         bool idle = lks_world_job_none(w, node);
+        if (idle)
+            lks_world_count_empty(w, node);
         say_result(w, node, id, idle ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED,
                    idle ? "nothing runs" : "a job runs");
     } else if (lks_str_is(executor, LKS_EXECUTOR_INVENTORY)) {
@@ -223,6 +227,35 @@ static void boots(struct lks_world *w, uint32_t node)
         lks_world_break(w, w->err->code, w->err->msg);
     lks_engine_vouch(w->engine, node, UINT64_MAX / 2);
     say_tuple(w, node);
+}
+
+/* What the plan says of jobs on a node that leaves. One that was made here knew of no scheduler,
+ * and the pool says it. */
+struct lks_drain_rule lks_world_leave_rule(const struct lks_world *w, uint32_t node)
+{
+    const struct lks_state *s = state_of(w);
+    const struct lks_state_change *c = lks_world_change(w);
+    const struct lks_member *m = lks_state_change_member(c, node);
+    const struct lks_step *step = m != NULL ? lks_member_step(c, m) : NULL;
+    struct lks_drain_rule rule = {.jobs = LKS_DRAIN_JOBS_WAIT};
+    if (step == NULL || step->kind != LKS_DO_LEAVE || s->nodes[node].pool >= s->pool_count)
+        return rule;
+    if (w->wished) {
+        const struct lks_book *book = lks_engine_book(w->engine);
+        const struct lks_state_pool *pool = &s->pools[s->nodes[node].pool];
+        const struct lks_fleet *fleet = lks_book_fleet(book);
+        struct lks_str name = lks_state_text(s, pool->name);
+        rule = lks_drain_rule(book->facts, lks_state_text(s, pool->posture));
+        return lks_drain_rule_jobs(&rule, fleet != NULL ? lks_fleet_find_pool(fleet, name) : NULL);
+    }
+    rule.jobs = step->jobs;
+    rule.grace = step->grace;
+    return rule;
+}
+
+bool lks_world_running(const struct lks_world *w)
+{
+    return lks_world_change(w)->state == LKS_CHANGE_RUNNING;
 }
 
 /* Endpoints ---------------------------------------------------------------------------------- */
@@ -298,6 +331,8 @@ void lks_world_deliver(struct lks_world *w, const struct lks_message *m)
         say_tuple(w, m->node);
     else if (m->kind == WORLD_JOB_ENDS)
         lks_world_job_ends(w, (uint32_t)m->number);
+    else if (m->kind == WORLD_LISTED_ENDS)
+        lks_world_listed_stop(w, (uint32_t)m->number);
     else if (m->kind < LKS_COUNT(kinds) && kinds[m->kind] != NULL)
         kinds[m->kind](w, m->node, m->number);
 }

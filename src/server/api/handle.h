@@ -22,7 +22,7 @@ lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_hist
 struct lks_json_writer;
 
 /* handle_sched.c; of a node: nothing where its scheduler was not asked. */
-lks_handler lks_handle_scheds;
+lks_handler lks_handle_scheds, lks_handle_scheds_jobs;
 void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct lks_json_writer *w);
 
 /* handle_alarms.c */

@@ -8,6 +8,7 @@
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/form/asks.h"
+#include "server/form/views_change.h"
 
 /* Nodes that one request looks at. */
 enum { SCAN_MAX = 1000000 };
@@ -164,4 +165,18 @@ void lks_handle_scheds(struct lks_authz *authz, struct lks_call *call)
         put_pool(&w, authz, i);
     }
     lks_call_list_end_at(&w, i < s->pool_count ? last : LKS_STR(""));
+}
+
+void lks_handle_scheds_jobs(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_view_jobs v = {authz->state, lks_engine_book(authz->engine),
+                                    &authz->sched.sites, authz->now};
+    struct lks_err err = {0};
+    lks_buf_truncate(&call->out, 0);
+    if (lks_view_jobs_listed(&v, &call->out, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    call->status = 200;
+    call->type = call->route->answer_type;
 }

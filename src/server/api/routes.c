@@ -215,6 +215,13 @@ const struct lks_route lks_routes[] = {
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
      .answer = &lks_form_scheds, .flags = LKS_ROUTE_LEADER, .handle = lks_handle_scheds,
      .about = "Whether schedulers answer, and the drains they have, by pool"},
+    {.method = "GET", .path = "/v1/schedulers/jobs", .id = "schedulerJobs",
+     .permission = LKS_MAY_READ, .scope = LKS_SCOPE_EVERYWHERE,
+     .answer_type = "application/x-ndjson", .flags = LKS_ROUTE_LEADER | LKS_ROUTE_SENSITIVE,
+     .handle = lks_handle_scheds_jobs,
+     .about = "Jobs on nodes of the fleet, as schedulers listed them last, for a rehearsal "
+              "elsewhere: a JSON object a line, of each site and behind it of each of its jobs. "
+              "The lists are taken anew; `awaited`: ask again in a second"},
     {.method = "GET", .path = "/v1/sweeps", .id = "sweeps",
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
      .answer = &lks_form_sweeps, .handle = lks_handle_sweeps,

@@ -104,6 +104,11 @@ enum lks_code lks_view_jobs_cost(const struct lks_view_jobs *v, const struct lks
 void lks_view_jobs_now(struct lks_json_writer *w, const struct lks_view_jobs *v,
                        const struct lks_change_sketch *k, const struct lks_state_change *c);
 
+/* The same file: all jobs on nodes of the fleet, line by line, for a rehearsal elsewhere. The
+ * lists are asked for anew. */
+enum lks_code lks_view_jobs_listed(const struct lks_view_jobs *v, struct lks_buf *out,
+                                   struct lks_err *err) LKS_MUST_CHECK;
+
 /* The same file: what the change did to jobs; nothing where it touched none. */
 void lks_view_jobs_acted(struct lks_json_writer *w, const struct lks_state *s,
                          const struct lks_state_change *c);

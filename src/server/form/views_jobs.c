@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 enum { ACTS_MAX = 100 };
+#define FRESH (60 * LKS_SECOND) /* a list that is older is waited for, once it was asked for */
 
 static void put_act(struct lks_json_writer *w, const struct lks_state *s,
                     const struct lks_job_acted *job)
@@ -212,4 +213,212 @@ void lks_view_jobs_now(struct lks_json_writer *w, const struct lks_view_jobs *v,
     struct lks_err err = {0};
     if (lks_view_jobs_cost(v, k, c, &cost, &err) == LKS_OK)
         put_cost(w, v->state, v->sites, &cost);
+}
+
+/* Jobs of the fleet --------------------------------------------------------------------------
+ *
+ * As a rehearsal elsewhere takes them: lines of JSON. Each site of a scheduler has a line, and
+ * behind it a line for each of its jobs that runs on nodes of the fleet. Other nodes of a job are
+ * not named; jobs that wait in a queue are left out. */
+
+/* Nodes of one site whose pools have this scheduler. */
+struct group {
+    lks_text site, sched;
+    struct lks_str *names;
+    size_t count;
+    struct group *next;
+};
+
+/* A node of a job. */
+struct link {
+    struct lks_str node;
+    struct link *next;
+};
+
+struct telling {
+    const struct lks_view_jobs *v;
+    struct lks_arena memory;
+    struct group *groups, **last;
+    struct lks_buf *out;
+    struct lks_err *err;
+};
+
+static bool is_driven(const struct lks_state *s, const struct lks_node *n)
+{
+    return n->placed && n->asset == 0 && n->pool < s->pool_count &&
+           lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) == LKS_DRAIN_DRIVEN;
+}
+
+/* NULL: no memory. */
+static struct group *group_of(struct telling *l, lks_text site, lks_text sched)
+{
+    for (struct group *g = l->groups; g != NULL; g = g->next) {
+        if (g->site == site && g->sched == sched)
+            return g;
+    }
+    struct group *made = lks_arena_array(&l->memory, 1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    *made = (struct group){.site = site, .sched = sched};
+    made->names =
+        lks_arena_array(&l->memory, l->v->state->node_count + (size_t)1, sizeof(made->names[0]));
+    *l->last = made;
+    l->last = &made->next;
+    return made->names != NULL ? made : NULL;
+}
+
+static enum lks_code group_nodes(struct telling *l)
+{
+    const struct lks_state *s = l->v->state;
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (!is_driven(s, n))
+            continue;
+        struct group *g = group_of(l, n->site, s->pools[n->pool].sched);
+        if (g == NULL)
+            return lks_arena_fail(&l->memory, l->err);
+        g->names[g->count++] = lks_state_name(s, i);
+    }
+    return LKS_OK;
+}
+
+static enum lks_code put_hosts(struct lks_json_writer *w, const char *key,
+                               const struct lks_str *names, size_t count, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hosts = LKS_BUF(LKS_HOSTLIST_BYTES_MAX);
+    if (lks_hostlist_fold(names, count, &hosts, err) != LKS_OK ||
+        lks_buf_check(&hosts, err) != LKS_OK)
+        return err->code;
+    lks_json_text(w, key, lks_buf_view(&hosts));
+    return LKS_OK;
+}
+
+/* Of a site ----------------------------------------------------------------------------- */
+
+/* By job: its nodes. NULL: no memory. */
+static struct link **find_links(struct telling *l, const struct group *g,
+                                const struct lks_sched_jobs *jobs)
+{
+    struct link **of = lks_arena_array(&l->memory, jobs->count + (size_t)1, sizeof(*of));
+    for (size_t i = 0; of != NULL && i < g->count; i++) {
+        struct lks_sched_jobs_at at = {0};
+        const struct lks_sched_job *job;
+        while ((job = lks_sched_jobs_on(jobs, g->names[i], &at)) != NULL && !job->unplaced) {
+            struct link *made = lks_arena_array(&l->memory, 1, sizeof(*made));
+            if (made == NULL)
+                return NULL;
+            *made = (struct link){g->names[i], of[job - jobs->jobs]};
+            of[job - jobs->jobs] = made;
+        }
+    }
+    return of;
+}
+
+static enum lks_code put_nodes(struct telling *l, struct lks_json_writer *w,
+                               const struct link *nodes)
+{
+    size_t count = 0;
+    for (const struct link *at = nodes; at != NULL; at = at->next)
+        count++;
+    struct lks_str *names = lks_arena_array(&l->memory, count + 1, sizeof(names[0]));
+    if (names == NULL)
+        return lks_arena_fail(&l->memory, l->err);
+    count = 0;
+    for (const struct link *at = nodes; at != NULL; at = at->next)
+        names[count++] = at->node;
+    return put_hosts(w, "nodes", names, count, l->err);
+}
+
+static enum lks_code put_job(struct telling *l, const struct lks_sched_job *job,
+                             const struct link *nodes)
+{
+    struct lks_json_writer w = {.out = l->out};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_text(&w, "job", job->id);
+    lks_view_text(&w, "user", job->user);
+    if (!job->unplaced && put_nodes(l, &w, nodes) != LKS_OK)
+        return l->err->code;
+    lks_json_int(&w, "of", job->node_count);
+    if (job->gpus != LKS_SCHED_JOBS_UNKNOWN)
+        lks_json_int(&w, "gpus", job->gpus);
+    lks_view_time(&w, "started", job->started);
+    lks_view_time(&w, "ends", job->ends);
+    lks_json_bool(&w, "requeue", job->requeue);
+    lks_json_bool(&w, "ending", lks_str_is(job->state, "completing"));
+    lks_json_end(&w, '}');
+    lks_buf_addc(l->out, '\n');
+    return LKS_OK;
+}
+
+/* Why there is no list, or none that is fresh; empty where it is on its way. */
+static void put_state(struct lks_json_writer *w, const struct lks_view_jobs *v,
+                      const struct lks_sched_site *at, const struct lks_sched_jobs *jobs)
+{
+    bool fails = at != NULL && at->failures > 0;
+    bool fresh = jobs != NULL && lks_sched_jobs_age(jobs, v->now.wall) <= FRESH;
+    lks_view_time(w, "now", v->now.wall);
+    lks_view_time(w, "listed", jobs != NULL ? jobs->listed : 0);
+    lks_json_bool(w, "awaited", !fails && !fresh);
+    if (fails)
+        lks_json_cstr(w, "missing", at->trouble);
+}
+
+static enum lks_code put_group(struct telling *l, const struct group *g)
+{
+    const struct lks_view_jobs *v = l->v;
+    struct lks_str site = lks_state_text(v->state, g->site);
+    struct lks_str sched = lks_state_text(v->state, g->sched);
+    const struct lks_sched_jobs *jobs = lks_sched_sites_jobs(v->sites, site, sched);
+    struct link **of = jobs != NULL ? find_links(l, g, jobs) : NULL;
+    uint32_t count = 0;
+    struct lks_json_writer w = {.out = l->out};
+    if (jobs != NULL && of == NULL)
+        return lks_arena_fail(&l->memory, l->err);
+    for (uint32_t i = 0; jobs != NULL && i < jobs->count; i++)
+        count += of[i] != NULL || jobs->jobs[i].unplaced;
+    lks_json_begin(&w, NULL, '{');
+    lks_json_text(&w, "site", site);
+    lks_json_text(&w, "scheduler", sched);
+    put_state(&w, v, lks_sched_sites_find(v->sites, site, sched), jobs);
+    lks_json_int(&w, "jobs", count);
+    if (put_hosts(&w, "hosts", g->names, g->count, l->err) != LKS_OK)
+        return l->err->code;
+    lks_json_end(&w, '}');
+    lks_buf_addc(l->out, '\n');
+    for (uint32_t i = 0; jobs != NULL && i < jobs->count; i++) {
+        bool is_here = of[i] != NULL || jobs->jobs[i].unplaced;
+        if (is_here && put_job(l, &jobs->jobs[i], of[i]) != LKS_OK)
+            return l->err->code;
+    }
+    return LKS_OK;
+}
+
+/* Of all ---------------------------------------------------------------------------------- */
+
+/* Have the lists taken anew: this answer has the last ones. */
+static void ask_anew(const struct telling *l)
+{
+    struct lks_err ignored = {0};
+    const struct lks_state *s = l->v->state;
+    for (const struct group *g = l->groups; g != NULL; g = g->next) {
+        if (lks_sched_sites_ask(l->v->sites, lks_state_text(s, g->site),
+                                lks_state_text(s, g->sched), l->v->now.mono, &ignored) != LKS_OK)
+            return;
+    }
+}
+
+enum lks_code lks_view_jobs_listed(const struct lks_view_jobs *v, struct lks_buf *out,
+                                   struct lks_err *err)
+{
+    struct telling l = {.v = v, .out = out, .err = err};
+    enum lks_code code;
+    l.last = &l.groups;
+    lks_arena_init(&l.memory, LKS_JOB_COST_MEMORY_MAX);
+    code = group_nodes(&l);
+    if (code == LKS_OK)
+        ask_anew(&l);
+    for (const struct group *g = l.groups; code == LKS_OK && g != NULL; g = g->next)
+        code = put_group(&l, g);
+    lks_arena_fini(&l.memory);
+    return code == LKS_OK ? lks_buf_check(out, err) : code;
 }
