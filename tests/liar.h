@@ -7,7 +7,7 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 
-enum { LKS_LIAR_TURNS = 8 };
+enum { LKS_LIAR_TURNS = 16 };
 
 /* One thing it does. */
 enum lks_liar_act {

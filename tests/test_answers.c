@@ -44,6 +44,7 @@ static const struct {
     {"artifact", "it is a file of the depot"},
     {"agentArtifact", "it is a file of the depot"},
     {"mail", "it is for agents"},
+    {"bridges", "answers of bridges are of the process; tests/test_daemon_sched.c has them"},
     {"schedulers", "answers of schedulers are of the process; tests/test_daemon_sched.c has them"},
     {"schedulerJobs", "lists of jobs are of the process; tests/test_view_jobs.c has them"},
 };

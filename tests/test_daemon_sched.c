@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -466,6 +467,13 @@ static void test_slurmrestd(void)
     ctl_fini(&c);
 }
 
+#define MISPLACED "a bridge for a site at which the fleet has no node"
+
+static bool has_log(const struct ctl *c, const char *text)
+{
+    return lks_str_find(ctl_log(c), lks_str_from(text)) >= 0;
+}
+
 /* Without a bridge for its site a node is not forgotten. */
 static void test_unconfigured(void)
 {
@@ -480,6 +488,15 @@ static void test_unconfigured(void)
             CHECK(comes(&c, "/v1/nodes/n0", "no bridge to slurm is configured for site 'lab'"));
             CHECK(comes(&c, "/v1/schedulers", "\"published\":0,\"behind\":0,\"failing\":1,"));
             CHECK(comes(&c, "/v1/schedulers", "\"text\":\"no bridge to slurm"));
+            if (i == 0) {
+                CHECK(kill(c.pid, SIGHUP) == 0);
+                CHECK(comes(&c, "/v1/schedulers/bridges",
+                            "{\"site\":\"elsewhere\",\"url\":\"unix:/run/slurm-bridge.sock\","
+                            "\"known\":false,\"epoch\":\"none\"}"));
+                for (struct lks_wait w = {0}; !has_log(&c, MISPLACED) && lks_wait(&w);) {
+                }
+                CHECK_HAS(ctl_log(&c), MISPLACED);
+            }
             ctl_stop(&c);
         }
         ctl_fini(&c);

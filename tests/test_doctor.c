@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 8 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 9 };
 
 static struct lks_tree tree;
 
@@ -37,6 +37,11 @@ static struct lks_tree tree;
     SCHEDULER(CALM ",\"published\":" published ",\"behind\":" behind ",\"late\":" late)
 #define CALM "\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":0,\"gres_differ\":0"
 
+/* Of bridges: one that has the epoch, and one for which the rest is said. */
+#define BRIDGE(site, rest) "{\"site\":\"" site "\",\"url\":\"https://b\"," rest "}"
+#define GOOD_BRIDGE        BRIDGE("east", "\"known\":true,\"epoch\":\"confirmed\"")
+#define BRIDGES(rest)      ITEMS(GOOD_BRIDGE "," BRIDGE("oslo", rest))
+
 #define STAYS_FIX "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host"
 
 static const struct row {
@@ -44,7 +49,7 @@ static const struct row {
     const char *metrics, *fleet, *sweeps, *endpoints;
     int exit;
     const char *check, *state, *text, *fix; /* of a finding; `fix` NULL: it has none */
-    const char *schedulers;                 /* NULL: no pool has one */
+    const char *schedulers; /* of the check "bridges": bridges. NULL: no pool has one */
 } rows[] = {
     {"it answers", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "socket", "good",
      "lockstepd answers at unix:", NULL, NULL},
@@ -134,6 +139,23 @@ static const struct row {
     {"verdicts that another program replaces", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",
      "bad", "p (1 node: requests succeed, and the nodes do not keep what they set)", STAYS_FIX,
      TRUTH("2", "1", "1")},
+    {"bridges that have the epoch", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "bridges", "good",
+     "no bridge refuses the epoch of this leader", NULL,
+     BRIDGES("\"known\":true,\"epoch\":\"none\"")},
+    {"a bridge that refuses it", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "bridges", "bad",
+     "1 of 2 bridges in slurm.bridges refuse the epoch of this leader, so nothing of it is written "
+     "through them: https://b (epoch 9 wrote)",
+     "docs/slurm.md, \"Epochs\"",
+     BRIDGES("\"known\":true,\"epoch\":\"refused\",\"text\":\"epoch 9 wrote\"")},
+    {"a bridge that does not answer", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "bridges", "bad",
+     "do not confirm the epoch of this leader, so an earlier leader can still write through them: "
+     "https://b (no route)",
+     "systemctl restart lockstep-slurm-bridge    # on the host of https://b",
+     BRIDGES("\"known\":true,\"epoch\":\"failing\",\"text\":\"no route\"")},
+    {"a bridge of an unknown site", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "bridges", "note",
+     "1 of 2 bridges in slurm.bridges are for sites at which the fleet has no node: oslo=https://b",
+     "lockstep node ls --columns node,site    # then slurm.bridges",
+     BRIDGES("\"known\":false,\"epoch\":\"confirmed\"")},
 };
 
 static struct lks_str answer(const char *type, const char *body, struct lks_buf *out)
@@ -149,9 +171,12 @@ static struct lks_str answer(const char *type, const char *body, struct lks_buf 
 /* `doctor --json` at a controller that says this, in the order in which it is asked. */
 static struct lks_run run(const struct row *row)
 {
-    const char *schedulers = row->schedulers != NULL ? row->schedulers : NO_SCHEDULER;
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,  schedulers,
-                                   schedulers,         schedulers,   row->sweeps, row->endpoints};
+    bool asked = row->schedulers != NULL, bridged = asked && strcmp(row->check, "bridges") == 0;
+    const char *schedulers = asked && !bridged ? row->schedulers : NO_SCHEDULER;
+    const char *bridges = bridged ? row->schedulers : NO_SCHEDULER;
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,
+                                   schedulers,         schedulers,   bridges,
+                                   schedulers,         row->sweeps,  row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};
     char path[128], server[160];

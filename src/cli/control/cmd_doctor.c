@@ -403,6 +403,8 @@ const struct lks_doctor_check lks_doctor_checks[] = {
     {"schedulers", LKS_DOCTOR_CONTROLLER, lks_doctor_schedulers, "The schedulers of pools answer."},
     {"gres", LKS_DOCTOR_CONTROLLER, lks_doctor_gres,
      "Schedulers advertise the GPUs that stacks pin, but for a few nodes."},
+    {"bridges", LKS_DOCTOR_CONTROLLER, lks_doctor_bridges,
+     "Bridges to schedulers have the epoch of the leader, and the fleet has nodes at their sites."},
     {"verdicts", LKS_DOCTOR_CONTROLLER, lks_doctor_verdicts,
      "Schedulers show lockstep's verdicts on nodes, or have for less than 10 minutes not."},
     {"sweeps", LKS_DOCTOR_CONTROLLER, lks_doctor_sweeps,

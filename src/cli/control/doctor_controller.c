@@ -416,6 +416,74 @@ void lks_doctor_schedulers(struct lks_doctor *d)
                    l.names.ptr, more(&l));
 }
 
+/* What may be found of bridges. */
+enum { REFUSES, SILENT, UNKNOWN_SITE, BRIDGE_FINDINGS };
+
+static const struct {
+    enum lks_doctor_state state;
+    const char *name; /* forms: of a row, */
+    const char *fix;  /* and of the command for the first */
+    const char *text;
+} bridge_findings[BRIDGE_FINDINGS] = {
+    [REFUSES] = {BAD, "{url} ({text})", "docs/slurm.md, \"Epochs\"",
+                 "refuse the epoch of this leader, so nothing of it is written through them"},
+    [SILENT] = {BAD, "{url} ({text})",
+                "systemctl restart lockstep-slurm-bridge    # on the host of {url}",
+                "do not confirm the epoch of this leader, so an earlier leader can still write "
+                "through them"},
+    [UNKNOWN_SITE] = {NOTE, "{site}={url}",
+                      "lockstep node ls --columns node,site    # then slurm.bridges",
+                      "are for sites at which the fleet has no node"},
+};
+
+static enum lks_code look_at_bridge(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct look *looks = ctx;
+    struct lks_str epoch = lks_doc_text(item, "epoch");
+    (void)err;
+    looks[0].all++;
+    if (lks_str_is(epoch, "refused"))
+        name_row(&looks[REFUSES], item, bridge_findings[REFUSES].name);
+    if (lks_str_is(epoch, "failing"))
+        name_row(&looks[SILENT], item, bridge_findings[SILENT].name);
+    if (!lks_render_truth(item, "known"))
+        name_row(&looks[UNKNOWN_SITE], item, bridge_findings[UNKNOWN_SITE].name);
+    return LKS_OK;
+}
+
+static void say_bridges(struct lks_doctor *d, const struct look *looks)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < BRIDGE_FINDINGS; i++) {
+        const struct look *l = &looks[i];
+        found += l->found;
+        if (l->found == 0)
+            continue;
+        lks_doctor_fix(d, "%s", l->fix);
+        lks_doctor_say(d, "bridges", bridge_findings[i].state,
+                       "%" PRIu64 " of %" PRIu64 " bridges in slurm.bridges %s: %s%s", l->found,
+                       looks[0].all, bridge_findings[i].text, l->names.ptr, more(l));
+    }
+    if (looks[0].all > 0 && found == 0)
+        lks_doctor_say(d, "bridges", GOOD,
+                       "no bridge refuses the epoch of this leader, and the fleet has nodes at "
+                       "their sites");
+}
+
+void lks_doctor_bridges(struct lks_doctor *d)
+{
+    struct look looks[BRIDGE_FINDINGS] = {0};
+    struct lks_err err = {0};
+    for (size_t i = 0; i < BRIDGE_FINDINGS; i++) {
+        looks[i] = (struct look){.d = d, .first = bridge_findings[i].fix};
+        lks_buf_init(&looks[i].names, LKS_DOCTOR_TEXT_MAX / 2);
+    }
+    if (d->remote.client != NULL && walk(looks, "/v1/schedulers/bridges", look_at_bridge, &err))
+        say_bridges(d, looks);
+    for (size_t i = 0; i < BRIDGE_FINDINGS; i++)
+        look_fini(&looks[i]);
+}
+
 static enum lks_code look_at_sweep(void *ctx, const struct lks_doc *item, struct lks_err *err)
 {
     struct look *l = ctx;

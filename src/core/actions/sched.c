@@ -200,16 +200,29 @@ bool lks_sched_withdrawn(const struct lks_state *s, uint32_t node, struct lks_ev
     return true;
 }
 
-const struct lks_state_alarm *lks_sched_alarm(const struct lks_state *s, enum lks_alarm_kind kind,
-                                              struct lks_str subject)
+bool lks_sched_alarm_next(const struct lks_state *s, enum lks_alarm_kind kind, uint32_t *at,
+                          struct lks_str *subject)
 {
-    for (uint32_t i = s->alarm_count; i-- > 0 && s->alarms_open > 0;) {
-        const struct lks_state_alarm *a = &s->alarms[i];
-        if (a->released == 0 && a->kind == kind &&
-            lks_str_eq(lks_state_text(s, a->subject), subject))
-            return a;
+    while (s->alarms_open > 0 && *at < s->alarm_count) {
+        const struct lks_state_alarm *a = &s->alarms[(*at)++];
+        if (a->released != 0 || a->kind != kind)
+            continue;
+        *subject = lks_state_text(s, a->subject);
+        return true;
     }
-    return NULL;
+    return false;
+}
+
+bool lks_sched_alarm_open(const struct lks_state *s, enum lks_alarm_kind kind,
+                          struct lks_str subject)
+{
+    uint32_t at = 0;
+    struct lks_str open;
+    while (lks_sched_alarm_next(s, kind, &at, &open)) {
+        if (lks_str_eq(open, subject))
+            return true;
+    }
+    return false;
 }
 
 bool lks_sched_lost(enum lks_sched_verb verb, const struct lks_sched_said *before,

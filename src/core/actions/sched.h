@@ -13,7 +13,6 @@ struct lks_event;
 struct lks_facts;
 struct lks_sched_jobs;
 struct lks_state;
-struct lks_state_alarm;
 
 #define LKS_SCHED_MARK       LKS_DRAIN_REASON_MARK /* before the owner of each drain that we make */
 #define LKS_SCHED_HOLD_SIZE  32                    /* of the owner that a hold is, "hold:812" */
@@ -182,9 +181,13 @@ bool lks_sched_outage_new(const struct lks_state *s, uint32_t node, struct lks_s
  * something else. */
 bool lks_sched_withdrawn(const struct lks_state *s, uint32_t node, struct lks_event *out);
 
-/* The open alarm of that kind and subject; NULL: there is none. */
-const struct lks_state_alarm *lks_sched_alarm(const struct lks_state *s, enum lks_alarm_kind kind,
-                                              struct lks_str subject);
+/* The subject of the next open alarm of that kind; `*at` is 0 before the first. False: that was
+ * all.
+ */
+bool lks_sched_alarm_next(const struct lks_state *s, enum lks_alarm_kind kind, uint32_t *at,
+                          struct lks_str *subject);
+bool lks_sched_alarm_open(const struct lks_state *s, enum lks_alarm_kind kind,
+                          struct lks_str subject);
 
 /* Whether a drain of ours that was there before was ended or taken over by another: `verb` is what
  * was asked between the two answers. */

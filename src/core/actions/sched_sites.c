@@ -50,6 +50,18 @@ const struct lks_sched_jobs *lks_sched_sites_jobs(const struct lks_sched_sites *
     return at != NULL && at->jobs.listed > 0 ? &at->jobs : NULL;
 }
 
+bool lks_sched_sites_known(const struct lks_state *s, struct lks_str site)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (n->placed && lks_str_eq(lks_state_text(s, n->site), site))
+            return true;
+        any = any || n->placed;
+    }
+    return !any || lks_str_is(site, "*");
+}
+
 uint64_t lks_sched_sites_behind(const struct lks_sched_sites *b)
 {
     uint64_t behind = 0;

@@ -101,6 +101,10 @@ const struct lks_sched_site *lks_sched_sites_find(const struct lks_sched_sites *
 struct lks_sched_site *lks_sched_sites_get(const struct lks_sched_sites *b, struct lks_str site,
                                            struct lks_str sched);
 
+/* Whether a bridge for that site, "*" for all, has a node to drain or may get one: a node is there,
+ * or the fleet has no nodes yet. */
+bool lks_sched_sites_known(const struct lks_state *s, struct lks_str site);
+
 /* Nodes of all sites that showed another truth when they were last compared. */
 uint64_t lks_sched_sites_behind(const struct lks_sched_sites *b);
 

@@ -2,7 +2,6 @@
 
 #include "core/decision/event_node.h"
 #include "core/plan/drain.h"
-#include "core/rows/alarm.h"
 #include "core/rows/pool.h"
 #include "core/rows/verdict.h"
 #include "core/state/lookup.h"
@@ -315,10 +314,10 @@ static bool is_known(const struct lks_sched_sites *b, struct lks_str subject)
 static bool find_orphan(const struct lks_sched_sites *b, const struct lks_state *s,
                         struct lks_event_sched_alarm *out)
 {
-    for (uint32_t i = 0; i < s->alarm_count && s->alarms_open > 0 && b->scan > 0; i++) {
-        const struct lks_state_alarm *a = &s->alarms[i];
-        struct lks_str subject = lks_state_text(s, a->subject);
-        if (a->released != 0 || a->kind != LKS_ALARM_VERDICTS || is_known(b, subject))
+    uint32_t at = 0;
+    struct lks_str subject;
+    while (b->scan > 0 && lks_sched_alarm_next(s, LKS_ALARM_VERDICTS, &at, &subject)) {
+        if (is_known(b, subject))
             continue;
         *out = (struct lks_event_sched_alarm){.kind = LKS_ALARM_VERDICTS,
                                               .over = true,
@@ -339,7 +338,7 @@ bool lks_sched_truth_alarm(const struct lks_sched_sites *b, const struct lks_sta
         if (!late && !ends(site))
             continue;
         struct lks_str subject = subject_of(arena, site);
-        if ((lks_sched_alarm(s, LKS_ALARM_VERDICTS, subject) != NULL) == late)
+        if (lks_sched_alarm_open(s, LKS_ALARM_VERDICTS, subject) == late)
             continue;
         *out = (struct lks_event_sched_alarm){
             .kind = LKS_ALARM_VERDICTS,

@@ -25,3 +25,9 @@ const struct lks_sched_driver *lks_sched_driver_at(struct lks_str sched, const c
     *address = is_rest ? place + sizeof(rest) - 1 : place;
     return is_rest && driver != NULL ? &lks_sched_slurmrestd : driver;
 }
+
+bool lks_sched_driver_keeps_epoch(const char *place)
+{
+    const char *address = NULL;
+    return lks_sched_driver_at(LKS_STR("slurm"), place, &address) != &lks_sched_slurmrestd;
+}

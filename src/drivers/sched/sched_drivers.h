@@ -20,4 +20,7 @@ const struct lks_sched_driver *lks_sched_driver(struct lks_str sched);
 const struct lks_sched_driver *lks_sched_driver_at(struct lks_str sched, const char *place,
                                                    const char **address);
 
+/* Whether what answers at this place keeps the epochs of leaders: slurmrestd does not. */
+bool lks_sched_driver_keeps_epoch(const char *place);
+
 #endif

@@ -21,8 +21,10 @@ lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_hist
     lks_handle_reset_approve;
 struct lks_json_writer;
 
-/* handle_sched.c; of a node: nothing where its scheduler was not asked. */
-lks_handler lks_handle_scheds, lks_handle_scheds_jobs;
+/* handle_sched.c; of a node: nothing where its scheduler was not asked. Unconfirmed: bridges that
+ * do not have the epoch of this leader. */
+lks_handler lks_handle_scheds, lks_handle_scheds_jobs, lks_handle_bridges;
+uint64_t lks_handle_bridges_unconfirmed(const struct lks_authz *authz);
 void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct lks_json_writer *w);
 
 /* handle_alarms.c */

@@ -146,6 +146,7 @@ void lks_handle_metrics(struct lks_authz *authz, struct lks_call *call)
             .sched_site_failed = authz->sched.sites.failed,
             .sched_published = authz->sched.published,
             .sched_behind = lks_sched_sites_behind(&authz->sched.sites),
+            .bridges_unconfirmed = lks_handle_bridges_unconfirmed(authz),
             .sched_behind_for = lks_sched_truth_behind_for(&authz->sched.sites, authz->now.mono),
         };
         lks_metrics_put(&authz->metrics, s, &about, &call->out);

@@ -5,6 +5,7 @@
 #include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "core/view/view.h"
+#include "drivers/sched/sched_drivers.h"
 #include "server/api/handle.h"
 #include "server/auth/authz.h"
 #include "server/form/asks.h"
@@ -179,4 +180,63 @@ void lks_handle_scheds_jobs(struct lks_authz *authz, struct lks_call *call)
     }
     call->status = 200;
     call->type = call->route->answer_type;
+}
+
+/* Bridges ------------------------------------------------------------------------------------ */
+
+/* slurmrestd keeps none. */
+static enum lks_sched_lead_state lead_of(const struct lks_authz *authz, struct lks_str url)
+{
+    return lks_sched_driver_keeps_epoch(url.ptr)
+               ? lks_sched_lead_state(&authz->sched.lead, url, lks_engine_epoch(authz->engine))
+               : LKS_SCHED_LEAD_NONE;
+}
+
+static void put_bridge(struct lks_json_writer *w, const struct lks_authz *authz,
+                       struct lks_str site, struct lks_str url)
+{
+    enum lks_sched_lead_state state = lead_of(authz, url);
+    const struct lks_sched_lead_bridge *b = lks_sched_lead_find(&authz->sched.lead, url);
+    bool fails = state == LKS_SCHED_LEAD_FAILING || state == LKS_SCHED_LEAD_REFUSED;
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "site", site);
+    lks_json_text(w, "url", url);
+    lks_json_bool(w, "known", lks_sched_sites_known(authz->state, site));
+    lks_json_cstr(w, "epoch", lks_sched_lead_words[state]);
+    if (fails)
+        lks_view_time(w, "failing", b->failing_since);
+    lks_view_text(w, "text", lks_str_from(fails ? b->trouble : ""));
+    lks_json_end(w, '}');
+}
+
+/* As many as the configuration may have: one page. */
+void lks_handle_bridges(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
+    struct lks_json_writer w = lks_call_list(call);
+    struct lks_str site, url;
+    for (size_t i = 0; i < all->count; i++) {
+        struct lks_scope scope = {0};
+        if (!lks_str_cut(all->items[i], '=', &site, &url))
+            continue;
+        if (!lks_str_is(site, "*"))
+            scope.site = site;
+        if (lks_authz_may(authz, call, LKS_MAY_READ, scope))
+            put_bridge(&w, authz, site, url);
+    }
+    lks_call_list_end_at(&w, LKS_STR(""));
+}
+
+uint64_t lks_handle_bridges_unconfirmed(const struct lks_authz *authz)
+{
+    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
+    uint64_t count = 0;
+    struct lks_str site, url;
+    for (size_t i = 0; i < all->count && !authz->following; i++) {
+        if (!lks_str_cut(all->items[i], '=', &site, &url))
+            continue;
+        enum lks_sched_lead_state state = lead_of(authz, url);
+        count += state != LKS_SCHED_LEAD_NONE && state != LKS_SCHED_LEAD_CONFIRMED;
+    }
+    return count;
 }

@@ -222,6 +222,10 @@ const struct lks_route lks_routes[] = {
      .about = "Jobs on nodes of the fleet, as schedulers listed them last, for a rehearsal "
               "elsewhere: a JSON object a line, of each site and behind it of each of its jobs. "
               "The lists are taken anew; `awaited`: ask again in a second"},
+    {.method = "GET", .path = "/v1/schedulers/bridges", .id = "bridges",
+     .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
+     .answer = &lks_form_bridges, .flags = LKS_ROUTE_LEADER, .handle = lks_handle_bridges,
+     .about = "Bridges to schedulers, and whether they confirmed the epoch of the leader"},
     {.method = "GET", .path = "/v1/sweeps", .id = "sweeps",
      .permission = LKS_MAY_READ, .scope = LKS_SCOPE_SOMEWHERE, .query = &lks_query_page,
      .answer = &lks_form_sweeps, .handle = lks_handle_sweeps,

@@ -30,6 +30,7 @@ struct lks_authz_observed {
 
 /* Management endpoints as the fleet's file has them, read when it changes: handle_sweep.c. */
 struct lks_authz_endpoint;
+struct lks_config;
 struct lks_state_alarm;
 struct lks_state_change;
 struct lks_authz_sweeps {
@@ -60,7 +61,8 @@ struct lks_authz {
     uint64_t questions; /* that were counted */
     lks_ms observed_at; /* mono, when it was last recorded */
     struct lks_authz_sweeps sweeps;
-    struct lks_sched_book sched; /* what schedulers said, while this controller leads */
+    struct lks_sched_book sched;           /* what schedulers said, while this controller leads */
+    const struct lks_config *sched_config; /* whose bridges were compared with the fleet's sites */
     lks_ms *drafts; /* owned; by pool: mono, when a change was last to be drafted; 0: never */
     uint32_t draft_room;
     uint64_t epoch;     /* counts up when a certificate may have ended */

@@ -56,9 +56,10 @@ extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, l
     lks_form_token, lks_form_token_renewed, lks_form_login_device, lks_form_login,
     lks_form_certificate, lks_form_head, lks_form_enrolled, lks_form_beat, lks_form_mail,
     lks_form_renewed, lks_form_problem, lks_form_drift, lks_form_deviations, lks_form_numbered,
-    lks_form_leases, lks_form_sweeps, lks_form_scheds, lks_form_done, lks_form_admit,
-    lks_form_overrides, lks_form_admissions, lks_form_observed, lks_form_stacks, lks_form_stack,
-    lks_form_published, lks_form_images, lks_form_advisories, lks_form_lifecycle, lks_form_remedies;
+    lks_form_leases, lks_form_sweeps, lks_form_scheds, lks_form_bridges, lks_form_done,
+    lks_form_admit, lks_form_overrides, lks_form_admissions, lks_form_observed, lks_form_stacks,
+    lks_form_stack, lks_form_published, lks_form_images, lks_form_advisories, lks_form_lifecycle,
+    lks_form_remedies;
 
 /* Bundles and keys. */
 extern const struct lks_form lks_ask_bundle, lks_ask_key;

@@ -1,5 +1,6 @@
 /* How nodes compare with their intent, and what follows: deviations, readings of management
  * endpoints, admission, the registry of stacks, images, exposure. */
+#include "core/actions/sched_lead.h"
 #include "core/admission/admit.h"
 #include "server/form/forms_words.h"
 
@@ -128,6 +129,15 @@ static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a p
     MAY("text", TEXT, "the reason of the first of these"),
     MAY("late_text", TEXT, "why the last request that published verdicts failed"));
 const struct lks_form lks_form_scheds = LIST("Schedulers", "Schedulers of pools", sched, "pools");
+static const struct lks_form bridge = FORM("Bridge", "A bridge to a scheduler",
+    MUST("site", TEXT, "the site, as configured; '*': all"),
+    MUST("url", TEXT, "its address"),
+    MUST("known", TRUTH, "a node of the fleet is at the site"),
+    MUST("epoch", WORDS(lks_sched_lead_words), "whether it confirmed the epoch of the leader"),
+    MAY("failing", TIME, "since when it has not"),
+    MAY("text", TEXT, "why"));
+const struct lks_form lks_form_bridges = LIST("Bridges", "Bridges to schedulers", bridge,
+    "bridges");
 const struct lks_form lks_form_done = FORM("Done", "Taken note of",
     MUST("done", TRUTH, "it is; false: the lease was not the holder's any more"));
 

@@ -261,6 +261,9 @@ static void put_endpoints(const struct lks_state *s, const struct lks_metrics_no
     put_about(out, "lockstep_sched_behind", "gauge",
               "Nodes whose scheduler shows another verdict or stack than it should.");
     lks_buf_addf(out, "lockstep_sched_behind %" PRIu64 "\n", about->sched_behind);
+    put_gauge(out, "lockstep_sched_bridges_unconfirmed",
+              "Bridges to schedulers that have not confirmed the epoch of the leader.",
+              about->bridges_unconfirmed);
     put_about(out, "lockstep_sched_behind_seconds", "gauge",
               "For how long the node that is behind for the longest has been.");
     lks_buf_addf(out, "lockstep_sched_behind_seconds %" PRIu64 "\n",

@@ -161,11 +161,25 @@ static void look_at_sites(struct lks_authz *authz, struct lks_call *call, struct
     }
 }
 
-/* slurmrestd keeps no epoch. */
-static bool keeps_epoch(const char *place)
+/* The same about bridges that keep epochs. */
+static void look_at_bridges(struct lks_authz *authz, struct lks_call *call, struct lks_arena *arena)
 {
-    const char *address = NULL;
-    return lks_sched_driver_at(LKS_STR("slurm"), place, &address) != &lks_sched_slurmrestd;
+    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
+    struct lks_sched_lead_named list[LKS_CONFIG_NAMES_MAX];
+    uint64_t epoch = lks_engine_epoch(authz->engine);
+    size_t count = 0;
+    struct lks_str site, url;
+    for (size_t i = 0; i < all->count; i++) {
+        if (lks_str_cut(all->items[i], '=', &site, &url) && lks_sched_driver_keeps_epoch(url.ptr))
+            list[count++] = (struct lks_sched_lead_named){all->items[i], url};
+    }
+    for (uint32_t i = 0; i < ALARMS_MAX; i++) {
+        struct lks_event event = {.kind = LKS_EVENT_SCHED_ALARM};
+        if (!lks_sched_lead_alarm(&authz->sched.lead, authz->state, list, count, epoch, authz->now,
+                                  arena, &event.sched_alarm))
+            return;
+        advertise(authz, call, &event);
+    }
 }
 
 /* Every bridge learns the epoch, also one that is not written through now. */
@@ -175,7 +189,8 @@ static void take_leads(struct lks_authz *authz, struct lks_internal *own)
     uint64_t epoch = lks_engine_epoch(authz->engine);
     struct lks_str site, url;
     for (size_t i = 0, count = 0; i < all->count && count < LEADS_MAX; i++) {
-        if (!lks_str_cut(all->items[i], '=', &site, &url) || !keeps_epoch(url.ptr) ||
+        if (!lks_str_cut(all->items[i], '=', &site, &url) ||
+            !lks_sched_driver_keeps_epoch(url.ptr) ||
             !lks_sched_lead_due(&authz->sched.lead, url, epoch, authz->now.mono))
             continue;
         count++;
@@ -188,6 +203,28 @@ static void take_leads(struct lks_authz *authz, struct lks_internal *own)
     }
 }
 
+/* A bridge whose site has no node, at the start and after a reload: its name is misspelt, or the
+ * node's. `doctor` has it for as long as it is so. */
+static void look_at_names(struct lks_authz *authz)
+{
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    const struct lks_config_list *all = &config->slurm_bridges;
+    struct lks_str site, url;
+    if (authz->sched_config == config)
+        return;
+    authz->sched_config = config;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!lks_str_cut(all->items[i], '=', &site, &url) ||
+            lks_sched_sites_known(authz->state, site))
+            continue;
+        const struct lks_log_field fields[] = {{"site", site}, {"url", url}};
+        lks_daemon_log(authz->daemon, LKS_LEVEL_WARNING,
+                       "slurm.bridges has a bridge for a site at which the fleet has no node; "
+                       "correct the site there or in the fleet's file",
+                       fields, 2);
+    }
+}
+
 void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_internal *own = call->own;
@@ -195,8 +232,10 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
     call->status = 200;
     if (authz->following)
         return; /* the leader asks */
+    look_at_names(authz);
     withdraw(authz, call);
     look_at_sites(authz, call, &own->arena);
+    look_at_bridges(authz, call, &own->arena);
     own->wishes =
         lks_arena_array(&own->arena, OPEN_MAX + SITES_MAX + LEADS_MAX, sizeof(*own->wishes));
     enum lks_code code = own->wishes != NULL ? LKS_OK : lks_arena_fail(&own->arena, &err);
@@ -454,8 +493,8 @@ void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call)
     if (authz->following)
         return;
     if (w->site_wish.verb == LKS_SCHED_SITE_LEAD) {
-        if (lks_sched_lead_told(&authz->sched.lead, w->url, w->site_wish.epoch,
-                                own->site.why.code == LKS_OK, authz->now.mono, speed))
+        if (lks_sched_lead_told(&authz->sched.lead, w->url, w->site_wish.epoch, &own->site.why,
+                                authz->now, speed))
             log_lead(authz, own);
         return;
     }
