@@ -23,6 +23,7 @@ static const struct {
 } elsewhere[] = {
     {"daemon_change", "journalState"},
     {"daemon_change", "journalManifest"},
+    {"daemon_check", "check"},
     {"daemon_drift", "drift"},
     {"daemon_drift", "deviations"},
     {"daemon_drift", "deviate"},

@@ -130,6 +130,8 @@ static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks
         lks_json_cstr(&w, "head", f->head);
     if (f->heartbeat != 0)
         lks_json_int(&w, "heartbeat_ms", (int64_t)f->heartbeat);
+    if (f->changing)
+        lks_json_bool(&w, "changing", true);
     lks_json_bool(&w, "mail", waiting(f));
     lks_json_int(&w, "time", clock_ms(CLOCK_REALTIME));
     lks_json_end(&w, '}');
@@ -166,6 +168,17 @@ static void answer_result(struct fake *f, struct lks_httpd_exchange *x, const st
     snprintf(f->outcome[at], sizeof(f->outcome[at]), "%" LKS_STR_FMT, LKS_STR_ARG(outcome));
     snprintf(text, sizeof(text), "%d=%s", (int)id->number, f->outcome[at]);
     note_report(f, text);
+    reply(x, 200, LKS_STR("{\"seq\":1}"));
+}
+
+static void answer_check(struct fake *f, struct lks_httpd_exchange *x, const struct lks_doc *body)
+{
+    const struct lks_doc *passed = lks_doc_member(body, "passed");
+    if (!CHECK(passed != NULL && passed->kind == LKS_DOC_BOOL))
+        return;
+    f->checks++;
+    snprintf(f->check, sizeof(f->check), "%" LKS_STR_FMT,
+             LKS_STR_ARG(passed->truth ? LKS_STR("passed") : lks_doc_text(body, "text")));
     reply(x, 200, LKS_STR("{\"seq\":1}"));
 }
 
@@ -253,6 +266,8 @@ static void hear_agent(struct fake *f, struct lks_httpd_exchange *x,
         answer_tuple(f, x, body);
     else if (strcmp(r->path, "/v1/agent/result") == 0)
         answer_result(f, x, body);
+    else if (strcmp(r->path, "/v1/agent/check") == 0 && !f->old)
+        answer_check(f, x, body);
     else if (strcmp(r->path, "/v1/agent/mail") == 0)
         answer_mail(f, x);
     else if (strcmp(r->path, "/v1/agent/renew") == 0)

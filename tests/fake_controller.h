@@ -31,12 +31,16 @@ struct fake {
     lks_ms heartbeat;       /* what heartbeats are told; 0: nothing */
     bool want_tuple;
     const char *load; /* the reference load that is wanted; NULL: none */
+    bool changing;    /* heartbeats are told so */
+    bool old;         /* it knows no reports of checks */
     char head[LKS_HEAD_TEXT_MAX + 1];
     struct lks_httpd_stream *drip;
 
     unsigned enrolled, asked, beats, tuples, results, mails, renewals; /* heard so far */
     unsigned mails_before;                                             /* the last result */
-    bool heard;                                                        /* any heartbeat at all: */
+    unsigned checks; /* reports of the health check, */
+    char check[512]; /* and the last one: "passed", or why it failed */
+    bool heard;      /* any heartbeat at all: */
     struct lks_beat last;
     bool numbers_rise;                 /* no number of a heartbeat came twice in a boot */
     unsigned boots;                    /* how often another boot id came */

@@ -1,6 +1,7 @@
 /* Manual pages: lockstep(1), one for each first word of a command, lockstepd.yaml(5), and the
  * programs of controllers and nodes in section 8. */
 #include "agent/helper/about.h"
+#include "agent/hooks/about.h"
 #include "agent/loop/about.h"
 #include "base/file.h"
 #include "bridge/view/about.h"
@@ -319,6 +320,8 @@ static void put_config_page(struct lks_buf *page)
 
 static void put_rows(struct lks_buf *page, const char *title, const struct lks_manual_row *rows)
 {
+    if (rows == NULL)
+        return;
     lks_buf_addf(page, ".SH %s\n", title);
     for (; rows->name != NULL; rows++) {
         lks_buf_addf(page, ".TP\n");
@@ -390,7 +393,8 @@ bool lks_docgen_man(const char *dir)
         good = write_page(dir, name, 1, &page) && good;
     }
     const struct lks_manual *const programs[] = {&lks_about_lockstepd, &lks_about_agent,
-                                                 &lks_about_helper, &lks_about_bridge};
+                                                 &lks_about_helper,    &lks_about_bridge,
+                                                 &lks_about_health,    &lks_about_epilog};
     for (size_t i = 0; i < LKS_COUNT(programs); i++) {
         put_daemon_page(&page, programs[i]);
         good = write_page(dir, programs[i]->name, 8, &page) && good;

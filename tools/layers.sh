@@ -31,7 +31,7 @@ core: governance firmware sched plan exposure view decision actions campaign pro
 drivers: store depot verify http bmc service sched
 probe: root platform package kernel library gpu network run
 server: base call form auth api threads http start
-agent: state reading helper loop
+agent: state reading helper hooks loop
 bridge: view slurm serve
 lab: pldm bmcsim bmcd sched agent rehearse
 cli: shared output machine change stack firmware fleet top control sim main
@@ -48,9 +48,9 @@ hidden='engine:drivers engine:probe'
 # How many sources may see a header, by themselves or through others: what many see rebuilds them all,
 # and hides what each depends on. A header does not include the whole state; a source does.
 reach='
-core/state/state.h:176
+core/state/state.h:177
 core/rows/change.h:96
-core/decision/event.h:146
+core/decision/event.h:147
 core/plan/plan.h:50
 '
 whole='core/state/state.h'

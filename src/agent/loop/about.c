@@ -18,6 +18,7 @@ const struct lks_option lks_about_agent_options[] = {
     {"--root DIR", "act as the captured machine in DIR; only lockstep-agentsim changes it"},
     {"--helper SOCKET", "socket of the root helper, which runs executors and reads what needs "
                         "root"},
+    {"--run DIR", "folder for the socket of slurm-health and slurm-epilog"},
     {"--inventory-seconds N", "seconds between readings of the machine (300)"},
     {"--quick", "skip the search for copies of libraries, and hashing"},
     {"--log-level LEVEL", "debug, info, warning or error (info)"},
@@ -44,6 +45,8 @@ static const struct lks_manual_row files[] = {
     {"STATE/" LKS_LEDGER_FILE, "commands that were carried out, so that none runs twice"},
     {"STATE/" LKS_HEADS_FILE, "signed heads of the journal; collect them to detect rewritten ones"},
     {"STATE/" LKS_FETCH_FOLDER, "artifacts of commands, by digest"},
+    {"RUN/" LKS_NOTICE_SOCKET, "socket on which programs of this node report"},
+    {"RUN/" LKS_NOTICE_STATE, "whether the node is in service, for these programs"},
     {"/etc/lockstep/agent.conf", "LOCKSTEP_AGENT_OPTIONS: options that the systemd unit adds"},
     {0},
 };
@@ -64,5 +67,5 @@ const struct lks_manual lks_about_agent = {
     .parts = {{"Options", lks_about_agent_options}},
     .files = files,
     .signals = signals,
-    .see = "lockstep-helper(8), lockstepd(8), lockstep-node(1)",
+    .see = "lockstep-helper(8), slurm-health(8), slurm-epilog(8), lockstepd(8), lockstep-node(1)",
 };

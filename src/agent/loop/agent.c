@@ -46,6 +46,11 @@ void lks_agent_health(struct lks_agent *a, uint64_t bit, bool on)
     a->health = on ? a->health | bit : a->health & ~bit;
 }
 
+void lks_agent_spooled(struct lks_agent *a)
+{
+    a->link.spooled = (uint32_t)a->spool.count + (a->notices.pending ? 1 : 0);
+}
+
 /* Starting ----------------------------------------------------------------------------------- */
 
 static enum lks_code load_controller(struct lks_agent *a, bool *known, struct lks_err *err)
@@ -93,7 +98,7 @@ static enum lks_code settle(struct lks_agent *a, struct lks_err *err)
     lks_ms now = lks_agent_now();
     a->link.heartbeat = a->controller.heartbeat;
     a->link.renew_at = at > (lks_ms)wall ? now + (at - (lks_ms)wall) : now;
-    a->link.spooled = (uint32_t)a->spool.count;
+    lks_agent_spooled(a);
     a->inventory_at = now;
     lks_agent_health(a, LKS_HEALTH_WITNESS, a->heads.contradicted);
     if (a->options->token_file != NULL && unlink(a->options->token_file) == 0)
@@ -140,6 +145,7 @@ static enum lks_code open_agent(struct lks_agent *a, struct lks_err *err)
     a->clock_gap = lks_agent_wall() - lks_clock_ms();
     if (watch_signals(a, err) != LKS_OK || lks_agent_command_booted(a, err) != LKS_OK)
         return err->code;
+    lks_agent_notices_open(a);
     return known ? settle(a, err) : LKS_OK;
 }
 
@@ -149,6 +155,7 @@ static void close_agent(struct lks_agent *a)
     lks_fetch_fini(&a->fetch);
     lks_agent_events_fini(&a->events);
     lks_subtask_fini(&a->load.errand);
+    lks_agent_notices_close(a);
     lks_client_free(a->client);
     lks_at_most_once_fini(&a->once);
     lks_spool_close(&a->spool);
@@ -261,12 +268,14 @@ static enum lks_code act(struct lks_agent *a, enum lks_link_act what, struct lks
             lks_agent_note(a, LKS_LEVEL_INFO, "the controller is back", NULL, NULL);
         lks_link_done(&a->link, lks_agent_now(), what, &a->rng);
         lks_link_pace(&a->link, lks_agent_now(), a->controller.heartbeat, &a->rng);
+        lks_ms due = lks_agent_notices_due(a);
+        a->link.next_beat = due < a->link.next_beat ? due : a->link.next_beat;
     } else {
         if (!was_away || what != LKS_LINK_BEAT)
             lks_agent_note(a, LKS_LEVEL_WARNING, "the controller did not take it", "why", err->msg);
         lks_link_failed(&a->link, lks_agent_now(), what, code == LKS_E_DENIED, &a->rng);
     }
-    a->link.spooled = (uint32_t)a->spool.count;
+    lks_agent_spooled(a);
     return LKS_OK;
 }
 
@@ -289,7 +298,8 @@ static void rest(struct lks_agent *a, lks_ms at)
         {.fd = a->signals, .events = POLLIN},
         {.fd = a->errand.active ? a->errand.fd : -1, .events = POLLIN},
         {.fd = a->fetch.errand.active ? a->fetch.errand.fd : -1, .events = POLLIN},
-        {.fd = a->load.errand.active && !a->load.deaf ? a->load.errand.fd : -1, .events = POLLIN}};
+        {.fd = a->load.errand.active && !a->load.deaf ? a->load.errand.fd : -1, .events = POLLIN},
+        {.fd = a->notices.fd > 0 ? a->notices.fd : -1, .events = POLLIN}};
     (void)poll(fds, LKS_COUNT(fds), wait < POLL_MAX_MS ? (int)wait : POLL_MAX_MS);
     hear_signals(a);
     if (a->errand.active && lks_subtask_hear(&a->errand))
@@ -298,6 +308,8 @@ static void rest(struct lks_agent *a, lks_ms at)
         lks_agent_fetch_over(a);
     if (a->load.errand.active)
         lks_load_hear(a);
+    if (a->notices.fd > 0)
+        lks_agent_notices_hear(a);
 }
 
 static enum lks_code loop(struct lks_agent *a, struct lks_err *err)
@@ -312,6 +324,7 @@ static enum lks_code loop(struct lks_agent *a, struct lks_err *err)
         if (what != LKS_LINK_WAIT && act(a, what, err) != LKS_OK)
             return err->code;
         lks_load_step(a);
+        lks_agent_notices_publish(a);
         rest(a, at);
     }
     return LKS_OK;

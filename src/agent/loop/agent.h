@@ -17,6 +17,7 @@
 #include "agent/loop/events.h"
 #include "agent/loop/fetch.h"
 #include "agent/loop/load.h"
+#include "agent/loop/notices.h"
 #include "agent/state/boot.h"
 #include "agent/state/heads.h"
 #include "agent/state/identity.h"
@@ -49,6 +50,7 @@ struct lks_agent_options {
     const char *root;                         /* NULL: this machine */
     const struct lks_captured *captured;      /* what acts on `root`; NULL: nothing does */
     const char *helper;                       /* its socket, or NULL */
+    const char *run;                          /* folder of the socket of notices, or NULL */
     const char *agents;   /* addresses of controllers in the place of those kept; or NULL */
     uint64_t depot_bytes; /* that artifacts may take */
     unsigned inventory_seconds;
@@ -86,6 +88,7 @@ struct lks_agent {
     int64_t clock_gap;   /* wall clock less monotonic clock */
     struct lks_agent_events events;
     struct lks_load load;
+    struct lks_notices notices;
     struct lks_program program;
     int signals;
     bool awaits; /* a file of the enrolment, which was said */
@@ -103,6 +106,7 @@ int64_t lks_agent_wall(void); /* milliseconds since 1970 */
 void lks_agent_note(struct lks_agent *a, enum lks_level level, const char *msg, const char *key,
                     const char *value); /* `key` NULL: none */
 void lks_agent_health(struct lks_agent *a, uint64_t bit, bool on);
+void lks_agent_spooled(struct lks_agent *a); /* what waits to be reported is counted again */
 
 /* enroll.c: become a node of the fleet. Transient failures may be tried again. */
 enum lks_code lks_agent_enroll(struct lks_agent *a, struct lks_err *err) LKS_MUST_CHECK;

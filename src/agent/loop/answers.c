@@ -152,7 +152,8 @@ enum lks_code lks_answer_beat(struct lks_str json, struct lks_beat_answer *out, 
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *top = NULL;
     struct lks_beat_answer a = {0};
-    if (parse(json, &docs, &top, err) != LKS_OK || take_bool(top, "mail", &a.mail, err) != LKS_OK)
+    if (parse(json, &docs, &top, err) != LKS_OK || take_bool(top, "mail", &a.mail, err) != LKS_OK ||
+        take_bool(top, "changing", &a.changing, err) != LKS_OK)
         return err->code;
     if (lks_doc_member(top, "head") != NULL &&
         take_text(top, "head", a.head, sizeof(a.head), err) != LKS_OK)

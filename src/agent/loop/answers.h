@@ -42,6 +42,7 @@ enum lks_code lks_answer_enroll(struct lks_str json, struct lks_controller *cont
 struct lks_beat_answer {
     char head[LKS_HEAD_TEXT_MAX + 1]; /* empty: none */
     bool mail;
+    bool changing; /* the node is changed, or drains for a change */
     lks_ms time;
     lks_ms heartbeat; /* how often from now on; 0: it does not say */
 };

@@ -31,7 +31,7 @@ enum lks_code lks_agent_command_result(struct lks_agent *a,
     if (lks_buf_check(&json, err) != LKS_OK ||
         lks_spool_add(&a->spool, LKS_SPOOL_RESULT, lks_buf_view(&json), err) != LKS_OK)
         return err->code;
-    a->link.spooled = (uint32_t)a->spool.count;
+    lks_agent_spooled(a);
     return LKS_OK;
 }
 

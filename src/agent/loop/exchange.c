@@ -239,6 +239,7 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
     see_head(a, said.head);
     adopt(a, said.heartbeat);
     a->link.mail = said.mail && is_free(a);
+    lks_agent_notices_beat(a, said.changing);
     if (!said.mail)
         lks_load_want(a, "");
     return judge_trial(a, err);
@@ -255,6 +256,8 @@ static enum lks_code push(struct lks_agent *a, struct lks_err *err)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     enum lks_spool_kind kind = LKS_SPOOL_TUPLE;
+    if (a->notices.pending)
+        return lks_agent_notices_push(a, err);
     enum lks_code code = lks_spool_oldest(&a->spool, &kind, &body, err);
     if (code == LKS_E_NOT_FOUND) /* all that was left was damaged */
         return LKS_OK;

@@ -113,7 +113,7 @@ static enum lks_code spool_reading(struct lks_agent *a, const struct lks_invento
     if (lks_spool_add(&a->spool, LKS_SPOOL_TUPLE, found->json, err) != LKS_OK)
         return err->code;
     a->push_anyway = false;
-    a->link.spooled = (uint32_t)a->spool.count;
+    lks_agent_spooled(a);
     memcpy(a->steady, found->steady, sizeof(a->steady));
     lks_agent_note(a, LKS_LEVEL_INFO, "the machine changed, or is read for the first time", "tuple",
                    found->digest);

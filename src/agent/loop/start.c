@@ -144,6 +144,36 @@ static enum lks_code check_captured(const struct lks_agent_options *o, struct lk
     return LKS_OK;
 }
 
+static enum lks_code act(const struct lks_args *args, char **argv, const struct lks_start *how,
+                         struct lks_err *err)
+{
+    if (lks_args_has(args, "--read"))
+        return print_reading(args, how->captured, err);
+    if (lks_args_has(args, "--idle"))
+        return print_look(lks_idle_look, lks_args_get(args, "--root"), err);
+    if (lks_args_has(args, "--hazards"))
+        return print_look(lks_hazards_look, lks_args_get(args, "--root"), err);
+    struct lks_agent_options o = {.state = lks_args_get(args, "--state"),
+                                  .controller = lks_args_get(args, "--controller"),
+                                  .ca = lks_args_get(args, "--ca"),
+                                  .token_file = lks_args_get(args, "--token-file"),
+                                  .agents = lks_args_get(args, "--agents"),
+                                  .node = lks_args_get(args, "--node"),
+                                  .root = lks_args_get(args, "--root"),
+                                  .captured = how->captured,
+                                  .helper = lks_args_get(args, "--helper"),
+                                  .run = lks_args_get(args, "--run"),
+                                  .quick = lks_args_has(args, "--quick"),
+                                  .argv = argv};
+    if (o.state == NULL)
+        return lks_fail(err, LKS_E_USAGE, "--state DIR is needed; --help lists the options");
+    if (read_numbers(args, &o, err) != LKS_OK)
+        return err->code;
+    if (lks_args_get(args, "--fetch") != NULL)
+        return fetch(args, &o, err);
+    return check_captured(&o, err) == LKS_OK ? lks_agent_run(&o, stderr, err) : err->code;
+}
+
 static enum lks_code run(int argc, char **argv, const struct lks_start *how, struct lks_err *err)
 {
     struct lks_args args;
@@ -162,30 +192,7 @@ static enum lks_code run(int argc, char **argv, const struct lks_start *how, str
     }
     if (check_root(&args, root, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(&args, "--read"))
-        return print_reading(&args, how->captured, err);
-    if (lks_args_has(&args, "--idle"))
-        return print_look(lks_idle_look, lks_args_get(&args, "--root"), err);
-    if (lks_args_has(&args, "--hazards"))
-        return print_look(lks_hazards_look, lks_args_get(&args, "--root"), err);
-    struct lks_agent_options o = {.state = lks_args_get(&args, "--state"),
-                                  .controller = lks_args_get(&args, "--controller"),
-                                  .ca = lks_args_get(&args, "--ca"),
-                                  .token_file = lks_args_get(&args, "--token-file"),
-                                  .agents = lks_args_get(&args, "--agents"),
-                                  .node = lks_args_get(&args, "--node"),
-                                  .root = lks_args_get(&args, "--root"),
-                                  .captured = how->captured,
-                                  .helper = lks_args_get(&args, "--helper"),
-                                  .quick = lks_args_has(&args, "--quick"),
-                                  .argv = argv};
-    if (o.state == NULL)
-        return lks_fail(err, LKS_E_USAGE, "--state DIR is needed; --help lists the options");
-    if (read_numbers(&args, &o, err) != LKS_OK)
-        return err->code;
-    if (lks_args_get(&args, "--fetch") != NULL)
-        return fetch(&args, &o, err);
-    return check_captured(&o, err) == LKS_OK ? lks_agent_run(&o, stderr, err) : err->code;
+    return act(&args, argv, how, err);
 }
 
 /* Streams that were closed are opened, lest a file of ours be taken for one; large memory is

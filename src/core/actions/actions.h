@@ -149,6 +149,10 @@ lks_rule lks_decide_command, lks_decide_command_tick;
 /* decide_drift.c; the last is part of a tick: drift begins and ends, acts are due */
 lks_rule lks_decide_advertised, lks_decide_outage, lks_decide_outband, lks_decide_condition,
     lks_decide_drift_tick;
+/* decide_check.c: the site's health check; the second ends what it said, since a person takes the
+ * condition over. */
+lks_rule lks_decide_check;
+void lks_decide_check_over(struct lks_deciding *d, uint32_t node, struct lks_str text);
 /* decide_flash.c: updates by them; the last is part of a tick: those that do not end are given up
  */
 lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_decide_flash_resolve,

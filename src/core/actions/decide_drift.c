@@ -314,6 +314,8 @@ void lks_decide_condition(struct lks_deciding *d)
                          (!record.on && (!lks_decide_flash_unflashed(d, node) ||
                                          !lks_decide_command_answered(d, node)))))
             return;
+        if (e->condition.condition == LKS_CONDITION_UNHEALTHY)
+            lks_decide_check_over(d, node, LKS_STR("a person took the condition over"));
         if (!is_said(d, &d->state->nodes[node], &record))
             lks_decision_add(d, LKS_RECORD_CONDITION)->condition = record;
     }

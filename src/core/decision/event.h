@@ -52,6 +52,7 @@ enum lks_event_kind {
     LKS_EVENT_RESULT,
     LKS_EVENT_OUTBAND,   /* read out of band, or such a reading is over */
     LKS_EVENT_CONDITION, /* what is said of a node: health, change, attestation, active check */
+    LKS_EVENT_CHECK,     /* the site's health check passed or failed on a node */
     LKS_EVENT_DEVIATE,
     LKS_EVENT_DEVIATION_CLOSE,
     LKS_EVENT_DEVIATION_AGREE,
@@ -106,7 +107,7 @@ struct lks_event {
     bool root;                 /* the caller is root on a controller's own socket */
     struct lks_str reason;     /* where a person has to give one */
     size_t observed_count;
-    uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
+    uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT, CHECK: whose agent it is */
     struct lks_str name; /* TOKEN, ENROLL, FLASH, FLASH_RESOLVE: the node; HOLD to REMOVE: a host
                             list */
     const struct lks_bundle *said; /* FLASH: the manifest of its bundle; NULL: it was not read */
@@ -129,6 +130,7 @@ struct lks_event {
         struct lks_event_result result;
         struct lks_event_outband outband;
         struct lks_event_condition condition;
+        struct lks_event_check check;
         struct lks_event_deviate deviate;
         uint64_t deviation; /* DEVIATION_CLOSE, DEVIATION_AGREE */
         struct lks_event_publish publish;

@@ -81,6 +81,12 @@ struct lks_event_condition {
     struct lks_str stack, text;
 };
 
+#define LKS_CHECK_TEXT_MAX 512
+struct lks_event_check {
+    bool passed;
+    struct lks_str text; /* failed: the check's first line, or what became of it */
+};
+
 struct lks_event_deviate {
     struct lks_str subject, value, owner, approver;
     lks_ms expires;

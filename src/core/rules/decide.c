@@ -37,6 +37,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_RESULT] = lks_decide_result,
     [LKS_EVENT_OUTBAND] = lks_decide_outband,
     [LKS_EVENT_CONDITION] = lks_decide_condition,
+    [LKS_EVENT_CHECK] = lks_decide_check,
     [LKS_EVENT_DEVIATE] = lks_decide_deviate,
     [LKS_EVENT_DEVIATION_CLOSE] = lks_decide_deviation_close,
     [LKS_EVENT_DEVIATION_AGREE] = lks_decide_deviation_agree,

@@ -21,6 +21,7 @@ enum lks_note {                   /* conditions of a node that are on or off */
                 LKS_NOTE_OUTAGE,    /* its scheduler starts no job there: it is down, or reserved
                                      * for maintenance, and not drained by lockstep */
                 LKS_NOTE_EMPTIED,   /* on hold, and drained in its scheduler: no job runs there */
+                LKS_NOTE_CHECK,     /* its site's health check failed: it is unhealthy for that */
                 LKS_NOTE_COUNT
 };
 enum lks_alarm_kind {

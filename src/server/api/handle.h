@@ -48,7 +48,7 @@ lks_handler lks_handle_look; /* the depot's own, without a listener */
 /* handle_agents.c */
 lks_preparer lks_handle_enroll_prepare, lks_handle_tuple_prepare, lks_handle_renew_prepare;
 lks_handler lks_handle_enroll, lks_handle_beat, lks_handle_report, lks_handle_mail,
-    lks_handle_result, lks_handle_renew;
+    lks_handle_result, lks_handle_check, lks_handle_renew;
 /* handle_drift.c */
 lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate, lks_handle_deviation_move,
     lks_handle_condition, lks_handle_outband, lks_handle_outband_gone;

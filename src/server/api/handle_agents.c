@@ -99,6 +99,8 @@ void lks_handle_beat(struct lks_authz *authz, struct lks_call *call)
     const struct lks_head *head = lks_engine_told(authz->engine);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_HEAD_TEXT_MAX);
     struct lks_json_writer w = lks_call_json(call);
+    if (authz->state->nodes[call->node].changing != 0)
+        lks_json_bool(&w, "changing", true);
     if (head->seq != 0) {
         lks_row_head_text(head, &line);
         lks_json_text(&w, "head", lks_buf_view(&line));
@@ -206,6 +208,17 @@ void lks_handle_result(struct lks_authz *authz, struct lks_call *call)
         .kind = LKS_EVENT_RESULT,
         .node = call->node,
         .result = {.id = ask->id, .outcome = (enum lks_outcome)ask->outcome, .text = ask->text},
+    };
+    lks_authz_record(authz, call, &event);
+}
+
+void lks_handle_check(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_ask_check *ask = LKS_ASKED(call, lks_ask_check);
+    struct lks_event event = {
+        .kind = LKS_EVENT_CHECK,
+        .node = call->node,
+        .check = {.passed = ask->passed, .text = ask->text},
     };
     lks_authz_record(authz, call, &event);
 }

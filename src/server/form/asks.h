@@ -121,6 +121,11 @@ struct lks_ask_result {
     struct lks_str text;
 };
 
+struct lks_ask_check {
+    bool passed;
+    struct lks_str text;
+};
+
 /* Drift, deviations, conditions, readings of management endpoints. */
 struct lks_query_drift {
     struct lks_ask_page page;

@@ -154,6 +154,10 @@ const struct lks_form lks_ask_result = ASK(ask_result, "Result", "How a command 
     NEEDS(ask_result, id, COUNT, "which command"),
     NEEDS(ask_result, outcome, WORDS(lks_outcome_words), "how"),
     TAKES(ask_result, text, WHY, "what there is to say, on one line"));
+const struct lks_form lks_ask_check = ASK(ask_check, "Check",
+    "The result of the site's health check of the node",
+    NEEDS(ask_check, passed, TRUTH, "whether it passed"),
+    TAKES(ask_check, text, WHY, "why it failed, on one line"));
 const struct lks_form lks_ask_renew = ASK(ask_certify, "Renew",
     "The next certificate for the same node",
     NEEDS(ask_certify, request, LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM)"));
@@ -345,6 +349,7 @@ const struct lks_form lks_form_enrolled = FORM("Enrolled", "All an agent needs",
     MUST("agents", LKS_OF(URL), "where to report"),
     MUST("heartbeat_ms", COUNT, "how often"));
 const struct lks_form lks_form_beat = FORM("BeatAnswer", "Heard",
+    MAY("changing", TRUTH, "the node is changed, or drains for a change"),
     MAY("head", TEXT, "the newest signed head, to be witnessed"),
     MUST("heartbeat_ms", COUNT, "how often from now on"),
     MUST("mail", TRUTH, "there is something to fetch"),

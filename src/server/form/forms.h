@@ -43,9 +43,9 @@ extern const struct lks_form lks_query_changes, lks_query_change, lks_query_proc
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_set,
     lks_ask_command, lks_ask_binding, lks_ask_token, lks_ask_login_poll, lks_ask_certificate,
-    lks_ask_recertify, lks_ask_enroll, lks_ask_result, lks_ask_renew, lks_ask_deviation,
-    lks_ask_condition, lks_ask_lease, lks_ask_sweep_failed, lks_ask_admit, lks_ask_override,
-    lks_ask_promote, lks_ask_retire, lks_ask_image;
+    lks_ask_recertify, lks_ask_enroll, lks_ask_result, lks_ask_check, lks_ask_renew,
+    lks_ask_deviation, lks_ask_condition, lks_ask_lease, lks_ask_sweep_failed, lks_ask_admit,
+    lks_ask_override, lks_ask_promote, lks_ask_retire, lks_ask_image;
 
 /* Answers. */
 extern const struct lks_form lks_form_artifacts, lks_form_part, lks_form_stored, lks_form_collected;

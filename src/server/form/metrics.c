@@ -22,7 +22,7 @@ struct lks_metrics_counts {
     uint32_t differs[LKS_DIFFERS_COUNT];
     uint32_t conforms, unjudged;
     uint32_t causes[LKS_DRIFT_COUNT];
-    uint32_t deviating;
+    uint32_t deviating, unhealthy;
     uint32_t gres, gres_differ; /* GPUs that a scheduler advertises; and other ones */
     lks_ms inband, outband;     /* ages of the oldest */
     struct lks_sweep_age swept;
@@ -435,6 +435,7 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
     c->gres += n->scheduler_gres != 0;
     c->gres_differ += lks_sched_gres_differs(s, node);
     c->deviating += lks_bitset_test(&s->standing->deviates, node);
+    c->unhealthy += n->unhealthy;
     if (n->inband != 0 && s->pulses[node].heard)
         c->inband = older(c->inband, now.mono, s->pulses[node].at);
     if (n->outband != 0)
@@ -484,6 +485,12 @@ static void put_deviating(struct lks_buf *out, const char *name, struct lks_str 
                           const struct lks_metrics_counts *c)
 {
     put_sample(out, name, pool, NULL, NULL, c->deviating);
+}
+
+static void put_unhealthy(struct lks_buf *out, const char *name, struct lks_str pool,
+                          const struct lks_metrics_counts *c)
+{
+    put_sample(out, name, pool, NULL, NULL, c->unhealthy);
 }
 
 /* A pool without a scheduler, or whose scheduler advertises no GPUs, has no line. */
@@ -557,6 +564,8 @@ static void put_tally(const struct lks_state *s, const struct lks_metrics_tally 
                 out);
     put_by_pool(s, t, "lockstep_deviations", "Nodes that run a deviation, by pool.", put_deviating,
                 out);
+    put_by_pool(s, t, "lockstep_nodes_unhealthy", "Nodes with the condition unhealthy, by pool.",
+                put_unhealthy, out);
     put_by_pool(s, t, "lockstep_scheduler_gres_differs",
                 "Nodes whose scheduler advertises other GPUs than the stack pins, by pool.",
                 put_gres, out);

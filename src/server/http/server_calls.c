@@ -57,24 +57,34 @@ void lks_server_flush(struct lks_server *s)
 
 void lks_server_constants(struct lks_server *s)
 {
-    struct lks_httpd_constant **made[] = {&s->quiet, &s->mail};
-    for (size_t i = 0; i < LKS_COUNT(made); i++) {
+    for (unsigned told = 0; told < LKS_COUNT(s->answers); told++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF((size_t)LKS_HEAD_TEXT_MAX * 2);
         struct lks_json_writer w = {.out = &body};
         lks_json_begin(&w, NULL, '{');
+        if ((told & LKS_TOLD_CHANGING) != 0)
+            lks_json_bool(&w, "changing", true);
         if (s->head[0] != '\0')
             lks_json_cstr(&w, "head", s->head);
         lks_json_int(&w, "heartbeat_ms", (int64_t)s->heartbeat);
-        lks_json_bool(&w, "mail", i == 1);
+        lks_json_bool(&w, "mail", (told & LKS_TOLD_MAIL) != 0);
         lks_json_int(&w, "time", (int64_t)lks_daemon_now().wall);
         lks_json_end(&w, '}');
         struct lks_httpd_reply reply = {200, "application/json", lks_buf_view(&body), NULL};
         struct lks_httpd_constant *c = lks_httpd_constant_new(&reply);
         if (c == NULL)
             continue; /* the one before is still true enough */
-        lks_httpd_constant_free(*made[i]);
-        *made[i] = c;
+        lks_httpd_constant_free(s->answers[told]);
+        s->answers[told] = c;
     }
+}
+
+static bool has_answers(const struct lks_server *s)
+{
+    for (size_t i = 0; i < LKS_COUNT(s->answers); i++) {
+        if (s->answers[i] == NULL)
+            return false;
+    }
+    return true;
 }
 
 /* A heartbeat of a connection we know. */
@@ -82,10 +92,9 @@ static bool is_beat(const struct lks_server *s, const struct lks_httpd_exchange 
                     const struct lks_httpd_request *request)
 {
     const struct lks_link *m = request->peer->memory;
-    return m != NULL && m->known && m->epoch == lks_daemon_epoch(s->daemon) && s->quiet != NULL &&
-           s->mail != NULL && strcmp(request->path, "/v1/agent/beat") == 0 &&
-           strcmp(request->method, "POST") == 0 && request->length <= LKS_BEAT_BYTES_MAX &&
-           !request->chunked && protocol_ok(x);
+    return m != NULL && m->known && m->epoch == lks_daemon_epoch(s->daemon) && has_answers(s) &&
+           strcmp(request->path, "/v1/agent/beat") == 0 && strcmp(request->method, "POST") == 0 &&
+           request->length <= LKS_BEAT_BYTES_MAX && !request->chunked && protocol_ok(x);
 }
 
 /* It is noted and answered here; what it changes is decided on the state thread, and the caller
@@ -107,8 +116,8 @@ static bool hear(struct lks_server *s, struct lks_httpd_exchange *x,
     s->beats_fast++;
     s->statuses[2]++;
     lks_lead_check(s->daemon);
-    bool mail = m->node < s->has_mail_room && s->has_mail[m->node] != 0;
-    lks_httpd_reply_constant(x, mail ? s->mail : s->quiet);
+    unsigned told = m->node < s->told_room ? s->told[m->node] & LKS_TOLD_ALL : 0;
+    lks_httpd_reply_constant(x, s->answers[told]);
     return true;
 }
 

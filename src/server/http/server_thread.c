@@ -286,10 +286,9 @@ static void take_post(struct lks_server *s, const struct lks_post *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         uint32_t node = m->items[i].node;
-        if (node >= s->has_mail_room) {
-            s->has_mail = lks_daemon_grow(s->daemon, s->has_mail, &s->has_mail_room, node);
-        }
-        s->has_mail[node] = m->items[i].mail;
+        if (node >= s->told_room)
+            s->told = lks_daemon_grow(s->daemon, s->told, &s->told_room, node);
+        s->told[node] = m->items[i].told;
     }
 }
 
@@ -495,13 +494,13 @@ void lks_server_run(struct lks_server *s)
 
 void lks_server_fini(struct lks_server *s)
 {
-    lks_httpd_constant_free(s->quiet);
-    lks_httpd_constant_free(s->mail);
+    for (size_t i = 0; i < LKS_COUNT(s->answers); i++)
+        lks_httpd_constant_free(s->answers[i]);
     lks_events_fini(&s->events);
     lks_audit_fini(&s->audit);
     lks_depot_server_free(s->depot);
     lks_intake_fini(&s->intake);
-    free(s->has_mail);
+    free(s->told);
     free(s->beats);
     uv_loop_close(&s->loop);
 }

@@ -164,14 +164,15 @@ static void touch(struct lks_state_thread *t, uint32_t node)
     if (node >= t->told_room) {
         t->told = lks_daemon_grow(t->daemon, t->told, &t->told_room, s->node_count);
     }
-    bool has = lks_gate_mail(s, node);
-    if (t->told[node] == has)
+    uint8_t told = (uint8_t)((lks_gate_mail(s, node) ? LKS_TOLD_MAIL : 0) |
+                             (s->nodes[node].changing != 0 ? LKS_TOLD_CHANGING : 0));
+    if (t->told[node] == told)
         return;
-    t->told[node] = has;
+    t->told[node] = told;
     if (t->post == NULL)
         t->post = (struct lks_post *)lks_mail_new(LKS_MAIL_POST);
     t->post->items[t->post->count].node = node;
-    t->post->items[t->post->count++].mail = has;
+    t->post->items[t->post->count++].told = told;
     if (t->post->count == LKS_BEATS_MAX)
         send_post(t);
 }

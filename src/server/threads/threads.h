@@ -86,13 +86,16 @@ struct lks_news {
     struct lks_lease_news lease; /* its clock is CLOCK_BOOTTIME */
 };
 
-/* Which agents have something to fetch, where that changed. */
+/* What the answer to a heartbeat of a node has, as bits. */
+enum { LKS_TOLD_MAIL = 1, LKS_TOLD_CHANGING = 2, LKS_TOLD_ALL = 3 };
+
+/* Which agents have something to fetch, and which nodes are changed, where that is new. */
 struct lks_post {
     struct lks_mail mail;
     size_t count;
     struct {
         uint32_t node;
-        bool mail;
+        uint8_t told;
     } items[LKS_BEATS_MAX];
 };
 
@@ -173,12 +176,12 @@ struct lks_server {
     uv_signal_t terminate, interrupt, hangup;
     uv_timer_t second; /* constants, keep-alives, the end of a drain */
     uv_prepare_t flush;
-    struct lks_beats *beats;                 /* being filled */
-    struct lks_httpd_constant *quiet, *mail; /* answers to heartbeats */
-    char head[LKS_HEAD_TEXT_MAX];            /* in those answers */
-    lks_ms heartbeat;                        /* the same */
-    uint8_t *has_mail;                       /* by node */
-    uint32_t has_mail_room;
+    struct lks_beats *beats;                              /* being filled */
+    struct lks_httpd_constant *answers[LKS_TOLD_ALL + 1]; /* to heartbeats */
+    char head[LKS_HEAD_TEXT_MAX];                         /* in those answers */
+    lks_ms heartbeat;                                     /* the same */
+    uint8_t *told;                                        /* by node */
+    uint32_t told_room;
     struct lks_events events;
     struct lks_audit audit;
     struct lks_depot_server *depot;

@@ -1,0 +1,58 @@
+#include "agent/hooks/about.h"
+
+#include "agent/hooks/notice.h"
+
+#define RUN "folder of the agent's socket (" LKS_NOTICE_RUN ")"
+
+const struct lks_option lks_about_health_options[] = {
+    {"--run DIR", RUN},
+    {"--timeout SECONDS", "time limit of the check, in seconds (50); slurmd's own is 60"},
+    {"--fallback PROGRAM", "program to run instead if no agent answers; its exit status counts"},
+    {"--version", "print the version and exit"},
+    {"--help", "print this help and exit"},
+    {0},
+};
+
+const struct lks_option lks_about_epilog_options[] = {
+    {"--run DIR", RUN},
+    {"--version", "print the version and exit"},
+    {"--help", "print this help and exit"},
+    {0},
+};
+
+static const struct lks_manual_row health_files[] = {
+    {"/etc/lockstep/slurm-health", "check to run if the command line names none"},
+    {LKS_NOTICE_RUN "/" LKS_NOTICE_SOCKET, "socket of lockstep-agent"},
+    {LKS_NOTICE_RUN "/" LKS_NOTICE_STATE, "whether the node is in service; checks run only then"},
+    {0},
+};
+
+static const struct lks_manual_row epilog_files[] = {
+    {LKS_NOTICE_RUN "/" LKS_NOTICE_SOCKET, "socket of lockstep-agent"},
+    {0},
+};
+
+const struct lks_manual lks_about_health = {
+    .name = "slurm-health",
+    .summary = "Run a site's health check for slurmd, and report its result to lockstep",
+    .about = "For HealthCheckProgram in slurm.conf. A node whose check fails is unhealthy in "
+             "lockstep until the check passes. While lockstep changes the node, the check is not "
+             "run. The exit status is 0 whatever the check finds, so that only lockstep acts on "
+             "the result. NHC runs with MARK_OFFLINE=0: it neither drains nor resumes the node.",
+    .usages = {"[OPTION...] [--] [PROGRAM [ARGUMENT...]]"},
+    .parts = {{"Options", lks_about_health_options}},
+    .files = health_files,
+    .see = "slurm-epilog(8), lockstep-agent(8), lockstep-node(1), slurm.conf(5)",
+};
+
+const struct lks_manual lks_about_epilog = {
+    .name = "slurm-epilog",
+    .summary = "Report to lockstep that a job ended on this node",
+    .about = "For Epilog in slurm.conf. If the node drains for a change, its agent sends "
+             "heartbeats every 2 s for 20 s, so that the drain is verified within seconds. The "
+             "exit status is 0 in any case: another one would make Slurm drain the node.",
+    .usages = {"[OPTION...]"},
+    .parts = {{"Options", lks_about_epilog_options}},
+    .files = epilog_files,
+    .see = "slurm-health(8), lockstep-agent(8), slurm.conf(5)",
+};
